@@ -1,0 +1,3 @@
+import { application } from "@bridge/tooling/tsup";
+
+export default application(["src/main.ts"]);

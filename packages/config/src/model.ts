@@ -1,0 +1,202 @@
+/**
+ * A configuration that has passed validation: every default filled in, durations in milliseconds, camelCase.
+ * The document that people write is described by the schema; this is what the rest of the bridge reads. @module
+ */
+import type { Reach, SessionMode, Topic } from "@bridge/ports";
+
+export interface BridgeConfig {
+  /** 0 when the document has none; each commit writes one more (spec 9.2). */
+  readonly configVersion: number;
+  readonly bridge: BridgeSection;
+  readonly configWatch: ConfigWatchSection;
+  /** Absent when the document has no `http` block. */
+  readonly http: HttpSection | undefined;
+  readonly audit: AuditSection;
+  readonly stores: StoresSection;
+  readonly sessions: readonly SessionConfig[];
+  readonly receivers: readonly ReceiverConfig[];
+  readonly senders: readonly SenderConfig[];
+  readonly bindings: readonly BindingConfig[];
+  readonly processors: readonly ProcessorConfig[];
+  readonly routes: readonly RouteConfig[];
+}
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+export type DeploymentMode = "standalone" | "clustered";
+
+export interface BridgeSection extends ShutdownBudgets {
+  readonly id: string;
+  /** Absent: the host makes one, `<id>-<random>`. */
+  readonly instanceId: string | undefined;
+  readonly deploymentMode: DeploymentMode;
+  readonly logLevel: LogLevel;
+  /** How long `/live` answers 503 `terminal` before the process exits. */
+  readonly terminalLingerMs: number;
+}
+
+/** Spec 2.14. */
+export interface ShutdownBudgets {
+  readonly shutdownTimeoutMs: number;
+  readonly drainTimeoutMs: number;
+  readonly perRecordDrainTimeoutMs: number;
+  readonly maxDrainTimeoutMs: number;
+  /** Clamped to `drainTimeoutMs`. */
+  readonly quiesceTimeoutMs: number;
+}
+
+export interface ConfigWatchSection {
+  readonly mode: "notify" | "poll";
+  readonly pollIntervalMs: number;
+  readonly debounceMs: number;
+}
+
+export interface HttpSection {
+  readonly adminAddr: string;
+  readonly monitorAddr: string;
+  /** Empty: taken from the environment by the host. */
+  readonly adminApiKey: string;
+  readonly monitorApiKey: string;
+  readonly corsOrigins: readonly string[];
+  readonly tlsCertFile: string;
+  readonly tlsKeyFile: string;
+}
+
+export interface AuditSection {
+  readonly log: boolean;
+  readonly file: { readonly path: string; readonly maxBytes: number | undefined; readonly keep: number } | undefined;
+}
+
+export type StoreRole = "dlq" | "outbox" | "lease";
+export type StoresSection = { readonly [role in StoreRole]?: StoreConfig | undefined };
+
+export interface StoreConfig {
+  readonly type: string;
+  /** Output of the plugin's option schema. */
+  readonly options: unknown;
+  readonly reach: Reach;
+}
+
+export interface SessionConfig {
+  readonly id: string;
+  readonly transport: string;
+  readonly sessionMode: SessionMode;
+  readonly options: unknown;
+}
+
+export interface ReceiverConfig {
+  readonly id: string;
+  readonly transport: string;
+  readonly sessionId: string | undefined;
+  readonly topics: readonly Topic[];
+  readonly options: unknown;
+}
+
+export interface SenderConfig {
+  readonly id: string;
+  readonly transport: string;
+  readonly sessionId: string | undefined;
+  readonly options: unknown;
+}
+
+export interface BindingConfig {
+  readonly id: string;
+  readonly senderId: string;
+  /** The session of this binding's sends: its own, else its sender's, else none. */
+  readonly sessionId: string | undefined;
+  /** Whether the binding itself names the session ("managed"), for the naming in a stop error (spec 3.3). */
+  readonly managed: boolean;
+  readonly address: string;
+}
+
+export interface ProcessorConfig {
+  readonly id: string;
+  readonly type: string;
+  readonly options: unknown;
+}
+
+export type DeliveryMode = "direct_hold" | "shared_outbox";
+export type DispatchMode = "single" | "fan_out";
+export type FailureAction = "dlq" | "drop";
+
+export interface RouteConfig {
+  readonly id: string;
+  readonly receiverId: string;
+  readonly deliveryMode: DeliveryMode;
+  readonly dispatchMode: DispatchMode;
+  readonly processors: readonly string[];
+  readonly resolver: ResolverConfig;
+  /** Binding ids, at least one. */
+  readonly bindings: readonly string[];
+  readonly policy: RoutePolicy;
+}
+
+/** Which of a route's bindings get a message. In `single` each choice is exactly one. */
+export type ResolverConfig =
+  /** Every binding of the route: the default of `fan_out`. */
+  | { readonly type: "all" }
+  /** The same bindings for each message: the default of `single`, with the route's first. */
+  | { readonly type: "static"; readonly bindings: readonly string[] }
+  /** First rule that matches wins. */
+  | { readonly type: "rules"; readonly rules: readonly ResolverRule[]; readonly defaultBindings: readonly string[] }
+  /** By the exact value of one header. */
+  | {
+      readonly type: "header_map";
+      readonly header: string;
+      readonly map: ReadonlyMap<string, readonly string[]>;
+      readonly defaultBindings: readonly string[];
+    };
+
+export interface ResolverRule {
+  /** All of them must hold. */
+  readonly when: readonly Condition[];
+  readonly bindings: readonly string[];
+}
+
+export type ConditionOperator =
+  | "eq"
+  | "ne"
+  | "prefix"
+  | "contains"
+  | "regex"
+  | "gt"
+  | "lt"
+  | "gte"
+  | "lte"
+  | "exists"
+  | "in";
+
+export interface Condition {
+  /** `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+  readonly field: string;
+  readonly op: ConditionOperator;
+  /** A boolean for `exists`, a list for `in`. */
+  readonly value: ConditionValue | readonly ConditionValue[];
+}
+
+export type ConditionValue = string | number | boolean;
+
+export interface RoutePolicy {
+  /** The most deliveries held unsettled at once. */
+  readonly maxInFlight: number;
+  /** Attempts in all, the first one included (contract §5). */
+  readonly maxReplayAttempts: number;
+  /** Above 0: transient errors reach the policy only after the cap and this age. */
+  readonly replayBudgetMs: number;
+  readonly sendTimeoutMs: number;
+  readonly maxOutboxDepth: number;
+  readonly ackAfter: "target_accept";
+  readonly onPermanentFailure: FailureAction;
+  readonly onExpired: FailureAction;
+  readonly onFiltered: FailureAction;
+  readonly allowUnfenced: boolean;
+  readonly backoff: BackoffPolicy;
+}
+
+export interface BackoffPolicy {
+  readonly initialIntervalMs: number;
+  readonly maxIntervalMs: number;
+  /** At least 1. */
+  readonly multiplier: number;
+  /** Each delay is spread by up to this fraction of itself, up or down; 0 to 1. */
+  readonly jitter: number;
+}

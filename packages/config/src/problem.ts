@@ -1,0 +1,34 @@
+/** One thing that is wrong with a configuration, or worth a warning. */
+export interface Problem {
+  /** Where in the document, outermost key first. */
+  readonly path: readonly (string | number)[];
+  /** What is wrong and what to do about it. Never holds the value of a secret. */
+  readonly message: string;
+}
+
+/** A configuration that was refused, with every problem found. */
+export class ConfigError extends Error {
+  static {
+    Object.defineProperty(this.prototype, "name", { value: "ConfigError" });
+  }
+
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(
+      `the configuration has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}:\n${problems.map((problem) => `  ${formatProblem(problem)}`).join("\n")}`,
+    );
+    this.problems = problems;
+  }
+}
+
+/** `routes[0].policy.backoff: …` */
+export function formatProblem(problem: Problem): string {
+  const path = formatPath(problem.path);
+  return path === "" ? problem.message : `${path}: ${problem.message}`;
+}
+
+/** `routes[0].policy.backoff` */
+export function formatPath(path: readonly (string | number)[]): string {
+  return path.map((key, index) => (typeof key === "number" ? `[${key}]` : index === 0 ? key : `.${key}`)).join("");
+}

@@ -1,0 +1,41 @@
+import type { DlqStorePlugin, ProcessorPlugin, StorePlugin, TransportPlugin } from "@bridge/ports";
+import type { StoreRole } from "./model.ts";
+
+/** The plugins that an application is built with. */
+export interface Plugins {
+  readonly transports?: readonly TransportPlugin[];
+  readonly dlqStores?: readonly DlqStorePlugin[];
+  readonly processors?: readonly ProcessorPlugin[];
+}
+
+/** The plugins of an application, by type. */
+export interface Registry {
+  readonly transports: ReadonlyMap<string, TransportPlugin>;
+  readonly dlqStores: ReadonlyMap<string, DlqStorePlugin>;
+  readonly processors: ReadonlyMap<string, ProcessorPlugin>;
+  /** What validation needs to know of the stores of each role. */
+  readonly stores: Readonly<Record<StoreRole, ReadonlyMap<string, StorePlugin<unknown>>>>;
+}
+
+/** @throws Error when two plugins of one kind have the same type: one of them could never be reached. */
+export function createRegistry(plugins: Plugins): Registry {
+  const dlqStores = byType("DLQ store", plugins.dlqStores);
+  return {
+    transports: byType("transport", plugins.transports),
+    dlqStores,
+    processors: byType("processor", plugins.processors),
+    stores: { dlq: dlqStores, outbox: new Map(), lease: new Map() },
+  };
+}
+
+function byType<Plugin extends { readonly type: string }>(
+  kind: string,
+  plugins: readonly Plugin[] = [],
+): ReadonlyMap<string, Plugin> {
+  const found = new Map<string, Plugin>();
+  for (const plugin of plugins) {
+    if (found.has(plugin.type)) throw new Error(`two ${kind} plugins have the type "${plugin.type}": register one`);
+    found.set(plugin.type, plugin);
+  }
+  return found;
+}

@@ -1,0 +1,24 @@
+export { type RedriveFailure, type RedriveResult } from "./dlq/redrive-result.ts";
+export { OperationError, type OperationErrorKind } from "./operation-error.ts";
+export { type InjectResult } from "./route/inject-result.ts";
+export { type Supervisor, type SupervisorState, type TerminalCause } from "./supervisor/contract.ts";
+export {
+  type BridgeView,
+  type ComponentFailure,
+  type HealthStatus,
+  READINESS_LEVELS,
+  type ReadinessLevel,
+  type Role,
+  type RouteView,
+  type ServiceLevel,
+  type SessionView,
+} from "./view/bridge-view.ts";
+export {
+  type BridgeStats,
+  type Disposition,
+  DISPOSITIONS,
+  type LegStats,
+  type PartStats,
+  type RouteStats,
+  type SessionStats,
+} from "./view/stats.ts";

@@ -1,0 +1,13 @@
+import type { BridgeError } from "@bridge/ports";
+
+/** What a route did with an injected message (spec 4.4). For `fan_out`, `delivered` means every leg was. */
+export interface InjectResult {
+  readonly envelopeId: string;
+  readonly outcome: "delivered" | "dropped" | "filtered" | "expired" | "dead_lettered" | "duplicate";
+  /** Why it was not delivered; absent when it was. */
+  readonly error?: BridgeError;
+  /** The bindings that failed; empty when it was delivered or no binding had been chosen. */
+  readonly failedBindings: readonly string[];
+  /** Something the caller should know although the call succeeded (spec 4.4.5). */
+  readonly warning?: string;
+}

@@ -1,0 +1,77 @@
+import type { BridgeConfig } from "@bridge/config";
+import type { DlqStore, SourceMessage } from "@bridge/ports";
+import type { InjectResult } from "../route/inject-result.ts";
+import type { RedriveResult } from "../dlq/redrive-result.ts";
+import type { BridgeView } from "../view/bridge-view.ts";
+import type { BridgeStats } from "../view/stats.ts";
+
+/**
+ * Where the one runtime of a bridge stands.
+ *
+ * - `unwired`: no start has been asked for yet.
+ * - `starting`, `stopping`: a request is being served.
+ * - `running`: a runtime carries messages; it may be an empty one, without routes and sessions.
+ * - `paused`: stopped by an operator, or the last start failed; it can be started again, as a fresh runtime.
+ * - `shutting_down`: the process is ending; nothing starts any more.
+ * - `terminal`: beyond recovery; only a new process helps (spec 3.1).
+ */
+export type SupervisorState =
+  | { readonly kind: "unwired" }
+  | { readonly kind: "starting" }
+  | { readonly kind: "running" }
+  | { readonly kind: "stopping" }
+  | { readonly kind: "paused"; readonly error?: Error }
+  | { readonly kind: "shutting_down" }
+  | { readonly kind: "terminal"; readonly error: Error; readonly cause: TerminalCause };
+
+/** `wedged`: a stop failed. `lease_lost`: an exclusive session stepped down for good. */
+export type TerminalCause = "wedged" | "lease_lost";
+
+/** Owns the one current runtime; the only thing that replaces it. Requests are served one at a time. */
+export interface Supervisor {
+  /** `bridge.instance_id`, else `<bridge.id>-<random>`; the same for the life of the process. */
+  readonly instanceId: string;
+  state(): SupervisorState;
+  /** The configuration in force, also while paused. */
+  config(): BridgeConfig;
+  /** Facts and judgements for every reader: a snapshot, nothing waits. */
+  view(): BridgeView;
+  /** Counters and gauges; monotonic over restarts of the runtime. */
+  stats(): BridgeStats;
+
+  /**
+   * Starts a fresh runtime; does nothing when one runs. Aborting `signal` gives up waiting, not the start.
+   * @throws OperationError `conflict` naming the cause when it cannot start
+   */
+  start(signal: AbortSignal): Promise<void>;
+  /**
+   * Stops the runtime; does nothing when none runs. Aborting `signal` gives up waiting: the stop goes on and a later
+   * call joins it.
+   * @throws StopError naming the phases that failed; the bridge is then terminal
+   */
+  stop(signal: AbortSignal): Promise<void>;
+  /**
+   * Ends everything: quiesce, runtime stop, stores. Later requests are refused. Idempotent, one result for all.
+   * @throws StopError naming the phases that failed
+   */
+  shutdown(): Promise<void>;
+  /** Resolves once the supervisor is terminal; never rejects. */
+  readonly terminated: Promise<SupervisorState & { kind: "terminal" }>;
+
+  /**
+   * Carries `message` through a route as if a source had delivered it, and tells what became of it. Aborting `signal`
+   * cancels the work; the call then rejects with the signal's reason and the message is nowhere.
+   * @throws OperationError `unavailable` without a running runtime, `not_found` for an unknown route
+   */
+  inject(routeId: string, message: SourceMessage, signal: AbortSignal): Promise<InjectResult>;
+
+  /**
+   * Delivers dead letters again: inject first, delete after (spec 4.6). Never rejects for an entry: see the result.
+   * When `signal` aborts, entries not finished are reported as such and kept.
+   * @throws OperationError `unavailable` without a running runtime, `not_found` without a store that can delete
+   */
+  redrive(ids: readonly string[], signal: AbortSignal): Promise<RedriveResult>;
+
+  /** The dead letters, also while paused; `undefined` when none is configured or it is not open yet. */
+  dlq(): DlqStore | undefined;
+}

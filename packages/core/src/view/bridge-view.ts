@@ -1,0 +1,52 @@
+import type { DeliveryMode, DispatchMode, RoutePolicy } from "@bridge/config";
+import type { SupervisorState } from "../supervisor/contract.ts";
+
+/** Spec 2.1, least to most strict. */
+export const READINESS_LEVELS = ["live", "running", "connected", "subscribed", "full"] as const;
+export type ReadinessLevel = (typeof READINESS_LEVELS)[number];
+
+export type HealthStatus = "ok" | "unhealthy" | "not_running" | "unavailable";
+export type Role = "active" | "standby" | "standalone";
+export type ServiceLevel = "full" | "degraded" | "none";
+
+/** Everything the monitor tells (spec 2.2 to 2.6). */
+export interface BridgeView {
+  readonly instanceId: string;
+  readonly configVersion: number;
+  readonly state: SupervisorState["kind"];
+  /** Whether a runtime carries messages. */
+  readonly running: boolean;
+  readonly health: HealthStatus;
+  readonly role: Role;
+  readonly level: ReadinessLevel;
+  /** Neither routes nor sessions. */
+  readonly empty: boolean;
+  readonly serviceLevel: ServiceLevel;
+  /** Of the configuration in force, also while stopped. */
+  readonly routes: readonly RouteView[];
+  readonly sessions: readonly SessionView[];
+  /** The background components that have failed, with why. */
+  readonly failures: readonly ComponentFailure[];
+}
+
+export interface RouteView {
+  readonly id: string;
+  readonly deliveryMode: DeliveryMode;
+  readonly dispatchMode: DispatchMode;
+  readonly policy: RoutePolicy;
+}
+
+export interface SessionView {
+  readonly sessionId: string;
+  readonly connected: boolean;
+  readonly hasLease: boolean;
+  readonly subscriptionsWanted: number;
+  readonly subscriptionsActive: number;
+  readonly ready: boolean;
+  readonly serviceLevel: ServiceLevel;
+}
+
+export interface ComponentFailure {
+  readonly component: string;
+  readonly error: string;
+}

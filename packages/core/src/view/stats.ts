@@ -1,0 +1,69 @@
+/**
+ * What became of a leg, one delivery to one binding (design of accounting: docs/guarantees.md).
+ *
+ * The sum over all dispositions and what is in flight equals what came in; the difference is `unaccounted` and is 0.
+ */
+export const DISPOSITIONS = [
+  "delivered",
+  "dead_lettered",
+  "dropped",
+  "filtered",
+  "expired",
+  "duplicate",
+  "released",
+  "abandoned",
+] as const;
+export type Disposition = (typeof DISPOSITIONS)[number];
+
+/** Plain numbers of one route and binding; `bindingId` is empty for what failed before a binding was chosen. */
+export interface LegStats {
+  readonly routeId: string;
+  readonly bindingId: string;
+  /** Legs that came from the source. */
+  readonly received: number;
+  /** Legs that came from an inject or a redrive. */
+  readonly injected: number;
+  readonly dispositions: Readonly<Record<Disposition, number>>;
+  /** Sends tried. */
+  readonly attempts: number;
+  readonly inFlight: number;
+}
+
+export interface RouteStats {
+  readonly routeId: string;
+  /** Deliveries that hold a slot of the route. */
+  readonly inFlight: number;
+  /** Writes of dead letters that failed and are tried again. */
+  readonly dlqWriteFailures: number;
+  /** Settlements that the source did not take; it will redeliver. */
+  readonly settleFailures: number;
+}
+
+export interface SessionStats {
+  readonly sessionId: string;
+  readonly connected: boolean;
+  /** Connections made, the first one included. */
+  readonly connects: number;
+  /** Connections lost and attempts that failed. */
+  readonly failures: number;
+}
+
+/** Counters that an adapter keeps of itself. */
+export interface PartStats {
+  readonly part: "receiver" | "sender" | "session";
+  readonly id: string;
+  readonly counters: Readonly<Record<string, number>>;
+}
+
+/** A reading of all counters and gauges; counters are monotonic over restarts of the runtime. */
+export interface BridgeStats {
+  readonly legs: readonly LegStats[];
+  readonly routes: readonly RouteStats[];
+  readonly sessions: readonly SessionStats[];
+  readonly parts: readonly PartStats[];
+  readonly redrives: number;
+  /** `DLQRedriveFailures` of spec 6. */
+  readonly redriveFailures: number;
+  /** received + injected − dispositions − in flight: 0 unless the engine has a bug. */
+  readonly unaccounted: number;
+}

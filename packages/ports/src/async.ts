@@ -1,0 +1,32 @@
+/** `promise`, or a rejection with the signal's reason if that comes first. Leaves no listener behind. */
+export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) {
+    promise.catch(() => {});
+    throw signal.reason;
+  }
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** A signal that aborts after a time; disposing it clears the timer. */
+export interface Deadline extends Disposable {
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Aborts with `reason` after `ms`. Unlike `AbortSignal.timeout`, whose timer is unreferenced, this keeps the process
+ * alive until then: a shutdown that waits for nothing but its deadline must not end early, with exit code 0.
+ */
+export function deadline(ms: number, reason: Error): Deadline {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(reason), ms);
+  return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) };
+}

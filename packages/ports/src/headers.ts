@@ -1,0 +1,35 @@
+/** Header names are lower case. Names under {@link RESERVED_PREFIX} belong to the bridge and are stripped at every ingress. */
+export type MessageHeaders = Readonly<Record<string, string>>;
+
+/** Every header whose lower-case name begins with this belongs to the bridge (spec 4.4.1, 4.6.4). */
+export const RESERVED_PREFIX = "x-bridge.";
+
+/** The reserved headers that the bridge itself sets on an envelope. */
+export const RESERVED = {
+  /** `"true"` when the bridge minted the envelope id because the source had no stable identity (spec 4.6.5). */
+  generatedId: "x-bridge.generated-id",
+  /** The transport's deduplication key, when the source carried one. */
+  dedupId: "x-bridge.dedup-id",
+  /** Messages with one ordering key are handled one after another, per route. */
+  orderingKey: "x-bridge.ordering-key",
+  /** On a redriven message: the id of the envelope that it repeats. */
+  causationId: "x-bridge.causation-id",
+} as const;
+
+/** Whether `name`, in any letter case, belongs to the bridge. */
+export function isReserved(name: string): boolean {
+  return (
+    name.length >= RESERVED_PREFIX.length && name.slice(0, RESERVED_PREFIX.length).toLowerCase() === RESERVED_PREFIX
+  );
+}
+
+/**
+ * The headers that a sender puts on the wire: everything but the reserved ones, of which only the causation id goes
+ * out, so that a target can tell a redriven message from a first one.
+ */
+export function* carriedHeaders(headers: MessageHeaders): Generator<readonly [name: string, value: string]> {
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined && (!isReserved(name) || name === RESERVED.causationId)) yield [name, value];
+  }
+}

@@ -1,0 +1,40 @@
+export { type AcceptedOutcome, type Delivery, type Settlement } from "./delivery.ts";
+export {
+  type DeadLetter,
+  type DeadLetterFilter,
+  type DeadLetterHead,
+  type DlqAdmin,
+  type DlqStore,
+  type Page,
+} from "./dlq-store.ts";
+export { type Envelope, type SourceMessage } from "./envelope.ts";
+export { BridgeError, type BridgeErrorOptions, ERROR_CODES, type ErrorClass, type ErrorCode } from "./errors.ts";
+export { carriedHeaders, isReserved, type MessageHeaders, RESERVED, RESERVED_PREFIX } from "./headers.ts";
+export {
+  defineFactory,
+  type DlqStorePlugin,
+  type Factory,
+  type PluginContext,
+  type ProcessorPlugin,
+  type Reach,
+  type ReceiverContext,
+  type ReceiverTraits,
+  type SenderContext,
+  type SessionContext,
+  type SessionMode,
+  type StorePlugin,
+  type Topic,
+  type TransportPlugin,
+} from "./plugin.ts";
+export { type Processor, type ProcessorResult } from "./processor.ts";
+export { type Clock, type LogFields, type Logger, type Random, type Seams, silentLogger } from "./seams.ts";
+export {
+  type Addressing,
+  type Connection,
+  type Receiver,
+  type Sender,
+  type Session,
+  type SessionRole,
+} from "./transport.ts";
+export { deadline, type Deadline, orAborted } from "./async.ts";
+export { systemClock, systemRandom } from "./system.ts";

@@ -1,0 +1,57 @@
+/**
+ * Building blocks for the option schemas of adapters. @module
+ */
+import * as v from "valibot";
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
+const PART = /(\d+(?:\.\d+)?)(ms|s|m|h)/g;
+/** The longest delay that a timer of the platform can hold; longer ones would fire at once. */
+const MAX_DURATION_MS = 2 ** 31 - 1;
+
+/** Milliseconds of a duration such as `250ms` or `1m30s`; `undefined` when it is none. */
+export function parseDuration(text: string): number | undefined {
+  if (!DURATION.test(text)) return undefined;
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(PART)) total += Number(amount) * (UNITS[unit ?? ""] ?? Number.NaN);
+  return Number.isFinite(total) && total <= MAX_DURATION_MS ? Math.round(total) : undefined;
+}
+
+/** A duration as a string with a unit; its output is milliseconds. A bare number is refused. */
+export function duration() {
+  return v.pipe(
+    v.string('a duration is a string with a unit, such as "250ms" or "1m30s"'),
+    v.check(
+      (text) => parseDuration(text) !== undefined,
+      'not a duration: write a number with a unit (ms, s, m, h), such as "250ms" or "1m30s", of at most 24 days',
+    ),
+    v.transform((text) => parseDuration(text) ?? 0),
+    v.metadata({ format: "duration" }),
+  );
+}
+
+/** An integer between `min` and `max`, both included. */
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER) {
+  const range = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`;
+  return v.pipe(
+    v.number(`expected an integer ${range}`),
+    v.integer(`expected an integer ${range}`),
+    v.minValue(min, `expected an integer ${range}`),
+    v.maxValue(max, `expected an integer ${range}`),
+  );
+}
+
+/** A string that is not empty. */
+export function text() {
+  return v.pipe(v.string("expected a string"), v.nonEmpty("must not be empty"));
+}
+
+/** A string whose value is never shown: not in errors, logs, views or diffs. */
+export function secret() {
+  return v.pipe(v.string("expected a string"), v.metadata({ secret: true }));
+}
+
+/** Describes a field for the reference pages and the editors' schema. */
+export function describe<const Schema extends v.GenericSchema>(schema: Schema, description: string) {
+  return v.pipe(schema, v.description(description));
+}

@@ -1,0 +1,103 @@
+import type { GenericSchema, InferOutput } from "valibot";
+import type { DlqStore } from "./dlq-store.ts";
+import type { Processor } from "./processor.ts";
+import type { Seams } from "./seams.ts";
+import type { Receiver, Sender, Session, SessionRole } from "./transport.ts";
+
+/** How far a store's data reaches. Validation compares it with the deployment mode; the engine knows no store by name. */
+export type Reach =
+  /** Lost when the process ends; needs the option `acknowledge_volatile: true`. */
+  | "process"
+  /** Kept, for one instance. */
+  | "instance"
+  /** Shared by all instances. */
+  | "cluster";
+
+/**
+ * A part that the configuration can ask for: the schema of its options, and how to build it from options that the
+ * schema has accepted. The options' type stays inside; make one with {@link defineFactory}.
+ */
+export interface Factory<Context, Part> {
+  /** Strict: unknown keys are refused. Descriptions and defaults become the reference pages and the editors' schema. */
+  readonly options: GenericSchema;
+  /** `options` is the output of the schema. Opens nothing. */
+  create(options: unknown, context: Context): Part;
+}
+
+/** Ties the type of `create`'s options to the schema that checks them. */
+export function defineFactory<const Schema extends GenericSchema, Context, Part>(factory: {
+  readonly options: Schema;
+  readonly create: (options: InferOutput<Schema>, context: Context) => Part;
+}): Factory<Context, Part> {
+  return {
+    options: factory.options,
+    create: (options, context) => factory.create(options as InferOutput<Schema>, context),
+  };
+}
+
+export interface PluginContext extends Seams {
+  /** The id of the part in the configuration. */
+  readonly id: string;
+}
+
+/** A kind of store that the configuration may name in one role. */
+export interface StorePlugin<Store> extends Factory<PluginContext, (signal: AbortSignal) => Promise<Store>> {
+  readonly type: string;
+  readonly reach: Reach;
+}
+
+export type DlqStorePlugin = StorePlugin<DlqStore>;
+
+export interface SessionContext extends PluginContext {
+  readonly role: SessionRole;
+  readonly sessionMode: SessionMode;
+  /** The most deliveries that the routes fed by this session hold unsettled at once: the protocol's window. */
+  readonly maxInFlight: number;
+}
+
+/**
+ * `ephemeral`: the broker forgets the session when the connection ends. `persistent`: it keeps it, with what was not
+ * settled. `exclusive`: persistent, and opened only by the holder of a lease.
+ */
+export type SessionMode = "ephemeral" | "persistent" | "exclusive";
+
+export interface ReceiverContext extends PluginContext {
+  /** The session that the configuration names for this receiver, built by the same plugin. */
+  readonly session?: Session | undefined;
+  readonly topics: readonly Topic[];
+  /** The window of the route that this receiver feeds. */
+  readonly maxInFlight: number;
+}
+
+/** What a receiver of a topic-based broker listens to. */
+export interface Topic {
+  readonly topic: string;
+  readonly qos: 0 | 1 | 2;
+}
+
+export interface SenderContext extends PluginContext {
+  readonly session?: Session | undefined;
+}
+
+/** A transport, with the parts that it has. A part that is absent cannot be configured. */
+export interface TransportPlugin {
+  readonly type: string;
+  readonly session?: Factory<SessionContext, Session>;
+  readonly receiver?: Factory<ReceiverContext, Receiver> & ReceiverTraits;
+  readonly sender?: Factory<SenderContext, Sender> & { readonly needsSession: boolean };
+}
+
+export interface ReceiverTraits {
+  readonly needsSession: boolean;
+  /** Whether `topics` are required, allowed or refused. */
+  readonly topics: "required" | "refused";
+  /**
+   * Whether the source keeps an unsettled message for later: always, never, or only on a session that outlives its
+   * connection. Startup warns about a `direct_hold` route whose source does not.
+   */
+  readonly redelivers: "always" | "never" | "persistent-session";
+}
+
+export interface ProcessorPlugin extends Factory<PluginContext, Processor> {
+  readonly type: string;
+}

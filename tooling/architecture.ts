@@ -1,0 +1,39 @@
+/**
+ * Holds the workspace's dependencies against the arrows of the architecture: a package may depend only on what its
+ * row names, so that an adapter cannot reach the engine even by mistake. Run by `pnpm check`. @module
+ */
+import { readdirSync, readFileSync } from "node:fs";
+
+const ADAPTER = ["ports"];
+
+/** What each package may depend on at run time, besides other people's libraries. */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  ports: [],
+  config: ["ports"],
+  core: ["ports", "config"],
+  audit: ["ports"],
+  telemetry: ["ports", "core"],
+  "http-kit": ["ports"],
+  "http-monitor": ["ports", "core", "http-kit", "audit", "telemetry"],
+  "http-admin": ["ports", "core", "config", "http-kit", "audit"],
+  host: ["ports", "config", "core", "audit", "telemetry", "http-kit", "http-admin", "http-monitor", "config-file"],
+  conformance: ["ports"],
+  "config-file": ["ports", "config"],
+};
+
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+const problems: string[] = [];
+for (const name of readdirSync("packages")) {
+  const allowed = ARROWS[name] ?? ADAPTER;
+  const manifest = JSON.parse(readFileSync(`packages/${name}/package.json`, "utf8")) as Manifest;
+  for (const dependency of Object.keys(manifest.dependencies ?? {})) {
+    const ours = /^@bridge\/(.+)$/.exec(dependency)?.[1];
+    if (ours !== undefined && !allowed.includes(ours))
+      problems.push(`packages/${name} may not depend on ${dependency}`);
+  }
+}
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,0 +1,20 @@
+import { defineConfig, type Options } from "tsup";
+
+const shared: Options = {
+  clean: true,
+  dts: false, // tsup's own declarations need the TypeScript 6 compiler interface; tsc writes them below
+  format: ["esm"],
+  outDir: "dist",
+  platform: "node",
+  removeNodeProtocol: false, // tsup would turn "node:sqlite" into "sqlite", which does not exist
+  sourcemap: true,
+  target: "esnext", // ship what was written: engines says Node 24, which runs it all
+};
+
+/** A published library: one ES module per entry, dependencies left to the consumer, declarations by tsc. */
+export const library = (entry: string[] = ["src/index.ts"]): ReturnType<typeof defineConfig> =>
+  defineConfig({ ...shared, entry, onSuccess: "tsc --project tsconfig.build.json" });
+
+/** An application: one self-contained file per entry. */
+export const application = (entry: string[]): ReturnType<typeof defineConfig> =>
+  defineConfig({ ...shared, entry, noExternal: [/.*/], splitting: false });

@@ -1,0 +1,10 @@
+import type { ViteUserConfig } from "vitest/config";
+
+/** Workspace packages resolve to their sources, so tests need no build. */
+const conditions: string[] = ["@bridge/source", "module", "node", "development|production"];
+
+export const base: ViteUserConfig = {
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: { environment: "node", include: ["test/**/*.test.ts"] },
+};
