@@ -1,1 +1,5 @@
-export {};
+export { type FaultGate } from "./fault-gate.ts";
+export { type MemoryChannel, type MemoryMessage, type SettledMessage } from "./memory-channel.ts";
+export { MemoryHub, memoryHub, type MemoryHubOptions } from "./memory-hub.ts";
+export { type MemoryLink } from "./memory-link.ts";
+export { memoryTransport } from "./memory-transport.ts";
