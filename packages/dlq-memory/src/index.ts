@@ -1,1 +1,2 @@
-export {};
+export { memoryDlqPlugin } from "./memory-dlq-plugin.ts";
+export { type MemoryDlqOptions, openMemoryDlq } from "./open-memory-dlq.ts";
