@@ -1,0 +1,32 @@
+/** Every action that is recorded, with the type of the resource that it is about (contract: audit vocabulary, spec 6). */
+export const AUDIT_ACTIONS = {
+  "bridge.status": "bridge",
+  "bridge.start": "bridge",
+  "bridge.stop": "bridge",
+  "route.list": "route",
+  "route.inject": "route",
+  "dlq.summary": "dlq",
+  "dlq.list": "dlq",
+  "dlq.read_payload": "dlq",
+  /** Before the first entry is injected again, with the ids asked for. */
+  "dlq.redrive.begin": "dlq",
+  "dlq.redrive": "dlq",
+  "dlq.delete": "dlq",
+  "dlq.delete_by_filter": "dlq",
+  "dlq.purge": "dlq",
+  "config.read": "config",
+  "config.history": "config",
+  "config.txn.create": "config",
+  "config.txn.read": "config",
+  "config.txn.patch": "config",
+  "config.txn.validate": "config",
+  "config.txn.commit": "config",
+  "config.txn.rollback": "config",
+  "api.describe": "api",
+  /** A missing or wrong key. */
+  "auth.failure": "admin",
+  /** A client over its limit of failures was turned away. */
+  "auth.throttled": "admin",
+} as const satisfies Record<string, string>;
+
+export type AuditAction = keyof typeof AUDIT_ACTIONS;

@@ -1,0 +1,69 @@
+import type { Clock, Logger } from "@bridge/ports";
+import { AUDIT_ACTIONS } from "./actions.ts";
+import type { AuditEntry, AuditEvent } from "./event.ts";
+import { FloodMerger } from "./flood-merger.ts";
+import { Outlet } from "./outlet.ts";
+import { type AuditSink, logSink } from "./sink.ts";
+
+/** How long entries with one merge key are counted together. */
+const WINDOW_MS = 60_000;
+
+export interface AuditorOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Where events go. Default: the structured log alone. */
+  readonly sinks?: readonly AuditSink[] | undefined;
+}
+
+/** Records what operators do. Disposing it writes what is still merged and waits for the sinks, within a bound. */
+export interface Auditor extends AsyncDisposable {
+  /**
+   * Stamps the entry and hands it to every sink. Resolves when each has kept it, has failed, or has taken 5 seconds;
+   * never rejects: a sink that fails is logged and counted, and never fails a request.
+   *
+   * Of the entries with one `mergeKey`, the first 10 of a minute are written at once and the rest as one event for
+   * each action at the end of the minute, with `detail.count`.
+   */
+  record(entry: AuditEntry): Promise<void>;
+  /** Events that did not reach a sink, by its name. */
+  failures(): ReadonlyMap<string, number>;
+}
+
+/** @throws Error when two sinks have one name: their failures could not be told apart */
+export function createAuditor({ clock, logger, sinks = [logSink(logger)] }: AuditorOptions): Auditor {
+  if (new Set(sinks.map((sink) => sink.name)).size < sinks.length)
+    throw new Error("two audit sinks have the same name: give each its own");
+  const outlets = sinks.map((sink) => new Outlet(sink, logger));
+  const merger = new FloodMerger();
+  const write = async (entry: AuditEntry): Promise<void> => {
+    const event = stamp(entry, clock.now());
+    await Promise.all(outlets.map((outlet) => outlet.write(event)));
+  };
+  const endWindow = async (): Promise<void> => {
+    await Promise.all(merger.drain().map(write));
+  };
+  const windows = clock.every(WINDOW_MS, () => void endWindow());
+  return {
+    record: async (entry) => {
+      if (merger.admit(entry)) await write(entry);
+    },
+    failures: () => new Map(outlets.map((outlet) => [outlet.sink.name, outlet.failures])),
+    [Symbol.asyncDispose]: async () => {
+      windows[Symbol.dispose]();
+      await endWindow();
+      await Promise.all(outlets.map((outlet) => outlet.idle()));
+    },
+  };
+}
+
+function stamp(entry: AuditEntry, now: number): AuditEvent {
+  return {
+    timestamp: new Date(now).toISOString(),
+    action: entry.action,
+    actor: entry.actor,
+    resource_type: entry.resourceType ?? AUDIT_ACTIONS[entry.action],
+    resource_id: entry.resourceId ?? "",
+    outcome: entry.outcome,
+    detail: { ...entry.detail, client_addr: entry.clientAddr },
+  };
+}

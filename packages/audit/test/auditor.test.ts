@@ -1,0 +1,182 @@
+import { type Logger, silentLogger, systemClock } from "@bridge/ports";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { AUDIT_ACTIONS, type AuditEntry, type AuditEvent, createAuditor } from "../src/index.ts";
+
+const entry: AuditEntry = { action: "dlq.purge", actor: "alice", outcome: "success", clientAddr: "10.0.0.7" };
+
+function recordingLogger(): { lines: { level: string; message: string; fields: unknown }[]; logger: Logger } {
+  const lines: { level: string; message: string; fields: unknown }[] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    info: (message, fields) => lines.push({ level: "info", message, fields }),
+    error: (message, fields) => lines.push({ level: "error", message, fields }),
+    child: () => logger,
+  };
+  return { lines, logger };
+}
+
+function keep(events: AuditEvent[]) {
+  return { name: "list", write: (event: AuditEvent) => void events.push(event) };
+}
+
+describe("contract 6: audit events", () => {
+  it("spec 6: carries timestamp, action, actor, resource, outcome and detail under their JSON names", async () => {
+    const events: AuditEvent[] = [];
+    const clock = { ...systemClock, now: () => Date.UTC(2026, 0, 2, 3, 4, 5, 6) };
+    await using auditor = createAuditor({ clock, logger: silentLogger, sinks: [keep(events)] });
+    await auditor.record({ ...entry, resourceId: "x", detail: { purged: 3 } });
+    expect(events).toEqual([
+      {
+        timestamp: "2026-01-02T03:04:05.006Z",
+        action: "dlq.purge",
+        actor: "alice",
+        resource_type: "dlq",
+        resource_id: "x",
+        outcome: "success",
+        detail: { purged: 3, client_addr: "10.0.0.7" },
+      },
+    ]);
+  });
+
+  it("contract 6: a failure on the monitor has resource_type monitor", async () => {
+    const events: AuditEvent[] = [];
+    await using auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks: [keep(events)] });
+    await auditor.record({ ...entry, action: "auth.failure", resourceType: "monitor" });
+    await auditor.record({ ...entry, action: "auth.failure" });
+    expect(events.map((event) => event.resource_type)).toEqual(["monitor", "admin"]);
+  });
+
+  it("contract 6: knows every action by name", () => {
+    expect(Object.keys(AUDIT_ACTIONS)).toHaveLength(24);
+    expect(Object.keys(AUDIT_ACTIONS).every((action) => /^[a-z]+(\.[a-z_]+){1,2}$/.test(action))).toBe(true);
+  });
+
+  it("contract 6: without other sinks, events are lines of the structured log", async () => {
+    const { lines, logger } = recordingLogger();
+    await using auditor = createAuditor({ clock: systemClock, logger });
+    await auditor.record(entry);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
+      level: "info",
+      message: "audit",
+      fields: { action: "dlq.purge", actor: "alice" },
+    });
+  });
+
+  it("refuses two sinks of one name", () => {
+    expect(() => createAuditor({ clock: systemClock, logger: silentLogger, sinks: [keep([]), keep([])] })).toThrow(
+      /same name/,
+    );
+  });
+});
+
+describe("contract 6: a sink that fails", () => {
+  it("never fails the record, is counted and logged, and does not keep the others from theirs", async () => {
+    const { lines, logger } = recordingLogger();
+    const events: AuditEvent[] = [];
+    const sinks = [
+      {
+        name: "throws",
+        write: () => {
+          throw new Error("disk full");
+        },
+      },
+      { name: "rejects", write: () => Promise.reject(new Error("gone")) },
+      keep(events),
+    ];
+    await using auditor = createAuditor({ clock: systemClock, logger, sinks });
+    await auditor.record(entry);
+    await auditor.record(entry);
+    expect(events).toHaveLength(2);
+    expect(Object.fromEntries(auditor.failures())).toEqual({ throws: 2, rejects: 2, list: 0 });
+    expect(lines.filter((line) => line.level === "error")).toHaveLength(4);
+    expect(lines[0]).toMatchObject({
+      message: "audit sink failed",
+      fields: { sink: "throws", action: "dlq.purge", error: "disk full" },
+    });
+  });
+
+  describe("by hanging", () => {
+    beforeEach(() => void vi.useFakeTimers());
+    afterEach(() => void vi.useRealTimers());
+
+    it("holds a caller up for 5 seconds at most, and disposing too", async () => {
+      const sinks = [{ name: "hangs", write: () => new Promise<void>(() => {}) }];
+      const auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks });
+      const recorded = auditor.record(entry);
+      await vi.advanceTimersByTimeAsync(5_000);
+      await recorded;
+      expect(auditor.failures().get("hangs")).toBe(1);
+      const disposed = auditor[Symbol.asyncDispose]();
+      await vi.advanceTimersByTimeAsync(5_000);
+      await disposed;
+      expect(vi.getTimerCount()).toBe(0);
+    });
+
+    it("is not given more than a thousand events that it has not finished", async () => {
+      let calls = 0;
+      const write = (): Promise<void> => {
+        calls++;
+        return new Promise<void>(() => {});
+      };
+      const auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks: [{ name: "hangs", write }] });
+      const recorded = Array.from({ length: 1_100 }, () => auditor.record(entry));
+      await vi.advanceTimersByTimeAsync(5_000);
+      await Promise.all(recorded);
+      expect(calls).toBe(1_000);
+      expect(auditor.failures().get("hangs")).toBe(1_100);
+      const disposed = auditor[Symbol.asyncDispose]();
+      await vi.advanceTimersByTimeAsync(5_000);
+      await disposed;
+    });
+  });
+});
+
+const failure = (mergeKey: string): AuditEntry => ({ ...entry, action: "auth.failure", actor: mergeKey, mergeKey });
+
+describe("contract 6: floods of auth events", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it("passes 10 per client and window and merges the rest with detail.count", async () => {
+    const events: AuditEvent[] = [];
+    await using auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks: [keep(events)] });
+    for (let n = 0; n < 25; n++) await auditor.record(failure("10.0.0.1"));
+    for (let n = 0; n < 5; n++) await auditor.record({ ...failure("10.0.0.1"), action: "auth.throttled" });
+    await auditor.record(failure("10.0.0.2"));
+    expect(events).toHaveLength(11);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(events.slice(11)).toMatchObject([
+      { action: "auth.failure", actor: "10.0.0.1", detail: { count: 15, client_addr: "10.0.0.7" } },
+      { action: "auth.throttled", actor: "10.0.0.1", detail: { count: 5 } },
+    ]);
+    await auditor.record(failure("10.0.0.1"));
+    expect(events).toHaveLength(14);
+    expect(events[13]?.detail).not.toHaveProperty("count");
+  });
+
+  it("never merges what operators do", async () => {
+    const events: AuditEvent[] = [];
+    await using auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks: [keep(events)] });
+    for (let n = 0; n < 50; n++) await auditor.record(entry);
+    expect(events).toHaveLength(50);
+  });
+
+  it("is bounded however many clients take part", async () => {
+    const events: AuditEvent[] = [];
+    await using auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks: [keep(events)] });
+    for (let n = 0; n < 100_000; n++) await auditor.record(failure(`client-${n % 50_000}`));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(events).toHaveLength(2_001);
+    expect(events.at(-1)?.detail).toMatchObject({ count: 98_000, several_clients: true });
+  });
+
+  it("writes what is still merged when it is disposed", async () => {
+    const events: AuditEvent[] = [];
+    const auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks: [keep(events)] });
+    for (let n = 0; n < 12; n++) await auditor.record(failure("10.0.0.1"));
+    await auditor[Symbol.asyncDispose]();
+    expect(events.at(-1)?.detail).toMatchObject({ count: 2 });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
