@@ -1,7 +1,10 @@
+export { redrive, type RedriveOptions, type RedriveTarget } from "./dlq/redrive.ts";
 export { type RedriveFailure, type RedriveResult } from "./dlq/redrive-result.ts";
 export { OperationError, type OperationErrorKind } from "./operation-error.ts";
 export { type InjectResult } from "./route/inject-result.ts";
+export { StopError } from "./runtime/stop-phases.ts";
 export { type Supervisor, type SupervisorState, type TerminalCause } from "./supervisor/contract.ts";
+export { createSupervisor, type SupervisorOptions } from "./supervisor/supervisor.ts";
 export {
   type BridgeView,
   type ComponentFailure,

@@ -1,12 +1,14 @@
 /**
- * Why a request of an operator was refused.
+ * Why a request of an operator was not carried out.
  *
  * - `unavailable`: no runtime runs.
  * - `not_found`: the thing that it names does not exist.
  * - `conflict`: the bridge is not in a state to do it.
+ * - `failed`: it was begun and could not be finished; the outcome is not known.
  */
-export type OperationErrorKind = "unavailable" | "not_found" | "conflict";
+export type OperationErrorKind = "unavailable" | "not_found" | "conflict" | "failed";
 
+/** A request of an operator that was not carried out; the message is for the operator. */
 export class OperationError extends Error {
   static {
     Object.defineProperty(this.prototype, "name", { value: "OperationError" });

@@ -16,11 +16,15 @@ export const RESERVED = {
   causationId: "x-bridge.causation-id",
 } as const;
 
-/** Whether `name`, in any letter case, belongs to the bridge. */
+const PLAIN_NAME = /^[!-~]+$/;
+
+/**
+ * Whether `name` belongs to the bridge, in any letter case and in any Unicode spelling that a reader further on might
+ * fold into it.
+ */
 export function isReserved(name: string): boolean {
-  return (
-    name.length >= RESERVED_PREFIX.length && name.slice(0, RESERVED_PREFIX.length).toLowerCase() === RESERVED_PREFIX
-  );
+  const folded = PLAIN_NAME.test(name) ? name : name.normalize("NFKC").trim();
+  return folded.slice(0, RESERVED_PREFIX.length).toLowerCase() === RESERVED_PREFIX;
 }
 
 /**

@@ -10,10 +10,10 @@ const PART = /(\d+(?:\.\d+)?)(ms|s|m|h)/g;
 const MAX_DURATION_MS = 2 ** 31 - 1;
 
 /** Milliseconds of a duration such as `250ms` or `1m30s`; `undefined` when it is none. */
-export function parseDuration(text: string): number | undefined {
-  if (!DURATION.test(text)) return undefined;
+export function parseDuration(written: string): number | undefined {
+  if (!DURATION.test(written)) return undefined;
   let total = 0;
-  for (const [, amount, unit] of text.matchAll(PART)) total += Number(amount) * (UNITS[unit ?? ""] ?? Number.NaN);
+  for (const [, amount, unit] of written.matchAll(PART)) total += Number(amount) * (UNITS[unit ?? ""] ?? Number.NaN);
   return Number.isFinite(total) && total <= MAX_DURATION_MS ? Math.round(total) : undefined;
 }
 
@@ -22,10 +22,10 @@ export function duration() {
   return v.pipe(
     v.string('a duration is a string with a unit, such as "250ms" or "1m30s"'),
     v.check(
-      (text) => parseDuration(text) !== undefined,
+      (written) => parseDuration(written) !== undefined,
       'not a duration: write a number with a unit (ms, s, m, h), such as "250ms" or "1m30s", of at most 24 days',
     ),
-    v.transform((text) => parseDuration(text) ?? 0),
+    v.transform((written) => parseDuration(written) ?? 0),
     v.metadata({ format: "duration" }),
   );
 }

@@ -31,7 +31,7 @@ export function defineFactory<const Schema extends GenericSchema, Context, Part>
 }): Factory<Context, Part> {
   return {
     options: factory.options,
-    create: (options, context) => factory.create(options as InferOutput<Schema>, context),
+    create: (options, context) => factory.create(options, context),
   };
 }
 

@@ -47,7 +47,7 @@ export interface Supervisor {
   /**
    * Stops the runtime; does nothing when none runs. Aborting `signal` gives up waiting: the stop goes on and a later
    * call joins it.
-   * @throws StopError naming the phases that failed; the bridge is then terminal
+   * @throws StopError naming the phases that failed; a later start then finds the bridge beyond recovery
    */
   stop(signal: AbortSignal): Promise<void>;
   /**

@@ -1,0 +1,63 @@
+import { type Disposition, DISPOSITIONS, type LegStats } from "../view/stats.ts";
+
+/** Where a message came from, for the accounts. */
+export type Origin = "received" | "injected";
+
+/** The running account of one route and binding. Plain numbers, because every message writes to it. */
+export class LegAccount {
+  readonly routeId: string;
+  readonly bindingId: string;
+  received = 0;
+  injected = 0;
+  attempts = 0;
+  inFlight = 0;
+  readonly #closed: Record<Disposition, number> = {
+    delivered: 0,
+    dead_lettered: 0,
+    dropped: 0,
+    filtered: 0,
+    expired: 0,
+    duplicate: 0,
+    released: 0,
+    abandoned: 0,
+  };
+
+  constructor(routeId: string, bindingId: string) {
+    this.routeId = routeId;
+    this.bindingId = bindingId;
+  }
+
+  /** A leg comes in. */
+  open(origin: Origin): void {
+    this[origin]++;
+    this.inFlight++;
+  }
+
+  /** It ends, in exactly one way. */
+  close(disposition: Disposition): void {
+    this.#closed[disposition]++;
+    this.inFlight--;
+  }
+
+  read(): LegStats {
+    return {
+      routeId: this.routeId,
+      bindingId: this.bindingId,
+      received: this.received,
+      injected: this.injected,
+      attempts: this.attempts,
+      inFlight: this.inFlight,
+      dispositions: { ...this.#closed },
+    };
+  }
+}
+
+/** What came in and is neither finished nor in flight: 0 unless the engine has a bug. */
+export function unaccounted(legs: readonly LegStats[]): number {
+  let open = 0;
+  for (const leg of legs) {
+    open += leg.received + leg.injected - leg.inFlight;
+    for (const disposition of DISPOSITIONS) open -= leg.dispositions[disposition];
+  }
+  return open;
+}

@@ -1,0 +1,183 @@
+import type { DeliveryMode } from "@bridge/config";
+import {
+  BridgeError,
+  type DeadLetter,
+  deadline,
+  type DlqAdmin,
+  type DlqStore,
+  type Logger,
+  orAborted,
+  RESERVED,
+  type SourceMessage,
+} from "@bridge/ports";
+import { OperationError } from "../operation-error.ts";
+import type { InjectResult } from "../route/inject-result.ts";
+import { orderingKey } from "../route/identity.ts";
+import { KeyedOrder } from "../route/keyed-order.ts";
+import { Slots } from "../route/slots.ts";
+import type { RedriveFailure, RedriveResult } from "./redrive-result.ts";
+
+/** The runtime that dead letters are injected into. */
+export interface RedriveTarget {
+  inject(routeId: string, message: SourceMessage, signal: AbortSignal): Promise<InjectResult>;
+  /**
+   * Redrive-safe injection: under a fresh envelope id, and to no binding but the one that failed. Absent on a runtime
+   * that cannot re-issue a message safely: entries for which that matters are then refused (spec 4.6.7).
+   */
+  replay?(entry: DeadLetter, signal: AbortSignal): Promise<InjectResult>;
+  /** `undefined` for a route that is not configured. */
+  deliveryMode(routeId: string): DeliveryMode | undefined;
+}
+
+export interface RedriveOptions {
+  readonly ids: readonly string[];
+  /** A store that can delete. */
+  readonly store: DlqStore & { readonly admin: DlqAdmin };
+  readonly target: RedriveTarget;
+  /** The entries that some redrive of this process is working on; shared by all of its redrives. */
+  readonly busy: Set<string>;
+  readonly logger: Logger;
+  /** Bounds the whole call: what it cuts off is reported and kept. */
+  readonly signal: AbortSignal;
+}
+
+/** How many entries of one redrive are under way at once. */
+const CONCURRENCY = 16;
+/** Deleting after a confirmed delivery is not cut off by the caller's bound: the entry would come back as a duplicate. */
+const DELETE_TIMEOUT_MS = 5_000;
+
+const GONE = "entry already redriven or concurrently deleted";
+const REFUSED = "refused: runtime lacks redrive-safe injection";
+const UNSAFE_WARNING =
+  "the runtime lacks redrive-safe injection: replays reuse the original envelope id and, on shared_outbox routes, may be silently deduplicated by the outbox; verify that the messages were delivered";
+
+/**
+ * Delivers dead letters again (spec 4.6): each entry is injected first and deleted only after its delivery is
+ * confirmed, so that a crash in between repeats a message and never loses one. Entries of one ordering key go one
+ * after another, in the order of the request.
+ */
+export async function redrive(options: RedriveOptions): Promise<RedriveResult> {
+  const { signal } = options;
+  const slots = new Slots(CONCURRENCY);
+  const order = new KeyedOrder();
+  const errors: RedriveFailure[] = [];
+  const under: Promise<void>[] = [];
+  const ids = [...new Set(options.ids)];
+  let warned = false;
+
+  for (const id of ids) {
+    const failed = (error: string): void => void errors.push({ id, error });
+    const room = await slots.take(signal).then(
+      () => true,
+      () => false,
+    );
+    if (!room) {
+      failed("not attempted");
+      continue;
+    }
+    if (options.busy.has(id)) {
+      failed(GONE);
+      slots.release();
+      continue;
+    }
+    options.busy.add(id);
+    const end = (): void => {
+      options.busy.delete(id);
+      slots.release();
+    };
+    const entry = await fetch(options, id);
+    if (typeof entry === "string") {
+      failed(entry);
+      end();
+      continue;
+    }
+    const key = orderingKey(entry.envelope);
+    const turn = key === undefined ? undefined : order.enter(JSON.stringify([entry.routeId, key]));
+    if (options.target.replay === undefined && refusal(options.target, entry) === undefined) warned = true;
+    const one = (async () => {
+      try {
+        if (turn !== undefined) await orAborted(turn.ready, signal);
+        const error = await redriveOne(options, entry);
+        if (error !== undefined) failed(error);
+      } catch {
+        failed("not attempted");
+      } finally {
+        turn?.leave();
+        end();
+      }
+    })();
+    under.push(one);
+  }
+  await Promise.all(under);
+
+  const position = new Map(ids.map((id, index) => [id, index]));
+  errors.sort((a, b) => (position.get(a.id) ?? 0) - (position.get(b.id) ?? 0));
+  return {
+    redriven: ids.length - errors.length,
+    failed: errors.length,
+    errors,
+    ...(warned && { warning: UNSAFE_WARNING }),
+  };
+}
+
+/** The entry, or why there is none to work on. */
+async function fetch({ store, signal }: RedriveOptions, id: string): Promise<DeadLetter | string> {
+  try {
+    return (await orAborted(store.get(id, signal), signal)) ?? "entry not found";
+  } catch (error) {
+    return signal.aborted ? "not attempted" : `the DLQ store failed: ${BridgeError.from(error).message}`;
+  }
+}
+
+/** Injects, then deletes; says what went wrong. */
+async function redriveOne(options: RedriveOptions, entry: DeadLetter): Promise<string | undefined> {
+  const { target, signal } = options;
+  let result: InjectResult;
+  try {
+    if (target.replay !== undefined) {
+      result = await target.replay(entry, signal);
+    } else {
+      const refused = refusal(target, entry);
+      if (refused !== undefined) return refused;
+      result = await target.inject(entry.routeId, plainMessage(entry), signal);
+    }
+  } catch (error) {
+    if (signal.aborted) return "outcome unknown";
+    if (error instanceof OperationError)
+      return error.kind === "not_found" ? "route or binding not found" : error.message;
+    return `the inject failed: ${BridgeError.from(error).message}`;
+  }
+  if (result.outcome !== "delivered") {
+    return `not delivered, ${result.outcome}${result.error === undefined ? "" : `: ${result.error.message}`}`;
+  }
+  return remove(options, entry.id);
+}
+
+async function remove({ store, logger }: RedriveOptions, id: string): Promise<string | undefined> {
+  using bound = deadline(DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
+  try {
+    const deleted = await orAborted(store.admin.delete([id], bound.signal), bound.signal);
+    return deleted.has(id) ? undefined : GONE;
+  } catch (error) {
+    logger.error("redriven entry not deleted: redriving it again would deliver it twice", {
+      entry_id: id,
+      error: BridgeError.from(error).message,
+    });
+    return "delivered, entry not deleted";
+  }
+}
+
+/** Why an entry may not go through a runtime without redrive-safe injection (spec 4.6.7). */
+function refusal(target: RedriveTarget, entry: DeadLetter): string | undefined {
+  if (entry.bindingId !== "") return `${REFUSED} (the entry belongs to one binding)`;
+  if (target.deliveryMode(entry.routeId) === "shared_outbox") return `${REFUSED} (the route is shared_outbox)`;
+  if (entry.envelope.id !== "") return `${REFUSED} (the entry has an envelope id)`;
+  if (entry.envelope.headers[RESERVED.dedupId] !== undefined) return `${REFUSED} (the entry has a deduplication key)`;
+  return undefined;
+}
+
+/** The message for a plain inject. */
+function plainMessage({ envelope }: DeadLetter): SourceMessage {
+  const { subject, payload, headers, contentType, correlationId, expiresAt } = envelope;
+  return { subject, payload, headers, contentType, correlationId, expiresAt, orderingKey: orderingKey(envelope) };
+}

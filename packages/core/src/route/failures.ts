@@ -1,0 +1,152 @@
+import { BridgeError, deadline, orAborted } from "@bridge/ports";
+import { AttemptLedger } from "./attempt-ledger.ts";
+import { backoffDelay } from "./backoff.ts";
+import { deadLetterOf } from "./dead-letter.ts";
+import { decide } from "./decide.ts";
+import { orderingKey, stableIdentity } from "./identity.ts";
+import type { LegOutcome } from "./outcome.ts";
+import type { RouteParts } from "./route-parts.ts";
+import type { Work } from "./work.ts";
+
+/** Messages of one route whose attempts are remembered across redeliveries. */
+const LEDGER_CAPACITY = 10_000;
+/** One write of a dead letter; a store that takes longer has failed, and the write is tried again. */
+const DLQ_WRITE_TIMEOUT_MS = 30_000;
+
+/** Counts the attempts of one leg over its hold: contract §5. */
+export class Attempts {
+  readonly key: string | undefined;
+  /** Attempts that were charged before this hold. */
+  readonly before: number;
+  readonly since: number;
+  charged = 0;
+
+  constructor(work: Work, bindingId: string, ledger: AttemptLedger) {
+    const { receiveCount } = work.delivery;
+    const identity = receiveCount === undefined ? stableIdentity(work.received) : undefined;
+    this.key = identity === undefined ? undefined : JSON.stringify([bindingId, identity]);
+    const record = this.key === undefined ? undefined : ledger.get(this.key);
+    this.before = record?.attempts ?? Math.max(0, (receiveCount ?? 1) - 1);
+    this.since = record?.since ?? work.startedAt;
+  }
+
+  get total(): number {
+    return this.before + this.charged;
+  }
+}
+
+/** What a failed leg comes to: the failure policy of one route, carried out. */
+export class Failures {
+  readonly #parts: RouteParts;
+  readonly #ledger = new AttemptLedger(LEDGER_CAPACITY);
+  #failingDlqWrites = 0;
+
+  constructor(parts: RouteParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether dead letters cannot be written at the moment. */
+  get dlqFailing(): boolean {
+    return this.#failingDlqWrites > 0;
+  }
+
+  attemptsOf(work: Work, bindingId: string): Attempts {
+    return new Attempts(work, bindingId, this.#ledger);
+  }
+
+  /** At the end of every leg that is not to come again. */
+  forget(work: Work, bindingId: string): void {
+    if (this.#ledger.size === 0) return;
+    const { key } = this.attemptsOf(work, bindingId);
+    if (key !== undefined) this.#ledger.evict(key);
+  }
+
+  /**
+   * After a failed try: waits and returns `"again"`, or says how the leg ends. `attempts.charged` already counts it.
+   */
+  async after(work: Work, bindingId: string, error: BridgeError, attempts: Attempts): Promise<LegOutcome | "again"> {
+    const { config, clock, random, logger } = this.#parts;
+    if (work.cancelled) return { disposition: "abandoned", bindingId };
+    const facts = { attempt: attempts.total, ageMs: clock.monotonic() - attempts.since };
+    const decision = decide(error, facts, config.policy, () => random.next());
+    switch (decision.kind) {
+      case "retry": {
+        if (attempts.key !== undefined) {
+          this.#ledger.record(attempts.key, { attempts: attempts.total, since: attempts.since });
+        }
+        const { delayMs } = decision;
+        if (this.#mayRelease(work)) return { disposition: "released", delayMs, error, bindingId };
+        await work.pause(clock, delayMs);
+        return "again";
+      }
+      case "dlq": {
+        const stored = await this.#store(work, bindingId, error, attempts.total);
+        if (!stored) return { disposition: "abandoned", bindingId };
+        logger.warn("message dead-lettered", {
+          binding_id: bindingId,
+          envelope_id: work.received.id,
+          code: error.code,
+          error: error.message,
+          attempts: attempts.total,
+        });
+        return { disposition: "dead_lettered", error, bindingId };
+      }
+      case "drop":
+        return { disposition: dropped(error), error, bindingId };
+    }
+  }
+
+  /** Only a delivery that stands for one unkeyed leg: giving back any other would repeat or reorder something. */
+  #mayRelease(work: Work): boolean {
+    return (
+      work.delivery.releasable === true &&
+      this.#parts.config.dispatchMode === "single" &&
+      orderingKey(work.received) === undefined
+    );
+  }
+
+  /** Writes the dead letter, again and again until it is durable; false when the work was cancelled before. */
+  async #store(work: Work, bindingId: string, error: BridgeError, attempts: number): Promise<boolean> {
+    const { config, clock, random, logger, account } = this.#parts;
+    const entry = deadLetterOf(work, { routeId: config.id, bindingId }, error, attempts, clock.now());
+    let failures = 0;
+    try {
+      while (!work.cancelled) {
+        const failure = await this.#write(work, entry);
+        if (failure === undefined) return true;
+        if (work.cancelled) break;
+        if (++failures === 1) this.#failingDlqWrites++;
+        account.dlqWriteFailures++;
+        logger.error("dead letter not written: the message stays unsettled and is tried again", {
+          code: failure.code,
+          error: failure.message,
+          failures,
+        });
+        await work.pause(
+          clock,
+          backoffDelay(config.policy.backoff, failures, () => random.next()),
+        );
+      }
+      return false;
+    } finally {
+      if (failures > 0) this.#failingDlqWrites--;
+    }
+  }
+
+  async #write(work: Work, entry: ReturnType<typeof deadLetterOf>): Promise<BridgeError | undefined> {
+    const store = this.#parts.dlq();
+    if (store === undefined) return new BridgeError("UNAVAILABLE", "no DLQ store is open");
+    using bound = deadline(DLQ_WRITE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the DLQ store did not answer"));
+    const signal = AbortSignal.any([work.signal, bound.signal]);
+    try {
+      await orAborted(store.put(entry, signal), signal);
+      return undefined;
+    } catch (thrown) {
+      return BridgeError.from(thrown);
+    }
+  }
+}
+
+function dropped(error: BridgeError): LegOutcome["disposition"] {
+  return error.class === "expired" || error.class === "filtered" ? error.class : "dropped";
+}

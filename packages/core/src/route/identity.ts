@@ -1,0 +1,20 @@
+import { createHash } from "node:crypto";
+import { type Envelope, RESERVED } from "@bridge/ports";
+
+/** The identity that a redelivery of the message has too; `undefined` when the bridge minted the id (spec 1.3). */
+export function stableIdentity(envelope: Envelope): string | undefined {
+  const dedupId = envelope.headers[RESERVED.dedupId];
+  if (dedupId !== undefined) return dedupId;
+  return envelope.headers[RESERVED.generatedId] === undefined ? envelope.id : undefined;
+}
+
+export function orderingKey(envelope: Envelope): string | undefined {
+  return envelope.headers[RESERVED.orderingKey];
+}
+
+/** One failure of one message at one binding has one entry id, so that writing it twice keeps the first (contract §2). */
+export function deadLetterId(routeId: string, bindingId: string, envelope: Envelope): string {
+  const payload = createHash("sha256").update(envelope.payload).digest("hex");
+  const identity = JSON.stringify([routeId, bindingId, envelope.sourceId, envelope.id, payload]);
+  return createHash("sha256").update(identity).digest("hex");
+}

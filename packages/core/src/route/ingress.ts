@@ -1,0 +1,105 @@
+import {
+  BridgeError,
+  type Clock,
+  type Envelope,
+  isReserved,
+  type MessageHeaders,
+  type Random,
+  RESERVED,
+  type SourceMessage,
+} from "@bridge/ports";
+
+/** What a message may bring in besides its payload, whose size is bounded by the transport. */
+export const INGRESS_LIMITS = {
+  headers: 256,
+  /** Names and values together, in UTF-16 code units. */
+  headerSize: 65_536,
+  subjectLength: 65_536,
+  idLength: 1_024,
+} as const;
+
+export interface IngressContext {
+  readonly sourceId: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** The envelope, and what was wrong with the message: then the envelope holds as much of it as may be kept. */
+export interface Ingress {
+  readonly envelope: Envelope;
+  readonly error: BridgeError | undefined;
+}
+
+const NO_HEADERS: MessageHeaders = Object.freeze(Object.create(null) as Record<string, string>);
+const GENERATED_ONLY: MessageHeaders = Object.freeze(
+  Object.assign(Object.create(null) as Record<string, string>, { [RESERVED.generatedId]: "true" }),
+);
+
+/**
+ * Makes an envelope of what a source or an inject hands over: header names in lower case, reserved ones dropped
+ * whatever their letter case (spec 4.4.1, 4.6.4), sizes bounded, an id minted and marked when there is no stable one.
+ */
+export function normalise(message: SourceMessage, context: IngressContext): Ingress {
+  let error: BridgeError | undefined;
+  let { id = "", subject } = message;
+  let dedupId = message.dedupId === "" ? undefined : message.dedupId;
+  let orderingKey = message.orderingKey === "" ? undefined : message.orderingKey;
+  let correlationId = message.correlationId ?? "";
+  if (id === "" && dedupId !== undefined) id = dedupId;
+
+  const longest = Math.max(id.length, dedupId?.length ?? 0, orderingKey?.length ?? 0, correlationId.length);
+  if (longest > INGRESS_LIMITS.idLength) {
+    error = tooLarge("an id, correlation id, ordering key or deduplication id", INGRESS_LIMITS.idLength);
+    id = id.length > INGRESS_LIMITS.idLength ? "" : id;
+    correlationId = correlationId.slice(0, INGRESS_LIMITS.idLength);
+    [dedupId, orderingKey] = [undefined, undefined];
+  }
+  if (subject.length > INGRESS_LIMITS.subjectLength) {
+    error = tooLarge("the subject", INGRESS_LIMITS.subjectLength);
+    subject = subject.slice(0, INGRESS_LIMITS.subjectLength);
+  }
+
+  const generated = id === "";
+  if (generated) id = context.random.id();
+  let headers = generated ? GENERATED_ONLY : NO_HEADERS;
+  if (message.headers !== undefined || dedupId !== undefined || orderingKey !== undefined) {
+    const own = Object.create(null) as Record<string, string>;
+    error = copyHeaders(message.headers, own) ?? error;
+    if (generated) own[RESERVED.generatedId] = "true";
+    if (dedupId !== undefined) own[RESERVED.dedupId] = dedupId;
+    if (orderingKey !== undefined) own[RESERVED.orderingKey] = orderingKey;
+    headers = own;
+  }
+
+  const envelope: Envelope = {
+    id,
+    sourceId: context.sourceId,
+    subject,
+    contentType: message.contentType ?? "",
+    headers,
+    payload: message.payload,
+    correlationId: correlationId === "" ? id : correlationId,
+    receivedAt: context.clock.now(),
+    ...(message.expiresAt !== undefined && { expiresAt: message.expiresAt }),
+  };
+  return { envelope, error };
+}
+
+/** Copies what may come in, up to the limits; returns what was wrong. */
+function copyHeaders(from: SourceMessage["headers"], to: Record<string, string>): BridgeError | undefined {
+  let count = 0;
+  let size = 0;
+  for (const name in from) {
+    const value = from[name];
+    if (value === undefined || name === "" || isReserved(name)) continue;
+    size += name.length + value.length;
+    if (++count > INGRESS_LIMITS.headers) return tooLarge("the number of headers", INGRESS_LIMITS.headers);
+    if (size > INGRESS_LIMITS.headerSize) return tooLarge("the headers together", INGRESS_LIMITS.headerSize);
+    to[name.toLowerCase()] = value;
+  }
+  return undefined;
+}
+
+function tooLarge(what: string, limit: number): BridgeError {
+  return new BridgeError("INVALID_PAYLOAD", `${what} of the message is above the limit of ${limit}`);
+}

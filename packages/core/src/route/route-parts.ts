@@ -1,0 +1,38 @@
+import type { RouteConfig } from "@bridge/config";
+import type { DlqStore, Processor, Receiver, Seams, Sender } from "@bridge/ports";
+import type { RouteAccount } from "../accounting/accounts.ts";
+import type { LegAccount } from "../accounting/leg-account.ts";
+import type { Link } from "../session/link.ts";
+import type { AddressOf } from "./address-template.ts";
+import type { Resolver } from "./resolver.ts";
+
+/** A binding as a route uses it. */
+export interface Target {
+  readonly bindingId: string;
+  readonly sender: Sender;
+  readonly address: AddressOf;
+  /** The link that its sends go over; absent for a sender without a session. */
+  readonly link: Link | undefined;
+  readonly account: LegAccount;
+}
+
+export interface NamedProcessor {
+  readonly id: string;
+  readonly processor: Processor;
+}
+
+/** Everything a route is made of; put together by the builder. */
+export interface RouteParts extends Seams {
+  readonly config: RouteConfig;
+  readonly receiver: Receiver;
+  /** The link that its deliveries come over; absent for a receiver without a session. */
+  readonly sourceLink: Link | undefined;
+  readonly processors: readonly NamedProcessor[];
+  readonly resolver: Resolver;
+  readonly targets: ReadonlyMap<string, Target>;
+  /** The legs that end before a binding is chosen. */
+  readonly unbound: LegAccount;
+  readonly account: RouteAccount;
+  /** Lent for the life of the runtime; `undefined` when no policy of the route says `dlq`. */
+  readonly dlq: () => DlqStore | undefined;
+}

@@ -1,0 +1,262 @@
+import {
+  BridgeError,
+  type DeadLetter,
+  type Delivery,
+  type Envelope,
+  orAborted,
+  RESERVED,
+  type Settlement,
+  type SourceMessage,
+} from "@bridge/ports";
+import type { Origin } from "../accounting/leg-account.ts";
+import { OperationError } from "../operation-error.ts";
+import { backoffDelay } from "./backoff.ts";
+import { orderingKey } from "./identity.ts";
+import { type IngressContext, normalise } from "./ingress.ts";
+import type { InjectResult } from "./inject-result.ts";
+import { KeyedOrder } from "./keyed-order.ts";
+import type { Outcome } from "./outcome.ts";
+import { Process } from "./process.ts";
+import type { RouteParts } from "./route-parts.ts";
+import { settlementOf } from "./settlement.ts";
+import { Slots } from "./slots.ts";
+import { Work } from "./work.ts";
+
+/** A source in memory never leaves the microtask queue: after so many messages everybody else gets a turn. */
+const PULLS_PER_TURN = 256;
+
+/** One route at work: pulls deliveries when it has room, carries each to its end, and settles it in this one place. */
+export class Route {
+  readonly id: string;
+  readonly #parts: RouteParts;
+  readonly #process: Process;
+  readonly #slots: Slots;
+  readonly #keys = new KeyedOrder();
+  readonly #inFlight = new Map<Work, Promise<void>>();
+  readonly #watched = new WeakSet<AbortSignal>();
+  readonly #onBug: (error: unknown) => void;
+  readonly #ingress: IngressContext;
+  #sourceLost = false;
+  #stopped = false;
+
+  constructor(parts: RouteParts, onBug: (error: unknown) => void) {
+    this.id = parts.config.id;
+    this.#parts = parts;
+    this.#process = new Process(parts);
+    this.#slots = new Slots(parts.config.policy.maxInFlight);
+    this.#onBug = onBug;
+    this.#ingress = { sourceId: parts.config.receiverId, clock: parts.clock, random: parts.random };
+  }
+
+  /** Whether messages can go through right now: its links are up, its source is there, dead letters can be written. */
+  get able(): boolean {
+    const { sourceLink, targets } = this.#parts;
+    if (this.#stopped || this.#sourceLost || this.#process.failures.dlqFailing) return false;
+    if (sourceLink !== undefined && !sourceLink.connected) return false;
+    for (const { link } of targets.values()) if (link !== undefined && !link.connected) return false;
+    return true;
+  }
+
+  hasBinding(bindingId: string): boolean {
+    return this.#parts.targets.has(bindingId);
+  }
+
+  /**
+   * Pulls and carries deliveries until `signal` aborts; returns when all that was in flight has ended.
+   * Rejects for a bug only: a source that is lost is asked again, with backoff.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, random, logger, config } = this.#parts;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        await this.#pull(signal, () => (failures = 0));
+        if (signal.aborted) break;
+        throw new BridgeError("CONNECTION_LOST", "the source ended");
+      } catch (thrown) {
+        if (signal.aborted) break;
+        if (!BridgeError.is(thrown)) throw thrown;
+        this.#sourceLost = true;
+        const delayMs = Math.round(backoffDelay(config.policy.backoff, ++failures, () => random.next()));
+        logger.warn("source lost", { code: thrown.code, error: thrown.message, failures, retry_in_ms: delayMs });
+        await clock.delay(delayMs, signal).catch(() => {});
+      }
+    }
+    await Promise.all(this.#inFlight.values());
+  }
+
+  /** Resolves when everything that is in flight now has ended, or `signal` aborts. */
+  async quiesce(signal: AbortSignal): Promise<void> {
+    await orAborted(Promise.all(this.#inFlight.values()), signal).catch(() => {});
+  }
+
+  /** Abandons everything in flight: nothing of it is settled, dropped, dead-lettered or charged. */
+  cancelAll(): void {
+    this.#stopped = true;
+    for (const work of this.#inFlight.keys()) this.#process.cancel(work);
+  }
+
+  [Symbol.dispose](): void {
+    this.cancelAll();
+    this.#process[Symbol.dispose]();
+  }
+
+  /** Carries an injected message and tells what became of it; rejects with the signal's reason when it aborts. */
+  async inject(message: SourceMessage, signal: AbortSignal): Promise<InjectResult> {
+    const { envelope, error } = normalise(message, { ...this.#ingress, sourceId: "inject" });
+    return this.#carryInjected(envelope, error, undefined, signal);
+  }
+
+  /**
+   * Re-issues a dead letter under a fresh envelope id, to the binding that failed (spec 4.6.4, 4.6.5): the identity
+   * marker and the deduplication key are dropped, so that nothing downstream suppresses the repeat, and the causation
+   * id names the original.
+   */
+  async replay(entry: DeadLetter, signal: AbortSignal): Promise<InjectResult> {
+    const headers: Record<string, string> = { ...entry.envelope.headers, [RESERVED.causationId]: entry.envelope.id };
+    delete headers[RESERVED.generatedId];
+    delete headers[RESERVED.dedupId];
+    const envelope: Envelope = {
+      ...entry.envelope,
+      id: this.#parts.random.id(),
+      headers,
+      receivedAt: this.#parts.clock.now(),
+    };
+    return this.#carryInjected(envelope, undefined, entry.bindingId === "" ? undefined : entry.bindingId, signal);
+  }
+
+  async #carryInjected(
+    envelope: Envelope,
+    refused: BridgeError | undefined,
+    onlyBinding: string | undefined,
+    signal: AbortSignal,
+  ): Promise<InjectResult> {
+    await this.#slots.take(signal);
+    if (this.#stopped) {
+      this.#slots.release();
+      throw stopped();
+    }
+    const work = this.#begin({ message: envelope, settle: () => {} }, envelope, "injected", onlyBinding);
+    const cancel = (): void => this.#process.cancel(work);
+    signal.addEventListener("abort", cancel, { once: true });
+    const outcome = await this.#carry(work, refused).finally(() => signal.removeEventListener("abort", cancel));
+    if (outcome === undefined) throw new OperationError("failed", "the inject failed: internal error");
+    const { disposition } = outcome;
+    if (disposition === "abandoned" || disposition === "released") {
+      signal.throwIfAborted();
+      throw stopped();
+    }
+    return {
+      envelopeId: envelope.id,
+      outcome: disposition,
+      failedBindings: outcome.failedBindings,
+      ...(outcome.error !== undefined && { error: outcome.error }),
+    };
+  }
+
+  async #pull(signal: AbortSignal, onDelivery: () => void): Promise<void> {
+    const source = this.#parts.receiver.receive(signal)[Symbol.asyncIterator]();
+    try {
+      for (let pulls = 1; ; pulls++) {
+        // Room first: a delivery pulled before there is room for it would lie there unsettled.
+        if (!this.#slots.tryTake()) await this.#slots.take(signal);
+        let begun = false;
+        try {
+          const next = await source.next();
+          if (next.done === true) return;
+          if (this.#sourceLost) this.#sourceLost = false;
+          onDelivery();
+          begun = this.#receive(next.value);
+        } finally {
+          if (!begun) this.#slots.release();
+        }
+        if (pulls % PULLS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+    } finally {
+      await source.return?.();
+    }
+  }
+
+  /** Starts work on a delivery, whose slot is already taken; false when it was taken back before it began. */
+  #receive(delivery: Delivery): boolean {
+    if (this.#stopped || delivery.signal?.aborted === true) return false;
+    const { envelope, error } = normalise(delivery.message, this.#ingress);
+    const work = this.#begin(delivery, envelope, "received", undefined);
+    const refused = delivery.undecodable === undefined ? error : undecodable(delivery.undecodable);
+    void this.#carry(work, refused);
+    return true;
+  }
+
+  #begin(delivery: Delivery, envelope: Envelope, origin: Origin, onlyBinding: string | undefined): Work {
+    const { clock, account } = this.#parts;
+    account.inFlight++;
+    if (delivery.signal !== undefined) this.#watch(delivery.signal);
+    return new Work({ delivery, envelope, origin, onlyBinding, startedAt: clock.monotonic() });
+  }
+
+  /** From the first step to the settlement. Never rejects: a bug leaves the delivery unsettled and makes us unhealthy. */
+  #carry(work: Work, refused: BridgeError | undefined): Promise<Outcome | undefined> {
+    const done = this.#carryAndSettle(work, refused).catch((bug: unknown) => {
+      this.#onBug(bug);
+      return undefined;
+    });
+    const ended = done.then(() => {
+      this.#inFlight.delete(work);
+      this.#parts.account.inFlight--;
+      this.#slots.release();
+    });
+    this.#inFlight.set(work, ended);
+    return done;
+  }
+
+  async #carryAndSettle(work: Work, refused: BridgeError | undefined): Promise<Outcome> {
+    const key = orderingKey(work.received);
+    const turn = key === undefined ? undefined : this.#keys.enter(key);
+    try {
+      if (turn !== undefined) await orAborted(turn.ready, work.signal).catch(() => {});
+      const outcome = await this.#process.run(work, refused);
+      const settlement = settlementOf(outcome, work.received.id);
+      if (settlement !== undefined) await this.#settle(work, settlement);
+      return outcome;
+    } finally {
+      turn?.leave();
+    }
+  }
+
+  /**
+   * Tells the source: the only place that does. When that fails the message is where it should be, but its source does
+   * not know and will hand it out again.
+   */
+  async #settle(work: Work, settlement: Settlement): Promise<void> {
+    try {
+      const told = work.delivery.settle(settlement);
+      // An acknowledgement that has to wait its turn holds the slot: until it is out, the delivery is unsettled.
+      if (told !== undefined) await orAborted(told, work.signal);
+    } catch (error) {
+      this.#parts.account.settleFailures++;
+      if (work.cancelled) return;
+      this.#parts.logger.warn("delivery not settled: its source will redeliver it", {
+        envelope_id: work.received.id,
+        error: BridgeError.from(error).message,
+      });
+    }
+  }
+
+  /** When the source takes back what it handed out, work on it ends. One listener serves a whole connection. */
+  #watch(signal: AbortSignal): void {
+    if (this.#watched.has(signal)) return;
+    this.#watched.add(signal);
+    const onAbort = (): void => {
+      for (const work of this.#inFlight.keys()) if (work.delivery.signal === signal) this.#process.cancel(work);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+  }
+}
+
+function undecodable(error: BridgeError): BridgeError {
+  return error.class === "rejected" ? error : new BridgeError("INVALID_PAYLOAD", error.message, { cause: error });
+}
+
+function stopped(): OperationError {
+  return new OperationError("failed", "the bridge stopped before the message was delivered; its outcome is not known");
+}

@@ -1,0 +1,22 @@
+import type { Settlement } from "@bridge/ports";
+import type { Outcome } from "./outcome.ts";
+
+/**
+ * What the source is told of an outcome; `undefined` means nothing, ever (design: the settle table). Cancellation
+ * never settles.
+ */
+export function settlementOf(outcome: Outcome, envelopeId: string): Settlement | undefined {
+  switch (outcome.disposition) {
+    case "abandoned":
+      return undefined;
+    case "released":
+      return { kind: "release", delayMs: outcome.delayMs ?? 0 };
+    case "delivered":
+    case "dead_lettered":
+    case "dropped":
+    case "filtered":
+    case "expired":
+    case "duplicate":
+      return { kind: "accept", outcome: outcome.disposition, envelopeId };
+  }
+}

@@ -1,0 +1,55 @@
+import type { Clock, Delivery, Envelope } from "@bridge/ports";
+import type { Origin } from "../accounting/leg-account.ts";
+
+/** One delivery on its way through a route, from the moment it takes a slot until it is settled or abandoned. */
+export class Work {
+  readonly delivery: Delivery;
+  readonly origin: Origin;
+  /** A redrive goes to this binding only, past the resolver. */
+  readonly onlyBinding: string | undefined;
+  /** Monotonic milliseconds. */
+  readonly startedAt: number;
+  /** As it was received: what a dead letter keeps. */
+  readonly received: Envelope;
+  /** As the processors left it: what is sent. */
+  envelope: Envelope;
+  #cancelled = false;
+  #controller: AbortController | undefined;
+
+  constructor(options: {
+    delivery: Delivery;
+    envelope: Envelope;
+    origin: Origin;
+    startedAt: number;
+    onlyBinding?: string | undefined;
+  }) {
+    this.delivery = options.delivery;
+    this.origin = options.origin;
+    this.onlyBinding = options.onlyBinding;
+    this.startedAt = options.startedAt;
+    this.received = options.envelope;
+    this.envelope = options.envelope;
+  }
+
+  /** Whether the source, the operator or a stop has taken the work back. */
+  get cancelled(): boolean {
+    return this.#cancelled;
+  }
+
+  /** Aborts on {@link cancel}. Made when first asked for: most deliveries never wait for anything but their send. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#cancelled) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  cancel(): void {
+    this.#cancelled = true;
+    this.#controller?.abort();
+  }
+
+  /** Waits; cut short by {@link cancel}. */
+  async pause(clock: Clock, ms: number): Promise<void> {
+    await clock.delay(ms, this.signal).catch(() => {});
+  }
+}

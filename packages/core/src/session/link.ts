@@ -1,0 +1,58 @@
+import type { BridgeError, Session, SessionRole } from "@bridge/ports";
+
+/** One half of a configured session, as the rest of the engine sees it. Written only by its keeper. */
+export class Link {
+  readonly sessionId: string;
+  readonly role: SessionRole;
+  /** Whether a binding names the session; else it is "unmanaged" in a stop error (spec 3.3). */
+  readonly managed: boolean;
+  readonly session: Session;
+  connects = 0;
+  failures = 0;
+  lastError: BridgeError | undefined;
+  #active: ReadonlySet<string> | undefined;
+  #up = Promise.withResolvers<void>();
+
+  constructor(options: { sessionId: string; role: SessionRole; managed: boolean; session: Session }) {
+    this.sessionId = options.sessionId;
+    this.role = options.role;
+    this.managed = options.managed;
+    this.session = options.session;
+  }
+
+  get connected(): boolean {
+    return this.#active !== undefined;
+  }
+
+  get subscriptionsWanted(): number {
+    return this.session.subscriptions.size;
+  }
+
+  get subscriptionsActive(): number {
+    return this.#active?.size ?? 0;
+  }
+
+  /** Resolves while the link is connected, or when it next is. */
+  get whenConnected(): Promise<void> {
+    return this.#up.promise;
+  }
+
+  connectedWith(active: ReadonlySet<string>): void {
+    if (this.#active === undefined) this.connects++;
+    this.#active = active;
+    this.lastError = undefined;
+    this.#up.resolve();
+  }
+
+  lost(error: BridgeError): void {
+    this.failures++;
+    this.lastError = error;
+    this.closed();
+  }
+
+  closed(): void {
+    if (this.#active === undefined) return;
+    this.#active = undefined;
+    this.#up = Promise.withResolvers();
+  }
+}

@@ -1,0 +1,87 @@
+import type { BackoffPolicy } from "@bridge/config";
+import { BridgeError, type Connection, deadline, orAborted, type Seams } from "@bridge/ports";
+import { backoffDelay } from "../route/backoff.ts";
+import type { Link } from "./link.ts";
+
+/** The pause after the n-th failure in a row. */
+const RECONNECT: BackoffPolicy = { initialIntervalMs: 200, maxIntervalMs: 30_000, multiplier: 2, jitter: 0.3 };
+/** A connection that lived this long was a good one: the next failure is a first one again. */
+const GOOD_CONNECTION_MS = 10_000;
+/** Ceilings above the adapters' own bounds, so that an adapter that hangs is noticed. */
+const CONNECT_CEILING_MS = 60_000;
+const RECONCILE_CEILING_MS = 30_000;
+
+/**
+ * Keeps one link connected and subscribed until `signal` aborts. The only place that knows of reconnecting.
+ *
+ * Rejects only for a bug: everything that a broker can do to us is a failure to try again after.
+ */
+export async function keepSession(link: Link, seams: Seams, signal: AbortSignal): Promise<void> {
+  const logger = seams.logger.child({ session_id: link.sessionId, role: link.role });
+  let failures = 0;
+  while (!signal.aborted) {
+    let upSince: number | undefined;
+    try {
+      await using connection = await connect(link, signal);
+      await subscribe(link, connection, signal);
+      upSince = seams.clock.monotonic();
+      logger.info("session connected", { subscriptions: link.subscriptionsActive });
+      const cause = await stayConnected(link, connection, seams, signal);
+      throw cause ?? new BridgeError("CONNECTION_LOST", `session ${link.sessionId} was closed`);
+    } catch (thrown) {
+      if (signal.aborted) break;
+      const error = BridgeError.from(thrown);
+      link.lost(error);
+      const lived = upSince === undefined ? 0 : seams.clock.monotonic() - upSince;
+      failures = lived >= GOOD_CONNECTION_MS ? 1 : failures + 1;
+      const delayMs = Math.round(backoffDelay(RECONNECT, failures, () => seams.random.next()));
+      logger.warn("session not connected", { code: error.code, error: error.message, failures, retry_in_ms: delayMs });
+      await seams.clock.delay(delayMs, signal).catch(() => {});
+    }
+  }
+  link.closed();
+}
+
+async function connect(link: Link, signal: AbortSignal): Promise<Connection> {
+  using ceiling = deadline(CONNECT_CEILING_MS, new BridgeError("TIMEOUT", "the attempt to connect did not end"));
+  const attempt = link.session.connect(AbortSignal.any([signal, ceiling.signal]));
+  try {
+    return await orAborted(attempt, AbortSignal.any([signal, ceiling.signal]));
+  } catch (error) {
+    // A connection that comes after all must not stay open behind our back.
+    void attempt.then((late) => late[Symbol.asyncDispose]()).catch(() => {});
+    throw error;
+  }
+}
+
+async function subscribe(link: Link, connection: Connection, signal: AbortSignal): Promise<void> {
+  using ceiling = deadline(
+    RECONCILE_CEILING_MS,
+    new BridgeError("TIMEOUT", "the broker did not acknowledge the subscriptions"),
+  );
+  const bound = AbortSignal.any([signal, ceiling.signal]);
+  link.connectedWith(await orAborted(connection.reconcile(bound), bound));
+}
+
+/** Waits for the loss; meanwhile asks again for subscriptions that the broker refused. */
+async function stayConnected(
+  link: Link,
+  connection: Connection,
+  seams: Seams,
+  signal: AbortSignal,
+): Promise<BridgeError | undefined> {
+  for (let tries = 1; link.subscriptionsActive < link.subscriptionsWanted; tries++) {
+    const wait = new AbortController();
+    const pause = seams.clock.delay(
+      backoffDelay(RECONNECT, tries, () => seams.random.next()),
+      AbortSignal.any([signal, wait.signal]),
+    );
+    const lost = await Promise.race([
+      connection.closed.then((cause) => ({ cause })),
+      pause.then(() => undefined),
+    ]).finally(() => wait.abort());
+    if (lost !== undefined) return lost.cause;
+    await subscribe(link, connection, signal);
+  }
+  return orAborted(connection.closed, signal);
+}

@@ -1,0 +1,67 @@
+import type { BridgeConfig } from "@bridge/config";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Link } from "../session/link.ts";
+import type { SupervisorState } from "../supervisor/contract.ts";
+import type { BridgeView, HealthStatus, Role, SessionView } from "./bridge-view.ts";
+import { aggregateServiceLevel, readinessLevel, serviceLevel } from "./readiness.ts";
+
+/** Everything the monitor tells, from the configuration in force and the runtime as it is now. */
+export function viewOf(
+  instanceId: string,
+  config: BridgeConfig,
+  state: SupervisorState["kind"],
+  runtime: Runtime | undefined,
+): BridgeView {
+  const running = state === "running" && runtime !== undefined && runtime.running;
+  const failures = runtime?.failures ?? [];
+  const sessions = sessionViews(running ? runtime.links : [], config);
+  const role = roleOf(config, sessions);
+  const routes = running ? runtime.routes.map((route) => route.able) : config.routes.map(() => false);
+  return {
+    instanceId,
+    configVersion: config.configVersion,
+    state,
+    running,
+    health: healthOf(state, running, failures.length === 0),
+    role,
+    level: readinessLevel({ running, healthy: failures.length === 0, role, sessions, routes }),
+    empty: config.routes.length === 0 && config.sessions.length === 0,
+    serviceLevel: aggregateServiceLevel(sessions.map((session) => session.serviceLevel)),
+    routes: config.routes.map(({ id, deliveryMode, dispatchMode, policy }) => ({
+      id,
+      deliveryMode,
+      dispatchMode,
+      policy,
+    })),
+    sessions,
+    failures,
+  };
+}
+
+function healthOf(state: SupervisorState["kind"], running: boolean, healthy: boolean): HealthStatus {
+  if (state === "unwired") return "unavailable";
+  if (!running) return "not_running";
+  return healthy ? "ok" : "unhealthy";
+}
+
+/** Spec 2.1: without exclusive sessions `standalone`; with one leased `active`; else `standby`. */
+function roleOf(config: BridgeConfig, sessions: readonly SessionView[]): Role {
+  if (config.sessions.every((session) => session.sessionMode !== "exclusive")) return "standalone";
+  return sessions.some((session) => session.hasLease) ? "active" : "standby";
+}
+
+/** A session is the sum of its two links. One that nothing names is not connected, so there is nothing to tell. */
+function sessionViews(links: readonly Link[], config: BridgeConfig): readonly SessionView[] {
+  const named = new Set([...config.receivers, ...config.senders, ...config.bindings].map((part) => part.sessionId));
+  const sessions = config.sessions.filter(({ id }) => named.has(id));
+  return sessions.map(({ id }) => {
+    const own = links.filter((link) => link.sessionId === id);
+    const facts = {
+      connected: own.length > 0 && own.every((link) => link.connected),
+      subscriptionsWanted: own.reduce((sum, link) => sum + link.subscriptionsWanted, 0),
+      subscriptionsActive: own.reduce((sum, link) => sum + link.subscriptionsActive, 0),
+    };
+    const level = serviceLevel(facts);
+    return { sessionId: id, ...facts, hasLease: false, ready: level === "full", serviceLevel: level };
+  });
+}
