@@ -1,1 +1,1 @@
-export {};
+export { renderMetrics } from "./render-metrics.ts";

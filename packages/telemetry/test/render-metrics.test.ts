@@ -1,0 +1,158 @@
+import type { BridgeStats, BridgeView } from "@bridge/core";
+import { DISPOSITIONS, READINESS_LEVELS } from "@bridge/core";
+import { describe, expect, test } from "vitest";
+import { renderMetrics } from "../src/index.ts";
+import { exposition } from "../src/exposition.ts";
+import { type ParsedFamily, parseExposition } from "./parse-exposition.ts";
+import { leg, session, stats, view } from "./samples.ts";
+
+const read = (some: Partial<BridgeStats> = {}, seen: Partial<BridgeView> = {}): ReadonlyMap<string, ParsedFamily> =>
+  parseExposition(renderMetrics({ ...stats, ...some }, { ...view, ...seen }));
+
+const values = (family: ParsedFamily | undefined, label: string): Record<string, number> =>
+  Object.fromEntries((family?.samples ?? []).map(({ labels, value }) => [labels[label] ?? "", value]));
+
+const only = (family: ParsedFamily | undefined): number | undefined => {
+  expect(family?.samples).toHaveLength(1);
+  return family?.samples[0]?.value;
+};
+
+describe("the table of metrics", () => {
+  test("every name has the prefix, counters end in _total and nothing else does", () => {
+    for (const [name, { type, help }] of read()) {
+      expect(name).toMatch(/^bridge_[a-z_]+$/);
+      expect({ name, ends: name.endsWith("_total") }).toEqual({ name, ends: type === "counter" });
+      expect(help).toMatch(/\.$/);
+    }
+  });
+
+  test("each metric has the type and the labels that dashboards rely on", () => {
+    const shape = [...read()].map(([name, { type, samples }]) => {
+      const labels = new Set(samples.map((sample) => Object.keys(sample.labels).join(" ")));
+      expect([...labels]).toHaveLength(1);
+      return `${name} ${type} ${[...labels].join()}`.trim();
+    });
+    expect(shape).toEqual([
+      "bridge_info gauge instance_id role",
+      "bridge_running gauge",
+      "bridge_healthy gauge",
+      "bridge_failed_components gauge",
+      "bridge_ready gauge level",
+      "bridge_config_version gauge",
+      "bridge_legs_received_total counter route binding",
+      "bridge_legs_injected_total counter route binding",
+      "bridge_legs_total counter route binding disposition",
+      "bridge_legs_in_flight gauge route binding",
+      "bridge_attempts_total counter route binding",
+      "bridge_unaccounted_messages gauge",
+      "bridge_deliveries_in_flight gauge route",
+      "bridge_dlq_write_failures_total counter route",
+      "bridge_settle_failures_total counter route",
+      "bridge_dlq_redrives_total counter",
+      "bridge_dlq_redrive_failures_total counter",
+      "bridge_session_connected gauge session",
+      "bridge_session_connects_total counter session",
+      "bridge_session_failures_total counter session",
+      "bridge_session_has_lease gauge session",
+      "bridge_session_subscriptions_wanted gauge session",
+      "bridge_session_subscriptions_active gauge session",
+      "bridge_adapter untyped part id counter",
+    ]);
+  });
+
+  test("every number comes out under its own name", () => {
+    const metrics = read();
+    expect(values(metrics.get("bridge_legs_received_total"), "binding")).toEqual({ "to-out": 101, "": 6 });
+    expect(values(metrics.get("bridge_legs_injected_total"), "binding")).toEqual({ "to-out": 7, "": 0 });
+    expect(values(metrics.get("bridge_legs_in_flight"), "binding")).toEqual({ "to-out": 3, "": 0 });
+    expect(values(metrics.get("bridge_attempts_total"), "binding")).toEqual({ "to-out": 130, "": 0 });
+    expect(values(metrics.get("bridge_deliveries_in_flight"), "route")).toEqual({ alarms: 9 });
+    expect(values(metrics.get("bridge_dlq_write_failures_total"), "route")).toEqual({ alarms: 12 });
+    expect(values(metrics.get("bridge_settle_failures_total"), "route")).toEqual({ alarms: 13 });
+    expect(values(metrics.get("bridge_session_connected"), "session")).toEqual({ broker: 1 });
+    expect(values(metrics.get("bridge_session_connects_total"), "session")).toEqual({ broker: 14 });
+    expect(values(metrics.get("bridge_session_failures_total"), "session")).toEqual({ broker: 15 });
+    expect(values(metrics.get("bridge_session_has_lease"), "session")).toEqual({ broker: 1 });
+    expect(values(metrics.get("bridge_session_subscriptions_wanted"), "session")).toEqual({ broker: 21 });
+    expect(values(metrics.get("bridge_session_subscriptions_active"), "session")).toEqual({ broker: 22 });
+    expect(values(metrics.get("bridge_adapter"), "counter")).toEqual({ resent: 16, reconnects: 17, bytes: 18 });
+    expect(only(metrics.get("bridge_dlq_redrives_total"))).toBe(19);
+    expect(only(metrics.get("bridge_dlq_redrive_failures_total"))).toBe(20);
+    expect(only(metrics.get("bridge_unaccounted_messages"))).toBe(0);
+    expect(only(metrics.get("bridge_config_version"))).toBe(3);
+  });
+
+  test("every disposition is told apart, those that never happened too", () => {
+    const samples = read().get("bridge_legs_total")?.samples ?? [];
+    const named = samples.filter((sample) => sample.labels["binding"] === "to-out");
+    expect(named.map(({ labels, value }) => [labels["disposition"], value])).toEqual(
+      DISPOSITIONS.map((disposition) => [disposition, stats.legs[0]?.dispositions[disposition]]),
+    );
+  });
+
+  test("an engine that has lost count says so", () => {
+    expect(only(read({ unaccounted: -2 }).get("bridge_unaccounted_messages"))).toBe(-2);
+  });
+});
+
+describe("state", () => {
+  test.each(READINESS_LEVELS)("level %s counts as reached together with those below it", (level) => {
+    const reached = values(read({}, { level }).get("bridge_ready"), "level");
+    const at = READINESS_LEVELS.indexOf(level);
+    expect(reached).toEqual(Object.fromEntries(READINESS_LEVELS.map((each, index) => [each, index <= at ? 1 : 0])));
+  });
+
+  test.each(["unhealthy", "not_running", "unavailable"] as const)("health %s is not healthy", (health) => {
+    expect(only(read({}, { health }).get("bridge_healthy"))).toBe(0);
+    expect(only(read({}, { health: "ok" }).get("bridge_healthy"))).toBe(1);
+  });
+
+  test("a stopped bridge with failures", () => {
+    const metrics = read({}, { running: false, failures: [{ component: "route alarms", error: "no" }] });
+    expect(only(metrics.get("bridge_running"))).toBe(0);
+    expect(only(metrics.get("bridge_failed_components"))).toBe(1);
+  });
+
+  test("an empty bridge has every metric, those of its parts without samples", () => {
+    const metrics = read({ legs: [], routes: [], sessions: [], parts: [] }, { sessions: [] });
+    expect([...metrics.keys()]).toEqual([...read().keys()]);
+    expect(metrics.get("bridge_legs_total")?.samples).toEqual([]);
+  });
+});
+
+describe("the text", () => {
+  test.each(['a"b', "back\\slash", "two\nlines", "\\n", 'ends in \\"', 'a{b="c"},d', "Ünï→code 😀"])(
+    "a label value comes back as it went in: %j",
+    (id) => {
+      const metrics = read({ legs: [leg({ routeId: id, received: 5 })] }, { sessions: [session(id)] });
+      expect(values(metrics.get("bridge_legs_received_total"), "route")).toEqual({ [id]: 5 });
+      expect(values(metrics.get("bridge_session_has_lease"), "session")).toEqual({ [id]: 1 });
+    },
+  );
+
+  test("help is kept to one line", () => {
+    const text = exposition([{ name: "bridge_x", type: "gauge", help: "one\ntwo \\ three", samples: [] }]);
+    expect(parseExposition(text).get("bridge_x")?.help).toBe("one\ntwo \\ three");
+  });
+
+  test.each([0, -1.5, 1e21, 1e-7, Infinity, -Infinity, NaN, Number.MAX_SAFE_INTEGER])("the number %d", (value) => {
+    const text = exposition([{ name: "bridge_x", type: "gauge", help: "X.", samples: [{ labels: {}, value }] }]);
+    expect(parseExposition(text).get("bridge_x")?.samples).toEqual([{ labels: {}, value }]);
+  });
+});
+
+describe("the reader of these tests", () => {
+  test.each([
+    ["an unended line", "# HELP a b\n# TYPE a gauge\na 1", "not ended"],
+    ["a type of its own", "# HELP a b\n# TYPE a histogram\n", "has no type"],
+    ["no type", "# HELP a b\na 1\n", "has no type"],
+    ["a raw quote", '# HELP a b\n# TYPE a gauge\na{l="x"y"} 1\n', "not a set of labels"],
+    ["a stray backslash", '# HELP a b\n# TYPE a gauge\na{l="x\\y"} 1\n', "not a set of labels"],
+    ["a sample twice", "# HELP a b\n# TYPE a gauge\na 1\na 2\n", "a sample comes twice"],
+    ["another's sample", "# HELP a b\n# TYPE a gauge\nb 1\n", "outside its family"],
+    ["no number", "# HELP a b\n# TYPE a gauge\na one\n", "not a line"],
+    ["a label twice", '# HELP a b\n# TYPE a gauge\na{l="1",l="2"} 1\n', "the label l comes twice"],
+  ])("refuses %s", (_, text, why) => {
+    expect(() => parseExposition(text)).toThrow(why);
+  });
+});

@@ -1,0 +1,84 @@
+import type { BridgeStats, BridgeView, LegStats, SessionView } from "@bridge/core";
+
+/** A bridge in the middle of its work, with a different number in every place. */
+export const stats: BridgeStats = {
+  legs: [
+    {
+      routeId: "alarms",
+      bindingId: "to-out",
+      received: 101,
+      injected: 7,
+      attempts: 130,
+      inFlight: 3,
+      dispositions: {
+        delivered: 80,
+        dead_lettered: 11,
+        dropped: 2,
+        filtered: 0,
+        expired: 4,
+        duplicate: 1,
+        released: 5,
+        abandoned: 2,
+      },
+    },
+    leg({ routeId: "alarms", bindingId: "", received: 6 }),
+  ],
+  routes: [{ routeId: "alarms", inFlight: 9, dlqWriteFailures: 12, settleFailures: 13 }],
+  sessions: [{ sessionId: "broker", connected: true, connects: 14, failures: 15 }],
+  parts: [
+    { part: "receiver", id: "in", counters: { resent: 16 } },
+    { part: "session", id: "broker/source", counters: { reconnects: 17, bytes: 18 } },
+  ],
+  redrives: 19,
+  redriveFailures: 20,
+  unaccounted: 0,
+};
+
+export const view: BridgeView = {
+  instanceId: "plant-7-a",
+  configVersion: 3,
+  state: "running",
+  running: true,
+  health: "ok",
+  role: "standalone",
+  level: "connected",
+  empty: false,
+  serviceLevel: "degraded",
+  routes: [],
+  sessions: [session("broker")],
+  failures: [],
+};
+
+export function leg(some: Partial<LegStats>): LegStats {
+  return {
+    routeId: "route",
+    bindingId: "binding",
+    received: 0,
+    injected: 0,
+    attempts: 0,
+    inFlight: 0,
+    dispositions: {
+      delivered: 0,
+      dead_lettered: 0,
+      dropped: 0,
+      filtered: 0,
+      expired: 0,
+      duplicate: 0,
+      released: 0,
+      abandoned: 0,
+    },
+    ...some,
+  };
+}
+
+export function session(sessionId: string): SessionView {
+  return {
+    sessionId,
+    connected: true,
+    hasLease: true,
+    subscriptionsWanted: 21,
+    subscriptionsActive: 22,
+    ready: false,
+    serviceLevel: "degraded",
+  };
+}
