@@ -1,1 +1,1 @@
-export {};
+export { type TcpProxy, tcpProxy, type TcpProxyOptions } from "./tcp-proxy.ts";
