@@ -118,8 +118,8 @@ class Pair {
     this.#sockets = [client, upstream];
     this.#pumps = [new Pump(client, upstream), new Pump(upstream, client)];
     this.#gone = Promise.all(this.#sockets.map((socket) => new Promise((resolve) => socket.once("close", resolve))));
-    upstream.on("error", () => client.resetAndDestroy());
-    client.on("error", () => upstream.resetAndDestroy());
+    upstream.on("error", () => resetSocket(client));
+    client.on("error", () => resetSocket(upstream));
     for (const socket of this.#sockets) socket.setNoDelay(true);
     void this.#gone.then(onGone);
   }
@@ -130,7 +130,7 @@ class Pair {
   }
 
   reset(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    for (const socket of this.#sockets) resetSocket(socket);
     for (const pump of this.#pumps) pump.stop();
   }
 
@@ -150,4 +150,10 @@ class Pair {
     this.cut();
     await this.#gone;
   }
+}
+
+/** A socket that is shutting down cannot be reset: the platform then keeps its handle for ever. */
+function resetSocket(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

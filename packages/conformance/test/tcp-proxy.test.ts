@@ -94,6 +94,17 @@ test("delay makes each direction late, and keeps the order", async () => {
   expect(performance.now() - begun).toBeGreaterThanOrEqual(78);
 });
 
+test("reset breaks a connection that is half closed too", async () => {
+  const socket = await open();
+  await roundTrip(socket, "a");
+  proxy.freeze();
+  socket.end();
+  await proxy.restore();
+  proxy.reset();
+  await once(socket.resume(), "close");
+  await expect.poll(() => proxy.connections).toBe(0);
+});
+
 test("refuse is seen as ECONNREFUSED, leaves open connections alone, and ends on restore", async () => {
   const socket = await open();
   await roundTrip(socket, "a");
