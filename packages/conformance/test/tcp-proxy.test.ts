@@ -95,14 +95,21 @@ test("delay makes each direction late, and keeps the order", async () => {
 });
 
 test("reset breaks a connection that is half closed too", async () => {
-  const socket = await open();
-  await roundTrip(socket, "a");
-  proxy.freeze();
+  const silent = createServer({ allowHalfOpen: true }).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  await using through = await tcpProxy({ target: { port: (silent.address() as { port: number }).port } });
+  const accepted = once(silent, "connection") as Promise<[Socket]>;
+  const socket = connect({ port: through.port, host: through.host, allowHalfOpen: true });
+  const [peer] = await accepted;
+  peer.on("error", () => {});
   socket.end();
-  await proxy.restore();
-  proxy.reset();
-  await once(socket.resume(), "close");
-  await expect.poll(() => proxy.connections).toBe(0);
+  await once(peer.resume(), "end");
+  const failed = once(socket, "error");
+  through.reset();
+  expect(await failed).toMatchObject([{ code: "ECONNRESET" }]);
+  await expect.poll(() => through.connections).toBe(0);
+  peer.destroy();
+  silent.close();
 });
 
 test("refuse is seen as ECONNREFUSED, leaves open connections alone, and ends on restore", async () => {
