@@ -6,10 +6,10 @@ export type AddressOf = (envelope: Envelope) => string;
 const PLACEHOLDER = /\{([^{}]+)\}/g;
 
 /** Placeholders for what is not a header. */
-const PROPERTIES: Readonly<Record<string, (envelope: Envelope) => string>> = {
-  $id: (envelope) => envelope.id,
-  $subject: (envelope) => envelope.subject,
-};
+const PROPERTIES: ReadonlyMap<string, AddressOf> = new Map([
+  ["$id", (envelope) => envelope.id],
+  ["$subject", (envelope) => envelope.subject],
+]);
 
 /**
  * Compiles a binding's address. `{name}` stands for the header of that name, `{$subject}` and `{$id}` for the message's
@@ -22,7 +22,7 @@ export function compileAddress(template: string, addressing: Addressing | undefi
     const literal = template.slice(end, match.index);
     const before = template.slice(0, match.index);
     const name = match[1] ?? "";
-    const read = PROPERTIES[name] ?? headerReader(name);
+    const read = PROPERTIES.get(name) ?? headerReader(name);
     parts.push(
       (envelope) => literal + (addressing === undefined ? read(envelope) : addressing.fill(read(envelope), before)),
     );
@@ -33,7 +33,7 @@ export function compileAddress(template: string, addressing: Addressing | undefi
   return (envelope) => parts.map((part) => part(envelope)).join("") + rest;
 }
 
-function headerReader(name: string): (envelope: Envelope) => string {
+function headerReader(name: string): AddressOf {
   const key = name.toLowerCase();
   return (envelope) => {
     const value = envelope.headers[key];

@@ -113,7 +113,8 @@ export class Route {
    * id names the original.
    */
   async replay(entry: DeadLetter, signal: AbortSignal): Promise<InjectResult> {
-    const headers: Record<string, string> = { ...entry.envelope.headers, [RESERVED.causationId]: entry.envelope.id };
+    const headers = Object.assign(Object.create(null) as Record<string, string>, entry.envelope.headers);
+    headers[RESERVED.causationId] = entry.envelope.id;
     delete headers[RESERVED.generatedId];
     delete headers[RESERVED.dedupId];
     const envelope: Envelope = {

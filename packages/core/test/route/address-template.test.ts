@@ -1,0 +1,34 @@
+import { describe, expect, test } from "vitest";
+import { compileAddress } from "../../src/route/address-template.ts";
+import { envelopeOf } from "../support/envelope.ts";
+
+describe("addresses with placeholders", () => {
+  const message = envelopeOf({ id: "m7", subject: "plant/7", headers: Object.assign(Object.create(null) as object, { device: "d/1", empty: "" }) });
+
+  test("are filled in from headers, in any letter case, and from the message itself", () => {
+    expect(compileAddress("out/{Device}/x/{$id}", undefined)(message)).toBe("out/d/1/x/m7");
+    expect(compileAddress("mirror/{$subject}", undefined)(message)).toBe("mirror/plant/7");
+    expect(compileAddress("plain", undefined)(message)).toBe("plain");
+    expect(compileAddress("", undefined)(message)).toBe("");
+  });
+
+  test("let the sender write each value, knowing what stands before it", () => {
+    const seen: string[] = [];
+    const addressing = {
+      fill: (value: string, before: string) => {
+        seen.push(before);
+        return encodeURIComponent(value);
+      },
+    };
+    expect(compileAddress("/a/{device}?q={device}", addressing)(message)).toBe("/a/d%2F1?q=d%2F1");
+    expect(seen).toEqual(["/a/", "/a/{device}?q="]);
+  });
+
+  test("a header that is missing or empty is BINDING_UNRESOLVED", () => {
+    for (const name of ["missing", "empty", "__proto__"]) {
+      expect(() => compileAddress(`/{${name}}`, undefined)(message)).toThrow(
+        expect.objectContaining({ code: "BINDING_UNRESOLVED" }),
+      );
+    }
+  });
+});

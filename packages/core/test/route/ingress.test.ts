@@ -1,0 +1,98 @@
+import { RESERVED } from "@bridge/ports";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { INGRESS_LIMITS, normalise } from "../../src/route/ingress.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+
+const context = { sourceId: "in", clock: new FakeClock(), random: { next: () => 0.5, id: () => "minted" } };
+const payload = new Uint8Array([1, 2, 3]);
+
+describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
+  test("header names come in lower case", () => {
+    const { envelope } = normalise({ id: "m", subject: "s", payload, headers: { "X-Device": "D7" } }, context);
+    expect({ ...envelope.headers }).toEqual({ "x-device": "D7" });
+  });
+
+  test("reserved headers are stripped, whatever their letter case and spelling", () => {
+    const anyCase = fc
+      .tuple(
+        fc.constantFrom(...Object.values(RESERVED), "x-bridge.anything"),
+        fc.array(fc.boolean(), { maxLength: 30 }),
+      )
+      .map(([name, upper]) => [...name].map((char, at) => (upper[at] === true ? char.toUpperCase() : char)).join(""));
+    const fullWidth = (name: string): string =>
+      [...name].map((char) => String.fromCodePoint((char.codePointAt(0) ?? 0) + 0xfe_e0)).join("");
+    fc.assert(
+      fc.property(anyCase, fc.constantFrom("", " ", "\t"), fc.boolean(), (name, space, wide) => {
+        const headers = { [space + (wide ? fullWidth(name) : name)]: "steer" };
+        const { envelope } = normalise({ id: "m", subject: "s", payload, headers }, context);
+        expect(Object.keys(envelope.headers)).toEqual([]);
+      }),
+    );
+  });
+
+  test("without a stable identity an id is minted and marked; with one it is kept and not marked", () => {
+    expect(normalise({ subject: "s", payload }, context).envelope).toMatchObject({
+      id: "minted",
+      correlationId: "minted",
+      headers: { [RESERVED.generatedId]: "true" },
+    });
+    const own = normalise({ id: "m", subject: "s", payload }, context).envelope;
+    expect(own.id).toBe("m");
+    expect(own.headers[RESERVED.generatedId]).toBeUndefined();
+    expect(normalise({ dedupId: "d", subject: "s", payload }, context).envelope).toMatchObject({
+      id: "d",
+      headers: { [RESERVED.dedupId]: "d" },
+    });
+  });
+
+  test("the correlation id is the source's, else the envelope id", () => {
+    expect(normalise({ id: "m", correlationId: "c", subject: "s", payload }, context).envelope.correlationId).toBe("c");
+    expect(normalise({ id: "m", subject: "s", payload }, context).envelope.correlationId).toBe("m");
+  });
+
+  test("ordering key and deduplication id travel as reserved headers that only the bridge sets", () => {
+    const headers = { "x-bridge.ordering-key": "forged" };
+    const { envelope } = normalise({ id: "m", orderingKey: "k", subject: "s", payload, headers }, context);
+    expect(envelope.headers[RESERVED.orderingKey]).toBe("k");
+  });
+
+  test("names that mean something to an object are only names", () => {
+    const headers = JSON.parse('{"__proto__": "p", "constructor": "c"}') as Record<string, string>;
+    const { envelope } = normalise({ id: "m", subject: "s", payload, headers }, context);
+    expect(Object.keys(envelope.headers).toSorted()).toEqual(["__proto__", "constructor"]);
+    expect(({} as Record<string, unknown>)["p"]).toBeUndefined();
+  });
+
+  test("counts and sizes are bounded: what is above is rejected, with as much of the message as may be kept", () => {
+    const many = Object.fromEntries(Array.from({ length: INGRESS_LIMITS.headers + 1 }, (_, at) => [`h${at}`, "v"]));
+    const wide = { wide: "v".repeat(INGRESS_LIMITS.headerSize) };
+    for (const message of [
+      { id: "m", subject: "s", payload, headers: many },
+      { id: "m", subject: "s", payload, headers: wide },
+      { id: "m".repeat(INGRESS_LIMITS.idLength + 1), subject: "s", payload },
+      { id: "m", subject: "s".repeat(INGRESS_LIMITS.subjectLength + 1), payload },
+    ]) {
+      const { envelope, error } = normalise(message, context);
+      expect(error?.class).toBe("rejected");
+      expect(envelope.payload).toBe(payload);
+      expect(Object.keys(envelope.headers).length).toBeLessThanOrEqual(INGRESS_LIMITS.headers + 1);
+    }
+  });
+
+  test("any message makes an envelope with an id, and never one with a header of the bridge that the bridge did not set", () => {
+    const text = fc.string({ unit: "binary", maxLength: 40 });
+    const messages = fc.record(
+      { id: text, subject: text, payload: fc.uint8Array(), headers: fc.dictionary(text, text), correlationId: text },
+      { requiredKeys: ["subject", "payload"] },
+    );
+    fc.assert(
+      fc.property(messages, (message) => {
+        const { envelope } = normalise(message, context);
+        expect(envelope.id).not.toBe("");
+        const reserved = Object.keys(envelope.headers).filter((name) => name.startsWith("x-bridge."));
+        expect(reserved).toEqual(envelope.id === "minted" ? [RESERVED.generatedId] : []);
+      }),
+    );
+  });
+});
