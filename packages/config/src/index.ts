@@ -1,4 +1,6 @@
-export { noStoreFactory } from "./no-store-factory.ts";
+export { emptyConfig } from "./empty-config.ts";
 export type * from "./model.ts";
-export { ConfigError, formatPath, formatProblem, type Problem } from "./problem.ts";
+export { ConfigError, formatPath, formatProblem, type Path, type Problem } from "./problem.ts";
 export { createRegistry, type Plugins, type Registry } from "./registry.ts";
+export { noStoreFactory } from "./store-factory.ts";
+export { parseConfig, validateConfig, type ValidateOptions, type Validation } from "./validate.ts";

@@ -1,7 +1,9 @@
+/** A place in the document, outermost key first; list elements by their index. */
+export type Path = readonly (string | number)[];
+
 /** One thing that is wrong with a configuration, or worth a warning. */
 export interface Problem {
-  /** Where in the document, outermost key first. */
-  readonly path: readonly (string | number)[];
+  readonly path: Path;
   /** What is wrong and what to do about it. Never holds the value of a secret. */
   readonly message: string;
 }
@@ -29,6 +31,6 @@ export function formatProblem(problem: Problem): string {
 }
 
 /** `routes[0].policy.backoff` */
-export function formatPath(path: readonly (string | number)[]): string {
+export function formatPath(path: Path): string {
   return path.map((key, index) => (typeof key === "number" ? `[${key}]` : index === 0 ? key : `.${key}`)).join("");
 }

@@ -1,0 +1,81 @@
+import { type GenericSchema, getMetadata } from "valibot";
+import { REDACTED } from "../redacted.ts";
+import type { Path } from "../problem.ts";
+import { isBlock, partsOf } from "./schema-shape.ts";
+
+const MAX_SHOWN = 80;
+/** So many characters of a hidden value in a row, or all of a shorter one, give it away. */
+const TELLTALE = 8;
+/** Shorter values turn up in any text by chance. */
+const LEAST_TELLTALE = 4;
+const USER_PART = /([a-z][a-z0-9+.-]*:\/\/)\S*@/gi;
+
+/** What of a document must not be shown: secrets, and everything that came in through a reference. */
+export class HiddenValues {
+  readonly #document: unknown;
+  readonly #paths = new Set<string>();
+  readonly #values = new Set<string>();
+
+  constructor(document: unknown) {
+    this.#document = document;
+  }
+
+  hide(paths: Iterable<Path>): void {
+    for (const path of paths) {
+      this.#paths.add(JSON.stringify(path));
+      for (const value of stringsIn(valueAt(this.#document, path))) this.#values.add(value);
+    }
+  }
+
+  /** Whether the value at `path` lies in a hidden one. */
+  covers(path: Path): boolean {
+    return path.some((_, index) => this.#paths.has(JSON.stringify(path.slice(0, index + 1))));
+  }
+
+  /** `value` for a message: short, in one line, without what must not be seen. */
+  show(path: Path, value: unknown): string {
+    if (this.covers(path)) return REDACTED;
+    if (Array.isArray(value)) return "a list";
+    if (isBlock(value)) return "a block of keys";
+    if (typeof value !== "string") return String(value);
+    const text = value.replaceAll(USER_PART, `$1${REDACTED}@`);
+    return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+  }
+
+  /** Whether a text that somebody else wrote holds a hidden value, or a good part of one. */
+  givenAwayBy(text: string): boolean {
+    return [...this.#values].some((value) => shares(text, value));
+  }
+}
+
+/** The places of all values that `schema` says are secret. */
+export function* secretPaths(schema: GenericSchema, value: unknown, path: Path = []): Generator<Path> {
+  if (getMetadata(schema)["secret"] === true) {
+    yield path;
+    return;
+  }
+  for (const part of partsOf(schema, value)) yield* secretPaths(part.schema, part.value, [...path, ...part.path]);
+}
+
+function shares(text: string, value: string): boolean {
+  if (value.length <= TELLTALE) return value.length >= LEAST_TELLTALE && text.includes(value);
+  for (let start = 0; start + TELLTALE <= value.length; start++) {
+    if (text.includes(value.slice(start, start + TELLTALE))) return true;
+  }
+  return false;
+}
+
+function valueAt(document: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === "object" && value !== null && Object.hasOwn(value, key)
+        ? (value as Readonly<Record<string | number, unknown>>)[key]
+        : undefined,
+    document,
+  );
+}
+
+function* stringsIn(value: unknown): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (typeof value === "object" && value !== null) for (const part of Object.values(value)) yield* stringsIn(part);
+}

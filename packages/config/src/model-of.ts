@@ -1,0 +1,168 @@
+import type {
+  BindingConfig,
+  BridgeConfig,
+  ResolverConfig,
+  RouteConfig,
+  RoutePolicy,
+  StoreConfig,
+  StoreRole,
+  StoresSection,
+} from "./model.ts";
+import type { PluginOptions } from "./plugin-options.ts";
+import type { Registry } from "./registry.ts";
+import type { ConfigDocument } from "./schema/document.ts";
+
+type Element<K extends "bindings" | "routes"> = ConfigDocument[K][number];
+
+/** What the rest of the bridge reads, of a document in which nothing is wrong. */
+export function modelOf(document: ConfigDocument, options: PluginOptions, registry: Registry): BridgeConfig {
+  const transports = new Map(document.sessions.map((session) => [session.id, session.transport]));
+  const transportOf = (part: { transport: string; session_id?: string | undefined }): string =>
+    part.transport === "" ? (transports.get(part.session_id ?? "") ?? "") : part.transport;
+  const senderSessions = new Map(document.senders.map((sender) => [sender.id, sender.session_id]));
+  return {
+    configVersion: document.config_version,
+    ...sectionsOf(document),
+    stores: storesOf(document, options, registry),
+    sessions: document.sessions.map((session, index) => ({
+      id: session.id,
+      transport: session.transport,
+      sessionMode: session.session_mode,
+      options: options.at(["sessions", index, "options"]),
+    })),
+    receivers: document.receivers.map((receiver, index) => ({
+      id: receiver.id,
+      transport: transportOf(receiver),
+      sessionId: receiver.session_id,
+      topics: receiver.topics,
+      options: options.at(["receivers", index, "options"]),
+    })),
+    senders: document.senders.map((sender, index) => ({
+      id: sender.id,
+      transport: transportOf(sender),
+      sessionId: sender.session_id,
+      options: options.at(["senders", index, "options"]),
+    })),
+    bindings: document.bindings.map((binding) => bindingOf(binding, senderSessions.get(binding.sender_id))),
+    processors: document.processors.map(({ id, type }, index) => ({
+      id,
+      type,
+      options: options.at(["processors", index, "options"]),
+    })),
+    routes: document.routes.map(routeOf),
+  };
+}
+
+function sectionsOf({
+  bridge,
+  config_watch: watch,
+  http,
+  audit,
+}: ConfigDocument): Pick<BridgeConfig, "bridge" | "configWatch" | "http" | "audit"> {
+  return {
+    bridge: {
+      id: bridge.id,
+      instanceId: bridge.instance_id,
+      deploymentMode: bridge.deployment_mode,
+      logLevel: bridge.log_level,
+      shutdownTimeoutMs: bridge.shutdown_timeout,
+      drainTimeoutMs: bridge.drain_timeout,
+      perRecordDrainTimeoutMs: bridge.per_record_drain_timeout,
+      maxDrainTimeoutMs: bridge.max_drain_timeout,
+      quiesceTimeoutMs: Math.min(bridge.quiesce_timeout, bridge.drain_timeout),
+      terminalLingerMs: bridge.terminal_linger,
+    },
+    configWatch: { mode: watch.mode, pollIntervalMs: watch.poll_interval, debounceMs: watch.debounce },
+    http: http && {
+      adminAddr: http.admin_addr,
+      monitorAddr: http.monitor_addr,
+      adminApiKey: http.admin_api_key,
+      monitorApiKey: http.monitor_api_key,
+      corsOrigins: http.cors_origins,
+      tlsCertFile: http.tls_cert_file,
+      tlsKeyFile: http.tls_key_file,
+    },
+    audit: {
+      log: audit.log,
+      file: audit.file && { path: audit.file.path, maxBytes: audit.file.max_bytes, keep: audit.file.keep },
+    },
+  };
+}
+
+function storesOf({ stores }: ConfigDocument, options: PluginOptions, registry: Registry): StoresSection {
+  const storeOf = (role: StoreRole): { readonly [key in StoreRole]?: StoreConfig } => {
+    const store = stores[role];
+    const plugin = store && registry.stores[role].get(store.type);
+    if (plugin === undefined) return {};
+    return { [role]: { type: plugin.type, options: options.at(["stores", role, "options"]), reach: plugin.reach } };
+  };
+  return { ...storeOf("dlq"), ...storeOf("outbox"), ...storeOf("lease") };
+}
+
+function bindingOf(binding: Element<"bindings">, senderSession: string | undefined): BindingConfig {
+  return {
+    id: binding.id,
+    senderId: binding.sender_id,
+    sessionId: binding.session_id ?? senderSession,
+    managed: binding.session_id !== undefined,
+    address: binding.address,
+  };
+}
+
+function routeOf(route: Element<"routes">): RouteConfig {
+  return {
+    id: route.id,
+    receiverId: route.receiver_id,
+    deliveryMode: route.delivery_mode,
+    dispatchMode: route.dispatch_mode,
+    processors: route.processors,
+    resolver: resolverOf(route),
+    bindings: route.bindings,
+    policy: policyOf(route.policy),
+  };
+}
+
+function resolverOf({ resolver, dispatch_mode: mode, bindings }: Element<"routes">): ResolverConfig {
+  switch (resolver?.type) {
+    case undefined:
+      return mode === "fan_out" ? { type: "all" } : { type: "static", bindings: bindings.slice(0, 1) };
+    case "all":
+      return { type: "all" };
+    case "static":
+      return { type: "static", bindings: resolver.binding };
+    case "rules":
+      return {
+        type: "rules",
+        rules: resolver.rules.map((rule) => ({ when: rule.when, bindings: rule.binding })),
+        defaultBindings: resolver.default_binding ?? [],
+      };
+    case "header_map":
+      return {
+        type: "header_map",
+        header: resolver.header,
+        map: new Map(Object.entries(resolver.map)),
+        defaultBindings: resolver.default_binding ?? [],
+      };
+  }
+}
+
+function policyOf(policy: Element<"routes">["policy"]): RoutePolicy {
+  return {
+    maxInFlight: policy.max_in_flight,
+    maxReplayAttempts: policy.max_replay_attempts,
+    replayBudgetMs: policy.replay_budget,
+    sendTimeoutMs: policy.send_timeout,
+    maxOutboxDepth: policy.max_outbox_depth,
+    ackAfter: policy.ack_after,
+    onPermanentFailure: policy.on_permanent_failure,
+    onExpired: policy.on_expired,
+    onFiltered: policy.on_filtered,
+    allowUnfenced: policy.allow_unfenced,
+    backoff: {
+      initialIntervalMs: policy.backoff.initial_interval,
+      maxIntervalMs: policy.backoff.max_interval,
+      multiplier: policy.backoff.multiplier,
+      jitter: policy.backoff.jitter,
+    },
+  };
+}

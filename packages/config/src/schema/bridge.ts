@@ -1,0 +1,39 @@
+import { describe, duration } from "@bridge/ports/options";
+import * as v from "valibot";
+import { id, optionalId } from "./id.ts";
+import { positiveDuration } from "./positive-duration.ts";
+
+/** The `bridge` block (spec 2.14; contract §1). */
+export const bridgeSchema = v.strictObject({
+  id: describe(id(), "Names the bridge."),
+  instance_id: describe(optionalId(), "Names this instance of it. Default: the id and something random."),
+  deployment_mode: describe(
+    v.optional(v.picklist(["standalone", "clustered"]), "standalone"),
+    "Whether several instances share the work. In clustered mode every store must be one that instances share.",
+  ),
+  log_level: describe(
+    v.optional(v.picklist(["debug", "info", "warn", "error"]), "info"),
+    "The least level that is logged.",
+  ),
+  shutdown_timeout: describe(v.optional(positiveDuration(), "30s"), "The grace period of a shutdown as a whole."),
+  drain_timeout: describe(
+    v.optional(positiveDuration(), "30s"),
+    "The most time that a runtime is given to finish its work when it is stopped.",
+  ),
+  per_record_drain_timeout: describe(
+    v.optional(positiveDuration(), "3s"),
+    "What each record of an outbox batch adds to the time that the batch is given to drain.",
+  ),
+  max_drain_timeout: describe(
+    v.optional(positiveDuration(), "10s"),
+    "The most that records can add to a batch's time.",
+  ),
+  quiesce_timeout: describe(
+    v.optional(duration(), "25s"),
+    "How long a shutdown waits for messages in flight before it cancels them. Never longer than drain_timeout.",
+  ),
+  terminal_linger: describe(
+    v.optional(duration(), "5s"),
+    "How long the liveness probe answers `terminal` before a bridge that is beyond recovery ends its process.",
+  ),
+});

@@ -1,0 +1,59 @@
+import { describe } from "@bridge/ports/options";
+import * as v from "valibot";
+
+const HEADER = /^header\.[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const JSON_PATH = /^\$(?:\.[^.[\]]+|\[\d+\])+$/;
+
+function field() {
+  return describe(
+    v.pipe(
+      v.string("expected a string"),
+      v.check(
+        (text) => text === "subject" || HEADER.test(text) || JSON_PATH.test(text),
+        'not a field: write "subject", "header.<name>" or a path into a JSON payload, such as "$.device.kind"',
+      ),
+      v.transform((text) => (text.startsWith("header.") ? text.toLowerCase() : text)),
+    ),
+    "What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`.",
+  );
+}
+
+const finite = () => v.pipe(v.number("expected a number"), v.finite("expected a number"));
+const scalar = () => v.union([v.string(), finite(), v.boolean()], "expected a string, a number, true or false");
+const value = <const Schema extends v.GenericSchema>(schema: Schema) => describe(schema, "What to compare with.");
+
+/** One test of a rule. The operator decides which values make sense. */
+export const conditionSchema = v.variant("op", [
+  v.strictObject({ field: field(), op: v.picklist(["eq", "ne", "contains"]), value: value(scalar()) }),
+  v.strictObject({ field: field(), op: v.literal("prefix"), value: value(v.string("expected a string")) }),
+  v.strictObject({
+    field: field(),
+    op: v.literal("regex"),
+    value: value(
+      v.pipe(v.string("expected a regular expression"), v.check(compiles, "not a regular expression (flag u)")),
+    ),
+  }),
+  v.strictObject({
+    field: field(),
+    op: v.picklist(["gt", "gte", "lt", "lte"]),
+    value: value(v.union([v.string(), finite()], "expected a number or a string")),
+  }),
+  v.strictObject({
+    field: field(),
+    op: v.literal("in"),
+    value: value(v.pipe(v.array(scalar(), "expected a list"), v.minLength(1, "must hold at least one value"))),
+  }),
+  v.strictObject({
+    field: field(),
+    op: v.literal("exists"),
+    value: describe(v.optional(v.boolean(), true), "Whether the field must be there, or must not."),
+  }),
+]);
+
+function compiles(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, "u") instanceof RegExp;
+  } catch {
+    return false;
+  }
+}

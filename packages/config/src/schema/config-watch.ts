@@ -1,0 +1,13 @@
+import { describe, duration } from "@bridge/ports/options";
+import * as v from "valibot";
+import { positiveDuration } from "./positive-duration.ts";
+
+/** The `config_watch` block. */
+export const configWatchSchema = v.strictObject({
+  mode: describe(
+    v.optional(v.picklist(["notify", "poll"]), "notify"),
+    "How a change of this document is noticed: told by the operating system, or by looking now and then.",
+  ),
+  poll_interval: describe(v.optional(positiveDuration(), "30s"), "How often to look, in either mode."),
+  debounce: describe(v.optional(duration(), "100ms"), "How long a change must have settled before it is read."),
+});

@@ -1,0 +1,38 @@
+import { describe, secret } from "@bridge/ports/options";
+import * as v from "valibot";
+import { corsOrigins } from "./cors-origins.ts";
+import { listenAddress } from "./listen-address.ts";
+
+const MIN_KEY_LENGTH = 16;
+
+function apiKey() {
+  return v.pipe(
+    secret(),
+    v.check(
+      (key) => key === "" || key.length >= MIN_KEY_LENGTH,
+      `an API key has at least ${MIN_KEY_LENGTH} characters (spec 5.4)`,
+    ),
+  );
+}
+
+const path = () => v.optional(v.string("expected a string"), "");
+
+/** The `http` block (spec 1.7). The servers listen as it says until the process ends. */
+export const httpSchema = v.strictObject({
+  admin_addr: describe(v.optional(listenAddress(), ":8080"), "Where the admin server listens."),
+  monitor_addr: describe(v.optional(listenAddress(), ":8081"), "Where the monitor server listens."),
+  admin_api_key: describe(
+    v.optional(apiKey(), ""),
+    "The key of the admin server, at least 16 characters. Empty: taken from BRIDGE_ADMIN_API_KEY.",
+  ),
+  monitor_api_key: describe(
+    v.optional(apiKey(), ""),
+    "The key of the monitor server, at least 16 characters. Empty: taken from BRIDGE_MONITOR_API_KEY. The admin key opens it too.",
+  ),
+  cors_origins: describe(
+    v.optional(corsOrigins(), ""),
+    "The origins whose web pages may call the servers, separated by commas. `*` is not allowed.",
+  ),
+  tls_cert_file: describe(path(), "The certificate chain of both servers, a PEM file. Needs tls_key_file."),
+  tls_key_file: describe(path(), "The private key of the certificate, a PEM file. Needs tls_cert_file."),
+});
