@@ -3,7 +3,11 @@ import { compileAddress } from "../../src/route/address-template.ts";
 import { envelopeOf } from "../support/envelope.ts";
 
 describe("addresses with placeholders", () => {
-  const message = envelopeOf({ id: "m7", subject: "plant/7", headers: Object.assign(Object.create(null) as object, { device: "d/1", empty: "" }) });
+  const message = envelopeOf({
+    id: "m7",
+    subject: "plant/7",
+    headers: Object.assign(Object.create(null) as object, { device: "d/1", empty: "" }),
+  });
 
   test("are filled in from headers, in any letter case, and from the message itself", () => {
     expect(compileAddress("out/{Device}/x/{$id}", undefined)(message)).toBe("out/d/1/x/m7");

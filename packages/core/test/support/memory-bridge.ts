@@ -1,0 +1,176 @@
+import type { BridgeConfig, DispatchMode, ResolverConfig, RoutePolicy } from "@bridge/config";
+import { createRegistry } from "@bridge/config";
+import { memoryDlqPlugin, openMemoryDlq } from "@bridge/dlq-memory";
+import {
+  BridgeError,
+  type Clock,
+  type DlqStore,
+  type DlqStorePlugin,
+  type Logger,
+  type Processor,
+  type ProcessorPlugin,
+  type SessionMode,
+  type TransportPlugin,
+} from "@bridge/ports";
+import { memoryHub, type MemoryHub, memoryTransport } from "@bridge/transport-memory";
+import { createSupervisor } from "../../src/supervisor/supervisor.ts";
+import type { Supervisor } from "../../src/supervisor/contract.ts";
+import { FakeClock } from "./fake-clock.ts";
+import { policyOf } from "./policy.ts";
+
+export interface MemoryBridgeOptions {
+  readonly policy?: Partial<RoutePolicy>;
+  readonly dispatchMode?: DispatchMode;
+  /** Each binding's address is the channel of its name. Default: `out`. */
+  readonly bindings?: readonly string[];
+  readonly resolver?: ResolverConfig;
+  readonly counts?: boolean;
+  readonly releasable?: boolean;
+  /** Names a session for the receiver and the sender. */
+  readonly session?: boolean;
+  readonly sessionMode?: SessionMode;
+  readonly processors?: readonly Processor[];
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  /** Stands in for the memory DLQ. */
+  readonly dlq?: DlqStore | (() => Promise<DlqStore>);
+  readonly drainTimeoutMs?: number;
+  readonly quiesceTimeoutMs?: number;
+  /** Without routes and sessions. */
+  readonly empty?: boolean;
+  readonly config?: (config: BridgeConfig) => BridgeConfig;
+  /** Adds transports to the memory one, given with its parts. */
+  readonly transports?: (memory: MemoryTransport) => readonly TransportPlugin[];
+}
+
+export type MemoryTransport = TransportPlugin & { readonly sender: NonNullable<TransportPlugin["sender"]> };
+
+export interface MemoryBridge {
+  readonly hub: MemoryHub;
+  readonly clock: FakeClock;
+  readonly supervisor: Supervisor;
+  readonly dlq: DlqStore;
+}
+
+/** One route `r` from channel `in` to the channels of its bindings, on time that only the test lets pass. */
+export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
+  const hub = memoryHub();
+  const clock = new FakeClock();
+  let store: DlqStore | undefined;
+  const open = async (): Promise<DlqStore> => {
+    store =
+      typeof options.dlq === "function" ? await options.dlq() : (options.dlq ?? openMemoryDlq({ maxEntries: 1_000 }));
+    return store;
+  };
+  const dlqPlugin: DlqStorePlugin = {
+    type: "test",
+    reach: "process",
+    options: memoryDlqPlugin.options,
+    create: () => open,
+  };
+  const processors = options.processors ?? [];
+  const processorPlugins: ProcessorPlugin[] = processors.map((processor, index) => ({
+    type: `p${index}`,
+    options: memoryDlqPlugin.options,
+    create: () => processor,
+  }));
+  const memory = memoryTransport(hub) as MemoryTransport;
+  const registry = createRegistry({
+    transports: [memory, ...(options.transports?.(memory) ?? [])],
+    dlqStores: [dlqPlugin],
+    processors: processorPlugins,
+  });
+  const config = configOf(options);
+  const supervisor = createSupervisor({
+    config: options.config?.(config) ?? config,
+    registry,
+    clock: options.clock ?? clock,
+    random: { next: () => 0.5, id: counting() },
+    ...(options.logger !== undefined && { logger: options.logger }),
+  });
+  return {
+    hub,
+    clock,
+    supervisor,
+    get dlq() {
+      if (store === undefined) throw new Error("the DLQ store has not been opened");
+      return store;
+    },
+  };
+}
+
+function counting(): () => string {
+  let next = 0;
+  return () => `generated-${next++}`;
+}
+
+function configOf(options: MemoryBridgeOptions): BridgeConfig {
+  const sessionId = options.session === true ? "s" : undefined;
+  const bindings = options.bindings ?? ["out"];
+  const dispatchMode = options.dispatchMode ?? "single";
+  const fallback: ResolverConfig =
+    dispatchMode === "fan_out" ? { type: "all" } : { type: "static", bindings: bindings.slice(0, 1) };
+  return {
+    configVersion: 3,
+    bridge: {
+      id: "plant",
+      instanceId: "plant-a",
+      deploymentMode: "standalone",
+      logLevel: "info",
+      terminalLingerMs: 0,
+      shutdownTimeoutMs: 30_000,
+      drainTimeoutMs: options.drainTimeoutMs ?? 1_000,
+      perRecordDrainTimeoutMs: 3_000,
+      maxDrainTimeoutMs: 10_000,
+      quiesceTimeoutMs: options.quiesceTimeoutMs ?? 100,
+    },
+    configWatch: { mode: "notify", pollIntervalMs: 30_000, debounceMs: 100 },
+    http: undefined,
+    audit: { log: true, file: undefined },
+    stores: { dlq: { type: "test", reach: "process", options: {} } },
+    sessions:
+      sessionId === undefined || options.empty === true
+        ? []
+        : [{ id: sessionId, transport: "memory", sessionMode: options.sessionMode ?? "persistent", options: {} }],
+    receivers: [
+      {
+        id: "in",
+        transport: "memory",
+        sessionId,
+        topics: [],
+        options: {
+          channel: "in",
+          redelivery_delay: 0,
+          counts: options.counts ?? false,
+          releasable: options.releasable ?? false,
+        },
+      },
+    ],
+    senders: [{ id: "out", transport: "memory", sessionId, options: { channel: "", discard: false } }],
+    bindings: bindings.map((id) => ({ id, senderId: "out", sessionId, managed: true, address: id })),
+    processors: (options.processors ?? []).map((_, index) => ({ id: `p${index}`, type: `p${index}`, options: {} })),
+    routes:
+      options.empty === true
+        ? []
+        : [
+            {
+              id: "r",
+              receiverId: "in",
+              deliveryMode: "direct_hold",
+              dispatchMode,
+              processors: (options.processors ?? []).map((_, index) => `p${index}`),
+              resolver: options.resolver ?? fallback,
+              bindings,
+              policy: policyOf(options.policy),
+            },
+          ],
+  };
+}
+
+/** A signal that keeps a broken test from hanging. */
+export function bound(): AbortSignal {
+  return AbortSignal.timeout(20_000);
+}
+
+export const refusal = new BridgeError("REJECTED", "the target refused the message");
+export const outage = new BridgeError("UNAVAILABLE", "the target is away");
