@@ -1,1 +1,13 @@
+export { type Case, type Excuses } from "./case.ts";
 export { type TcpProxy, tcpProxy, type TcpProxyOptions } from "./tcp-proxy.ts";
+export { describeTransport } from "./transport/describe-transport.ts";
+export { type TransportCaseName, transportCases } from "./transport/transport-cases.ts";
+export {
+  type FaultyLink,
+  type PartPlace,
+  type SessionPlace,
+  type SourcePlace,
+  type TargetPlace,
+  type TransportPlace,
+  type TransportSubject,
+} from "./transport/transport-subject.ts";
