@@ -1,0 +1,70 @@
+import { dirname, resolve } from "node:path";
+import { type BridgeConfig, type Problem, type Registry, resolveReferences, validateConfig } from "@bridge/config";
+import { inFileOrder, type LocatedProblem } from "./located-problem.ts";
+import { parseDocument, type ParsedDocument } from "./parse-document.ts";
+import { MissingFileError, readText } from "./read-text.ts";
+
+export interface LoadOptions {
+  /** For `${env:NAME}`: mostly `process.env`. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+}
+
+export type LoadedConfig =
+  | { readonly ok: true; readonly config: BridgeConfig; readonly warnings: readonly LocatedProblem[] }
+  | { readonly ok: false; readonly problems: readonly LocatedProblem[]; readonly warnings: readonly LocatedProblem[] };
+
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+const MAX_REFERENCED_BYTES = 64 * 1024;
+
+/**
+ * Reads a configuration from a YAML or JSON file: parses it, resolves its references, validates it, and gives each
+ * problem its line and column. `missing` when there is no such file; a file that is there and cannot be used is a
+ * problem. A relative path in `${file:…}` starts at the folder of the file.
+ *
+ * Rejects only with the signal's reason.
+ */
+export async function loadConfigFile(
+  path: string,
+  registry: Registry,
+  options: LoadOptions,
+): Promise<LoadedConfig | "missing"> {
+  let text: string;
+  try {
+    text = await readText(path, MAX_FILE_BYTES, options.signal);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (error instanceof MissingFileError) return "missing";
+    const message = `the configuration is not usable: ${error instanceof Error ? error.message : "it cannot be read"}`;
+    return refused([{ file: path, path: [], message }]);
+  }
+  const parsed = parseDocument(text);
+  if ("problems" in parsed) return refused(parsed.problems.map((problem) => ({ file: path, path: [], ...problem })));
+  return check(path, parsed, registry, options);
+}
+
+async function check(
+  file: string,
+  parsed: ParsedDocument,
+  registry: Registry,
+  { env, signal }: LoadOptions,
+): Promise<LoadedConfig> {
+  const located = (problems: readonly Problem[]): readonly LocatedProblem[] =>
+    inFileOrder(problems.map((problem) => ({ ...problem, file, position: parsed.positionOf(problem.path) })));
+  const sources = {
+    env: (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined),
+    file: (name: string) => readText(resolve(dirname(file), name), MAX_REFERENCED_BYTES, signal),
+  };
+  const { document, fromReference, problems: unresolved } = await resolveReferences(parsed.value, sources, signal);
+  const result = validateConfig(document, registry, { fromReference });
+  const warnings = located(result.warnings);
+  if (result.ok && unresolved.length === 0) return { ok: true, config: result.config, warnings };
+  // What validation says of a reference that failed is about the text of the reference.
+  const failed = new Set(unresolved.map(({ path }) => JSON.stringify(path)));
+  const others = result.ok ? [] : result.problems.filter(({ path }) => !failed.has(JSON.stringify(path)));
+  return { ok: false, problems: located([...unresolved, ...others]), warnings };
+}
+
+function refused(problems: readonly LocatedProblem[]): LoadedConfig {
+  return { ok: false, problems: inFileOrder(problems), warnings: [] };
+}
