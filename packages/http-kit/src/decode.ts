@@ -1,0 +1,63 @@
+import * as v from "valibot";
+import type { QuerySchema } from "./endpoint.ts";
+import { HttpError } from "./http-error.ts";
+
+const INVALID_BODY = "invalid request body";
+/** A caller is told of this many problems at once. */
+const MAX_ISSUES = 5;
+const MAX_NAME_LENGTH = 64;
+
+/** @throws HttpError 400 naming each field that is wrong, never its value */
+export function decodeBody<Schema extends v.GenericSchema>(schema: Schema, bytes: Uint8Array): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, parseJson(bytes), { message: describeIssue });
+  if (result.success) return result.output;
+  throw new HttpError(400, `${INVALID_BODY}: ${describeIssues(result.issues)}`);
+}
+
+/** @throws HttpError 400 naming each parameter that is wrong or given twice */
+export function decodeQuery<Schema extends QuerySchema>(schema: Schema, query: URLSearchParams): v.InferOutput<Schema> {
+  const given: Record<string, string> = {};
+  for (const name of Object.keys(schema.entries)) {
+    const values = query.getAll(name);
+    if (values.length > 1) throw new HttpError(400, `invalid query: ${name}: is given ${values.length} times`);
+    if (values[0] !== undefined) given[name] = values[0];
+  }
+  const result = v.safeParse(schema, given, { message: describeIssue });
+  if (result.success) return result.output;
+  throw new HttpError(400, `invalid query: ${describeIssues(result.issues)}`);
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw new HttpError(400, INVALID_BODY);
+  }
+  // The schema library takes an array for an object.
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new HttpError(400, `${INVALID_BODY}: expected a JSON object`);
+  return value;
+}
+
+/** Stands in where a schema has no message of its own; the library's would quote what was received. */
+function describeIssue(issue: v.BaseIssue<unknown>): string {
+  if (issue.expected === "never") return "unknown field";
+  if (issue.type.endsWith("object") && issue.input === undefined) return "is missing";
+  return `expected ${issue.expected ?? "another value"}`;
+}
+
+function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
+  const shown = issues.slice(0, MAX_ISSUES).map((issue) => `${pathOf(issue)}: ${issue.message}`);
+  if (issues.length > MAX_ISSUES) shown.push(`and ${issues.length - MAX_ISSUES} more`);
+  return shown.join("; ");
+}
+
+function pathOf(issue: v.BaseIssue<unknown>): string {
+  const keys = (issue.path ?? []).map(({ key }) => (typeof key === "number" ? `[${key}]` : `.${nameOf(String(key))}`));
+  return keys.join("").replace(/^\./, "");
+}
+
+function nameOf(key: string): string {
+  return key.length > MAX_NAME_LENGTH ? `${key.slice(0, MAX_NAME_LENGTH)}…` : key;
+}

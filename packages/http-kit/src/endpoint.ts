@@ -1,0 +1,127 @@
+import type { GenericSchema, InferOutput, ObjectSchema, OptionalSchema } from "valibot";
+
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+/** Who may call: anybody; whoever holds a monitor or an admin key; whoever holds an admin key (spec 5.1 to 5.3). */
+export type Access = "open" | "monitor" | "admin";
+
+/** The names in braces of a path such as `/api/v1/admin/dlq/messages/{id}`. */
+type NameIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NameIn<Rest> : never;
+
+/** What stands in their places, decoded. */
+export type PathParams<Path extends string> = Readonly<Record<NameIn<Path>, string>>;
+
+/** Query parameters: each is a string on the wire, given at most once; unknown ones are ignored. */
+export type QuerySchema = ObjectSchema<
+  Readonly<Record<string, OptionalSchema<GenericSchema<string, unknown>, string | undefined>>>,
+  undefined
+>;
+
+/** One answer that an endpoint gives by itself. */
+export interface Answer {
+  readonly description: string;
+  readonly schema: GenericSchema;
+  /** Default `application/json`. A string is sent as it is, anything else as JSON. */
+  readonly contentType?: string;
+}
+
+export type Outcome = "success" | "failure" | "partial_failure" | "pending" | "not_delivered";
+export type Detail = Readonly<Record<string, unknown>>;
+
+export interface Reply<Status extends number = number, Body = unknown> {
+  readonly status: Status;
+  readonly body: Body;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What the audit record says. Default outcome: `success` below status 400, else `failure`. */
+  readonly audit?: { readonly outcome?: Outcome; readonly detail?: Detail };
+}
+
+/** A request that has passed all checks, decoded. */
+export interface Call<Params, Query, Body, Action extends string> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** Writes an audit record of its own about this call, besides the one at its end. Never rejects. */
+  readonly record: (action: Action, outcome: Outcome, detail: Detail) => Promise<void>;
+}
+
+type Replies<Answers> = {
+  [Status in keyof Answers & number]: Answers[Status] extends { readonly schema: infer Schema extends GenericSchema }
+    ? Reply<Status, InferOutput<Schema>>
+    : never;
+}[keyof Answers & number];
+
+type Decoded<Schema> = Schema extends GenericSchema ? InferOutput<Schema> : undefined;
+
+/** One row of a server's table: the whole of what is to be known about an endpoint. Make one with {@link endpointFor}. */
+export interface EndpointRow<
+  Path extends `/api/v1/${string}`,
+  Action extends string,
+  Query extends QuerySchema | undefined,
+  Body extends GenericSchema | undefined,
+  Answers extends Readonly<Record<number, Answer>>,
+> {
+  readonly method: Method;
+  readonly path: Path;
+  readonly access: Access;
+  /** What the endpoint is for, in a sentence. */
+  readonly summary: string;
+  /** The action that is recorded for each call that was let in. Absent: calls are not recorded. */
+  readonly audit?: Action;
+  /** The resource that the record names. Default: none. */
+  readonly resourceId?: (params: PathParams<Path>) => string;
+  /** Says what each name in the path stands for. */
+  readonly params?: Readonly<Record<NameIn<Path>, string>>;
+  readonly query?: Query;
+  /** Of the JSON body, which is then required. */
+  readonly body?: Body;
+  readonly answers: Answers;
+  /** The statuses of the {@link HttpError}s that `guard` and `handle` throw, with what each means. */
+  readonly refusals?: Readonly<Record<number, string>>;
+  /** Checked before the body is looked at. @throws HttpError */
+  readonly guard?: (params: PathParams<Path>) => void;
+}
+
+/** A row whose types have done their work. */
+export type Endpoint<Action extends string = string> = Omit<
+  EndpointRow<
+    `/api/v1/${string}`,
+    Action,
+    QuerySchema | undefined,
+    GenericSchema | undefined,
+    Readonly<Record<number, Answer>>
+  >,
+  "resourceId" | "guard" | "params"
+> & {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly resourceId?: (params: Readonly<Record<string, string>>) => string;
+  readonly guard?: (params: Readonly<Record<string, string>>) => void;
+  readonly handle: (call: Call<Readonly<Record<string, string>>, unknown, unknown, Action>) => Promise<Reply> | Reply;
+};
+
+/** What an endpoint does with a call that has passed every check. */
+type Handler<Path extends string, Query, Body, Answers, Action extends string> = (
+  call: Call<PathParams<Path>, Decoded<Query>, Decoded<Body>, Action>,
+) => Promise<Replies<Answers>> | Replies<Answers>;
+
+/**
+ * How the rows of a table are made, given the actions that they may record: `const endpoint = endpointFor<Action>()`,
+ * then `endpoint({…}).handle((call) => …)` for each row and the work that it stands for.
+ *
+ * Parameters, query and body have the types of their schemas, and so has each reply that of its status. An
+ * {@link HttpError} that is thrown is answered as what it says, anything else as an internal error.
+ */
+export function endpointFor<Action extends string>() {
+  return <
+    const Path extends `/api/v1/${string}`,
+    const Answers extends Readonly<Record<number, Answer>>,
+    Query extends QuerySchema | undefined = undefined,
+    Body extends GenericSchema | undefined = undefined,
+  >(
+    row: EndpointRow<Path, Action, Query, Body, Answers>,
+  ) => ({
+    // In two steps, because the types of the replies are those of the schemas only once these are known.
+    handle: (handle: Handler<Path, Query, Body, Answers, Action>): Endpoint<Action> =>
+      ({ ...row, handle }) as unknown as Endpoint<Action>,
+  });
+}

@@ -1,0 +1,15 @@
+/** A request that is answered with an error: `{"error": message}` (spec 7.2). The message is for the caller to read. */
+export class HttpError extends Error {
+  static {
+    Object.defineProperty(this.prototype, "name", { value: "HttpError" });
+  }
+
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}

@@ -1,0 +1,111 @@
+import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
+import * as v from "valibot";
+import type { Answer, Endpoint } from "./endpoint.ts";
+
+export interface OpenApiOptions {
+  readonly title: string;
+  readonly endpoints: readonly Endpoint[];
+  /** Schemas that the document names and refers to, by name. */
+  readonly schemas?: Readonly<Record<string, v.GenericSchema>> | undefined;
+}
+
+/** The body of every error (spec 7.2). */
+const errorSchema = v.strictObject({ error: v.pipe(v.string(), v.description("What is wrong, for people to read.")) });
+
+const SECURITY_SCHEMES = {
+  apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
+  bearer: { type: "http", scheme: "bearer" },
+} as const;
+
+/** The OpenAPI 3.1 document of a table, from the schemas that the server validates with. */
+export function openApiDocument({ title, endpoints, schemas = {} }: OpenApiOptions): Record<string, unknown> {
+  const definitions = { ...schemas, Error: errorSchema };
+  const config: ConversionConfig = {
+    target: "draft-2020-12",
+    typeMode: "input",
+    definitions,
+    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+    // What a check or a custom schema means is said by the metadata beside it.
+    ignoreActions: ["check"],
+    overrideSchema: ({ valibotSchema }) => (valibotSchema.type === "custom" ? {} : undefined),
+  };
+  const convert = (schema: v.GenericSchema): object => {
+    const { $schema: _, $defs: __, ...jsonSchema } = toJsonSchema(schema, config);
+    return jsonSchema;
+  };
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const row of endpoints) (paths[row.path] ??= {})[row.method.toLowerCase()] = operation(row, convert);
+  return {
+    openapi: "3.1.0",
+    info: { title, version: "1" },
+    paths,
+    components: { schemas: toJsonSchemaDefs(definitions, config), securitySchemes: SECURITY_SCHEMES },
+  };
+}
+
+type Convert = (schema: v.GenericSchema) => object;
+
+function operation(row: Endpoint, convert: Convert): object {
+  const parameters = [...pathParameters(row), ...queryParameters(row, convert)];
+  return {
+    operationId: operationId(row),
+    summary: row.summary,
+    security: row.access === "open" ? [] : [{ apiKey: [] }, { bearer: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(row.body !== undefined && {
+      requestBody: { required: true, content: { "application/json": { schema: convert(row.body) } } },
+    }),
+    responses: responses(row, convert),
+  };
+}
+
+function pathParameters(row: Endpoint): readonly object[] {
+  return Object.entries(row.params ?? {}).map(([name, description]) => ({
+    name,
+    in: "path",
+    required: true,
+    description,
+    schema: { type: "string" },
+  }));
+}
+
+function queryParameters(row: Endpoint, convert: Convert): readonly object[] {
+  return Object.entries(row.query?.entries ?? {}).map(([name, schema]) => {
+    const { description, ...rest } = convert(schema) as { description?: string };
+    return { name, in: "query", required: false, ...(description !== undefined && { description }), schema: rest };
+  });
+}
+
+function responses(row: Endpoint, convert: Convert): object {
+  const own = Object.entries(row.answers).map(([status, answer]) => [status, response(answer, convert)] as const);
+  const errors = Object.entries({ ...sharedRefusals(row), ...row.refusals });
+  return Object.fromEntries([
+    ...errors.map(
+      ([status, description]) => [status, response({ description, schema: errorSchema }, convert)] as const,
+    ),
+    ...own,
+  ]);
+}
+
+function response({ description, schema, contentType = "application/json" }: Answer, convert: Convert): object {
+  return { description, content: { [contentType]: { schema: convert(schema) } } };
+}
+
+/** What the server answers to any endpoint of this kind, before or after the endpoint has its say. */
+function sharedRefusals(row: Endpoint): Readonly<Record<number, string>> {
+  return {
+    ...((row.body !== undefined || row.query !== undefined) && { 400: "The query or the body is invalid." }),
+    ...(row.access !== "open" && {
+      401: "The API key is missing or wrong.",
+      429: "Too many failed authentication attempts; Retry-After says how many seconds to wait.",
+    }),
+    ...(row.method !== "GET" && { 413: "The body is larger than 1 MB." }),
+    500: "The request failed; the log says why.",
+  };
+}
+
+/** `POST /api/v1/admin/dlq/delete-by-filter` is `postAdminDlqDeleteByFilter`. */
+function operationId({ method, path }: Endpoint): string {
+  const words = path.replace("/api/v1", "").match(/[A-Za-z]+/g) ?? [];
+  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}

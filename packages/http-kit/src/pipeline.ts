@@ -1,0 +1,169 @@
+import type { Seams } from "@bridge/ports";
+import type { Context } from "hono";
+import type { AuditTrail } from "./audit-trail.ts";
+import type { Authenticate } from "./authenticator.ts";
+import { readBody } from "./body.ts";
+import { displayAddress, peerAddress } from "./client-address.ts";
+import { CORRELATION_HEADER, correlationId, SECURITY_HEADERS } from "./common-headers.ts";
+import type { Cors } from "./cors.ts";
+import { decodeBody, decodeQuery } from "./decode.ts";
+import type { Detail, Endpoint, Method, Outcome, Reply } from "./endpoint.ts";
+import { HttpError } from "./http-error.ts";
+
+/** A resource id in an audit record is cut here: anybody with a key can make one up. */
+const MAX_RESOURCE_ID = 256;
+
+export interface PipelineOptions<Action extends string> extends Seams {
+  readonly audit: AuditTrail<Action>;
+  readonly authenticate: Authenticate;
+  readonly cors: Cors;
+  /** Whether even an unknown path is answered only to those who have a key. */
+  readonly hidesPaths: boolean;
+  /** The answer to an error that is no {@link HttpError}; `undefined` when it is unexpected. */
+  readonly translate: (error: unknown) => HttpError | undefined;
+}
+
+/** A request on its way. */
+interface Exchange<Action extends string> {
+  readonly request: Request;
+  readonly params: Readonly<Record<string, string>>;
+  readonly peer: string;
+  readonly clientAddr: string;
+  readonly correlationId: string;
+  /** The rows of its path, one for each method; none for an unknown path. */
+  readonly rows: readonly Endpoint<Action>[];
+  /** The row of its path and method. */
+  readonly row: Endpoint<Action> | undefined;
+}
+
+/**
+ * What all endpoints share. The checks come in this order (contract §2): preflight, 401 or 429, unknown path 404, 405,
+ * the row's guard (503, 404), 413, 400; then the work, its audit record, the answer.
+ */
+export class Pipeline<Action extends string> {
+  readonly #options: PipelineOptions<Action>;
+
+  constructor(options: PipelineOptions<Action>) {
+    this.#options = options;
+  }
+
+  /** Answers a request to the path of `rows`; without rows, to an unknown path. Never rejects. */
+  async handle(context: Context, rows: readonly Endpoint<Action>[]): Promise<Response> {
+    const { clock, cors, logger, random } = this.#options;
+    const request = context.req.raw;
+    const startedAt = clock.monotonic();
+    const peer = peerAddress(context);
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    const exchange: Exchange<Action> = {
+      request,
+      params: context.req.param(),
+      peer,
+      clientAddr: displayAddress(request.headers, peer),
+      correlationId: correlationId(request.headers, random),
+      rows,
+      row: rows.find((candidate) => candidate.method === method),
+    };
+    const preflight = cors.preflight(request);
+    const reply: Reply =
+      preflight === undefined ? await this.#answer(exchange) : { status: 204, body: undefined, headers: preflight };
+    logger.debug("request answered", {
+      method: request.method,
+      path: rows[0]?.path ?? "unknown",
+      status: reply.status,
+      duration_ms: Math.round(clock.monotonic() - startedAt),
+      correlation_id: exchange.correlationId,
+    });
+    return render(reply, exchange, cors.headers(request));
+  }
+
+  async #answer(exchange: Exchange<Action>): Promise<Reply> {
+    const { rows, row, request, peer, clientAddr } = exchange;
+    const named = row ?? rows[0];
+    const isOpen = named === undefined ? !this.#options.hidesPaths : named.access === "open";
+    try {
+      const actor = isOpen ? "" : await this.#options.authenticate({ peer, clientAddr, headers: request.headers });
+      if (named === undefined) throw new HttpError(404, "not found");
+      return await this.#perform(exchange, named, actor);
+    } catch (error) {
+      return this.#refusal(error, exchange);
+    }
+  }
+
+  /** A request that was let in: whatever becomes of it is recorded as the action of its path. */
+  async #perform(exchange: Exchange<Action>, named: Endpoint<Action>, actor: string): Promise<Reply> {
+    const record = async (action: Action, outcome: Outcome, detail: Detail | undefined): Promise<void> => {
+      await this.#options.audit.record({
+        action,
+        actor,
+        outcome,
+        clientAddr: exchange.clientAddr,
+        resourceId: (named.resourceId?.(exchange.params) ?? "").slice(0, MAX_RESOURCE_ID),
+        ...(detail !== undefined && { detail }),
+      });
+    };
+    let reply: Reply;
+    try {
+      if (exchange.row === undefined) throw methodNotAllowed(exchange.rows);
+      reply = await run(exchange.row, exchange, record);
+    } catch (error) {
+      reply = this.#refusal(error, exchange);
+    }
+    if (named.audit !== undefined)
+      await record(
+        named.audit,
+        reply.audit?.outcome ?? (reply.status < 400 ? "success" : "failure"),
+        reply.audit?.detail,
+      );
+    return reply;
+  }
+
+  #refusal(error: unknown, exchange: Exchange<Action>): Reply {
+    const known = error instanceof HttpError ? error : this.#options.translate(error);
+    if (known === undefined)
+      this.#options.logger.error("request failed unexpectedly", {
+        path: exchange.rows[0]?.path ?? "unknown",
+        correlation_id: exchange.correlationId,
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      });
+    const { status, message, headers } = known ?? new HttpError(500, "internal error");
+    return { status, body: { error: message }, headers, audit: { detail: { status, error: message } } };
+  }
+}
+
+async function run<Action extends string>(
+  row: Endpoint<Action>,
+  { request, params }: Exchange<Action>,
+  record: (action: Action, outcome: Outcome, detail: Detail) => Promise<void>,
+): Promise<Reply> {
+  row.guard?.(params);
+  // Read even where none is asked for: the limit holds for every body.
+  const bytes = await readBody(request);
+  return row.handle({
+    params,
+    query: row.query && decodeQuery(row.query, new URL(request.url).searchParams),
+    body: row.body && decodeBody(row.body, bytes),
+    record,
+  });
+}
+
+function methodNotAllowed(rows: readonly Endpoint[]): HttpError {
+  return new HttpError(405, "method not allowed", { Allow: allowedMethods(rows).join(", ") });
+}
+
+/** HEAD answers as GET does. */
+function allowedMethods(rows: readonly Endpoint[]): readonly (Method | "HEAD")[] {
+  return rows.flatMap(({ method }) => (method === "GET" ? [method, "HEAD"] : [method]));
+}
+
+function render(
+  reply: Reply,
+  { row, correlationId: id }: Exchange<string>,
+  corsHeaders: Readonly<Record<string, string>>,
+): Response {
+  const headers = new Headers({ ...SECURITY_HEADERS, ...corsHeaders, "Cache-Control": "no-store", ...reply.headers });
+  headers.set(CORRELATION_HEADER, id);
+  if (reply.body === undefined) return new Response(null, { status: reply.status, headers });
+  headers.set("Content-Type", row?.answers[reply.status]?.contentType ?? "application/json");
+  const text = typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body);
+  return new Response(text, { status: reply.status, headers });
+}

@@ -1,0 +1,75 @@
+import type { Seams } from "@bridge/ports";
+import { Hono } from "hono";
+import * as v from "valibot";
+import type { AuditTrail } from "./audit-trail.ts";
+import { createAuthenticator } from "./authenticator.ts";
+import { createCors } from "./cors.ts";
+import { type Access, type Endpoint, endpointFor } from "./endpoint.ts";
+import type { HttpError } from "./http-error.ts";
+import type { Keyring } from "./keyring.ts";
+import { openApiDocument } from "./openapi.ts";
+import { Pipeline } from "./pipeline.ts";
+import { Throttle, type ThrottleOptions } from "./throttle.ts";
+
+export interface ServeOptions<Action extends string> extends Seams {
+  /** Names the server in its document, its realm (`bridge-<server>`) and what it records of failed logins. */
+  readonly server: "admin" | "monitor";
+  readonly endpoints: readonly Endpoint<Action>[];
+  /** Schemas that the OpenAPI document refers to by name. */
+  readonly schemas?: Readonly<Record<string, v.GenericSchema>> | undefined;
+  /** Of the endpoint that serves the OpenAPI document. */
+  readonly describe: { readonly access: Access; readonly audit?: Action };
+  /** The keys that open the endpoints whose access is not `open`. */
+  readonly keyring: Keyring;
+  readonly audit: AuditTrail<Action>;
+  /** Origins that browsers may call from (spec 5.8). Default: none. */
+  readonly corsOrigins?: readonly string[] | undefined;
+  readonly throttle?: ThrottleOptions | undefined;
+  /** The answer to an error of the work; `undefined` when it is unexpected, which is logged and answered with 500. */
+  readonly translate?: ((error: unknown) => HttpError | undefined) | undefined;
+}
+
+/**
+ * The app of a table of endpoints, with its OpenAPI document at `/api/v1/openapi.json`.
+ *
+ * It claims `/api/v1/<server>/*` and that document, and nothing else, when another app mounts it.
+ * @throws Error when an origin is malformed
+ */
+export function serve<Action extends string>(options: ServeOptions<Action>): Hono {
+  const { server, keyring, audit, clock, logger, random } = options;
+  const endpoints = [...options.endpoints];
+  endpoints.push(describeRow(options.describe, () => document));
+  const document = openApiDocument({ title: `Bridge ${server} server`, endpoints, schemas: options.schemas });
+  const pipeline = new Pipeline<Action>({
+    clock,
+    logger,
+    random,
+    audit,
+    authenticate: createAuthenticator({ server, keyring, audit, throttle: new Throttle(clock, options.throttle) }),
+    cors: createCors(options.corsOrigins ?? [], new Set(endpoints.map((row) => row.method))),
+    hidesPaths: endpoints.every((row) => row.access !== "open"),
+    translate: options.translate ?? (() => undefined),
+  });
+  const app = new Hono();
+  for (const [path, rows] of Map.groupBy(endpoints, (row) => row.path))
+    app.all(path.replaceAll(/\{(\w+)\}/g, ":$1"), (context) => pipeline.handle(context, rows));
+  app.all(`/api/v1/${server}/*`, (context) => pipeline.handle(context, []));
+  app.notFound((context) => pipeline.handle(context, []));
+  return app;
+}
+
+function describeRow<Action extends string>(
+  { access, audit }: { readonly access: Access; readonly audit?: Action },
+  document: () => Record<string, unknown>,
+): Endpoint<Action> {
+  return endpointFor<Action>()({
+    method: "GET",
+    path: "/api/v1/openapi.json",
+    access,
+    ...(audit !== undefined && { audit }),
+    summary: "This document.",
+    answers: {
+      200: { description: "An OpenAPI 3.1 document.", schema: v.record(v.string(), v.unknown()) },
+    },
+  }).handle(() => ({ status: 200, body: document() }));
+}

@@ -1,0 +1,198 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, expect, it } from "vitest";
+import { MAX_BODY_BYTES } from "../src/index.ts";
+import { KEY, rawExchange, startServer, type TestServer } from "./server.ts";
+
+async function post(
+  server: TestServer,
+  body: RequestInit["body"],
+  init: RequestInit = {},
+): Promise<[number, { error?: string }]> {
+  const response = await server.call("/api/v1/admin/things", { method: "POST", ...init, body });
+  return [response.status, (await response.json()) as { error?: string }];
+}
+
+/** A body of `size` bytes that is valid JSON. */
+function names(size: number): string {
+  return `{"names":["${"x".repeat(size - 14)}"]}`;
+}
+
+describe("spec 8: a request body is limited to 1 MB", () => {
+  it("one of exactly 1 MB is taken, one more byte is 413", async () => {
+    await using server = await startServer();
+    expect((await post(server, names(MAX_BODY_BYTES)))[0]).toBe(200);
+    const [status, body] = await post(server, names(MAX_BODY_BYTES + 1));
+    expect(status).toBe(413);
+    expect(body.error).toContain(String(MAX_BODY_BYTES));
+  });
+
+  it("an endless body does not keep the server busy", async () => {
+    await using server = await startServer();
+    let sent = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 65_536;
+        controller.enqueue(new Uint8Array(65_536).fill(32));
+      },
+    });
+    // A client that goes on sending sees the answer or the end of its connection, whichever it notices first.
+    await post(server, endless, { duplex: "half" }).catch(() => undefined);
+    expect(sent).toBeLessThan(100 * MAX_BODY_BYTES);
+    expect((await post(server, '{"names":["a"]}'))[0]).toBe(200);
+  });
+
+  it("a chunked body over the limit is answered 413 while the client is still sending", async () => {
+    await using server = await startServer();
+    const socket = connect(server.port, "127.0.0.1");
+    await once(socket, "connect");
+    let answer = "";
+    socket.setEncoding("latin1").on("data", (text: string) => (answer += text));
+    const head = `POST /api/v1/admin/things HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const half = `80000\r\n${" ".repeat(0x80000)}\r\n`;
+    socket.write(`${head}${half}${half}1\r\n \r\n`);
+    await expect.poll(() => answer).toContain("HTTP/1.1 413");
+    expect(answer).toContain('{"error":"request body too large');
+    socket.destroy();
+  });
+
+  it("a length above the limit is refused before a byte of the body is there", async () => {
+    await using server = await startServer();
+    const socket = connect(server.port, "127.0.0.1");
+    await once(socket, "connect");
+    let answer = "";
+    socket.setEncoding("latin1").on("data", (text: string) => (answer += text));
+    socket.write(
+      `POST /api/v1/admin/things HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\nContent-Length: 1048577\r\n\r\n`,
+    );
+    await expect.poll(() => answer).toContain("HTTP/1.1 413");
+    socket.destroy();
+  });
+
+  it("holds where no body is asked for, too", async () => {
+    await using server = await startServer();
+    const poke = (body: string): Promise<Response> => server.call("/api/v1/admin/poke", { method: "POST", body });
+    expect((await poke("")).status).toBe(200);
+    expect((await poke("anything")).status).toBe(200);
+    expect((await poke("x".repeat(MAX_BODY_BYTES + 1))).status).toBe(413);
+  });
+
+  it("a body that breaks off does no work and is no internal error", async () => {
+    await using server = await startServer();
+    const socket = connect(server.port, "127.0.0.1");
+    await once(socket, "connect");
+    socket.write(
+      `POST /api/v1/admin/things HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\nContent-Length: 100\r\n\r\n{"na`,
+    );
+    socket.end();
+    socket.destroySoon();
+    await expect.poll(() => server.entries).toHaveLength(1);
+    expect(server.entries[0]).toMatchObject({ action: "thing.write", outcome: "failure", detail: { status: 400 } });
+    expect(server.errors).toEqual([]);
+  });
+});
+
+describe("spec 7.1: strict bodies", () => {
+  it("contract 2: what is not JSON is 400 invalid request body", async () => {
+    await using server = await startServer();
+    for (const body of ["", "{", "names", '{"names":["a"]} x', "\uFEFF", new Uint8Array([0x22, 0xff, 0x22])])
+      expect(await post(server, body)).toEqual([400, { error: "invalid request body" }]);
+  });
+
+  it.each([
+    ["null", "expected a JSON object"],
+    ["[]", "expected a JSON object"],
+    ['"x"', "expected a JSON object"],
+    ["{}", "names: is missing"],
+    ['{"names":"a"}', "names: expected Array"],
+    ['{"names":[]}', "names: must not be empty"],
+    ['{"names":["a",5]}', "names[1]: expected string"],
+    ['{"names":[null]}', "names[0]: expected string"],
+    ['{"names":[""]}', "names[0]: must not be empty"],
+    ['{"names":["a"],"dry":"yes"}', "dry: expected boolean"],
+    ['{"names":["a"],"dry":null}', "dry: expected boolean"],
+    ['{"names":["a"],"options":{}}', "options: unknown field"],
+    ['{"names":["a"],"__proto__":{"dry":true}}', "__proto__: unknown field"],
+    ['{"names":["a"],"constructor":1}', "constructor: unknown field"],
+    ['{"names":["a"],"toString":1}', "toString: unknown field"],
+    [`{"names":["a"],"${"k".repeat(100)}":1}`, `${"k".repeat(64)}…: unknown field`],
+  ])("%s: %s", async (body, problem) => {
+    await using server = await startServer();
+    expect(await post(server, body)).toEqual([400, { error: `invalid request body: ${problem}` }]);
+  });
+
+  it("names up to five problems at once and never a value", async () => {
+    await using server = await startServer();
+    const [status, { error }] = await post(server, JSON.stringify({ names: Array.from({ length: 9 }, () => 424_242) }));
+    expect(status).toBe(400);
+    expect(error?.match(/expected string/g)).toHaveLength(5);
+    expect(error).toContain("and 4 more");
+    expect(error).not.toContain("424242");
+  });
+
+  it("bodies nested a hundred thousand deep are refused, not crashed on", async () => {
+    await using server = await startServer();
+    expect((await post(server, "[".repeat(100_000)))[0]).toBe(400);
+    expect((await post(server, `{"names":${"[".repeat(100_000)}${"]".repeat(100_000)}}`))[0]).toBe(400);
+  });
+
+  it("is JSON whatever the content type says", async () => {
+    await using server = await startServer();
+    const headers = { "X-API-Key": KEY, "Content-Type": "application/x-www-form-urlencoded" };
+    expect((await post(server, '{"names":["a"]}', { headers }))[0]).toBe(200);
+  });
+});
+
+describe("query parameters", () => {
+  it("defaults, values and problems", async () => {
+    await using server = await startServer();
+    const get = async (query: string): Promise<unknown> => (await server.call(`/api/v1/admin/things/1${query}`)).json();
+    expect(await get("")).toEqual({ id: "1", limit: 7 });
+    expect(await get("?limit=3&unknown=4")).toEqual({ id: "1", limit: 3 });
+    expect(await get("?limit=x")).toEqual({ error: "invalid query: limit: expected an integer" });
+    expect(await get("?limit=1&limit=2")).toEqual({ error: "invalid query: limit: is given 2 times" });
+  });
+
+  it("path parameters are decoded", async () => {
+    await using server = await startServer();
+    expect(await (await server.call("/api/v1/admin/things/a%2Fb%20c")).json()).toEqual({ id: "a/b c", limit: 7 });
+    expect((await server.call("/api/v1/admin/things/%ff")).status).toBe(200);
+  });
+});
+
+describe("what never becomes a request", () => {
+  it.each([
+    ["not HTTP", "hello\r\n\r\n", 400],
+    ["HTTP/1.1 without a host", "GET / HTTP/1.1\r\n\r\n", 400],
+    ["a backslash in the path", "GET /a\\b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400],
+    ["a malformed host", "GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n", 400],
+    ["a header that is too large", `GET / HTTP/1.1\r\nHost: x\r\nA: ${"x".repeat(20_000)}\r\n\r\n`, 431],
+  ])("%s is answered as JSON with the common headers", async (_, request, status) => {
+    await using server = await startServer();
+    // The socket is ended by the server, or here for requests that keep it open.
+    const answer = await rawExchange(
+      server.port,
+      request.replace("HTTP/1.1\r\n\r\n", "HTTP/1.1\r\nConnection: close\r\n\r\n"),
+    );
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const [head = "", body = ""] = answer.split("\r\n\r\n");
+    expect(JSON.parse(body)).toEqual({ error: expect.any(String) as string });
+    for (const header of ["content-type: application/json", "x-frame-options: deny", "x-correlation-id: "])
+      expect(head.toLowerCase()).toContain(header);
+  });
+
+  it("HTTP/1.0 needs no host: health checkers leave it out", async () => {
+    await using server = await startServer();
+    const answer = await rawExchange(server.port, `GET /api/v1/admin/things/1 HTTP/1.0\r\nX-API-Key: ${KEY}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  it("an expectation that nobody knows gets the ordinary answer", async () => {
+    await using server = await startServer();
+    const answer = await rawExchange(
+      server.port,
+      `GET /api/v1/admin/things/1 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\nExpect: miracles\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { openEndpoint, startServer, thingEndpoints } from "./server.ts";
+
+interface Operation {
+  readonly operationId: string;
+  readonly security: readonly unknown[];
+  readonly parameters?: readonly unknown[];
+  readonly requestBody?: unknown;
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly info: unknown;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: unknown };
+}
+
+describe("the OpenAPI document", () => {
+  it("says of each row what the server does", async () => {
+    await using server = await startServer({ endpoints: [...thingEndpoints(), openEndpoint] });
+    const response = await server.call("/api/v1/openapi.json");
+    expect(response.headers.get("Content-Type")).toBe("application/json");
+    const { openapi, info, paths, components } = (await response.json()) as Document;
+    expect([openapi, info]).toEqual(["3.1.0", { title: "Bridge admin server", version: "1" }]);
+    expect(Object.keys(paths).toSorted()).toEqual([
+      "/api/v1/admin/open",
+      "/api/v1/admin/poke",
+      "/api/v1/admin/things",
+      "/api/v1/admin/things/{id}",
+      "/api/v1/openapi.json",
+    ]);
+    const read = paths["/api/v1/admin/things/{id}"]?.["get"];
+    expect(read?.operationId).toBe("getAdminThingsId");
+    expect(read?.parameters).toEqual([
+      { name: "id", in: "path", required: true, description: "Which thing.", schema: { type: "string" } },
+      {
+        name: "limit",
+        in: "query",
+        required: false,
+        description: "How many.",
+        schema: { type: "integer", minimum: 1, pattern: "^\\d+$", default: "7" },
+      },
+    ]);
+    expect(Object.keys(read?.responses ?? {})).toEqual(["200", "400", "401", "404", "429", "500"]);
+    expect(read?.security).toEqual([{ apiKey: [] }, { bearer: [] }]);
+    const write = paths["/api/v1/admin/things"]?.["post"];
+    expect(Object.keys(write?.responses ?? {})).toEqual(["200", "207", "400", "401", "413", "429", "500", "503"]);
+    expect(write?.requestBody).toMatchObject({
+      required: true,
+      content: { "application/json": { schema: { required: ["names"], additionalProperties: false } } },
+    });
+    expect(write?.responses["503"]).toEqual({
+      description: "The shop is closed.",
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+    });
+    const open = paths["/api/v1/admin/open"]?.["get"];
+    expect([open?.security, Object.keys(open?.responses ?? {})]).toEqual([[], ["200", "500"]]);
+    expect(open?.responses["200"]).toMatchObject({ content: { "text/plain": { schema: { type: "string" } } } });
+    expect(components.schemas).toMatchObject({ Error: { required: ["error"] } });
+  });
+});

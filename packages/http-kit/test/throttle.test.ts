@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { Throttle } from "../src/throttle.ts";
+import { manualClock } from "./server.ts";
+
+describe("contract 3: throttle", () => {
+  it("answers five failures a minute, and says when the sixth would be heard", () => {
+    const clock = manualClock();
+    const throttle = new Throttle(clock);
+    for (let n = 0; n < 5; n++) {
+      expect(throttle.fail("a")).toBe(0);
+      clock.advance(1_000);
+    }
+    expect(throttle.fail("a")).toBe(55_000);
+    clock.advance(54_999);
+    expect(throttle.fail("a")).toBe(1);
+    clock.advance(1);
+    expect(throttle.fail("a")).toBe(0);
+  });
+
+  it("never answers more than five failures in any minute", () => {
+    const clock = manualClock();
+    const throttle = new Throttle(clock);
+    const answered: number[] = [];
+    for (let n = 0; n < 1_000; n++) {
+      if (throttle.fail("a") === 0) answered.push(clock.monotonic());
+      clock.advance(997);
+    }
+    expect(answered.length).toBeGreaterThan(50);
+    for (const [index, at] of answered.entries())
+      expect(at - (answered[index - 5] ?? -Infinity)).toBeGreaterThanOrEqual(60_000);
+  });
+
+  it("counts each client by itself", () => {
+    const throttle = new Throttle(manualClock());
+    for (let n = 0; n < 6; n++) throttle.fail("a");
+    expect(throttle.fail("a")).toBeGreaterThan(0);
+    expect(throttle.fail("b")).toBe(0);
+  });
+
+  it("forgets the failures of a client that showed a valid key", () => {
+    const throttle = new Throttle(manualClock());
+    for (let n = 0; n < 6; n++) throttle.fail("a");
+    throttle.reset("a");
+    expect(throttle.fail("a")).toBe(0);
+  });
+
+  it("remembers a bounded number of clients, the most recent ones", () => {
+    const throttle = new Throttle(manualClock());
+    for (let n = 0; n < 5; n++) throttle.fail("first");
+    for (let client = 0; client < 5_000; client++) throttle.fail(`client-${client}`);
+    expect(throttle.fail("first")).toBeGreaterThan(0);
+    for (let client = 5_000; client < 15_000; client++) throttle.fail(`client-${client}`);
+    expect(throttle.fail("first")).toBe(0);
+  });
+
+  it("takes another limit and window", () => {
+    const clock = manualClock();
+    const throttle = new Throttle(clock, { limit: 1, windowMs: 10 });
+    expect([throttle.fail("a"), throttle.fail("a")]).toEqual([0, 10]);
+    clock.advance(10);
+    expect(throttle.fail("a")).toBe(0);
+  });
+});
