@@ -159,18 +159,15 @@ export class Route {
     const source = this.#parts.receiver.receive(signal)[Symbol.asyncIterator]();
     try {
       for (let pulls = 1; ; pulls++) {
-        // Room first: a delivery pulled before there is room for it would lie there unsettled.
+        // Room first: a delivery pulled before there is room for it would lie there unsettled. The slot itself is taken
+        // with the delivery, so that a source with nothing to give keeps no inject waiting.
+        if (!this.#slots.hasRoom) await this.#slots.room(signal);
+        const next = await source.next();
+        if (next.done === true) return;
+        this.#sourceLost = false;
+        onDelivery();
         if (!this.#slots.tryTake()) await this.#slots.take(signal);
-        let begun = false;
-        try {
-          const next = await source.next();
-          if (next.done === true) return;
-          if (this.#sourceLost) this.#sourceLost = false;
-          onDelivery();
-          begun = this.#receive(next.value);
-        } finally {
-          if (!begun) this.#slots.release();
-        }
+        this.#receive(next.value);
         if (pulls % PULLS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
       }
     } finally {
@@ -178,14 +175,16 @@ export class Route {
     }
   }
 
-  /** Starts work on a delivery, whose slot is already taken; false when it was taken back before it began. */
-  #receive(delivery: Delivery): boolean {
-    if (this.#stopped || delivery.signal?.aborted === true) return false;
+  /** Starts work on a delivery, whose slot is already taken; gives the slot back when the delivery was taken back. */
+  #receive(delivery: Delivery): void {
+    if (this.#stopped || delivery.signal?.aborted === true) {
+      this.#slots.release();
+      return;
+    }
     const { envelope, error } = normalise(delivery.message, this.#ingress);
     const work = this.#begin(delivery, envelope, "received", undefined);
     const refused = delivery.undecodable === undefined ? error : undecodable(delivery.undecodable);
     void this.#carry(work, refused);
-    return true;
   }
 
   #begin(delivery: Delivery, envelope: Envelope, origin: Origin, onlyBinding: string | undefined): Work {

@@ -3,6 +3,7 @@ export class Slots {
   readonly #capacity: number;
   #taken = 0;
   readonly #waiters = new Set<() => void>();
+  readonly #watchers = new Set<() => void>();
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -12,9 +13,14 @@ export class Slots {
     return this.#taken;
   }
 
+  /** Whether a slot could be taken at once. */
+  get hasRoom(): boolean {
+    return this.#taken < this.#capacity && this.#waiters.size === 0;
+  }
+
   /** Takes a slot if that can be done at once. */
   tryTake(): boolean {
-    if (this.#taken >= this.#capacity || this.#waiters.size > 0) return false;
+    if (!this.hasRoom) return false;
     this.#taken++;
     return true;
   }
@@ -22,28 +28,41 @@ export class Slots {
   /** Waits for a slot and takes it; rejects with the signal's reason when that comes first. */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.tryTake()) return;
-    await new Promise<void>((resolve, reject) => {
-      const onFree = (): void => {
-        signal.removeEventListener("abort", onAbort);
-        resolve();
-      };
-      const onAbort = (): void => {
-        this.#waiters.delete(onFree);
-        reject(signal.reason as Error);
-      };
-      this.#waiters.add(onFree);
-      signal.addEventListener("abort", onAbort, { once: true });
-    });
+    if (!this.tryTake()) await waitIn(this.#waiters, signal);
+  }
+
+  /** Waits until there is room, without taking it; rejects with the signal's reason when that comes first. */
+  async room(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    while (!this.hasRoom) await waitIn(this.#watchers, signal);
   }
 
   /** Gives a slot back, to the waiter that has waited longest. */
   release(): void {
-    for (const next of this.#waiters) {
+    const [next] = this.#waiters;
+    if (next !== undefined) {
       this.#waiters.delete(next);
       next();
       return;
     }
     this.#taken--;
+    for (const watcher of this.#watchers) watcher();
+    this.#watchers.clear();
   }
+}
+
+/** Waits to be called from `queue`; leaves it when the signal aborts. */
+function waitIn(queue: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onFree = (): void => {
+      signal.removeEventListener("abort", onAbort);
+      resolve();
+    };
+    const onAbort = (): void => {
+      queue.delete(onFree);
+      reject(signal.reason as Error);
+    };
+    queue.add(onFree);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
 }

@@ -55,6 +55,15 @@ describe("max_in_flight: the slots of a route", () => {
     expect(slots.tryTake()).toBe(false);
   });
 
+  test("waiting for room takes none of it", async () => {
+    const slots = new Slots(1);
+    slots.tryTake();
+    const room = slots.room(never);
+    slots.release();
+    await room;
+    expect(slots.taken).toBe(0);
+  });
+
   test("a wait ends with the signal's reason", async () => {
     const slots = new Slots(1);
     slots.tryTake();
