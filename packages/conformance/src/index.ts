@@ -1,4 +1,7 @@
 export { type Case, type Excuses } from "./case.ts";
+export { describeDlqStore } from "./dlq/describe-dlq-store.ts";
+export { type DlqStoreCaseName, dlqStoreCases } from "./dlq/dlq-store-cases.ts";
+export { type DlqStoreSubject } from "./dlq/dlq-store-subject.ts";
 export { type TcpProxy, tcpProxy, type TcpProxyOptions } from "./tcp-proxy.ts";
 export { describeTransport } from "./transport/describe-transport.ts";
 export { type TransportCaseName, transportCases } from "./transport/transport-cases.ts";

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import { BridgeError, type DlqStore } from "@bridge/ports";
+import { adminOf, assertSame, type DlqCheck, idsOf, putAll, withStore } from "./check.ts";
+import { deadLetter, deadLetters } from "./dead-letters.ts";
+
+type Call = (store: DlqStore, signal: AbortSignal) => Promise<unknown>;
+
+const ALL = { limit: 100, offset: 0 };
+const LARGE = deadLetter("large", { envelope: { payload: new Uint8Array(1024 * 1024).fill(7) } });
+
+const CALLS = {
+  put: (store, signal) => store.put(deadLetter("new"), signal),
+  get: (store, signal) => store.get("e0000", signal),
+  list: (store, signal) => store.list({}, ALL, signal),
+  count: (store, signal) => store.count(10, signal),
+  delete: (store, signal) => adminOf(store).delete(["e0000"], signal),
+  deleteWhere: (store, signal) => adminOf(store).deleteWhere({}, undefined, signal),
+} as const satisfies Record<string, Call>;
+
+/** Cancellation, and the end of a store. */
+export const ABORTING_CHECKS = {
+  "an aborted put rejects with the signal's reason and writes nothing": aborted(CALLS.put),
+  "an aborted get rejects with the signal's reason": aborted(CALLS.get),
+  "an aborted list rejects with the signal's reason": aborted(CALLS.list),
+  "an aborted count rejects with the signal's reason": aborted(CALLS.count),
+  "an aborted delete rejects with the signal's reason and deletes nothing": aborted(CALLS.delete),
+  "an aborted deleteWhere rejects with the signal's reason and deletes nothing": aborted(CALLS.deleteWhere),
+  "a put that is aborted on the way leaves the entry whole or not at all": withStore(async (store, signal) => {
+    const controller = new AbortController();
+    const reason = new Error("given up");
+    const put = store.put(LARGE, controller.signal);
+    controller.abort(reason);
+    const outcome = await put.then(
+      () => "written",
+      (error: unknown) => error,
+    );
+    const kept = await store.get("large", signal);
+    if (outcome !== "written") assert.equal(outcome, reason, "it rejects with another error than the signal's reason");
+    if (outcome === "written" || kept !== undefined) assertSame(kept, LARGE);
+    await store.put(LARGE, signal);
+    assertSame(await store.get("large", signal), LARGE);
+  }),
+  "leaves no listener on the signal": withStore(async (store) => {
+    const shared = new AbortController().signal;
+    for (const call of Object.values<Call>(CALLS)) await call(store, shared);
+    assert.equal(getEventListeners(shared, "abort").length, 0);
+  }),
+  "disposing twice is once": async (subject, signal) => {
+    const store = await subject.open();
+    await store.put(deadLetter("a"), signal);
+    await store[Symbol.asyncDispose]();
+    await store[Symbol.asyncDispose]();
+  },
+  "a disposed store refuses work with a BridgeError": async (subject, signal) => {
+    const store = await subject.open();
+    await store[Symbol.asyncDispose]();
+    for (const [name, call] of Object.entries<Call>(CALLS)) {
+      await assert.rejects(call(store, signal), (error) => BridgeError.is(error), `${name} works on a disposed store`);
+    }
+  },
+} as const satisfies Record<string, DlqCheck>;
+
+function aborted(call: Call): DlqCheck {
+  return withStore(async (store, signal) => {
+    await putAll(store, deadLetters(3), signal);
+    const reason = new Error("given up");
+    await assert.rejects(call(store, AbortSignal.abort(reason)), (error) => error === reason);
+    assert.deepEqual(await idsOf(store, signal), ["e0000", "e0001", "e0002"]);
+  });
+}
