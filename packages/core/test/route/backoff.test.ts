@@ -26,7 +26,8 @@ test("a delay is never negative, never above the maximum, and always a number", 
   fc.assert(
     fc.property(policies, fc.integer({ min: 1, max: 10_000 }), fractions, (given, attempt, fraction) => {
       const delay = backoffDelay(given, attempt, () => fraction);
-      return delay >= 0 && delay <= given.maxIntervalMs;
+      expect(delay).toBeGreaterThanOrEqual(0);
+      expect(delay).toBeLessThanOrEqual(given.maxIntervalMs);
     }),
   );
 });
