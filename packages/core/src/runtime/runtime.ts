@@ -171,7 +171,8 @@ export class Runtime {
         {
           name: "background components",
           ceilingMs: Math.max(CLOSE_CEILING_MS, left),
-          run: (signal) => this.#tasks.join(signal),
+          run: () => this.#tasks.join(),
+          running: () => this.#tasks.running,
         },
       ],
     ]);

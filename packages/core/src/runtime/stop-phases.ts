@@ -5,8 +5,10 @@ export interface StopPhase {
   /** What an operator reads in a stop error (spec 3.3). */
   readonly name: string;
   readonly ceilingMs: number;
-  /** `signal` aborts at the ceiling; a phase still running then is abandoned. */
-  run(signal: AbortSignal): Promise<void>;
+  /** A phase that is still running at the ceiling is abandoned. */
+  run(): Promise<void>;
+  /** What is still at work, for the error of a phase that reached its ceiling. */
+  readonly running?: () => readonly string[];
 }
 
 /** A stop that did not go cleanly; the message names every phase that failed. */
@@ -45,11 +47,13 @@ export async function runStages(stages: readonly (readonly StopPhase[])[]): Prom
 }
 
 async function runPhase(phase: StopPhase): Promise<PhaseFailure | undefined> {
-  using ceiling = deadline(phase.ceilingMs, new Error(`still running after ${phase.ceilingMs} ms`));
+  using ceiling = deadline(phase.ceilingMs, new Error("still running at the deadline"));
   try {
-    await orAborted(phase.run(ceiling.signal), ceiling.signal);
+    await orAborted(phase.run(), ceiling.signal);
     return undefined;
   } catch (error) {
-    return { phase: phase.name, error };
+    const running = ceiling.signal.aborted ? (phase.running?.() ?? []) : [];
+    if (running.length === 0) return { phase: phase.name, error };
+    return { phase: phase.name, error: new Error(`still running at the deadline: ${running.join(", ")}`) };
   }
 }

@@ -34,14 +34,13 @@ export class TaskGroup {
     });
   }
 
-  /** Waits for every component to end; names those still running when `signal` aborts. */
-  async join(signal: AbortSignal): Promise<void> {
-    const all = Promise.all(this.#running.keys());
-    const late = new Promise<never>((_, reject) => {
-      const onAbort = (): void => reject(new Error(`still running: ${[...this.#running.values()].join(", ")}`));
-      signal.addEventListener("abort", onAbort, { once: true });
-      void all.then(() => signal.removeEventListener("abort", onAbort));
-    });
-    await Promise.race([all, late]);
+  /** The names of the components that have not ended. */
+  get running(): readonly string[] {
+    return [...this.#running.values()];
+  }
+
+  /** Resolves when every component has ended. */
+  async join(): Promise<void> {
+    await Promise.all(this.#running.keys());
   }
 }

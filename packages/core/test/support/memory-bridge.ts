@@ -1,5 +1,5 @@
 import type { BridgeConfig, DispatchMode, ResolverConfig, RoutePolicy } from "@bridge/config";
-import { createRegistry } from "@bridge/config";
+import { createRegistry, type Registry } from "@bridge/config";
 import { memoryDlqPlugin, openMemoryDlq } from "@bridge/dlq-memory";
 import {
   BridgeError,
@@ -49,6 +49,8 @@ export interface MemoryBridge {
   readonly hub: MemoryHub;
   readonly clock: FakeClock;
   readonly supervisor: Supervisor;
+  readonly registry: Registry;
+  readonly config: BridgeConfig;
   readonly dlq: DlqStore;
 }
 
@@ -80,9 +82,10 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
     dlqStores: [dlqPlugin],
     processors: processorPlugins,
   });
-  const config = configOf(options);
+  const plain = configOf(options);
+  const config = options.config?.(plain) ?? plain;
   const supervisor = createSupervisor({
-    config: options.config?.(config) ?? config,
+    config,
     registry,
     clock: options.clock ?? clock,
     random: { next: () => 0.5, id: counting() },
@@ -92,6 +95,8 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
     hub,
     clock,
     supervisor,
+    registry,
+    config,
     get dlq() {
       if (store === undefined) throw new Error("the DLQ store has not been opened");
       return store;

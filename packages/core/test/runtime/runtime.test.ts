@@ -1,0 +1,131 @@
+import { BridgeError, silentLogger, type TransportPlugin } from "@bridge/ports";
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { describe, expect, test } from "vitest";
+import { Accounts } from "../../src/accounting/accounts.ts";
+import { build } from "../../src/runtime/build.ts";
+import { Runtime } from "../../src/runtime/runtime.ts";
+import { bound, type MemoryBridge, memoryBridge, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
+
+function runtimeOf(options: MemoryBridgeOptions = {}): { readonly bridge: MemoryBridge; readonly runtime: Runtime } {
+  const bridge = memoryBridge(options);
+  const dlq = openMemoryDlq({ maxEntries: 10 });
+  const parts = build({
+    clock: bridge.clock,
+    random: { next: () => 0.5, id: () => "id" },
+    logger: silentLogger,
+    config: bridge.config,
+    registry: bridge.registry,
+    accounts: new Accounts(),
+    dlq: () => dlq,
+  });
+  return { bridge, runtime: new Runtime(parts, () => bridge.config.bridge) };
+}
+
+describe("a runtime: one configuration, run once", () => {
+  test("building opens nothing", async () => {
+    const { bridge, runtime } = runtimeOf({ session: true });
+    await bridge.clock.advance(60_000);
+    expect(bridge.hub.link("s", "source").connections).toBe(0);
+    expect(runtime.running).toBe(false);
+    await runtime.stop();
+  });
+
+  test("spec 3.3.1: cancelling the start context stops it, without a call of stop", async () => {
+    const { bridge, runtime } = runtimeOf();
+    const root = new AbortController();
+    await runtime.start(root.signal);
+    bridge.hub.publish("in", { id: "m1" });
+    await bridge.hub.channel("in").waitForSettlements(1, bound());
+    root.abort(new Error("SIGTERM"));
+    await expect.poll(() => runtime.running).toBe(false);
+    await runtime.stop();
+    bridge.hub.publish("in", { id: "m2" });
+    await bridge.clock.advance(1_000);
+    expect(bridge.hub.channel("in").handedOut).toBe(1);
+  });
+
+  test("spec 3.3: one caller tears down, all get the same result, and a stopped runtime does not start again", async () => {
+    const { runtime } = runtimeOf();
+    await runtime.start(bound());
+    await Promise.all([runtime.stop(), runtime.stop(), runtime.stop()]);
+    await runtime.stop();
+    await expect(runtime.start(bound())).rejects.toThrow("stopped");
+  });
+
+  test("a receiver that cannot open fails the start, and what was opened before is closed", async () => {
+    const { bridge, runtime } = runtimeOf();
+    bridge.hub.channel("in").opens.failNext(1, new BridgeError("UNAVAILABLE", "the port is taken"));
+    await expect(runtime.start(bound())).rejects.toThrow("the port is taken");
+    expect(runtime.running).toBe(false);
+  });
+});
+
+describe("spec 3.3: a stop error names the failing phase", () => {
+  const stuck = (change: (memory: Required<TransportPlugin>) => Partial<TransportPlugin>): MemoryBridgeOptions => ({
+    session: true,
+    quiesceTimeoutMs: 1,
+    drainTimeoutMs: 1,
+    config: (config) => ({
+      ...config,
+      receivers: config.receivers.map((part) => ({ ...part, transport: "stuck" })),
+      senders: config.senders.map((part) => ({ ...part, transport: "stuck" })),
+      sessions: config.sessions.map((part) => ({ ...part, transport: "stuck" })),
+    }),
+    transports: (memory) => [{ ...memory, ...change(memory as Required<TransportPlugin>), type: "stuck" }],
+  });
+  const dispose = () => Promise.reject(new Error("refuses to close"));
+
+  test("the session manager, for a session that a binding names", async () => {
+    const { runtime } = runtimeOf(
+      stuck(({ session }) => ({
+        session: {
+          ...session,
+          create: (options, context) => {
+            const inner = session.create(options, context);
+            return {
+              subscriptions: inner.subscriptions,
+              connect: (signal) => inner.connect(signal),
+              [Symbol.asyncDispose]: dispose,
+            };
+          },
+        },
+        receiver: {
+          needsSession: false,
+          topics: "refused",
+          redelivers: "always",
+          options: session.options,
+          create: () => idle,
+        },
+        sender: { needsSession: false, options: session.options, create: () => deaf },
+      })),
+    );
+    await runtime.start(bound());
+    await expect(runtime.stop()).rejects.toMatchObject({ phases: ["session manager", "session manager"] });
+  });
+
+  test("background components that are still running at the deadline, by name", async () => {
+    const { bridge, runtime } = runtimeOf(
+      stuck(({ receiver, session }) => ({
+        receiver: { ...receiver, create: () => endless },
+        sender: { needsSession: false, options: session.options, create: () => deaf },
+      })),
+    );
+    await runtime.start(bound());
+    await bridge.clock.advance(10);
+    await expect(runtime.stop()).rejects.toThrow(/background components \(still running at the deadline: route r\)/);
+  }, 20_000);
+});
+
+const idle = {
+  async *receive() {},
+  async [Symbol.asyncDispose]() {},
+};
+const deaf = {
+  async send() {},
+  async [Symbol.asyncDispose]() {},
+};
+/** Does not end when its signal aborts. */
+const endless = {
+  receive: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) }),
+  async [Symbol.asyncDispose]() {},
+};
