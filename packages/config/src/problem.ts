@@ -1,3 +1,5 @@
+import { quote } from "./quote.ts";
+
 /** A place in the document, outermost key first; list elements by their index. */
 export type Path = readonly (string | number)[];
 
@@ -30,7 +32,15 @@ export function formatProblem(problem: Problem): string {
   return path === "" ? problem.message : `${path}: ${problem.message}`;
 }
 
-/** `routes[0].policy.backoff` */
+/** `routes[0].policy.backoff`; a key that is no plain word stands in quotes: `options["a b"]`. */
 export function formatPath(path: Path): string {
-  return path.map((key, index) => (typeof key === "number" ? `[${key}]` : index === 0 ? key : `.${key}`)).join("");
+  return path.map((key, index) => step(key, index === 0)).join("");
+}
+
+const PLAIN_KEY = /^[\w$-]{1,80}$/;
+
+function step(key: string | number, first: boolean): string {
+  if (typeof key === "number") return `[${key}]`;
+  if (!PLAIN_KEY.test(key)) return `[${quote(key)}]`;
+  return first ? key : `.${key}`;
 }

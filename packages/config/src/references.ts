@@ -1,3 +1,4 @@
+import { quote } from "./quote.ts";
 import type { Path, Problem } from "./problem.ts";
 
 /** Where the values of references come from. */
@@ -106,7 +107,7 @@ class Resolution {
       if (value === undefined) {
         this.problems.push({
           path,
-          message: `the environment variable ${name} is not set: set it or replace the reference`,
+          message: `the environment variable ${quote(name)} is not set: set it or replace the reference`,
         });
       }
       return value;
@@ -116,7 +117,7 @@ class Resolution {
     } catch (error) {
       this.#signal.throwIfAborted();
       const why = error instanceof Error ? error.message : "it cannot be read";
-      this.problems.push({ path, message: `the reference \${file:${name}} cannot be read: ${why}` });
+      this.problems.push({ path, message: `the file ${quote(name)} cannot be read: ${why}` });
       return undefined;
     }
   }

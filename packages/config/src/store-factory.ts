@@ -1,3 +1,4 @@
+import { quote } from "./quote.ts";
 import { suggestion } from "./suggestion.ts";
 
 /**
@@ -10,5 +11,5 @@ export function noStoreFactory(role: string, type: string, registered: Iterable<
     known.length === 0
       ? "none is registered for this role"
       : `registered: ${known.join(", ")}${suggestion(type, known)}`;
-  return `no store factory is registered for store type "${type}" in the role ${role}; ${remedy}`;
+  return `no store factory is registered for store type ${quote(type)} in the role ${role}; ${remedy}`;
 }

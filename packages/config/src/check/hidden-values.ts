@@ -1,9 +1,10 @@
 import { type GenericSchema, getMetadata } from "valibot";
 import { REDACTED } from "../redacted.ts";
 import type { Path } from "../problem.ts";
+import { quote } from "../quote.ts";
 import { isBlock, partsOf } from "./schema-shape.ts";
+import { valueAt } from "./value-at.ts";
 
-const MAX_SHOWN = 80;
 /** So many characters of a hidden value in a row, or all of a shorter one, give it away. */
 const TELLTALE = 8;
 /** Shorter values turn up in any text by chance. */
@@ -38,8 +39,7 @@ export class HiddenValues {
     if (Array.isArray(value)) return "a list";
     if (isBlock(value)) return "a block of keys";
     if (typeof value !== "string") return String(value);
-    const text = value.replaceAll(USER_PART, `$1${REDACTED}@`);
-    return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+    return quote(value.replaceAll(USER_PART, `$1${REDACTED}@`));
   }
 
   /** Whether a text that somebody else wrote holds a hidden value, or a good part of one. */
@@ -63,16 +63,6 @@ function shares(text: string, value: string): boolean {
     if (text.includes(value.slice(start, start + TELLTALE))) return true;
   }
   return false;
-}
-
-function valueAt(document: unknown, path: Path): unknown {
-  return path.reduce<unknown>(
-    (value, key) =>
-      typeof value === "object" && value !== null && Object.hasOwn(value, key)
-        ? (value as Readonly<Record<string | number, unknown>>)[key]
-        : undefined,
-    document,
-  );
 }
 
 function* stringsIn(value: unknown): Generator<string> {

@@ -1,19 +1,20 @@
-import type { Rule } from "./rule-context.ts";
-import { senderPlugin } from "./transports.ts";
+import type { DraftPart } from "./draft.ts";
+import type { Rule, RuleContext } from "./rule-context.ts";
 
 /** The session of a binding is its sender's, if that has one, and of its sender's transport. */
 export const bindingSessions: Rule = (context) => {
   for (const { part, path } of context.parts("bindings")) {
-    const sender = context.find("senders", part.sender_id)?.part;
-    if (sender === undefined) continue;
+    const found = context.find("senders", part.sender_id);
+    if (found === undefined) continue;
+    const sender = found.part;
     const place = [...path, "session_id"];
-    if (part.session_id === undefined) {
-      if (sender.session_id === undefined && senderPlugin(context, part.sender_id)?.needsSession === true) {
+    if (context.blank(place)) {
+      if (context.blank([...found.path, "session_id"]) && needsSession(context, sender)) {
         context.report.problem(place, "is required here or at the sender: a sender of this transport needs a session");
       }
       continue;
     }
-    if (sender.session_id !== undefined && sender.session_id !== part.session_id) {
+    if (part.session_id !== undefined && sender.session_id !== undefined && sender.session_id !== part.session_id) {
       context.report.problem(place, "differs from the session_id of the sender: make them equal, or remove one");
       continue;
     }
@@ -27,3 +28,7 @@ export const bindingSessions: Rule = (context) => {
     }
   }
 };
+
+function needsSession(context: RuleContext, sender: DraftPart<"senders">): boolean {
+  return context.registry.transports.get(context.transportOf(sender) ?? "")?.sender?.needsSession === true;
+}

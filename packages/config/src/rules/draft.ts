@@ -1,3 +1,4 @@
+import { valueAt } from "../check/value-at.ts";
 import type { ConfigDocument } from "../schema/document.ts";
 import type { Path } from "../problem.ts";
 
@@ -15,15 +16,9 @@ export type DraftPart<K extends Kind> = Draft<ConfigDocument[K][number]>;
 export function draftOf(output: unknown, unsound: readonly Path[]): Draft {
   if (unsound.some((path) => path.length === 0)) return {};
   for (const path of unsound) {
-    const block = path.slice(0, -1).reduce<unknown>(within, output);
+    const block = valueAt(output, path.slice(0, -1));
     const key = path.at(-1);
     if (typeof block === "object" && block !== null && key !== undefined) Reflect.deleteProperty(block, key);
   }
   return output as Draft;
-}
-
-function within(value: unknown, key: string | number): unknown {
-  return typeof value === "object" && value !== null
-    ? (value as Readonly<Record<string | number, unknown>>)[key]
-    : undefined;
 }

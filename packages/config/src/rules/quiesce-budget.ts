@@ -6,6 +6,6 @@ export const quiesceBudget: Rule = (context) => {
   if (quiesce === undefined || drain === undefined || quiesce <= drain) return;
   const place = ["bridge", "quiesce_timeout"];
   if (context.written(place)) {
-    context.report.warning(place, `is longer than drain_timeout and is cut to it (${drain} ms)`);
+    context.report.warning(place, "is longer than drain_timeout and is cut to it");
   }
 };

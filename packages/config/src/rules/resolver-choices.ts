@@ -51,11 +51,16 @@ export const resolverChoices: Rule = (context) => {
       }
       if (resolver.type !== "all" && bindings !== undefined) checkMembers(context, choice, bindings);
     }
-    if (resolver.type === "rules" && choices.length === 0 && resolver.rules?.length === 0) {
-      context.report.problem([...path, "resolver"], "chooses nothing for any message: add rules or a default_binding");
+    if (choices.length === 0 && isEmpty(resolver) && !context.written([...path, "resolver", "default_binding"])) {
+      context.report.problem([...path, "resolver"], "never chooses a binding: give it choices, or a default_binding");
     }
   }
 };
+
+function isEmpty(resolver: NonNullable<Route["resolver"]>): boolean {
+  if (resolver.type === "rules") return resolver.rules?.length === 0;
+  return resolver.type === "header_map" && resolver.map !== undefined && Object.keys(resolver.map).length === 0;
+}
 
 function checkMembers(context: RuleContext, choice: Choice, bindings: readonly (string | undefined)[]): void {
   for (const [index, id] of choice.bindings.entries()) {

@@ -1,6 +1,7 @@
 import type { Registry } from "../registry.ts";
 import type { HiddenValues } from "../check/hidden-values.ts";
 import { isBlock } from "../check/schema-shape.ts";
+import { valueAt } from "../check/value-at.ts";
 import type { Report } from "../check/report.ts";
 import type { Path } from "../problem.ts";
 import { suggestion } from "../suggestion.ts";
@@ -80,12 +81,12 @@ export class RuleContext {
 
   /** Whether the document, sound there or not, has something at `path`. */
   written(path: Path): boolean {
-    let value: unknown = this.#document;
-    for (const key of path) {
-      if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return false;
-      value = (value as Readonly<Record<string | number, unknown>>)[key];
-    }
-    return value !== undefined;
+    return valueAt(this.#document, path) !== undefined;
+  }
+
+  /** Whether the document has nothing at `path`, or an empty string, which is the same. */
+  blank(path: Path): boolean {
+    return !this.written(path) || valueAt(this.#document, path) === "";
   }
 
   /** The ids of a list as written; `undefined` when it is no list, so that nothing can be said about its parts. */

@@ -6,6 +6,7 @@ import { idleBindings } from "./idle-bindings.ts";
 import { neededStores } from "./needed-stores.ts";
 import { processorTypes } from "./processor-types.ts";
 import { quiesceBudget } from "./quiesce-budget.ts";
+import { repeatedBindings } from "./repeated-bindings.ts";
 import { resolverChoices } from "./resolver-choices.ts";
 import type { Rule } from "./rule-context.ts";
 import { stores } from "./stores.ts";
@@ -27,6 +28,7 @@ export const RULES: readonly Rule[] = [
   stores,
   neededStores,
   fedRoutes,
+  repeatedBindings,
   resolverChoices,
   backoffOrder,
   tlsFiles,

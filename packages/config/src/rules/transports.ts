@@ -1,4 +1,3 @@
-import type { TransportPlugin } from "@bridge/ports";
 import type { Path } from "../problem.ts";
 import { suggestion } from "../suggestion.ts";
 import type { Rule, RuleContext } from "./rule-context.ts";
@@ -15,42 +14,42 @@ export const transports: Rule = (context) => {
   }
 };
 
-function checkLinked(
-  context: RuleContext,
-  half: "receiver" | "sender",
-  part: { readonly transport?: string | undefined; readonly session_id?: string | undefined },
-  path: Path,
-): void {
+interface Linked {
+  readonly transport?: string | undefined;
+  readonly session_id?: string | undefined;
+}
+
+function checkLinked(context: RuleContext, half: "receiver" | "sender", part: Linked, path: Path): void {
   const own = [...path, "transport"];
-  const session = context.find("sessions", part.session_id)?.part;
-  if (part.transport === "" && part.session_id === undefined) {
-    context.report.problem(own, `is required: name a transport, or a session_id whose transport the ${half} takes`);
-    return;
-  }
-  if (part.transport !== undefined && part.transport !== "") {
-    requireHalf(context, half, part.transport, own);
-    if (session?.transport !== undefined && session.transport !== part.transport) {
-      context.report.problem(
-        own,
-        `is ${context.hidden.show(own, part.transport)}, but the session's transport is another: make them equal, or remove this key`,
-      );
+  const session = context.find("sessions", part.session_id);
+  const inherited = session?.part.transport;
+  if (part.transport === "") {
+    if (context.blank([...path, "session_id"])) {
+      context.report.problem(own, `is required: name a transport, or a session_id whose transport the ${half} takes`);
     }
-  } else if (session?.transport !== undefined && context.registry.transports.has(session.transport)) {
-    requireHalf(context, half, session.transport, [...path, "session_id"]);
+    if (session !== undefined && inherited !== undefined && context.registry.transports.has(inherited)) {
+      requireHalf(context, half, inherited, [...path, "session_id"], [...session.path, "transport"]);
+    }
+  } else if (part.transport !== undefined) {
+    requireHalf(context, half, part.transport, own);
+    if (inherited !== undefined && inherited !== part.transport) {
+      context.report.problem(own, "differs from the transport of the session: make them equal, or remove this key");
+    }
   }
-  const transport = context.transportOf(part);
-  const plugin = transport === undefined ? undefined : context.registry.transports.get(transport);
-  if (half === "receiver" && plugin?.receiver?.needsSession === true && part.session_id === undefined) {
-    context.report.problem([...path, "session_id"], "is required: a receiver of this transport needs a session");
+  const plugin = context.registry.transports.get(context.transportOf(part) ?? "");
+  const place = [...path, "session_id"];
+  if (half === "receiver" && plugin?.receiver?.needsSession === true && context.blank(place)) {
+    context.report.problem(place, "is required: a receiver of this transport needs a session");
   }
 }
 
-function requireHalf(context: RuleContext, half: Half, transport: string, path: Path): void {
+/** The transport that is named at `named` must be there and have this half; what is wrong is told at `path`. */
+function requireHalf(context: RuleContext, half: Half, transport: string, path: Path, named: Path = path): void {
   const { transports: registered } = context.registry;
   const plugin = registered.get(transport);
-  const shown = context.hidden.show(path, transport);
+  if (plugin?.[half] !== undefined) return;
+  const shown = context.hidden.show(named, transport);
   if (plugin !== undefined) {
-    if (plugin[half] !== undefined) return;
     const others = [...registered.values()].filter((other) => other[half] !== undefined).map((other) => other.type);
     context.report.problem(
       path,
@@ -58,13 +57,7 @@ function requireHalf(context: RuleContext, half: Half, transport: string, path: 
     );
     return;
   }
-  const hint = context.hidden.covers(path) ? "" : suggestion(transport, registered.keys());
+  const hint = context.hidden.covers(named) ? "" : suggestion(transport, registered.keys());
   const remedy = hint === "" ? `; registered: ${[...registered.keys()].join(", ") || "none"}` : hint;
   context.report.problem(path, `no transport ${shown} is registered${remedy}`);
-}
-
-export function senderPlugin(context: RuleContext, senderId: string | undefined): TransportPlugin["sender"] {
-  const sender = context.find("senders", senderId)?.part;
-  const transport = sender === undefined ? undefined : context.transportOf(sender);
-  return transport === undefined ? undefined : context.registry.transports.get(transport)?.sender;
 }

@@ -24,28 +24,39 @@ const value = <const Schema extends v.GenericSchema>(schema: Schema) => describe
 
 /** One test of a rule. The operator decides which values make sense. */
 export const conditionSchema = v.variant("op", [
-  v.strictObject({ field: field(), op: v.picklist(["eq", "ne", "contains"]), value: value(scalar()) }),
-  v.strictObject({ field: field(), op: v.literal("prefix"), value: value(v.string("expected a string")) }),
   v.strictObject({
     field: field(),
-    op: v.literal("regex"),
+    op: describe(
+      v.picklist(["eq", "ne", "contains"]),
+      "Equal; not equal; a part of the text or an element of the list.",
+    ),
+    value: value(scalar()),
+  }),
+  v.strictObject({
+    field: field(),
+    op: describe(v.literal("prefix"), "The text begins with it."),
+    value: value(v.string("expected a string")),
+  }),
+  v.strictObject({
+    field: field(),
+    op: describe(v.literal("regex"), "The regular expression (flag u) matches somewhere in the text."),
     value: value(
       v.pipe(v.string("expected a regular expression"), v.check(compiles, "not a regular expression (flag u)")),
     ),
   }),
   v.strictObject({
     field: field(),
-    op: v.picklist(["gt", "gte", "lt", "lte"]),
+    op: describe(v.picklist(["gt", "gte", "lt", "lte"]), "Greater or less; numbers as numbers, text as text."),
     value: value(v.union([v.string(), finite()], "expected a number or a string")),
   }),
   v.strictObject({
     field: field(),
-    op: v.literal("in"),
+    op: describe(v.literal("in"), "Equal to one of a list."),
     value: value(v.pipe(v.array(scalar(), "expected a list"), v.minLength(1, "must hold at least one value"))),
   }),
   v.strictObject({
     field: field(),
-    op: v.literal("exists"),
+    op: describe(v.literal("exists"), "The field is there, or is not."),
     value: describe(v.optional(v.boolean(), true), "Whether the field must be there, or must not."),
   }),
 ]);

@@ -9,6 +9,7 @@ export function id() {
     v.string("expected a string"),
     v.regex(ID, "an id consists of letters, digits, '.', '_' and '-', and begins with a letter, a digit or '_'"),
     v.maxLength(MAX_ID_LENGTH, `an id has at most ${MAX_ID_LENGTH} characters`),
+    v.metadata({ format: "id" }),
   );
 }
 

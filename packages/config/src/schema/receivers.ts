@@ -10,7 +10,10 @@ const topicSchema = v.strictObject({
 
 /** An element of `receivers`: where messages come from. */
 export const receiverSchema = v.strictObject({
-  id: describe(id(), "Names the receiver; it is the source id of its messages."),
+  id: describe(
+    v.pipe(id(), v.notValue("inject", "this id stands for messages of the admin API: choose another")),
+    "Names the receiver; it is the source id of its messages.",
+  ),
   transport: describe(v.optional(v.string("expected a string"), ""), "The transport. Default: that of the session."),
   session_id: describe(optionalId(), "The session that messages come over, if the transport has sessions."),
   topics: describe(v.optional(v.array(topicSchema), []), "What to listen to, if the transport has topics."),

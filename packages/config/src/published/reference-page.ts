@@ -1,0 +1,50 @@
+import type { GenericSchema } from "valibot";
+import type { Registry } from "../registry.ts";
+import { STORE_ROLES } from "../rules/stores.ts";
+import { documentSchema } from "../schema/document.ts";
+import { keyTables } from "./key-tables.ts";
+import { schemaNode } from "./schema-node.ts";
+
+const INTRODUCTION = `# Configuration reference
+
+The configuration is one YAML or JSON document. It is read strictly: a key that is not listed here, a value of another
+type, and \`null\` are errors, and all errors are reported at once, with their place.
+
+- A **duration** is a string of numbers with units (\`ms\`, \`s\`, \`m\`, \`h\`): \`250ms\`, \`1m30s\`. A bare number is refused.
+- An **id** has up to 64 letters, digits, \`.\`, \`_\` and \`-\`, begins with a letter, a digit or \`_\`, and is unique in its list.
+- A **secret** is a string whose value is never shown.
+- \`\${env:NAME}\` in a string stands for an environment variable, \`\${file:/path}\` for the text of a file without its last line
+  break; \`$\${env:\` stands for \`\${env:\` itself. Values that came in this way are never shown. A relative path starts at the
+  folder of the configuration file.
+`;
+
+/** The configuration reference as Markdown: every key of the document, and the options of the plugins in `registry`. */
+export function configReference(registry: Registry): string {
+  const document = schemaNode(documentSchema);
+  const blocks = Object.entries(document.properties ?? {}).map(
+    ([key, node]) => `## \`${key}\`\n\n${keyTables(key, node, document.required?.includes(key) === true)}`,
+  );
+  return [INTRODUCTION, ...blocks, ...pluginSections(registry)].join("\n");
+}
+
+function pluginSections({ transports, stores, processors }: Registry): readonly string[] {
+  const sections: string[] = [];
+  for (const [type, { session, receiver, sender }] of transports) {
+    sections.push(`## Transport \`${type}\`\n`);
+    for (const [half, factory] of Object.entries({ session, receiver, sender })) {
+      if (factory !== undefined)
+        sections.push(optionsSection(`### Options of a ${half} of \`${type}\``, factory.options));
+    }
+  }
+  for (const role of STORE_ROLES) {
+    for (const [type, { options }] of stores[role]) {
+      sections.push(optionsSection(`## Store \`${type}\` in the role \`${role}\``, options));
+    }
+  }
+  for (const [type, { options }] of processors) sections.push(optionsSection(`## Processor \`${type}\``, options));
+  return sections;
+}
+
+function optionsSection(title: string, options: GenericSchema): string {
+  return `${title}\n\n${keyTables("options", schemaNode(options), true)}`;
+}
