@@ -1,0 +1,17 @@
+import { dlqStoreCases } from "@bridge/conformance";
+import { deadline, type DlqStore } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { openMemoryDlq } from "../src/index.ts";
+import { DELETING_MUTANTS } from "./deleting-mutants.ts";
+import { READING_MUTANTS } from "./reading-mutants.ts";
+
+test.for([...READING_MUTANTS, ...DELETING_MUTANTS])("a store that $fault is caught", async ({ mutate, caughtBy }) => {
+  const open = async (): Promise<DlqStore> => {
+    const store = openMemoryDlq({ maxEntries: 2_000 });
+    return { ...store, ...mutate(store) };
+  };
+  const run = dlqStoreCases({ open }).find(({ name }) => name === caughtBy)?.run;
+  using bound = deadline(10_000, new Error("the case did not end"));
+  await expect(run?.(bound.signal)).rejects.toBeInstanceOf(Error);
+  expect(bound.signal.aborted).toBe(false);
+});
