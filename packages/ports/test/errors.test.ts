@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { BridgeError, ERROR_CODES } from "../src/errors.ts";
+import { carriedHeaders, isReserved, RESERVED } from "../src/headers.ts";
+
+describe("spec 7.3: error codes", () => {
+  test("each code has its class", () => {
+    const codes = (wanted: string): string[] =>
+      Object.entries(ERROR_CODES).flatMap(([code, errorClass]) => (errorClass === wanted ? [code] : []));
+    expect(codes("transient")).toEqual(["TIMEOUT", "CONNECTION_LOST", "UNAVAILABLE", "THROTTLED", "INTERNAL"]);
+    expect(codes("expired")).toEqual(["MESSAGE_EXPIRED"]);
+    expect(codes("filtered")).toEqual(["MESSAGE_FILTERED"]);
+    expect(codes("permanent")).toEqual(["NOT_AUTHORIZED", "FORBIDDEN", "DESTINATION_NOT_FOUND", "BINDING_UNRESOLVED"]);
+    expect(new BridgeError("FORBIDDEN", "no").class).toBe("permanent");
+  });
+
+  test("classification is total: what nobody classified is INTERNAL, and keeps its cause", () => {
+    const own = new BridgeError("TIMEOUT", "late");
+    expect(BridgeError.from(own)).toBe(own);
+    const cause = new TypeError("x is not a function");
+    expect(BridgeError.from(cause)).toMatchObject({ code: "INTERNAL", message: "x is not a function", cause });
+    for (const thrown of ["text", undefined, null, 5, {}]) expect(BridgeError.from(thrown).code).toBe("INTERNAL");
+  });
+
+  test("an error of another copy of this package is recognised", () => {
+    const foreign = { [Symbol.for("@bridge/error")]: true, code: "TIMEOUT" };
+    expect(BridgeError.is(foreign)).toBe(true);
+    expect(BridgeError.is(new Error("no"))).toBe(false);
+  });
+});
+
+describe("reserved headers", () => {
+  test.each(["x-bridge.anything", "X-BRIDGE.Dedup-Id", " x-bridge.a", "ｘ-ｂｒｉｄｇｅ．a"])(
+    "%s belongs to the bridge",
+    (name) => {
+      expect(isReserved(name)).toBe(true);
+    },
+  );
+
+  test.each(["x-bridge", "x-bridgehead.a", "ax-bridge.a", "", "x_bridge.a"])("%j does not", (name) => {
+    expect(isReserved(name)).toBe(false);
+  });
+
+  test("of the bridge's own headers only the causation id goes out", () => {
+    const headers = {
+      [RESERVED.causationId]: "c",
+      [RESERVED.generatedId]: "true",
+      [RESERVED.dedupId]: "d",
+      device: "7",
+    };
+    expect([...carriedHeaders(headers)]).toEqual([
+      [RESERVED.causationId, "c"],
+      ["device", "7"],
+    ]);
+  });
+});
