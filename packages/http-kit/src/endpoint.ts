@@ -70,6 +70,8 @@ export interface EndpointRow<
   readonly audit?: Action;
   /** The resource that the record names. Default: none. */
   readonly resourceId?: (params: PathParams<Path>) => string;
+  /** On every answer to this path, refusals included. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Says what each name in the path stands for. */
   readonly params?: Readonly<Record<NameIn<Path>, string>>;
   readonly query?: Query;

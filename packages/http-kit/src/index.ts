@@ -1,3 +1,4 @@
+export { type AdminKeys, namedAdminKeys } from "./admin-keys.ts";
 export { type AuditTrail, type AuthAction, type CallRecord } from "./audit-trail.ts";
 export { MAX_BODY_BYTES } from "./body.ts";
 export { type FetchApp, type Listener } from "./bound-server.ts";

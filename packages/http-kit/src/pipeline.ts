@@ -157,10 +157,16 @@ function allowedMethods(rows: readonly Endpoint[]): readonly (Method | "HEAD")[]
 
 function render(
   reply: Reply,
-  { row, correlationId: id }: Exchange<string>,
+  { row, rows, correlationId: id }: Exchange<string>,
   corsHeaders: Readonly<Record<string, string>>,
 ): Response {
-  const headers = new Headers({ ...SECURITY_HEADERS, ...corsHeaders, "Cache-Control": "no-store", ...reply.headers });
+  const headers = new Headers({
+    ...SECURITY_HEADERS,
+    ...corsHeaders,
+    "Cache-Control": "no-store",
+    ...(row ?? rows[0])?.headers,
+    ...reply.headers,
+  });
   headers.set(CORRELATION_HEADER, id);
   if (reply.body === undefined) return new Response(null, { status: reply.status, headers });
   headers.set("Content-Type", row?.answers[reply.status]?.contentType ?? "application/json");

@@ -6,7 +6,7 @@ import { KEY, rawExchange, startServer, type TestServer } from "./server.ts";
 
 async function post(
   server: TestServer,
-  body: RequestInit["body"],
+  body: Required<RequestInit>["body"],
   init: RequestInit = {},
 ): Promise<[number, { error?: string }]> {
   const response = await server.call("/api/v1/admin/things", { method: "POST", ...init, body });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createKeyring } from "../src/index.ts";
+import { createKeyring, namedAdminKeys } from "../src/index.ts";
 import { presentedKey } from "../src/keyring.ts";
 
 const ALICE = { name: "alice", key: "alice-key-0123456789" };
@@ -70,5 +70,24 @@ describe("spec 5.3: where the key is looked for", () => {
     [{}, undefined],
   ])("%j gives %j", (headers, key) => {
     expect(presentedKey(new Headers(headers as Record<string, string>))).toBe(key);
+  });
+});
+
+describe("spec 5.7: names of admin keys", () => {
+  it("a single key is called admin, an empty one is none", () => {
+    expect(namedAdminKeys({ adminApiKey: ALICE.key })).toEqual([{ name: "admin", key: ALICE.key }]);
+    expect(namedAdminKeys({ adminApiKey: "" })).toEqual([]);
+    expect(namedAdminKeys({})).toEqual([]);
+  });
+
+  it("contract 3: named keys come as a map, and may stand beside the single one", () => {
+    expect(namedAdminKeys({ adminApiKey: ALICE.key, adminApiKeys: { bob: BOB.key } })).toEqual([
+      { name: "admin", key: ALICE.key },
+      BOB,
+    ]);
+  });
+
+  it("no named key takes the reserved name", () => {
+    expect(() => namedAdminKeys({ adminApiKeys: { admin: ALICE.key } })).toThrow(/"admin" is reserved/);
   });
 });

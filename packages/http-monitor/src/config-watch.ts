@@ -1,0 +1,11 @@
+/** What is known of a configuration source that is watched (spec 2.6, contract §4). */
+export interface ConfigWatch {
+  /** Where the configuration comes from: a path, or an item of a store. */
+  readonly source: string;
+  readonly version: number;
+  /** Epoch milliseconds. */
+  readonly lastReloadAt?: number | undefined;
+  readonly lastError?: string | undefined;
+  /** The part of the document that was accepted and applies only after a restart. */
+  readonly restartRequired?: string | undefined;
+}

@@ -1,0 +1,81 @@
+import type { Auditor } from "@bridge/audit";
+import type { Supervisor } from "@bridge/core";
+import {
+  type AdminKeys,
+  createKeyring,
+  type NamedKey,
+  namedAdminKeys,
+  serve,
+  type ThrottleOptions,
+} from "@bridge/http-kit";
+import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { renderMetrics } from "@bridge/telemetry";
+import type { Hono } from "hono";
+import type { ConfigWatch } from "./config-watch.ts";
+import { probes } from "./probes.ts";
+import { deepHealth, readiness, route, session, topology } from "./schemas.ts";
+import { UNWIRED_VIEW } from "./unwired-view.ts";
+import { views } from "./views.ts";
+
+/** Whose keys open the views; an admin key opens everything that the monitor key does. Without any, nothing does. */
+export interface MonitorKeys extends AdminKeys {
+  /** An empty key counts as absent. */
+  readonly monitorApiKey?: string | undefined;
+}
+
+export interface MonitorAppOptions extends Partial<Seams> {
+  /** The bridge; `undefined` as long as the process has none. */
+  readonly supervisor: () => Supervisor | undefined;
+  readonly keys: MonitorKeys;
+  /** Takes the failed logins. */
+  readonly auditor: Auditor;
+  /** The text of `/metrics`. Default: that of `@bridge/telemetry`; empty without a bridge. */
+  readonly metrics?: (() => string) | undefined;
+  /** What is known of a watched configuration source. Default: none is watched. */
+  readonly configWatch?: (() => ConfigWatch | undefined) | undefined;
+  /** Origins that browsers may call from (spec 5.8). Default: none. */
+  readonly corsOrigins?: readonly string[] | undefined;
+  /** Default: 5 failed logins a minute and client. */
+  readonly throttle?: ThrottleOptions | undefined;
+}
+
+const NAMED_SCHEMAS = {
+  DeepHealth: deepHealth,
+  Readiness: readiness,
+  Route: route,
+  Session: session,
+  Topology: topology,
+} as const;
+
+/**
+ * The monitor server (spec 4.1): open probes, and views for whoever has a monitor or an admin key. Its OpenAPI document
+ * is open, as it tells nothing of this installation.
+ * @throws Error when a key, a key name or an origin is malformed
+ */
+export function createMonitorApp(options: MonitorAppOptions): Hono {
+  const { supervisor, configWatch = () => undefined } = options;
+  const view = () => supervisor()?.view() ?? UNWIRED_VIEW;
+  const metrics = (): string => {
+    const bridge = supervisor();
+    return bridge === undefined ? "" : renderMetrics(bridge.stats(), bridge.view());
+  };
+  return serve<never>({
+    server: "monitor",
+    endpoints: [...probes(view), ...views({ view, configWatch, metrics: options.metrics ?? metrics })],
+    schemas: NAMED_SCHEMAS,
+    describe: { access: "open" },
+    keyring: createKeyring(monitorKeys(options.keys)),
+    audit: options.auditor,
+    corsOrigins: options.corsOrigins,
+    throttle: options.throttle,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? systemRandom(),
+    logger: options.logger ?? silentLogger,
+  });
+}
+
+function monitorKeys({ monitorApiKey = "", ...adminKeys }: MonitorKeys): readonly NamedKey[] {
+  const admins = namedAdminKeys(adminKeys);
+  const isOwn = monitorApiKey !== "" && admins.every(({ key }) => key !== monitorApiKey);
+  return isOwn ? [...admins, { name: "monitor", key: monitorApiKey }] : admins;
+}

@@ -1,0 +1,68 @@
+import { READINESS_LEVELS } from "@bridge/core";
+import * as v from "valibot";
+
+const role = v.picklist(["active", "standby", "standalone"]);
+const serviceLevel = v.picklist(["full", "degraded", "none"]);
+export const level = v.picklist(READINESS_LEVELS, `expected one of ${READINESS_LEVELS.join(", ")}`);
+
+export const topology = v.object({
+  instance_id: v.string(),
+  running: v.boolean(),
+  config_version: v.number(),
+  routes: v.array(v.object({ id: v.string(), delivery_mode: v.string(), dispatch_mode: v.string() })),
+});
+
+export const route = v.object({
+  id: v.string(),
+  delivery_mode: v.string(),
+  dispatch_mode: v.string(),
+  max_in_flight: v.pipe(v.number(), v.integer()),
+  max_replay: v.pipe(v.number(), v.integer(), v.description("Attempts in all, the first one included.")),
+  ack_after: v.string(),
+  on_expired: v.string(),
+  on_perm_failure: v.string(),
+  on_filtered: v.string(),
+});
+
+export const readiness = v.object({
+  status: v.picklist(["ready", "not_ready"]),
+  role,
+  level: v.pipe(level, v.description("The level that is achieved.")),
+  requested: level,
+});
+export const ready = v.object({ status: v.literal("ready"), role });
+export const notReady = v.object({ error: v.literal("not ready") });
+
+export const session = v.object({
+  session_id: v.string(),
+  connected: v.boolean(),
+  has_lease: v.boolean(),
+  subscriptions_wanted: v.pipe(v.number(), v.integer()),
+  subscriptions_active: v.pipe(v.number(), v.integer()),
+  ready: v.boolean(),
+  service_level: serviceLevel,
+});
+
+const configWatch = v.object({
+  source: v.string(),
+  version: v.number(),
+  last_reload_at: v.optional(v.pipe(v.string(), v.metadata({ format: "date-time" }))),
+  last_error: v.optional(v.string()),
+  restart_required: v.optional(
+    v.pipe(v.string(), v.description("The part of the configuration that applies only after a restart.")),
+  ),
+});
+
+export const deepHealth = v.object({
+  running: v.boolean(),
+  healthy: v.boolean(),
+  instance_id: v.string(),
+  role,
+  ready_for_traffic: v.boolean(),
+  empty: v.pipe(v.boolean(), v.description("Neither routes nor sessions are configured.")),
+  service_level: serviceLevel,
+  level,
+  sessions: v.array(session),
+  routes: v.array(v.object({ id: v.string(), delivery_mode: v.string() })),
+  config_watch: v.optional(configWatch),
+});

@@ -1,0 +1,17 @@
+import type { BridgeView } from "@bridge/core";
+
+/** What there is to see before the process has a bridge. */
+export const UNWIRED_VIEW: BridgeView = {
+  instanceId: "",
+  configVersion: 0,
+  state: "unwired",
+  running: false,
+  health: "unavailable",
+  role: "standalone",
+  level: "live",
+  empty: true,
+  serviceLevel: "full",
+  routes: [],
+  sessions: [],
+  failures: [],
+};

@@ -1,0 +1,81 @@
+/**
+ * From what the engine tells to what clients read: the only place that knows both spellings. @module
+ */
+import type { BridgeView, RouteView, SessionView } from "@bridge/core";
+import type { InferOutput } from "valibot";
+import type { ConfigWatch } from "./config-watch.ts";
+import type * as schemas from "./schemas.ts";
+
+export function topologyToWire(view: BridgeView): InferOutput<typeof schemas.topology> {
+  return {
+    instance_id: view.instanceId,
+    running: view.running,
+    config_version: view.configVersion,
+    routes: view.routes.map((route) => ({
+      id: route.id,
+      delivery_mode: route.deliveryMode,
+      dispatch_mode: route.dispatchMode,
+    })),
+  };
+}
+
+export function routeToWire({ id, deliveryMode, dispatchMode, policy }: RouteView): InferOutput<typeof schemas.route> {
+  return {
+    id,
+    delivery_mode: deliveryMode,
+    dispatch_mode: dispatchMode,
+    max_in_flight: policy.maxInFlight,
+    max_replay: policy.maxReplayAttempts,
+    ack_after: policy.ackAfter,
+    on_expired: policy.onExpired,
+    on_perm_failure: policy.onPermanentFailure,
+    on_filtered: policy.onFiltered,
+  };
+}
+
+export function deepHealthToWire(
+  view: BridgeView,
+  watch: ConfigWatch | undefined,
+): InferOutput<typeof schemas.deepHealth> {
+  return {
+    running: view.running,
+    healthy: view.health === "ok",
+    instance_id: view.instanceId,
+    role: view.role,
+    ready_for_traffic: view.level === "full",
+    empty: view.empty,
+    service_level: view.serviceLevel,
+    level: view.level,
+    sessions: view.sessions.map(sessionToWire),
+    routes: view.routes.map((route) => ({ id: route.id, delivery_mode: route.deliveryMode })),
+    ...(watch !== undefined && { config_watch: configWatchToWire(watch) }),
+  };
+}
+
+function sessionToWire(session: SessionView): InferOutput<typeof schemas.session> {
+  return {
+    session_id: session.sessionId,
+    connected: session.connected,
+    has_lease: session.hasLease,
+    subscriptions_wanted: session.subscriptionsWanted,
+    subscriptions_active: session.subscriptionsActive,
+    ready: session.ready,
+    service_level: session.serviceLevel,
+  };
+}
+
+function configWatchToWire({
+  source,
+  version,
+  lastReloadAt,
+  lastError,
+  restartRequired,
+}: ConfigWatch): InferOutput<typeof schemas.deepHealth>["config_watch"] {
+  return {
+    source,
+    version,
+    ...(lastReloadAt !== undefined && { last_reload_at: new Date(lastReloadAt).toISOString() }),
+    ...(lastError !== undefined && { last_error: lastError }),
+    ...(restartRequired !== undefined && { restart_required: restartRequired }),
+  };
+}
