@@ -1,1 +1,1 @@
-export {};
+export { mqttTransport } from "./mqtt-transport.ts";

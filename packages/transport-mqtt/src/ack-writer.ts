@@ -1,0 +1,46 @@
+import type { Writable } from "node:stream";
+
+const PUBACK = 0x40;
+/** A PUBACK that says "success" has nothing but the packet identifier, in both versions of the protocol. */
+const PUBACK_LENGTH = 2;
+const PUBACK_SIZE = 4;
+
+/** Writes acknowledgements to one stream, all of a turn of the event loop in one piece. */
+export class AckWriter {
+  readonly #stream: Writable;
+  readonly #onWritten: (count: number) => void;
+  #packetIds: number[] = [];
+  #scheduled = false;
+
+  /** `onWritten` is told how many have been written. */
+  constructor(stream: Writable, onWritten: (count: number) => void) {
+    this.#stream = stream;
+    this.#onWritten = onWritten;
+  }
+
+  acknowledge(packetId: number): void {
+    this.#packetIds.push(packetId);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.flush();
+    });
+  }
+
+  flush(): void {
+    const packetIds = this.#packetIds;
+    if (packetIds.length === 0) return;
+    this.#packetIds = [];
+    if (this.#stream.destroyed) return;
+    const bytes = Buffer.allocUnsafe(packetIds.length * PUBACK_SIZE);
+    let at = 0;
+    for (const packetId of packetIds) {
+      bytes[at++] = PUBACK;
+      bytes[at++] = PUBACK_LENGTH;
+      at = bytes.writeUInt16BE(packetId, at);
+    }
+    this.#stream.write(bytes);
+    this.#onWritten(packetIds.length);
+  }
+}

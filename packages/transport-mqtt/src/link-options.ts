@@ -1,0 +1,99 @@
+import { readFile } from "node:fs/promises";
+import { BridgeError, type SessionContext } from "@bridge/ports";
+import type { IClientOptions } from "mqtt";
+import type { BrokerUrl } from "./broker-url.ts";
+import type { SessionOptions } from "./options.ts";
+
+/** A connection for sending takes part in no session: it has a name of its own, and the broker keeps nothing for it. */
+const TARGET_SUFFIX = "-target";
+const MAX_RECEIVE_MAXIMUM = 65_535;
+
+type LinkContext = Pick<SessionContext, "id" | "role" | "sessionMode" | "maxInFlight">;
+
+/** The library's timers are not used: {@link Heartbeat} does their work. */
+const NO_TIMER = { set: () => 0, clear: () => {} };
+
+export function clientIdOf(options: SessionOptions, { id, role }: LinkContext): string {
+  const clientId = options.client_id ?? `bridge-${id}`;
+  return role === "target" ? clientId + TARGET_SUFFIX : clientId;
+}
+
+/** Whether the broker is to keep what it could not hand over. */
+export function keepsSession({ role, sessionMode }: LinkContext): boolean {
+  return role === "source" && sessionMode !== "ephemeral";
+}
+
+/**
+ * What the client library is told for one connection. Reconnecting, repeating and queueing are off: the engine connects
+ * again, subscribes again and sends again.
+ *
+ * @throws BridgeError when a file that `tls` names cannot be read
+ */
+export async function clientOptions(
+  options: SessionOptions,
+  context: LinkContext,
+  broker: BrokerUrl,
+): Promise<IClientOptions> {
+  const keeps = keepsSession(context);
+  return {
+    protocol: broker.tls ? "mqtts" : "mqtt",
+    host: broker.host,
+    port: broker.port,
+    protocolId: "MQTT",
+    protocolVersion: options.protocol_version,
+    clientId: clientIdOf(options, context),
+    clean: !keeps,
+    keepalive: Math.ceil(options.keep_alive / 1_000),
+    connectTimeout: options.connect_timeout,
+    reconnectPeriod: 0,
+    resubscribe: false,
+    queueQoSZero: false,
+    // A cache of all packet identifiers costs 10 MB, and little of what we write goes through it.
+    writeCache: false,
+    timerVariant: NO_TIMER,
+    // The library would write packets, and with them payloads and passwords, into its debug log.
+    log: () => {},
+    ...(options.username !== undefined && { username: options.username }),
+    ...(options.password !== undefined && { password: options.password }),
+    ...(options.will !== undefined && { will: options.will }),
+    ...(options.protocol_version === 5 && { properties: connectProperties(options, context, keeps) }),
+    ...(broker.tls && (await tlsOptions(options))),
+  };
+}
+
+function connectProperties(
+  options: SessionOptions,
+  { role, maxInFlight }: LinkContext,
+  keeps: boolean,
+): NonNullable<IClientOptions["properties"]> {
+  const window = Math.min(Math.max(options.receive_maximum ?? maxInFlight, 1), MAX_RECEIVE_MAXIMUM);
+  return {
+    ...(keeps && { sessionExpiryInterval: Math.ceil(options.session_expiry / 1_000) }),
+    ...(role === "source" && { receiveMaximum: window }),
+  };
+}
+
+async function tlsOptions({ tls }: SessionOptions): Promise<IClientOptions> {
+  const [ca, cert, key] = await Promise.all([
+    pem("ca_file", tls?.ca_file),
+    pem("cert_file", tls?.cert_file),
+    pem("key_file", tls?.key_file),
+  ]);
+  return {
+    rejectUnauthorized: tls?.reject_unauthorized ?? true,
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  };
+}
+
+/** Read for each connection, so that renewed certificates are used without a restart. */
+async function pem(option: string, path: string | undefined): Promise<Buffer | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return await readFile(path);
+  } catch (error) {
+    const { code = "error" } = error as NodeJS.ErrnoException;
+    throw new BridgeError("UNAVAILABLE", `tls.${option} "${path}" cannot be read: ${code}`, { cause: error });
+  }
+}

@@ -1,0 +1,172 @@
+import { BridgeError, type Connection, deadline, type Session, type SessionContext, type Topic } from "@bridge/ports";
+import type { IConnackPacket } from "mqtt-packet";
+import { type BrokerUrl, parseBrokerUrl } from "./broker-url.ts";
+import { Intake } from "./intake.ts";
+import { clientIdOf, clientOptions, keepsSession } from "./link-options.ts";
+import { MqttReceiver } from "./mqtt-receiver.ts";
+import type { SessionOptions } from "./options.ts";
+import type { Publisher } from "./publisher.ts";
+import { SourceConnection, type SourceCounts } from "./source-connection.ts";
+import { Subscriptions } from "./subscriptions.ts";
+import { TargetConnection } from "./target-connection.ts";
+import { filterProblem, overlaps, patternOf } from "./topic.ts";
+import { Wire, type WireHandlers } from "./wire.ts";
+
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+const MIN_WAITING_MESSAGES = 1_000;
+
+/** One half of a session of MQTT: makes its connections, one at a time, and knows its receivers. */
+export class MqttSession implements Session {
+  readonly #options: SessionOptions;
+  readonly #context: SessionContext;
+  readonly #brokers: readonly BrokerUrl[];
+  readonly #receivers = new Set<MqttReceiver>();
+  readonly #wanted = new Subscriptions<MqttReceiver>();
+  readonly #intake: Intake;
+  readonly #counts: SourceCounts = { received: 0, acknowledged: 0, unmatched: 0 };
+  readonly #disposed = new AbortController();
+  #current: SourceConnection | TargetConnection | undefined;
+  /** Of the broker that an attempt begins with. */
+  #turn = 0;
+  #connectedBefore = false;
+
+  constructor(options: SessionOptions, context: SessionContext) {
+    this.#options = options;
+    this.#context = context;
+    this.#brokers = options.broker_urls.map(parseBrokerUrl);
+    const messages = Math.max(MIN_WAITING_MESSAGES, 2 * context.maxInFlight);
+    this.#intake = new Intake({ messages, bytes: MAX_WAITING_BYTES }, () => this.#current?.wire.resume());
+  }
+
+  get subscriptions(): ReadonlySet<string> {
+    return this.#wanted.filters;
+  }
+
+  get idProperty(): string {
+    return this.#options.id_property;
+  }
+
+  get hasProperties(): boolean {
+    return this.#options.protocol_version === 5;
+  }
+
+  /** Where messages can be sent right now. */
+  get publisher(): Publisher | undefined {
+    return this.#current instanceof TargetConnection ? this.#current.publisher : undefined;
+  }
+
+  /** @throws Error when a topic is no topic filter */
+  addReceiver(id: string, topics: readonly Topic[]): MqttReceiver {
+    if (this.#context.role !== "source")
+      throw new Error(`the target half of session ${this.#context.id} has no receivers`);
+    for (const { topic } of topics) {
+      const problem = filterProblem(topic);
+      if (problem !== undefined) throw new Error(`receiver ${id}: the topic "${topic}" ${problem}`);
+    }
+    const receiver = new MqttReceiver(topics, this.#intake);
+    this.#receivers.add(receiver);
+    for (const { topic, qos } of topics) this.#wanted.add(topic, qos, receiver);
+    this.#warnOfOverlaps(id, topics);
+    return receiver;
+  }
+
+  async connect(signal: AbortSignal): Promise<Connection> {
+    const { connect_timeout: timeoutMs } = this.#options;
+    using bound = deadline(timeoutMs, new BridgeError("TIMEOUT", `no broker has answered within ${timeoutMs} ms`));
+    const attempt = AbortSignal.any([signal, bound.signal, this.#disposed.signal]);
+    const failures: BridgeError[] = [];
+    for (let index = 0; index < this.#brokers.length; index++) {
+      const turn = (this.#turn + index) % this.#brokers.length;
+      const broker = this.#brokers[turn] as BrokerUrl;
+      try {
+        const connection = await this.#connectTo(broker, attempt);
+        this.#turn = turn;
+        return connection;
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        failures.push(BridgeError.from(error));
+        if (attempt.aborted) break;
+      }
+    }
+    // A broker that used up the time of this attempt is not the first of the next one.
+    this.#turn = (this.#turn + 1) % this.#brokers.length;
+    throw summary(failures);
+  }
+
+  counters(): Readonly<Record<string, number>> {
+    const { publisher } = this;
+    return this.#context.role === "source"
+      ? {
+          ...this.#counts,
+          waiting: this.#intake.messages,
+          waiting_bytes: this.#intake.bytes,
+          pauses: this.#intake.pauses,
+        }
+      : { waiting: publisher?.waiting ?? 0, unanswered: publisher?.unanswered ?? 0 };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposed.abort(new BridgeError("CONNECTION_LOST", `session ${this.#context.id} is disposed`));
+    await this.#current?.[Symbol.asyncDispose]();
+  }
+
+  async #connectTo(broker: BrokerUrl, signal: AbortSignal): Promise<Connection> {
+    signal.throwIfAborted();
+    const options = await clientOptions(this.#options, this.#context, broker);
+    const wire = (handlers: WireHandlers): Wire => new Wire(options, broker.label, this.#context.clock, handlers);
+    const connection =
+      this.#context.role === "target" ? new TargetConnection(wire, this.#context.clock) : this.#sourceConnection(wire);
+    this.#current = connection;
+    const connack = await connection.wire.opened(signal);
+    connection.accepted(connack, this.#options.protocol_version);
+    this.#noteSession(connack);
+    return connection;
+  }
+
+  #sourceConnection(wire: (handlers: WireHandlers) => Wire): SourceConnection {
+    return new SourceConnection({
+      wire,
+      subscriptions: this.#wanted,
+      receivers: this.#receivers,
+      intake: this.#intake,
+      counts: this.#counts,
+      ackOrder: this.#options.ack_order,
+      idProperty: this.#options.id_property,
+      timeoutMs: this.#options.connect_timeout,
+      now: () => this.#context.clock.now(),
+      logger: this.#context.logger,
+    });
+  }
+
+  #noteSession({ sessionPresent, properties }: IConnackPacket): void {
+    const { logger } = this.#context;
+    if (!keepsSession(this.#context)) return;
+    if (this.#connectedBefore && !sessionPresent) {
+      logger.warn("the broker has not kept the session: what it held for it is lost", {
+        client_id: clientIdOf(this.#options, this.#context),
+      });
+    }
+    this.#connectedBefore = true;
+    const granted = properties?.sessionExpiryInterval;
+    if (granted !== undefined && granted * 1_000 < this.#options.session_expiry) {
+      logger.warn("the broker keeps the session for less than session_expiry", { granted_seconds: granted });
+    }
+  }
+
+  #warnOfOverlaps(id: string, topics: readonly Topic[]): void {
+    for (const [index, { topic }] of topics.entries()) {
+      const other = topics.slice(index + 1).find((later) => overlaps(patternOf(topic), patternOf(later.topic)));
+      if (other === undefined) continue;
+      this.#context.logger.warn("topics of one receiver overlap: a broker may send a message once for each", {
+        receiver_id: id,
+        topics: [topic, other.topic],
+      });
+    }
+  }
+}
+
+function summary(failures: readonly BridgeError[]): BridgeError {
+  const last = failures.at(-1) ?? new BridgeError("UNAVAILABLE", "no broker could be tried");
+  if (failures.length < 2) return last;
+  return new BridgeError(last.code, failures.map(({ message }) => message).join("; "), { cause: last });
+}

@@ -1,0 +1,153 @@
+import { describe, duration, integer, secret, text } from "@bridge/ports/options";
+import * as v from "valibot";
+import { brokerUrlProblem } from "./broker-url.ts";
+import { MAX_STRING_BYTES } from "./mqtt-string.ts";
+import { topicProblem } from "./topic.ts";
+
+const MIN_KEEP_ALIVE_MS = 1_000;
+const MAX_KEEP_ALIVE_MS = 65_535_000;
+/** The engine gives an attempt to connect up after a minute. */
+const MAX_CONNECT_TIMEOUT_MS = 55_000;
+const MAX_CLIENT_ID_LENGTH = 1_024;
+
+const brokerUrl = v.pipe(
+  v.string("expected a broker address"),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const problem = dataset.typed ? brokerUrlProblem(dataset.value) : undefined;
+    if (problem !== undefined) addIssue({ message: problem });
+  }),
+);
+
+const topicName = v.pipe(
+  text(),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const problem = dataset.typed ? topicProblem(dataset.value) : undefined;
+    if (problem !== undefined) addIssue({ message: `not a topic: it ${problem}` });
+  }),
+);
+
+const tls = v.pipe(
+  v.strictObject({
+    ca_file: describe(v.optional(text()), "PEM file of the authorities to trust instead of the system's."),
+    cert_file: describe(v.optional(text()), "PEM file of the bridge's own certificate."),
+    key_file: describe(v.optional(text()), "PEM file of the key to `cert_file`."),
+    reject_unauthorized: describe(
+      v.optional(v.boolean("expected true or false"), true),
+      "Whether a broker must prove who it is. `false` is for tests only.",
+    ),
+  }),
+  v.forward(
+    v.check(
+      ({ cert_file, key_file }) => (cert_file === undefined) === (key_file === undefined),
+      "goes with key_file: set both or none",
+    ),
+    ["cert_file"],
+  ),
+);
+
+const will = v.strictObject({
+  topic: describe(topicName, "Where the broker publishes it."),
+  payload: describe(
+    v.optional(
+      v.pipe(v.string("expected a string"), v.maxBytes(MAX_STRING_BYTES, `at most ${MAX_STRING_BYTES} bytes`)),
+      "",
+    ),
+    "What it publishes.",
+  ),
+  qos: describe(v.optional(v.picklist([0, 1, 2], "expected 0, 1 or 2"), 0), "How it publishes it."),
+  retain: describe(
+    v.optional(v.boolean("expected true or false"), false),
+    "Whether it keeps it for later subscribers.",
+  ),
+});
+
+export const sessionOptions = v.pipe(
+  v.strictObject({
+    broker_urls: describe(
+      v.pipe(v.array(brokerUrl, "expected a list of addresses"), v.minLength(1, "name at least one broker")),
+      'Addresses of the broker, such as "mqtt://host:1883" or "mqtts://host:8883", tried in turn.',
+    ),
+    client_id: describe(
+      v.optional(v.pipe(text(), v.maxLength(MAX_CLIENT_ID_LENGTH, `at most ${MAX_CLIENT_ID_LENGTH} characters`))),
+      "Must differ for each replica and stay the same over restarts. Connections that send add `-target`. Default: `bridge-` and the session id.",
+    ),
+    protocol_version: describe(
+      v.optional(v.picklist([5, 4], "expected 5 (MQTT 5) or 4 (MQTT 3.1.1)"), 5),
+      "5 is MQTT 5, 4 is MQTT 3.1.1, which carries no headers.",
+    ),
+    keep_alive: describe(
+      v.optional(within(MIN_KEEP_ALIVE_MS, MAX_KEEP_ALIVE_MS, "from 1s to 18h"), "30s"),
+      "A broker that is silent for one and a half times this long is taken for lost.",
+    ),
+    connect_timeout: describe(
+      v.optional(within(1, MAX_CONNECT_TIMEOUT_MS, "up to 55s"), "10s"),
+      "The bound of one attempt to connect, and of one to subscribe.",
+    ),
+    session_expiry: describe(
+      v.optional(duration(), "24h"),
+      "How long the broker keeps a session that is not connected, with what it has not handed over (MQTT 5, unless ephemeral).",
+    ),
+    receive_maximum: describe(
+      v.optional(integer(1, 65_535)),
+      "Messages that the broker may hand over before the first is acknowledged (MQTT 5). Default: `max_in_flight` of the routes that the session feeds, together.",
+    ),
+    username: describe(v.optional(text()), "Who the bridge is to the broker."),
+    password: describe(v.optional(secret()), "Goes with `username`."),
+    tls: describe(v.optional(tls), "For addresses with TLS."),
+    will: describe(v.optional(will), "What the broker publishes when a connection of the session is lost."),
+    ack_order: describe(
+      v.optional(v.picklist(["connection", "any"], 'expected "connection" or "any"'), "connection"),
+      "`connection`: messages are acknowledged in the order of their receipt, as the standard asks. `any`: as soon as they are settled.",
+    ),
+    id_property: describe(v.optional(text(), "message-id"), "The user property that is the envelope id (MQTT 5)."),
+  }),
+  v.forward(
+    v.check(
+      ({ tls: block, broker_urls }) => block === undefined || broker_urls.some((url) => /^(?:mqtts|ssl):/i.test(url)),
+      'has no effect without an address with TLS: write it as "mqtts://"',
+    ),
+    ["tls"],
+  ),
+  v.forward(
+    v.check(
+      ({ password, username, protocol_version }) =>
+        password === undefined || username !== undefined || protocol_version === 5,
+      "needs a username in MQTT 3.1.1",
+    ),
+    ["password"],
+  ),
+  v.forward(
+    v.check(
+      ({ receive_maximum, protocol_version }) => receive_maximum === undefined || protocol_version === 5,
+      "is known to MQTT 5 only: remove it, or set protocol_version to 5",
+    ),
+    ["receive_maximum"],
+  ),
+);
+
+export type SessionOptions = v.InferOutput<typeof sessionOptions>;
+
+export const receiverOptions = v.strictObject({});
+
+export const senderOptions = v.strictObject({
+  qos: describe(
+    v.optional(
+      v.picklist([0, 1], "expected 0 or 1; QoS 2 adds a round trip and nothing to an at-least-once bridge"),
+      1,
+    ),
+    "1: sent when the broker has acknowledged it. 0: sent when it has left, which loses messages.",
+  ),
+  retain: describe(
+    v.optional(v.boolean("expected true or false"), false),
+    "Whether the broker keeps the last message of each topic for later subscribers.",
+  ),
+});
+
+export type SenderOptions = v.InferOutput<typeof senderOptions>;
+
+function within(minMs: number, maxMs: number, range: string) {
+  return v.pipe(
+    duration(),
+    v.check((ms) => ms >= minMs && ms <= maxMs, `expected a duration ${range}`),
+  );
+}

@@ -1,0 +1,161 @@
+import { BridgeError, type Connection, deadline, type Logger, orAborted } from "@bridge/ports";
+import type { IConnackPacket, IPublishPacket } from "mqtt-packet";
+import { AckLedger, type AckOrder, type Held } from "./ack-ledger.ts";
+import { AckWriter } from "./ack-writer.ts";
+import { sourceMessage } from "./inbound-message.ts";
+import type { Intake } from "./intake.ts";
+import { MqttDelivery } from "./mqtt-delivery.ts";
+import type { MqttReceiver } from "./mqtt-receiver.ts";
+import { isFailure, reasonError } from "./reason-codes.ts";
+import type { Subscription, Subscriptions } from "./subscriptions.ts";
+import type { Wire, WireHandlers } from "./wire.ts";
+
+/** Some brokers take no more filters in one packet. */
+const FILTERS_PER_PACKET = 8;
+const UNSPECIFIED_ERROR = 0x80;
+
+export interface SourceConnectionDeps {
+  /** Begins to connect; called once. */
+  readonly wire: (handlers: WireHandlers) => Wire;
+  readonly subscriptions: Subscriptions<MqttReceiver>;
+  readonly receivers: Iterable<MqttReceiver>;
+  readonly intake: Intake;
+  readonly counts: SourceCounts;
+  readonly ackOrder: AckOrder;
+  readonly idProperty: string;
+  /** The bound of a subscription. */
+  readonly timeoutMs: number;
+  readonly now: () => number;
+  readonly logger: Logger;
+}
+
+/** What a session counts over all its connections. */
+export interface SourceCounts {
+  received: number;
+  acknowledged: number;
+  /** Messages that no receiver has a topic for. */
+  unmatched: number;
+}
+
+/** A connection that receives: hands messages to the receivers and acknowledges what they have accepted. */
+export class SourceConnection implements Connection {
+  readonly wire: Wire;
+  readonly #deps: SourceConnectionDeps;
+  readonly #acks: AckWriter;
+  readonly #ledger: AckLedger;
+  readonly #granted = new Set<string>();
+  #identifiers = false;
+  #closing = false;
+  #unmatched = false;
+
+  constructor(deps: SourceConnectionDeps) {
+    this.#deps = deps;
+    this.wire = deps.wire({
+      published: (packet) => this.#published(packet),
+      acknowledged: () => {},
+      gone: (cause) => this.#gone(cause),
+    });
+    this.#acks = new AckWriter(this.wire.stream, (count) => (deps.counts.acknowledged += count));
+    this.#ledger = new AckLedger(deps.ackOrder, (packetId) => this.#acks.acknowledge(packetId));
+  }
+
+  get closed(): Promise<BridgeError | undefined> {
+    return this.wire.closed;
+  }
+
+  /** Tells what the broker can do, as it has accepted the connection. */
+  accepted({ properties }: IConnackPacket, version: 4 | 5): void {
+    this.#identifiers = version === 5 && properties?.subscriptionIdentifiersAvailable !== false;
+  }
+
+  async reconcile(signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const { subscriptions, timeoutMs } = this.#deps;
+    const missing = [...subscriptions].filter(({ filter }) => !this.#granted.has(filter));
+    const packets = this.#identifiers && subscriptions.ambiguous ? eachAlone(missing) : together(missing);
+    using bound = deadline(timeoutMs, new BridgeError("TIMEOUT", "the broker did not answer a subscription"));
+    const answered = Promise.all(packets.map((packet) => this.#subscribe(packet)));
+    await orAborted(orAborted(answered, bound.signal), signal);
+    return new Set(this.#granted);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#closing) {
+      this.#closing = true;
+      this.#ledger.finish();
+      this.#acks.flush();
+    }
+    await this.wire.close();
+  }
+
+  async #subscribe({ qos, identifier, subscriptions }: SubscribePacket): Promise<void> {
+    const { logger } = this.#deps;
+    const filters = subscriptions.map(({ filter }) => filter);
+    const codes = await this.wire.subscribe(filters, qos, identifier);
+    for (const [index, filter] of filters.entries()) {
+      const code = codes[index] ?? UNSPECIFIED_ERROR;
+      if (isFailure(code)) {
+        logger.warn("subscription not granted", { filter, error: reasonError("refused by the broker", code).message });
+        continue;
+      }
+      this.#granted.add(filter);
+      if (code < qos)
+        logger.warn("subscription granted at QoS 0 only: unsettled messages will not come back", { filter });
+    }
+  }
+
+  #published(packet: IPublishPacket): boolean {
+    if (this.#closing) return true;
+    const { subscriptions, intake, counts, idProperty, now } = this.#deps;
+    counts.received++;
+    const receivers = subscriptions.receiversOf(packet.topic, packet.properties?.subscriptionIdentifier);
+    const held = packet.qos === 1 ? this.#ledger.open(packet.messageId ?? 0, Math.max(receivers.length, 1)) : undefined;
+    if (receivers.length === 0) {
+      this.#dropUnmatched(packet, held);
+      return true;
+    }
+    const message = sourceMessage(packet, idProperty, now);
+    for (const receiver of receivers) receiver.push(new MqttDelivery(message, held));
+    return !intake.full;
+  }
+
+  /**
+   * A session may still have subscriptions of an earlier configuration, whose filters nobody knows any more. Their
+   * messages would take up the broker's window for ever if they were not acknowledged.
+   */
+  #dropUnmatched({ topic }: IPublishPacket, held: Held | undefined): void {
+    this.#deps.counts.unmatched++;
+    held?.ledger.accept(held);
+    if (this.#unmatched) return;
+    this.#unmatched = true;
+    this.#deps.logger.warn("the broker sends messages that no receiver has a topic for: they are dropped", { topic });
+  }
+
+  #gone(cause: BridgeError | undefined): void {
+    const error = cause ?? new BridgeError("CONNECTION_LOST", "the connection that the message came by is closed");
+    this.#ledger.lose(error);
+    for (const receiver of this.#deps.receivers) receiver.withdraw(this.#ledger.signal);
+  }
+}
+
+/** What is asked for in one packet. */
+interface SubscribePacket {
+  readonly qos: 0 | 1;
+  readonly identifier: number | undefined;
+  readonly subscriptions: readonly Subscription<MqttReceiver>[];
+}
+
+/** An identifier is that of all subscriptions in its packet. */
+function eachAlone(subscriptions: readonly Subscription<MqttReceiver>[]): readonly SubscribePacket[] {
+  return subscriptions.map((one) => ({ qos: one.qos, identifier: one.identifier, subscriptions: [one] }));
+}
+
+function together(subscriptions: readonly Subscription<MqttReceiver>[]): readonly SubscribePacket[] {
+  return ([0, 1] as const).flatMap((qos) => {
+    const alike = subscriptions.filter((subscription) => subscription.qos === qos);
+    return Array.from({ length: Math.ceil(alike.length / FILTERS_PER_PACKET) }, (_, i) => ({
+      qos,
+      identifier: undefined,
+      subscriptions: alike.slice(i * FILTERS_PER_PACKET, (i + 1) * FILTERS_PER_PACKET),
+    }));
+  });
+}
