@@ -1,4 +1,4 @@
-import { BridgeError, type Clock, type Delivery, type Receiver } from "@bridge/ports";
+import type { Clock, Delivery, Receiver } from "@bridge/ports";
 import type { DeliveryTraits } from "./loan.ts";
 import type { MemoryChannel } from "./memory-channel.ts";
 import { MemoryConsumer } from "./memory-consumer.ts";
@@ -46,7 +46,7 @@ export class MemoryReceiver implements Receiver {
     if (signal.aborted) return consumer;
     this.#open.add(consumer);
     if (this.#disposed) {
-      consumer.fail(new BridgeError("INTERNAL", `the receiver of channel "${channel.name}" is disposed`));
+      void consumer.return();
     } else if (session === undefined) {
       interrupts = channel.onInterrupt((cause) => consumer.fail(cause));
       consumer.attach();

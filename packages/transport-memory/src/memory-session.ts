@@ -2,7 +2,10 @@ import { BridgeError, type Connection, type Session } from "@bridge/ports";
 import type { MemoryConsumer } from "./memory-consumer.ts";
 import type { MemoryLink } from "./memory-link.ts";
 
-/** A session with the hub. Its receivers hand out messages while their channel is subscribed, its senders send while it is connected. */
+/**
+ * A session with the hub. Its receivers hand out messages while their channel is subscribed, its senders send while it
+ * is connected.
+ */
 export class MemorySession implements Session {
   readonly subscriptions = new Set<string>();
   readonly #link: MemoryLink;
@@ -21,11 +24,11 @@ export class MemorySession implements Session {
 
   async connect(signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted();
+    await this.#link.connects.pass(signal);
     if (this.#disposed) throw new BridgeError("INTERNAL", `session "${this.#link.sessionId}" is disposed`);
     if (this.#connection !== undefined) {
       throw new BridgeError("INTERNAL", `session "${this.#link.sessionId}" is connected: close its connection first`);
     }
-    await this.#link.connects.pass(signal);
     const connection = new MemoryConnection(this.#link, this);
     this.#connection = connection;
     return connection;
