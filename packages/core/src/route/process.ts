@@ -113,7 +113,6 @@ export class Process implements Disposable {
   /** Ends a message that has no binding yet and never gets one. */
   async #endUnbound(work: Work, error: BridgeError): Promise<Outcome> {
     const attempts = this.failures.attemptsOf(work, "");
-    attempts.charged++;
     const ended = await this.failures.after(work, "", error, attempts);
     return this.#close(work, ended === "again" ? { disposition: "abandoned", bindingId: "" } : ended);
   }
@@ -180,5 +179,5 @@ export class Process implements Disposable {
 }
 
 function expiry(): BridgeError {
-  return new BridgeError("MESSAGE_EXPIRED", "the message's expiry had passed");
+  return new BridgeError("MESSAGE_EXPIRED", "the message's expiry had passed", { charged: false });
 }

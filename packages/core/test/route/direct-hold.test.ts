@@ -103,7 +103,9 @@ describe("direct_hold: the source is settled after the proof", () => {
     hub.publish("in", { id: "m1", expiresAt: clock.now() - 1 });
     await hub.channel("in").waitForSettlements(1, bound());
     expect(hub.channel("out").arrived).toBe(0);
-    expect(await entries(bridge.dlq)).toMatchObject([{ category: "expired", errorCode: "MESSAGE_EXPIRED" }]);
+    expect(await entries(bridge.dlq)).toMatchObject([
+      { category: "expired", errorCode: "MESSAGE_EXPIRED", attempts: 0 },
+    ]);
     await supervisor.shutdown();
   });
 
