@@ -1,1 +1,1 @@
-export {};
+export { httpTransport } from "./http-transport.ts";

@@ -1,0 +1,106 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { BridgeError, type Delivery, type Settlement, type SourceMessage } from "@bridge/ports";
+import type { Reservation } from "./backlog.ts";
+import type { Place } from "./ordered-list.ts";
+import { type Reply, replyTo, sendReply } from "./reply.ts";
+
+/** Why the work on a delivery ends: its caller has been told that nothing is confirmed. */
+const TAKEN_BACK = new BridgeError("CONNECTION_LOST", "the caller was answered 503 and is to repeat the request");
+
+/** One admitted request, from its headers to its answer. It is answered at most once. */
+export class Exchange {
+  /** Monotonic milliseconds: when the caller is answered at the latest. */
+  readonly deadline: number;
+  /** Its room in the backlog, until it is pulled. */
+  reservation: Reservation<Exchange> | undefined;
+  /** Where it stands among those that wait for their answers. */
+  place: Place<Exchange> | undefined;
+  /** The message, once its body has arrived. */
+  delivery: HttpDelivery | undefined;
+  readonly #incoming: IncomingMessage;
+  readonly #outgoing: ServerResponse;
+  readonly #correlationId: string | undefined;
+  readonly #onEnd: (exchange: Exchange) => void;
+  #ended = false;
+  #controller: AbortController | undefined;
+
+  constructor(options: {
+    readonly incoming: IncomingMessage;
+    readonly outgoing: ServerResponse;
+    readonly correlationId: string | undefined;
+    readonly deadline: number;
+    readonly onEnd: (exchange: Exchange) => void;
+  }) {
+    this.#incoming = options.incoming;
+    this.#outgoing = options.outgoing;
+    this.#correlationId = options.correlationId;
+    this.deadline = options.deadline;
+    this.#onEnd = options.onEnd;
+  }
+
+  /** Whether it was answered, or has nobody to answer any more. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  get callerGone(): boolean {
+    return this.#incoming.socket.destroyed;
+  }
+
+  /** Aborts when the request ends without being settled. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#ended) this.#controller.abort(TAKEN_BACK);
+    return this.#controller.signal;
+  }
+
+  /** Answers the caller without a settlement; whoever works on the message is told to give up. */
+  refuse(reply: Reply): void {
+    if (!this.#end()) return;
+    sendReply(this.#outgoing, reply, this.#correlationId);
+    this.#controller?.abort(TAKEN_BACK);
+  }
+
+  /** Forgets a request whose caller left before anybody began to work on it. */
+  abandon(): void {
+    this.#end();
+  }
+
+  settle(settlement: Settlement): Promise<void> | undefined {
+    if (!this.#end()) return Promise.reject(TAKEN_BACK);
+    const fallback = settlement.kind === "accept" ? settlement.envelopeId : undefined;
+    sendReply(this.#outgoing, replyTo(settlement), this.#correlationId ?? fallback);
+    return undefined;
+  }
+
+  #end(): boolean {
+    if (this.#ended) return false;
+    this.#ended = true;
+    this.#onEnd(this);
+    return true;
+  }
+}
+
+/**
+ * The message of a request. A caller that disconnects before the answer does not end the work on it: the message may
+ * be half-way to its target, and the caller will repeat it under the same key or does not care.
+ */
+export class HttpDelivery implements Delivery {
+  readonly message: SourceMessage;
+  /** The engine holds the message while it waits for a retry: HTTP cannot hand it out again later. */
+  readonly releasable = false;
+  readonly #exchange: Exchange;
+
+  constructor(message: SourceMessage, exchange: Exchange) {
+    this.message = message;
+    this.#exchange = exchange;
+  }
+
+  get signal(): AbortSignal {
+    return this.#exchange.signal;
+  }
+
+  settle(settlement: Settlement): Promise<void> | undefined {
+    return this.#exchange.settle(settlement);
+  }
+}

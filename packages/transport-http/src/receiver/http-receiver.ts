@@ -1,0 +1,200 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock, Delivery, Logger, Receiver } from "@bridge/ports";
+import { apiKeyCheck } from "./api-key.ts";
+import { Backlog, type BacklogLimits, type Reservation } from "./backlog.ts";
+import { Exchange, HttpDelivery } from "./exchange.ts";
+import type { ListenAddress } from "./listen-address.ts";
+import type { Mount } from "./listener.ts";
+import type { Listeners, Mounted } from "./listeners.ts";
+import { type MessageHead, readMessageHead } from "./message-head.ts";
+import { OrderedList } from "./ordered-list.ts";
+import { readBody } from "./read-body.ts";
+import { correlationIdOf, malformed, REFUSALS, refuse, type Reply } from "./reply.ts";
+
+/** The header fields of one request, their size aside. Above it: 431. */
+const MAX_HEADER_FIELDS = 256;
+export interface HttpReceiverDeps {
+  readonly id: string;
+  readonly listeners: Listeners;
+  readonly address: ListenAddress;
+  readonly path: string;
+  readonly apiKey: string | undefined;
+  /** Bytes. */
+  readonly maxBody: number;
+  readonly responseTimeoutMs: number;
+  readonly backlog: BacklogLimits;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Takes messages as HTTP requests and answers each when its message is settled (contract §8). */
+export class HttpReceiver implements Receiver, Mount {
+  readonly id: string;
+  readonly #deps: HttpReceiverDeps;
+  readonly #authorised: ReturnType<typeof apiKeyCheck>;
+  readonly #backlog: Backlog<Exchange>;
+  /** Everything admitted and not answered, in the order of deadlines. */
+  readonly #unanswered = new OrderedList<Exchange>();
+  readonly #counts = { overCapacity: 0, notConfirmed: 0, unauthorized: 0 };
+  /** From the opening until an iteration ends, and again while one is open. */
+  #accepting = false;
+  #disposed = false;
+  #mounted: Mounted | undefined;
+  #sweeper: Disposable | undefined;
+
+  constructor(deps: HttpReceiverDeps) {
+    this.id = deps.id;
+    this.#deps = deps;
+    this.#authorised = deps.apiKey === undefined ? () => true : apiKeyCheck(deps.apiKey);
+    this.#backlog = new Backlog(deps.backlog);
+  }
+
+  async open(signal: AbortSignal): Promise<void> {
+    const { listeners, address, path, clock, logger, responseTimeoutMs } = this.#deps;
+    this.#mounted = await listeners.mount({ address, path, mount: this, clock, logger }, signal);
+    if (this.#disposed) {
+      await this.#mounted[Symbol.asyncDispose]();
+      throw new Error(`receiver "${this.id}" was closed while it opened`);
+    }
+    this.#accepting = true;
+    // One timer for all requests; a caller may wait up to a tenth longer than it was told.
+    const tickMs = Math.max(5, Math.min(1_000, responseTimeoutMs / 10));
+    this.#sweeper = clock.every(tickMs, () => this.#sweep());
+    logger.info("HTTP receiver listens", { addr: address.text, port: this.#mounted.port, path });
+  }
+
+  async *receive(signal: AbortSignal): AsyncGenerator<Delivery, void, undefined> {
+    const end = (): void => this.#endIteration();
+    signal.addEventListener("abort", end, { once: true });
+    this.#accepting = !signal.aborted && !this.#disposed;
+    try {
+      while (this.#accepting) {
+        const exchange = await this.#backlog.pull();
+        if (exchange === undefined) continue;
+        this.#release(exchange);
+        if (exchange.callerGone) exchange.abandon();
+        if (!exchange.ended && exchange.delivery !== undefined) yield exchange.delivery;
+      }
+    } finally {
+      signal.removeEventListener("abort", end);
+      this.#endIteration();
+    }
+  }
+
+  counters(): Readonly<Record<string, number>> {
+    return {
+      waiting: this.#backlog.requests,
+      waitingBytes: this.#backlog.bytes,
+      unanswered: this.#unanswered.size,
+      ...this.#counts,
+    };
+  }
+
+  handle(incoming: IncomingMessage, outgoing: ServerResponse, rest: string): void {
+    const refusal = this.#check(incoming);
+    if (refusal !== undefined) {
+      refuse(incoming, outgoing, refusal);
+      return;
+    }
+    const head = readMessageHead(incoming.headers, rest, this.id);
+    if ("malformed" in head) {
+      refuse(incoming, outgoing, malformed(head.malformed));
+      return;
+    }
+    const reservation = this.#backlog.reserve(declaredLength(incoming));
+    if (reservation === undefined) {
+      this.#counts.overCapacity++;
+      refuse(incoming, outgoing, REFUSALS.overCapacity);
+      return;
+    }
+    const exchange = new Exchange({
+      incoming,
+      outgoing,
+      correlationId: correlationIdOf(incoming),
+      deadline: this.#deps.clock.monotonic() + this.#deps.responseTimeoutMs,
+      onEnd: (ended) => this.#forget(ended),
+    });
+    exchange.reservation = reservation;
+    exchange.place = this.#unanswered.append(exchange);
+    if (incoming.headers.expect !== undefined) outgoing.writeContinue();
+    void this.#takeBody(exchange, reservation, head, incoming);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposed = true;
+    this.#sweeper?.[Symbol.dispose]();
+    this.#endIteration();
+    await this.#mounted?.[Symbol.asyncDispose]();
+  }
+
+  /** What can be said before the request is looked at as a message; the key comes first (contract §2). */
+  #check(incoming: IncomingMessage): Reply | undefined {
+    if (!this.#authorised(incoming.headers)) {
+      this.#counts.unauthorized++;
+      return REFUSALS.unauthorized;
+    }
+    if (incoming.method !== "POST") return REFUSALS.methodNotAllowed;
+    if (!this.#accepting) return REFUSALS.stopping;
+    if (incoming.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return REFUSALS.tooManyHeaders;
+    if (declaredLength(incoming) > this.#deps.maxBody) return REFUSALS.tooLarge;
+    return undefined;
+  }
+
+  async #takeBody(
+    exchange: Exchange,
+    reservation: Reservation<Exchange>,
+    head: MessageHead,
+    incoming: IncomingMessage,
+  ): Promise<void> {
+    const body = await readBody(incoming, (size) => {
+      if (size > this.#deps.maxBody) return REFUSALS.tooLarge;
+      return this.#backlog.extend(reservation, size) ? undefined : REFUSALS.overCapacity;
+    });
+    if (exchange.ended) return;
+    if (body === undefined) {
+      exchange.abandon();
+    } else if (body instanceof Uint8Array) {
+      exchange.delivery = new HttpDelivery({ ...head, payload: body }, exchange);
+      this.#backlog.offer(exchange, reservation);
+    } else {
+      if (body === REFUSALS.overCapacity) this.#counts.overCapacity++;
+      exchange.refuse(body);
+    }
+  }
+
+  #sweep(): void {
+    const now = this.#deps.clock.monotonic();
+    for (let { first } = this.#unanswered; first !== undefined && first.deadline <= now; { first } = this.#unanswered) {
+      if (first.delivery === undefined) {
+        first.refuse(REFUSALS.slowBody);
+      } else {
+        this.#counts.notConfirmed++;
+        first.refuse(REFUSALS.notConfirmed);
+      }
+    }
+  }
+
+  #endIteration(): void {
+    this.#accepting = false;
+    this.#backlog.interrupt();
+    for (let { first } = this.#unanswered; first !== undefined; { first } = this.#unanswered) {
+      first.refuse(REFUSALS.stopping);
+    }
+  }
+
+  #forget(exchange: Exchange): void {
+    if (exchange.place !== undefined) this.#unanswered.remove(exchange.place);
+    exchange.place = undefined;
+    this.#release(exchange);
+  }
+
+  #release(exchange: Exchange): void {
+    if (exchange.reservation !== undefined) this.#backlog.release(exchange.reservation);
+    exchange.reservation = undefined;
+  }
+}
+
+/** 0 when it is not announced: the body is chunked, or there is none. */
+function declaredLength(incoming: IncomingMessage): number {
+  return Number(incoming.headers["content-length"] ?? 0);
+}

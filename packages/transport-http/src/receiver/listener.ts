@@ -1,0 +1,171 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import type { Clock, Logger } from "@bridge/ports";
+import { getRequestListener, RequestError } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { ListenAddress } from "./listen-address.ts";
+import { listenError } from "./listen-error.ts";
+import { malformed, REFUSALS, refuse } from "./reply.ts";
+
+/** What a listener bounds for all of its receivers; times in milliseconds. */
+export interface ListenerLimits {
+  readonly connections: number;
+  /** The size of a request's header, in bytes. Above it: 431. */
+  readonly headerSize: number;
+  /** From the first byte of a request to the end of its header. Above it: 408. */
+  readonly headerTimeoutMs: number;
+  /** From the first byte of a request to the end of its body. Above it: 408. */
+  readonly requestTimeoutMs: number;
+  /** How long an idle connection is kept: longer than proxies usually keep theirs, so that they close first. */
+  readonly idleTimeoutMs: number;
+  /** How long callers may take to read their last answers when the listener closes. */
+  readonly closeTimeoutMs: number;
+}
+
+export const LISTENER_LIMITS: ListenerLimits = {
+  connections: 10_000,
+  headerSize: 16_384,
+  headerTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  idleTimeoutMs: 65_000,
+  closeTimeoutMs: 2_000,
+};
+
+/** What answers the requests below one path. */
+export interface Mount {
+  /** The id of the receiver, for errors. */
+  readonly id: string;
+  /** `rest` is the path after the mount's own, without the slash between them. */
+  handle(incoming: IncomingMessage, outgoing: ServerResponse, rest: string): void;
+}
+
+export interface ListenerDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: ListenerLimits;
+}
+
+/** One HTTP server and the receivers that it serves. */
+export class Listener {
+  readonly address: ListenAddress;
+  readonly #deps: ListenerDeps;
+  readonly #server: Server;
+  /**
+   * By path, longest first, `/` written as the empty string. `undefined` is a receiver that has closed: until the
+   * listener does, its callers are asked to come back, for to them 404 would mean never.
+   */
+  #mounts: readonly (readonly [path: string, mount: Mount | undefined])[] = [];
+
+  private constructor(address: ListenAddress, deps: ListenerDeps) {
+    this.address = address;
+    this.#deps = deps;
+    const { limits } = deps;
+    const handle = getRequestListener(
+      (_request, { incoming, outgoing }) => {
+        this.#dispatch(incoming as IncomingMessage, outgoing as ServerResponse);
+        return RESPONSE_ALREADY_SENT;
+      },
+      {
+        hostname: "localhost",
+        overrideGlobalObjects: false,
+        // Each receiver reads or refuses the body itself.
+        autoCleanupIncoming: false,
+        errorHandler: (error) => this.#failed(error),
+      },
+    );
+    this.#server = createServer(
+      {
+        maxHeaderSize: limits.headerSize,
+        headersTimeout: limits.headerTimeoutMs,
+        requestTimeout: limits.requestTimeoutMs,
+        connectionsCheckingInterval: Math.min(1_000, limits.headerTimeoutMs),
+        keepAliveTimeout: limits.idleTimeoutMs,
+      },
+      (incoming, outgoing) => void handle(incoming, outgoing),
+    );
+    this.#server.on("checkContinue", (incoming, outgoing) => void handle(incoming, outgoing));
+    // Node would silently leave out the headers beyond its count; the receivers refuse such a request instead.
+    this.#server.maxHeadersCount = 0;
+    this.#server.maxConnections = limits.connections;
+  }
+
+  /** @throws Error naming the address and the remedy when it cannot be listened on */
+  static async open(address: ListenAddress, deps: ListenerDeps): Promise<Listener> {
+    const listener = new Listener(address, deps);
+    const { host, port } = address;
+    listener.#server.listen(host === undefined ? { port } : { host, port });
+    try {
+      await once(listener.#server, "listening");
+    } catch (error) {
+      throw listenError(address, error);
+    }
+    listener.#server.on("error", (error) =>
+      deps.logger.error("HTTP listener failed", { addr: address.text, error: error.message }),
+    );
+    return listener;
+  }
+
+  /** The port that it listens on: another one than asked for when that was 0. */
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** @throws Error when another receiver has the path */
+  mount(path: string, mount: Mount): Disposable {
+    const key = path === "/" ? "" : path;
+    const present = this.#mounts.find(([other]) => other === key)?.[1];
+    if (present !== undefined) {
+      throw new Error(
+        `receiver "${mount.id}": the path ${path} on ${this.address.text} belongs to receiver "${present.id}" already: give each a path of its own`,
+      );
+    }
+    this.#set(key, mount);
+    return { [Symbol.dispose]: () => this.#set(key, undefined) };
+  }
+
+  /** Stops listening, lets the answers under way go out, and cuts what is left when that takes too long. */
+  async close(): Promise<void> {
+    const { clock, limits } = this.#deps;
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    // A connection becomes idle when its answer is out, and nobody but us would end it then.
+    const sweeper = clock.every(20, () => this.#server.closeIdleConnections());
+    const bound = new AbortController();
+    await Promise.race([closed, clock.delay(limits.closeTimeoutMs, bound.signal).catch(() => {})]);
+    bound.abort();
+    sweeper[Symbol.dispose]();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #set(key: string, mount: Mount | undefined): void {
+    const others = this.#mounts.filter(([path]) => path !== key);
+    this.#mounts = [...others, [key, mount] as const].toSorted(([a], [b]) => b.length - a.length);
+  }
+
+  #dispatch(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const path = pathOf(incoming.url ?? "");
+    for (const [prefix, mount] of this.#mounts) {
+      if (!path.startsWith(prefix) || (path.length > prefix.length && path[prefix.length] !== "/")) continue;
+      if (mount === undefined) refuse(incoming, outgoing, REFUSALS.stopping);
+      else mount.handle(incoming, outgoing, path.slice(prefix.length + 1));
+      return;
+    }
+    refuse(incoming, outgoing, REFUSALS.notFound);
+  }
+
+  #failed(error: unknown): Response {
+    const bad = error instanceof RequestError;
+    if (!bad) this.#deps.logger.error("HTTP request failed", { addr: this.address.text, error: String(error) });
+    const body = bad ? malformed(error.message).body : JSON.stringify({ error: "internal error" });
+    const headers = { "content-type": "application/json", "x-content-type-options": "nosniff" };
+    return new Response(body, { status: bad ? 400 : 500, headers });
+  }
+}
+
+/** The path of a request target, as it was sent; that of an absolute one too (RFC 9112 §3.2.2). */
+function pathOf(target: string): string {
+  const path = target.startsWith("/") ? target : (URL.parse(target)?.pathname ?? "");
+  const query = path.indexOf("?");
+  return query === -1 ? path : path.slice(0, query);
+}

@@ -1,0 +1,76 @@
+import { type Clock, type Logger, orAborted } from "@bridge/ports";
+import type { ListenAddress } from "./listen-address.ts";
+import { Listener, LISTENER_LIMITS, type ListenerLimits, type Mount } from "./listener.ts";
+
+interface Shared {
+  readonly listener: Promise<Listener>;
+  users: number;
+}
+
+export interface MountOptions {
+  readonly address: ListenAddress;
+  readonly path: string;
+  readonly mount: Mount;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A receiver's place on a listener; disposing it gives the place up, and with the last one the listener closes. */
+export interface Mounted extends AsyncDisposable {
+  readonly port: number;
+}
+
+/**
+ * The listeners of one transport, by address, each open while a receiver uses it.
+ *
+ * They belong to the transport value and not to the module, so that two bridges in one process that were given a
+ * transport each know nothing of one another: on one address the second gets the error of a port in use.
+ */
+export class Listeners {
+  readonly #limits: ListenerLimits;
+  readonly #open = new Map<string, Shared>();
+  readonly #closing = new Map<string, Promise<void>>();
+
+  constructor(limits: ListenerLimits = LISTENER_LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** @throws Error when the address cannot be listened on or the path is taken; the signal's reason when it aborts */
+  async mount({ address, path, mount, clock, logger }: MountOptions, signal: AbortSignal): Promise<Mounted> {
+    const key = address.text;
+    for (let closing = this.#closing.get(key); closing !== undefined; closing = this.#closing.get(key)) {
+      await orAborted(closing, signal);
+    }
+    const shared = this.#open.get(key) ?? {
+      listener: Listener.open(address, { clock, logger, limits: this.#limits }),
+      users: 0,
+    };
+    this.#open.set(key, shared);
+    shared.users++;
+    try {
+      const listener = await orAborted(shared.listener, signal);
+      const place = listener.mount(path, mount);
+      let left: Promise<void> | undefined;
+      const leave = (): Promise<void> => {
+        place[Symbol.dispose]();
+        return this.#leave(key, shared);
+      };
+      return { port: listener.port, [Symbol.asyncDispose]: () => (left ??= leave()) };
+    } catch (error) {
+      await this.#leave(key, shared);
+      throw error;
+    }
+  }
+
+  async #leave(key: string, shared: Shared): Promise<void> {
+    if (--shared.users > 0) return;
+    this.#open.delete(key);
+    const closed = shared.listener.then(
+      (listener) => listener.close(),
+      () => {},
+    );
+    this.#closing.set(key, closed);
+    await closed;
+    this.#closing.delete(key);
+  }
+}

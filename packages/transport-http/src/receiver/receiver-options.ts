@@ -1,0 +1,62 @@
+import { describe, duration, integer, secret } from "@bridge/ports/options";
+import * as v from "valibot";
+import { parseListenAddress } from "./listen-address.ts";
+
+const MIN_KEY_LENGTH = 16;
+
+const addr = v.pipe(
+  v.string("expected a string"),
+  v.check(
+    (text) => parseListenAddress(text) !== undefined,
+    'not an address to listen on: write host:port, such as "127.0.0.1:8082", "[::1]:8082" or ":8082"',
+  ),
+);
+
+const path = v.pipe(
+  v.string("expected a string"),
+  v.check(
+    (text) => /^\/(?:[^/?#\\\s]+(?:\/[^/?#\\\s]+)*)?$/.test(text),
+    "not a path: write one that begins with /, without a query, a fragment, empty segments or a trailing /",
+  ),
+  v.check((text) => !text.split("/").some((part) => part === "." || part === ".."), "a path has no . or .. segments"),
+);
+
+/** Options of an `http` receiver (contract §8). */
+export const receiverOptions = v.pipe(
+  v.strictObject({
+    addr: describe(
+      v.optional(addr, "127.0.0.1:8082"),
+      "Where to listen: host:port, or :port for every interface. Receivers with the same address share a listener.",
+    ),
+    path: describe(
+      v.optional(path),
+      "The path that takes messages; what follows it is the subject. Default: /ingest/<receiver id>.",
+    ),
+    api_key: describe(
+      v.optional(v.pipe(secret(), v.minLength(MIN_KEY_LENGTH, `an API key has at least ${MIN_KEY_LENGTH} characters`))),
+      `Callers send it as X-API-Key or as Authorization: Bearer. At least ${MIN_KEY_LENGTH} characters.`,
+    ),
+    allow_anonymous: describe(
+      v.optional(v.boolean("expected true or false"), false),
+      "Takes messages from anybody who can reach an address beyond loopback, when there is no api_key.",
+    ),
+    max_body: describe(
+      v.optional(integer(1, 2 ** 30), 2 ** 20),
+      "The longest body, in bytes. A longer one is answered 413.",
+    ),
+    response_timeout: describe(
+      v.optional(v.pipe(duration(), v.minValue(1, "must be above 0")), "30s"),
+      "How long a caller waits for its message to be settled. After that the delivery is cancelled and answered 503.",
+    ),
+  }),
+  v.forward(
+    v.check(
+      (options) =>
+        options.api_key !== undefined || options.allow_anonymous || parseListenAddress(options.addr)?.loopback === true,
+      "this address can be reached from other machines: set api_key, or allow_anonymous: true to take messages from anybody",
+    ),
+    ["addr"],
+  ),
+);
+
+export type ReceiverOptions = v.InferOutput<typeof receiverOptions>;

@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Settlement } from "@bridge/ports";
+import { FIELDS } from "../header-fields.ts";
+import { fromHeaderValue, toHeaderValue } from "../header-value.ts";
+
+/** A complete answer to a request. */
+export interface Reply {
+  readonly status: number;
+  /** JSON. */
+  readonly body: string;
+  /** Names and values in turn, beside those that every answer has. */
+  readonly headers?: readonly string[];
+  /** Whether the connection ends with this answer. */
+  readonly close?: boolean;
+}
+
+const RETRY_SOON = ["Retry-After", "1"];
+
+/** Every answer that is not an acceptance. */
+export const REFUSALS = {
+  notFound: { status: 404, body: error("not found") },
+  unauthorized: {
+    status: 401,
+    body: error("invalid or missing API key"),
+    headers: ["WWW-Authenticate", 'Bearer realm="bridge-ingest"'],
+  },
+  methodNotAllowed: { status: 405, body: error("method not allowed"), headers: ["Allow", "POST"] },
+  tooManyHeaders: { status: 431, body: error("too many header fields") },
+  tooLarge: { status: 413, body: error("request body too large") },
+  slowBody: { status: 408, body: error("the request body did not arrive in time"), close: true },
+  overCapacity: { status: 503, body: error("over capacity"), headers: RETRY_SOON },
+  notConfirmed: {
+    status: 503,
+    body: error("not confirmed in time: repeat with the same Idempotency-Key"),
+    headers: RETRY_SOON,
+  },
+  stopping: {
+    status: 503,
+    body: error("not confirmed, the receiver is stopping: repeat with the same Idempotency-Key"),
+    headers: RETRY_SOON,
+    close: true,
+  },
+} as const satisfies Record<string, Reply>;
+
+/** 400, naming what is wrong. */
+export function malformed(what: string): Reply {
+  return { status: 400, body: error(what) };
+}
+
+/** What the caller is told of a settlement (contract §8). */
+export function replyTo(settlement: Settlement): Reply {
+  switch (settlement.kind) {
+    case "accept": {
+      const { envelopeId, outcome } = settlement;
+      return { status: 202, body: JSON.stringify({ status: "accepted", envelope_id: envelopeId, outcome }) };
+    }
+    case "release": {
+      const seconds = Math.max(1, Math.ceil(settlement.delayMs / 1_000));
+      return { ...REFUSALS.notConfirmed, headers: ["Retry-After", String(seconds)] };
+    }
+  }
+}
+
+/** Sends `reply`; does nothing when the caller is gone. `correlationId` is the message's, when there is one. */
+export function sendReply(outgoing: ServerResponse, reply: Reply, correlationId: string | undefined): void {
+  if (outgoing.destroyed) return;
+  const headers = [
+    "Content-Type",
+    "application/json",
+    "Content-Length",
+    String(Buffer.byteLength(reply.body)),
+    "X-Content-Type-Options",
+    "nosniff",
+  ];
+  if (correlationId !== undefined) headers.push("X-Correlation-ID", toHeaderValue(correlationId));
+  if (reply.headers !== undefined) headers.push(...reply.headers);
+  if (reply.close === true) headers.push("Connection", "close");
+  outgoing.writeHead(reply.status, headers);
+  outgoing.end(reply.body);
+}
+
+/** Answers a request whose body was not read. The rest of it is discarded by node, within the listener's limits. */
+export function refuse(incoming: IncomingMessage, outgoing: ServerResponse, reply: Reply): void {
+  // A caller that waits for "100 Continue" keeps its body, so what follows on the connection could not be told apart.
+  const close = reply.close === true || incoming.headers.expect !== undefined;
+  sendReply(outgoing, { ...reply, close }, correlationIdOf(incoming));
+}
+
+/** The request's own correlation id; `undefined` when it has none. */
+export function correlationIdOf(incoming: IncomingMessage): string | undefined {
+  const value = incoming.headers[FIELDS.correlationId];
+  return typeof value === "string" && value !== "" ? fromHeaderValue(value) : undefined;
+}
+
+function error(message: string): string {
+  return JSON.stringify({ error: message });
+}

@@ -1,0 +1,18 @@
+const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+
+/** Epoch milliseconds of an RFC 3339 timestamp, rounded down; `undefined` when it is none. */
+export function parseTimestamp(text: string): number | undefined {
+  const match = RFC_3339.exec(text);
+  if (match === null) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
+  const fraction = Number(match[7] ?? 0);
+  const [offsetHour, offsetMinute] = [Number(match[9] ?? 0), Number(match[10] ?? 0)];
+  // A leap second (:60) is a valid time; here it is the first moment of the next minute.
+  if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return undefined;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
+  const local = date.getTime() + ((hour * 60 + minute) * 60 + second) * 1_000 + Math.floor(fraction * 1_000);
+  const offset = (offsetHour * 60 + offsetMinute) * 60_000;
+  return match[8] === "-" ? local + offset : local - offset;
+}

@@ -1,0 +1,81 @@
+import type { Dispatcher } from "undici";
+
+/** What is kept of a response. */
+export interface Answer {
+  readonly status: number;
+  /** The `Retry-After` header, as it was sent. */
+  readonly retryAfter: string | undefined;
+}
+
+/** A response's body is read to its end, so that its connection can be used again, but not beyond this many bytes. */
+const MAX_RESPONSE_BYTES = 65_536;
+
+/**
+ * Sends one request and reads its response, of which nothing but the head is kept. Rejects with the transport's error,
+ * or with the signal's reason when it aborts; the request's connection is then cut.
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  signal: AbortSignal,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    dispatcher.dispatch(request, new Call(resolve, reject, signal));
+  });
+}
+
+/** A request on its way. The dispatcher's own `request` costs a quarter more CPU for a body stream nobody reads. */
+class Call implements Dispatcher.DispatchHandler {
+  readonly #resolve: (answer: Answer) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #signal: AbortSignal;
+  #controller: Dispatcher.DispatchController | undefined;
+  #answer: Answer | undefined;
+  #received = 0;
+
+  constructor(resolve: (answer: Answer) => void, reject: (error: unknown) => void, signal: AbortSignal) {
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#signal = signal;
+    signal.addEventListener("abort", this, { once: true });
+  }
+
+  /** The signal has aborted. */
+  handleEvent(): void {
+    this.#reject(this.#signal.reason);
+    this.#controller?.abort(this.#signal.reason as Error);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // Given up while it waited for a connection: nothing of it is sent.
+    if (this.#signal.aborted) controller.abort(this.#signal.reason as Error);
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: Readonly<Record<string, unknown>>): void {
+    // Informational responses come before the one that counts.
+    if (status < 200) return;
+    const retryAfter = headers["retry-after"];
+    this.#answer = { status, retryAfter: typeof retryAfter === "string" ? retryAfter : undefined };
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#received += chunk.length;
+    if (this.#received > MAX_RESPONSE_BYTES) controller.abort(new Error("the response is longer than anybody reads"));
+  }
+
+  onResponseEnd(): void {
+    this.#end(undefined);
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#end(error);
+  }
+
+  /** A response that was cut short has said all that matters in its head. */
+  #end(error: Error | undefined): void {
+    this.#signal.removeEventListener("abort", this);
+    if (this.#answer === undefined) this.#reject(error);
+    else this.#resolve(this.#answer);
+  }
+}

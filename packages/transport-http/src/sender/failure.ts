@@ -1,0 +1,40 @@
+import { BridgeError, type ErrorCode } from "@bridge/ports";
+import type { Answer } from "./exchange.ts";
+import { retryAfterMs } from "./retry-after.ts";
+
+/** Statuses with a code of their own; the rest goes by its hundred (contract §5). */
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  400: "INVALID_PAYLOAD",
+  401: "NOT_AUTHORIZED",
+  403: "FORBIDDEN",
+  404: "DESTINATION_NOT_FOUND",
+  405: "DESTINATION_NOT_FOUND",
+  408: "TIMEOUT",
+  410: "DESTINATION_NOT_FOUND",
+  413: "PAYLOAD_TOO_LARGE",
+  415: "INVALID_PAYLOAD",
+  422: "SCHEMA_VIOLATION",
+  425: "THROTTLED",
+  429: "THROTTLED",
+};
+
+/** Why a response is no acceptance; `undefined` when it is one. `now` is epoch milliseconds. */
+export function failureOf(answer: Answer, origin: string, now: number): BridgeError | undefined {
+  const { status, retryAfter } = answer;
+  if (status < 300) return undefined;
+  const code = CODES[status] ?? (status >= 500 ? "UNAVAILABLE" : "REJECTED");
+  const wait = code === "THROTTLED" || code === "UNAVAILABLE" ? retryAfterMs(retryAfter, now) : undefined;
+  return new BridgeError(code, `${origin} answered ${status}`, { retryAfterMs: wait });
+}
+
+/** Why there was no response: the target could not be reached, or the connection or what came over it broke. */
+export function failureWithout(thrown: unknown, origin: string): BridgeError {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const code = "code" in error ? String(error.code) : "";
+  // undici refuses what is not HTTP before it sends it. That would be a bug of this sender, not a lost connection.
+  if (code === "UND_ERR_INVALID_ARG")
+    return new BridgeError("INTERNAL", `a request to ${origin} could not be made`, { cause: error });
+  return new BridgeError("CONNECTION_LOST", `no response from ${origin}: ${code === "" ? error.message : code}`, {
+    cause: error,
+  });
+}

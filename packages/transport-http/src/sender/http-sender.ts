@@ -1,0 +1,81 @@
+import { type Addressing, BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
+import { type Dispatcher, Pool } from "undici";
+import { Destinations } from "./destinations.ts";
+import { exchange } from "./exchange.ts";
+import { failureOf, failureWithout } from "./failure.ts";
+import { fillPlaceholder } from "./fill-placeholder.ts";
+import { RequestHeaders } from "./request-headers.ts";
+import type { SenderOptions } from "./sender-options.ts";
+
+/** Sends each message as one HTTP request; accepted means answered 2xx (contract §5, §8). */
+export class HttpSender implements Sender {
+  readonly addressing: Addressing = { fill: fillPlaceholder };
+  readonly #method: Dispatcher.HttpMethod;
+  readonly #destinations: Destinations;
+  readonly #headers: RequestHeaders;
+  readonly #poolOptions: Pool.Options;
+  readonly #clock: Clock;
+  /** By origin: there are no more of them than the options name. */
+  readonly #pools = new Map<string, Pool>();
+  #disposed = false;
+
+  constructor(options: SenderOptions, clock: Clock) {
+    this.#method = options.method;
+    this.#destinations = new Destinations(options.url, options.allowed_origins);
+    this.#headers = new RequestHeaders({
+      ...options.headers,
+      ...(options.api_key !== undefined && { "x-api-key": options.api_key }),
+      ...(options.bearer !== undefined && { authorization: `Bearer ${options.bearer}` }),
+    });
+    this.#poolOptions = {
+      connections: options.max_connections,
+      connectTimeout: options.connect_timeout,
+      // One request at a time on a connection: behind a slow one, others would wait, and be lost with it.
+      pipelining: 1,
+      allowH2: false,
+      // The engine's signal bounds the whole of a send.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+    this.#clock = clock;
+  }
+
+  async send(envelope: Envelope, address: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#disposed) throw new BridgeError("CONNECTION_LOST", "the sender is closed", { charged: false });
+    const { origin, path } = this.#destinations.resolve(address);
+    const request = { path, method: this.#method, headers: this.#headers.of(envelope), body: envelope.payload };
+    let answer;
+    try {
+      answer = await exchange(this.#pool(origin), request, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw failureWithout(error, origin);
+    }
+    const failure = failureOf(answer, origin, this.#clock.now());
+    if (failure !== undefined) throw failure;
+  }
+
+  counters(): Readonly<Record<string, number>> {
+    let [connections, queued] = [0, 0];
+    for (const { stats } of this.#pools.values()) {
+      connections += stats.connected;
+      queued += stats.queued;
+    }
+    return { connections, queued, droppedHeaders: this.#headers.dropped };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposed = true;
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+  }
+
+  #pool(origin: string): Pool {
+    let pool = this.#pools.get(origin);
+    if (pool === undefined) {
+      pool = new Pool(origin, this.#poolOptions);
+      this.#pools.set(origin, pool);
+    }
+    return pool;
+  }
+}

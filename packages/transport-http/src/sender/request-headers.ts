@@ -1,0 +1,48 @@
+import { carriedHeaders, type Envelope, RESERVED } from "@bridge/ports";
+import { FIELDS, isCarried } from "../header-fields.ts";
+import { toHeaderValue } from "../header-value.ts";
+import { isHeaderName } from "./header-name.ts";
+
+/** Epoch milliseconds beyond which there is no date. */
+const MAX_TIME = 8.64e15;
+
+/** Writes the headers of each request, as names and values in turn. */
+export class RequestHeaders {
+  /** Headers of messages that HTTP could not carry because of their names. */
+  dropped = 0;
+  readonly #configured: readonly string[];
+  readonly #configuredNames: ReadonlySet<string>;
+
+  /** `configured` are sent with each request, as they are, and win over what the message carries. */
+  constructor(configured: Readonly<Record<string, string>>) {
+    this.#configured = Object.entries(configured).flat();
+    this.#configuredNames = new Set(Object.keys(configured).map((name) => name.toLowerCase()));
+  }
+
+  of(envelope: Envelope): string[] {
+    const { headers, contentType, subject, expiresAt } = envelope;
+    const list = [...this.#configured];
+    if (contentType !== "" && !this.#configuredNames.has(FIELDS.contentType))
+      add(list, FIELDS.contentType, contentType);
+    add(list, FIELDS.idempotencyKey, headers[RESERVED.dedupId] ?? envelope.id);
+    add(list, FIELDS.correlationId, envelope.correlationId);
+    if (subject !== "") add(list, FIELDS.subject, subject);
+    const orderingKey = headers[RESERVED.orderingKey];
+    if (orderingKey !== undefined) add(list, FIELDS.orderingKey, orderingKey);
+    if (expiresAt !== undefined && Math.abs(expiresAt) <= MAX_TIME) {
+      add(list, FIELDS.expiresAt, new Date(expiresAt).toISOString());
+    }
+    for (const [name, value] of carriedHeaders(headers)) this.#carry(list, name.toLowerCase(), value);
+    return list;
+  }
+
+  #carry(list: string[], name: string, value: string): void {
+    if (!isCarried(name) || this.#configuredNames.has(name)) return;
+    if (isHeaderName(name)) add(list, name, value);
+    else this.dropped++;
+  }
+}
+
+function add(list: string[], name: string, value: string): void {
+  list.push(name, toHeaderValue(value));
+}

@@ -1,0 +1,13 @@
+/** A target that asks for more is asked again after this. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/**
+ * Milliseconds of a `Retry-After` header, in seconds or as an HTTP date, at most an hour; `undefined` without a
+ * readable one. `now` is epoch milliseconds.
+ */
+export function retryAfterMs(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  const text = value.trim();
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
+}

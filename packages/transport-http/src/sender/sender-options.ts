@@ -1,0 +1,116 @@
+import { describe, duration, integer, secret } from "@bridge/ports/options";
+import * as v from "valibot";
+import { isHeaderName } from "./header-name.ts";
+import { FIELDS } from "../header-fields.ts";
+
+/** Each allowed origin may hold a pool of connections. */
+const MAX_ORIGINS = 32;
+
+const SENDABLE = /^[!-~](?:[\t -~]*[!-~])?$/;
+/** Set by the bridge for each message, or by the connection: a constant here would break one or the other. */
+const NOT_CONFIGURABLE: ReadonlySet<string> = new Set([
+  FIELDS.idempotencyKey,
+  FIELDS.correlationId,
+  FIELDS.subject,
+  FIELDS.orderingKey,
+  FIELDS.expiresAt,
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+const url = v.pipe(
+  v.string("expected a string"),
+  v.check((text) => isHttpUrl(text), "not an http or https URL, such as https://example.com/ingest"),
+  v.check((text) => {
+    const { username = "", password = "" } = URL.parse(text) ?? {};
+    return username === "" && password === "";
+  }, "a URL with a user part is refused: use bearer, api_key or headers"),
+  v.check((text) => !/[#\\{}\s]/.test(text), "must hold no fragment, backslash, space or placeholder"),
+);
+
+const origin = v.pipe(
+  v.string("expected a string"),
+  v.check(
+    (text) => isHttpUrl(text) && URL.parse(text)?.origin === text.toLowerCase().replace(/\/$/, ""),
+    "not an origin: write scheme, host and, unless it is the scheme's own, port, such as https://example.com",
+  ),
+);
+
+const credential = v.pipe(
+  secret(),
+  v.check((text) => SENDABLE.test(text), "must be printable ASCII, without spaces at its ends, and not empty"),
+);
+
+/** Options of an `http` sender (contract §8). */
+export const senderOptions = v.pipe(
+  v.strictObject({
+    url: describe(url, "Where messages go; a binding's address is a path below it."),
+    method: describe(
+      v.optional(v.picklist(["POST", "PUT", "PATCH"], "expected POST, PUT or PATCH"), "POST"),
+      "The method.",
+    ),
+    headers: describe(
+      v.optional(v.record(v.string(), secret()), {}),
+      "Headers of every request. They win over those that a message carries, Content-Type included.",
+    ),
+    api_key: describe(v.optional(credential), "Sent as X-API-Key."),
+    bearer: describe(v.optional(credential), "Sent as Authorization: Bearer."),
+    allowed_origins: describe(
+      v.optional(v.pipe(v.array(origin), v.maxLength(MAX_ORIGINS, `at most ${MAX_ORIGINS} origins`)), []),
+      "Origins, besides that of url, which an address may name as an absolute URL. They get the same headers and credentials.",
+    ),
+    max_connections: describe(
+      v.optional(integer(1, 10_000), 128),
+      "The most connections to one origin. Sends beyond wait for one, within the route's send_timeout.",
+    ),
+    connect_timeout: describe(
+      v.optional(v.pipe(duration(), v.minValue(1, "must be above 0")), "10s"),
+      "How long opening a connection may take, TLS included.",
+    ),
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { headers, api_key, bearer } = dataset.value;
+    const seen = new Set([
+      ...(api_key === undefined ? [] : ["x-api-key"]),
+      ...(bearer === undefined ? [] : ["authorization"]),
+    ]);
+    for (const [name, value] of Object.entries(headers)) {
+      const problem = headerProblem(name, value, seen);
+      seen.add(name.toLowerCase());
+      if (problem !== undefined) {
+        addIssue({
+          message: problem,
+          path: [
+            { type: "object", origin: "value", input: dataset.value, key: "headers", value: headers },
+            { type: "object", origin: "value", input: headers, key: name, value },
+          ],
+        });
+      }
+    }
+  }),
+);
+
+export type SenderOptions = v.InferOutput<typeof senderOptions>;
+
+function headerProblem(name: string, value: string, seen: ReadonlySet<string>): string | undefined {
+  const lower = name.toLowerCase();
+  if (!isHeaderName(lower)) return "not a header name";
+  if (lower.startsWith("x-bridge.")) return "names that begin with x-bridge. belong to the bridge";
+  if (NOT_CONFIGURABLE.has(lower)) return "is set by the bridge for each request: remove it";
+  if (seen.has(lower)) return "is given twice, here or by api_key or bearer: keep one";
+  return SENDABLE.test(value) || value === ""
+    ? undefined
+    : "its value must be printable ASCII, without spaces at its ends";
+}
+
+function isHttpUrl(text: string): boolean {
+  return /^https?:\/\/[^/?#]/i.test(text) && URL.canParse(text);
+}
