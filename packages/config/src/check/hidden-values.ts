@@ -33,19 +33,30 @@ export class HiddenValues {
     return path.some((_, index) => this.#paths.has(JSON.stringify(path.slice(0, index + 1))));
   }
 
-  /** `value` for a message: short, in one line, without what must not be seen. */
-  show(path: Path, value: unknown): string {
+  /** What stands at `path`, or else `otherwise`, for a message: short, in one line, without what must not be seen. */
+  show(path: Path, otherwise: unknown): string {
     if (this.covers(path)) return REDACTED;
+    const value = valueAt(this.#document, path) ?? otherwise;
     if (Array.isArray(value)) return "a list";
     if (isBlock(value)) return "a block of keys";
     if (typeof value !== "string") return String(value);
-    return quote(value.replaceAll(USER_PART, `$1${REDACTED}@`));
+    return quote(withoutUsers(value));
   }
 
-  /** Whether a text that somebody else wrote holds a hidden value, or a good part of one. */
-  givenAwayBy(text: string): boolean {
-    return [...this.#values].some((value) => shares(text, value));
+  /**
+   * What a plugin's schema says of the value at `path`, in so far as it may be told; `undefined` when it holds a hidden
+   * value, or a good part of one.
+   */
+  tellable(text: string, path: Path): string | undefined {
+    const value = this.covers(path) ? valueAt(this.#document, path) : undefined;
+    if (typeof value === "string" && value !== "" && text.includes(value)) return undefined;
+    return [...this.#values].some((hidden) => shares(text, hidden)) ? undefined : withoutUsers(text);
   }
+}
+
+/** The user parts of URLs often hold a password. */
+function withoutUsers(text: string): string {
+  return text.replaceAll(USER_PART, `$1${REDACTED}@`);
 }
 
 /** The places of all values that `schema` says are secret. */

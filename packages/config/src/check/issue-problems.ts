@@ -37,7 +37,7 @@ function wording(issue: Issue, path: Path, hidden: HiddenValues): string {
   if (issue.kind === "schema" && issue.input === undefined) return requirement(issue);
   if (issue.kind === "schema" && issue.input === null) return "must not be null: give it a value or remove the key";
   if (issue.message === "") return expectation(issue, path, hidden);
-  return hidden.givenAwayBy(issue.message) ? "is not valid" : issue.message;
+  return hidden.tellable(issue.message, path) ?? "is not valid";
 }
 
 function requirement({ type, expected }: Issue): string {
@@ -59,7 +59,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 function expectation(issue: Issue, path: Path, hidden: HiddenValues): string {
   const known = EXPECTED[issue.type];
   if (known !== undefined) return issue.expected === "never" ? "unknown key" : known;
-  if (issue.expected === null) return "is not valid";
+  if (issue.expected === null) return issue.type.endsWith("check") ? "is not valid" : `is not a valid ${issue.type}`;
   if (issue.expected === "Object") return "expected a block of keys";
   const choices = choicesOf(issue.expected);
   if (choices.length === 0) return `expected ${issue.expected}`;

@@ -64,7 +64,7 @@ function alternatives(shape: Shape, value: unknown): readonly GenericSchema[] {
 }
 
 function couldBe(schema: GenericSchema, value: unknown, discriminator: unknown): boolean {
-  const { type, entries, options, wrapped } = shapeOf(schema);
+  const { type, entries, wrapped } = shapeOf(schema);
   if (wrapped !== undefined) return couldBe(wrapped, value, discriminator);
   if (type === "array") return Array.isArray(value);
   if (entries !== undefined) {
@@ -73,7 +73,8 @@ function couldBe(schema: GenericSchema, value: unknown, discriminator: unknown):
     return tag === undefined || allows(tag, value[discriminator as string]);
   }
   if (type === "string" || type === "number" || type === "boolean") return typeof value === type;
-  return options !== undefined && type === "picklist" ? options.includes(value) : true;
+  if (type === "literal" || type === "picklist") return typeof value !== "object" || value === null;
+  return true;
 }
 
 function allows(tag: GenericSchema, value: unknown): boolean {

@@ -7,7 +7,8 @@ import { conditional, schemaNode, type SchemaNode } from "./schema-node.ts";
 
 /**
  * The JSON Schema (draft 7, which editors know best) of the document, with the options of the plugins in `registry`.
- * It accepts every document that validation accepts; validation knows more.
+ * It accepts every document that validation accepts, as it is written, unless the `type` of a resolver or the `op` of a
+ * condition is a reference. Validation knows more.
  */
 export function configJsonSchema(registry: Registry): object {
   const document = schemaNode(documentSchema);

@@ -89,7 +89,7 @@ export class RuleContext {
     return !this.written(path) || valueAt(this.#document, path) === "";
   }
 
-  /** The ids of a list as written; `undefined` when it is no list, so that nothing can be said about its parts. */
+  /** The ids of a list as written; `undefined` when one cannot be read, so that nothing is known to be missing. */
   #declared(kind: Kind): Declared | undefined {
     const known = this.#declaredIds.get(kind);
     if (known !== undefined) return known;
@@ -99,7 +99,7 @@ export class RuleContext {
     const visible: string[] = [];
     for (const [index, element] of (list as readonly unknown[]).entries()) {
       const id = isBlock(element) ? element["id"] : undefined;
-      if (typeof id !== "string") continue;
+      if (typeof id !== "string") return undefined;
       ids.add(id);
       if (!this.hidden.covers([kind, index, "id"])) visible.push(id);
     }

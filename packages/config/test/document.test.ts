@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { emptyConfig, parseConfig } from "../src/index.ts";
+import { goodDocument, problemsOf, warningsOf, withValue } from "./support/documents.ts";
+import { registry } from "./support/plugins.ts";
+
+const POLICY = {
+  maxInFlight: 100,
+  maxReplayAttempts: 5,
+  replayBudgetMs: 0,
+  sendTimeoutMs: 30_000,
+  maxOutboxDepth: 10_000,
+  ackAfter: "target_accept",
+  onPermanentFailure: "dlq",
+  onExpired: "dlq",
+  onFiltered: "drop",
+  allowUnfenced: false,
+  backoff: { initialIntervalMs: 1000, maxIntervalMs: 30_000, multiplier: 2, jitter: 0.2 },
+};
+
+describe("a document in which nothing is wrong", () => {
+  it("becomes a configuration with every default filled in", () => {
+    expect(problemsOf(goodDocument())).toEqual([]);
+    expect(warningsOf(goodDocument())).toEqual([]);
+    expect(parseConfig(goodDocument(), registry)).toEqual({
+      configVersion: 3,
+      bridge: {
+        id: "plant-7",
+        instanceId: undefined,
+        deploymentMode: "standalone",
+        logLevel: "info",
+        shutdownTimeoutMs: 30_000,
+        drainTimeoutMs: 30_000,
+        perRecordDrainTimeoutMs: 3000,
+        maxDrainTimeoutMs: 10_000,
+        quiesceTimeoutMs: 25_000,
+        terminalLingerMs: 5000,
+      },
+      configWatch: { mode: "notify", pollIntervalMs: 30_000, debounceMs: 100 },
+      http: undefined,
+      audit: { log: true, file: undefined },
+      stores: { dlq: { type: "file", reach: "instance", options: { acknowledge_volatile: false, path: "dlq.db" } } },
+      sessions: [
+        {
+          id: "broker",
+          transport: "mqtt",
+          sessionMode: "persistent",
+          options: { broker_urls: ["mqtt://127.0.0.1:1883"], keep_alive: 60_000 },
+        },
+      ],
+      receivers: [
+        { id: "in", transport: "mqtt", sessionId: "broker", topics: [{ topic: "s/#", qos: 1 }], options: {} },
+      ],
+      senders: [
+        { id: "out", transport: "http", sessionId: undefined, options: { url: "https://example.com", retries: 0 } },
+      ],
+      bindings: [{ id: "to-out", senderId: "out", sessionId: undefined, managed: false, address: "/ingest/{device}" }],
+      processors: [{ id: "only-alarms", type: "filter", options: { keep: "*" } }],
+      routes: [
+        {
+          id: "alarms",
+          receiverId: "in",
+          deliveryMode: "direct_hold",
+          dispatchMode: "single",
+          processors: ["only-alarms"],
+          resolver: { type: "rules", rules: [], defaultBindings: ["to-out"] },
+          bindings: ["to-out"],
+          policy: POLICY,
+        },
+      ],
+    });
+  });
+
+  it("spec 1.7: carries the http block, with ports and origins as servers need them", () => {
+    const document = withValue("http", {
+      monitor_addr: "[::1]:9081",
+      admin_api_key: "0123456789abcdef",
+      cors_origins: "https://Ops.example.com:443, http://localhost:3000,",
+    });
+    expect(problemsOf(document)).toEqual([expect.stringMatching(/^http\.cors_origins: not a comma-separated list/)]);
+    const fixed = withValue("http.cors_origins", "https://Ops.example.com:443, http://localhost:3000", document);
+    expect(parseConfig(fixed, registry).http).toEqual({
+      adminAddr: ":8080",
+      monitorAddr: "[::1]:9081",
+      adminApiKey: "0123456789abcdef",
+      monitorApiKey: "",
+      corsOrigins: ["https://ops.example.com", "http://localhost:3000"],
+      tlsCertFile: "",
+      tlsKeyFile: "",
+    });
+  });
+
+  it("carries the audit file and the options of every block that has some", () => {
+    const document = withValue("audit", { log: false, file: { path: "audit.jsonl", max_bytes: 1_000_000 } });
+    expect(parseConfig(document, registry).audit).toEqual({
+      log: false,
+      file: { path: "audit.jsonl", maxBytes: 1_000_000, keep: 10 },
+    });
+  });
+
+  it("lets a binding take the session of its sender, and says who names it", () => {
+    const document = goodDocument();
+    document["senders"] = [{ id: "out", session_id: "broker" }];
+    expect(parseConfig(document, registry).senders[0]).toMatchObject({ transport: "mqtt", sessionId: "broker" });
+    expect(parseConfig(document, registry).bindings[0]).toMatchObject({ sessionId: "broker", managed: false });
+    withValue("bindings.0.session_id", "broker", document);
+    expect(parseConfig(document, registry).bindings[0]).toMatchObject({ sessionId: "broker", managed: true });
+  });
+
+  it("spec 3.3: cuts the quiesce budget to drain_timeout, with a warning only where somebody wrote it", () => {
+    const short = withValue("bridge.drain_timeout", "10s");
+    expect(parseConfig(short, registry).bridge.quiesceTimeoutMs).toBe(10_000);
+    expect(warningsOf(short)).toEqual([]);
+    expect(warningsOf(withValue("bridge.quiesce_timeout", "20s", short))).toEqual([
+      "bridge.quiesce_timeout: is longer than drain_timeout and is cut to it",
+    ]);
+  });
+});
+
+describe("a start without a document", () => {
+  it("spec 1.8: has no routes and no sessions", () => {
+    expect(emptyConfig()).toMatchObject({ bridge: { id: "bridge" }, routes: [], sessions: [], stores: {} });
+    expect(emptyConfig("plant-7").bridge.id).toBe("plant-7");
+  });
+});
