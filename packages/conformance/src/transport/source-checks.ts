@@ -31,7 +31,7 @@ export const SOURCE_CHECKS = {
     await first[Symbol.asyncDispose]();
     const second = await stage.consumer();
     await stage.publishTexts("d");
-    await second.acceptAll([...unsettled.map(({ message }) => textOf(message)), "d"], signal);
+    await second.acceptAll([...texts(unsettled), "d"], signal);
   },
   "what is unsettled comes back after the connection was cut": async (stage, signal) => {
     const consumer = await stage.consumer();
@@ -40,10 +40,8 @@ export const SOURCE_CHECKS = {
     await accept(settled as Delivery, signal);
     await cut(stage, unsettled, signal);
     await consumer.session?.up(2, signal);
-    await consumer.acceptAll(
-      unsettled.map(({ message }) => textOf(message)),
-      signal,
-    );
+    // The cut may have caught the settlement on its way: what was settled just before may come back too.
+    await consumer.acceptAll(texts(unsettled), signal, texts([settled as Delivery]));
   },
   "a settlement that comes after the connection was cut is refused": async (stage, signal) => {
     const consumer = await stage.consumer();
@@ -86,7 +84,7 @@ export const SOURCE_CHECKS = {
     const payloads = Array.from({ length: TOGETHER }, (_, i) => `m${i}`);
     await stage.publishTexts(...payloads);
     const held = await first.take(TOGETHER, signal);
-    assert.deepEqual(new Set(held.map(({ message }) => textOf(message))), new Set(payloads));
+    assert.deepEqual(new Set(texts(held)), new Set(payloads));
     await Promise.all(held.toReversed().map((delivery) => accept(delivery, signal)));
     await first[Symbol.asyncDispose]();
     const second = await stage.consumer();
@@ -116,14 +114,13 @@ export const SOURCE_CHECKS = {
     const consumer = await stage.consumer();
     await stage.publishTexts("a");
     await consumer.acceptAll(["a"], signal);
-    const next = consumer.next(signal);
-    next.catch(() => {});
+    // "a" may come back: the cut may have caught its settlement on its way.
+    const later = consumer.acceptAll(["b"], signal, ["a"]);
+    later.catch(() => {});
     stage.link("source").cut();
     await consumer.session?.up(2, signal);
     await stage.publishTexts("b");
-    const delivery = await next;
-    assert.equal(textOf(delivery.message), "b");
-    await accept(delivery, signal);
+    await later;
   },
   "leaves no listener on the signal of receive": async (stage, signal) => {
     const consumer = await stage.consumer();
@@ -156,6 +153,10 @@ export const EXCUSED_SOURCE_CHECKS: { readonly [name in keyof typeof SOURCE_CHEC
     assert.equal(delivery.receiveCount, undefined, "it claims to count");
   },
 };
+
+function texts(deliveries: readonly Delivery[]): readonly string[] {
+  return deliveries.map(({ message }) => textOf(message));
+}
 
 async function notReleasable(stage: Stage, signal: AbortSignal): Promise<void> {
   const delivery = await oneDelivery(stage, signal);
