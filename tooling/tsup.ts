@@ -15,6 +15,19 @@ const shared: Options = {
 export const library = (entry: string[] = ["src/index.ts"]): ReturnType<typeof defineConfig> =>
   defineConfig({ ...shared, entry, onSuccess: "tsc --project tsconfig.build.json" });
 
-/** An application: one self-contained file per entry. */
+// What is bundled and still written for CommonJS asks for the platform's modules with `require`.
+const REQUIRE =
+  'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);';
+
+/** An application: one self-contained file per entry, made from the sources of the workspace, so that it builds alone. */
 export const application = (entry: string[]): ReturnType<typeof defineConfig> =>
-  defineConfig({ ...shared, entry, noExternal: [/.*/], splitting: false });
+  defineConfig({
+    ...shared,
+    entry,
+    noExternal: [/.*/],
+    splitting: false,
+    banner: { js: REQUIRE },
+    esbuildOptions: (options) => {
+      options.conditions = ["@bridge/source"];
+    },
+  });

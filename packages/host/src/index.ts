@@ -1,1 +1,2 @@
-export {};
+export { type HostProcess } from "./host-process.ts";
+export { type BridgeApp, runBridge } from "./run-bridge.ts";

@@ -1,0 +1,29 @@
+# The reference binary, in an image that runs as nobody in particular on a read-only file system:
+#
+#   docker build -t bridge .
+#   docker run --read-only --restart=always -v "$PWD/bridge.yaml:/etc/bridge/bridge.yaml:ro" -p 8081:8081 bridge
+#
+# Both bases need a glibc and Node 24 or newer; the second one runs `node` by that name.
+ARG BUILD_IMAGE=node:24-bookworm-slim
+ARG RUNTIME_IMAGE=node:24-bookworm-slim
+
+FROM ${BUILD_IMAGE} AS build
+ENV CI=true
+WORKDIR /src
+COPY . .
+RUN npx --yes pnpm@12.21.0 install --frozen-lockfile \
+ && npx --yes pnpm@12.21.0 --filter @bridge/reference run build
+
+FROM ${RUNTIME_IMAGE}
+ENV NODE_ENV=production
+# Where the container looks for its own liveness; change it together with http.monitor_addr.
+ENV BRIDGE_LIVE_URL=http://127.0.0.1:8081/api/v1/monitor/live
+COPY --from=build /src/apps/reference/dist/main.js /opt/bridge/main.mjs
+WORKDIR /etc/bridge
+# A number, so that an orchestrator can see that it is not root.
+USER 1000:1000
+EXPOSE 8080 8081
+HEALTHCHECK --interval=10s --timeout=5s --start-period=10s \
+  CMD ["node", "-e", "fetch(process.env.BRIDGE_LIVE_URL).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "/opt/bridge/main.mjs"]
+CMD ["-config", "/etc/bridge/bridge.yaml"]

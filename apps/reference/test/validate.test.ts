@@ -1,0 +1,60 @@
+import { createServer } from "node:net";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { afterAll, describe, expect, test } from "vitest";
+import { webToWeb } from "./support/documents.ts";
+import { Folder } from "./support/folder.ts";
+
+const folder = new Folder();
+afterAll(() => folder[Symbol.dispose]());
+
+describe("contract 7: -validate", () => {
+  test("a sound configuration: 0", async () => {
+    const file = folder.write("sound.yaml", webToWeb("http://127.0.0.1:1"));
+    await using bridge = folder.run(["-validate", "-config", file]);
+    expect(await bridge.ended).toBe(0);
+    expect(bridge.stdout).toBe(`${file}: valid\n`);
+    expect(bridge.stderr).toBe("");
+  });
+
+  test("each problem with its path and line: 1", async () => {
+    const file = folder.write(
+      "problems.yaml",
+      [
+        "bridge: {id: test, drain_timeout: 30}",
+        "routes:",
+        "  - id: only",
+        "    receiver_id: nowhere",
+        "    bindings: [neither]",
+        "    polcy: {}",
+      ].join("\n"),
+    );
+    await using bridge = folder.run([`-config=${file}`, "--validate"]);
+    expect(await bridge.ended).toBe(1);
+    const lines = bridge.stderr.split("\n").slice(0, -1);
+    const found = (place: string): string | undefined => lines.find((line) => line.startsWith(`${file}:${place}`));
+    expect(found("1:")).toMatch(/bridge\.drain_timeout: .*"250ms"/);
+    expect(found("4:")).toContain("routes[0].receiver_id: ");
+    expect(found("5:")).toContain("routes[0].bindings[0]: ");
+    expect(found("6:")).toMatch(/routes\[0\]\.polcy: .*policy/);
+    expect(lines.every((line) => line.startsWith(`${file}:`))).toBe(true);
+    expect(bridge.stdout).toBe("");
+  });
+
+  test("a missing file: 1", async () => {
+    await using bridge = folder.run(["-validate", "-config", "nowhere.yaml"]);
+    expect(await bridge.ended).toBe(1);
+    expect(bridge.stderr).toBe("nowhere.yaml: there is no such file\n");
+  });
+
+  test("it opens nothing: taken ports do not matter", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const taken = `127.0.0.1:${port}`;
+    const document = webToWeb("http://127.0.0.1:1", { addr: taken }).replaceAll('"127.0.0.1:0"', `"${taken}"`);
+    await using bridge = folder.run(["-validate", "-config", folder.write("taken.yaml", document)]);
+    expect(await bridge.ended).toBe(0);
+    server.close();
+  });
+});

@@ -1,0 +1,61 @@
+import { type BridgeConfig, emptyConfig, type Registry } from "@bridge/config";
+import { formatLocatedProblem, loadConfigFile, type LoadedConfig } from "@bridge/config-file";
+import { deadline, type Logger } from "@bridge/ports";
+import type { Flags } from "./flags.ts";
+import type { HostProcess } from "./host-process.ts";
+
+const LOAD_TIMEOUT_MS = 30_000;
+
+/**
+ * The configuration to run: of the file, or an empty one when the file is missing and may be (spec 1.8).
+ * `undefined` when there is none to run with; the log then says why.
+ * @throws Error when reading takes longer than 30 seconds
+ */
+export async function configuration(
+  { config: file, startEmpty }: Flags,
+  registry: Registry,
+  env: HostProcess["env"],
+  logger: Logger,
+): Promise<BridgeConfig | undefined> {
+  const loaded = await load(file, registry, env);
+  if (loaded === "missing") {
+    if (startEmpty) {
+      logger.warn("no configuration file: starting empty; put the file there and restart", { file });
+      return emptyConfig();
+    }
+    logger.error("no configuration file: name one with -config, or allow an empty start", { file });
+    return undefined;
+  }
+  for (const warning of loaded.warnings) {
+    logger.warn("configuration warning", { warning: formatLocatedProblem(warning) });
+  }
+  if (loaded.ok) return loaded.config;
+  for (const problem of loaded.problems) {
+    logger.error("configuration refused", { problem: formatLocatedProblem(problem) });
+  }
+  return undefined;
+}
+
+/**
+ * Tells, line by line, what is wrong with a configuration file (`-validate`); resolves to whether nothing is.
+ * @throws Error when reading takes longer than 30 seconds
+ */
+export async function validateFile(file: string, registry: Registry, host: HostProcess): Promise<boolean> {
+  const loaded = await load(file, registry, host.env);
+  if (loaded === "missing") {
+    host.stderr.write(`${file}: there is no such file\n`);
+    return false;
+  }
+  for (const warning of loaded.warnings) host.stderr.write(`warning: ${formatLocatedProblem(warning)}\n`);
+  if (loaded.ok) {
+    host.stdout.write(`${file}: valid\n`);
+    return true;
+  }
+  for (const problem of loaded.problems) host.stderr.write(`${formatLocatedProblem(problem)}\n`);
+  return false;
+}
+
+async function load(file: string, registry: Registry, env: HostProcess["env"]): Promise<LoadedConfig | "missing"> {
+  using bound = deadline(LOAD_TIMEOUT_MS, new Error(`${file} and what it refers to could not be read in 30 s`));
+  return await loadConfigFile(file, registry, { env, signal: bound.signal });
+}

@@ -1,0 +1,52 @@
+import type { LogLevel } from "@bridge/config";
+import type { LogFields, Logger } from "@bridge/ports";
+import { type DestinationStream, pino } from "pino";
+import { prettyFactory } from "pino-pretty";
+import type { HostProcess } from "./host-process.ts";
+
+/**
+ * The log of a process, on its standard error: JSON lines, or lines for people when that is a terminal. Each line is
+ * written before the call returns, so that none is lost however the process ends.
+ */
+export function openLog(stderr: HostProcess["stderr"], level: LogLevel): Logger {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  return adapt(pino(options, stderr.isTTY ? forPeople(stderr) : stderr));
+}
+
+/** Formatted in this thread: a transport of its own could not be bundled, and loses lines when the process exits. */
+function forPeople(terminal: HostProcess["stderr"]): DestinationStream {
+  const format = prettyFactory({
+    colorize: terminal.hasColors(),
+    translateTime: "SYS:HH:MM:ss.l",
+    hideObject: true,
+    messageFormat: sentence,
+  });
+  return { write: (line) => void terminal.write(format(line)) };
+}
+
+/** The sentence of a line, followed by its fields. */
+function sentence({ level: _level, time: _time, msg, ...fields }: LogFields): string {
+  const words = Object.entries(fields).map(
+    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return [msg, ...words].join(" ");
+}
+
+function adapt(to: pino.Logger): Logger {
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields: LogFields = {}): void =>
+      to[level](fields, message);
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    child: (fields) => adapt(to.child(fields)),
+  };
+}

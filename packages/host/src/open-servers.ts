@@ -1,0 +1,67 @@
+import type { Auditor } from "@bridge/audit";
+import type { HttpSection } from "@bridge/config";
+import type { Supervisor } from "@bridge/core";
+import { createAdminApp } from "@bridge/http-admin";
+import { type FetchApp, listen, type Listener } from "@bridge/http-kit";
+import { createMonitorApp } from "@bridge/http-monitor";
+import { deadline, type Seams } from "@bridge/ports";
+import type { ApiKeys } from "./api-keys.ts";
+import { messageOf } from "./message-of.ts";
+
+/** The servers of a process, bound once at its start (spec 1.7). */
+export interface Servers {
+  readonly monitor: Listener;
+  /** Absent when there is no key that could open it. */
+  readonly admin: Listener | undefined;
+}
+
+export interface ServersOptions {
+  readonly supervisor: Supervisor;
+  readonly auditor: Auditor;
+  /** Absent: the monitor server on its usual address, and the admin server too if there is a key. */
+  readonly http: HttpSection | undefined;
+  readonly keys: ApiKeys;
+  readonly seams: Seams;
+}
+
+const BIND_TIMEOUT_MS = 10_000;
+const USUAL_ADDRESS = { admin: ":8080", monitor: ":8081" } as const;
+
+/**
+ * Binds both servers or none, before the bridge takes its first message: the probes answer while it starts, and a
+ * taken port costs no message.
+ * @throws Error naming the field of an address or file that cannot be used
+ */
+export async function openServers({ supervisor, auditor, http, keys, seams }: ServersOptions): Promise<Servers> {
+  const shared = { ...seams, supervisor: () => supervisor, auditor, corsOrigins: http?.corsOrigins };
+  const adminKeys = { adminApiKey: keys.admin };
+  const bind = async (server: "admin" | "monitor", addr: string, app: FetchApp): Promise<Listener> => {
+    using bound = deadline(BIND_TIMEOUT_MS, new Error(`not bound after ${BIND_TIMEOUT_MS} ms`));
+    try {
+      const listener = await listen({ ...seams, addr, app, tls: tlsOf(http) }, bound.signal);
+      seams.logger.info(`${server} server listens`, { url: listener.url });
+      return listener;
+    } catch (error) {
+      throw new Error(`http.${server}_addr: ${messageOf(error)}`, { cause: error });
+    }
+  };
+
+  const monitorApp = createMonitorApp({ ...shared, keys: { ...adminKeys, monitorApiKey: keys.monitor } });
+  const monitor = await bind("monitor", http?.monitorAddr ?? USUAL_ADDRESS.monitor, monitorApp);
+  if (keys.admin === undefined) {
+    seams.logger.warn("no admin server: set BRIDGE_ADMIN_API_KEY, or http.admin_api_key in the configuration");
+    return { monitor, admin: undefined };
+  }
+  try {
+    const adminApp = createAdminApp({ ...shared, keys: adminKeys });
+    return { monitor, admin: await bind("admin", http?.adminAddr ?? USUAL_ADDRESS.admin, adminApp) };
+  } catch (error) {
+    await monitor[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function tlsOf(http: HttpSection | undefined): { certFile: string; keyFile: string } | undefined {
+  if (http === undefined || http.tlsCertFile === "") return undefined;
+  return { certFile: http.tlsCertFile, keyFile: http.tlsKeyFile };
+}

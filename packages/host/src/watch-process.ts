@@ -1,0 +1,52 @@
+import type { Logger } from "@bridge/ports";
+import { EXIT_CODES } from "./exit-codes.ts";
+import type { HostProcess } from "./host-process.ts";
+import { messageOf } from "./message-of.ts";
+
+/** Whoever ends the process from outside; disposing it leaves the process as it was. */
+export interface ProcessWatch extends Disposable {
+  /** Resolves at the first SIGINT or SIGTERM; the second one ends the process at once. */
+  readonly asked: Promise<NodeJS.Signals>;
+}
+
+/** Takes over the signals of the process and the errors that nobody caught. `logger` is asked for at each event. */
+export function watchProcess(host: HostProcess, logger: () => Logger): ProcessWatch {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  let asked = false;
+  const onEnd = (signal: NodeJS.Signals): void => {
+    if (!asked) {
+      asked = true;
+      resolve(signal);
+      return;
+    }
+    logger().warn("second signal: leaving at once", { signal });
+    host.exit(EXIT_CODES.forced);
+  };
+  const onReload = (): void => {
+    logger().warn("SIGHUP has no effect: a changed configuration applies at the next start");
+  };
+  const onUncaught = (thrown: unknown): void => {
+    const stack = thrown instanceof Error ? thrown.stack : undefined;
+    logger().error("uncaught error: leaving at once", { error: messageOf(thrown), stack });
+    host.exit(EXIT_CODES.crashed);
+  };
+
+  host.on("SIGINT", onEnd);
+  host.on("SIGTERM", onEnd);
+  host.on("SIGHUP", onReload);
+  host.on("uncaughtException", onUncaught);
+  host.stderr.on("error", ignoreLostReader);
+  return {
+    asked: promise,
+    [Symbol.dispose]() {
+      host.off("SIGINT", onEnd);
+      host.off("SIGTERM", onEnd);
+      host.off("SIGHUP", onReload);
+      host.off("uncaughtException", onUncaught);
+      host.stderr.off("error", ignoreLostReader);
+    },
+  };
+}
+
+/** Nobody reading the log is no reason to stop carrying messages. */
+function ignoreLostReader(): void {}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { parseFlags, usage, UsageError } from "../src/flags.ts";
+
+const DEFAULTS = { config: "bridge.yaml", startEmpty: true, validate: false, version: false, help: false };
+
+describe("contract 7: flags", () => {
+  test("without any, the defaults", () => {
+    expect(parseFlags([])).toEqual(DEFAULTS);
+  });
+
+  test.each([["-config", "a.yaml"], ["--config", "a.yaml"], ["-config=a.yaml"], ["--config=a.yaml"]])(
+    "one or two dashes, = or a space: %s %s",
+    (...args) => {
+      expect(parseFlags(args)).toEqual({ ...DEFAULTS, config: "a.yaml" });
+    },
+  );
+
+  test.each([
+    ["-start-empty=false", false],
+    ["--start-empty=false", false],
+    ["-start-empty=true", true],
+    ["-start-empty", true],
+  ])("%s", (arg, startEmpty) => {
+    expect(parseFlags([arg])).toEqual({ ...DEFAULTS, startEmpty });
+  });
+
+  test("on and off after a space", () => {
+    expect(parseFlags(["-start-empty", "false", "-validate", "true", "--help"])).toEqual({
+      ...DEFAULTS,
+      startEmpty: false,
+      validate: true,
+      help: true,
+    });
+  });
+
+  test.each(["validate", "version", "help"] as const)("-%s is off unless it is there", (name) => {
+    expect(parseFlags([`-${name}`])).toEqual({ ...DEFAULTS, [name]: true });
+    expect(parseFlags([`--${name}=false`])).toEqual(DEFAULTS);
+  });
+
+  test("a value may hold = and dashes, and the last of a kind wins", () => {
+    expect(parseFlags(["-config=x", "-config", "--odd=name.yaml"]).config).toBe("--odd=name.yaml");
+    expect(parseFlags(["-config=a=b"]).config).toBe("a=b");
+  });
+
+  test.each([
+    [["-cofnig", "x"], "unknown flag -cofnig"],
+    [["--no-such=1"], "unknown flag -no-such"],
+    [["bridge.yaml"], 'unexpected argument "bridge.yaml"'],
+    [["-validate", "bridge.yaml"], 'unexpected argument "bridge.yaml"'],
+    [["--"], 'unexpected argument "--"'],
+    [["-"], 'unexpected argument "-"'],
+    [[""], 'unexpected argument ""'],
+    [["---config=x"], 'unexpected argument "---config=x"'],
+    [["-config"], "-config needs a FILE"],
+    [["-config="], "-config needs a FILE"],
+    [["-config", ""], "-config needs a FILE"],
+    [["-start-empty=maybe"], '-start-empty is true or false, not "maybe"'],
+    [["-start-empty="], '-start-empty is true or false, not ""'],
+    [["-help=1"], '-help is true or false, not "1"'],
+    [["-constructor"], "unknown flag -constructor"],
+  ])("%j is refused", (args, message) => {
+    expect(() => parseFlags(args)).toThrow(new UsageError(message));
+  });
+
+  test("the usage names every flag", () => {
+    const text = usage("bridge");
+    for (const flag of ["-config FILE", "-start-empty", "-validate", "-version", "-help"]) expect(text).toContain(flag);
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { openLog } from "../src/log.ts";
+import { StandIn } from "./stand-in.ts";
+
+describe("contract 7: the log", () => {
+  test("is lines of JSON on standard error", () => {
+    const host = new StandIn();
+    const logger = openLog(host.process.stderr, "info");
+    logger.warn("session lost", { session_id: "broker", code: "TIMEOUT" });
+    logger.child({ route_id: "alarms" }).error("source lost");
+    const [first, second] = host.log.map(({ time, ...rest }) => {
+      expect(new Date(String(time)).toISOString()).toBe(time);
+      return rest;
+    });
+    expect(first).toEqual({ level: "warn", session_id: "broker", code: "TIMEOUT", msg: "session lost" });
+    expect(second).toEqual({ level: "error", route_id: "alarms", msg: "source lost" });
+    expect(host.stdout.text).toBe("");
+  });
+
+  test("is for people on a terminal", () => {
+    const host = new StandIn({ terminal: true });
+    openLog(host.process.stderr, "info").warn("session lost", { session_id: "broker", subscriptions: 2 });
+    expect(host.stderr.lines).toHaveLength(1);
+    expect(host.stderr.text).toMatch(
+      /^\[\d\d:\d\d:\d\d\.\d{3}\] WARN: session lost session_id=broker subscriptions=2\n$/,
+    );
+  });
+
+  test("is complete when the call returns, so that an exit loses nothing", () => {
+    for (const terminal of [true, false]) {
+      const host = new StandIn({ terminal });
+      openLog(host.process.stderr, "info").error("the last words");
+      expect(host.stderr.text).toContain("the last words");
+    }
+  });
+
+  test("leaves out what is below its level", () => {
+    const host = new StandIn();
+    const logger = openLog(host.process.stderr, "warn");
+    logger.debug("a");
+    logger.info("b");
+    logger.child({}).info("c");
+    logger.warn("d");
+    logger.error("e");
+    expect(host.log.map((line) => line["msg"])).toEqual(["d", "e"]);
+  });
+});

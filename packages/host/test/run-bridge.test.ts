@@ -1,0 +1,151 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Plugins } from "@bridge/config";
+import type { TransportPlugin } from "@bridge/ports";
+import { memoryTransport } from "@bridge/transport-memory";
+import { afterAll, describe, expect, test } from "vitest";
+import { runBridge } from "../src/index.ts";
+import { StandIn } from "./stand-in.ts";
+
+const KEY = "a-key-for-the-host-tests";
+const folder = mkdtempSync(join(tmpdir(), "bridge-host-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A route of the memory transport, whose sender may be one that does not close. */
+const document = (bridge: string, adminAddr: string): string => `
+bridge: {id: test, ${bridge}}
+http: {admin_addr: "${adminAddr}", monitor_addr: "127.0.0.1:0", admin_api_key: ${KEY}}
+receivers: [{id: in, transport: memory, options: {channel: in}}]
+senders: [{id: out, transport: memory, options: {channel: out}}]
+bindings: [{id: to-out, sender_id: out}]
+routes: [{id: only, receiver_id: in, bindings: [to-out], policy: {on_permanent_failure: drop, on_expired: drop}}]
+`;
+
+/** The memory transport, but for what becomes of closing a sender. */
+function closing(dispose: () => Promise<void>): Plugins {
+  const memory = memoryTransport();
+  const { sender } = memory;
+  if (sender === undefined) throw new Error("the memory transport has senders");
+  const stuck: TransportPlugin = {
+    ...memory,
+    sender: {
+      ...sender,
+      create(options, context) {
+        const part = sender.create(options, context);
+        return { send: part.send.bind(part), [Symbol.asyncDispose]: dispose };
+      },
+    },
+  };
+  return { transports: [stuck] };
+}
+
+const sound: Plugins = { transports: [memoryTransport()] };
+const refusing = closing(() => Promise.reject(new Error("cannot close")));
+
+let files = 0;
+function run(plugins: Plugins, bridge = "log_level: info", adminAddr = "127.0.0.1:0") {
+  const file = join(folder, `${files++}.yaml`);
+  writeFileSync(file, document(bridge, adminAddr));
+  const host = new StandIn({ args: ["-config", file] });
+  const code = runBridge({ program: { name: "bridge", version: "1.2.3" }, plugins }, host.process);
+  return { host, code };
+}
+
+async function eventually<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+  for (const deadline = performance.now() + 30_000; performance.now() < deadline; await delay(5)) {
+    const found = await look();
+    if (found !== undefined) return found;
+  }
+  throw new Error("it did not happen within 30 s");
+}
+
+function logged(host: StandIn, msg: string): Promise<Record<string, unknown>> {
+  return eventually(() => host.log.find((each) => each["msg"] === msg));
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function call(host: StandIn, server: "admin" | "monitor", path: string, method = "GET") {
+  const { url } = await logged(host, `${server} server listens`);
+  const response = await fetch(`${String(url)}/api/v1/${server}/${path}`, { method, headers: { "X-API-Key": KEY } });
+  return { status: response.status, body: await response.json() };
+}
+
+describe("a process", () => {
+  test("carries its bridge until it is asked to end, and leaves nothing behind", async () => {
+    const { host, code } = run(sound);
+    expect(await logged(host, "bridge started")).toMatchObject({
+      routes: 1,
+      instance_id: expect.stringMatching(/^test-/) as string,
+    });
+    expect(await call(host, "monitor", "ready")).toMatchObject({ status: 200 });
+    host.emit("SIGTERM", "SIGTERM");
+    expect(await code).toBe(0);
+    expect(host.exits).toEqual([]);
+    expect(host.eventNames()).toEqual([]);
+    expect(host.stderr.eventNames()).toEqual([]);
+  });
+
+  test("logs audit events even when its log is for errors only", async () => {
+    const port = await freePort();
+    const { host, code } = run(sound, "log_level: error", `127.0.0.1:${port}`);
+    const asked = await eventually(() => fetch(`http://127.0.0.1:${port}/api/v1/admin/bridge`).catch(() => undefined));
+    expect(asked.status).toBe(401);
+    host.emit("SIGTERM", "SIGTERM");
+    expect(await code).toBe(0);
+    expect(host.log).toEqual([expect.objectContaining({ msg: "audit", action: "auth.failure" })]);
+  });
+
+  test("spec 3.4: plugins that clash: 1, in one sentence", async () => {
+    const { host, code } = run({ transports: [memoryTransport(), memoryTransport()] });
+    expect(await code).toBe(1);
+    expect(host.stderr.text).toBe('bridge: two transport plugins have the type "memory": register one\n');
+  });
+});
+
+describe("a bridge that does not stop", () => {
+  test("contract 7: a stop error at shutdown: 1, naming the phase", async () => {
+    const { host, code } = run(refusing);
+    await logged(host, "bridge started");
+    host.emit("SIGTERM", "SIGTERM");
+    expect(await code).toBe(1);
+    expect((await logged(host, "the bridge did not stop cleanly"))["error"]).toMatch(/sender out.*cannot close/);
+  });
+
+  test("spec 3.3: what is still running when both budgets are spent is abandoned: 1", async () => {
+    const never = Promise.withResolvers<void>();
+    const { host, code } = run(
+      closing(() => never.promise),
+      "shutdown_timeout: 50ms",
+    );
+    await logged(host, "bridge started");
+    host.emit("SIGTERM", "SIGTERM");
+    expect(await code).toBe(1);
+    expect((await logged(host, "the bridge did not stop cleanly"))["error"]).toContain("still stopping");
+    never.resolve();
+  });
+
+  test("spec 3.1: wedged, it tells /live, lingers and ends with 1", async () => {
+    const { host, code } = run(refusing, "terminal_linger: 1h");
+    await logged(host, "bridge started");
+    expect(await call(host, "monitor", "live")).toEqual({ status: 200, body: { status: "alive" } });
+    expect(await call(host, "admin", "bridge/stop", "POST")).toMatchObject({ status: 500 });
+    expect(await call(host, "admin", "bridge/start", "POST")).toMatchObject({ status: 409 });
+    expect(await call(host, "monitor", "live")).toEqual({ status: 503, body: { status: "terminal" } });
+    host.emit("SIGTERM", "SIGTERM"); // does not wait for the end of the hour
+    expect(await code).toBe(1);
+    expect(host.log.find((line) => line["cause"] === "wedged")).toMatchObject({ level: "error" });
+    expect(host.eventNames()).toEqual([]);
+  });
+});
