@@ -85,6 +85,7 @@ export class MemoryConsumer implements AsyncIterableIterator<Delivery, undefined
     const [first] = this.#pending.splice(0, 1);
     if (first === undefined) this.#failure = cause;
     else first.reject(cause);
+    this.detach(cause);
     this.#end();
   }
 

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { memoryHub } from "../src/index.ts";
+import { ACCEPT, iterate, next, parts, signal } from "./parts.ts";
+
+test("waits for messages and for settlements", async () => {
+  const hub = memoryHub();
+  const channel = hub.channel("in");
+  const arrived = channel.waitForMessages(2, signal);
+  hub.publish("in", { payload: "a" });
+  hub.publish("in", { subject: "s", payload: Uint8Array.of(98), headers: { h: "1" } });
+  expect(await arrived).toMatchObject([
+    { subject: "in", payload: Uint8Array.of(97) },
+    { subject: "s", payload: Uint8Array.of(98), headers: { h: "1" } },
+  ]);
+  const settled = channel.waitForSettlements(1, signal);
+  await (await next(iterate(parts(hub).receiver({})))).settle(ACCEPT);
+  expect(await settled).toMatchObject([{ settlement: ACCEPT }]);
+});
+
+test("a wait that is aborted rejects with the reason", async () => {
+  const reason = new Error("given up");
+  const controller = new AbortController();
+  const waiting = memoryHub()
+    .channel("in")
+    .until(() => false, controller.signal);
+  controller.abort(reason);
+  await expect(waiting).rejects.toBe(reason);
+});
+
+test("remembers its last settlements only", async () => {
+  const hub = memoryHub({ history: 2 });
+  const iterator = iterate(parts(hub).receiver({}));
+  for (const id of ["a", "b", "c"]) {
+    hub.publish("in", { id });
+    await (await next(iterator)).settle(ACCEPT);
+  }
+  expect(hub.channel("in").accepted).toBe(3);
+  expect(hub.channel("in").settlements()).toMatchObject([{ message: { id: "b" } }, { message: { id: "c" } }]);
+});
+
+test("without a history it counts settlements and keeps none", async () => {
+  const hub = memoryHub({ history: 0 });
+  hub.publish("in", { payload: "a" });
+  await (await next(iterate(parts(hub).receiver({})))).settle(ACCEPT);
+  expect(hub.channel("in").accepted).toBe(1);
+  expect(hub.channel("in").settlements()).toEqual([]);
+});
