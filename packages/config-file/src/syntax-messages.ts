@@ -7,7 +7,7 @@ export const SYNTAX_MESSAGES: Readonly<Record<ErrorCode, string>> = {
   BAD_COLLECTION_TYPE: "the tag does not fit what it stands at",
   BAD_DIRECTIVE: "this directive is malformed or not known",
   BAD_DQ_ESCAPE: "a string in double quotes holds an escape that is not known: double the backslash",
-  BAD_INDENT: "the indentation does not fit the lines above",
+  BAD_INDENT: "the indentation does not fit the lines above, or a bracket or brace is not closed there",
   BAD_PROP_ORDER: "anchors and tags stand before the value, after its indicator",
   BAD_SCALAR_START: "a plain string cannot begin with this character: put it in quotes",
   BLOCK_AS_IMPLICIT_KEY: "a block cannot stand here: put it on lines of its own, or quote a string that holds a colon",

@@ -24,7 +24,8 @@ export type Validation =
  * Holds a parsed document against everything that a configuration must be: the schema, the references between its
  * parts, the options of each plugin, and what the plugins can do. Tells all problems at once; never throws.
  */
-export function validateConfig(document: unknown, registry: Registry, options: ValidateOptions = {}): Validation {
+export function validateConfig(input: unknown, registry: Registry, options: ValidateOptions = {}): Validation {
+  const document = input ?? {}; // what an empty file holds
   const report = new Report();
   const hidden = new HiddenValues(document);
   hidden.hide(options.fromReference ?? []);

@@ -106,7 +106,8 @@ describe("the schema of the document is strict", () => {
   });
 
   it("is not misled by a document that is none", () => {
-    expect(problemsOf(null)).toEqual(["must not be null: give it a value or remove the key"]);
+    expect(problemsOf(null)).toEqual(["bridge: is required"]);
+    expect(problemsOf(undefined)).toEqual(["bridge: is required"]);
     expect(problemsOf("bridge")).toEqual(['expected a block of keys (got "bridge")']);
     expect(problemsOf([goodDocument()])).toContainEqual("expected a block of keys (got a list)");
     expect(problemsOf({})).toEqual(["bridge: is required"]);

@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseConfig } from "../src/index.ts";
+import { problemsOf, withValue } from "./support/documents.ts";
+import { registry } from "./support/plugins.ts";
+
+const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+const unit = fc.constantFrom("ms", "s", "m", "h");
+const parts = fc.array(fc.tuple(fc.nat(100), unit), { minLength: 1, maxLength: 4 });
+
+function lingerMs(text: string): number {
+  return parseConfig(withValue("bridge.terminal_linger", text), registry).bridge.terminalLingerMs;
+}
+
+describe("a duration", () => {
+  it("is the sum of its parts, in milliseconds", () => {
+    fc.assert(
+      fc.property(parts, (list) => {
+        const text = list.map(([amount, name]) => `${amount}${name}`).join("");
+        expect(lingerMs(text)).toBe(list.reduce((sum, [amount, name]) => sum + amount * MS[name], 0));
+      }),
+    );
+  });
+
+  it("may have a fraction", () => {
+    expect(lingerMs("1.5s")).toBe(1500);
+    expect(lingerMs("0.25m10ms")).toBe(15_010);
+  });
+
+  it("is refused in any other form", () => {
+    const other = fc.oneof(
+      fc.integer(),
+      fc.double(),
+      fc.string().filter((text) => !/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)),
+      parts.map((list) => `-${list.map(([amount, name]) => `${amount}${name}`).join("")}`),
+      parts.map((list) => list.map(([amount, name]) => `${amount} ${name}`).join(" ")),
+    );
+    fc.assert(
+      fc.property(other, (value) => {
+        expect(problemsOf(withValue("bridge.terminal_linger", value))).toEqual([
+          expect.stringMatching(/^bridge\.terminal_linger: (?:a|not a) duration/),
+        ]);
+      }),
+    );
+  });
+});
