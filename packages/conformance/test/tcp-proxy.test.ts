@@ -3,6 +3,8 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type TcpProxy, tcpProxy } from "../src/tcp-proxy.ts";
 
+const PATIENCE = { timeout: 10_000 };
+
 let echo: Server;
 let proxy: TcpProxy;
 
@@ -35,7 +37,7 @@ test("passes bytes in both directions, and the end of a stream", async () => {
   expect(proxy.connections).toBe(1);
   socket.end();
   await once(socket.resume(), "close");
-  await expect.poll(() => proxy.connections).toBe(0);
+  await expect.poll(() => proxy.connections, PATIENCE).toBe(0);
 });
 
 test("passes more than its buffers hold", async () => {
@@ -78,7 +80,7 @@ test("freeze holds everything back until restored, on new connections too", asyn
   direct.destroy();
   expect(arrived).toEqual([]);
   await proxy.restore();
-  await expect.poll(() => arrived.toSorted()).toEqual(["early", "late"]);
+  await expect.poll(() => arrived.toSorted(), PATIENCE).toEqual(["early", "late"]);
 });
 
 test("delay makes each direction late, and keeps the order", async () => {
@@ -89,7 +91,7 @@ test("delay makes each direction late, and keeps the order", async () => {
   socket.write("b");
   let text = "";
   socket.on("data", (bytes: Buffer) => (text += bytes.toString()));
-  await expect.poll(() => text).toBe("ab");
+  await expect.poll(() => text, PATIENCE).toBe("ab");
   // Timers may be a millisecond early.
   expect(performance.now() - begun).toBeGreaterThanOrEqual(78);
 });
@@ -107,7 +109,7 @@ test("reset breaks a connection that is half closed too", async () => {
   const failed = once(socket, "error");
   through.reset();
   expect(await failed).toMatchObject([{ code: "ECONNRESET" }]);
-  await expect.poll(() => through.connections).toBe(0);
+  await expect.poll(() => through.connections, PATIENCE).toBe(0);
   peer.destroy();
   silent.close();
 });

@@ -18,7 +18,7 @@ import { Producer } from "./producer.ts";
 import type { FaultyLink, SourcePlace, TargetPlace, TransportPlace } from "./transport-subject.ts";
 
 /** The most deliveries that a case holds unsettled. */
-export const WINDOW = 64;
+const WINDOW = 64;
 
 const seams = { clock: systemClock, random: systemRandom(), logger: silentLogger };
 
