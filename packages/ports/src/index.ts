@@ -14,6 +14,7 @@ export {
   defineFactory,
   type DlqStorePlugin,
   type Factory,
+  type OutboxStorePlugin,
   type PluginContext,
   type ProcessorPlugin,
   type Reach,
@@ -38,3 +39,15 @@ export {
 } from "./transport.ts";
 export { deadline, type Deadline, orAborted } from "./async.ts";
 export { systemClock, systemRandom } from "./system.ts";
+export {
+  type ClaimEnd,
+  type ClaimRequest,
+  type OutboxBacklog,
+  type OutboxClaim,
+  type OutboxFilter,
+  type OutboxHead,
+  type OutboxRecord,
+  type OutboxStatus,
+  type OutboxStore,
+  type PersistResult,
+} from "./outbox-store.ts";

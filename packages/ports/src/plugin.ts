@@ -1,5 +1,6 @@
 import type { GenericSchema, InferOutput } from "valibot";
 import type { DlqStore } from "./dlq-store.ts";
+import type { OutboxStore } from "./outbox-store.ts";
 import type { Processor } from "./processor.ts";
 import type { Seams } from "./seams.ts";
 import type { Receiver, Sender, Session, SessionRole } from "./transport.ts";
@@ -47,6 +48,7 @@ export interface StorePlugin<Store> extends Factory<PluginContext, (signal: Abor
 }
 
 export type DlqStorePlugin = StorePlugin<DlqStore>;
+export type OutboxStorePlugin = StorePlugin<OutboxStore>;
 
 export interface SessionContext extends PluginContext {
   readonly role: SessionRole;

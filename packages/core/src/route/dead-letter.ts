@@ -1,6 +1,5 @@
-import type { BridgeError, DeadLetter } from "@bridge/ports";
+import type { BridgeError, DeadLetter, Envelope } from "@bridge/ports";
 import { deadLetterId } from "./identity.ts";
-import type { Work } from "./work.ts";
 
 /** Why a message was given up, in words; the details are in the entry's error code and last error. */
 function reasonOf(error: BridgeError, attempts: number): string {
@@ -18,19 +17,25 @@ function reasonOf(error: BridgeError, attempts: number): string {
   }
 }
 
-/** The entry for a message that was given up (spec 2.7). It keeps the envelope as it was received. */
-export function deadLetterOf(
-  work: Work,
-  where: { readonly routeId: string; readonly bindingId: string },
-  error: BridgeError,
-  attempts: number,
-  failedAt: number,
-): DeadLetter {
-  const envelope = work.received;
+/** A message that was given up, and where. */
+export interface Casualty {
+  /** As it was received, before any processor: what the entry keeps. */
+  readonly received: Envelope;
+  readonly routeId: string;
+  /** Empty when none had been chosen. */
+  readonly bindingId: string;
+  readonly attempts: number;
+  /** Epoch milliseconds. */
+  readonly failedAt: number;
+}
+
+/** The entry for a message that was given up (spec 2.7). */
+export function deadLetterOf(casualty: Casualty, error: BridgeError): DeadLetter {
+  const { received: envelope, routeId, bindingId, attempts, failedAt } = casualty;
   return {
-    id: deadLetterId(where.routeId, where.bindingId, envelope),
-    routeId: where.routeId,
-    bindingId: where.bindingId,
+    id: deadLetterId(routeId, bindingId, envelope),
+    routeId,
+    bindingId,
     sourceId: envelope.sourceId,
     correlationId: envelope.correlationId,
     subject: envelope.subject,

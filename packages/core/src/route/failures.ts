@@ -1,4 +1,5 @@
-import { BridgeError, deadline, orAborted } from "@bridge/ports";
+import type { BridgeError } from "@bridge/ports";
+import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
 import { AttemptLedger } from "./attempt-ledger.ts";
 import { backoffDelay } from "./backoff.ts";
 import { deadLetterOf } from "./dead-letter.ts";
@@ -10,8 +11,6 @@ import type { Work } from "./work.ts";
 
 /** Messages of one route whose attempts are remembered across redeliveries. */
 const LEDGER_CAPACITY = 10_000;
-/** One write of a dead letter; a store that takes longer has failed, and the write is tried again. */
-const DLQ_WRITE_TIMEOUT_MS = 30_000;
 
 /** Counts the attempts of one leg over its hold: contract §5. */
 export class Attempts {
@@ -39,22 +38,24 @@ export class Attempts {
 export class Failures {
   readonly #parts: RouteParts;
   readonly #ledger = new AttemptLedger(LEDGER_CAPACITY);
-  #failingDlqWrites = 0;
+  readonly writer: DeadLetterWriter;
+  #waitingForDlq = 0;
 
   constructor(parts: RouteParts) {
     this.#parts = parts;
+    this.writer = new DeadLetterWriter(parts);
   }
 
-  /** Whether dead letters cannot be written at the moment. */
+  /** Whether messages wait because their dead letters cannot be written. */
   get dlqFailing(): boolean {
-    return this.#failingDlqWrites > 0;
+    return this.#waitingForDlq > 0;
   }
 
   attemptsOf(work: Work, bindingId: string): Attempts {
     return new Attempts(work, bindingId, this.#ledger);
   }
 
-  /** At the end of every leg that is not to come again. */
+  /** At the end of every leg that was handed on. */
   forget(work: Work, bindingId: string): void {
     if (this.#ledger.size === 0) return;
     const { key } = this.attemptsOf(work, bindingId);
@@ -65,7 +66,19 @@ export class Failures {
    * After a failed try: waits and returns `"again"`, or says how the leg ends. `attempts.charged` already counts it.
    */
   async after(work: Work, bindingId: string, error: BridgeError, attempts: Attempts): Promise<LegOutcome | "again"> {
-    const { config, clock, random, logger } = this.#parts;
+    const ended = await this.#carryOut(work, bindingId, error, attempts);
+    const comesAgain = ended === "again" || ended.disposition === "abandoned" || ended.disposition === "released";
+    if (!comesAgain) this.forget(work, bindingId);
+    return ended;
+  }
+
+  async #carryOut(
+    work: Work,
+    bindingId: string,
+    error: BridgeError,
+    attempts: Attempts,
+  ): Promise<LegOutcome | "again"> {
+    const { config, clock, random } = this.#parts;
     if (work.cancelled) return { disposition: "abandoned", bindingId };
     const facts = { attempt: attempts.total, ageMs: clock.monotonic() - attempts.since };
     const decision = decide(error, facts, config.policy, () => random.next());
@@ -82,13 +95,6 @@ export class Failures {
       case "dlq": {
         const stored = await this.#store(work, bindingId, error, attempts.total);
         if (!stored) return { disposition: "abandoned", bindingId };
-        logger.warn("message dead-lettered", {
-          binding_id: bindingId,
-          envelope_id: work.received.id,
-          code: error.code,
-          error: error.message,
-          attempts: attempts.total,
-        });
         return { disposition: "dead_lettered", error, bindingId };
       }
       case "drop":
@@ -107,46 +113,27 @@ export class Failures {
 
   /** Writes the dead letter, again and again until it is durable; false when the work was cancelled before. */
   async #store(work: Work, bindingId: string, error: BridgeError, attempts: number): Promise<boolean> {
-    const { config, clock, random, logger, account } = this.#parts;
-    const entry = deadLetterOf(work, { routeId: config.id, bindingId }, error, attempts, clock.now());
+    const { config, clock, random } = this.#parts;
+    const entry = deadLetterOf(
+      { received: work.received, routeId: config.id, bindingId, attempts, failedAt: clock.now() },
+      error,
+    );
     let failures = 0;
     try {
       while (!work.cancelled) {
-        const failure = await this.#write(work, entry);
-        if (failure === undefined) return true;
-        if (work.cancelled) break;
-        if (++failures === 1) this.#failingDlqWrites++;
-        account.dlqWriteFailures++;
-        logger.error("dead letter not written: the message stays unsettled and is tried again", {
-          code: failure.code,
-          error: failure.message,
-          failures,
-        });
-        await work.pause(
-          clock,
-          backoffDelay(config.policy.backoff, failures, () => random.next()),
-        );
+        if ((await this.writer.write(entry, work.signal)) === undefined) return true;
+        if (++failures === 1) this.#waitingForDlq++;
+        const delayMs = backoffDelay(config.policy.backoff, failures, () => random.next());
+        await work.pause(clock, delayMs);
       }
       return false;
     } finally {
-      if (failures > 0) this.#failingDlqWrites--;
-    }
-  }
-
-  async #write(work: Work, entry: ReturnType<typeof deadLetterOf>): Promise<BridgeError | undefined> {
-    const store = this.#parts.dlq();
-    if (store === undefined) return new BridgeError("UNAVAILABLE", "no DLQ store is open");
-    using bound = deadline(DLQ_WRITE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the DLQ store did not answer"));
-    const signal = AbortSignal.any([work.signal, bound.signal]);
-    try {
-      await orAborted(store.put(entry, signal), signal);
-      return undefined;
-    } catch (thrown) {
-      return BridgeError.from(thrown);
+      if (failures > 0) this.#waitingForDlq--;
     }
   }
 }
 
-function dropped(error: BridgeError): LegOutcome["disposition"] {
+/** How a message counts that the policy drops. */
+export function dropped(error: BridgeError): "expired" | "filtered" | "dropped" {
   return error.class === "expired" || error.class === "filtered" ? error.class : "dropped";
 }

@@ -11,6 +11,9 @@ import {
 import type { Origin } from "../accounting/leg-account.ts";
 import { OperationError } from "../operation-error.ts";
 import { backoffDelay } from "./backoff.ts";
+import { DirectHold } from "./direct-hold.ts";
+import { Failures } from "./failures.ts";
+import type { Handover } from "./handover.ts";
 import { orderingKey } from "./identity.ts";
 import { type IngressContext, normalise } from "./ingress.ts";
 import type { InjectResult } from "./inject-result.ts";
@@ -29,6 +32,8 @@ const PULLS_PER_TURN = 256;
 export class Route {
   readonly id: string;
   readonly #parts: RouteParts;
+  readonly #failures: Failures;
+  readonly #handover: Handover;
   readonly #process: Process;
   readonly #slots: Slots;
   readonly #keys = new KeyedOrder();
@@ -42,7 +47,9 @@ export class Route {
   constructor(parts: RouteParts, onBug: (error: unknown) => void) {
     this.id = parts.config.id;
     this.#parts = parts;
-    this.#process = new Process(parts);
+    this.#failures = new Failures(parts);
+    this.#handover = new DirectHold(parts, this.#failures);
+    this.#process = new Process(parts, this.#failures, this.#handover);
     this.#slots = new Slots(parts.config.policy.maxInFlight);
     this.#onBug = onBug;
     this.#ingress = { sourceId: parts.config.receiverId, clock: parts.clock, random: parts.random };
@@ -51,7 +58,7 @@ export class Route {
   /** Whether messages can go through right now: its links are up, its source is there, dead letters can be written. */
   get able(): boolean {
     const { sourceLink, targets } = this.#parts;
-    if (this.#stopped || this.#sourceLost || this.#process.failures.dlqFailing) return false;
+    if (this.#stopped || this.#sourceLost || this.#failures.dlqFailing || !this.#handover.able) return false;
     if (sourceLink !== undefined && !sourceLink.connected) return false;
     for (const { link } of targets.values()) if (link !== undefined && !link.connected) return false;
     return true;
@@ -93,12 +100,17 @@ export class Route {
   /** Abandons everything in flight: nothing of it is settled, dropped, dead-lettered or charged. */
   cancelAll(): void {
     this.#stopped = true;
-    for (const work of this.#inFlight.keys()) this.#process.cancel(work);
+    for (const work of this.#inFlight.keys()) this.#cancel(work);
+  }
+
+  #cancel(work: Work): void {
+    work.cancel();
+    this.#handover.cancel(work);
   }
 
   [Symbol.dispose](): void {
     this.cancelAll();
-    this.#process[Symbol.dispose]();
+    this.#handover[Symbol.dispose]();
   }
 
   /** Carries an injected message and tells what became of it; rejects with the signal's reason when it aborts. */
@@ -138,7 +150,7 @@ export class Route {
       throw stopped();
     }
     const work = this.#begin({ message: envelope, settle: () => {} }, envelope, "injected", onlyBinding);
-    const cancel = (): void => this.#process.cancel(work);
+    const cancel = (): void => this.#cancel(work);
     signal.addEventListener("abort", cancel, { once: true });
     const outcome = await this.#carry(work, refused).finally(() => signal.removeEventListener("abort", cancel));
     if (outcome === undefined) throw new OperationError("failed", "the inject failed: internal error");
@@ -247,7 +259,7 @@ export class Route {
     if (this.#watched.has(signal)) return;
     this.#watched.add(signal);
     const onAbort = (): void => {
-      for (const work of this.#inFlight.keys()) if (work.delivery.signal === signal) this.#process.cancel(work);
+      for (const work of this.#inFlight.keys()) if (work.delivery.signal === signal) this.#cancel(work);
     };
     signal.addEventListener("abort", onAbort, { once: true });
   }

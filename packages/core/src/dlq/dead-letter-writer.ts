@@ -1,0 +1,53 @@
+import { BridgeError, type DeadLetter, deadline, type DlqStore, type Logger, orAborted } from "@bridge/ports";
+import type { RouteAccount } from "../accounting/accounts.ts";
+
+/** One write of a dead letter; a store that takes longer has failed, and the write is tried again. */
+const WRITE_TIMEOUT_MS = 30_000;
+
+export interface DeadLetterWriterOptions {
+  readonly dlq: () => DlqStore | undefined;
+  readonly account: RouteAccount;
+  readonly logger: Logger;
+}
+
+/** Writes the dead letters of one route. */
+export class DeadLetterWriter {
+  readonly #options: DeadLetterWriterOptions;
+
+  constructor(options: DeadLetterWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves to `undefined` when the entry is durable, else to what went wrong. Aborting `signal` is no failure. */
+  async write(entry: DeadLetter, signal: AbortSignal): Promise<BridgeError | undefined> {
+    const { account, logger } = this.#options;
+    try {
+      await this.#put(entry, signal);
+      logger.warn("message dead-lettered", {
+        binding_id: entry.bindingId,
+        envelope_id: entry.envelope.id,
+        code: entry.errorCode,
+        error: entry.lastError,
+        attempts: entry.attempts,
+      });
+      return undefined;
+    } catch (thrown) {
+      const error = BridgeError.from(thrown);
+      if (signal.aborted) return error;
+      account.dlqWriteFailures++;
+      logger.error("dead letter not written: the message is kept where it is and tried again", {
+        code: error.code,
+        error: error.message,
+      });
+      return error;
+    }
+  }
+
+  async #put(entry: DeadLetter, signal: AbortSignal): Promise<void> {
+    const store = this.#options.dlq();
+    if (store === undefined) throw new BridgeError("UNAVAILABLE", "no DLQ store is open");
+    using limit = deadline(WRITE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the DLQ store did not answer"));
+    const bounded = AbortSignal.any([signal, limit.signal]);
+    await orAborted(store.put(entry, bounded), bounded);
+  }
+}

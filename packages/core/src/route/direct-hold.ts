@@ -1,0 +1,88 @@
+import { BridgeError, orAborted } from "@bridge/ports";
+import { expiryOf } from "./expiry.ts";
+import type { Failures } from "./failures.ts";
+import type { Handover } from "./handover.ts";
+import { type LegOutcome, type Outcome, summarise } from "./outcome.ts";
+import type { RouteParts, Target } from "./route-parts.ts";
+import { SendGuards } from "./send-guards.ts";
+import type { Work } from "./work.ts";
+
+const DELIVERED: Outcome = { disposition: "delivered", failedBindings: [] };
+
+/** Delivery mode `direct_hold`: the source is held until every target has accepted, or the policy has been carried out. */
+export class DirectHold implements Handover {
+  readonly able = true;
+  readonly #parts: RouteParts;
+  readonly #failures: Failures;
+  readonly #guards: SendGuards;
+
+  constructor(parts: RouteParts, failures: Failures) {
+    this.#parts = parts;
+    this.#failures = failures;
+    this.#guards = new SendGuards(parts.clock, parts.config.policy.sendTimeoutMs);
+  }
+
+  cancel(work: Work): void {
+    this.#guards.cancel(work);
+  }
+
+  [Symbol.dispose](): void {
+    this.#guards[Symbol.dispose]();
+  }
+
+  async handOn(work: Work, targets: readonly Target[]): Promise<Outcome> {
+    for (const target of targets) target.account.open(work.origin);
+    const [first] = targets;
+    if (first === undefined || targets.length > 1) {
+      return summarise(await Promise.all(targets.map((target) => this.#leg(work, target))));
+    }
+    const leg = await this.#leg(work, first);
+    return leg.disposition === "delivered" ? DELIVERED : summarise([leg]);
+  }
+
+  /** One leg, until the target has accepted it or the policy has been carried out. */
+  async #leg(work: Work, target: Target): Promise<LegOutcome> {
+    try {
+      const outcome = await this.#carry(work, target);
+      target.account.close(outcome.disposition);
+      return outcome;
+    } catch (bug) {
+      target.account.close("abandoned");
+      throw bug;
+    }
+  }
+
+  async #carry(work: Work, target: Target): Promise<LegOutcome> {
+    const { bindingId, link } = target;
+    let attempts: ReturnType<Failures["attemptsOf"]> | undefined;
+    while (!work.cancelled) {
+      if (link !== undefined && !link.connected) {
+        // Nothing can be tried, so nothing is charged: the leg waits, and its slot with it.
+        await orAborted(link.whenConnected, work.signal).catch(() => {});
+        continue;
+      }
+      const error = expiryOf(work.envelope, this.#parts.clock) ?? (await this.#send(work, target));
+      if (error === undefined) {
+        this.#failures.forget(work, bindingId);
+        return { disposition: "delivered", bindingId };
+      }
+      if (work.cancelled) break;
+      attempts ??= this.#failures.attemptsOf(work, bindingId);
+      if (error.charged) attempts.charged++;
+      const ended = await this.#failures.after(work, bindingId, error, attempts);
+      if (ended !== "again") return ended;
+    }
+    return { disposition: "abandoned", bindingId };
+  }
+
+  async #send(work: Work, target: Target): Promise<BridgeError | undefined> {
+    try {
+      const address = target.address(work.envelope);
+      target.account.attempts++;
+      await this.#guards.send(target.sender, work.envelope, address, work);
+      return undefined;
+    } catch (thrown) {
+      return BridgeError.from(thrown);
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import type { Page } from "./dlq-store.ts";
+import type { Envelope } from "./envelope.ts";
+
+/** A leg that the bridge has accepted and its target has not: what an outbox keeps. Times are epoch milliseconds. */
+export interface OutboxRecord {
+  readonly id: string;
+  readonly routeId: string;
+  readonly bindingId: string;
+  /** The binding's address with its placeholders filled in. */
+  readonly address: string;
+  /** What is sent. */
+  readonly envelope: Envelope;
+  /** What was received, when processors changed it: what a dead letter keeps. */
+  readonly received?: Envelope | undefined;
+  /** SHA-256 of the payload that was received: tells a repeat from another message under the same id. */
+  readonly payloadDigest: string;
+  /** The dead letter that this record redrives; it is deleted when the record is delivered. */
+  readonly entryId?: string | undefined;
+  /** Records of one key are sent in the order in which they were persisted, per route and binding. */
+  readonly orderingKey?: string | undefined;
+  readonly createdAt: number;
+}
+
+/** What became of one record of a {@link OutboxStore.persist}. */
+export type PersistResult =
+  | { readonly kind: "persisted" }
+  /** The same payload is there already for this route, binding and envelope id, finished or not. */
+  | { readonly kind: "duplicate"; readonly id: string; readonly status: OutboxStatus }
+  /** Another payload is there under this route, binding and envelope id; nothing was written. */
+  | { readonly kind: "conflict" };
+
+/**
+ * `pending`: to be sent, or lent to somebody who sends it. `done`: delivered. `dead`: given up, and a dead letter says
+ * so if the policy wants one. Finished records stay for a time as evidence against duplicates.
+ */
+export type OutboxStatus = "pending" | "done" | "dead";
+
+/** Whose records are asked for. */
+export interface ClaimRequest {
+  readonly routeId: string;
+  readonly bindingId: string;
+  readonly limit: number;
+  /** How long the records are lent, in milliseconds. */
+  readonly loanMs: number;
+}
+
+/** A record lent to one drainer. `token` fences: what is said of it after the loan has lapsed is refused. */
+export interface OutboxClaim {
+  readonly record: OutboxRecord;
+  readonly token: string;
+  /** Sends that were charged before. */
+  readonly attempts: number;
+}
+
+/** How a loan ends. */
+export interface ClaimEnd {
+  readonly id: string;
+  readonly token: string;
+  readonly outcome:
+    | { readonly kind: "done" }
+    | { readonly kind: "dead" }
+    /** Pending again, not to be lent before `dueAt`, with so many sends charged in all. */
+    | { readonly kind: "retry"; readonly dueAt: number; readonly attempts: number };
+}
+
+/** What waits for one binding of a route. */
+export interface OutboxBacklog {
+  readonly routeId: string;
+  readonly bindingId: string;
+  /** Unfinished records, lent ones included. */
+  readonly depth: number;
+  readonly oldestCreatedAt: number;
+  /** Ordering keys whose oldest record waits for a retry, so that the younger ones wait with it. */
+  readonly blockedKeys: number;
+}
+
+/** A listed record: without its payload. */
+export interface OutboxHead {
+  readonly id: string;
+  readonly routeId: string;
+  readonly bindingId: string;
+  readonly envelopeId: string;
+  readonly subject: string;
+  readonly address: string;
+  readonly orderingKey?: string | undefined;
+  readonly createdAt: number;
+  readonly dueAt: number;
+  readonly attempts: number;
+  readonly lent: boolean;
+}
+
+export interface OutboxFilter {
+  readonly routeId?: string | undefined;
+  readonly bindingId?: string | undefined;
+}
+
+/**
+ * Keeps messages between the acceptance at their source and the acceptance at their target. Methods reject with a
+ * {@link BridgeError} when the store cannot do the work, and with the signal's reason when it aborts; what an aborted
+ * `persist` or `finish` has done is then unknown, and saying it again is harmless.
+ */
+export interface OutboxStore extends AsyncDisposable {
+  /**
+   * Resolves when the records are durable, as far as the store's reach goes: together, so that a crash leaves all of
+   * them or none. Concurrent calls may share one write. Unique by route, binding and envelope id.
+   */
+  persist(records: readonly OutboxRecord[], signal: AbortSignal): Promise<readonly PersistResult[]>;
+  /**
+   * Lends up to `limit` due records, oldest first, each to one caller. A record with an ordering key is lent only when
+   * no older unfinished one of its key, route and binding exists that the same call does not return before it.
+   */
+  claim(request: ClaimRequest, signal: AbortSignal): Promise<readonly OutboxClaim[]>;
+  /** Lends one pending record, due or not; `undefined` when it is lent, finished or unknown. */
+  claimOne(id: string, loanMs: number, signal: AbortSignal): Promise<OutboxClaim | undefined>;
+  /** Ends loans, durably. False for each whose loan had lapsed and been given to somebody else, or been ended. */
+  finish(ends: readonly ClaimEnd[], signal: AbortSignal): Promise<readonly boolean[]>;
+  /** `undefined` for a record that is unknown, or finished so long ago that it is forgotten. */
+  status(id: string, signal: AbortSignal): Promise<OutboxStatus | undefined>;
+  /** The pending record that redrives a dead letter. */
+  redriving(entryId: string, signal: AbortSignal): Promise<string | undefined>;
+  /** One line for each binding that has unfinished records. */
+  backlog(signal: AbortSignal): Promise<readonly OutboxBacklog[]>;
+  /** Unfinished records, oldest first. */
+  list(filter: OutboxFilter, page: Page, signal: AbortSignal): Promise<readonly OutboxHead[]>;
+}
