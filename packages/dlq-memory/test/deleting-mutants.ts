@@ -1,5 +1,5 @@
 import { BridgeError, type DlqAdmin } from "@bridge/ports";
-import { ALL, type Mutant } from "./mutant.ts";
+import { ALL, type Mutant, type Mutate } from "./mutant.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -85,6 +85,71 @@ export const DELETING_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
+    fault: "deletes all when it is given no ids",
+    caughtBy: "deletes nothing when given nothing",
+    mutate: onAdmin((admin) => ({
+      async delete(ids, signal) {
+        if (ids.length === 0) await admin.deleteWhere({}, undefined, signal);
+        return admin.delete(ids, signal);
+      },
+    })),
+  },
+  {
+    fault: "deletes 999 ids at most",
+    caughtBy: "deletes 1,000 entries at once",
+    mutate: onAdmin((admin) => ({ delete: (ids, signal) => admin.delete(ids.slice(0, 999), signal) })),
+  },
+  {
+    fault: "tells the ids that it was given",
+    caughtBy: "deletes entries and tells which were there",
+    mutate: onAdmin((admin) => ({
+      async delete(ids, signal) {
+        const gone = await admin.delete(ids, signal);
+        return gone.size > 0 ? new Set(ids) : gone;
+      },
+    })),
+  },
+  {
+    fault: "deletes without looking at the category",
+    caughtBy: "deletes a category",
+    mutate: onAdmin((admin) => ({
+      deleteWhere: ({ category: _category, ...rest }, limit, signal) => admin.deleteWhere(rest, limit, signal),
+    })),
+  },
+  {
+    fault: "counts what it meant to delete",
+    caughtBy: "of filters that race, each entry is counted once",
+    mutate: (store) => ({
+      admin: {
+        ...store.admin,
+        async deleteWhere(filter, limit, signal) {
+          const heads = await store.list(filter, { limit: limit ?? Infinity, offset: 0 }, signal);
+          await store.admin.delete(
+            heads.map(({ id }) => id),
+            signal,
+          );
+          return heads.length;
+        },
+      },
+    }),
+  },
+  {
+    fault: "lists for an aborted caller",
+    caughtBy: "an aborted list rejects with the signal's reason",
+    mutate: (store) => ({ list: (filter, page) => store.list(filter, page, NEVER) }),
+  },
+  {
+    fault: "deletes by filter before it looks at the signal",
+    caughtBy: "an aborted deleteWhere rejects with the signal's reason and deletes nothing",
+    mutate: onAdmin((admin) => ({
+      async deleteWhere(filter, limit, signal) {
+        const count = await admin.deleteWhere(filter, limit, NEVER);
+        signal.throwIfAborted();
+        return count;
+      },
+    })),
+  },
+  {
     fault: "ignores the signal",
     caughtBy: "an aborted put rejects with the signal's reason and writes nothing",
     mutate: (store) => ({ put: (entry) => store.put(entry, NEVER) }),
@@ -155,6 +220,6 @@ export const DELETING_MUTANTS: readonly Mutant[] = [
   },
 ];
 
-function onAdmin(change: (admin: DlqAdmin) => Partial<DlqAdmin>): Mutant["mutate"] {
+function onAdmin(change: (admin: DlqAdmin) => Partial<DlqAdmin>): Mutate {
   return (store) => ({ admin: { ...store.admin, ...change(store.admin) } });
 }

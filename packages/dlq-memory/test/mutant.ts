@@ -7,7 +7,11 @@ export interface Mutant {
   readonly fault: string;
   readonly caughtBy: DlqStoreCaseName;
   /** The methods that differ from those of the sound `store`. */
-  readonly mutate: (store: DlqStore & { readonly admin: DlqAdmin }) => Partial<DlqStore>;
+  readonly mutate?: (store: DlqStore & { readonly admin: DlqAdmin }) => Partial<DlqStore>;
+  /** What is left after an abrupt end. */
+  readonly reopen?: (store: DlqStore) => Promise<DlqStore>;
 }
+
+export type Mutate = NonNullable<Mutant["mutate"]>;
 
 export const ALL = { limit: Infinity, offset: 0 } as const;

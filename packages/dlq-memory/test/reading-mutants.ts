@@ -1,5 +1,6 @@
 import type { DeadLetter, DeadLetterFilter, DeadLetterHead } from "@bridge/ports";
-import { ALL, type Mutant } from "./mutant.ts";
+import { openMemoryDlq } from "../src/index.ts";
+import { ALL, type Mutant, type Mutate } from "./mutant.ts";
 
 /** Faults of writing, reading, listing and counting. */
 export const READING_MUTANTS: readonly Mutant[] = [
@@ -17,6 +18,75 @@ export const READING_MUTANTS: readonly Mutant[] = [
     fault: "stores the buffer that a payload is part of",
     caughtBy: "gives back a payload that was part of a larger buffer",
     mutate: onPut(({ payload }) => ({ payload: new Uint8Array(payload.buffer) })),
+  },
+  {
+    fault: "cuts payloads off at 64 KB",
+    caughtBy: "gives back a payload of 1 MB",
+    mutate: onPut(({ payload }) => ({ payload: payload.subarray(0, 65_535) })),
+  },
+  {
+    fault: "keeps a default where it was given nothing",
+    caughtBy: "gives back what is empty",
+    mutate: onPut(({ contentType }) => ({ contentType: contentType || "application/octet-stream" })),
+  },
+  {
+    fault: "ends text at a NUL",
+    caughtBy: "gives back text that needs quoting",
+    mutate: onEntry((entry) => ({ ...entry, reason: entry.reason.split("\0")[0] ?? "" })),
+  },
+  {
+    fault: "knows three categories",
+    caughtBy: "gives back every category and code",
+    mutate: onEntry((entry) => ({ ...entry, category: entry.category === "filtered" ? "rejected" : entry.category })),
+  },
+  {
+    fault: "gives any entry for an id that is not there",
+    caughtBy: "an id that is not there gives nothing",
+    mutate: (store) => ({
+      async get(id, signal) {
+        const [oldest] = await store.list({}, { limit: 1, offset: 0 }, signal);
+        return (await store.get(id, signal)) ?? (oldest && (await store.get(oldest.id, signal)));
+      },
+    }),
+  },
+  {
+    fault: "keeps the bytes that it was given",
+    caughtBy: "does not follow when the bytes it was given change",
+    mutate(store) {
+      const given = new Map<string, DeadLetter>();
+      return {
+        async put(entry, signal) {
+          if (!given.has(entry.id)) given.set(entry.id, entry);
+          await store.put(entry, signal);
+        },
+        get: async (id) => given.get(id),
+      };
+    },
+  },
+  {
+    fault: "loses a write while another is on its way",
+    caughtBy: "writes that overlap are all kept",
+    mutate(store) {
+      let busy = false;
+      return {
+        async put(entry, signal) {
+          if (busy) return;
+          busy = true;
+          await store.put(entry, signal);
+          busy = false;
+        },
+      };
+    },
+  },
+  {
+    fault: "forgets what was written when it ends abruptly",
+    caughtBy: "what was written survives an abrupt end",
+    reopen: async () => openMemoryDlq({ maxEntries: 100 }),
+  },
+  {
+    fault: "forgets what was deleted when it ends abruptly",
+    caughtBy: "what was deleted stays deleted after an abrupt end",
+    ...writesOnly(),
   },
   {
     fault: "forgets the expiry",
@@ -154,13 +224,35 @@ export const READING_MUTANTS: readonly Mutant[] = [
   },
 ];
 
-function onPut(change: (envelope: DeadLetter["envelope"]) => object): Mutant["mutate"] {
+/** A log of writes, out of which a store is made anew after an abrupt end. */
+function writesOnly(): Pick<Mutant, "mutate" | "reopen"> {
+  const written: DeadLetter[] = [];
+  return {
+    mutate: (store) => ({
+      async put(entry, signal) {
+        written.push(entry);
+        await store.put(entry, signal);
+      },
+    }),
+    async reopen() {
+      const store = openMemoryDlq({ maxEntries: 100 });
+      await Promise.all(written.map((entry) => store.put(entry, new AbortController().signal)));
+      return store;
+    },
+  };
+}
+
+function onEntry(change: (entry: DeadLetter) => DeadLetter): Mutate {
+  return (store) => ({ put: (entry, signal) => store.put(change(entry), signal) });
+}
+
+function onPut(change: (envelope: DeadLetter["envelope"]) => object): Mutate {
   return (store) => ({
     put: (entry, signal) => store.put({ ...entry, envelope: { ...entry.envelope, ...change(entry.envelope) } }, signal),
   });
 }
 
-function onList(change: (heads: readonly DeadLetterHead[]) => readonly DeadLetterHead[]): Mutant["mutate"] {
+function onList(change: (heads: readonly DeadLetterHead[]) => readonly DeadLetterHead[]): Mutate {
   return (store) => ({
     async list(filter, { limit, offset }, signal) {
       return change(await store.list(filter, ALL, signal)).slice(offset, offset + limit);
@@ -168,6 +260,6 @@ function onList(change: (heads: readonly DeadLetterHead[]) => readonly DeadLette
   });
 }
 
-function onFilter(change: (filter: DeadLetterFilter) => DeadLetterFilter): Mutant["mutate"] {
+function onFilter(change: (filter: DeadLetterFilter) => DeadLetterFilter): Mutate {
   return (store) => ({ list: (filter, page, signal) => store.list(change(filter), page, signal) });
 }

@@ -1,7 +1,7 @@
 import { describeTransport, transportCases } from "@bridge/conformance";
 import { deadline } from "@bridge/ports";
 import { expect, test } from "vitest";
-import { memoryHub } from "../src/index.ts";
+import { memoryHub, memoryTransport } from "../src/index.ts";
 import { CONTENT_MUTANTS } from "./content-mutants.ts";
 import { memoryPlace } from "./memory-place.ts";
 import { mutated } from "./mutant.ts";
@@ -31,3 +31,15 @@ test.concurrent.for([...CONTENT_MUTANTS, ...SOURCE_MUTANTS, ...TARGET_MUTANTS, .
     expect(bound.signal.aborted).toBe(mutant.hangs === true);
   },
 );
+
+test.for([
+  "source: receive counts grow",
+  "source: a delivery that is released comes back",
+  "source: a released delivery does not come back before its delay",
+] as const)("a transport that is excused from '%s' and claims to do it is caught", async (name) => {
+  const hub = memoryHub();
+  const cases = transportCases({ plugin: memoryTransport(hub), open: () => memoryPlace(hub, { session: false }) });
+  using bound = deadline(PATIENCE_MS.other, new Error("the case did not end"));
+  const excused = cases.find((entry) => entry.name === name)?.runExcused;
+  await expect(excused?.(bound.signal)).rejects.toThrow(/claims to/);
+});
