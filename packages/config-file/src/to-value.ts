@@ -1,12 +1,12 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
 import { SYNTAX_MESSAGES } from "./syntax-messages.ts";
 
-export interface Fault {
+interface Fault {
   readonly offset: number;
   readonly message: string;
 }
 
-export interface Converted {
+interface Converted {
   readonly value: unknown;
   /** What each alias stands for. */
   readonly targets: ReadonlyMap<Alias, Node>;

@@ -99,7 +99,7 @@ describe("a configuration file", () => {
   });
 
   it.skipIf(process.platform === "win32")("that is a named pipe does not hold up the start", async () => {
-    execFileSync("mkfifo", [file("pipe.yaml")]);
+    execFileSync("sh", ["-c", `mkfifo "$0"`, file("pipe.yaml")]);
     expect(await loadConfigFile(file("pipe.yaml"), registry, { env: {}, signal: NEVER })).toMatchObject({
       problems: [{ message: "the configuration is not usable: it is not a regular file" }],
     });

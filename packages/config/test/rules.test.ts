@@ -28,6 +28,13 @@ describe("references between parts", () => {
     ]);
   });
 
+  it("lists no more parts than anybody reads", () => {
+    const parts = Array.from({ length: 12 }, (_, n) => ({ id: `p${n}`, type: "filter" }));
+    expect(problemsOf(changed(["processors", parts]))).toEqual([
+      'routes[0].processors[0]: there is no processor "only-alarms"; processors are p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, …',
+    ]);
+  });
+
   it("says nothing of references to a list or part that cannot be read", () => {
     expect(problemsOf(changed(["sessions", 5]))).toEqual(["sessions: expected a list (got 5)"]);
     expect(problemsOf(changed(["sessions.0.id", 5]))).toEqual(["sessions[0].id: expected a string (got 5)"]);
@@ -239,6 +246,9 @@ describe("options of plugins", () => {
   it("are refused when the plugin's own check fails", () => {
     expect(problemsOf(changed(["senders.0", { id: "out", transport: "broken" }]))).toEqual([
       "senders[0].options: the plugin failed to check these options: they are of a form that it did not expect",
+    ]);
+    expect(problemsOf(changed(["processors.0", { id: "only-alarms", type: "opaque", options: { a: "b" } }]))).toEqual([
+      "processors[0].options: the plugin failed to check these options: they are of a form that it did not expect",
     ]);
   });
 });

@@ -36,12 +36,17 @@ export interface SchemaNode {
  * the library's own conversion does: that one stops at the first transformation, where the units and words are.
  */
 export function schemaNode(schema: GenericSchema): SchemaNode {
-  const { $schema: _, ...node } = toJsonSchema(schema, {
+  const {
+    $schema: _,
+    $defs,
+    ...node
+  } = toJsonSchema(schema, {
     typeMode: "input",
     errorMode: "ignore",
     overrideSchema: ({ valibotSchema, jsonSchema }) => annotateParts(valibotSchema, jsonSchema as SchemaNode) as object,
   });
-  return annotate(schema, node as SchemaNode);
+  // Definitions belong to a document of their own. A schema that needs them stays open here: it accepts anything.
+  return annotate(schema, $defs === undefined ? (node as SchemaNode) : {});
 }
 
 /** A node that holds `consequence` where it holds `condition`. */

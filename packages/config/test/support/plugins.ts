@@ -3,6 +3,7 @@ import {
   type DlqStore,
   type PluginContext,
   type Processor,
+  type ProcessorPlugin,
   type Receiver,
   type Sender,
   type Session,
@@ -19,7 +20,7 @@ function never(): never {
 }
 
 /** A transport of a broker: sessions, topics, and secrets in several forms. */
-export const broker: TransportPlugin = {
+const broker: TransportPlugin = {
   type: "mqtt",
   session: defineFactory<v.GenericSchema, unknown, Session>({
     options: v.strictObject({
@@ -62,7 +63,7 @@ export const broker: TransportPlugin = {
 };
 
 /** A transport without sessions, whose schema speaks of the values it refuses. */
-export const web: TransportPlugin = {
+const web: TransportPlugin = {
   type: "http",
   receiver: {
     ...defineFactory<v.GenericSchema, unknown, Receiver>({
@@ -123,6 +124,18 @@ const broken: TransportPlugin = {
   },
 };
 
+/** A processor whose schema depends on the value, and fails on any. */
+const opaque: ProcessorPlugin = {
+  type: "opaque",
+  ...defineFactory<v.GenericSchema, PluginContext, Processor>({
+    options: v.lazy((input) => {
+      if (input !== undefined) throw new Error("a bug");
+      return v.unknown();
+    }),
+    create: never,
+  }),
+};
+
 const volatile: StorePlugin<DlqStore> = store("memory", "process");
 
 function store<Store>(type: string, reach: "process" | "instance" | "cluster"): StorePlugin<Store> {
@@ -141,7 +154,7 @@ function store<Store>(type: string, reach: "process" | "instance" | "cluster"): 
 
 const dlqStores = [volatile, store<DlqStore>("file", "instance"), store<DlqStore>("table", "cluster")];
 
-const filter = {
+const filter: ProcessorPlugin = {
   type: "filter",
   ...defineFactory<v.GenericSchema, PluginContext, Processor>({
     options: v.strictObject({ keep: describe(v.optional(text(), "*"), "What passes.") }),
@@ -156,7 +169,7 @@ const byType = <Plugin extends { readonly type: string }>(plugins: readonly Plug
 export const registry: Registry = {
   transports: byType([broker, web, broken]),
   dlqStores: byType(dlqStores),
-  processors: byType([filter]),
+  processors: byType([filter, opaque]),
   stores: {
     dlq: byType(dlqStores),
     outbox: byType([store("file", "instance")]),
