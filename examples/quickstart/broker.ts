@@ -1,0 +1,40 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { Aedes } from "aedes";
+import mqtt from "mqtt";
+import { isListening } from "./ports.ts";
+
+/** As examples/quickstart.yaml has it. */
+const CLIENT_ID = "bridge-quickstart";
+
+export interface Broker extends AsyncDisposable {
+  readonly url: string;
+  /** Whether it runs in this process; otherwise it was there before. */
+  readonly embedded: boolean;
+}
+
+/** The MQTT broker that listens on the port, else one of our own. */
+export async function findBroker(port: number): Promise<Broker> {
+  const url = `mqtt://127.0.0.1:${port}`;
+  if (await isListening(port)) return { url, embedded: false, [Symbol.asyncDispose]: () => forgetSession(url) };
+  const aedes = await Aedes.createBroker();
+  const server = createServer(aedes.handle).listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url,
+    embedded: true,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, "close");
+      server.close();
+      await new Promise<void>((resolve) => aedes.close(() => resolve()));
+      await closed;
+    },
+  };
+}
+
+/** A broker that stays would keep messages for a bridge that does not come back. */
+async function forgetSession(url: string): Promise<void> {
+  const options = { clientId: CLIENT_ID, clean: true, protocolVersion: 4, connectTimeout: 5_000 } as const;
+  const client = await mqtt.connectAsync(url, options, false).catch(() => undefined);
+  await client?.endAsync();
+}

@@ -1,0 +1,52 @@
+/**
+ * `npm start`: an MQTT broker, something that publishes, a web service that refuses some orders, and the reference
+ * binary between them, with examples/quickstart.yaml. @module
+ */
+import { startBridge } from "./bridge-process.ts";
+import { findBroker } from "./broker.ts";
+import { checkFree, portsFrom } from "./ports.ts";
+import { openPublisher } from "./publisher.ts";
+import { openShop } from "./shop.ts";
+import { watch } from "./watch.ts";
+
+/** Runs until a signal comes, or something goes wrong. */
+async function quickstart(args: readonly string[]): Promise<void> {
+  const ports = portsFrom(args);
+  await checkFree(ports);
+  await using around = new AsyncDisposableStack();
+  const broker = around.use(await findBroker(ports.broker));
+  around.use(await openShop(ports.target));
+  const publisher = around.use(await openPublisher(broker.url));
+  const bridge = await startBridge(ports);
+
+  const watching = new AbortController();
+  let asked = false;
+  const end = (): void => {
+    asked = true;
+    publisher.end();
+    bridge.stop();
+  };
+  process.on("SIGINT", end);
+  process.on("SIGTERM", end);
+  const watched = watch({ ports, broker, publisher }, watching.signal).catch((error: unknown) => {
+    if (watching.signal.aborted) return undefined;
+    bridge.stop();
+    return error instanceof Error ? error : new Error(String(error));
+  });
+  const code = await bridge.ended;
+  watching.abort();
+  const failure = await watched;
+  process.off("SIGINT", end);
+  process.off("SIGTERM", end);
+  if (failure !== undefined) throw failure;
+  if (!asked) throw new Error(`the bridge ended by itself, with code ${code}`);
+  if (code !== 0) throw new Error(`the bridge did not end cleanly, but with code ${code}`);
+}
+
+try {
+  await quickstart(process.argv.slice(2));
+  process.stdout.write("ended\n");
+} catch (error) {
+  process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
