@@ -11,6 +11,7 @@ import {
 import type { Origin } from "../accounting/leg-account.ts";
 import { OperationError } from "../operation-error.ts";
 import { backoffDelay } from "./backoff.ts";
+import { Bag } from "./bag.ts";
 import { DirectHold } from "./direct-hold.ts";
 import { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
@@ -37,7 +38,7 @@ export class Route {
   readonly #process: Process;
   readonly #slots: Slots;
   readonly #keys = new KeyedOrder();
-  readonly #inFlight = new Map<Work, Promise<void>>();
+  readonly #inFlight = new Bag<Work>();
   readonly #watched = new WeakSet<AbortSignal>();
   readonly #onBug: (error: unknown) => void;
   readonly #ingress: IngressContext;
@@ -89,18 +90,18 @@ export class Route {
         await clock.delay(delayMs, signal).catch(() => {});
       }
     }
-    await Promise.all(this.#inFlight.values());
+    await this.#allEnded();
   }
 
   /** Resolves when everything that is in flight now has ended, or `signal` aborts. */
   async quiesce(signal: AbortSignal): Promise<void> {
-    await orAborted(Promise.all(this.#inFlight.values()), signal).catch(() => {});
+    await orAborted(this.#allEnded(), signal).catch(() => {});
   }
 
   /** Abandons everything in flight: nothing of it is settled, dropped, dead-lettered or charged. */
   cancelAll(): void {
     this.#stopped = true;
-    for (const work of this.#inFlight.keys()) this.#cancel(work);
+    for (const work of this.#inFlight) this.#cancel(work);
   }
 
   #cancel(work: Work): void {
@@ -212,13 +213,18 @@ export class Route {
       this.#onBug(bug);
       return undefined;
     });
-    const ended = done.then(() => {
+    work.ended = done.then(() => {
       this.#inFlight.delete(work);
       this.#parts.account.inFlight--;
       this.#slots.release();
     });
-    this.#inFlight.set(work, ended);
+    this.#inFlight.add(work);
     return done;
+  }
+
+  /** Resolves when everything that is in flight now has ended. */
+  async #allEnded(): Promise<void> {
+    for (const work of this.#inFlight) await work.ended;
   }
 
   async #carryAndSettle(work: Work, refused: BridgeError | undefined): Promise<Outcome> {
@@ -259,7 +265,7 @@ export class Route {
     if (this.#watched.has(signal)) return;
     this.#watched.add(signal);
     const onAbort = (): void => {
-      for (const work of this.#inFlight.keys()) if (work.delivery.signal === signal) this.#cancel(work);
+      for (const work of this.#inFlight) if (work.delivery.signal === signal) this.#cancel(work);
     };
     signal.addEventListener("abort", onAbort, { once: true });
   }

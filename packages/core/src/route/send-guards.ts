@@ -1,4 +1,5 @@
 import { BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
+import { Bag, type Placed } from "./bag.ts";
 
 /** Why a send that nobody waits for any more was given up. Never classified: cancellation settles nothing. */
 export class Cancelled extends Error {
@@ -8,8 +9,9 @@ export class Cancelled extends Error {
 }
 
 /** One send in progress: its signal, its deadline, and the way to give it up whatever the sender does. */
-class Guard {
+class Guard implements Placed {
   readonly controller = new AbortController();
+  place = -1;
   owner: object | undefined;
   /** Monotonic milliseconds. */
   deadline = 0;
@@ -24,7 +26,7 @@ class Guard {
 export class SendGuards implements Disposable {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
-  readonly #active = new Set<Guard>();
+  readonly #active = new Bag<Guard>();
   readonly #idle: Guard[] = [];
   readonly #sweeper: Disposable;
 

@@ -46,6 +46,7 @@ export class Slots {
       return;
     }
     this.#taken--;
+    if (this.#watchers.size === 0) return;
     for (const watcher of this.#watchers) watcher();
     this.#watchers.clear();
   }

@@ -1,8 +1,9 @@
 import type { Clock, Delivery, Envelope } from "@bridge/ports";
 import type { Origin } from "../accounting/leg-account.ts";
+import type { Placed } from "./bag.ts";
 
 /** One delivery on its way through a route, from the moment it takes a slot until it is settled or abandoned. */
-export class Work {
+export class Work implements Placed {
   readonly delivery: Delivery;
   readonly origin: Origin;
   /** A redrive goes to this binding only, past the resolver. */
@@ -13,6 +14,9 @@ export class Work {
   readonly received: Envelope;
   /** As the processors left it: what is sent. */
   envelope: Envelope;
+  /** Resolves when it is settled or abandoned; set as soon as it is in flight. */
+  ended: Promise<void> | undefined;
+  place = -1;
   #cancelled = false;
   #controller: AbortController | undefined;
 
