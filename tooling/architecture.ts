@@ -19,6 +19,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   host: ["ports", "config", "core", "audit", "telemetry", "http-kit", "http-admin", "http-monitor", "config-file"],
   conformance: ["ports"],
   "config-file": ["ports", "config"],
+  "file-kit": ["ports"],
+  "dlq-file": ["ports", "file-kit"],
+  "outbox-file": ["ports", "file-kit"],
 };
 
 interface Manifest {

@@ -1,10 +1,11 @@
-import type { DlqStorePlugin, ProcessorPlugin, StorePlugin, TransportPlugin } from "@bridge/ports";
+import type { DlqStorePlugin, OutboxStorePlugin, ProcessorPlugin, StorePlugin, TransportPlugin } from "@bridge/ports";
 import type { StoreRole } from "./model.ts";
 
 /** The plugins that an application is built with. */
 export interface Plugins {
   readonly transports?: readonly TransportPlugin[];
   readonly dlqStores?: readonly DlqStorePlugin[];
+  readonly outboxStores?: readonly OutboxStorePlugin[];
   readonly processors?: readonly ProcessorPlugin[];
 }
 
@@ -12,6 +13,7 @@ export interface Plugins {
 export interface Registry {
   readonly transports: ReadonlyMap<string, TransportPlugin>;
   readonly dlqStores: ReadonlyMap<string, DlqStorePlugin>;
+  readonly outboxStores: ReadonlyMap<string, OutboxStorePlugin>;
   readonly processors: ReadonlyMap<string, ProcessorPlugin>;
   /** What validation needs to know of the stores of each role. */
   readonly stores: Readonly<Record<StoreRole, ReadonlyMap<string, StorePlugin<unknown>>>>;
@@ -20,11 +22,13 @@ export interface Registry {
 /** @throws Error when two plugins of one kind have the same type: one of them could never be reached. */
 export function createRegistry(plugins: Plugins): Registry {
   const dlqStores = byType("DLQ store", plugins.dlqStores);
+  const outboxStores = byType("outbox store", plugins.outboxStores);
   return {
     transports: byType("transport", plugins.transports),
     dlqStores,
+    outboxStores,
     processors: byType("processor", plugins.processors),
-    stores: { dlq: dlqStores, outbox: new Map(), lease: new Map() },
+    stores: { dlq: dlqStores, outbox: outboxStores, lease: new Map() },
   };
 }
 
