@@ -1,1 +1,1 @@
-export {};
+export { type AdminAppOptions, createAdminApp } from "./admin-app.ts";

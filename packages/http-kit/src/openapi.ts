@@ -69,10 +69,26 @@ function pathParameters(row: Endpoint): readonly object[] {
   }));
 }
 
+interface QueryJsonSchema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: string;
+}
+
 function queryParameters(row: Endpoint, convert: Convert): readonly object[] {
   return Object.entries(row.query?.entries ?? {}).map(([name, schema]) => {
-    const { description, ...rest } = convert(schema) as { description?: string };
-    return { name, in: "query", required: false, ...(description !== undefined && { description }), schema: rest };
+    const { description, default: fallback, ...rest } = convert(schema) as QueryJsonSchema;
+    return {
+      name,
+      in: "query",
+      required: false,
+      ...(description !== undefined && { description }),
+      schema: {
+        ...rest,
+        // On the wire it is text; what it stands for is told.
+        ...(fallback !== undefined && { default: rest.type === "integer" ? Number(fallback) : fallback }),
+      },
+    };
   });
 }
 

@@ -39,7 +39,7 @@ describe("the OpenAPI document", () => {
         in: "query",
         required: false,
         description: "How many.",
-        schema: { type: "integer", minimum: 1, pattern: "^\\d+$", default: "7" },
+        schema: { type: "integer", minimum: 1, pattern: "^\\d+$", default: 7 },
       },
     ]);
     expect(Object.keys(read?.responses ?? {})).toEqual(["200", "400", "401", "404", "429", "500"]);

@@ -1,0 +1,70 @@
+import type { Auditor } from "@bridge/audit";
+import type { Supervisor } from "@bridge/core";
+import { type AdminKeys, createKeyring, namedAdminKeys, serve, type ThrottleOptions } from "@bridge/http-kit";
+import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import type { Hono } from "hono";
+import { bridgeEndpoints } from "./bridge.ts";
+import { BridgeAccess } from "./bridge-access.ts";
+import { dlqDeleteEndpoints } from "./dlq-delete.ts";
+import { dlqReadEndpoints } from "./dlq-read.ts";
+import { dlqRedriveEndpoint } from "./dlq-redrive.ts";
+import { LIMITS } from "./limits.ts";
+import { toHttpError } from "./operation-status.ts";
+import { routeEndpoints } from "./routes.ts";
+import { bridgeInfo, entry, entryHead, entryPage, route } from "./schemas.ts";
+
+export interface AdminAppOptions extends Partial<Seams> {
+  /** The bridge; `undefined` as long as the process has none, which is answered with 503. */
+  readonly supervisor: () => Supervisor | undefined;
+  /** At least one key. */
+  readonly keys: AdminKeys;
+  /** Takes a record of every call and of every failed login. */
+  readonly auditor: Auditor;
+  /** Bounds starts, stops, injects and the work of the DLQ store. Default 30 s. */
+  readonly operationTimeoutMs?: number | undefined;
+  /** Bounds a redrive as a whole. Default 60 s. */
+  readonly redriveTimeoutMs?: number | undefined;
+  /** Origins that browsers may call from (spec 5.8). Default: none. */
+  readonly corsOrigins?: readonly string[] | undefined;
+  /** Default: 5 failed logins a minute and client. */
+  readonly throttle?: ThrottleOptions | undefined;
+}
+
+const NAMED_SCHEMAS = {
+  BridgeInfo: bridgeInfo,
+  Entry: entry,
+  EntryHead: entryHead,
+  EntryPage: entryPage,
+  Route: route,
+};
+
+/**
+ * The admin server (spec 4.2): everything behind an admin key, and every call recorded.
+ * @throws Error when there is no key, or a key, a key name or an origin is malformed
+ */
+export function createAdminApp(options: AdminAppOptions): Hono {
+  const { operationTimeoutMs = LIMITS.operationTimeoutMs, redriveTimeoutMs = LIMITS.redriveTimeoutMs } = options;
+  const keys = namedAdminKeys(options.keys);
+  if (keys.length === 0) throw new Error("the admin server needs a key: give adminApiKey or adminApiKeys");
+  const bridge = new BridgeAccess(options.supervisor, operationTimeoutMs);
+  return serve({
+    server: "admin",
+    endpoints: [
+      ...bridgeEndpoints(bridge),
+      ...routeEndpoints(bridge),
+      ...dlqReadEndpoints(bridge),
+      dlqRedriveEndpoint(bridge, redriveTimeoutMs),
+      ...dlqDeleteEndpoints(bridge),
+    ],
+    schemas: NAMED_SCHEMAS,
+    describe: { access: "admin", audit: "api.describe" },
+    keyring: createKeyring(keys),
+    audit: options.auditor,
+    translate: toHttpError,
+    corsOrigins: options.corsOrigins,
+    throttle: options.throttle,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? systemRandom(),
+    logger: options.logger ?? silentLogger,
+  });
+}

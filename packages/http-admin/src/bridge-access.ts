@@ -1,0 +1,60 @@
+import type { Supervisor } from "@bridge/core";
+import { HttpError } from "@bridge/http-kit";
+import { deadline, type DlqAdmin, type DlqStore, orAborted } from "@bridge/ports";
+
+/** The parts of the bridge that endpoints work on; asking for one that is not there refuses the request (contract §2). */
+export class BridgeAccess {
+  readonly #supervisor: () => Supervisor | undefined;
+  readonly #operationTimeoutMs: number;
+
+  constructor(supervisor: () => Supervisor | undefined, operationTimeoutMs: number) {
+    this.#supervisor = supervisor;
+    this.#operationTimeoutMs = operationTimeoutMs;
+  }
+
+  /** Empty while the process has no bridge. */
+  get instanceId(): string {
+    return this.#supervisor()?.instanceId ?? "";
+  }
+
+  /** @throws HttpError 503 while the process has no bridge */
+  get supervisor(): Supervisor {
+    const supervisor = this.#supervisor();
+    if (supervisor === undefined) throw unavailable();
+    return supervisor;
+  }
+
+  /** @throws HttpError 503 without a running runtime */
+  get running(): Supervisor {
+    const { supervisor } = this;
+    if (supervisor.state().kind !== "running") throw unavailable();
+    return supervisor;
+  }
+
+  /** @throws HttpError 404 when no store is configured, 503 when it is configured and not open */
+  get dlq(): DlqStore {
+    const store = this.supervisor.dlq();
+    if (store !== undefined) return store;
+    throw this.supervisor.config().stores.dlq === undefined
+      ? new HttpError(404, "no DLQ store configured")
+      : new HttpError(503, "the DLQ store is not open: start the bridge");
+  }
+
+  /** @throws HttpError as {@link dlq}, and 404 when the store cannot delete */
+  get dlqAdmin(): DlqAdmin {
+    const { admin } = this.dlq;
+    if (admin === undefined) throw new HttpError(404, "no DLQ admin store configured");
+    return admin;
+  }
+
+  /** Runs work under the operation timeout. @throws HttpError 500 with `late` when it takes longer */
+  async bounded<Result>(late: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const seconds = this.#operationTimeoutMs / 1_000;
+    using limit = deadline(this.#operationTimeoutMs, new HttpError(500, `${late} after ${seconds} s`));
+    return await orAborted(work(limit.signal), limit.signal);
+  }
+}
+
+function unavailable(): HttpError {
+  return new HttpError(503, "runtime not available");
+}

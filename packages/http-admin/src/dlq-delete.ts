@@ -1,0 +1,99 @@
+import { HttpError } from "@bridge/http-kit";
+import * as v from "valibot";
+import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
+import type { BridgeAccess } from "./bridge-access.ts";
+import { DLQ_ADMIN_REFUSALS, LATE } from "./dlq-refusals.ts";
+import { LIMITS } from "./limits.ts";
+import { deleted, purged } from "./schemas.ts";
+import { entryIds, text, timestamp } from "./values.ts";
+import { filterFromWire, filterToWire } from "./wire.ts";
+
+const LIMIT_MESSAGE = "expected an integer of at least 0";
+
+const filterBody = v.strictObject({
+  route_id: v.optional(text("Only entries of this route.")),
+  category: v.optional(text("Only entries of this error category.")),
+  since: v.optional(timestamp("Only entries that failed at or after this time.")),
+  before: v.optional(timestamp("Only entries that failed before this time.")),
+  limit: v.optional(
+    v.pipe(
+      v.number(LIMIT_MESSAGE),
+      v.description("At most so many entries, the oldest ones; 0 means all that match."),
+      v.integer(LIMIT_MESSAGE),
+      v.minValue(0, LIMIT_MESSAGE),
+    ),
+    0,
+  ),
+  confirm_delete_all: v.optional(
+    v.pipe(v.boolean("expected true or false"), v.description("Must be true when no filter is given.")),
+  ),
+});
+
+const purgeBody = v.strictObject({
+  confirm_purge_all: v.pipe(v.literal(true, "must be true"), v.description("Must be true.")),
+});
+
+/** Deleting from the DLQ, also while the bridge is stopped (spec 4.7, 4.8; contract §2). */
+export function dlqDeleteEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
+  const guard = (): void => void bridge.dlqAdmin;
+  return [
+    endpoint({
+      method: "POST",
+      path: "/api/v1/admin/dlq/delete",
+      access: "admin",
+      audit: "dlq.delete",
+      summary: "Deletes entries by their ids.",
+      guard,
+      body: v.strictObject({ ids: entryIds(LIMITS.deleteIds) }),
+      refusals: DLQ_ADMIN_REFUSALS,
+      answers: { 200: { description: "How many of them were there.", schema: deleted } },
+    }).handle(async ({ body }) => {
+      const ids = [...new Set(body.ids)];
+      const gone = await bridge.bounded(LATE, (signal) => bridge.dlqAdmin.delete(ids, signal));
+      return {
+        status: 200,
+        body: { deleted: gone.size },
+        audit: { detail: { requested: ids.length, deleted: gone.size, ids: [...gone] } },
+      };
+    }),
+
+    endpoint({
+      method: "POST",
+      path: "/api/v1/admin/dlq/delete-by-filter",
+      access: "admin",
+      audit: "dlq.delete_by_filter",
+      summary: "Deletes the entries that match, oldest first.",
+      guard,
+      body: filterBody,
+      refusals: DLQ_ADMIN_REFUSALS,
+      answers: { 200: { description: "How many were deleted.", schema: deleted } },
+    }).handle(async ({ body }) => {
+      const filter = filterFromWire(body);
+      if (Object.keys(filter).length === 0 && body.confirm_delete_all !== true)
+        throw new HttpError(400, "an empty filter matches every entry: set confirm_delete_all to true to delete all");
+      const count = await bridge.bounded(LATE, (signal) =>
+        bridge.dlqAdmin.deleteWhere(filter, body.limit === 0 ? undefined : body.limit, signal),
+      );
+      return {
+        status: 200,
+        body: { deleted: count },
+        audit: { detail: { ...filterToWire(filter), limit: body.limit, deleted: count } },
+      };
+    }),
+
+    endpoint({
+      method: "POST",
+      path: "/api/v1/admin/dlq/purge",
+      access: "admin",
+      audit: "dlq.purge",
+      summary: "Deletes every entry.",
+      guard,
+      body: purgeBody,
+      refusals: DLQ_ADMIN_REFUSALS,
+      answers: { 200: { description: "How many were deleted.", schema: purged } },
+    }).handle(async () => {
+      const count = await bridge.bounded(LATE, (signal) => bridge.dlqAdmin.deleteWhere({}, undefined, signal));
+      return { status: 200, body: { purged: count }, audit: { detail: { purged: count } } };
+    }),
+  ];
+}

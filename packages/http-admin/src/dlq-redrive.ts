@@ -1,0 +1,41 @@
+import { deadline } from "@bridge/ports";
+import * as v from "valibot";
+import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
+import type { BridgeAccess } from "./bridge-access.ts";
+import { DLQ_ADMIN_REFUSALS } from "./dlq-refusals.ts";
+import { LIMITS } from "./limits.ts";
+import { partlyRedriven, redriven } from "./schemas.ts";
+import { entryIds } from "./values.ts";
+
+/** Delivering dead letters again (spec 4.6; contract §2). The loop is the engine's; the bound of the call is set here. */
+export function dlqRedriveEndpoint(bridge: BridgeAccess, timeoutMs: number): AdminEndpoint {
+  return endpoint({
+    method: "POST",
+    path: "/api/v1/admin/dlq/redrive",
+    access: "admin",
+    audit: "dlq.redrive",
+    summary: "Delivers entries again, and deletes each once its delivery is confirmed.",
+    guard: () => {
+      void bridge.running;
+      void bridge.dlqAdmin;
+    },
+    body: v.strictObject({ ids: entryIds(LIMITS.redriveIds) }),
+    refusals: { ...DLQ_ADMIN_REFUSALS, 503: "No runtime runs." },
+    answers: {
+      200: { description: "Every entry was delivered and deleted.", schema: redriven },
+      207: { description: "Some entries, or all, were not; those are kept.", schema: partlyRedriven },
+    },
+  }).handle(async ({ body, record }) => {
+    const ids = [...new Set(body.ids)];
+    await record("dlq.redrive.begin", "pending", { ids });
+    using limit = deadline(timeoutMs, new Error(`the redrive was not done after ${timeoutMs} ms`));
+    const { errors, ...counts } = await bridge.running.redrive(ids, limit.signal);
+    const detail = { requested: ids.length, redriven: counts.redriven, failed: counts.failed };
+    if (counts.failed === 0) return { status: 200, body: { ...counts, failed: 0 }, audit: { detail } };
+    return {
+      status: 207,
+      body: { ...counts, errors: [...errors] },
+      audit: { outcome: counts.redriven === 0 ? "failure" : "partial_failure", detail },
+    };
+  });
+}

@@ -1,0 +1,14 @@
+/** What every endpoint of the DLQ may refuse with. */
+export const DLQ_REFUSALS = {
+  404: "There is no DLQ store.",
+  503: "The DLQ store is not open.",
+} as const;
+
+/** What every endpoint that changes the DLQ may refuse with. */
+export const DLQ_ADMIN_REFUSALS = {
+  404: "There is no DLQ store, or it cannot delete.",
+  503: "The DLQ store is not open.",
+} as const;
+
+/** What a caller is told whom the store keeps waiting. */
+export const LATE = "the DLQ store did not answer";

@@ -1,0 +1,13 @@
+/** The limits of spec 8 that this server sets; that of bodies is `@bridge/http-kit`'s. */
+export const LIMITS = {
+  redriveIds: 100,
+  deleteIds: 1_000,
+  listDefault: 100,
+  listMax: 1_000,
+  listOffsetMax: 100_000,
+  summaryScan: 1_000,
+  /** No entry has a longer id. */
+  idLength: 256,
+  operationTimeoutMs: 30_000,
+  redriveTimeoutMs: 60_000,
+} as const;

@@ -1,0 +1,18 @@
+import { OperationError, type OperationErrorKind, StopError } from "@bridge/core";
+import { HttpError } from "@bridge/http-kit";
+import { BridgeError } from "@bridge/ports";
+
+const STATUS = {
+  unavailable: 503,
+  not_found: 404,
+  conflict: 409,
+  failed: 500,
+} as const satisfies Record<OperationErrorKind, number>;
+
+/** The answer to an error of the engine or a store; their messages are written for operators. */
+export function toHttpError(error: unknown): HttpError | undefined {
+  if (error instanceof OperationError) return new HttpError(STATUS[error.kind], error.message);
+  if (error instanceof StopError) return new HttpError(500, error.message);
+  if (BridgeError.is(error)) return new HttpError(500, error.message);
+  return undefined;
+}

@@ -1,0 +1,77 @@
+import type { InjectResult } from "@bridge/core";
+import { HttpError } from "@bridge/http-kit";
+import * as v from "valibot";
+import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
+import type { BridgeAccess } from "./bridge-access.ts";
+import { injected, notDelivered, route } from "./schemas.ts";
+import { base64, stringMap, text } from "./values.ts";
+import { injectedToWire, notDeliveredToWire, routeToWire } from "./wire.ts";
+
+const injectBody = v.strictObject({
+  subject: text("The subject of the message."),
+  payload: v.optional(base64("The payload. Default: empty."), ""),
+  headers: v.optional(stringMap("Headers of the message; reserved `x-bridge.*` names are dropped.")),
+  id: v.optional(text("The envelope id. Default: one is generated.")),
+});
+
+/** Why a route settled a message without delivering it, in words. */
+const REASONS = {
+  dropped: "dropped by the route's failure policy",
+  filtered: "filtered out by a processor",
+  expired: "already expired",
+  dead_lettered: "written to the DLQ",
+} as const;
+
+/** Listing routes and injecting test messages (spec 4.2, 4.4; contract §2). */
+export function routeEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
+  return [
+    endpoint({
+      method: "GET",
+      path: "/api/v1/admin/routes",
+      access: "admin",
+      audit: "route.list",
+      summary: "The routes, also while the bridge is stopped.",
+      guard: () => void bridge.supervisor,
+      refusals: { 503: "The process has no bridge yet." },
+      answers: { 200: { description: "All of them.", schema: v.object({ routes: v.array(route) }) } },
+    }).handle(() => ({ status: 200, body: { routes: bridge.supervisor.view().routes.map(routeToWire) } })),
+
+    endpoint({
+      method: "POST",
+      path: "/api/v1/admin/routes/{routeID}/inject",
+      access: "admin",
+      audit: "route.inject",
+      resourceId: ({ routeID }) => routeID,
+      summary: "Carries a message through a route, and waits for what becomes of it.",
+      params: { routeID: "The id of the route." },
+      guard: ({ routeID }) => {
+        const { routes } = bridge.running.config();
+        if (!routes.some(({ id }) => id === routeID)) throw new HttpError(404, "route not found");
+      },
+      body: injectBody,
+      refusals: { 404: "There is no such route.", 503: "No runtime runs." },
+      answers: {
+        200: { description: "The message reached its destination.", schema: injected },
+        422: { description: "The route settled the message without delivering it.", schema: notDelivered },
+      },
+    }).handle(async ({ params: { routeID }, body }) => {
+      const result = await bridge.bounded("the inject was cancelled: the message was not settled", (signal) =>
+        bridge.running.inject(routeID, body, signal),
+      );
+      const { outcome } = result;
+      const detail = { envelope_id: result.envelopeId };
+      if (outcome === "delivered" || outcome === "duplicate")
+        return { status: 200, body: injectedToWire(result), audit: { detail } };
+      return {
+        status: 422,
+        body: notDeliveredToWire(result, outcome, explain(result, REASONS[outcome])),
+        audit: { outcome: "not_delivered", detail: { ...detail, reason: outcome } },
+      };
+    }),
+  ];
+}
+
+function explain({ failedBindings, error }: InjectResult, reason: string): string {
+  const where = failedBindings.length === 0 ? "" : ` by ${failedBindings.join(", ")}`;
+  return `not delivered${where}: ${reason}${error === undefined ? "" : `: ${error.message}`}`;
+}

@@ -1,0 +1,85 @@
+import * as v from "valibot";
+
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const time = v.pipe(v.string(), v.metadata({ format: "date-time" }));
+
+export const bridgeInfo = v.object({
+  instance_id: v.string(),
+  running: v.boolean(),
+  routes: v.pipe(count, v.description("How many routes are configured.")),
+});
+
+export const route = v.object({
+  id: v.string(),
+  delivery_mode: v.string(),
+  dispatch_mode: v.string(),
+  max_in_flight: v.pipe(v.number(), v.integer()),
+});
+
+export const injected = v.object({
+  status: v.literal("injected"),
+  envelope_id: v.string(),
+  warning: v.optional(v.string()),
+});
+
+export const notDelivered = v.object({
+  error: v.pipe(v.string(), v.description("Why, in words; with the bindings that failed.")),
+  reason: v.picklist(["dropped", "filtered", "expired", "dead_lettered"]),
+  envelope_id: v.string(),
+});
+
+const entryFields = {
+  id: v.string(),
+  route_id: v.string(),
+  binding_id: v.pipe(v.string(), v.description("The binding that failed; empty when none had been chosen.")),
+  source_id: v.string(),
+  correlation_id: v.string(),
+  subject: v.string(),
+  reason: v.string(),
+  category: v.picklist(["transient", "permanent", "rejected", "expired", "filtered"]),
+  error_code: v.string(),
+  last_error: v.string(),
+  failed_at: time,
+  attempts: count,
+} as const;
+
+export const entryHead = v.object(entryFields);
+
+export const entry = v.object({
+  ...entryFields,
+  payload: v.pipe(v.string(), v.metadata({ contentEncoding: "base64" })),
+  envelope: v.object({
+    id: v.string(),
+    source_id: v.string(),
+    subject: v.string(),
+    content_type: v.string(),
+    headers: v.record(v.string(), v.string()),
+    correlation_id: v.string(),
+    received_at: time,
+    expires_at: v.optional(time),
+  }),
+});
+
+export const summary = v.object({
+  configured: v.literal(true),
+  count: v.pipe(count, v.maxValue(1_000)),
+  count_capped: v.pipe(v.boolean(), v.description("There may be more entries than the count says.")),
+});
+
+export const entryPage = v.object({
+  messages: v.array(entryHead),
+  limit: count,
+  offset: count,
+  has_more: v.boolean(),
+});
+
+export const deleted = v.object({ deleted: count });
+export const purged = v.object({ purged: count });
+
+export const redriven = v.object({ redriven: count, failed: v.literal(0), warning: v.optional(v.string()) });
+export const partlyRedriven = v.object({
+  redriven: count,
+  failed: count,
+  errors: v.array(v.object({ id: v.string(), error: v.string() })),
+  warning: v.optional(v.string()),
+});

@@ -1,0 +1,78 @@
+/**
+ * Schemas of values that a caller sends, as queries and bodies have them. @module
+ */
+import * as v from "valibot";
+import { LIMITS } from "./limits.ts";
+import { parseRfc3339 } from "./rfc3339.ts";
+
+const TIMESTAMP_MESSAGE = 'expected an RFC 3339 timestamp, such as "2026-01-31T08:00:00Z"';
+const BASE64_MESSAGE = "expected base64, padded, in the standard alphabet";
+
+/** Its output is epoch milliseconds. */
+export function timestamp(description: string) {
+  return v.pipe(
+    v.string(TIMESTAMP_MESSAGE),
+    v.description(description),
+    v.metadata({ format: "date-time" }),
+    v.check((value) => parseRfc3339(value) !== undefined, TIMESTAMP_MESSAGE),
+    v.transform((value) => parseRfc3339(value) ?? Number.NaN),
+  );
+}
+
+/** Its output is the bytes. */
+export function base64(description: string) {
+  return v.pipe(
+    v.string(BASE64_MESSAGE),
+    v.description(description),
+    v.metadata({ contentEncoding: "base64" }),
+    v.check((value) => value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value), BASE64_MESSAGE),
+    v.transform((value) => Uint8Array.from(Buffer.from(value, "base64"))),
+  );
+}
+
+/** An object whose values are all strings. */
+export function stringMap(description: string) {
+  return v.pipe(
+    v.custom<Readonly<Record<string, string>>>(isStringMap, "expected an object whose values are strings"),
+    v.description(description),
+    v.metadata({ type: "object", additionalProperties: { type: "string" } }),
+  );
+}
+
+/** A string that is not empty. */
+export function text(description: string) {
+  return v.pipe(v.string("expected a string"), v.description(description), v.nonEmpty("must not be empty"));
+}
+
+/** Between 1 and `max` ids of DLQ entries. */
+export function entryIds(max: number) {
+  const id = v.pipe(
+    v.string("expected a string"),
+    v.nonEmpty("must not be empty"),
+    v.maxLength(LIMITS.idLength, `has more than ${LIMITS.idLength} characters`),
+  );
+  return v.pipe(
+    v.array(id, "expected a list of ids"),
+    v.description("Ids of DLQ entries; one that is given twice counts once."),
+    v.minLength(1, "must not be empty"),
+    v.maxLength(max, `has more than ${max} ids`),
+  );
+}
+
+/** An integer in a query, from `min` to `max`. */
+export function queryInteger(description: string, min: number, max: number) {
+  const message =
+    max === Infinity ? `expected an integer of at least ${min}` : `expected an integer from ${min} to ${max}`;
+  return v.pipe(
+    v.string(),
+    v.description(description),
+    v.metadata({ type: "integer", minimum: min, ...(max !== Infinity && { maximum: max }) }),
+    v.check((digits) => /^\d+$/.test(digits) && Number(digits) >= min && Number(digits) <= max, message),
+    v.transform(Number),
+  );
+}
+
+function isStringMap(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((item) => typeof item === "string");
+}

@@ -1,0 +1,112 @@
+/**
+ * Between the engine's words and those of the interface: the only place that knows both spellings. @module
+ */
+import type { BridgeView, InjectResult, RouteView } from "@bridge/core";
+import type { DeadLetter, DeadLetterFilter, DeadLetterHead, Envelope, ErrorClass, Page } from "@bridge/ports";
+import type { InferOutput } from "valibot";
+import type * as schemas from "./schemas.ts";
+
+export function bridgeInfoToWire(view: BridgeView): InferOutput<typeof schemas.bridgeInfo> {
+  return { instance_id: view.instanceId, running: view.running, routes: view.routes.length };
+}
+
+export function routeToWire({ id, deliveryMode, dispatchMode, policy }: RouteView): InferOutput<typeof schemas.route> {
+  return { id, delivery_mode: deliveryMode, dispatch_mode: dispatchMode, max_in_flight: policy.maxInFlight };
+}
+
+export function injectedToWire({ envelopeId, warning }: InjectResult): InferOutput<typeof schemas.injected> {
+  return { status: "injected", envelope_id: envelopeId, ...(warning !== undefined && { warning }) };
+}
+
+export function notDeliveredToWire(
+  { envelopeId }: InjectResult,
+  reason: InferOutput<typeof schemas.notDelivered>["reason"],
+  error: string,
+): InferOutput<typeof schemas.notDelivered> {
+  return { error, reason, envelope_id: envelopeId };
+}
+
+/** `cap` is where counting stopped. */
+export function summaryToWire(count: number, cap: number): InferOutput<typeof schemas.summary> {
+  return { configured: true, count: Math.min(count, cap), count_capped: count >= cap };
+}
+
+/** `found` has one entry more than the page when there are more. */
+export function pageToWire(
+  found: readonly DeadLetterHead[],
+  { limit, offset }: Page,
+): InferOutput<typeof schemas.entryPage> {
+  const messages = found.slice(0, limit).map(entryHeadToWire);
+  return { messages, limit, offset, has_more: found.length > limit };
+}
+
+function entryHeadToWire(head: DeadLetterHead): InferOutput<typeof schemas.entryHead> {
+  return {
+    id: head.id,
+    route_id: head.routeId,
+    binding_id: head.bindingId,
+    source_id: head.sourceId,
+    correlation_id: head.correlationId,
+    subject: head.subject,
+    reason: head.reason,
+    category: head.category,
+    error_code: head.errorCode,
+    last_error: head.lastError,
+    failed_at: timeToWire(head.failedAt),
+    attempts: head.attempts,
+  };
+}
+
+export function entryToWire(entry: DeadLetter): InferOutput<typeof schemas.entry> {
+  const { payload } = entry.envelope;
+  return {
+    ...entryHeadToWire(entry),
+    payload: Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString("base64"),
+    envelope: envelopeToWire(entry.envelope),
+  };
+}
+
+function envelopeToWire(envelope: Envelope): InferOutput<typeof schemas.entry>["envelope"] {
+  return {
+    id: envelope.id,
+    source_id: envelope.sourceId,
+    subject: envelope.subject,
+    content_type: envelope.contentType,
+    headers: { ...envelope.headers },
+    correlation_id: envelope.correlationId,
+    received_at: timeToWire(envelope.receivedAt),
+    ...(envelope.expiresAt !== undefined && { expires_at: timeToWire(envelope.expiresAt) }),
+  };
+}
+
+/** A filter as queries and bodies have it; times are read already. */
+interface WireFilter {
+  readonly route_id?: string | undefined;
+  readonly category?: string | undefined;
+  readonly since?: number | undefined;
+  readonly before?: number | undefined;
+}
+
+export function filterFromWire({ route_id, category, since, before }: WireFilter): DeadLetterFilter {
+  return {
+    ...(route_id !== undefined && { routeId: route_id }),
+    // A category that does not exist is one that no entry has.
+    ...(category !== undefined && { category: category as ErrorClass }),
+    ...(since !== undefined && { since }),
+    ...(before !== undefined && { before }),
+  };
+}
+
+/** For audit records. */
+export function filterToWire({ routeId, category, since, before }: DeadLetterFilter): Readonly<Record<string, string>> {
+  return {
+    ...(routeId !== undefined && { route_id: routeId }),
+    ...(category !== undefined && { category }),
+    ...(since !== undefined && { since: timeToWire(since) }),
+    ...(before !== undefined && { before: timeToWire(before) }),
+  };
+}
+
+function timeToWire(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}

@@ -1,0 +1,91 @@
+import { type AuditEvent, createAuditor } from "@bridge/audit";
+import type { Supervisor } from "@bridge/core";
+import { listen } from "@bridge/http-kit";
+import { type Logger, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { type AdminAppOptions, createAdminApp } from "../src/index.ts";
+import { type Bridge, type BridgeOptions, makeBridge } from "./bridge.ts";
+
+export const ADMIN_KEY = "admin-key-0123456789";
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Headers;
+}
+
+export interface Admin extends AsyncDisposable, Bridge {
+  readonly url: string;
+  readonly events: readonly AuditEvent[];
+  /** What was logged at level error. */
+  readonly errors: readonly unknown[];
+  /** With the key; paths are below `/api/v1/admin`. A body that is no string is sent as JSON. */
+  call(method: string, path: string, body?: unknown, init?: RequestInit): Promise<Answer>;
+}
+
+export interface StartOptions extends BridgeOptions, Partial<Omit<AdminAppOptions, "supervisor">> {
+  /** Default: the bridge is started. */
+  readonly started?: boolean;
+  /** Stands in front of the bridge. */
+  readonly seenAs?: (supervisor: Supervisor) => Supervisor | undefined;
+}
+
+/** The admin server of a real bridge on a free port; disposing it ends the bridge too. */
+export async function startAdmin({ started = true, seenAs, store, ...options }: StartOptions = {}): Promise<Admin> {
+  const bridge = makeBridge(store === undefined ? {} : { store });
+  if (started) await bridge.supervisor.start(AbortSignal.timeout(10_000));
+  const events: AuditEvent[] = [];
+  const errors: unknown[] = [];
+  const logger: Logger = { ...silentLogger, error: (message, fields) => errors.push({ message, ...fields }) };
+  const auditor = createAuditor({
+    clock: systemClock,
+    logger,
+    sinks: [{ name: "list", write: (event) => void events.push(event) }],
+  });
+  const app = createAdminApp({
+    supervisor: () => (seenAs === undefined ? bridge.supervisor : seenAs(bridge.supervisor)),
+    keys: { adminApiKey: ADMIN_KEY },
+    auditor,
+    logger,
+    ...options,
+  });
+  const listener = await listen(
+    { addr: "127.0.0.1:0", app, logger, random: systemRandom() },
+    AbortSignal.timeout(10_000),
+  );
+  return {
+    ...bridge,
+    url: listener.url,
+    events,
+    errors,
+    call: async (method, path, body, init) => {
+      const response = await fetch(`${listener.url}/api/v1/admin${path}`, {
+        method,
+        headers: { "X-API-Key": ADMIN_KEY },
+        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+        ...init,
+      });
+      const text = await response.text();
+      return { status: response.status, body: text === "" ? undefined : JSON.parse(text), headers: response.headers };
+    },
+    [Symbol.asyncDispose]: async () => {
+      await listener[Symbol.asyncDispose]();
+      await auditor[Symbol.asyncDispose]();
+      await bridge.supervisor.shutdown().catch(() => {});
+    },
+  };
+}
+
+/** Stands in for a method of the bridge. */
+export function instead<Name extends keyof Supervisor>(
+  name: Name,
+  method: Supervisor[Name],
+): (supervisor: Supervisor) => Supervisor {
+  return (supervisor) =>
+    new Proxy(supervisor, {
+      get(target, property) {
+        if (property === name) return method;
+        const value: unknown = Reflect.get(target, property, target);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+}
