@@ -52,7 +52,9 @@ export const receiverOptions = v.pipe(
   v.forward(
     v.check(
       (options) =>
-        options.api_key !== undefined || options.allow_anonymous || parseListenAddress(options.addr)?.loopback === true,
+        options.api_key !== undefined ||
+        options.allow_anonymous ||
+        parseListenAddress(options.addr)?.loopback !== false,
       "this address can be reached from other machines: set api_key, or allow_anonymous: true to take messages from anybody",
     ),
     ["addr"],

@@ -8,6 +8,7 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
 export function retryAfterMs(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   const text = value.trim();
-  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
+  // A date begins with the name of its day; the platform would read a year into nearly anything else.
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : /^[a-z]/i.test(text) ? Date.parse(text) - now : Number.NaN;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
 }

@@ -38,8 +38,9 @@ const url = v.pipe(
 const origin = v.pipe(
   v.string("expected a string"),
   v.check(
-    (text) => isHttpUrl(text) && URL.parse(text)?.origin === text.toLowerCase().replace(/\/$/, ""),
-    "not an origin: write scheme, host and, unless it is the scheme's own, port, such as https://example.com",
+    (text) =>
+      !text.includes("*") && isHttpUrl(text) && URL.parse(text)?.origin === text.toLowerCase().replace(/\/$/, ""),
+    "not an origin: write one scheme, host and, unless it is the scheme's own, port, such as https://example.com",
   ),
 );
 

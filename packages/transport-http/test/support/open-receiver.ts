@@ -9,6 +9,11 @@ import {
   type TransportPlugin,
 } from "@bridge/ports";
 import { httpTransport } from "../../src/index.ts";
+import type { BacklogLimits } from "../../src/receiver/backlog.ts";
+import { HttpReceiver } from "../../src/receiver/http-receiver.ts";
+import { parseListenAddress } from "../../src/receiver/listen-address.ts";
+import { LISTENER_LIMITS, type ListenerLimits } from "../../src/receiver/listener.ts";
+import { Listeners } from "../../src/receiver/listeners.ts";
 
 const decoder = new TextDecoder();
 
@@ -32,15 +37,51 @@ export interface OpenReceiverOptions {
   readonly plugin?: TransportPlugin;
 }
 
-export async function openReceiver({
-  id = "in",
-  path = `/ingest/${id}`,
-  options = {},
-  plugin = httpTransport(),
-}: OpenReceiverOptions = {}): Promise<OpenReceiver> {
+/** Opens a receiver on a free port, built as the configuration would build it. */
+export async function openReceiver(settings: OpenReceiverOptions = {}): Promise<OpenReceiver> {
+  const { id = "in", path = `/ingest/${id}`, options = {}, plugin = httpTransport() } = settings;
+  return open(path, (logger) => buildReceiver(plugin, id, { addr: "127.0.0.1:0", path, ...options }, logger));
+}
+
+/** Opens a receiver on a free port that has less room, or less time, than a configured one. */
+export async function openSmallReceiver(
+  limits: Partial<BacklogLimits & ListenerLimits & { readonly responseTimeoutMs: number }>,
+): Promise<OpenReceiver> {
+  const address = parseListenAddress("127.0.0.1:0");
+  if (address === undefined) throw new Error("no address");
+  const { requests = 100, bytes = 2 ** 20, responseTimeoutMs = 30_000, ...listener } = limits;
+  const deps = {
+    id: "in",
+    listeners: new Listeners({ ...LISTENER_LIMITS, ...listener }),
+    address,
+    path: "/ingest",
+    apiKey: undefined,
+    maxBody: 2 ** 20,
+    responseTimeoutMs,
+    backlog: { requests, bytes },
+    clock: systemClock,
+  };
+  return open(deps.path, async (logger) => new HttpReceiver({ ...deps, logger }));
+}
+
+/** A receiver built as the configuration would build it; nothing is open yet. */
+export async function buildReceiver(
+  plugin: TransportPlugin,
+  id: string,
+  options: unknown,
+  logger: Logger = silentLogger,
+): Promise<Receiver> {
+  const factory = plugin.receiver;
+  if (factory === undefined) throw new Error("the plugin has no receiver");
+  const parsed = await factory.options["~standard"].validate(options);
+  if (parsed.issues !== undefined) throw new Error(parsed.issues.map(({ message }) => message).join("; "));
+  const context = { id, clock: systemClock, random: systemRandom(), logger, topics: [], maxInFlight: 100 };
+  return factory.create(parsed.value, context);
+}
+
+async function open(path: string, build: (logger: Logger) => Promise<Receiver>): Promise<OpenReceiver> {
   let port = 0;
-  const logger: Logger = { ...silentLogger, info: (_message, fields) => (port = Number(fields?.["port"])) };
-  const receiver = await buildReceiver(plugin, id, { addr: "127.0.0.1:0", path, ...options }, logger);
+  const receiver = await build({ ...silentLogger, info: (_message, fields) => (port = Number(fields?.["port"])) });
   const controller = new AbortController();
   try {
     await receiver.open?.(controller.signal);
@@ -63,7 +104,7 @@ export async function openReceiver({
       void (async () => {
         for await (const delivery of { [Symbol.asyncIterator]: () => iterator }) {
           messages.push(delivery.message);
-          await delivery.settle({ kind: "accept", outcome: "delivered", envelopeId: delivery.message.id ?? "minted" });
+          await accept(delivery);
         }
       })();
       return messages;
@@ -73,27 +114,6 @@ export async function openReceiver({
       await receiver[Symbol.asyncDispose]();
     },
   };
-}
-
-/** A receiver built as the configuration would build it; nothing is open yet. */
-export async function buildReceiver(
-  plugin: TransportPlugin,
-  id: string,
-  options: unknown,
-  logger: Logger = silentLogger,
-): Promise<Receiver> {
-  const factory = plugin.receiver;
-  if (factory === undefined) throw new Error("the plugin has no receiver");
-  const parsed = await factory.options["~standard"].validate(options);
-  if (parsed.issues !== undefined) throw new Error(parsed.issues.map(({ message }) => message).join("; "));
-  return factory.create(parsed.value, {
-    id,
-    clock: systemClock,
-    random: systemRandom(),
-    logger,
-    topics: [],
-    maxInFlight: 100,
-  });
 }
 
 export function textOf(message: SourceMessage | undefined): string {
