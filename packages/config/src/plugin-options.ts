@@ -42,10 +42,9 @@ export function checkOptions(context: RuleContext): PluginOptions {
   for (const { schema, value, path } of blocks(context)) {
     try {
       const checked = checkValue(schema, value, path, context.hidden);
-      for (const problem of checked.problems) {
-        // A rule may have said it already, and better.
-        if (!context.report.has(problem.path)) context.report.problem(problem.path, problem.message);
-      }
+      // Where a rule has said something already, it has said it better.
+      const untold = checked.problems.filter((problem) => !context.report.has(problem.path));
+      for (const problem of untold) context.report.problem(problem.path, problem.message);
       outputs.set(path, checked.output);
     } catch {
       context.report.problem(

@@ -36,7 +36,7 @@ describe("references between parts", () => {
   });
 
   it("says nothing of references to a list or part that cannot be read", () => {
-    expect(problemsOf(changed(["sessions", 5]))).toEqual(["sessions: expected a list (got 5)"]);
+    expect(problemsOf(changed(["sessions", 5]))).toEqual(["sessions: expected a list (got a number)"]);
     expect(problemsOf(changed(["sessions.0.id", 5]))).toEqual(["sessions[0].id: expected a string (got 5)"]);
     expect(problemsOf(changed(["bindings.0.address", "{"]))).toHaveLength(1);
   });
@@ -239,7 +239,7 @@ describe("options of plugins", () => {
       "sessions[0].options.will.extra: unknown key; known here: topic, qos",
     ]);
     expect(problemsOf(will(5))).toEqual([
-      "sessions[0].options.will: expected none, or expected a block of keys (got 5)",
+      "sessions[0].options.will: expected none, or expected a block of keys (got a number)",
     ]);
   });
 

@@ -12,7 +12,7 @@ const REFUSED: readonly (readonly [path: string, value: unknown, message: RegExp
   ["bridge.id", "x".repeat(65), /at most 64 characters/],
   ["bridge.id", 7, "bridge.id: expected a string (got 7)"],
   ["bridge", [], "bridge: expected a block of keys (got a list)"],
-  ["bridge", "x", 'bridge: expected a block of keys (got "x")'],
+  ["bridge", "x", "bridge: expected a block of keys (got a string)"],
   ["bridge.instance_id", "a/b", /^bridge\.instance_id: /],
   ["bridge.deployment_mode", "cluster", /expected one of standalone, clustered; did you mean "clustered"\?/],
   ["bridge.log_level", "warning", /expected one of debug, info, warn, error.*\(got "warning"\)/],
@@ -49,9 +49,10 @@ const REFUSED: readonly (readonly [path: string, value: unknown, message: RegExp
   ["audit.file", { path: "x", keep: 0 }, /audit\.file\.keep: expected an integer/],
   ["stores.dqlq", {}, 'stores.dqlq: unknown key; did you mean "dlq"?'],
   ["sessions", {}, /^sessions: expected a list/],
-  ["sessions.0", 5, "sessions[0]: expected a block of keys (got 5)"],
+  ["sessions.0", 5, "sessions[0]: expected a block of keys (got a number)"],
   ["sessions.0.session_mode", "persistant", /did you mean "persistent"\?/],
   ["sessions.0.options", [], "sessions[0].options: expected a block of keys (got a list)"],
+  ["receivers.0.session_id", 5, "receivers[0].session_id: expected a string (got 5)"],
   ["receivers.0.id", "inject", /stands for messages of the admin API/],
   ["receivers.0.topics.0.qos", 3, /expected one of 0, 1, 2 \(got 3\)/],
   ["receivers.0.topics.0", "s/#", /expected a block of keys/],
@@ -108,7 +109,7 @@ describe("the schema of the document is strict", () => {
   it("is not misled by a document that is none", () => {
     expect(problemsOf(null)).toEqual(["bridge: is required"]);
     expect(problemsOf(undefined)).toEqual(["bridge: is required"]);
-    expect(problemsOf("bridge")).toEqual(['expected a block of keys (got "bridge")']);
+    expect(problemsOf("bridge")).toEqual(["expected a block of keys (got a string)"]);
     expect(problemsOf([goodDocument()])).toContainEqual("expected a block of keys (got a list)");
     expect(problemsOf({})).toEqual(["bridge: is required"]);
   });

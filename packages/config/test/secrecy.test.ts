@@ -41,6 +41,15 @@ describe("a secret is never shown", () => {
     expect(said(document)).not.toContain("cAnAr");
   });
 
+  it("not where it stands in place of the block or list that it belongs into", () => {
+    expect(said(withValue("sessions.0.options.tls", CANARY))).toBe(
+      "sessions[0].options.tls: expected a block of keys (got a string)",
+    );
+    expect(said(withValue("sessions.0.options", CANARY))).not.toContain("cAnAr");
+    expect(said(withValue("senders.0", CANARY))).not.toContain("cAnAr");
+    expect(said(withValue("http", CANARY))).not.toContain("cAnAr");
+  });
+
   it("not a part of it that a plugin puts into its own words", () => {
     const text = said(withValue("senders.0.options.bearer", CANARY));
     expect(text).toBe("senders[0].options.bearer: is not valid");

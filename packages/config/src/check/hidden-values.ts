@@ -70,8 +70,8 @@ export function* secretPaths(schema: GenericSchema, value: unknown, path: Path =
 
 function shares(text: string, value: string): boolean {
   if (value.length <= TELLTALE) return value.length >= LEAST_TELLTALE && text.includes(value);
-  for (let start = 0; start + TELLTALE <= value.length; start++) {
-    if (text.includes(value.slice(start, start + TELLTALE))) return true;
+  for (let start = 0; start + TELLTALE <= text.length; start++) {
+    if (value.includes(text.slice(start, start + TELLTALE))) return true;
   }
   return false;
 }

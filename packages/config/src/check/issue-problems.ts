@@ -45,22 +45,27 @@ function requirement({ type, expected }: Issue): string {
   return choices.length === 0 ? "is required" : `is required: one of ${choices.join(", ")}`;
 }
 
+const BLOCK = "expected a block of keys";
+const LIST = "expected a list";
+
 const EXPECTED: Readonly<Record<string, string>> = {
   string: "expected a string",
   number: "expected a number",
   boolean: "expected true or false",
-  array: "expected a list",
-  strict_object: "expected a block of keys",
-  object: "expected a block of keys",
-  loose_object: "expected a block of keys",
-  record: "expected a block of keys",
+  array: LIST,
+  tuple: LIST,
+  strict_tuple: LIST,
+  strict_object: BLOCK,
+  object: BLOCK,
+  loose_object: BLOCK,
+  record: BLOCK,
 };
 
 function expectation(issue: Issue, path: Path, hidden: HiddenValues): string {
   const known = EXPECTED[issue.type];
   if (known !== undefined) return issue.expected === "never" ? "unknown key" : known;
   if (issue.expected === null) return issue.type.endsWith("check") ? "is not valid" : `is not a valid ${issue.type}`;
-  if (issue.expected === "Object") return "expected a block of keys";
+  if (issue.expected === "Object") return BLOCK;
   const choices = choicesOf(issue.expected);
   if (choices.length === 0) return `expected ${issue.expected}`;
   const hint = typeof issue.input === "string" && !hidden.covers(path) ? suggestion(issue.input, choices) : "";
@@ -73,9 +78,20 @@ function choicesOf(expected: string): readonly string[] {
 }
 
 /** The value that was refused, where it helps and may be seen. */
-function got({ kind, type, input, expected }: Issue, path: Path, hidden: HiddenValues): string {
-  const missing = input === undefined || input === null || input === "" || expected === "never";
-  return missing || hidden.covers(path) || (kind === "validation" && type === "min_length")
-    ? ""
-    : ` (got ${hidden.show(path, input)})`;
+function got(issue: Issue, path: Path, hidden: HiddenValues): string {
+  const { input } = issue;
+  const missing = input === undefined || input === null || input === "" || issue.expected === "never";
+  if (missing || hidden.covers(path) || issue.type === "min_length") return "";
+  return ` (got ${wantsParts(issue) ? kindOf(input) : hidden.show(path, input)})`;
+}
+
+/** Whether a block or a list was wanted: a single value in its place can be a secret that belongs further inside. */
+function wantsParts(issue: Issue): boolean {
+  const expected = EXPECTED[issue.type];
+  return expected === BLOCK || expected === LIST || issue.expected === "Object" || !!issue.issues?.some(wantsParts);
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "a block of keys" : `a ${typeof value}`;
 }

@@ -1,5 +1,5 @@
 import type { SchemaNode } from "./schema-node.ts";
-import { typeName, variantsOf } from "./type-name.ts";
+import { typeName, type Variant, variantsOf } from "./type-name.ts";
 
 interface Row {
   readonly key: string;
@@ -19,7 +19,7 @@ export function keyTables(key: string, node: SchemaNode, required: boolean): str
   return [`${about}${what}${keys}`, ...forms].join("\n");
 }
 
-function formTable(key: string, { tag, value, node }: ReturnType<typeof variantsOf>[number]): string {
+function formTable(key: string, { tag, value, node }: Variant): string {
   const { [tag]: named, ...properties } = node.properties ?? {};
   const title = `**\`${key}\` with \`${tag}\` ${value}**${named?.description === undefined ? "" : `: ${named.description}`}\n`;
   const rows = [...rowsIn({ ...node, properties }, "")];
@@ -45,11 +45,9 @@ function table(rows: readonly Row[]): string {
   return `| Key | Type | Default | Meaning |\n|---|---|---|---|\n${lines.join("\n")}\n`;
 }
 
-function defaultOf(node: SchemaNode): string {
-  const { default: value } = node;
+function defaultOf({ default: value }: SchemaNode): string {
   if (value === undefined) return "";
-  if (typeof value === "string") return value === "" ? "empty" : `\`${value}\``;
-  if (Array.isArray(value) || typeof value === "object")
-    return Object.keys(value ?? {}).length === 0 ? "" : `\`${JSON.stringify(value)}\``;
-  return `\`${JSON.stringify(value)}\``;
+  if (value === "") return "empty";
+  if (typeof value === "object" && value !== null && Object.keys(value).length === 0) return "";
+  return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
 }

@@ -30,22 +30,12 @@ export function typeName(node: SchemaNode): string {
     const options = node.anyOf.filter((option) => option.const !== "");
     return [...new Set(options.map(typeName))].join(" or ");
   }
-  switch (node.type) {
-    case "array":
-      return node.items === undefined ? "list" : `list of ${plural(typeName(node.items))}`;
-    case "object":
-      return node.properties === undefined && node.additionalProperties ? mapName(node.additionalProperties) : "block";
-    case "integer":
-    case "number":
-      return `${node.type}${range(node)}`;
-    case "boolean":
-      return "`true` or `false`";
-    case "string":
-      return "string";
-    case undefined:
-    default:
-      return "any";
+  if (node.type === "array") return node.items === undefined ? "list" : `list of ${plural(typeName(node.items))}`;
+  if (node.type === "object") {
+    return node.properties === undefined && node.additionalProperties ? mapName(node.additionalProperties) : "block";
   }
+  if (node.type === "boolean") return "`true` or `false`";
+  return `${node.type ?? "any"}${range(node)}`;
 }
 
 function choices({ enum: listed, const: only }: SchemaNode = {}): string | undefined {

@@ -1,6 +1,7 @@
 import {
   defineFactory,
   type DlqStore,
+  type OutboxStore,
   type PluginContext,
   type Processor,
   type ProcessorPlugin,
@@ -153,6 +154,7 @@ function store<Store>(type: string, reach: "process" | "instance" | "cluster"): 
 }
 
 const dlqStores = [volatile, store<DlqStore>("file", "instance"), store<DlqStore>("table", "cluster")];
+const outboxStores = [store<OutboxStore>("file", "instance")];
 
 const filter: ProcessorPlugin = {
   type: "filter",
@@ -169,10 +171,11 @@ const byType = <Plugin extends { readonly type: string }>(plugins: readonly Plug
 export const registry: Registry = {
   transports: byType([broker, web, broken]),
   dlqStores: byType(dlqStores),
+  outboxStores: byType(outboxStores),
   processors: byType([filter, opaque]),
   stores: {
     dlq: byType(dlqStores),
-    outbox: byType([store("file", "instance")]),
+    outbox: byType(outboxStores),
     lease: byType([store("table", "cluster")]),
   },
 };
