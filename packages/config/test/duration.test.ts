@@ -12,7 +12,7 @@ function lingerMs(text: string): number {
   return parseConfig(withValue("bridge.terminal_linger", text), registry).bridge.terminalLingerMs;
 }
 
-describe("a duration", () => {
+describe("a duration", { timeout: 30_000 }, () => {
   it("is the sum of its parts, in milliseconds", () => {
     fc.assert(
       fc.property(parts, (list) => {

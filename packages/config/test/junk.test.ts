@@ -43,7 +43,7 @@ function spoil(keys: readonly string[], value: unknown): unknown {
   }
 }
 
-describe("any document", () => {
+describe("any document", { timeout: 30_000 }, () => {
   it("of JSON becomes a configuration or problems", () => {
     fc.assert(fc.property(fc.jsonValue(), expectVerdict));
   });

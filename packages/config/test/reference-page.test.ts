@@ -44,6 +44,10 @@ describe("the configuration reference", () => {
     expect(rows.length).toBeGreaterThan(100);
   });
 
+  it("keeps words of plugins from becoming markup", () => {
+    expect(page).toContain("| The path. Default: /ingest/&lt;receiver id> \\| `<none>`. |");
+  });
+
   it("of a bridge without plugins has the document only", () => {
     expect(configReference(createRegistry({}))).not.toContain("## Transport");
   });

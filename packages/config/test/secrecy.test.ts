@@ -95,7 +95,7 @@ function richDocument(): Json {
   return document;
 }
 
-describe("what came in through a reference is never shown", () => {
+describe("what came in through a reference is never shown", { timeout: 30_000 }, () => {
   const places = [...leaves(richDocument())];
 
   it("wherever it stands, and whatever else is wrong", () => {

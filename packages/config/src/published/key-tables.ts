@@ -40,9 +40,18 @@ function* rowsIn(node: SchemaNode, prefix: string): Generator<Row> {
 function table(rows: readonly Row[]): string {
   const lines = rows.map(({ key, node, required }) => {
     const cells = [`\`${key}\``, typeName(node), required ? "required" : defaultOf(node), node.description ?? ""];
-    return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+    return `| ${cells.map(cellText).join(" | ")} |`;
   });
   return `| Key | Type | Default | Meaning |\n|---|---|---|---|\n${lines.join("\n")}\n`;
+}
+
+/** A "<" outside of code would begin a tag. */
+function cellText(text: string): string {
+  const parts = text.split(/(`[^`]*`)/);
+  return parts
+    .map((part, index) => (index % 2 === 0 ? part.replaceAll("<", "&lt;") : part))
+    .join("")
+    .replaceAll("|", "\\|");
 }
 
 function defaultOf({ default: value }: SchemaNode): string {

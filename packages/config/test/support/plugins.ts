@@ -68,7 +68,9 @@ const web: TransportPlugin = {
   type: "http",
   receiver: {
     ...defineFactory<v.GenericSchema, unknown, Receiver>({
-      options: v.strictObject({ path: describe(v.optional(text()), "The path.") }),
+      options: v.strictObject({
+        path: describe(v.optional(text()), "The path. Default: /ingest/<receiver id> | `<none>`."),
+      }),
       create: never,
     }),
     needsSession: false,
