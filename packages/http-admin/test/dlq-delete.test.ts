@@ -134,7 +134,7 @@ describe("spec 4.8: delete by filter", () => {
   });
 });
 
-describe("spec 4.7: purge", () => {
+describe("spec 2.12, 4.7: purge", () => {
   it("deletes everything once it is confirmed, also while the bridge is stopped", async () => {
     await using admin = await startWithFour();
     await admin.call("POST", "/bridge/stop");

@@ -221,14 +221,14 @@ describe("contract 2: no DLQ store", () => {
   const READS = ["/dlq", "/dlq/messages", "/dlq/messages?limit=x", "/dlq/messages/e1"];
   const WRITES = ["/dlq/redrive", "/dlq/delete", "/dlq/delete-by-filter", "/dlq/purge"];
 
-  it("every DLQ endpoint answers 404, before the body or the query is looked at", async () => {
+  it("spec 7.2: every DLQ endpoint answers 404, before the body or the query is looked at", async () => {
     await using admin = await startAdmin({ store: "none" });
     const expected = { status: 404, body: { error: "no DLQ store configured" } };
     for (const path of READS) expect(await admin.call("GET", path)).toMatchObject(expected);
     for (const path of WRITES) expect(await admin.call("POST", path, "not JSON")).toMatchObject(expected);
   });
 
-  it("spec 7.1: a read-only store can be read, and what changes it answers 404", async () => {
+  it("spec 7.2: a read-only store can be read, and what changes it answers 404", async () => {
     await using admin = await startAdmin({ store: "read-only" });
     await keep(admin, deadLetter("e1"));
     for (const path of ["/dlq", "/dlq/messages", "/dlq/messages/e1"])

@@ -9,7 +9,7 @@ function inject(admin: Admin, route: string, body: unknown, init?: RequestInit):
   return admin.call("POST", `/routes/${route}/inject`, body, init);
 }
 
-describe("spec 4.4: inject", () => {
+describe("spec 2.10, 4.4: inject", () => {
   it("spec 4.4.1: carries the decoded payload and the headers, without reserved ones in any letter case", async () => {
     await using admin = await startAdmin();
     const headers = { Site: "north", "x-bridge.causation-id": "a", "X-Bridge.Ordering-Key": "b", "X-BRIDGE.new": "c" };

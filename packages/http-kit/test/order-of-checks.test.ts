@@ -36,7 +36,7 @@ describe("contract 2: the order of checks", () => {
     }
   });
 
-  it("then a wrong method is 405 with the methods of the path, HEAD beside GET", async () => {
+  it("spec 4.2: then a wrong method is 405 with the methods of the path, HEAD beside GET", async () => {
     await using server = await startServer({ endpoints: thingEndpoints(closed) });
     const large = "x".repeat(2_000_000);
     const wrongPost = await server.call("/api/v1/admin/things/1", { method: "POST", body: large });

@@ -5,7 +5,7 @@ import { answer, makeBridge, seenAs, startMonitor } from "./monitor.ts";
 const signal = (): AbortSignal => AbortSignal.timeout(20_000);
 const EMPTY = { routes: [] };
 
-describe("spec 4.1: GET /health", () => {
+describe("spec 2.1, 4.1: GET /health", () => {
   it("is open, and 200 ok while the runtime runs and no component has failed", async () => {
     const { supervisor } = makeBridge();
     await using monitor = await startMonitor(supervisor);
@@ -55,7 +55,7 @@ describe("spec 4.1: GET /health", () => {
   });
 });
 
-describe("spec 4.1: GET /live", () => {
+describe("spec 2.1, 4.1: GET /live", () => {
   it("200 alive before the runtime is wired, while it runs, and after a deliberate stop", async () => {
     await using none = await startMonitor(undefined);
     expect(await answer(none.get("monitor/live"))).toEqual([200, { status: "alive" }]);
@@ -78,7 +78,7 @@ describe("spec 4.1: GET /live", () => {
   });
 });
 
-describe("spec 4.1: GET /ready", () => {
+describe("spec 2.1, 4.1: GET /ready", () => {
   it("without a level asks for full: 200 with the role, or exactly the error", async () => {
     const { supervisor } = makeBridge();
     await using monitor = await startMonitor(supervisor);
@@ -124,7 +124,7 @@ describe("spec 4.1: GET /ready", () => {
     expect(body).toEqual({ error: expect.stringContaining("level") as string });
   });
 
-  it("a standby instance answers 503 on the bare probe", async () => {
+  it("spec 3.2.3: a standby instance answers 503 on the bare probe", async () => {
     const { supervisor } = makeBridge();
     await using monitor = await startMonitor(seenAs(supervisor, { role: "standby", level: "subscribed" }));
     expect(await answer(monitor.get("monitor/ready"))).toEqual([503, { error: "not ready" }]);
@@ -134,7 +134,7 @@ describe("spec 4.1: GET /ready", () => {
     ]);
   });
 
-  it("an instance without routes and sessions answers 503 on the bare probe, and reaches running", async () => {
+  it("spec 3.2.4: an instance without routes and sessions answers 503 on the bare probe, and reaches running", async () => {
     const { supervisor } = makeBridge(EMPTY);
     await using monitor = await startMonitor(supervisor);
     await supervisor.start(signal());
@@ -171,7 +171,7 @@ describe("spec 4.1: all probes", () => {
     expect(monitor.events).toEqual([]);
   });
 
-  it("another method is 405 with Allow", async () => {
+  it("spec 7.1: another method is 405 with Allow", async () => {
     await using monitor = await startMonitor(makeBridge().supervisor);
     const response = await monitor.get("monitor/health", undefined, { method: "POST" });
     expect([response.status, response.headers.get("Allow")]).toEqual([405, "GET, HEAD"]);

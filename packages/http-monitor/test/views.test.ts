@@ -218,7 +218,7 @@ describe("spec 5: who may look", () => {
     );
   });
 
-  it("contract 3: 401 names the realm bridge-monitor; failures are recorded with resource_type monitor", async () => {
+  it("spec 5.9: 401 names the realm bridge-monitor; failures are recorded with resource_type monitor", async () => {
     await using monitor = await startMonitor(makeBridge().supervisor, { throttle: { limit: 1 } });
     const refused = await monitor.get("monitor/topology", "wrong-key-0123456789");
     expect(refused.headers.get("WWW-Authenticate")).toBe('Bearer realm="bridge-monitor"');

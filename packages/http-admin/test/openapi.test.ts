@@ -1,0 +1,150 @@
+import { Documented, type OpenApiDocument } from "@bridge/http-kit/documented";
+import { BridgeError } from "@bridge/ports";
+import { Ajv } from "ajv";
+import { describe, expect, it } from "vitest";
+import { type Admin, ADMIN_KEY, startAdmin } from "./admin.ts";
+import { deadLetter, keep } from "./bridge.ts";
+
+const ajv = new Ajv({ strict: false, validateFormats: false });
+
+function validate(schema: object, value: unknown): string | undefined {
+  return ajv.validate(schema, value) ? undefined : ajv.errorsText();
+}
+
+/** Each endpoint with the statuses that are shown here, besides 401 and 429. */
+const SHOWN = {
+  "GET /api/v1/admin/bridge": [200, 503],
+  "POST /api/v1/admin/bridge/start": [200, 409, 413, 500, 503],
+  "GET /api/v1/admin/routes": [200, 503],
+  "POST /api/v1/admin/routes/{routeID}/inject": [200, 400, 404, 413, 422, 503],
+  "GET /api/v1/admin/dlq": [200, 404, 500, 503],
+  "GET /api/v1/admin/dlq/messages": [200, 400, 404, 500, 503],
+  "GET /api/v1/admin/dlq/messages/{id}": [200, 404, 500, 503],
+  "POST /api/v1/admin/dlq/redrive": [200, 207, 400, 404, 413, 503],
+  "POST /api/v1/admin/dlq/delete": [200, 400, 404, 413, 500, 503],
+  "POST /api/v1/admin/dlq/delete-by-filter": [200, 400, 404, 413, 500, 503],
+  "POST /api/v1/admin/dlq/purge": [200, 400, 404, 413, 500, 503],
+  "GET /api/v1/openapi.json": [200],
+  // Last, as the others are shown on a bridge that runs.
+  "POST /api/v1/admin/bridge/stop": [200, 413, 500, 503],
+} as const;
+const OPERATIONS = Object.keys(SHOWN);
+
+/** A good body for each endpoint that takes one. */
+const BODIES: Readonly<Record<string, object>> = {
+  "POST /api/v1/admin/routes/{routeID}/inject": { subject: "s", headers: { a: "b" } },
+  "POST /api/v1/admin/dlq/redrive": { ids: ["e1"] },
+  "POST /api/v1/admin/dlq/delete": { ids: ["e1"] },
+  "POST /api/v1/admin/dlq/delete-by-filter": { route_id: "alarms" },
+  "POST /api/v1/admin/dlq/purge": { confirm_purge_all: true },
+};
+
+async function send(admin: Admin, operation: string, body: unknown = BODIES[operation], query = ""): Promise<Response> {
+  const [method = "", template = ""] = operation.split(" ");
+  const path = template.replace("{routeID}", "alarms").replace("{id}", "e1");
+  return fetch(admin.url + path + query, {
+    method,
+    headers: { "X-API-Key": ADMIN_KEY },
+    ...(method === "POST" && body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+}
+
+describe("the OpenAPI document of the admin server", () => {
+  it("names every endpoint and no other, and every answer is as it says", async () => {
+    await using admin = await startAdmin();
+    const document = (await (await send(admin, "GET /api/v1/openapi.json")).json()) as OpenApiDocument;
+    const documented = new Documented(document, validate);
+    expect(documented.operations.toSorted()).toEqual(OPERATIONS.toSorted());
+    const hold = async (on: Admin, operation: string, body?: unknown, query?: string): Promise<void> =>
+      documented.hold(operation, await send(on, operation, body, query));
+    const holdAll = async (on: Admin, body?: unknown, query?: string): Promise<void> => {
+      for (const operation of OPERATIONS) await hold(on, operation, body, query);
+    };
+    const stop = "POST /api/v1/admin/bridge/stop";
+    const inject = "POST /api/v1/admin/routes/{routeID}/inject";
+
+    // All is well, with an entry whose envelope has everything, and then without entries.
+    const { envelope } = deadLetter("e1");
+    for (const id of ["e1", "e2"])
+      await keep(admin, deadLetter(id, { envelope: { ...envelope, expiresAt: Date.UTC(2100, 0) } }));
+    await holdAll(admin);
+    await admin.call("POST", "/bridge/start");
+    await keep(admin, deadLetter("e1", { bindingId: "gone" }));
+    await holdAll(admin);
+    await admin.call("POST", "/bridge/start");
+
+    // Bodies and queries are bad, too large or refused.
+    await holdAll(admin, "{", "?limit=x");
+    await admin.call("POST", "/bridge/start");
+    await holdAll(admin, "x".repeat(2_000_000));
+    admin.hub.channel("out").sends.failNext(1, new BridgeError("FORBIDDEN", "no"));
+    await hold(admin, inject);
+
+    // The bridge is stopped, cannot stop, is beyond recovery; the store is broken; there is none; there is no bridge.
+    await hold(admin, stop);
+    await holdAll(admin);
+    await admin.call("POST", "/bridge/start");
+    admin.faults.close = new Error("no");
+    await hold(admin, stop);
+    await hold(admin, "POST /api/v1/admin/bridge/start");
+    admin.faults.store = () => {
+      throw new BridgeError("UNAVAILABLE", "no");
+    };
+    await holdAll(admin);
+    await using storeless = await startAdmin({ store: "none" });
+    await holdAll(storeless);
+    await using readOnly = await startAdmin({ store: "read-only" });
+    await holdAll(readOnly);
+    await using bridgeless = await startAdmin({ seenAs: () => undefined });
+    await holdAll(bridgeless);
+    await storeless.call("POST", "/bridge/start");
+    const missing = await fetch(`${storeless.url}/api/v1/admin/routes/nothing/inject`, {
+      method: "POST",
+      headers: { "X-API-Key": ADMIN_KEY },
+    });
+    await documented.hold(inject, missing);
+
+    // Starting takes too long.
+    await using slow = await startAdmin({ started: false, operationTimeoutMs: 50 });
+    slow.hub.channel("alarms").opens.hold();
+    await hold(slow, "POST /api/v1/admin/bridge/start");
+
+    // Nobody has a key.
+    await using strange = await startAdmin({
+      keys: { adminApiKey: "another-key-0123456789" },
+      throttle: { limit: 13 },
+    });
+    await holdAll(strange);
+    await holdAll(strange);
+
+    const shown = Object.entries(SHOWN).flatMap(([operation, statuses]) =>
+      [...statuses, 401, 429].map((status) => `${operation} ${status}`),
+    );
+    expect(shown.filter((answer) => !documented.seen.has(answer))).toEqual([]);
+  });
+
+  it("gives named schemas and the limits of queries", async () => {
+    await using admin = await startAdmin();
+    const text = await (await send(admin, "GET /api/v1/openapi.json")).text();
+    const { components, paths } = JSON.parse(text) as {
+      components: { schemas: object };
+      paths: Record<string, { get: { parameters: unknown } }>;
+    };
+    expect(Object.keys(components.schemas).toSorted()).toEqual([
+      "BridgeInfo",
+      "Entry",
+      "EntryHead",
+      "EntryPage",
+      "Error",
+      "Route",
+    ]);
+    expect(paths["/api/v1/admin/dlq/messages"]?.get.parameters).toMatchObject([
+      { name: "limit", in: "query", schema: { type: "integer", minimum: 1, default: 100 } },
+      { name: "offset", in: "query", schema: { type: "integer", minimum: 0, maximum: 100_000, default: 0 } },
+      { name: "route_id", schema: { type: "string" } },
+      { name: "category", schema: { type: "string" } },
+      { name: "since", schema: { type: "string", format: "date-time" } },
+      { name: "before", schema: { type: "string", format: "date-time" } },
+    ]);
+  });
+});
