@@ -28,6 +28,12 @@ describe("references between parts", () => {
     ]);
   });
 
+  it("neither suggests nor lists an id that is refused itself", () => {
+    expect(problemsOf(changed(["processors.0.id", "only alarms\n"]))).toContain(
+      'routes[0].processors[0]: there is no processor "only-alarms"; add it to processors',
+    );
+  });
+
   it("lists no more parts than anybody reads", () => {
     const parts = Array.from({ length: 12 }, (_, n) => ({ id: `p${n}`, type: "filter" }));
     expect(problemsOf(changed(["processors", parts]))).toEqual([

@@ -101,7 +101,8 @@ export class RuleContext {
       const id = isBlock(element) ? element["id"] : undefined;
       if (typeof id !== "string") return undefined;
       ids.add(id);
-      if (!this.hidden.covers([kind, index, "id"])) visible.push(id);
+      const sound = this.find(kind, id) !== undefined;
+      if (sound && !this.hidden.covers([kind, index, "id"])) visible.push(id);
     }
     const declared = { ids, visible };
     this.#declaredIds.set(kind, declared);
@@ -111,7 +112,7 @@ export class RuleContext {
 
 interface Declared {
   readonly ids: ReadonlySet<string>;
-  /** Those that may be shown. */
+  /** Those that are sound and may be shown. */
   readonly visible: readonly string[];
 }
 
