@@ -143,23 +143,23 @@ describe("spec 3.4: a failed start is 1", () => {
 });
 
 describe("spec 1.8: a start without a file", () => {
-  // The one place where a bridge listens on its usual port, which somebody else on this machine may have.
-  async function startedEmpty(env: Readonly<Record<string, string>>): Promise<Binary> {
-    const deadline = AbortSignal.timeout(50_000);
-    for (;;) {
-      const bridge = folder.run(["-config", "not-there/bridge.yaml"], env);
-      try {
-        await bridge.logged("bridge started");
-        return bridge;
-      } catch (error) {
-        await bridge[Symbol.asyncDispose]();
-        if (deadline.aborted || !bridge.stderr.includes("EADDRINUSE")) throw error;
-      }
-    }
+  /**
+   * The only tests in which a bridge listens on its usual ports, which somebody else on this machine may have: then it
+   * has to refuse the start, naming the port. Resolves to whether it runs.
+   */
+  async function runs(bridge: Binary): Promise<boolean> {
+    const started = bridge.logged("bridge started");
+    started.catch(() => {});
+    if ((await Promise.race([bridge.ended, started])) !== 1) return true;
+    expect(bridge.log.find((line) => line.level === "error")?.["error"]).toMatch(
+      /http\.(monitor_addr: .*:8081|admin_addr: .*:8080).*EADDRINUSE/,
+    );
+    return false;
   }
 
   test("is empty: alive and healthy, never ready, and without an admin server", async () => {
-    await using bridge = await startedEmpty({});
+    await using bridge = folder.run(["-config", "not-there/bridge.yaml"]);
+    if (!(await runs(bridge))) return;
     const monitor = await bridge.url("monitor");
     expect(new URL(monitor).port).toBe("8081");
     expect(await probe(monitor, "live")).toEqual({ status: 200, body: { status: "alive" } });
@@ -173,7 +173,8 @@ describe("spec 1.8: a start without a file", () => {
   });
 
   test("has an admin server when the environment has a key", async () => {
-    await using bridge = await startedEmpty({ BRIDGE_ADMIN_API_KEY: ADMIN_KEY });
+    await using bridge = folder.run(["-config", "not-there/bridge.yaml"], { BRIDGE_ADMIN_API_KEY: ADMIN_KEY });
+    if (!(await runs(bridge))) return;
     const admin = await bridge.url("admin");
     expect(new URL(admin).port).toBe("8080");
     expect(await ask(`${admin}/api/v1/admin/bridge`)).toMatchObject({

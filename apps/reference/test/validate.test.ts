@@ -1,6 +1,6 @@
-import { createServer } from "node:net";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
 import { webToWeb } from "./support/documents.ts";
 import { Folder } from "./support/folder.ts";
@@ -14,6 +14,14 @@ describe("contract 7: -validate", () => {
     await using bridge = folder.run(["-validate", "-config", file]);
     expect(await bridge.ended).toBe(0);
     expect(bridge.stdout).toBe(`${file}: valid\n`);
+    expect(bridge.stderr).toBe("");
+  });
+
+  test("the document in the README is sound", async () => {
+    const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
+    folder.write("readme.yaml", /```yaml\n(.*?)```/s.exec(readme)?.[1] ?? "");
+    await using bridge = folder.run(["-validate", "-config", "readme.yaml"], { ADMIN_KEY: "a-key-of-enough-letters" });
+    expect(await bridge.ended).toBe(0);
     expect(bridge.stderr).toBe("");
   });
 
