@@ -12,8 +12,12 @@ export class Program implements AsyncDisposable {
   readonly #child: ChildProcess;
   #over = false;
 
-  constructor(file: string, args: readonly string[]) {
-    const child = spawn(process.execPath, [file, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  /** `env` is all that the program sees of an environment; by default it is that of this process. */
+  constructor(file: string, args: readonly string[], env?: Readonly<Record<string, string>>) {
+    const child = spawn(process.execPath, [file, ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+      ...(env !== undefined && { env }),
+    });
     this.#child = child;
     child.stdout.setEncoding("utf8").on("data", (text: string) => (this.stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (this.stderr += text));

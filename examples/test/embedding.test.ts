@@ -1,0 +1,35 @@
+import { execFile } from "node:child_process";
+import process from "node:process";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { EXAMPLES } from "./support/example.ts";
+
+/** Runs a program of `embedding/` to its end; returns the lines that it prints. */
+async function run(name: string): Promise<readonly string[]> {
+  const args = ["--conditions=@bridge/source", `${EXAMPLES}embedding/${name}.ts`];
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args);
+  expect(stderr).toBe("");
+  return stdout.trimEnd().split("\n");
+}
+
+describe("embedding", () => {
+  test("embed.ts carries a message and ends by itself", async () => {
+    expect(await run("embed")).toEqual(["m1: hello"]);
+  });
+
+  test("custom-processor.ts passes one message, filters one, and one becomes a dead letter", async () => {
+    const [passed, deadLetter, toOut, before] = await run("custom-processor");
+    expect(passed).toBe("passed: 1");
+    expect(deadLetter).toBe("dead letter: INVALID_PAYLOAD, processor hot: the payload is not JSON");
+    expect(toOut).toContain('"delivered":1');
+    expect(before).toContain('"dead_lettered":1,"dropped":0,"filtered":1');
+  });
+
+  test("mounted-servers.ts answers on both servers, and audits the call of a named key", async () => {
+    expect(await run("mounted-servers")).toEqual([
+      '200 {"status":"ok"}',
+      "audit: bridge.status alice success",
+      "200 true",
+    ]);
+  });
+});

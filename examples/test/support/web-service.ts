@@ -1,0 +1,43 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+export interface Call {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A web service that remembers its calls and answers as it is told, 204 at first. */
+export interface WebService extends AsyncDisposable {
+  readonly url: string;
+  readonly calls: readonly Call[];
+  /** What it answers; decided for each call anew. */
+  answer: (call: Call) => number;
+}
+
+export async function openWebService(): Promise<WebService> {
+  const calls: Call[] = [];
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const call = { path: request.url ?? "", headers: request.headers, body };
+      calls.push(call);
+      response.writeHead(service.answer(call)).end();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const service: WebService = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    answer: () => 204,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+  return service;
+}
