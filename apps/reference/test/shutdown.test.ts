@@ -76,7 +76,7 @@ describe("spec 3.3: shutdown", () => {
 
   test("a signal while it starts: 0", async () => {
     await using bridge = start(INSIDE);
-    await bridge.logged("monitor server listens");
+    await bridge.url("monitor");
     bridge.kill("SIGTERM");
     expect(await bridge.ended).toBe(0);
   });

@@ -125,18 +125,25 @@ describe("spec 3.4: a failed start is 1", () => {
       await using bridge = folder.run(["-config", "clash.yaml"]);
       expect(await bridge.ended).toBe(1);
       const last = bridge.log.findLast((line) => line.level === "error");
-      expect(last?.["error"]).toContain(`http.${field}: `);
+      expect(last?.["error"]).toContain(`http.${field}`);
       expect(last?.["error"]).toContain(taken.address);
       expect(bridge.stderr).not.toMatch(NO_STACK);
     },
   );
+
+  test("certificate files that are not there", async () => {
+    folder.write("tls.yaml", INSIDE.replace("http: {", "http: {tls_cert_file: no.crt, tls_key_file: no.key, "));
+    await using bridge = folder.run(["-config", "tls.yaml"]);
+    expect(await bridge.ended).toBe(1);
+    expect(bridge.log.find((line) => line.level === "error")?.["error"]).toMatch(/no\.crt.*no\.key/);
+  });
 
   test("a route whose listener cannot be opened: no runtime, and nothing stays open", async () => {
     await using taken = await takenAddress();
     folder.write("receiver.yaml", webToWeb("http://127.0.0.1:1", { addr: taken.address }));
     await using bridge = folder.run(["-config", "receiver.yaml"]);
     expect(await bridge.ended).toBe(1);
-    const monitor = new URL(String(bridge.log.find((line) => line.msg === "monitor server listens")?.["url"]));
+    const monitor = new URL(String(bridge.log.find((line) => line["server"] === "monitor")?.["url"]));
     expect(await free(monitor.host)).toBe(true);
     expect(bridge.log.findLast((line) => line.level === "error")?.["error"]).toContain(taken.address);
   });
@@ -152,7 +159,7 @@ describe("spec 1.8: a start without a file", () => {
     started.catch(() => {});
     if ((await Promise.race([bridge.ended, started])) !== 1) return true;
     expect(bridge.log.find((line) => line.level === "error")?.["error"]).toMatch(
-      /http\.(monitor_addr: .*:8081|admin_addr: .*:8080).*EADDRINUSE/,
+      /http\.(monitor_addr.*:8081|admin_addr.*:8080).*EADDRINUSE/,
     );
     return false;
   }
@@ -167,7 +174,7 @@ describe("spec 1.8: a start without a file", () => {
     expect(await probe(monitor, "ready")).toEqual({ status: 503, body: { error: "not ready" } });
     expect(await probe(monitor, "ready?level=running")).toMatchObject({ status: 200, body: { level: "running" } });
     expect(bridge.stderr).toContain("no admin server");
-    expect(bridge.stderr).not.toContain("admin server listens");
+    expect(bridge.log.some((line) => line["server"] === "admin")).toBe(false);
     bridge.kill("SIGINT");
     expect(await bridge.ended).toBe(0);
   });

@@ -39,10 +39,10 @@ export async function openServers({ supervisor, auditor, http, keys, seams }: Se
     using bound = deadline(BIND_TIMEOUT_MS, new Error(`not bound after ${BIND_TIMEOUT_MS} ms`));
     try {
       const listener = await listen({ ...seams, addr, app, tls: tlsOf(http) }, bound.signal);
-      seams.logger.info(`${server} server listens`, { url: listener.url });
+      seams.logger.info("server listens", { server, url: listener.url });
       return listener;
     } catch (error) {
-      throw new Error(`http.${server}_addr: ${messageOf(error)}`, { cause: error });
+      throw new Error(`the ${server} server (http.${server}_addr): ${messageOf(error)}`, { cause: error });
     }
   };
 

@@ -29,6 +29,7 @@ export async function shutDown({ supervisor, auditor, servers }: Opened, logger:
   try {
     await orAborted(ended, budget.signal);
     await orAborted(Promise.resolve(auditor[Symbol.asyncDispose]()), budget.signal);
+    logger.info("stopped cleanly");
     return true;
   } catch (error) {
     logger.error("the bridge did not stop cleanly", { error: messageOf(error) });
