@@ -13,7 +13,7 @@ import { filterProblem, overlaps, patternOf } from "./topic.ts";
 import { Wire, type WireHandlers } from "./wire.ts";
 
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-const MIN_WAITING_MESSAGES = 1_000;
+const MIN_WAITING_MESSAGES = 100;
 
 /** One half of a session of MQTT: makes its connections, one at a time, and knows its receivers. */
 export class MqttSession implements Session {
@@ -34,7 +34,7 @@ export class MqttSession implements Session {
     this.#options = options;
     this.#context = context;
     this.#brokers = options.broker_urls.map(parseBrokerUrl);
-    const messages = Math.max(MIN_WAITING_MESSAGES, 2 * context.maxInFlight);
+    const messages = Math.max(MIN_WAITING_MESSAGES, context.maxInFlight);
     this.#intake = new Intake({ messages, bytes: MAX_WAITING_BYTES }, () => this.#current?.wire.resume());
   }
 
