@@ -22,6 +22,7 @@ export class Exchange {
   readonly #correlationId: string | undefined;
   readonly #onEnd: (exchange: Exchange) => void;
   #ended = false;
+  #takenBack = false;
   #controller: AbortController | undefined;
 
   constructor(options: {
@@ -50,7 +51,7 @@ export class Exchange {
   /** Aborts when the request ends without being settled. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#ended) this.#controller.abort(TAKEN_BACK);
+    if (this.#takenBack) this.#controller.abort(TAKEN_BACK);
     return this.#controller.signal;
   }
 
@@ -58,6 +59,7 @@ export class Exchange {
   refuse(reply: Reply): void {
     if (!this.#end()) return;
     sendReply(this.#outgoing, reply, this.#correlationId);
+    this.#takenBack = true;
     this.#controller?.abort(TAKEN_BACK);
   }
 

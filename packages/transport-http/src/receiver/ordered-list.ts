@@ -12,7 +12,7 @@ export type Place<T> = Entry<T>;
  *
  * A `Set` would do the same, but one that thousands of values a second pass through keeps them alive: each time its
  * table is rebuilt the old one points to the new, so all that passed through is promoted and waits for a full
- * collection. That doubled the cost of a request.
+ * collection. That nearly doubled the cost of a request.
  */
 export class OrderedList<T> {
   #first: Entry<T> | undefined;

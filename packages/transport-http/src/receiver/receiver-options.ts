@@ -60,5 +60,3 @@ export const receiverOptions = v.pipe(
     ["addr"],
   ),
 );
-
-export type ReceiverOptions = v.InferOutput<typeof receiverOptions>;

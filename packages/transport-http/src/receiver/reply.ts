@@ -6,7 +6,7 @@ import { fromHeaderValue, toHeaderValue } from "../header-value.ts";
 /** A complete answer to a request. */
 export interface Reply {
   readonly status: number;
-  /** JSON. */
+  /** JSON, in ASCII. */
   readonly body: string;
   /** Names and values in turn, beside those that every answer has. */
   readonly headers?: readonly string[];
@@ -52,7 +52,7 @@ export function replyTo(settlement: Settlement): Reply {
   switch (settlement.kind) {
     case "accept": {
       const { envelopeId, outcome } = settlement;
-      return { status: 202, body: JSON.stringify({ status: "accepted", envelope_id: envelopeId, outcome }) };
+      return { status: 202, body: asciiJson({ status: "accepted", envelope_id: envelopeId, outcome }) };
     }
     case "release": {
       const seconds = Math.max(1, Math.ceil(settlement.delayMs / 1_000));
@@ -68,7 +68,7 @@ export function sendReply(outgoing: ServerResponse, reply: Reply, correlationId:
     "Content-Type",
     "application/json",
     "Content-Length",
-    String(Buffer.byteLength(reply.body)),
+    String(reply.body.length),
     "X-Content-Type-Options",
     "nosniff",
   ];
@@ -76,7 +76,8 @@ export function sendReply(outgoing: ServerResponse, reply: Reply, correlationId:
   if (reply.headers !== undefined) headers.push(...reply.headers);
   if (reply.close === true) headers.push("Connection", "close");
   outgoing.writeHead(reply.status, headers);
-  outgoing.end(reply.body);
+  // Node writes the header together with the body, in the body's encoding: UTF-8 would spoil a header beyond ASCII.
+  outgoing.end(reply.body, "latin1");
 }
 
 /** Answers a request whose body was not read. The rest of it is discarded by node, within the listener's limits. */
@@ -93,5 +94,9 @@ export function correlationIdOf(incoming: IncomingMessage): string | undefined {
 }
 
 function error(message: string): string {
-  return JSON.stringify({ error: message });
+  return asciiJson({ error: message });
+}
+
+function asciiJson(value: Readonly<Record<string, string>>): string {
+  return JSON.stringify(value).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -7,9 +7,9 @@ export interface Destination {
   readonly path: string;
 }
 
-/** Addresses remembered with what they lead to; a binding without placeholders has one address for all messages. */
-const CACHE_ENTRIES = 1_000;
-const CACHE_ADDRESS_LENGTH = 512;
+/** Addresses are remembered with what they lead to: a binding without placeholders has one for all of its messages. */
+const GENERATION_SIZE = 500;
+const LONGEST_REMEMBERED = 512;
 
 /** What the URL parser would remove or read as something else. */
 const FORBIDDEN = /[^!-~\u00a1-\u{10ffff}]|[\\#]/u;
@@ -25,7 +25,9 @@ export class Destinations {
   readonly #basePath: string;
   readonly #baseQuery: string;
   readonly #origins: ReadonlySet<string>;
-  readonly #cache = new Map<string, Destination>();
+  /** Two generations: what is in use outlives any number of addresses that are used once. */
+  #recent = new Map<string, Destination>();
+  #older: ReadonlyMap<string, Destination> = new Map();
 
   constructor(url: string, allowedOrigins: readonly string[]) {
     const base = new URL(url);
@@ -38,10 +40,10 @@ export class Destinations {
   /** @throws BridgeError `BINDING_UNRESOLVED` for an address that leads anywhere else */
   resolve(address: string): Destination {
     if (address === "") return this.#base;
-    const known = this.#cache.get(address);
+    const known = this.#recent.get(address);
     if (known !== undefined) return known;
-    const destination = this.#parse(address);
-    if (address.length <= CACHE_ADDRESS_LENGTH) this.#remember(address, destination);
+    const destination = this.#older.get(address) ?? this.#parse(address);
+    if (address.length <= LONGEST_REMEMBERED) this.#remember(address, destination);
     return destination;
   }
 
@@ -81,12 +83,10 @@ export class Destinations {
   }
 
   #remember(address: string, destination: Destination): void {
-    if (this.#cache.size >= CACHE_ENTRIES) {
-      for (const oldest of this.#cache.keys()) {
-        this.#cache.delete(oldest);
-        break;
-      }
+    if (this.#recent.size >= GENERATION_SIZE) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
     }
-    this.#cache.set(address, destination);
+    this.#recent.set(address, destination);
   }
 }

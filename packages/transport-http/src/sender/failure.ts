@@ -1,5 +1,5 @@
 import { BridgeError, type ErrorCode } from "@bridge/ports";
-import type { Answer } from "./exchange.ts";
+import type { Answer } from "./call.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 /** Statuses with a code of their own; the rest goes by its hundred (contract §5). */
@@ -32,9 +32,9 @@ export function failureWithout(thrown: unknown, origin: string): BridgeError {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const code = "code" in error ? String(error.code) : "";
   // undici refuses what is not HTTP before it sends it. That would be a bug of this sender, not a lost connection.
-  if (code === "UND_ERR_INVALID_ARG")
+  if (code === "UND_ERR_INVALID_ARG") {
     return new BridgeError("INTERNAL", `a request to ${origin} could not be made`, { cause: error });
-  return new BridgeError("CONNECTION_LOST", `no response from ${origin}: ${code === "" ? error.message : code}`, {
-    cause: error,
-  });
+  }
+  const why = code === "" ? error.message : code;
+  return new BridgeError("CONNECTION_LOST", `no response from ${origin}: ${why}`, { cause: error });
 }

@@ -6,18 +6,14 @@ const ORIGIN = /^[a-z][a-z0-9+.-]*:(?:\/\/[^/?#]*)?/i;
  * Writes a header's value into an address, percent-encoded, so that it is never more than one path segment or one part
  * of the query. `before` is the template's text up to the placeholder.
  *
- * @throws BridgeError `BINDING_UNRESOLVED` in the origin or a fragment, and for a value that would change which path
- * the others of its segments belong to
+ * @throws BridgeError `BINDING_UNRESOLVED` in the origin or a fragment, and for a path segment that would be empty or
+ * a step to another one (`.`, `..`)
  */
 export function fillPlaceholder(value: string, before: string): string {
-  if (before.startsWith("//"))
-    throw unresolved("a placeholder stands in the host of the address: name the host itself");
-  const origin = ORIGIN.exec(before)?.[0];
-  if (origin !== undefined && origin.length === before.length) {
+  if (before.startsWith("//") || ORIGIN.exec(before)?.[0].length === before.length) {
     throw unresolved("a placeholder stands in the scheme, host or port of the address: write those out");
   }
-  if (before.includes("#"))
-    throw unresolved("a placeholder stands in the fragment of the address, which is never sent");
+  if (before.includes("#")) throw unresolved("a placeholder stands in a fragment, which is never sent: remove it");
   if (!before.includes("?")) checkSegment(value);
   try {
     return encodeURIComponent(value);

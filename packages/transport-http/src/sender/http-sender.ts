@@ -1,7 +1,7 @@
 import { type Addressing, BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
 import { type Dispatcher, Pool } from "undici";
+import { call } from "./call.ts";
 import { Destinations } from "./destinations.ts";
-import { exchange } from "./exchange.ts";
 import { failureOf, failureWithout } from "./failure.ts";
 import { fillPlaceholder } from "./fill-placeholder.ts";
 import { RequestHeaders } from "./request-headers.ts";
@@ -47,7 +47,7 @@ export class HttpSender implements Sender {
     const request = { path, method: this.#method, headers: this.#headers.of(envelope), body: envelope.payload };
     let answer;
     try {
-      answer = await exchange(this.#pool(origin), request, signal);
+      answer = await call(this.#pool(origin), request, signal);
     } catch (error) {
       signal.throwIfAborted();
       throw failureWithout(error, origin);

@@ -3,8 +3,8 @@ import { FIELDS, isCarried } from "../header-fields.ts";
 import { toHeaderValue } from "../header-value.ts";
 import { isHeaderName } from "./header-name.ts";
 
-/** Epoch milliseconds beyond which there is no date. */
-const MAX_TIME = 8.64e15;
+/** The last moment that RFC 3339 can name, with its years of four digits. */
+const LAST_MOMENT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** Writes the headers of each request, as names and values in turn. */
 export class RequestHeaders {
@@ -29,7 +29,7 @@ export class RequestHeaders {
     if (subject !== "") add(list, FIELDS.subject, subject);
     const orderingKey = headers[RESERVED.orderingKey];
     if (orderingKey !== undefined) add(list, FIELDS.orderingKey, orderingKey);
-    if (expiresAt !== undefined && Math.abs(expiresAt) <= MAX_TIME) {
+    if (expiresAt !== undefined && expiresAt >= 0 && expiresAt <= LAST_MOMENT) {
       add(list, FIELDS.expiresAt, new Date(expiresAt).toISOString());
     }
     for (const [name, value] of carriedHeaders(headers)) this.#carry(list, name.toLowerCase(), value);

@@ -54,6 +54,16 @@ describe("a settled message (contract 8)", () => {
     expect((await second).headers.get("x-correlation-id")).toBe("k-1");
   });
 
+  test("is answered with ids beyond ASCII as they came, in UTF-8", async () => {
+    await using source = await openReceiver();
+    const bytes = Buffer.from("größe 東京 🚀", "utf8").toString("latin1");
+    const answer = post(source, { "x-correlation-id": bytes, "idempotency-key": bytes });
+    await accept(await source.next());
+    const response = await answer;
+    expect(response.headers.get("x-correlation-id")).toBe(bytes);
+    expect(await response.json()).toMatchObject({ envelope_id: "größe 東京 🚀" });
+  });
+
   test("is not answered before it is settled, and in any order", async () => {
     await using source = await openReceiver();
     const answered: string[] = [];
@@ -65,6 +75,7 @@ describe("a settled message (contract 8)", () => {
     const deliveries = [await source.next(), await source.next(), await source.next()];
     expect(answered).toEqual([]);
     await Promise.all(deliveries.toReversed().map((delivery) => accept(delivery)));
+    expect(deliveries.some(({ signal }) => signal?.aborted)).toBe(false);
     expect(await Promise.all(requests)).toEqual([202, 202, 202]);
   });
 

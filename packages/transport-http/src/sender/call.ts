@@ -14,18 +14,18 @@ const MAX_RESPONSE_BYTES = 65_536;
  * Sends one request and reads its response, of which nothing but the head is kept. Rejects with the transport's error,
  * or with the signal's reason when it aborts; the request's connection is then cut.
  */
-export function exchange(
+export function call(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   signal: AbortSignal,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    dispatcher.dispatch(request, new Call(resolve, reject, signal));
+    dispatcher.dispatch(request, new PendingCall(resolve, reject, signal));
   });
 }
 
 /** A request on its way. The dispatcher's own `request` costs a quarter more CPU for a body stream nobody reads. */
-class Call implements Dispatcher.DispatchHandler {
+class PendingCall implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: Answer) => void;
   readonly #reject: (error: unknown) => void;
   readonly #signal: AbortSignal;
