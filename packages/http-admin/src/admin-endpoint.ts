@@ -1,7 +1,7 @@
 import type { AuditAction } from "@bridge/audit";
-import { type Endpoint, endpointFor } from "@bridge/http-kit";
+import { type Endpoint, type EndpointFactory, endpointFor } from "@bridge/http-kit";
 
 export type AdminEndpoint = Endpoint<AuditAction>;
 
 /** A row of the admin server's table. */
-export const endpoint = endpointFor<AuditAction>();
+export const endpoint: EndpointFactory<AuditAction> = endpointFor();

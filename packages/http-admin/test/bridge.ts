@@ -16,7 +16,7 @@ import { type MemoryHub, memoryHub, memoryTransport } from "@bridge/transport-me
 import * as v from "valibot";
 
 /** Ways to break a bridge that its configuration does not offer. */
-export interface Faults {
+interface Faults {
   /** Thrown by receivers that are closed. */
   close?: Error | undefined;
   /** Called before the DLQ store does what it is asked for. */

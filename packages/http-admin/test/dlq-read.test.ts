@@ -6,6 +6,22 @@ import { deadLetter, keep } from "./bridge.ts";
 const HOUR = 3_600_000;
 const NOON = Date.UTC(2026, 0, 1, 12);
 
+/** What is listed of the entry `e1`. */
+const HEAD = {
+  id: "e1",
+  route_id: "alarms",
+  binding_id: "alarms",
+  source_id: "alarms",
+  correlation_id: "correlation-e1",
+  subject: "boiler/7",
+  reason: "permanent failure",
+  category: "rejected",
+  error_code: "REJECTED",
+  last_error: "the target said no",
+  failed_at: "2026-01-01T12:00:00.000Z",
+  attempts: 2,
+};
+
 /** Entries `e00`, `e01`, … an hour apart from noon on. */
 async function keepSeries(admin: Admin, count: number): Promise<void> {
   const categories: readonly ErrorClass[] = ["rejected", "permanent", "transient"];
@@ -51,22 +67,7 @@ describe("spec 2.9, 4.3: DLQ list", () => {
     await keep(admin, deadLetter("e1"));
     expect(await admin.call("GET", "/dlq/messages")).toMatchObject({ status: 200 });
     expect((await admin.call("GET", "/dlq/messages")).body).toEqual({
-      messages: [
-        {
-          id: "e1",
-          route_id: "alarms",
-          binding_id: "alarms",
-          source_id: "alarms",
-          correlation_id: "correlation-e1",
-          subject: "boiler/7",
-          reason: "permanent failure",
-          category: "rejected",
-          error_code: "REJECTED",
-          last_error: "the target said no",
-          failed_at: "2026-01-01T12:00:00.000Z",
-          attempts: 2,
-        },
-      ],
+      messages: [HEAD],
       limit: 100,
       offset: 0,
       has_more: false,
@@ -159,18 +160,7 @@ describe("spec 4.2: one DLQ entry", () => {
     const { status, body } = await admin.call("GET", "/dlq/messages/e1");
     expect(status).toBe(200);
     expect(body).toEqual({
-      id: "e1",
-      route_id: "alarms",
-      binding_id: "alarms",
-      source_id: "alarms",
-      correlation_id: "correlation-e1",
-      subject: "boiler/7",
-      reason: "permanent failure",
-      category: "rejected",
-      error_code: "REJECTED",
-      last_error: "the target said no",
-      failed_at: "2026-01-01T12:00:00.000Z",
-      attempts: 2,
+      ...HEAD,
       payload: "AP8K",
       envelope: {
         id: "envelope-e1",

@@ -161,13 +161,13 @@ describe("contract 2: inject, what is 400", () => {
 
 describe("contract 2: bounds of inject", () => {
   it("at the operation timeout its work is cancelled: 500, and the message is nowhere", async () => {
-    await using admin = await startAdmin({ operationTimeoutMs: 100 });
+    await using admin = await startAdmin({ operationTimeoutMs: 500 });
     const out = admin.hub.channel("out");
     const held = out.sends.hold();
     const { status, body } = await inject(admin, "alarms", { subject: "s" });
     expect([status, body]).toEqual([
       500,
-      { error: "the inject was cancelled: the message was not settled after 0.1 s" },
+      { error: "the inject was cancelled: the message was not settled after 0.5 s" },
     ]);
     held[Symbol.dispose]();
     expect((await inject(admin, "alarms", { subject: "s", id: "second" })).status).toBe(200);

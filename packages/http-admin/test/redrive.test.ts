@@ -269,7 +269,7 @@ describe("contract 2: redrive", () => {
   });
 
   it("at its bound the work is cancelled: outcome unknown, not attempted, and everything is kept", async () => {
-    await using admin = await startAdmin({ redriveTimeoutMs: 100 });
+    await using admin = await startAdmin({ redriveTimeoutMs: 2_000 });
     const ids = Array.from({ length: 20 }, (_, n) => `e${n}`);
     for (const id of ids) await keep(admin, unordered(id));
     admin.hub.channel("out").sends.hold();

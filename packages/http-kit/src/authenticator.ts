@@ -13,7 +13,7 @@ export interface AuthenticatorOptions {
 }
 
 /** Who is calling. */
-export interface Caller {
+interface Caller {
   readonly peer: string;
   readonly clientAddr: string;
   readonly headers: Headers;

@@ -66,7 +66,7 @@ export class BoundServer implements Listener {
   async close(signal: AbortSignal): Promise<void> {
     this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
     this.#server.closeIdleConnections();
-    // A connection on which nothing was ever sent does not count as idle.
+    // To Node 24, a connection on which nothing was ever sent is not idle.
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
     const cut = (): void => {
       for (const socket of this.#sockets) socket.destroy();

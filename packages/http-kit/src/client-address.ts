@@ -3,7 +3,7 @@ import { getConnInfo } from "@hono/node-server/conninfo";
 import type { Context } from "hono";
 
 /** Stands for the peer of a request that did not come over a socket of `@hono/node-server`. */
-export const UNKNOWN_PEER = "unknown";
+const UNKNOWN_PEER = "unknown";
 
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 /** What an address, with or without a port or zone, is written with. */

@@ -9,7 +9,7 @@ export type Access = "open" | "monitor" | "admin";
 type NameIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NameIn<Rest> : never;
 
 /** What stands in their places, decoded. */
-export type PathParams<Path extends string> = Readonly<Record<NameIn<Path>, string>>;
+type PathParams<Path extends string> = Readonly<Record<NameIn<Path>, string>>;
 
 /** Query parameters: each is a string on the wire, given at most once; unknown ones are ignored. */
 export type QuerySchema = ObjectSchema<
@@ -37,7 +37,7 @@ export interface Reply<Status extends number = number, Body = unknown> {
 }
 
 /** A request that has passed all checks, decoded. */
-export interface Call<Params, Query, Body, Action extends string> {
+interface Call<Params, Query, Body, Action extends string> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -53,8 +53,8 @@ type Replies<Answers> = {
 
 type Decoded<Schema> = Schema extends GenericSchema ? InferOutput<Schema> : undefined;
 
-/** One row of a server's table: the whole of what is to be known about an endpoint. Make one with {@link endpointFor}. */
-export interface EndpointRow<
+/** One row of a server's table: the whole of what is to be known about an endpoint. Made by an {@link EndpointFactory}. */
+interface EndpointRow<
   Path extends `/api/v1/${string}`,
   Action extends string,
   Query extends QuerySchema | undefined,
@@ -107,23 +107,24 @@ type Handler<Path extends string, Query, Body, Answers, Action extends string> =
 ) => Promise<Replies<Answers>> | Replies<Answers>;
 
 /**
- * How the rows of a table are made, given the actions that they may record: `const endpoint = endpointFor<Action>()`,
- * then `endpoint({…}).handle((call) => …)` for each row and the work that it stands for.
+ * Makes the rows of a table: `endpoint({…}).handle((call) => …)` for each row and the work that it stands for.
  *
  * Parameters, query and body have the types of their schemas, and so has each reply that of its status. An
  * {@link HttpError} that is thrown is answered as what it says, anything else as an internal error.
  */
-export function endpointFor<Action extends string>() {
-  return <
-    const Path extends `/api/v1/${string}`,
-    const Answers extends Readonly<Record<number, Answer>>,
-    Query extends QuerySchema | undefined = undefined,
-    Body extends GenericSchema | undefined = undefined,
-  >(
-    row: EndpointRow<Path, Action, Query, Body, Answers>,
-  ) => ({
-    // In two steps, because the types of the replies are those of the schemas only once these are known.
-    handle: (handle: Handler<Path, Query, Body, Answers, Action>): Endpoint<Action> =>
-      ({ ...row, handle }) as unknown as Endpoint<Action>,
-  });
+export type EndpointFactory<Action extends string> = <
+  const Path extends `/api/v1/${string}`,
+  const Answers extends Readonly<Record<number, Answer>>,
+  Query extends QuerySchema | undefined = undefined,
+  Body extends GenericSchema | undefined = undefined,
+>(
+  row: EndpointRow<Path, Action, Query, Body, Answers>,
+) => {
+  // A step of its own, because the types of the replies are those of the schemas only once these are known.
+  readonly handle: (handle: Handler<Path, Query, Body, Answers, Action>) => Endpoint<Action>;
+};
+
+/** For a table whose calls are recorded as these actions. */
+export function endpointFor<Action extends string>(): EndpointFactory<Action> {
+  return (row) => ({ handle: (handle) => ({ ...row, handle }) as unknown as Endpoint<Action> });
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import { MAX_BODY_BYTES } from "../src/index.ts";
+import { MAX_BODY_BYTES } from "../src/body.ts";
 import { KEY, rawExchange, startServer, type TestServer } from "./server.ts";
 
 async function post(

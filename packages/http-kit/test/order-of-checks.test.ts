@@ -118,6 +118,12 @@ describe("contract 3: authentication", () => {
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429]);
   });
 
+  it("knows an IPv4 peer by its own notation, on a socket for both families too", async () => {
+    await using server = await startServer({ addr: ":0" });
+    await fetch(`http://127.0.0.1:${server.port}/api/v1/admin/poke`);
+    expect(server.entries).toMatchObject([{ actor: "127.0.0.1", mergeKey: "127.0.0.1" }]);
+  });
+
   it("records failures with the peer as actor and one merge key a client", async () => {
     await using server = await startServer({ throttle: { limit: 1 } });
     for (let n = 0; n < 2; n++)

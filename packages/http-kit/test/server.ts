@@ -17,7 +17,7 @@ import {
 
 export const KEY = "correct-horse-battery";
 export type Action = "thing.read" | "thing.write" | "thing.batch" | "api.describe";
-export type Entry = CallRecord<Action | AuthAction>;
+type Entry = CallRecord<Action | AuthAction>;
 
 const endpoint = endpointFor<Action>();
 const thing = v.object({ id: v.string(), limit: v.number() });
@@ -108,7 +108,7 @@ export interface TestServer extends AsyncDisposable {
 
 /** A server on a free port of loopback. */
 export async function startServer(
-  options: Partial<ServeOptions<Action>> & { readonly tls?: TlsFiles } = {},
+  options: Partial<ServeOptions<Action>> & { readonly tls?: TlsFiles; readonly addr?: string } = {},
 ): Promise<TestServer> {
   const entries: Entry[] = [];
   const errors: unknown[] = [];
@@ -129,8 +129,8 @@ export async function startServer(
     logger,
     ...options,
   });
-  const { tls } = options;
-  const listener = await listen({ addr: "127.0.0.1:0", app, tls, logger, random }, AbortSignal.timeout(10_000));
+  const { tls, addr = "127.0.0.1:0" } = options;
+  const listener = await listen({ addr, app, tls, logger, random }, AbortSignal.timeout(10_000));
   return {
     url: listener.url,
     port: listener.port,

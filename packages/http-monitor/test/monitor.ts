@@ -11,7 +11,7 @@ export const MONITOR_KEY = "monitor-key-0123456789";
 export const ADMIN_KEY = "admin-key-0123456789";
 
 /** Ways to break a bridge that its configuration does not offer. */
-export interface Faults {
+interface Faults {
   /** Thrown by receivers that are asked to receive: a bug of an adapter, as it is no BridgeError. */
   bug?: Error | undefined;
   /** Thrown by receivers that are closed. */
