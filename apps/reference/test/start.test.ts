@@ -143,7 +143,7 @@ describe("spec 3.4: a failed start is 1", () => {
     folder.write("receiver.yaml", webToWeb("http://127.0.0.1:1", { addr: taken.address }));
     await using bridge = folder.run(["-config", "receiver.yaml"]);
     expect(await bridge.ended).toBe(1);
-    const monitor = new URL(String(bridge.log.find((line) => line["server"] === "monitor")?.["url"]));
+    const monitor = new URL(String(bridge.log.find((line) => line.msg === "monitor server listens")?.["url"]));
     expect(await free(monitor.host)).toBe(true);
     expect(bridge.log.findLast((line) => line.level === "error")?.["error"]).toContain(taken.address);
   });
@@ -174,7 +174,7 @@ describe("spec 1.8: a start without a file", () => {
     expect(await probe(monitor, "ready")).toEqual({ status: 503, body: { error: "not ready" } });
     expect(await probe(monitor, "ready?level=running")).toMatchObject({ status: 200, body: { level: "running" } });
     expect(bridge.stderr).toContain("no admin server");
-    expect(bridge.log.some((line) => line["server"] === "admin")).toBe(false);
+    expect(bridge.log.some((line) => line.msg === "admin server listens")).toBe(false);
     bridge.kill("SIGINT");
     expect(await bridge.ended).toBe(0);
   });

@@ -24,6 +24,7 @@ export interface ServersOptions {
   readonly seams: Seams;
 }
 
+const LISTENS = { admin: "admin server listens", monitor: "monitor server listens" } as const;
 const BIND_TIMEOUT_MS = 10_000;
 const USUAL_ADDRESS = { admin: ":8080", monitor: ":8081" } as const;
 
@@ -39,7 +40,7 @@ export async function openServers({ supervisor, auditor, http, keys, seams }: Se
     using bound = deadline(BIND_TIMEOUT_MS, new Error(`not bound after ${BIND_TIMEOUT_MS} ms`));
     try {
       const listener = await listen({ ...seams, addr, app, tls: tlsOf(http) }, bound.signal);
-      seams.logger.info("server listens", { server, url: listener.url });
+      seams.logger.info(LISTENS[server], { url: listener.url });
       return listener;
     } catch (error) {
       throw new Error(`the ${server} server (http.${server}_addr): ${messageOf(error)}`, { cause: error });

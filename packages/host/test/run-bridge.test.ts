@@ -77,7 +77,7 @@ async function freePort(): Promise<number> {
 }
 
 async function call(host: StandIn, server: "admin" | "monitor", path: string, method = "GET") {
-  const { url } = await eventually(() => host.log.find((line) => line["server"] === server));
+  const { url } = await logged(host, `${server} server listens`);
   const response = await fetch(`${String(url)}/api/v1/${server}/${path}`, { method, headers: { "X-API-Key": KEY } });
   return { status: response.status, body: await response.json() };
 }

@@ -54,28 +54,24 @@ export class Binary implements AsyncDisposable {
   }
 
   /** The first line of the log with this sentence. Rejects when the process ends without it. */
-  logged(msg: string): Promise<LogLine> {
-    return this.#find(msg, (line) => line.msg === msg);
+  async logged(msg: string): Promise<LogLine> {
+    const deadline = AbortSignal.timeout(PATIENCE_MS);
+    for (;;) {
+      const line = this.log.find((each) => each.msg === msg);
+      if (line !== undefined) return line;
+      if (this.#over || deadline.aborted) throw new Error(`"${msg}" was not logged:\n${this.stderr}`);
+      await this.#news(deadline);
+    }
   }
 
   /** Where a server listens, as the log says. */
   async url(server: "admin" | "monitor"): Promise<string> {
-    return String((await this.#find(`${server} server`, (line) => line["server"] === server))["url"]);
+    return String((await this.logged(`${server} server listens`))["url"]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.ended;
-  }
-
-  async #find(what: string, matches: (line: LogLine) => boolean): Promise<LogLine> {
-    const deadline = AbortSignal.timeout(PATIENCE_MS);
-    for (;;) {
-      const line = this.log.find(matches);
-      if (line !== undefined) return line;
-      if (this.#over || deadline.aborted) throw new Error(`"${what}" was not logged:\n${this.stderr}`);
-      await this.#news(deadline);
-    }
   }
 
   #read(take: () => void): void {
