@@ -23,6 +23,7 @@ const REQUIRE =
 export const application = (entry: string[]): ReturnType<typeof defineConfig> =>
   defineConfig({
     ...shared,
+    clean: false, // the same few files each time; whoever runs them while they are built again finds them there
     entry,
     noExternal: [/.*/],
     splitting: false,

@@ -35,7 +35,7 @@ describe("spec 3.3: shutdown", () => {
     await using target = await WebService.open();
     await using bridge = start(webToWeb(target.url));
     const posted = post(bridge);
-    await target.called;
+    await Promise.race([target.called, posted]);
     const monitor = await bridge.url("monitor");
     expect(await probe(monitor, "ready")).toMatchObject({ status: 200 });
 
@@ -57,7 +57,7 @@ describe("spec 3.3: shutdown", () => {
     await using target = await WebService.open();
     await using bridge = start(webToWeb(target.url, { bridge: ", quiesce_timeout: 50ms" }));
     const posted = post(bridge);
-    await target.called;
+    await Promise.race([target.called, posted]);
     bridge.kill("SIGTERM");
     expect((await posted).status).toBe(503);
     expect(await bridge.ended).toBe(0);
@@ -66,8 +66,9 @@ describe("spec 3.3: shutdown", () => {
   test.each(["SIGINT", "SIGTERM"] as const)("spec 3.1: a second signal (%s) ends it at once: 2", async (second) => {
     await using target = await WebService.open();
     await using bridge = start(webToWeb(target.url));
-    post(bridge).catch(() => {});
-    await target.called;
+    const posted = post(bridge);
+    posted.catch(() => {});
+    await Promise.race([target.called, posted]);
     bridge.kill("SIGTERM");
     await bridge.logged("shutting down");
     bridge.kill(second);
