@@ -29,7 +29,6 @@ export interface Mounted extends AsyncDisposable {
 export class Listeners {
   readonly #limits: ListenerLimits;
   readonly #open = new Map<string, Shared>();
-  readonly #closing = new Map<string, Promise<void>>();
 
   constructor(limits: ListenerLimits = LISTENER_LIMITS) {
     this.#limits = limits;
@@ -38,9 +37,6 @@ export class Listeners {
   /** @throws Error when the address cannot be listened on or the path is taken; the signal's reason when it aborts */
   async mount({ address, path, mount, clock, logger }: MountOptions, signal: AbortSignal): Promise<Mounted> {
     const key = address.text;
-    for (let closing = this.#closing.get(key); closing !== undefined; closing = this.#closing.get(key)) {
-      await orAborted(closing, signal);
-    }
     const shared = this.#open.get(key) ?? {
       listener: Listener.open(address, { clock, logger, limits: this.#limits }),
       users: 0,
@@ -65,12 +61,7 @@ export class Listeners {
   async #leave(key: string, shared: Shared): Promise<void> {
     if (--shared.users > 0) return;
     this.#open.delete(key);
-    const closed = shared.listener.then(
-      (listener) => listener.close(),
-      () => {},
-    );
-    this.#closing.set(key, closed);
-    await closed;
-    this.#closing.delete(key);
+    const listener = await shared.listener.catch(() => undefined);
+    await listener?.close();
   }
 }

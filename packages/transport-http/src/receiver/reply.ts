@@ -80,11 +80,9 @@ export function sendReply(outgoing: ServerResponse, reply: Reply, correlationId:
   outgoing.end(reply.body, "latin1");
 }
 
-/** Answers a request whose body was not read. The rest of it is discarded by node, within the listener's limits. */
+/** Answers a request whose body was not read. What is left of it is discarded by node, within the listener's limits. */
 export function refuse(incoming: IncomingMessage, outgoing: ServerResponse, reply: Reply): void {
-  // A caller that waits for "100 Continue" keeps its body, so what follows on the connection could not be told apart.
-  const close = reply.close === true || incoming.headers.expect !== undefined;
-  sendReply(outgoing, { ...reply, close }, correlationIdOf(incoming));
+  sendReply(outgoing, reply, correlationIdOf(incoming));
 }
 
 /** The request's own correlation id; `undefined` when it has none. */

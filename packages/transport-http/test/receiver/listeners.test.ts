@@ -115,17 +115,29 @@ describe("opening", () => {
     expect(await post(source, "/ingest/in")).toBe(202);
   });
 
-  test("waits for a listener that is closing", async () => {
+  test("does not wait for the last callers of a listener that is closing", async () => {
     const plugin = httpTransport();
     const first = await openReceiver({ plugin });
-    const options = { addr: `127.0.0.1:${first.port}` };
-    await first[Symbol.asyncDispose]();
-    const second = await openReceiver({ plugin, options });
-    const closing = second[Symbol.asyncDispose]();
-    await using third = await openReceiver({ plugin, options });
+    await using slow = await RawConnection.open(first.port);
+    slow.write("POST /elsewhere HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc");
+    await slow.receives(/404/);
+    const closing = first[Symbol.asyncDispose]();
+    await using second = await openReceiver({ plugin, options: { addr: `127.0.0.1:${first.port}` } });
+    second.acceptAll();
+    expect(await post(second, "/ingest/in")).toBe(202);
+    slow.write("def");
     await closing;
-    third.acceptAll();
-    expect(await post(third, "/ingest/in")).toBe(202);
+  });
+
+  test("a receiver that is disposed while it opens does not stay open", async () => {
+    const plugin = httpTransport();
+    const receiver = await buildReceiver(plugin, "in", { addr: "127.0.0.1:0" });
+    const opening = receiver.open?.(new AbortController().signal);
+    await receiver[Symbol.asyncDispose]();
+    await expect(opening).rejects.toThrow("was closed while it opened");
+    await using source = await openReceiver({ plugin });
+    source.acceptAll();
+    expect(await post(source, "/ingest/in")).toBe(202);
   });
 });
 
@@ -139,6 +151,17 @@ describe("closing", () => {
     await source[Symbol.asyncDispose]();
     expect(await caller.ends()).toMatch(/^HTTP\/1\.1 202/);
     expect(await idle.ends()).toBe("");
+  });
+
+  test("a connection that becomes idle meanwhile is closed then", async () => {
+    const source = await openSmallReceiver({ closeTimeoutMs: 600_000 });
+    await using caller = await RawConnection.open(source.port);
+    caller.write("POST /elsewhere HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc");
+    await caller.receives(/404/);
+    const closed = source[Symbol.asyncDispose]();
+    caller.write("def");
+    await closed;
+    expect(await caller.ends()).toMatch(/^HTTP\/1\.1 404/);
   });
 
   test("a caller that does not end holds it up for no longer than its bound", async () => {

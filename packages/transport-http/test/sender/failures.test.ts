@@ -153,6 +153,7 @@ describe("without an answer it is CONNECTION_LOST (contract 5)", () => {
     ["closed", (socket) => socket.end()],
     ["reset", (socket) => socket.resetAndDestroy()],
     ["cut in the header", (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Le")],
+    ["cut after an informational answer", (socket) => socket.end("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")],
     ["no HTTP", (socket) => socket.end("220 mail.example ESMTP\r\n")],
   ])("a connection that is %s", async ([, play]) => {
     await using server = await tcpServer((socket) => socket.on("data", () => play(socket)));
