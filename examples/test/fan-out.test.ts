@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openBroker } from "./support/broker.ts";
-import { ownEnvironment, runExample } from "./support/example.ts";
+import { Example, ownEnvironment } from "./support/example.ts";
 import { openWebService } from "./support/web-service.ts";
 
 const CALM = '{"level":"info","temperature":20}';
@@ -11,8 +11,8 @@ describe("fan-out.yaml", () => {
   test("everything is archived; alarms and a boiler that is too hot call the web service as well", async () => {
     await using broker = await openBroker();
     await using pager = await openWebService();
-    const env = await ownEnvironment({ BROKER_URL: broker.url, TARGET_URL: pager.url });
-    const topics = env["TOPICS"] ?? "";
+    const env = ownEnvironment({ BROKER_URL: broker.url, TARGET_URL: pager.url });
+    const topics = env.TOPICS;
     const client = await broker.client();
     const archived: string[] = [];
     client.on("message", (_topic, payload) => archived.push(payload.toString()));
@@ -20,7 +20,7 @@ describe("fan-out.yaml", () => {
     const read = (where: string, payload: string) =>
       client.publishAsync(`${topics}/readings/${where}`, payload, { qos: 1 });
 
-    await using bridge = await runExample("fan-out.yaml", env);
+    await using bridge = await Example.run("fan-out.yaml", env);
     for (const [where, payload] of [
       ["kitchen", CALM],
       ["kitchen", ALARM],
@@ -33,8 +33,7 @@ describe("fan-out.yaml", () => {
     await expect.poll(() => pager.calls.map(({ body }) => body).toSorted()).toEqual([ALARM, HOT].toSorted());
     expect(new Set(pager.calls.map(({ path }) => path))).toEqual(new Set(["/alarms"]));
     expect(pager.calls.map(({ headers }) => headers["x-subject"])).toContain(`${topics}/readings/boiler-1`);
-    bridge.kill("SIGTERM");
-    expect(await bridge.ended).toBe(0);
+    expect(await bridge.end("SIGTERM")).toBe(0);
     await broker.forget(`${topics}-fan-out`);
   });
 });

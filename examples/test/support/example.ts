@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
-import { freePorts } from "./free-ports.ts";
 import { Program } from "./program.ts";
 
 /** Ends with a slash. */
@@ -12,48 +11,89 @@ export const EXAMPLES = fileURLToPath(new URL("../../", import.meta.url));
 /** The binary that was built before the tests. */
 export const BINARY = fileURLToPath(new URL("dist/main.js", import.meta.resolve("@bridge/reference/package.json")));
 
+type Environment = Readonly<Record<string, string>>;
+
 /** What the examples refer to, as a user has it. */
-export const EXAMPLE_ENV: Readonly<Record<string, string>> = parseEnv(
-  readFileSync(`${EXAMPLES}example.env`, "utf8"),
-) as Record<string, string>;
+export const EXAMPLE_ENV = parseEnv(readFileSync(`${EXAMPLES}example.env`, "utf8")) as Environment;
 
-const PATIENCE_MS = 45_000;
-
-/** An environment of its own: topics that nobody else uses, and free ports. */
-export async function ownEnvironment(own: Readonly<Record<string, string>>): Promise<Record<string, string>> {
-  const [adminPort, monitorPort, ingestPort] = await freePorts(3);
+/** An environment of its own for a test: topics that nobody else uses, and any free ports. */
+export function ownEnvironment(own: Environment): Environment & { readonly TOPICS: string } {
+  const anywhere = "127.0.0.1:0";
   return {
     ...EXAMPLE_ENV,
     TOPICS: `example-${randomUUID()}`,
-    ADMIN_ADDR: `127.0.0.1:${adminPort}`,
-    MONITOR_ADDR: `127.0.0.1:${monitorPort}`,
-    INGEST_ADDR: `127.0.0.1:${ingestPort}`,
+    ADMIN_ADDR: anywhere,
+    MONITOR_ADDR: anywhere,
+    INGEST_ADDR: anywhere,
     ...own,
   };
 }
 
-/** Runs an example's configuration in the reference binary; resolves when it is ready for traffic. */
-export async function runExample(file: string, env: Readonly<Record<string, string>>): Promise<Program> {
-  const program = new Program(BINARY, ["-config", `${EXAMPLES}${file}`], env);
-  let over = false;
-  void program.ended.then(() => (over = true));
-  for (const deadline = performance.now() + PATIENCE_MS; ; await delay(20)) {
-    const answer = await fetch(`http://${env["MONITOR_ADDR"]}/api/v1/monitor/ready`).catch(() => undefined);
-    await answer?.body?.cancel();
-    if (answer?.status === 200) return program;
-    if (over || performance.now() > deadline) {
-      await program[Symbol.asyncDispose]();
-      throw new Error(`${file} did not become ready:\n${program.stderr}`);
-    }
-  }
+/** As far as a test looks at it. */
+interface LogLine {
+  readonly msg: string;
+  readonly url?: string;
+  readonly port?: number;
 }
 
-/** Asks the admin server of an example. */
-export async function admin(env: Readonly<Record<string, string>>, path: string, body?: unknown): Promise<unknown> {
-  const response = await fetch(`http://${env["ADMIN_ADDR"]}/api/v1/admin${path}`, {
-    method: body === undefined ? "GET" : "POST",
-    headers: { "X-API-Key": env["ADMIN_KEY"] ?? "" },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  return response.json();
+const PATIENCE_MS = 45_000;
+
+/** An example's configuration in the reference binary; disposing it leaves no process behind. */
+export class Example implements AsyncDisposable {
+  readonly #program: Program;
+  readonly #env: Environment;
+  #over = false;
+
+  private constructor(file: string, env: Environment) {
+    this.#program = new Program(BINARY, ["-config", `${EXAMPLES}${file}`], env);
+    this.#env = env;
+    void this.#program.ended.then(() => (this.#over = true));
+  }
+
+  /** Resolves when it is ready for traffic. */
+  static async run(file: string, env: Environment): Promise<Example> {
+    const example = new Example(file, env);
+    try {
+      await example.#until(async () => {
+        const { url } = example.logged("monitor server listens") ?? {};
+        return url !== undefined && (await fetch(`${url}/api/v1/monitor/ready`)).ok;
+      });
+      return example;
+    } catch (error) {
+      await example[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** The first line of the log with this sentence. */
+  logged(msg: string): LogLine | undefined {
+    const lines = this.#program.stderr.split("\n").slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as LogLine).find((line) => line.msg === msg);
+  }
+
+  /** Asks the admin server. */
+  async admin(path: string, body?: unknown): Promise<unknown> {
+    const response = await fetch(`${this.logged("admin server listens")?.url}/api/v1/admin${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { "X-API-Key": this.#env["ADMIN_KEY"] ?? "" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    return response.json();
+  }
+
+  /** Sends a signal; resolves with the exit code, or the signal when that ended it. */
+  async end(signal: "SIGTERM" | "SIGKILL"): Promise<number | NodeJS.Signals> {
+    this.#program.kill(signal);
+    return this.#program.ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#program[Symbol.asyncDispose]();
+  }
+
+  async #until(holds: () => Promise<boolean>): Promise<void> {
+    for (const deadline = performance.now() + PATIENCE_MS; !(await holds().catch(() => false)); await delay(20)) {
+      if (this.#over || performance.now() > deadline) throw new Error(`it is not ready:\n${this.#program.stderr}`);
+    }
+  }
 }
