@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { createRegistry, parseConfig } from "@bridge/config";
+import { createSupervisor, type Supervisor } from "@bridge/core";
+import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import type { TransportPlugin } from "@bridge/ports";
+
+const START_TIMEOUT_MS = 20_000;
+
+/** What of the document a measured bridge says itself; the rest is the same for all of them. */
+export interface RouteDocument {
+  readonly sessions?: readonly object[];
+  readonly receiver: object;
+  readonly sender: object;
+  readonly address: string;
+  readonly maxInFlight: number;
+}
+
+/** Runs a bridge of one route, with a dead-letter store and every default of the policy but the window. */
+export async function startBridge(route: RouteDocument, transports: readonly TransportPlugin[]): Promise<Supervisor> {
+  const registry = createRegistry({ transports, dlqStores: [memoryDlqPlugin] });
+  const document = {
+    bridge: { id: "bench" },
+    stores: { dlq: { type: "memory", options: { acknowledge_volatile: true } } },
+    sessions: route.sessions ?? [],
+    receivers: [{ id: "in", ...route.receiver }],
+    senders: [{ id: "out", ...route.sender }],
+    bindings: [{ id: "to-out", sender_id: "out", address: route.address }],
+    routes: [{ id: "route", receiver_id: "in", bindings: ["to-out"], policy: { max_in_flight: route.maxInFlight } }],
+  };
+  const supervisor = createSupervisor({ config: parseConfig(document, registry), registry });
+  await supervisor.start(AbortSignal.timeout(START_TIMEOUT_MS));
+  const end = performance.now() + START_TIMEOUT_MS;
+  while (supervisor.view().level !== "full") {
+    if (performance.now() > end) throw new Error(`the bridge did not connect within ${START_TIMEOUT_MS} ms`);
+    await sleep(20);
+  }
+  return supervisor;
+}

@@ -1,0 +1,31 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { HttpReader } from "./http-reader.ts";
+import { MqttPeer } from "./mqtt-peer.ts";
+
+/** Where messages are expected. */
+export type SinkJob =
+  | { readonly kind: "mqtt"; readonly port: number; readonly topic: string }
+  | { readonly kind: "http" };
+
+const NO_CONTENT = "HTTP/1.1 204 No Content\r\n\r\n";
+
+/** Takes messages; returns the port that they are to be sent to. */
+export async function openSink(job: SinkJob, onMessage: (payload: Buffer) => void): Promise<number> {
+  if (job.kind === "mqtt") {
+    const peer = await MqttPeer.connect(job.port, "bench-sink", onMessage);
+    await peer.subscribe(job.topic);
+    return job.port;
+  }
+  const server = createServer({ noDelay: true }, (socket) => {
+    const reader = new HttpReader((_head, body) => {
+      onMessage(body);
+      socket.write(NO_CONTENT);
+    });
+    socket.on("data", (chunk: Buffer) => reader.read(chunk));
+    socket.on("error", () => socket.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,66 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { HttpReader } from "./http-reader.ts";
+import type { Ledger } from "./ledger.ts";
+import { MqttPeer, text } from "./mqtt-peer.ts";
+
+/** Where the load is put in. */
+export type SourceJob =
+  | { readonly kind: "mqtt"; readonly port: number; readonly topic: string }
+  | { readonly kind: "http"; readonly port: number; readonly path: string; readonly connections: number };
+
+/** Puts messages in, one at a time. */
+export interface Source {
+  /** Whether a message could go out now. */
+  readonly room: boolean;
+  send(): void;
+}
+
+/** `onRoom` is called when there is room again. */
+export function openSource(job: SourceJob, ledger: Ledger, onRoom: () => void): Promise<Source> {
+  return job.kind === "mqtt" ? mqttSource(job, ledger) : httpSource(job, ledger, onRoom);
+}
+
+async function mqttSource({ port, topic }: SourceJob & { kind: "mqtt" }, ledger: Ledger): Promise<Source> {
+  const peer = await MqttPeer.connect(port, "bench-source", () => {});
+  const encoded = text(topic);
+  const fill = (packet: Buffer, at: number): void => ledger.send(packet, at);
+  return { room: true, send: () => peer.publish(encoded, ledger.size, fill) };
+}
+
+/** Requests over connections that stay open, one at a time on each. */
+async function httpSource(
+  { port, path, connections }: SourceJob & { kind: "http" },
+  ledger: Ledger,
+  onRoom: () => void,
+): Promise<Source> {
+  const head = Buffer.from(
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/octet-stream\r\ncontent-length: ${ledger.size}\r\n\r\n`,
+  );
+  const idle: Socket[] = [];
+  const open = async (): Promise<void> => {
+    const socket = connect(port, "127.0.0.1");
+    await once(socket, "connect");
+    socket.setNoDelay(true);
+    const reader = new HttpReader((response) => {
+      if (!response.startsWith("HTTP/1.1 2")) ledger.refuse();
+      idle.push(socket);
+      onRoom();
+    });
+    socket.on("data", (chunk: Buffer) => reader.read(chunk));
+    idle.push(socket);
+  };
+  await Promise.all(Array.from({ length: connections }, open));
+  return {
+    get room() {
+      return idle.length > 0;
+    },
+    send() {
+      const socket = idle.pop();
+      if (socket === undefined) throw new Error("no connection is free");
+      const request = Buffer.allocUnsafe(head.length + ledger.size);
+      ledger.send(request, head.copy(request));
+      socket.write(request);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/** Measures the bridge against hand-written scripts: prints tables, writes JSON, and decides nothing. @module */
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { parseFlags, USAGE } from "./flags.ts";
+import { machine } from "./harness/machine.ts";
+import { barTable, resultTable } from "./report/print.ts";
+import type { Measurement } from "./suite/measurement.ts";
+import { SUITES } from "./suite/suites.ts";
+
+// `pnpm bench -- --only engine` hands the dashes on.
+const flags = parseFlags(process.argv.slice(2).filter((argument) => argument !== "--"));
+if (flags.help) console.log(USAGE);
+else await bench();
+
+async function bench(): Promise<void> {
+  const [on, began] = [await machine(), new Date().toISOString()];
+  console.log(
+    `${on.cores} × ${on.cpu}, ${on.memoryGb} GB, kernel ${on.kernel}, Node ${on.node}, Mosquitto ${on.mosquitto}, load ${on.load.toFixed(1)}`,
+  );
+  const all: Measurement[] = [];
+  for (const name of flags.only) {
+    const suite: Measurement[] = [];
+    for await (const measurement of SUITES[name](flags)) {
+      suite.push(measurement);
+      console.error(`${name}: ${measurement.name} done`);
+    }
+    all.push(...suite);
+    console.log(`\n${name}: median of ${flags.rounds} [min–max]\n\n${resultTable(suite)}`);
+  }
+  console.log(`\n${barTable(all)}`);
+  await mkdir(dirname(flags.out), { recursive: true });
+  await writeFile(flags.out, `${JSON.stringify({ began, machine: on, measurements: all }, rounded, 1)}\n`);
+  console.log(`\nwritten to ${flags.out}`);
+}
+
+/** Four digits are more than the machine can tell apart. */
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === "number" ? Number(value.toPrecision(4)) : value;
+}

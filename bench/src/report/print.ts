@@ -1,0 +1,56 @@
+import { table } from "../harness/table.ts";
+import { CONTENDERS } from "../suite/contender.ts";
+import { figure, type Measurement, ratio } from "../suite/measurement.ts";
+import { verdicts } from "./bars.ts";
+import { rate, shown } from "./format.ts";
+
+/** What is shown of each contender's runs: title, figure, and how it is written. */
+const COLUMNS = [
+  ["k msg/s", "perSecond", rate],
+  ["CPU µs", "cpuMicros", 2],
+  ["of a core", "busy", 2],
+  ["RSS MB", "rssMb", 0],
+  ["p50 ms", "p50Ms", 2],
+  ["p99 ms", "p99Ms", 1],
+  ["lost", "lost", 0],
+  ["dup.", "duplicated", 0],
+  ["refused", "refused", 0],
+] as const;
+
+type Column = (typeof COLUMNS)[number];
+
+/** Figures of which a multiple means something. */
+const RATIOS: ReadonlySet<string> = new Set(["perSecond", "cpuMicros", "rssMb", "p50Ms", "p99Ms"]);
+
+/** The measurements of one suite: each contender, and the bridge as a multiple of the script. */
+export function resultTable(measurements: readonly Measurement[]): string {
+  const known = new Set(measurements.flatMap(({ runs }) => Object.keys(runs.bridge?.[0] ?? {})));
+  const columns = COLUMNS.filter(([, name]) => known.has(name));
+  const rows = measurements.flatMap((measurement) => rowsOf(measurement, columns));
+  return table(["", "contender", ...columns.map(([title]) => title)], rows);
+}
+
+function rowsOf(measurement: Measurement, columns: readonly Column[]): readonly (readonly string[])[] {
+  const rows: string[][] = [];
+  for (const contender of CONTENDERS) {
+    if (measurement.runs[contender] === undefined) continue;
+    const cells = columns.map(([, name, write]) => {
+      const spread = figure(measurement, contender, name);
+      return typeof write === "number" ? shown(spread, write) : write(spread);
+    });
+    rows.push([rows.length === 0 ? measurement.name : "", contender, ...cells]);
+  }
+  if (rows.length < CONTENDERS.length) return rows;
+  const ratios = columns.map(([, name]) => (RATIOS.has(name) ? shown(ratio(measurement, name), 2) : ""));
+  return [...rows, ["", "ratio", ...ratios]];
+}
+
+export function barTable(measurements: readonly Measurement[]): string {
+  const rows = verdicts(measurements).map(({ row, bar, value, reached }) => [
+    row,
+    bar,
+    value >= 1_000 ? Math.round(value).toLocaleString("en") : value.toFixed(2),
+    reached ? "reached" : "MISSED",
+  ]);
+  return table(["row", "bar", "measured", ""], rows);
+}

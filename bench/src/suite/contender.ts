@@ -1,0 +1,13 @@
+/** Who is measured: `script` is the yardstick, a program of about 40 lines that somebody would write by hand. */
+export const CONTENDERS = ["script", "bridge"] as const;
+export type Contender = (typeof CONTENDERS)[number];
+
+/** What a user of the command may choose. */
+export interface Settings {
+  readonly rounds: number;
+  /** In each flood; absent: as many as a row needs. */
+  readonly messages: number | undefined;
+  readonly sizes: readonly number[];
+  readonly windows: readonly number[];
+  readonly profileDir: string | undefined;
+}

@@ -1,0 +1,48 @@
+import { Child } from "../harness/child.ts";
+import type { EngineJob } from "../engine/engine-job.ts";
+import { type Contender, CONTENDERS, type Settings } from "./contender.ts";
+import { alternate, type Measurement, type Run } from "./measurement.ts";
+
+const MESSAGES = 1_000_000;
+const WARM_UP = 200_000;
+const RUN_TIMEOUT_MS = 120_000;
+const WINDOW = 100;
+const SIZE = 256;
+
+const ENGINE: Readonly<Record<Contender, URL>> = {
+  script: new URL("../baseline/engine.ts", import.meta.url),
+  bridge: new URL("../engine/engine-alone.ts", import.meta.url),
+};
+const MEMORY = new URL("../engine/memory-to-memory.ts", import.meta.url);
+
+/** The engine without any network: how much of a core its own work on a message takes. */
+export async function* engineSuite(settings: Settings): AsyncGenerator<Measurement> {
+  for (const accept of ["microtask", "turn"] as const) {
+    const runs = await alternate(settings.rounds, CONTENDERS, (contender) =>
+      runEngine(ENGINE[contender], { window: WINDOW, size: SIZE, accept }, settings),
+    );
+    yield { suite: "engine", name: `on demand, accepted in the same ${accept}`, runs };
+  }
+  const runs = await alternate(settings.rounds, ["bridge"], () =>
+    runEngine(MEMORY, { window: WINDOW, size: SIZE, accept: "microtask" }, settings),
+  );
+  yield { suite: "engine", name: "memory to memory", runs };
+}
+
+async function runEngine(program: URL, job: EngineJob, settings: Settings): Promise<Run> {
+  const messages = settings.messages ?? MESSAGES;
+  await using child = await Child.start({ program, job, profileDir: settings.profileDir });
+  await child.ask("run", Math.min(WARM_UP, messages), RUN_TIMEOUT_MS);
+  const before = await child.usage();
+  const begin = performance.now();
+  await child.ask("run", messages, RUN_TIMEOUT_MS);
+  const elapsedMs = performance.now() - begin;
+  const after = await child.usage();
+  const cpuMs = after.cpuMs - before.cpuMs;
+  return {
+    perSecond: (messages / elapsedMs) * 1_000,
+    cpuMicros: (cpuMs / messages) * 1_000,
+    perCoreSecond: (messages / cpuMs) * 1_000,
+    rssMb: after.peakRssBytes / 2 ** 20,
+  };
+}
