@@ -5,8 +5,9 @@
  * - `not_found`: the thing that it names does not exist.
  * - `conflict`: the bridge is not in a state to do it.
  * - `failed`: it was begun and could not be finished; the outcome is not known.
+ * - `pending`: it is safe in the outbox and not delivered yet.
  */
-export type OperationErrorKind = "unavailable" | "not_found" | "conflict" | "failed";
+export type OperationErrorKind = "unavailable" | "not_found" | "conflict" | "failed" | "pending";
 
 /** A request of an operator that was not carried out; the message is for the operator. */
 export class OperationError extends Error {

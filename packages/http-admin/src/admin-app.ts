@@ -20,7 +20,7 @@ export interface AdminAppOptions extends Partial<Seams> {
   readonly keys: AdminKeys;
   /** Takes a record of every call and of every failed login. */
   readonly auditor: Auditor;
-  /** Bounds starts, stops, injects and the work of the DLQ store. Default 30 s. */
+  /** Bounds starts, stops, injects, each replay of a redrive and the work of the DLQ store. Default 30 s. */
   readonly operationTimeoutMs?: number | undefined;
   /** Bounds a redrive as a whole. Default 60 s. */
   readonly redriveTimeoutMs?: number | undefined;
@@ -53,7 +53,7 @@ export function createAdminApp(options: AdminAppOptions): Hono {
       ...bridgeEndpoints(bridge),
       ...routeEndpoints(bridge),
       ...dlqReadEndpoints(bridge),
-      dlqRedriveEndpoint(bridge, redriveTimeoutMs),
+      dlqRedriveEndpoint(bridge, { timeoutMs: redriveTimeoutMs, replayTimeoutMs: operationTimeoutMs }),
       ...dlqDeleteEndpoints(bridge),
     ],
     schemas: NAMED_SCHEMAS,

@@ -1,6 +1,9 @@
-import type { Supervisor } from "@bridge/core";
+import { OperationError, type Supervisor } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
 import { deadline, type DlqAdmin, type DlqStore, orAborted } from "@bridge/ports";
+
+/** How long work that was cut off has for saying what became of it. */
+const GRACE_MS = 100;
 
 /** The parts of the bridge that endpoints work on; asking for one that is not there refuses the request (contract §2). */
 export class BridgeAccess {
@@ -47,11 +50,28 @@ export class BridgeAccess {
     return admin;
   }
 
-  /** Runs work under the operation timeout. @throws HttpError 500 with `late` when it takes longer */
-  async bounded<Result>(late: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    const seconds = this.#operationTimeoutMs / 1_000;
-    using limit = deadline(this.#operationTimeoutMs, new HttpError(500, `${late} after ${seconds} s`));
-    return await orAborted(work(limit.signal), limit.signal);
+  /**
+   * Runs work under the operation timeout.
+   * @throws HttpError 500 with `late` when it takes longer; what the engine itself says at the bound comes first
+   */
+  async bounded<Result>(
+    late: string | (() => string),
+    work: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    using limit = deadline(this.#operationTimeoutMs, new Error("the operation timeout is over"));
+    const working = work(limit.signal);
+    try {
+      return await orAborted(working, limit.signal);
+    } catch (error) {
+      if (!limit.signal.aborted) throw error;
+      using grace = deadline(GRACE_MS, limit.signal.reason as Error);
+      const own = await orAborted(working, grace.signal).catch((thrown: unknown) => thrown);
+      if (own instanceof OperationError) throw own;
+      throw new HttpError(
+        500,
+        `${typeof late === "string" ? late : late()} after ${this.#operationTimeoutMs / 1_000} s`,
+      );
+    }
   }
 }
 

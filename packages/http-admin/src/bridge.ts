@@ -50,10 +50,16 @@ export function bridgeEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       summary: "Stops the runtime; does nothing when none runs.",
       answers: { 200: { description: "The bridge is stopped.", schema: v.object({ status: v.literal("stopped") }) } },
     }).handle(async () => {
-      await bridge.bounded("the stop goes on, and a later call joins it: the runtime was not drained", (signal) =>
-        bridge.supervisor.stop(signal),
+      await bridge.bounded(
+        () => `the stop goes on, and a later call joins it: still in ${phasesOf(bridge)}`,
+        (signal) => bridge.supervisor.stop(signal),
       );
       return { status: 200, body: { status: "stopped" } };
     }),
   ];
+}
+
+function phasesOf(bridge: BridgeAccess): string {
+  const state = bridge.supervisor.state();
+  return state.kind === "stopping" ? state.phases.join(", ") : "its last phase";
 }

@@ -7,8 +7,11 @@ import { LIMITS } from "./limits.ts";
 import { partlyRedriven, redriven } from "./schemas.ts";
 import { entryIds } from "./values.ts";
 
-/** Delivering dead letters again (spec 4.6; contract §2). The loop is the engine's; the bound of the call is set here. */
-export function dlqRedriveEndpoint(bridge: BridgeAccess, timeoutMs: number): AdminEndpoint {
+/** Delivering dead letters again (spec 4.6; contract §2). The loop is the engine's; its bounds are set here. */
+export function dlqRedriveEndpoint(
+  bridge: BridgeAccess,
+  { timeoutMs, replayTimeoutMs }: { readonly timeoutMs: number; readonly replayTimeoutMs: number },
+): AdminEndpoint {
   return endpoint({
     method: "POST",
     path: "/api/v1/admin/dlq/redrive",
@@ -29,7 +32,7 @@ export function dlqRedriveEndpoint(bridge: BridgeAccess, timeoutMs: number): Adm
     const ids = [...new Set(body.ids)];
     await record("dlq.redrive.begin", "pending", { ids });
     using limit = deadline(timeoutMs, new Error(`the redrive was not done after ${timeoutMs} ms`));
-    const { errors, ...counts } = await bridge.running.redrive(ids, limit.signal);
+    const { errors, ...counts } = await bridge.running.redrive(ids, limit.signal, replayTimeoutMs);
     const detail = { requested: ids.length, redriven: counts.redriven, failed: counts.failed };
     if (counts.failed === 0) return { status: 200, body: { ...counts, failed: 0 }, audit: { detail } };
     return {

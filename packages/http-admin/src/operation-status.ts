@@ -7,6 +7,7 @@ const STATUS = {
   not_found: 404,
   conflict: 409,
   failed: 500,
+  pending: 500,
 } as const satisfies Record<OperationErrorKind, number>;
 
 /** The answer to an error of the engine or a store; their messages are written for operators. */

@@ -55,8 +55,9 @@ export function routeEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
         422: { description: "The route settled the message without delivering it.", schema: notDelivered },
       },
     }).handle(async ({ params: { routeID }, body }) => {
-      const result = await bridge.bounded("the inject was cancelled: the message was not settled", (signal) =>
-        bridge.running.inject(routeID, body, signal),
+      const result = await bridge.bounded(
+        () => "the inject was cancelled: the message was not settled",
+        (signal) => bridge.running.inject(routeID, body, signal),
       );
       const { outcome } = result;
       const detail = { envelope_id: result.envelopeId };

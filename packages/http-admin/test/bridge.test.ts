@@ -106,7 +106,7 @@ describe("contract 2: POST /bridge/stop", () => {
     const { status, body } = await admin.call("POST", "/bridge/stop");
     expect([status, body]).toEqual([
       500,
-      { error: "the stop goes on, and a later call joins it: the runtime was not drained after 0.05 s" },
+      { error: "the stop goes on, and a later call joins it: still in quiesce after 0.05 s" },
     ]);
     expect(admin.events.at(-1)).toMatchObject({ action: "bridge.stop", outcome: "failure" });
     held[Symbol.dispose]();

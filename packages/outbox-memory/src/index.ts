@@ -1,1 +1,2 @@
-export {};
+export { type MemoryOutboxOptions, openMemoryOutbox } from "./open-memory-outbox.ts";
+export { memoryOutboxPlugin } from "./memory-outbox-plugin.ts";

@@ -75,6 +75,18 @@ export const METRICS: readonly Metric[] = [
     read: perLeg((leg) => leg.injected),
   },
   {
+    name: "bridge_legs_recovered_total",
+    type: "counter",
+    help: "Legs that were found in the outbox when its store was opened.",
+    read: perLeg((leg) => leg.recovered),
+  },
+  {
+    name: "bridge_legs_in_outbox",
+    type: "gauge",
+    help: "Legs that are persisted and not finished.",
+    read: perLeg((leg) => leg.inOutbox),
+  },
+  {
     name: "bridge_legs_total",
     type: "counter",
     help: "Legs that ended, by what became of them.",

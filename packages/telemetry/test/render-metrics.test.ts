@@ -41,6 +41,8 @@ describe("the table of metrics", () => {
       "bridge_config_version gauge",
       "bridge_legs_received_total counter route binding",
       "bridge_legs_injected_total counter route binding",
+      "bridge_legs_recovered_total counter route binding",
+      "bridge_legs_in_outbox gauge route binding",
       "bridge_legs_total counter route binding disposition",
       "bridge_legs_in_flight gauge route binding",
       "bridge_attempts_total counter route binding",
@@ -64,6 +66,8 @@ describe("the table of metrics", () => {
     const metrics = read();
     expect(values(metrics.get("bridge_legs_received_total"), "binding")).toEqual({ "to-out": 101, "": 6 });
     expect(values(metrics.get("bridge_legs_injected_total"), "binding")).toEqual({ "to-out": 7, "": 0 });
+    expect(values(metrics.get("bridge_legs_recovered_total"), "binding")).toEqual({ "to-out": 21, "": 0 });
+    expect(values(metrics.get("bridge_legs_in_outbox"), "binding")).toEqual({ "to-out": 22, "": 0 });
     expect(values(metrics.get("bridge_legs_in_flight"), "binding")).toEqual({ "to-out": 3, "": 0 });
     expect(values(metrics.get("bridge_attempts_total"), "binding")).toEqual({ "to-out": 130, "": 0 });
     expect(values(metrics.get("bridge_deliveries_in_flight"), "route")).toEqual({ alarms: 9 });

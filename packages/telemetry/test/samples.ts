@@ -8,8 +8,10 @@ export const stats: BridgeStats = {
       bindingId: "to-out",
       received: 101,
       injected: 7,
+      recovered: 21,
       attempts: 130,
       inFlight: 3,
+      inOutbox: 22,
       dispositions: {
         delivered: 80,
         dead_lettered: 11,
@@ -55,8 +57,10 @@ export function leg(some: Partial<LegStats>): LegStats {
     bindingId: "binding",
     received: 0,
     injected: 0,
+    recovered: 0,
     attempts: 0,
     inFlight: 0,
+    inOutbox: 0,
     dispositions: {
       delivered: 0,
       dead_lettered: 0,

@@ -11,6 +11,9 @@ export class LegAccount {
   injected = 0;
   attempts = 0;
   inFlight = 0;
+  /** Found in the outbox when its store was opened. */
+  recovered = 0;
+  inOutbox = 0;
   readonly #closed: Record<Disposition, number> = {
     delivered: 0,
     dead_lettered: 0,
@@ -39,24 +42,42 @@ export class LegAccount {
     this.inFlight--;
   }
 
+  /** It is durable in the outbox, and comes out of it in exactly one way. */
+  persist(): void {
+    this.inFlight--;
+    this.inOutbox++;
+  }
+
+  drain(disposition: Disposition): void {
+    this.#closed[disposition]++;
+    this.inOutbox--;
+  }
+
+  recover(count: number): void {
+    this.recovered += count;
+    this.inOutbox += count;
+  }
+
   read(): LegStats {
     return {
       routeId: this.routeId,
       bindingId: this.bindingId,
       received: this.received,
       injected: this.injected,
+      recovered: this.recovered,
       attempts: this.attempts,
       inFlight: this.inFlight,
+      inOutbox: this.inOutbox,
       dispositions: { ...this.#closed },
     };
   }
 }
 
-/** What came in and is neither finished nor in flight: 0 unless the engine has a bug. */
+/** What came in and is neither finished, nor in flight, nor in the outbox: 0 unless the engine has a bug. */
 export function unaccounted(legs: readonly LegStats[]): number {
   let open = 0;
   for (const leg of legs) {
-    open += leg.received + leg.injected - leg.inFlight;
+    open += leg.received + leg.injected + leg.recovered - leg.inFlight - leg.inOutbox;
     for (const disposition of DISPOSITIONS) open -= leg.dispositions[disposition];
   }
   return open;

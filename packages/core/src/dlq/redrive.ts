@@ -39,14 +39,18 @@ export interface RedriveOptions {
   readonly logger: Logger;
   /** Bounds the whole call: what it cuts off is reported and kept. */
   readonly signal: AbortSignal;
+  /** Bounds each entry's inject, in milliseconds. Default 30 s. */
+  readonly replayTimeoutMs?: number | undefined;
 }
 
+const REPLAY_TIMEOUT_MS = 30_000;
 /** How many entries of one redrive are under way at once. */
 const CONCURRENCY = 16;
 /** Deleting after a confirmed delivery is not cut off by the caller's bound: the entry would come back as a duplicate. */
 const DELETE_TIMEOUT_MS = 5_000;
 
 const GONE = "entry already redriven or concurrently deleted";
+const NOT_DELETED = "delivered, entry not deleted";
 const REFUSED = "refused: runtime lacks redrive-safe injection";
 const UNSAFE_WARNING =
   "the runtime lacks redrive-safe injection: replays reuse the original envelope id and, on shared_outbox routes, may be silently deduplicated by the outbox; verify that the messages were delivered";
@@ -131,7 +135,9 @@ async function fetch({ store, signal }: RedriveOptions, id: string): Promise<Dea
 
 /** Injects, then deletes; says what went wrong. */
 async function redriveOne(options: RedriveOptions, entry: DeadLetter): Promise<string | undefined> {
-  const { target, signal } = options;
+  const { target } = options;
+  using limit = deadline(options.replayTimeoutMs ?? REPLAY_TIMEOUT_MS, new Error("the replay took too long"));
+  const signal = AbortSignal.any([options.signal, limit.signal]);
   let result: InjectResult;
   try {
     if (target.replay !== undefined) {
@@ -142,6 +148,7 @@ async function redriveOne(options: RedriveOptions, entry: DeadLetter): Promise<s
       result = await target.inject(entry.routeId, plainMessage(entry), signal);
     }
   } catch (error) {
+    if (error instanceof OperationError && error.kind === "pending") return "redrive still pending in the outbox";
     if (signal.aborted) return "outcome unknown";
     if (error instanceof OperationError)
       return error.kind === "not_found" ? "route or binding not found" : error.message;
@@ -150,7 +157,8 @@ async function redriveOne(options: RedriveOptions, entry: DeadLetter): Promise<s
   if (result.outcome !== "delivered") {
     return `not delivered, ${result.outcome}${result.error === undefined ? "" : `: ${result.error.message}`}`;
   }
-  return remove(options, entry.id);
+  if (result.entryDeleted === true) return undefined;
+  return result.entryDeleted === false ? NOT_DELETED : remove(options, entry.id);
 }
 
 async function remove({ store, logger }: RedriveOptions, id: string): Promise<string | undefined> {
@@ -163,7 +171,7 @@ async function remove({ store, logger }: RedriveOptions, id: string): Promise<st
       entry_id: id,
       error: BridgeError.from(error).message,
     });
-    return "delivered, entry not deleted";
+    return NOT_DELETED;
   }
 }
 

@@ -2,7 +2,7 @@ import { BridgeError, orAborted } from "@bridge/ports";
 import { expiryOf } from "./expiry.ts";
 import type { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
-import { type LegOutcome, type Outcome, summarise } from "./outcome.ts";
+import { type EndedLeg, type Outcome, summarise } from "./outcome.ts";
 import type { RouteParts, Target } from "./route-parts.ts";
 import { SendGuards } from "./send-guards.ts";
 import type { Work } from "./work.ts";
@@ -41,7 +41,7 @@ export class DirectHold implements Handover {
   }
 
   /** One leg, until the target has accepted it or the policy has been carried out. */
-  async #leg(work: Work, target: Target): Promise<LegOutcome> {
+  async #leg(work: Work, target: Target): Promise<EndedLeg> {
     try {
       const outcome = await this.#carry(work, target);
       target.account.close(outcome.disposition);
@@ -52,7 +52,7 @@ export class DirectHold implements Handover {
     }
   }
 
-  async #carry(work: Work, target: Target): Promise<LegOutcome> {
+  async #carry(work: Work, target: Target): Promise<EndedLeg> {
     const { bindingId, link } = target;
     let attempts: ReturnType<Failures["attemptsOf"]> | undefined;
     while (!work.cancelled) {

@@ -5,7 +5,7 @@ import { backoffDelay } from "./backoff.ts";
 import { deadLetterOf } from "./dead-letter.ts";
 import { decide } from "./decide.ts";
 import { orderingKey, stableIdentity } from "./identity.ts";
-import type { LegOutcome } from "./outcome.ts";
+import type { EndedLeg } from "./outcome.ts";
 import type { RouteParts } from "./route-parts.ts";
 import type { Work } from "./work.ts";
 
@@ -65,19 +65,14 @@ export class Failures {
   /**
    * After a failed try: waits and returns `"again"`, or says how the leg ends. `attempts.charged` already counts it.
    */
-  async after(work: Work, bindingId: string, error: BridgeError, attempts: Attempts): Promise<LegOutcome | "again"> {
+  async after(work: Work, bindingId: string, error: BridgeError, attempts: Attempts): Promise<EndedLeg | "again"> {
     const ended = await this.#carryOut(work, bindingId, error, attempts);
     const comesAgain = ended === "again" || ended.disposition === "abandoned" || ended.disposition === "released";
     if (!comesAgain) this.forget(work, bindingId);
     return ended;
   }
 
-  async #carryOut(
-    work: Work,
-    bindingId: string,
-    error: BridgeError,
-    attempts: Attempts,
-  ): Promise<LegOutcome | "again"> {
+  async #carryOut(work: Work, bindingId: string, error: BridgeError, attempts: Attempts): Promise<EndedLeg | "again"> {
     const { config, clock, random } = this.#parts;
     if (work.cancelled) return { disposition: "abandoned", bindingId };
     const facts = { attempt: attempts.total, ageMs: clock.monotonic() - attempts.since };

@@ -1,6 +1,9 @@
 import type { BridgeError } from "@bridge/ports";
 
-/** What a route did with an injected message (spec 4.4). For `fan_out`, `delivered` means every leg was. */
+/**
+ * What a route did with an injected message (spec 4.4). For `fan_out`, `delivered` means every leg was. `duplicate`: the
+ * outbox had seen the message before and sent nothing.
+ */
 export interface InjectResult {
   readonly envelopeId: string;
   readonly outcome: "delivered" | "dropped" | "filtered" | "expired" | "dead_lettered" | "duplicate";
@@ -8,6 +11,8 @@ export interface InjectResult {
   readonly error?: BridgeError;
   /** The bindings that failed; empty when it was delivered or no binding had been chosen. */
   readonly failedBindings: readonly string[];
+  /** For a redrive that went through the outbox: whether the dead letter is gone. Else the caller deletes it. */
+  readonly entryDeleted?: boolean;
   /** Something the caller should know although the call succeeded (spec 4.4.5). */
   readonly warning?: string;
 }

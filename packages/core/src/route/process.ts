@@ -2,7 +2,7 @@ import { BridgeError, deadline, type Envelope, orAborted } from "@bridge/ports";
 import { expiryOf } from "./expiry.ts";
 import type { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
-import { type LegOutcome, type Outcome, summarise } from "./outcome.ts";
+import { type EndedLeg, type Outcome, summarise } from "./outcome.ts";
 import type { NamedProcessor, RouteParts, Target } from "./route-parts.ts";
 import type { Work } from "./work.ts";
 
@@ -68,7 +68,7 @@ export class Process {
   }
 
   /** Enters a leg without a binding into the accounts, in one step. */
-  #close(work: Work, ended: LegOutcome): Outcome {
+  #close(work: Work, ended: EndedLeg): Outcome {
     this.#parts.unbound.open(work.origin);
     this.#parts.unbound.close(ended.disposition);
     return summarise([ended]);

@@ -1,5 +1,5 @@
-import type { RouteConfig } from "@bridge/config";
-import type { DlqStore, Processor, Receiver, Seams, Sender } from "@bridge/ports";
+import type { RouteConfig, ShutdownBudgets } from "@bridge/config";
+import type { DlqStore, OutboxStore, Processor, Receiver, Seams, Sender } from "@bridge/ports";
 import type { RouteAccount } from "../accounting/accounts.ts";
 import type { LegAccount } from "../accounting/leg-account.ts";
 import type { Link } from "../session/link.ts";
@@ -35,4 +35,7 @@ export interface RouteParts extends Seams {
   readonly account: RouteAccount;
   /** Lent for the life of the runtime; `undefined` when no policy of the route says `dlq`. */
   readonly dlq: () => DlqStore | undefined;
+  /** Lent likewise; `undefined` when no route is `shared_outbox`. */
+  readonly outbox: () => OutboxStore | undefined;
+  readonly budgets: () => ShutdownBudgets;
 }

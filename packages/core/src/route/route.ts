@@ -10,6 +10,8 @@ import {
 } from "@bridge/ports";
 import type { Origin } from "../accounting/leg-account.ts";
 import { OperationError } from "../operation-error.ts";
+import type { Drain } from "../outbox/drain.ts";
+import { type DrainedOutcome, RouteOutbox } from "../outbox/route-outbox.ts";
 import { backoffDelay } from "./backoff.ts";
 import { Bag } from "./bag.ts";
 import { DirectHold } from "./direct-hold.ts";
@@ -29,11 +31,21 @@ import { Work } from "./work.ts";
 /** A source in memory never leaves the microtask queue: after so many messages everybody else gets a turn. */
 const PULLS_PER_TURN = 256;
 
+/** A message that does not come from the source. */
+interface Injection {
+  readonly envelope: Envelope;
+  readonly refused?: BridgeError | undefined;
+  readonly onlyBinding?: string | undefined;
+  /** The dead letter that it redrives. */
+  readonly entryId?: string | undefined;
+}
+
 /** One route at work: pulls deliveries when it has room, carries each to its end, and settles it in this one place. */
 export class Route {
   readonly id: string;
   readonly #parts: RouteParts;
   readonly #failures: Failures;
+  readonly #outbox: RouteOutbox | undefined;
   readonly #handover: Handover;
   readonly #process: Process;
   readonly #slots: Slots;
@@ -49,7 +61,9 @@ export class Route {
     this.id = parts.config.id;
     this.#parts = parts;
     this.#failures = new Failures(parts);
-    this.#handover = new DirectHold(parts, this.#failures);
+    const mode = parts.config.deliveryMode;
+    this.#outbox = mode === "shared_outbox" ? new RouteOutbox({ parts, failures: this.#failures }) : undefined;
+    this.#handover = this.#outbox?.handover ?? new DirectHold(parts, this.#failures);
     this.#process = new Process(parts, this.#failures, this.#handover);
     this.#slots = new Slots(parts.config.policy.maxInFlight);
     this.#onBug = onBug;
@@ -60,9 +74,20 @@ export class Route {
   get able(): boolean {
     const { sourceLink, targets } = this.#parts;
     if (this.#stopped || this.#sourceLost || this.#failures.dlqFailing || !this.#handover.able) return false;
+    if (this.#outbox?.able === false) return false;
     if (sourceLink !== undefined && !sourceLink.connected) return false;
     for (const { link } of targets.values()) if (link !== undefined && !link.connected) return false;
     return true;
+  }
+
+  /** The drains of its outbox, to be run beside it; none in `direct_hold`. */
+  get drains(): readonly Drain[] {
+    return [...(this.#outbox?.drains.values() ?? [])];
+  }
+
+  /** Before the first run: looks up what a former one has left. @throws BridgeError when the outbox cannot tell */
+  async recover(signal: AbortSignal): Promise<void> {
+    await this.#outbox?.recover(signal);
   }
 
   hasBinding(bindingId: string): boolean {
@@ -95,7 +120,7 @@ export class Route {
 
   /** Resolves when everything that is in flight now has ended, or `signal` aborts. */
   async quiesce(signal: AbortSignal): Promise<void> {
-    await orAborted(this.#allEnded(), signal).catch(() => {});
+    await Promise.all([orAborted(this.#allEnded(), signal).catch(() => {}), this.#outbox?.quiesce(signal)]);
   }
 
   /** Abandons everything in flight: nothing of it is settled, dropped, dead-lettered or charged. */
@@ -112,12 +137,13 @@ export class Route {
   [Symbol.dispose](): void {
     this.cancelAll();
     this.#handover[Symbol.dispose]();
+    for (const drain of this.drains) drain[Symbol.dispose]();
   }
 
   /** Carries an injected message and tells what became of it; rejects with the signal's reason when it aborts. */
   async inject(message: SourceMessage, signal: AbortSignal): Promise<InjectResult> {
     const { envelope, error } = normalise(message, { ...this.#ingress, sourceId: "inject" });
-    return this.#carryInjected(envelope, error, undefined, signal);
+    return this.#carryInjected({ envelope, refused: error }, signal);
   }
 
   /**
@@ -126,6 +152,7 @@ export class Route {
    * id names the original.
    */
   async replay(entry: DeadLetter, signal: AbortSignal): Promise<InjectResult> {
+    await this.#outbox?.refuseSecondRedrive(entry.id, signal);
     const headers = Object.assign(Object.create(null) as Record<string, string>, entry.envelope.headers);
     headers[RESERVED.causationId] = entry.envelope.id;
     delete headers[RESERVED.generatedId];
@@ -136,35 +163,36 @@ export class Route {
       headers,
       receivedAt: this.#parts.clock.now(),
     };
-    return this.#carryInjected(envelope, undefined, entry.bindingId === "" ? undefined : entry.bindingId, signal);
+    const onlyBinding = entry.bindingId === "" ? undefined : entry.bindingId;
+    return this.#carryInjected({ envelope, onlyBinding, entryId: entry.id }, signal);
   }
 
-  async #carryInjected(
-    envelope: Envelope,
-    refused: BridgeError | undefined,
-    onlyBinding: string | undefined,
-    signal: AbortSignal,
-  ): Promise<InjectResult> {
+  async #carryInjected(injection: Injection, signal: AbortSignal): Promise<InjectResult> {
+    const { envelope, refused, entryId } = injection;
     await this.#slots.take(signal);
     if (this.#stopped) {
       this.#slots.release();
       throw stopped();
     }
-    const work = this.#begin({ message: envelope, settle: () => {} }, envelope, "injected", onlyBinding);
+    const work = this.#begin({ message: envelope, settle: () => {} }, "injected", injection);
     const cancel = (): void => this.#cancel(work);
     signal.addEventListener("abort", cancel, { once: true });
-    const outcome = await this.#carry(work, refused).finally(() => signal.removeEventListener("abort", cancel));
-    if (outcome === undefined) throw new OperationError("failed", "the inject failed: internal error");
-    const { disposition } = outcome;
-    if (disposition === "abandoned" || disposition === "released") {
+    const carried = await this.#carry(work, refused).finally(() => signal.removeEventListener("abort", cancel));
+    if (carried === undefined) throw new OperationError("failed", "the inject failed: internal error");
+    const outcome: DrainedOutcome =
+      this.#outbox === undefined ? carried : await this.#outbox.drained(carried, entryId !== undefined, signal);
+    const { disposition, error, failedBindings, warning, entryDeleted } = outcome;
+    if (disposition === "abandoned" || disposition === "released" || disposition === "persisted") {
       signal.throwIfAborted();
       throw stopped();
     }
     return {
       envelopeId: envelope.id,
       outcome: disposition,
-      failedBindings: outcome.failedBindings,
-      ...(outcome.error !== undefined && { error: outcome.error }),
+      failedBindings,
+      ...(error !== undefined && { error }),
+      ...(warning !== undefined && { warning }),
+      ...(entryDeleted !== undefined && { entryDeleted }),
     };
   }
 
@@ -195,16 +223,16 @@ export class Route {
       return;
     }
     const { envelope, error } = normalise(delivery.message, this.#ingress);
-    const work = this.#begin(delivery, envelope, "received", undefined);
+    const work = this.#begin(delivery, "received", { envelope });
     const refused = delivery.undecodable === undefined ? error : undecodable(delivery.undecodable);
     void this.#carry(work, refused);
   }
 
-  #begin(delivery: Delivery, envelope: Envelope, origin: Origin, onlyBinding: string | undefined): Work {
+  #begin(delivery: Delivery, origin: Origin, { envelope, onlyBinding, entryId }: Injection): Work {
     const { clock, account } = this.#parts;
     account.inFlight++;
     if (delivery.signal !== undefined) this.#watch(delivery.signal);
-    return new Work({ delivery, envelope, origin, onlyBinding, startedAt: clock.monotonic() });
+    return new Work({ delivery, envelope, origin, onlyBinding, entryId, startedAt: clock.monotonic() });
   }
 
   /** From the first step to the settlement. Never rejects: a bug leaves the delivery unsettled and makes us unhealthy. */

@@ -12,6 +12,7 @@ export function settlementOf(outcome: Outcome, envelopeId: string): Settlement |
     case "released":
       return { kind: "release", delayMs: outcome.delayMs ?? 0 };
     case "delivered":
+    case "persisted":
     case "dead_lettered":
     case "dropped":
     case "filtered":

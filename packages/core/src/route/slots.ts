@@ -13,6 +13,11 @@ export class Slots {
     return this.#taken;
   }
 
+  /** How many slots could be taken at once. */
+  get free(): number {
+    return this.#waiters.size > 0 ? 0 : this.#capacity - this.#taken;
+  }
+
   /** Whether a slot could be taken at once. */
   get hasRoom(): boolean {
     return this.#taken < this.#capacity && this.#waiters.size === 0;
@@ -35,6 +40,11 @@ export class Slots {
   async room(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     while (!this.hasRoom) await waitIn(this.#watchers, signal);
+  }
+
+  /** Resolves when no slot is taken. */
+  async idle(): Promise<void> {
+    while (this.#taken > 0) await new Promise<void>((resolve) => this.#watchers.add(resolve));
   }
 
   /** Gives a slot back, to the waiter that has waited longest. */

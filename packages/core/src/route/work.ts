@@ -8,6 +8,8 @@ export class Work implements Placed {
   readonly origin: Origin;
   /** A redrive goes to this binding only, past the resolver. */
   readonly onlyBinding: string | undefined;
+  /** The dead letter that it redrives. */
+  readonly entryId: string | undefined;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
   /** As it was received: what a dead letter keeps. */
@@ -26,10 +28,12 @@ export class Work implements Placed {
     origin: Origin;
     startedAt: number;
     onlyBinding?: string | undefined;
+    entryId?: string | undefined;
   }) {
     this.delivery = options.delivery;
     this.origin = options.origin;
     this.onlyBinding = options.onlyBinding;
+    this.entryId = options.entryId;
     this.startedAt = options.startedAt;
     this.received = options.envelope;
     this.envelope = options.envelope;

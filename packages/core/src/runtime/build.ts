@@ -5,8 +5,18 @@ import {
   type Registry,
   type RouteConfig,
   type SessionConfig,
+  type ShutdownBudgets,
 } from "@bridge/config";
-import type { DlqStore, Receiver, Seams, Sender, Session, SessionRole, TransportPlugin } from "@bridge/ports";
+import type {
+  DlqStore,
+  OutboxStore,
+  Receiver,
+  Seams,
+  Sender,
+  Session,
+  SessionRole,
+  TransportPlugin,
+} from "@bridge/ports";
 import type { Accounts } from "../accounting/accounts.ts";
 import { compileAddress } from "../route/address-template.ts";
 import { compileResolver } from "../route/resolver.ts";
@@ -22,14 +32,19 @@ export interface RuntimeParts extends Seams {
   readonly senders: ReadonlyMap<string, Sender>;
   readonly processors: readonly NamedProcessor[];
   readonly routes: readonly RouteParts[];
+  /** Read when a stop begins. */
+  readonly budgets: () => ShutdownBudgets;
 }
 
 export interface BuildOptions extends Seams {
   readonly config: BridgeConfig;
   readonly registry: Registry;
   readonly accounts: Accounts;
-  /** The open DLQ store, when there is one. */
+  /** The open stores, when there are any. */
   readonly dlq: () => DlqStore | undefined;
+  readonly outbox: () => OutboxStore | undefined;
+  /** The shutdown budgets in force. */
+  readonly budgets: () => ShutdownBudgets;
 }
 
 /**
@@ -73,11 +88,12 @@ class Builder {
       senders: this.#senders,
       processors: [...this.#processors.values()],
       routes,
+      budgets: this.#options.budgets,
     };
   }
 
   #route(route: RouteConfig): RouteParts {
-    const { accounts, clock, random, logger, dlq, config } = this.#options;
+    const { accounts, clock, random, logger, dlq, outbox, budgets, config } = this.#options;
     const receiver = found(config.receivers, route.receiverId, "receiver");
     const sourceLink = receiver.sessionId === undefined ? undefined : this.#link(receiver.sessionId, "source");
     const bindings = route.bindings.map((id) => found(config.bindings, id, "binding"));
@@ -94,6 +110,8 @@ class Builder {
       unbound: accounts.leg(route.id, ""),
       account: accounts.route(route.id),
       dlq,
+      outbox,
+      budgets,
     };
   }
 

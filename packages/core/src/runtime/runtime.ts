@@ -1,4 +1,3 @@
-import type { ShutdownBudgets } from "@bridge/config";
 import { type DeadLetter, deadline, orAborted, type SourceMessage } from "@bridge/ports";
 import { OperationError } from "../operation-error.ts";
 import type { InjectResult } from "../route/inject-result.ts";
@@ -8,7 +7,7 @@ import { keepSession } from "../session/session-keeper.ts";
 import type { ComponentFailure } from "../view/bridge-view.ts";
 import type { PartStats } from "../view/stats.ts";
 import type { RuntimeParts } from "./build.ts";
-import { type PhaseFailure, runStages, StopError, type StopPhase } from "./stop-phases.ts";
+import { type PhaseFailure, runPhases, StopError, type StopPhase } from "./stop-phases.ts";
 import { TaskGroup } from "./task-group.ts";
 
 /** Opening what receivers listen on. */
@@ -41,14 +40,12 @@ export class Runtime {
   readonly #work = new AbortController();
   /** Aborted when the routes have ended; connections live under it. */
   readonly #sessions = new AbortController();
-  /** Current shutdown budgets, read when a stop begins. */
-  readonly #budgets: () => ShutdownBudgets;
   #state: RuntimeState = "built";
   #stop: Promise<readonly PhaseFailure[]> | undefined;
+  #phases = new Set<string>();
 
-  constructor(parts: RuntimeParts, budgets: () => ShutdownBudgets) {
+  constructor(parts: RuntimeParts) {
     this.#parts = parts;
-    this.#budgets = budgets;
     this.#tasks = new TaskGroup(parts.logger);
     const routes = parts.routes.map(
       (part) => new Route(part, (bug) => this.#tasks.fail(`route ${part.config.id}`, bug)),
@@ -73,6 +70,11 @@ export class Runtime {
     return this.#tasks.failures;
   }
 
+  /** While it stops: the phases that it is in. */
+  get stoppingIn(): readonly string[] {
+    return [...this.#phases];
+  }
+
   /**
    * Opens the receivers' listeners and starts everything else in the background: a broker that is away does not keep
    * the bridge from starting. When `context` aborts later, the runtime stops by itself, under the same budgets.
@@ -81,6 +83,7 @@ export class Runtime {
   async start(context: AbortSignal): Promise<void> {
     context.throwIfAborted();
     try {
+      await Promise.all(this.routes.map((route) => route.recover(context)));
       await this.#openReceivers(context);
     } catch (error) {
       await this.stop().catch(() => {});
@@ -97,6 +100,7 @@ export class Runtime {
       );
     }
     for (const route of this.#routes.values()) {
+      for (const drain of route.drains) this.#tasks.spawn(drain.name, () => drain.run(this.#work.signal));
       this.#tasks.spawn(`route ${route.id}`, () => route.run(this.#work.signal));
     }
     const onAbort = (): void => void this.stop().catch(() => {});
@@ -159,28 +163,32 @@ export class Runtime {
   async #tearDown(): Promise<readonly PhaseFailure[]> {
     const wasRunning = this.#state === "running";
     this.#enter("stopping");
-    const { drainTimeoutMs, quiesceTimeoutMs } = this.#budgets();
+    const { drainTimeoutMs, quiesceTimeoutMs } = this.#parts.budgets();
     const startedAt = this.#parts.clock.monotonic();
+    this.#phases = new Set(["quiesce"]);
     if (wasRunning) await this.#quiesce(Math.min(quiesceTimeoutMs, drainTimeoutMs));
 
     for (const route of this.#routes.values()) route.cancelAll();
     this.#work.abort();
     const left = drainTimeoutMs - (this.#parts.clock.monotonic() - startedAt);
-    const failures = await runStages([
-      [
-        {
-          name: "background components",
-          ceilingMs: Math.max(CLOSE_CEILING_MS, left),
-          run: () => this.#tasks.join(),
-          running: () => this.#tasks.running,
-        },
-      ],
+    const failures = await this.#run([
+      {
+        name: "background components",
+        ceilingMs: Math.max(CLOSE_CEILING_MS, left),
+        run: () => this.#tasks.join(),
+        running: () => this.#tasks.running,
+      },
     ]);
     for (const route of this.#routes.values()) route[Symbol.dispose]();
     this.#sessions.abort();
-    const closes = await runStages([this.#closes()]);
+    const closes = await this.#run(this.#closes());
     this.#enter("stopped");
     return [...failures, ...closes];
+  }
+
+  async #run(phases: readonly StopPhase[]): Promise<readonly PhaseFailure[]> {
+    this.#phases = new Set(phases.map(({ name }) => name));
+    return runPhases(phases, ({ name }) => this.#phases.delete(name));
   }
 
   /** Lets what is unsettled now settle. What is left at the end of the budget falls to redelivery; it is no failure. */

@@ -36,14 +36,15 @@ export interface PhaseFailure {
   readonly error: unknown;
 }
 
-/** Runs stages in order and the phases of a stage side by side, whatever became of those before; returns what failed. */
-export async function runStages(stages: readonly (readonly StopPhase[])[]): Promise<readonly PhaseFailure[]> {
-  const failures: PhaseFailure[] = [];
-  for (const stage of stages) {
-    const ended = await Promise.all(stage.map(runPhase));
-    failures.push(...ended.filter((failure) => failure !== undefined));
-  }
-  return failures;
+/**
+ * Runs phases side by side, whatever becomes of the others; returns what failed. `onEnd` hears of each that has ended.
+ */
+export async function runPhases(
+  phases: readonly StopPhase[],
+  onEnd: (phase: StopPhase) => void = () => {},
+): Promise<readonly PhaseFailure[]> {
+  const ended = await Promise.all(phases.map((phase) => runPhase(phase).finally(() => onEnd(phase))));
+  return ended.filter((failure) => failure !== undefined);
 }
 
 async function runPhase(phase: StopPhase): Promise<PhaseFailure | undefined> {

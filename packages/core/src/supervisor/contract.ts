@@ -19,7 +19,8 @@ export type SupervisorState =
   | { readonly kind: "unwired" }
   | { readonly kind: "starting" }
   | { readonly kind: "running" }
-  | { readonly kind: "stopping" }
+  /** `phases`: what it is in at the moment. */
+  | { readonly kind: "stopping"; readonly phases: readonly string[] }
   | { readonly kind: "paused"; readonly error?: Error }
   | { readonly kind: "shutting_down" }
   | { readonly kind: "terminal"; readonly error: Error; readonly cause: TerminalCause };
@@ -67,10 +68,11 @@ export interface Supervisor {
 
   /**
    * Delivers dead letters again: inject first, delete after (spec 4.6). Never rejects for an entry: see the result.
-   * When `signal` aborts, entries not finished are reported as such and kept.
+   * When `signal` aborts, entries not finished are reported as such and kept; `replayTimeoutMs` bounds each entry by
+   * itself. Default 30 s.
    * @throws OperationError `unavailable` without a running runtime, `not_found` without a store that can delete
    */
-  redrive(ids: readonly string[], signal: AbortSignal): Promise<RedriveResult>;
+  redrive(ids: readonly string[], signal: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult>;
 
   /** The dead letters, also while paused; `undefined` when none is configured or it is not open yet. */
   dlq(): DlqStore | undefined;

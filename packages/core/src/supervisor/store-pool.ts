@@ -1,9 +1,20 @@
-import { noStoreFactory, type Registry, type StoreConfig } from "@bridge/config";
-import { deadline, type DlqStore, orAborted, type Seams } from "@bridge/ports";
+import { noStoreFactory, type Registry, type StoreConfig, type StoreRole, type StoresSection } from "@bridge/config";
+import { deadline, type DlqStore, orAborted, type OutboxStore, type Seams, type StorePlugin } from "@bridge/ports";
 import type { StopPhase } from "../runtime/stop-phases.ts";
 
 const OPEN_TIMEOUT_MS = 30_000;
 const CLOSE_CEILING_MS = 5_000;
+
+/** The roles that the engine opens stores for, with what it opens. */
+interface Stores {
+  dlq: DlqStore;
+  outbox: OutboxStore;
+}
+
+interface Handle<Store> {
+  readonly block: StoreConfig;
+  readonly store: Store;
+}
 
 /**
  * The store handles of a bridge, lent to its runtimes. They stay open while the bridge is paused, so that dead letters
@@ -12,55 +23,71 @@ const CLOSE_CEILING_MS = 5_000;
 export class StorePool {
   readonly #registry: Registry;
   readonly #seams: Seams;
-  #dlq: { readonly block: StoreConfig; readonly store: DlqStore } | undefined;
+  readonly #opened: (store: OutboxStore) => Promise<void>;
+  readonly #handles: { [Role in keyof Stores]?: Handle<Stores[Role]> | undefined } = {};
 
-  constructor(registry: Registry, seams: Seams) {
+  /** `opened` sees an outbox before anybody uses it. */
+  constructor(registry: Registry, seams: Seams, opened: (store: OutboxStore) => Promise<void>) {
     this.#registry = registry;
     this.#seams = seams;
+    this.#opened = opened;
   }
 
   dlq(): DlqStore | undefined {
-    return this.#dlq?.store;
+    return this.#handles.dlq?.store;
+  }
+
+  outbox(): OutboxStore | undefined {
+    return this.#handles.outbox?.store;
   }
 
   /** Opens what is configured and not open yet, and closes what is configured no more. */
-  async open(dlq: StoreConfig | undefined, signal: AbortSignal): Promise<void> {
-    if (this.#dlq !== undefined && this.#dlq.block === dlq) return;
-    const former = this.#dlq;
-    this.#dlq = undefined;
-    await former?.store[Symbol.asyncDispose]();
-    if (dlq === undefined) return;
-    const plugin = this.#registry.dlqStores.get(dlq.type);
-    if (plugin === undefined) throw new Error(noStoreFactory("dlq", dlq.type, this.#registry.dlqStores.keys()));
-    const open = plugin.create(dlq.options, {
-      ...this.#seams,
-      id: "dlq",
-      logger: this.#seams.logger.child({ store: "dlq" }),
-    });
-    using bound = deadline(OPEN_TIMEOUT_MS, new Error(`the DLQ store was not open after ${OPEN_TIMEOUT_MS} ms`));
-    const bounded = AbortSignal.any([signal, bound.signal]);
-    const opening = open(bounded);
-    try {
-      this.#dlq = { block: dlq, store: await orAborted(opening, bounded) };
-    } catch (error) {
-      void opening.then((late) => late[Symbol.asyncDispose]()).catch(() => {});
-      throw error;
+  async open(blocks: StoresSection, signal: AbortSignal): Promise<void> {
+    if (this.#handles.dlq?.block !== blocks.dlq) {
+      await this.#close("dlq");
+      this.#handles.dlq = await this.#open("dlq", blocks.dlq, this.#registry.dlqStores, signal);
+    }
+    if (this.#handles.outbox?.block !== blocks.outbox) {
+      await this.#close("outbox");
+      const handle = await this.#open("outbox", blocks.outbox, this.#registry.outboxStores, signal);
+      if (handle !== undefined) await this.#opened(handle.store);
+      this.#handles.outbox = handle;
     }
   }
 
   /** The phases that close everything at shutdown. */
   closes(): readonly StopPhase[] {
-    const open = this.#dlq;
-    if (open === undefined) return [];
-    return [
-      {
-        name: "store dlq",
-        ceilingMs: CLOSE_CEILING_MS,
-        run: async () => {
-          this.#dlq = undefined;
-          await open.store[Symbol.asyncDispose]();
-        },
-      },
-    ];
+    return (["dlq", "outbox"] as const)
+      .filter((role) => this.#handles[role] !== undefined)
+      .map((role) => ({ name: `store ${role}`, ceilingMs: CLOSE_CEILING_MS, run: () => this.#close(role) }));
+  }
+
+  async #close(role: keyof Stores): Promise<void> {
+    const handle = this.#handles[role];
+    this.#handles[role] = undefined;
+    await handle?.store[Symbol.asyncDispose]();
+  }
+
+  async #open<Store extends AsyncDisposable>(
+    role: StoreRole,
+    block: StoreConfig | undefined,
+    plugins: ReadonlyMap<string, StorePlugin<Store>>,
+    signal: AbortSignal,
+  ): Promise<Handle<Store> | undefined> {
+    if (block === undefined) return undefined;
+    const plugin = plugins.get(block.type);
+    if (plugin === undefined) throw new Error(noStoreFactory(role, block.type, plugins.keys()));
+    const logger = this.#seams.logger.child({ store: role });
+    const open = plugin.create(block.options, { ...this.#seams, id: role, logger });
+    using bound = deadline(OPEN_TIMEOUT_MS, new Error(`the ${role} store was not open after ${OPEN_TIMEOUT_MS} ms`));
+    const bounded = AbortSignal.any([signal, bound.signal]);
+    const opening = open(bounded);
+    try {
+      return { block, store: await orAborted(opening, bounded) };
+    } catch (error) {
+      // A store that opens after all must not stay open behind our back.
+      void opening.then((late) => late[Symbol.asyncDispose]()).catch(() => {});
+      throw error;
+    }
   }
 }

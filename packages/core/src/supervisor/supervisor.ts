@@ -4,6 +4,7 @@ import {
   type DlqStore,
   type Logger,
   orAborted,
+  type OutboxStore,
   type Random,
   type Clock,
   type Seams,
@@ -20,7 +21,7 @@ import { OperationError } from "../operation-error.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import { build } from "../runtime/build.ts";
 import { Runtime } from "../runtime/runtime.ts";
-import { runStages, StopError } from "../runtime/stop-phases.ts";
+import { runPhases, StopError } from "../runtime/stop-phases.ts";
 import type { BridgeView } from "../view/bridge-view.ts";
 import type { BridgeStats } from "../view/stats.ts";
 import { SessionCounts } from "../view/session-counts.ts";
@@ -75,7 +76,7 @@ class RuntimeSupervisor implements Supervisor {
     this.#config = config;
     this.#registry = registry;
     this.#seams = seams;
-    this.#stores = new StorePool(registry, seams);
+    this.#stores = new StorePool(registry, seams, (store) => this.#recover(store));
   }
 
   get terminated(): Promise<SupervisorState & { kind: "terminal" }> {
@@ -83,7 +84,8 @@ class RuntimeSupervisor implements Supervisor {
   }
 
   state(): SupervisorState {
-    return this.#state;
+    if (this.#state.kind !== "stopping") return this.#state;
+    return { kind: "stopping", phases: this.#runtime?.stoppingIn ?? [] };
   }
 
   config(): BridgeConfig {
@@ -134,7 +136,7 @@ class RuntimeSupervisor implements Supervisor {
     return this.#current().inject(routeId, message, signal);
   }
 
-  async redrive(ids: readonly string[], signal: AbortSignal): Promise<RedriveResult> {
+  async redrive(ids: readonly string[], signal: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult> {
     const runtime = this.#current();
     const store = this.#stores.dlq();
     if (store === undefined) throw new OperationError("not_found", "no DLQ store configured");
@@ -150,6 +152,7 @@ class RuntimeSupervisor implements Supervisor {
       busy: this.#redriving,
       logger: this.#seams.logger,
       signal,
+      replayTimeoutMs,
     });
     this.#accounts.redrives += result.redriven;
     this.#accounts.redriveFailures += result.failed;
@@ -204,19 +207,28 @@ class RuntimeSupervisor implements Supervisor {
       registry: this.#registry,
       accounts: this.#accounts,
       dlq: () => this.#stores.dlq(),
+      outbox: () => this.#stores.outbox(),
+      budgets: () => this.#config.bridge,
     });
-    await this.#stores.open(this.#config.stores.dlq, this.#root.signal);
-    const runtime = new Runtime(parts, () => this.#config.bridge);
+    await this.#stores.open(this.#config.stores, this.#root.signal);
+    const runtime = new Runtime(parts);
     this.#sessionCounts.follow(runtime.links);
     await runtime.start(this.#root.signal);
     this.#runtime = runtime;
     this.#enter({ kind: "running" });
   }
 
+  /** Enters what an outbox holds when it is opened; from then on every record comes in and goes out through us. */
+  async #recover(store: OutboxStore): Promise<void> {
+    for (const { routeId, bindingId, depth } of await store.backlog(this.#root.signal)) {
+      this.#accounts.leg(routeId, bindingId).recover(depth);
+    }
+  }
+
   async #stop(): Promise<void> {
     const runtime = this.#runtime;
     if (this.#state.kind === "running") {
-      this.#enter({ kind: "stopping" });
+      this.#enter({ kind: "stopping", phases: [] });
       try {
         await runtime?.stop();
         this.#enterPaused(undefined);
@@ -245,7 +257,7 @@ class RuntimeSupervisor implements Supervisor {
             ? error.phases.map((phase, index) => ({ phase, error: error.errors[index] as unknown }))
             : [{ phase: "runtime", error }],
       );
-      const closes = await runStages([this.#stores.closes()]);
+      const closes = await runPhases(this.#stores.closes());
       if (failures.length + closes.length > 0) throw new StopError([...failures, ...closes]);
     });
   }

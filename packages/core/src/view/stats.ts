@@ -1,7 +1,7 @@
 /**
  * What became of a leg, one delivery to one binding (design of accounting: docs/guarantees.md).
  *
- * The sum over all dispositions and what is in flight equals what came in; the difference is `unaccounted` and is 0.
+ * The sum over all dispositions and what is in flight or in the outbox equals what came in; the difference is `unaccounted` and is 0.
  */
 export const DISPOSITIONS = [
   "delivered",
@@ -23,10 +23,14 @@ export interface LegStats {
   readonly received: number;
   /** Legs that came from an inject or a redrive. */
   readonly injected: number;
+  /** Legs that were found in the outbox when its store was opened. */
+  readonly recovered: number;
   readonly dispositions: Readonly<Record<Disposition, number>>;
   /** Sends tried. */
   readonly attempts: number;
   readonly inFlight: number;
+  /** Persisted and not finished. */
+  readonly inOutbox: number;
 }
 
 export interface RouteStats {
@@ -64,6 +68,6 @@ export interface BridgeStats {
   readonly redrives: number;
   /** `DLQRedriveFailures` of spec 6. */
   readonly redriveFailures: number;
-  /** received + injected − dispositions − in flight: 0 unless the engine has a bug. */
+  /** received + injected + recovered − dispositions − in flight − in outbox: 0 unless the engine has a bug. */
   readonly unaccounted: number;
 }

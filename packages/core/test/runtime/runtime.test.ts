@@ -17,8 +17,10 @@ function runtimeOf(options: MemoryBridgeOptions = {}): { readonly bridge: Memory
     registry: bridge.registry,
     accounts: new Accounts(),
     dlq: () => dlq,
+    outbox: () => undefined,
+    budgets: () => bridge.config.bridge,
   });
-  return { bridge, runtime: new Runtime(parts, () => bridge.config.bridge) };
+  return { bridge, runtime: new Runtime(parts) };
 }
 
 describe("a runtime: one configuration, run once", () => {

@@ -1,15 +1,19 @@
-import type { BridgeConfig, DispatchMode, ResolverConfig, RoutePolicy } from "@bridge/config";
+import type { BridgeConfig, DeliveryMode, DispatchMode, ResolverConfig, RoutePolicy } from "@bridge/config";
 import { createRegistry, type Registry } from "@bridge/config";
 import { memoryDlqPlugin, openMemoryDlq } from "@bridge/dlq-memory";
+import { openMemoryOutbox } from "@bridge/outbox-memory";
 import {
   BridgeError,
   type Clock,
   type DlqStore,
   type DlqStorePlugin,
   type Logger,
+  type OutboxStore,
+  type OutboxStorePlugin,
   type Processor,
   type ProcessorPlugin,
   type SessionMode,
+  systemRandom,
   type TransportPlugin,
 } from "@bridge/ports";
 import { memoryHub, type MemoryHub, memoryTransport } from "@bridge/transport-memory";
@@ -21,6 +25,10 @@ import { policyOf } from "./policy.ts";
 export interface MemoryBridgeOptions {
   readonly policy?: Partial<RoutePolicy>;
   readonly dispatchMode?: DispatchMode;
+  /** Default `direct_hold`. With `shared_outbox` there is an outbox in memory. */
+  readonly deliveryMode?: DeliveryMode;
+  /** Stands in for the memory outbox. */
+  readonly outbox?: OutboxStore;
   /** Each binding's address is the channel of its name. Default: `out`. */
   readonly bindings?: readonly string[];
   readonly resolver?: ResolverConfig;
@@ -52,6 +60,7 @@ export interface MemoryBridge {
   readonly registry: Registry;
   readonly config: BridgeConfig;
   readonly dlq: DlqStore;
+  readonly outbox: OutboxStore;
 }
 
 /** One route `r` from channel `in` to the channels of its bindings, on time that only the test lets pass. */
@@ -70,6 +79,10 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
     options: memoryDlqPlugin.options,
     create: () => open,
   };
+  let outbox = options.outbox;
+  const openOutbox = async (): Promise<OutboxStore> =>
+    (outbox ??= openMemoryOutbox({ maxRecords: 10_000, retentionMs: 3_600_000, clock, random: systemRandom() }));
+  const outboxPlugin: OutboxStorePlugin = { ...dlqPlugin, create: () => openOutbox };
   const processors = options.processors ?? [];
   const processorPlugins: ProcessorPlugin[] = processors.map((processor, index) => ({
     type: `p${index}`,
@@ -80,6 +93,7 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
   const registry = createRegistry({
     transports: [memory, ...(options.transports?.(memory) ?? [])],
     dlqStores: [dlqPlugin],
+    outboxStores: [outboxPlugin],
     processors: processorPlugins,
   });
   const plain = configOf(options);
@@ -88,7 +102,7 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
     config,
     registry,
     clock: options.clock ?? clock,
-    random: { next: () => 0.5, id: counting() },
+    random: { next: () => 0.5, id: () => `generated-${generated++}` },
     ...(options.logger !== undefined && { logger: options.logger }),
   });
   return {
@@ -97,6 +111,10 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
     supervisor,
     registry,
     config,
+    get outbox() {
+      if (outbox === undefined) throw new Error("the outbox store has not been opened");
+      return outbox;
+    },
     get dlq() {
       if (store === undefined) throw new Error("the DLQ store has not been opened");
       return store;
@@ -104,10 +122,8 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
   };
 }
 
-function counting(): () => string {
-  let next = 0;
-  return () => `generated-${next++}`;
-}
+/** One count for all bridges: two of them on one store must not make the same id. */
+let generated = 0;
 
 function configOf(options: MemoryBridgeOptions): BridgeConfig {
   const sessionId = options.session === true ? "s" : undefined;
@@ -132,7 +148,10 @@ function configOf(options: MemoryBridgeOptions): BridgeConfig {
     configWatch: { mode: "notify", pollIntervalMs: 30_000, debounceMs: 100 },
     http: undefined,
     audit: { log: true, file: undefined },
-    stores: { dlq: { type: "test", reach: "process", options: {} } },
+    stores: {
+      dlq: { type: "test", reach: "process", options: {} },
+      ...(options.deliveryMode === "shared_outbox" && { outbox: { type: "test", reach: "process", options: {} } }),
+    },
     sessions:
       sessionId === undefined || options.empty === true
         ? []
@@ -161,7 +180,7 @@ function configOf(options: MemoryBridgeOptions): BridgeConfig {
             {
               id: "r",
               receiverId: "in",
-              deliveryMode: "direct_hold",
+              deliveryMode: options.deliveryMode ?? "direct_hold",
               dispatchMode,
               processors: (options.processors ?? []).map((_, index) => `p${index}`),
               resolver: options.resolver ?? fallback,

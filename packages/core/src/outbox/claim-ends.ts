@@ -1,0 +1,68 @@
+import { BridgeError, type ClaimEnd, deadline, orAborted, type OutboxStore, type Seams } from "@bridge/ports";
+
+/** One write of ends; a store that takes longer has failed, and they are said again. */
+const FINISH_TIMEOUT_MS = 10_000;
+/** Ends are said so often; after that the loans lapse by themselves and the records are sent again. */
+const TRIES = 5;
+const PAUSE_MS = 500;
+
+interface Waiting {
+  readonly end: ClaimEnd;
+  readonly entered: (held: boolean) => void;
+}
+
+/** Enters how loans ended: all that end in one turn of the event loop in one call. */
+export class ClaimEnds {
+  readonly #store: () => OutboxStore | undefined;
+  readonly #seams: Seams;
+  #waiting: Waiting[] = [];
+  #failing = false;
+
+  constructor(store: () => OutboxStore | undefined, seams: Seams) {
+    this.#store = store;
+    this.#seams = seams;
+  }
+
+  get failing(): boolean {
+    return this.#failing;
+  }
+
+  /** Resolves when the end is durable: true, or false when the loan had lapsed or the end could not be entered. */
+  enter(end: ClaimEnd): Promise<boolean> {
+    return new Promise((resolve) => {
+      if (this.#waiting.push({ end, entered: resolve }) === 1) setImmediate(() => void this.#flush());
+    });
+  }
+
+  async #flush(): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    const results = await this.#finish(waiting.map(({ end }) => end));
+    for (const [index, { entered }] of waiting.entries()) entered(results?.[index] ?? false);
+  }
+
+  async #finish(ends: readonly ClaimEnd[]): Promise<readonly boolean[] | undefined> {
+    const { logger, clock } = this.#seams;
+    for (let tries = 1; tries <= TRIES; tries++) {
+      using bound = deadline(FINISH_TIMEOUT_MS, new BridgeError("TIMEOUT", "the outbox store did not answer"));
+      try {
+        const store = this.#store();
+        if (store === undefined) throw new BridgeError("UNAVAILABLE", "no outbox store is open");
+        const results = await orAborted(store.finish(ends, bound.signal), bound.signal);
+        this.#failing = false;
+        return results;
+      } catch (thrown) {
+        const error = BridgeError.from(thrown);
+        this.#failing = true;
+        logger.error("outbox not written: what was delivered may be delivered again", {
+          code: error.code,
+          error: error.message,
+          records: ends.length,
+          tries,
+        });
+        if (tries < TRIES) await clock.delay(PAUSE_MS, new AbortController().signal);
+      }
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,291 @@
+import {
+  BridgeError,
+  type ClaimEnd,
+  deadline,
+  type DlqStore,
+  orAborted,
+  type OutboxClaim,
+  type OutboxStore,
+} from "@bridge/ports";
+import type { RoutePolicy } from "@bridge/config";
+import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
+import { backoffDelay } from "../route/backoff.ts";
+import { deadLetterOf } from "../route/dead-letter.ts";
+import { decide } from "../route/decide.ts";
+import { expiryOf } from "../route/expiry.ts";
+import { dropped } from "../route/failures.ts";
+import { KeyedOrder } from "../route/keyed-order.ts";
+import type { RouteParts, Target } from "../route/route-parts.ts";
+import { Cancelled, SendGuards } from "../route/send-guards.ts";
+import { Slots } from "../route/slots.ts";
+import { ClaimEnds } from "./claim-ends.ts";
+import { drainBudget } from "./drain-budget.ts";
+import type { OutboxDepth } from "./outbox-depth.ts";
+import type { RecordOutcome, RecordOutcomes } from "./record-outcomes.ts";
+
+/** The most records of one claim: more would only lie there. */
+const MAX_BATCH = 500;
+/** A loan outlives its batch by this much, so that what was sent at the last moment can still be entered. */
+const LOAN_MARGIN_MS = 10_000;
+/** The safety net when nothing wakes the drain; sooner while records wait for a retry. */
+const POLL_MS = { idle: 1_000, retrying: 100 } as const;
+const CLAIM_TIMEOUT_MS = 30_000;
+const DELETE_TIMEOUT_MS = 5_000;
+
+export interface DrainOptions {
+  readonly parts: RouteParts;
+  readonly target: Target;
+  readonly store: () => OutboxStore | undefined;
+  readonly depth: OutboxDepth;
+  readonly outcomes: RecordOutcomes;
+}
+
+/** Records that were lent together, until when they may be sent, and the keys whose head is to be tried again. */
+interface Batch {
+  /** Monotonic milliseconds. */
+  readonly deadline: number;
+  readonly blocked: Set<string>;
+}
+
+/** What a claim comes to. */
+interface Verdict {
+  readonly end: ClaimEnd["outcome"];
+  readonly outcome?: RecordOutcome;
+}
+
+/** Delivers the records of one route and binding: claims what is due, sends it, and enters how each ended. */
+export class Drain implements Disposable {
+  readonly name: string;
+  readonly #options: DrainOptions;
+  readonly #policy: RoutePolicy;
+  readonly #guards: SendGuards;
+  readonly #writer: DeadLetterWriter;
+  readonly #slots: Slots;
+  readonly #order = new KeyedOrder();
+  readonly #ends: ClaimEnds;
+  /** Records whose dead letter could not be written; they are tried again. */
+  readonly #undeadlettered = new Set<string>();
+  readonly #retrying = new Set<string>();
+  #wake = Promise.withResolvers<void>();
+  #quiescing = false;
+  /** Aborts when the work is cancelled. */
+  #work = new AbortController().signal;
+  #storeFailing = false;
+
+  constructor(options: DrainOptions) {
+    const { parts, target } = options;
+    this.name = `outbox ${parts.config.id} → ${target.bindingId}`;
+    this.#options = options;
+    this.#policy = parts.config.policy;
+    this.#guards = new SendGuards(parts.clock, this.#policy.sendTimeoutMs);
+    this.#writer = new DeadLetterWriter(parts);
+    this.#slots = new Slots(this.#policy.maxInFlight);
+    this.#ends = new ClaimEnds(options.store, parts);
+  }
+
+  /** False while the outbox or the DLQ store refuses what has to be written. */
+  get able(): boolean {
+    return !this.#storeFailing && !this.#ends.failing && this.#undeadlettered.size === 0;
+  }
+
+  /** There is something new. */
+  wake(): void {
+    this.#wake.resolve();
+  }
+
+  /** Claims nothing more; resolves when what was claimed has ended, or `signal` aborts. */
+  async quiesce(signal: AbortSignal): Promise<void> {
+    this.#quiescing = true;
+    this.wake();
+    await orAborted(this.#slots.idle(), signal).catch(() => {});
+  }
+
+  /** Gives up every send; what was claimed goes back uncharged. */
+  [Symbol.dispose](): void {
+    this.#quiescing = true;
+    this.#guards[Symbol.dispose]();
+  }
+
+  /** Delivers until `signal` aborts, and then enters what it still knows. Rejects for a bug only. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { target, parts } = this.#options;
+    this.#work = signal;
+    let failures = 0;
+    while (!signal.aborted && !this.#quiescing) {
+      const { link } = target;
+      if (link !== undefined && !link.connected) {
+        await orAborted(link.whenConnected, signal).catch(() => {});
+        continue;
+      }
+      await this.#slots.room(signal).catch(() => {});
+      // What ended in this turn of the event loop has freed its slots by then: one claim for all of them.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (signal.aborted || this.#quiescing) break;
+      const wake = (this.#wake = Promise.withResolvers());
+      const claims = await this.#claim(signal);
+      if (BridgeError.is(claims)) {
+        if (signal.aborted) break;
+        const delayMs = backoffDelay(this.#policy.backoff, ++failures, () => parts.random.next());
+        await parts.clock.delay(delayMs, signal).catch(() => {});
+        continue;
+      }
+      failures = 0;
+      this.#take(claims);
+      if (claims.length === 0) await this.#rest(wake.promise, signal);
+    }
+    await orAborted(this.#slots.idle(), signal).catch(() => {});
+    if (signal.aborted) this[Symbol.dispose]();
+    await this.#slots.idle();
+  }
+
+  async #rest(woken: Promise<void>, signal: AbortSignal): Promise<void> {
+    const stop = new AbortController();
+    const pause = this.#options.parts.clock.delay(
+      this.#retrying.size > 0 ? POLL_MS.retrying : POLL_MS.idle,
+      AbortSignal.any([signal, stop.signal]),
+    );
+    await Promise.race([woken, pause]).catch(() => {});
+    stop.abort();
+    await pause.catch(() => {});
+  }
+
+  async #claim(signal: AbortSignal): Promise<readonly OutboxClaim[] | BridgeError> {
+    const { store, parts, target } = this.#options;
+    const limit = Math.min(MAX_BATCH, this.#slots.free);
+    const loanMs =
+      drainBudget(limit, this.#policy.sendTimeoutMs, parts.budgets()) + this.#policy.sendTimeoutMs + LOAN_MARGIN_MS;
+    using bound = deadline(CLAIM_TIMEOUT_MS, new BridgeError("TIMEOUT", "the outbox store did not answer"));
+    const bounded = AbortSignal.any([signal, bound.signal]);
+    try {
+      const opened = store();
+      if (opened === undefined) throw new BridgeError("UNAVAILABLE", "no outbox store is open");
+      const request = { routeId: parts.config.id, bindingId: target.bindingId, limit, loanMs };
+      const claims = await orAborted(opened.claim(request, bounded), bounded);
+      this.#storeFailing = false;
+      return claims;
+    } catch (thrown) {
+      const error = BridgeError.from(thrown);
+      if (!signal.aborted) {
+        this.#storeFailing = true;
+        parts.logger.error("outbox not readable: tried again", { code: error.code, error: error.message });
+      }
+      return error;
+    }
+  }
+
+  #take(claims: readonly OutboxClaim[]): void {
+    const { parts } = this.#options;
+    const batch: Batch = {
+      deadline: parts.clock.monotonic() + drainBudget(claims.length, this.#policy.sendTimeoutMs, parts.budgets()),
+      blocked: new Set(),
+    };
+    for (const claim of claims) {
+      this.#slots.tryTake();
+      void this.#deliver(claim, batch).finally(() => this.#slots.release());
+    }
+  }
+
+  async #deliver(claim: OutboxClaim, batch: Batch): Promise<void> {
+    const { id, orderingKey: key } = claim.record;
+    const turn = key === undefined ? undefined : this.#order.enter(key);
+    try {
+      if (turn !== undefined) await turn.ready;
+      const { end, outcome } = await this.#send(claim, batch);
+      if (end.kind === "retry" && key !== undefined) batch.blocked.add(key);
+      // Entered before the next of its key is sent, so that a crash repeats at most the last one.
+      const entered = await this.#ends.enter({ id, token: claim.token, outcome: end });
+      if (end.kind === "retry") this.#retrying.add(id);
+      else this.#retrying.delete(id);
+      if (entered && outcome !== undefined) this.#settled(claim, outcome);
+    } finally {
+      turn?.leave();
+    }
+  }
+
+  #settled({ record }: OutboxClaim, outcome: RecordOutcome): void {
+    const { target, depth, outcomes } = this.#options;
+    this.#undeadlettered.delete(record.id);
+    target.account.drain(outcome.disposition);
+    depth.give(1);
+    outcomes.ended(record.id, outcome);
+  }
+
+  async #send(claim: OutboxClaim, batch: Batch): Promise<Verdict> {
+    const { parts, target } = this.#options;
+    const { record, attempts } = claim;
+    const key = record.orderingKey;
+    const late = this.#quiescing || parts.clock.monotonic() > batch.deadline;
+    const linkDown = target.link !== undefined && !target.link.connected;
+    if (late || linkDown || (key !== undefined && batch.blocked.has(key))) return this.#giveBack(attempts);
+    let error = expiryOf(record.envelope, parts.clock);
+    if (error === undefined) {
+      try {
+        target.account.attempts++;
+        await this.#guards.send(target.sender, record.envelope, record.address, claim);
+        return { end: { kind: "done" }, outcome: await this.#delivered(claim) };
+      } catch (thrown) {
+        if (thrown instanceof Cancelled) return this.#giveBack(attempts);
+        error = BridgeError.from(thrown);
+      }
+    }
+    return this.#failed(claim, error);
+  }
+
+  #giveBack(attempts: number): Verdict {
+    return { end: { kind: "retry", dueAt: this.#options.parts.clock.now(), attempts } };
+  }
+
+  async #failed({ record, attempts: before }: OutboxClaim, error: BridgeError): Promise<Verdict> {
+    const { parts, target } = this.#options;
+    const { clock, random, config } = parts;
+    const attempts = before + (error.charged ? 1 : 0);
+    const facts = { attempt: attempts, ageMs: Math.max(0, clock.now() - record.createdAt) };
+    const decision = decide(error, facts, this.#policy, () => random.next());
+    switch (decision.kind) {
+      case "retry":
+        return { end: { kind: "retry", dueAt: clock.now() + decision.delayMs, attempts } };
+      case "drop":
+        return { end: { kind: "dead" }, outcome: { disposition: dropped(error), error } };
+      case "dlq": {
+        const entry = deadLetterOf(
+          {
+            received: record.received ?? record.envelope,
+            routeId: config.id,
+            bindingId: target.bindingId,
+            attempts,
+            failedAt: clock.now(),
+          },
+          error,
+        );
+        // The entry first: what is only in the outbox is not given up yet.
+        const failure = await this.#writer.write(entry, this.#work);
+        if (failure === undefined) return { end: { kind: "dead" }, outcome: { disposition: "dead_lettered", error } };
+        if (this.#work.aborted) return this.#giveBack(before);
+        this.#undeadlettered.add(record.id);
+        const delayMs = backoffDelay(this.#policy.backoff, Math.max(1, attempts), () => random.next());
+        return { end: { kind: "retry", dueAt: clock.now() + delayMs, attempts: before } };
+      }
+    }
+  }
+
+  /** A record that redrove a dead letter takes it along. */
+  async #delivered({ record }: OutboxClaim): Promise<RecordOutcome> {
+    const { dlq, logger } = this.#options.parts;
+    if (record.entryId === undefined) return { disposition: "delivered" };
+    const deleted = await deleteEntry(dlq(), record.entryId).catch((error: unknown) => {
+      logger.error("redriven entry not deleted: redriving it again would deliver it twice", {
+        entry_id: record.entryId,
+        error: BridgeError.from(error).message,
+      });
+      return false;
+    });
+    return { disposition: "delivered", entryKept: !deleted };
+  }
+}
+
+async function deleteEntry(store: DlqStore | undefined, id: string): Promise<boolean> {
+  if (store?.admin === undefined) return false;
+  using bound = deadline(DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
+  await orAborted(store.admin.delete([id], bound.signal), bound.signal);
+  return true;
+}

@@ -1,0 +1,56 @@
+import { type BridgeError, type Clock, orAborted, type OutboxStore } from "@bridge/ports";
+
+/** How a record ended. */
+export interface RecordOutcome {
+  readonly disposition: "delivered" | "dead_lettered" | "dropped" | "expired" | "filtered";
+  readonly error?: BridgeError | undefined;
+  /** It redrove a dead letter, which could not be deleted. */
+  readonly entryKept?: boolean;
+}
+
+/** A record that another instance drains is looked at this often. */
+const POLL_MS = 500;
+
+/** Tells those who wait for a record how it ended. Holds no more than there are waiters. */
+export class RecordOutcomes {
+  readonly #waiters = new Map<string, Set<(outcome: RecordOutcome) => void>>();
+
+  ended(id: string, outcome: RecordOutcome): void {
+    for (const waiter of this.#waiters.get(id) ?? []) waiter(outcome);
+  }
+
+  /**
+   * Resolves when the record has ended, here or at another instance; `undefined` when the store has forgotten it.
+   * Rejects with the signal's reason when that comes first.
+   */
+  async of(id: string, store: OutboxStore, clock: Clock, signal: AbortSignal): Promise<RecordOutcome | undefined> {
+    const here = Promise.withResolvers<RecordOutcome>();
+    const waiters = this.#waiters.get(id) ?? new Set();
+    this.#waiters.set(id, waiters.add(here.resolve));
+    const stop = new AbortController();
+    try {
+      const both = AbortSignal.any([signal, stop.signal]);
+      return await orAborted(Promise.race([here.promise, poll(id, store, clock, both)]), signal);
+    } finally {
+      stop.abort();
+      waiters.delete(here.resolve);
+      if (waiters.size === 0) this.#waiters.delete(id);
+    }
+  }
+}
+
+async function poll(
+  id: string,
+  store: OutboxStore,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<RecordOutcome | undefined> {
+  for (;;) {
+    // A store that does not answer says nothing about the record: ask again.
+    const status = await store.status(id, signal).catch(() => "pending" as const);
+    if (status === undefined) return undefined;
+    if (status === "done") return { disposition: "delivered" };
+    if (status === "dead") return { disposition: "dead_lettered" };
+    await clock.delay(POLL_MS, signal);
+  }
+}

@@ -1,0 +1,178 @@
+import { createHash } from "node:crypto";
+import {
+  BridgeError,
+  deadline,
+  orAborted,
+  type OutboxRecord,
+  type OutboxStore,
+  type PersistResult,
+} from "@bridge/ports";
+import type { OutboxDepth } from "../outbox/outbox-depth.ts";
+import { backoffDelay } from "./backoff.ts";
+import type { Failures } from "./failures.ts";
+import type { Handover } from "./handover.ts";
+import { orderingKey } from "./identity.ts";
+import { type EndedLeg, type LegOutcome, type Outcome, summarise } from "./outcome.ts";
+import type { RouteParts, Target } from "./route-parts.ts";
+import type { Work } from "./work.ts";
+
+/** One write of the outbox; a store that takes longer has failed, and the write is said again. */
+const PERSIST_TIMEOUT_MS = 30_000;
+
+export interface SharedOutboxOptions {
+  readonly parts: RouteParts;
+  readonly failures: Failures;
+  readonly store: () => OutboxStore | undefined;
+  readonly depth: OutboxDepth;
+  /** Tells the drain of a binding that there is something new. */
+  readonly wake: (bindingId: string) => void;
+}
+
+/** A leg on its way into the outbox. */
+interface Entry {
+  readonly target: Target;
+  readonly record: OutboxRecord;
+}
+
+/**
+ * Delivery mode `shared_outbox`: the source is settled when a record for each binding is durable; the drains deliver.
+ * Idempotent by route, binding and envelope id, so that a redelivery of the source is a duplicate and not a repeat.
+ */
+export class SharedOutbox implements Handover {
+  readonly #options: SharedOutboxOptions;
+  #waiting = 0;
+
+  constructor(options: SharedOutboxOptions) {
+    this.#options = options;
+  }
+
+  /** False while messages wait because the outbox is full or does not take them. */
+  get able(): boolean {
+    return this.#waiting === 0 && !this.#options.depth.full;
+  }
+
+  /** Nothing to give up: a write that has begun is seen through, so that its outcome is known. */
+  cancel(): void {}
+
+  [Symbol.dispose](): void {}
+
+  async handOn(work: Work, targets: readonly Target[]): Promise<Outcome> {
+    const { failures } = this.#options;
+    for (const target of targets) target.account.open(work.origin);
+    const digest = createHash("sha256").update(work.received.payload).digest("hex");
+    const entries: Entry[] = [];
+    const ended: LegOutcome[] = [];
+    for (const target of targets) {
+      const record = this.#recordOf(work, target, digest, targets.length === 1);
+      if (record instanceof BridgeError) ended.push(await this.#fail(work, target, record));
+      else entries.push({ target, record });
+    }
+    const results = entries.length === 0 ? [] : await this.#persist(work, entries);
+    for (const [index, { target, record }] of entries.entries()) {
+      const { bindingId } = target;
+      const result = results?.[index];
+      if (result === undefined) {
+        target.account.close("abandoned");
+        ended.push({ disposition: "abandoned", bindingId });
+      } else if (result.kind === "persisted") {
+        failures.forget(work, bindingId);
+        target.account.persist();
+        this.#options.wake(bindingId);
+        ended.push({ disposition: "persisted", bindingId, recordId: record.id });
+      } else if (result.kind === "duplicate") {
+        target.account.close("duplicate");
+        ended.push({ disposition: "duplicate", bindingId, recordId: result.id });
+      } else {
+        const conflict = new BridgeError("ID_CONFLICT", "another payload has been accepted under this message id");
+        ended.push(await this.#fail(work, target, conflict));
+      }
+    }
+    return summarise(ended);
+  }
+
+  #recordOf(work: Work, target: Target, payloadDigest: string, only: boolean): OutboxRecord | BridgeError {
+    const { parts } = this.#options;
+    try {
+      return {
+        id: parts.random.id(),
+        routeId: parts.config.id,
+        bindingId: target.bindingId,
+        address: target.address(work.envelope),
+        envelope: work.envelope,
+        ...(work.envelope !== work.received && { received: work.received }),
+        payloadDigest,
+        // With several legs the entry is deleted by whoever waits for all of them.
+        ...(only && work.entryId !== undefined && { entryId: work.entryId }),
+        orderingKey: orderingKey(work.received),
+        createdAt: parts.clock.now(),
+      };
+    } catch (thrown) {
+      return BridgeError.from(thrown);
+    }
+  }
+
+  /** Ends a leg that never got into the outbox, by the policy. */
+  async #fail(work: Work, target: Target, error: BridgeError): Promise<LegOutcome> {
+    const { failures } = this.#options;
+    const { bindingId, account } = target;
+    const ended = await failures.after(work, bindingId, error, failures.attemptsOf(work, bindingId));
+    const outcome: EndedLeg = ended === "again" ? { disposition: "abandoned", bindingId } : ended;
+    account.close(outcome.disposition);
+    return outcome;
+  }
+
+  /** Persists all legs together, however long that takes; `undefined` when the work was cancelled before. */
+  async #persist(work: Work, entries: readonly Entry[]): Promise<readonly PersistResult[] | undefined> {
+    const { parts, depth } = this.#options;
+    const { clock, random, config, logger } = parts;
+    let waiting = false;
+    const wait = (): void => {
+      if (!waiting) this.#waiting++;
+      waiting = true;
+    };
+    try {
+      for (let failures = 0; ;) {
+        if (work.cancelled) return undefined;
+        if (!depth.tryTake(entries.length)) {
+          wait();
+          await depth.changed(work.signal);
+          continue;
+        }
+        const results = await this.#write(entries.map((entry) => entry.record));
+        if (!BridgeError.is(results)) {
+          depth.give(results.filter((result) => result.kind !== "persisted").length);
+          return results;
+        }
+        depth.give(entries.length);
+        wait();
+        logger.error("outbox write failed: the message stays unsettled and is tried again", {
+          code: results.code,
+          error: results.message,
+          failures: ++failures,
+        });
+        await work.pause(
+          clock,
+          backoffDelay(config.policy.backoff, failures, () => random.next()),
+        );
+      }
+    } finally {
+      if (waiting) this.#waiting--;
+    }
+  }
+
+  /** Not cut off by a cancellation: whoever gave up a write halfway would not know what is in the outbox. */
+  async #write(records: readonly OutboxRecord[]): Promise<readonly PersistResult[] | BridgeError> {
+    const store = this.#options.store();
+    if (store === undefined) return new BridgeError("UNAVAILABLE", "no outbox store is open");
+    using limit = deadline(PERSIST_TIMEOUT_MS, new BridgeError("TIMEOUT", "the outbox store did not answer"));
+    try {
+      const results = await orAborted(store.persist(records, limit.signal), limit.signal);
+      // A record of an earlier try of ours, whose answer we did not get, is no duplicate.
+      return results.map((result, index) =>
+        result.kind === "duplicate" && result.id === records[index]?.id ? { kind: "persisted" } : result,
+      );
+    } catch (thrown) {
+      return BridgeError.from(thrown);
+    }
+  }
+}

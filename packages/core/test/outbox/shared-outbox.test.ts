@@ -1,0 +1,336 @@
+import { BridgeError, type DeadLetter, type DlqStore, type OutboxStore, systemRandom } from "@bridge/ports";
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { describe, expect, test } from "vitest";
+import { envelopeOf } from "../support/envelope.ts";
+import { FakeClock, turn } from "../support/fake-clock.ts";
+import {
+  bound,
+  type MemoryBridge,
+  memoryBridge,
+  type MemoryBridgeOptions,
+  outage,
+  refusal,
+} from "../support/memory-bridge.ts";
+
+async function started(options: MemoryBridgeOptions = {}): Promise<MemoryBridge> {
+  const bridge = memoryBridge({ deliveryMode: "shared_outbox", ...options });
+  await bridge.supervisor.start(bound());
+  return bridge;
+}
+
+const dead = async (dlq: DlqStore): Promise<readonly DeadLetter[]> => {
+  const heads = await dlq.list({}, { limit: 100, offset: 0 }, bound());
+  const entries = await Promise.all(heads.map((head) => dlq.get(head.id, bound())));
+  return entries.filter((entry) => entry !== undefined);
+};
+
+/** A memory outbox on a clock that no test advances for it, with calls that can be replaced. */
+function outboxWith(changes: (inner: OutboxStore) => Partial<OutboxStore>): OutboxStore {
+  const inner = openMemoryOutbox({
+    maxRecords: 10_000,
+    retentionMs: 3_600_000,
+    clock: new FakeClock(),
+    random: systemRandom(),
+  });
+  return { ...inner, ...changes(inner) };
+}
+
+describe("shared_outbox: the source is settled when the record is durable", () => {
+  test("persisted first, delivered after", async () => {
+    const { hub, clock, supervisor } = await started();
+    const hold = hub.channel("out").sends.hold();
+    hub.publish("in", { id: "m1", payload: "hello" });
+    const [settled] = await hub.channel("in").waitForSettlements(1, bound());
+    expect(settled?.settlement).toEqual({ kind: "accept", outcome: "persisted", envelopeId: "m1" });
+    expect(hub.channel("out").arrived).toBe(0);
+    expect(supervisor.stats().legs[0]).toMatchObject({ inFlight: 0, inOutbox: 1 });
+    hold[Symbol.dispose]();
+    await clock.until(() => supervisor.stats().legs[0]?.dispositions.delivered === 1);
+    expect(hub.channel("out").messages()[0]).toMatchObject({ id: "m1" });
+    expect(supervisor.stats().unaccounted).toBe(0);
+    await supervisor.shutdown();
+  });
+
+  test("a redelivery of the source is a duplicate, counted and not sent again", async () => {
+    const { hub, clock, supervisor } = await started();
+    for (let times = 0; times < 3; times++) hub.publish("in", { id: "m1", payload: "same" });
+    await clock.until(() => hub.channel("in").accepted === 3 && hub.channel("out").arrived === 1);
+    expect(supervisor.stats().legs[0]?.dispositions).toMatchObject({ delivered: 1, duplicate: 2 });
+    await supervisor.shutdown();
+  });
+
+  test("another payload under a known id is ID_CONFLICT, by the policy", async () => {
+    const bridge = await started();
+    const { hub, clock, supervisor } = bridge;
+    hub.publish("in", { id: "m1", payload: "one" });
+    await clock.until(() => hub.channel("in").accepted === 1);
+    hub.publish("in", { id: "m1", payload: "two" });
+    await clock.until(() => hub.channel("in").accepted === 2);
+    expect(await dead(bridge.dlq)).toMatchObject([
+      { errorCode: "ID_CONFLICT", category: "rejected", bindingId: "out" },
+    ]);
+    await supervisor.shutdown();
+  });
+
+  test("a write that fails leaves the message unsettled, is tried again and shows in readiness", async () => {
+    let failing = true;
+    const outbox = outboxWith((inner) => ({
+      persist: async (records, signal) => {
+        if (failing) throw new BridgeError("UNAVAILABLE", "disk full");
+        return inner.persist(records, signal);
+      },
+    }));
+    const { hub, clock, supervisor } = await started({ outbox });
+    hub.publish("in", { id: "m1" });
+    await clock.advance(10_000);
+    expect(hub.channel("in")).toMatchObject({ accepted: 0, unsettled: 1 });
+    expect(supervisor.view().level).toBe("subscribed");
+    failing = false;
+    await clock.until(() => hub.channel("in").accepted === 1);
+    expect(supervisor.view().level).toBe("full");
+    await supervisor.shutdown();
+  });
+
+  test("a write whose answer got lost is said again and is no duplicate of itself", async () => {
+    let lost = 1;
+    const outbox = outboxWith((inner) => ({
+      persist: async (records, signal) => {
+        const results = await inner.persist(records, signal);
+        if (lost-- > 0) throw new BridgeError("TIMEOUT", "no answer");
+        return results;
+      },
+    }));
+    const { hub, clock, supervisor } = await started({ outbox });
+    hub.publish("in", { id: "m1" });
+    await clock.until(() => hub.channel("out").arrived === 1);
+    expect(supervisor.stats().legs[0]?.dispositions).toMatchObject({ delivered: 1, duplicate: 0 });
+    expect(supervisor.stats().unaccounted).toBe(0);
+    await supervisor.shutdown();
+  });
+
+  test("max_outbox_depth pushes back: intake waits at the source and goes on as records leave", async () => {
+    const { hub, clock, supervisor } = await started({ policy: { maxOutboxDepth: 3, maxInFlight: 5 } });
+    const hold = hub.channel("out").sends.hold();
+    for (let at = 0; at < 10; at++) hub.publish("in", { id: `m${at}` });
+    await clock.until(() => hub.channel("in").unsettled === 5);
+    await clock.advance(5_000);
+    expect(supervisor.stats().legs[0]?.inOutbox).toBe(3);
+    expect(supervisor.view().level).toBe("subscribed");
+    hold[Symbol.dispose]();
+    await clock.until(() => hub.channel("out").arrived === 10);
+    expect(supervisor.view().level).toBe("full");
+    await supervisor.shutdown();
+  });
+});
+
+describe("the drain", () => {
+  test("retries a transient failure with backoff; attempts count sends; then the policy, its entry durable first", async () => {
+    const bridge = await started({ policy: { maxReplayAttempts: 3 } });
+    const { hub, clock, supervisor } = bridge;
+    hub.channel("out").sends.failNext(Infinity, outage);
+    hub.publish("in", { id: "m1", payload: "x" });
+    await clock.until(() => supervisor.stats().legs[0]?.dispositions.dead_lettered === 1);
+    expect(supervisor.stats().legs[0]).toMatchObject({ attempts: 3, inOutbox: 0 });
+    expect(await dead(bridge.dlq)).toMatchObject([{ bindingId: "out", errorCode: "UNAVAILABLE", attempts: 3 }]);
+    await supervisor.shutdown();
+  });
+
+  test("a dead letter that cannot be written keeps the record, uncharged, until it can", async () => {
+    const inner = openMemoryDlq({ maxEntries: 10 });
+    let failing = true;
+    const dlq: DlqStore = {
+      ...inner,
+      put: async (entry, signal) => {
+        if (failing) throw new BridgeError("UNAVAILABLE", "disk full");
+        await inner.put(entry, signal);
+      },
+    };
+    const { hub, clock, supervisor } = await started({ dlq });
+    hub.channel("out").sends.failNext(Infinity, refusal);
+    hub.publish("in", { id: "m1" });
+    await clock.until(() => (supervisor.stats().routes[0]?.dlqWriteFailures ?? 0) > 1);
+    expect(supervisor.stats().legs[0]?.inOutbox).toBe(1);
+    expect(supervisor.view().level).toBe("subscribed");
+    failing = false;
+    await clock.until(() => supervisor.stats().legs[0]?.dispositions.dead_lettered === 1);
+    expect(await dead(inner)).toMatchObject([{ attempts: 1 }]);
+    expect(supervisor.view().level).toBe("full");
+    await supervisor.shutdown();
+  });
+
+  test("a record that expires in the outbox follows on_expired and is not sent", async () => {
+    const { hub, clock, supervisor } = await started({ policy: { onExpired: "drop" } });
+    hub.channel("out").sends.failNext(1, outage);
+    hub.publish("in", { id: "m1", expiresAt: clock.now() + 500 });
+    await clock.until(() => supervisor.stats().legs[0]?.dispositions.expired === 1);
+    expect(hub.channel("out").arrived).toBe(0);
+    await supervisor.shutdown();
+  });
+
+  test("ordering keys hold across retries: a younger record of a key never overtakes", async () => {
+    const { hub, clock, supervisor } = await started();
+    hub.channel("out").sends.failNext(2, outage);
+    for (const [id, orderingKey] of [
+      ["a1", "a"],
+      ["a2", "a"],
+      ["b1", "b"],
+      ["a3", "a"],
+      ["b2", "b"],
+    ] as const) {
+      hub.publish("in", { id, orderingKey });
+    }
+    await clock.until(() => hub.channel("out").arrived === 5);
+    const ids = hub
+      .channel("out")
+      .messages()
+      .map((message) => message.id ?? "");
+    expect(ids.filter((id) => id.startsWith("a"))).toEqual(["a1", "a2", "a3"]);
+    expect(ids.filter((id) => id.startsWith("b"))).toEqual(["b1", "b2"]);
+    await supervisor.shutdown();
+  });
+
+  test("fan_out: a leg that fails leaves the others untouched, and its entry names its binding", async () => {
+    const bridge = await started({ dispatchMode: "fan_out", bindings: ["a", "b"] });
+    const { hub, clock, supervisor } = bridge;
+    hub.channel("b").sends.failNext(1, refusal);
+    hub.publish("in", { id: "m1" });
+    await clock.until(
+      () => hub.channel("a").arrived === 1 && supervisor.stats().legs.every((leg) => leg.inOutbox === 0),
+    );
+    expect(await dead(bridge.dlq)).toMatchObject([{ bindingId: "b" }]);
+    expect(hub.channel("b").arrived).toBe(0);
+    await supervisor.shutdown();
+  });
+
+  test("while the binding's session is down nothing is claimed and nothing is charged", async () => {
+    const { hub, clock, supervisor } = await started({ session: true, policy: { maxReplayAttempts: 1 } });
+    await clock.until(() => supervisor.view().level === "full");
+    hub.link("s", "target").down();
+    await clock.until(() => supervisor.view().level === "running");
+    hub.publish("in", { id: "m1" });
+    await clock.advance(60_000);
+    expect(supervisor.stats().legs[0]).toMatchObject({ inOutbox: 1, attempts: 0 });
+    hub.link("s", "target").up();
+    await clock.until(() => hub.channel("out").arrived === 1, 100);
+    await supervisor.shutdown();
+  });
+
+  test("a stop leaves undelivered records in place; the next process finds and delivers them, and the accounts agree", async () => {
+    const first = await started({ quiesceTimeoutMs: 1 });
+    using _ = first.hub.channel("out").sends.hold();
+    for (let at = 0; at < 5; at++) first.hub.publish("in", { id: `m${at}` });
+    await first.hub.channel("out").until((channel) => channel.sends.held === 5, bound());
+    const kept: OutboxStore = { ...first.outbox, [Symbol.asyncDispose]: async () => {} };
+    const second = memoryBridge({ deliveryMode: "shared_outbox", outbox: kept });
+    await first.supervisor.stop(bound());
+    expect(first.supervisor.stats().legs[0]).toMatchObject({ inOutbox: 5, attempts: 5 });
+    await second.supervisor.start(bound());
+    expect(second.supervisor.stats().legs[0]).toMatchObject({ recovered: 5 });
+    await second.clock.until(() => second.hub.channel("out").arrived === 5);
+    await second.clock.until(() => second.supervisor.stats().legs[0]?.inOutbox === 0);
+    expect(second.supervisor.stats().unaccounted).toBe(0);
+    await Promise.all([first.supervisor.shutdown(), second.supervisor.shutdown()]);
+  });
+});
+
+describe("inject and redrive answer about delivery", () => {
+  const message = { subject: "s", payload: new TextEncoder().encode("x") };
+
+  test("an inject is answered when the record has been delivered, or has failed", async () => {
+    const { hub, supervisor } = await started();
+    const hold = hub.channel("out").sends.hold();
+    const injected = supervisor.inject("r", { ...message, id: "m1" }, bound());
+    await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
+    hold[Symbol.dispose]();
+    expect(await injected).toEqual({ envelopeId: "m1", outcome: "delivered", failedBindings: [] });
+    hub.channel("out").sends.failNext(1, refusal);
+    expect(await supervisor.inject("r", { ...message, id: "m2" }, bound())).toMatchObject({
+      outcome: "dead_lettered",
+      error: { code: "REJECTED" },
+      failedBindings: ["out"],
+    });
+    await supervisor.shutdown();
+  });
+
+  test("spec 4.4.5: an id that is in the outbox already is swallowed as a duplicate, with a warning", async () => {
+    const { hub, supervisor } = await started();
+    await supervisor.inject("r", { ...message, id: "m1" }, bound());
+    const again = await supervisor.inject("r", { ...message, id: "m1" }, bound());
+    expect(again).toMatchObject({
+      outcome: "delivered",
+      warning: expect.stringContaining("seen this message id") as string,
+    });
+    expect(hub.channel("out").arrived).toBe(1);
+    await supervisor.shutdown();
+  });
+
+  test("at the bound an inject says that it is still pending; the outbox goes on with it", async () => {
+    const { hub, clock, supervisor } = await started();
+    const hold = hub.channel("out").sends.hold();
+    const stop = new AbortController();
+    const injected = supervisor.inject("r", { ...message, id: "m1" }, stop.signal);
+    await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
+    stop.abort(new Error("30 s are over"));
+    await expect(injected).rejects.toMatchObject({ kind: "pending" });
+    hold[Symbol.dispose]();
+    await clock.until(() => hub.channel("out").arrived === 1);
+    await supervisor.shutdown();
+  });
+
+  const entry: DeadLetter = {
+    id: "e1",
+    routeId: "r",
+    bindingId: "out",
+    sourceId: "in",
+    correlationId: "c",
+    subject: "s",
+    reason: "refused",
+    category: "rejected",
+    errorCode: "REJECTED",
+    lastError: "no",
+    failedAt: 1,
+    attempts: 1,
+    envelope: envelopeOf({ id: "original" }),
+  };
+
+  test("a redrive is answered when its record has been delivered, and the entry is gone", async () => {
+    const { hub, supervisor, dlq } = await started();
+    await dlq.put(entry, bound());
+    expect(await supervisor.redrive(["e1"], bound())).toEqual({ redriven: 1, failed: 0, errors: [] });
+    expect(hub.channel("out").arrived).toBe(1);
+    expect(await dead(dlq)).toEqual([]);
+    await supervisor.shutdown();
+  });
+
+  test("still pending at the bound: the drain deletes the entry when it delivers, and until then nothing is injected again", async () => {
+    const { hub, clock, supervisor, dlq } = await started();
+    await dlq.put(entry, bound());
+    const hold = hub.channel("out").sends.hold();
+    const stop = new AbortController();
+    const redriven = supervisor.redrive(["e1"], stop.signal);
+    await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
+    stop.abort(new Error("60 s are over"));
+    const pending = { redriven: 0, failed: 1, errors: [{ id: "e1", error: "redrive still pending in the outbox" }] };
+    expect(await redriven).toEqual(pending);
+    expect(await supervisor.redrive(["e1"], bound())).toEqual(pending);
+    expect(await dead(dlq)).toHaveLength(1);
+    hold[Symbol.dispose]();
+    await clock.until(() => hub.channel("out").arrived === 1);
+    await turn();
+    expect(await dead(dlq)).toEqual([]);
+    expect(hub.channel("out").arrived).toBe(1);
+    await supervisor.shutdown();
+  });
+
+  test("a redrive that fails again keeps the entry and writes a new one", async () => {
+    const { hub, supervisor, dlq } = await started();
+    await dlq.put(entry, bound());
+    hub.channel("out").sends.failNext(1, refusal);
+    expect((await supervisor.redrive(["e1"], bound())).errors).toMatchObject([
+      { id: "e1", error: "not delivered, dead_lettered: the target refused the message" },
+    ]);
+    expect(await dead(dlq)).toHaveLength(2);
+    await supervisor.shutdown();
+  });
+});
