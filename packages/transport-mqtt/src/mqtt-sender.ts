@@ -10,7 +10,7 @@ export class MqttSender implements Sender {
   readonly #session: MqttSession;
   readonly #now: () => number;
   /** The last topic that was found to be one. */
-  #topic = "";
+  #topic: string | undefined;
   #sent = 0;
 
   constructor(options: SenderOptions, session: MqttSession, now: () => number) {

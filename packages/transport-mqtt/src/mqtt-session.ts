@@ -113,7 +113,14 @@ export class MqttSession implements Session {
   async #connectTo(broker: BrokerUrl, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted();
     const options = await clientOptions(this.#options, this.#context, broker);
-    const wire = (handlers: WireHandlers): Wire => new Wire(options, broker.label, this.#context.clock, handlers);
+    const wire = (handlers: WireHandlers): Wire => {
+      try {
+        return new Wire(options, broker.label, this.#context.clock, handlers);
+      } catch (error) {
+        const { message } = error as Error;
+        throw new BridgeError("UNAVAILABLE", `${broker.label}: the options of the session are of no use: ${message}`);
+      }
+    };
     const connection =
       this.#context.role === "target" ? new TargetConnection(wire, this.#context.clock) : this.#sourceConnection(wire);
     this.#current = connection;

@@ -83,6 +83,7 @@ export class SourceConnection implements Connection {
       this.#closing = true;
       this.#ledger.finish();
       this.#acks.flush();
+      this.#gone(undefined);
     }
     await this.wire.close();
   }

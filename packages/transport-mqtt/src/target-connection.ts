@@ -17,10 +17,7 @@ export class TargetConnection implements Connection {
     this.wire = wire({
       published: () => true,
       acknowledged: (packet) => this.#publisher?.acknowledged(packet),
-      gone: (cause) => {
-        this.#publisher?.lose(cause ?? new BridgeError("CONNECTION_LOST", "the connection was closed"));
-        this.#publisher = undefined;
-      },
+      gone: (cause) => this.#gone(cause),
     });
   }
 
@@ -43,6 +40,12 @@ export class TargetConnection implements Connection {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#gone(undefined);
     await this.wire.close();
+  }
+
+  #gone(cause: BridgeError | undefined): void {
+    this.#publisher?.lose(cause ?? new BridgeError("CONNECTION_LOST", "the connection was closed"));
+    this.#publisher = undefined;
   }
 }

@@ -27,9 +27,8 @@ export class TurnWriter {
         this.#stream.uncork();
       });
     }
-    for (const [index, chunk] of chunks.entries()) {
-      this.#stream.write(chunk, index === chunks.length - 1 ? done : undefined);
-    }
+    const last = chunks.length - 1;
+    for (let index = 0; index <= last; index++) this.#stream.write(chunks[index], index === last ? done : undefined);
     if (++this.#frames < FRAMES_PER_WRITE) return;
     this.#frames = 0;
     this.#stream.uncork();

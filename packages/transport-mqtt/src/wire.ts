@@ -10,6 +10,9 @@ import { reasonError } from "./reason-codes.ts";
 /** How long a broker may take to close a connection that we have taken leave on. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
+/** The packet that takes leave, in both versions of the protocol. The library's own way waits for what is unanswered. */
+const DISCONNECT = Buffer.of(0xe0, 0x00);
+
 /** Tells the client not to acknowledge: whoever holds the message does, and when. */
 const HELD = new Error("held");
 
@@ -23,8 +26,8 @@ export interface WireHandlers {
 }
 
 /**
- * One network connection to one broker. The client library connects, parses, subscribes and takes leave; messages and
- * their acknowledgements are written to the stream by those who know when.
+ * One network connection to one broker. The client library connects, parses and subscribes; messages and their
+ * acknowledgements are written to the stream by those who know when, until {@link Wire.close} is called.
  */
 export class Wire {
   readonly #client: MqttClient;
@@ -39,7 +42,7 @@ export class Wire {
   #closing = false;
   #gone = false;
 
-  /** Begins to connect. */
+  /** Begins to connect. Throws when the options are of no use, such as a key that is none. */
   constructor(options: IClientOptions, label: string, clock: Clock, handlers: WireHandlers) {
     this.#label = label;
     this.#clock = clock;
@@ -111,7 +114,9 @@ export class Wire {
   async close(): Promise<void> {
     if (!this.#gone && !this.#closing) {
       this.#closing = true;
-      this.#client.end(false);
+      this.#heartbeat?.[Symbol.dispose]();
+      if (this.#client.connected) this.stream.end(DISCONNECT);
+      else this.#client.stream.destroy();
       this.resume();
       using bound = deadline(CLOSE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the broker did not close the connection"));
       await orAborted(this.closed, bound.signal).catch(() => this.#client.stream.destroy());
