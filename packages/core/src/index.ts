@@ -1,6 +1,8 @@
 export { redrive, type RedriveOptions, type RedriveTarget } from "./dlq/redrive.ts";
 export { type RedriveFailure, type RedriveResult } from "./dlq/redrive-result.ts";
+export { type MoveResult } from "./outbox/dead-letter-record.ts";
 export { OperationError, type OperationErrorKind } from "./operation-error.ts";
+export { INGRESS_LIMITS } from "./route/ingress.ts";
 export { type InjectResult } from "./route/inject-result.ts";
 export { StopError } from "./runtime/stop-phases.ts";
 export { type Supervisor, type SupervisorState, type TerminalCause } from "./supervisor/contract.ts";

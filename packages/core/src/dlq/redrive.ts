@@ -158,7 +158,7 @@ async function redriveOne(options: RedriveOptions, entry: DeadLetter): Promise<s
     return `not delivered, ${result.outcome}${result.error === undefined ? "" : `: ${result.error.message}`}`;
   }
   if (result.entryDeleted === true) return undefined;
-  return result.entryDeleted === false ? NOT_DELETED : remove(options, entry.id);
+  return result.entryDeleted === false ? NOT_DELETED : await remove(options, entry.id);
 }
 
 async function remove({ store, logger }: RedriveOptions, id: string): Promise<string | undefined> {

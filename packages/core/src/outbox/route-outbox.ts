@@ -1,4 +1,4 @@
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, type OutboxRecord } from "@bridge/ports";
 import { OperationError } from "../operation-error.ts";
 import type { Failures } from "../route/failures.ts";
 import { type LegOutcome, type Outcome, summarise } from "../route/outcome.ts";
@@ -57,6 +57,13 @@ export class RouteOutbox {
   async recover(signal: AbortSignal): Promise<void> {
     const backlog = (await this.#options.parts.outbox()?.backlog(signal)) ?? [];
     for (const { routeId, depth } of backlog) if (routeId === this.#options.parts.config.id) this.#depth.found(depth);
+  }
+
+  /** A record was moved to the DLQ by an operator: there is room again, and its key goes on. */
+  left({ id, bindingId }: OutboxRecord): void {
+    this.#depth.give(1);
+    this.#outcomes.ended(id, { disposition: "dead_lettered" });
+    this.drains.get(bindingId)?.wake();
   }
 
   async quiesce(signal: AbortSignal): Promise<void> {

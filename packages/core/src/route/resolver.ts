@@ -1,6 +1,6 @@
 import type { ResolverConfig } from "@bridge/config";
 import type { Envelope } from "@bridge/ports";
-import { compileCondition, Subject } from "./condition.ts";
+import { compileCondition, Subject } from "@bridge/ports/conditions";
 
 /** The bindings a message goes to, by id; `undefined` when nothing matched and there is no default. */
 export type Resolver = (envelope: Envelope) => readonly string[] | undefined;

@@ -4,6 +4,7 @@ import {
   type Delivery,
   type Envelope,
   orAborted,
+  type OutboxRecord,
   RESERVED,
   type Settlement,
   type SourceMessage,
@@ -88,6 +89,11 @@ export class Route {
   /** Before the first run: looks up what a former one has left. @throws BridgeError when the outbox cannot tell */
   async recover(signal: AbortSignal): Promise<void> {
     await this.#outbox?.recover(signal);
+  }
+
+  /** A record was moved to the DLQ by an operator. */
+  left(record: OutboxRecord): void {
+    this.#outbox?.left(record);
   }
 
   hasBinding(bindingId: string): boolean {

@@ -1,4 +1,4 @@
-import { type DeadLetter, deadline, orAborted, type SourceMessage } from "@bridge/ports";
+import { type DeadLetter, deadline, orAborted, type OutboxRecord, type SourceMessage } from "@bridge/ports";
 import { OperationError } from "../operation-error.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import { Route } from "../route/route.ts";
@@ -126,6 +126,11 @@ export class Runtime {
       throw new OperationError("not_found", "route or binding not found");
     }
     return route.replay(entry, signal);
+  }
+
+  /** A record was taken out of the outbox by an operator. */
+  left(record: OutboxRecord): void {
+    this.#routes.get(record.routeId)?.left(record);
   }
 
   partStats(): readonly PartStats[] {

@@ -1,5 +1,6 @@
 import type { BridgeConfig } from "@bridge/config";
-import type { DlqStore, SourceMessage } from "@bridge/ports";
+import type { DlqStore, OutboxStore, SourceMessage } from "@bridge/ports";
+import type { MoveResult } from "../outbox/dead-letter-record.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
 import type { BridgeView } from "../view/bridge-view.ts";
@@ -73,6 +74,15 @@ export interface Supervisor {
    * @throws OperationError `unavailable` without a running runtime, `not_found` without a store that can delete
    */
   redrive(ids: readonly string[], signal: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult>;
+
+  /**
+   * Moves pending outbox records to the DLQ, also while paused, such as one that holds up its ordering key.
+   * @throws OperationError `not_found` without an outbox or without a DLQ store
+   */
+  deadLetterRecords(ids: readonly string[], signal: AbortSignal): Promise<MoveResult>;
+
+  /** The outbox, also while paused; `undefined` when none is configured or it is not open yet. */
+  outbox(): OutboxStore | undefined;
 
   /** The dead letters, also while paused; `undefined` when none is configured or it is not open yet. */
   dlq(): DlqStore | undefined;

@@ -4,6 +4,7 @@ import {
   type DlqStore,
   type Logger,
   orAborted,
+  type OutboxRecord,
   type OutboxStore,
   type Random,
   type Clock,
@@ -19,6 +20,7 @@ import { redrive } from "../dlq/redrive.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
 import { OperationError } from "../operation-error.ts";
 import type { InjectResult } from "../route/inject-result.ts";
+import { deadLetterRecords, type MoveResult } from "../outbox/dead-letter-record.ts";
 import { build } from "../runtime/build.ts";
 import { Runtime } from "../runtime/runtime.ts";
 import { runPhases, StopError } from "../runtime/stop-phases.ts";
@@ -111,6 +113,22 @@ class RuntimeSupervisor implements Supervisor {
 
   dlq(): DlqStore | undefined {
     return this.#stores.dlq();
+  }
+
+  outbox(): OutboxStore | undefined {
+    return this.#stores.outbox();
+  }
+
+  async deadLetterRecords(ids: readonly string[], signal: AbortSignal): Promise<MoveResult> {
+    const outbox = this.#stores.outbox();
+    const dlq = this.#stores.dlq();
+    if (outbox === undefined) throw new OperationError("not_found", "no outbox store configured");
+    if (dlq === undefined) throw new OperationError("not_found", "no DLQ store configured");
+    const moved = (record: OutboxRecord): void => {
+      this.#accounts.leg(record.routeId, record.bindingId).drain("dead_lettered");
+      this.#runtime?.left(record);
+    };
+    return deadLetterRecords(ids, { ...this.#seams, outbox, dlq, moved }, signal);
   }
 
   async start(signal: AbortSignal): Promise<void> {

@@ -334,3 +334,36 @@ describe("inject and redrive answer about delivery", () => {
     await supervisor.shutdown();
   });
 });
+
+describe("moving records to the DLQ by hand", () => {
+  test("a stuck head of a key goes to the DLQ, and the others of the key go on", async () => {
+    const bridge = await started();
+    const { hub, clock, supervisor, dlq } = bridge;
+    hub.channel("out").sends.failNext(Infinity, outage);
+    for (const id of ["k1", "k2"]) hub.publish("in", { id, orderingKey: "k" });
+    await clock.until(() => (supervisor.stats().legs[0]?.attempts ?? 0) > 0);
+    const [head] = await bridge.outbox.list({}, { limit: 1, offset: 0 }, bound());
+    expect(await supervisor.deadLetterRecords([head?.id ?? "", "unknown"], bound())).toEqual({
+      moved: 1,
+      errors: [{ id: "unknown", error: "record not pending, or being sent at the moment" }],
+    });
+    expect(await dead(dlq)).toMatchObject([
+      { errorCode: "REJECTED", lastError: "moved from the outbox to the DLQ by an operator", envelope: { id: "k1" } },
+    ]);
+    hub.channel("out").sends.clear();
+    await clock.until(() => hub.channel("out").arrived === 1);
+    expect(hub.channel("out").messages()[0]?.id).toBe("k2");
+    expect(supervisor.stats().unaccounted).toBe(0);
+    await supervisor.shutdown();
+  });
+
+  test("without an outbox it is refused", async () => {
+    const { supervisor } = memoryBridge();
+    await supervisor.start(bound());
+    await expect(supervisor.deadLetterRecords(["x"], bound())).rejects.toMatchObject({
+      kind: "not_found",
+      message: "no outbox store configured",
+    });
+    await supervisor.shutdown();
+  });
+});
