@@ -3,6 +3,7 @@
  * The document that people write is described by the schema; this is what the rest of the bridge reads. @module
  */
 import type { Reach, SessionMode, Topic } from "@bridge/ports";
+import type { Condition } from "@bridge/ports/conditions";
 
 export interface BridgeConfig {
   /** 0 when the document has none; each commit writes one more (spec 9.2). */
@@ -151,29 +152,6 @@ export interface ResolverRule {
   readonly when: readonly Condition[];
   readonly bindings: readonly string[];
 }
-
-export type ConditionOperator =
-  | "eq"
-  | "ne"
-  | "prefix"
-  | "contains"
-  | "regex"
-  | "gt"
-  | "lt"
-  | "gte"
-  | "lte"
-  | "exists"
-  | "in";
-
-export interface Condition {
-  /** `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-  readonly field: string;
-  readonly op: ConditionOperator;
-  /** A boolean for `exists`, a list for `in`. */
-  readonly value: ConditionValue | readonly ConditionValue[];
-}
-
-export type ConditionValue = string | number | boolean;
 
 export interface RoutePolicy {
   /** The most deliveries held unsettled at once. */

@@ -55,3 +55,11 @@ export function secret() {
 export function describe<const Schema extends v.GenericSchema>(schema: Schema, description: string) {
   return v.pipe(schema, v.description(description));
 }
+
+/** One value or a list of at least one; the output is a list. */
+export function oneOrList<const Item extends v.GenericSchema>(item: Item) {
+  return v.pipe(
+    v.union([item, v.pipe(v.array(item), v.minLength(1, "must name at least one"))]),
+    v.transform((value): readonly v.InferOutput<Item>[] => (Array.isArray(value) ? value : [value])),
+  );
+}

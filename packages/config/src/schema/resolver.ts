@@ -1,8 +1,7 @@
-import { describe } from "@bridge/ports/options";
+import { conditionSchema } from "@bridge/ports/conditions";
+import { describe, oneOrList } from "@bridge/ports/options";
 import * as v from "valibot";
-import { conditionSchema } from "./condition.ts";
 import { id } from "./id.ts";
-import { oneOrList } from "./one-or-list.ts";
 
 const choice = () => oneOrList(id());
 const defaultBinding = () =>

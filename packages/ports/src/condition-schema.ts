@@ -1,10 +1,11 @@
-import { describe } from "@bridge/ports/options";
 import * as v from "valibot";
+import { describe } from "./options.ts";
 
 const HEADER = /^header\.[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const JSON_PATH = /^\$(?:\.[^.[\]]+|\[\d+\])+$/;
 
-function field() {
+/** What of a message to look at; the output has header names in lower case. */
+export function messageField() {
   return describe(
     v.pipe(
       v.string("expected a string"),
@@ -22,10 +23,10 @@ const finite = () => v.pipe(v.number("expected a number"), v.finite("expected a 
 const scalar = () => v.union([v.string(), finite(), v.boolean()], "expected a string, a number, true or false");
 const value = <const Schema extends v.GenericSchema>(schema: Schema) => describe(schema, "What to compare with.");
 
-/** One test of a rule. The operator decides which values make sense. */
+/** One test of a message. The operator decides which values make sense. */
 export const conditionSchema = v.variant("op", [
   v.strictObject({
-    field: field(),
+    field: messageField(),
     op: describe(
       v.picklist(["eq", "ne", "contains"]),
       "Equal; not equal; a part of the text or an element of the list.",
@@ -33,29 +34,29 @@ export const conditionSchema = v.variant("op", [
     value: value(scalar()),
   }),
   v.strictObject({
-    field: field(),
+    field: messageField(),
     op: describe(v.literal("prefix"), "The text begins with it."),
     value: value(v.string("expected a string")),
   }),
   v.strictObject({
-    field: field(),
+    field: messageField(),
     op: describe(v.literal("regex"), "The regular expression (flag u) matches somewhere in the text."),
     value: value(
       v.pipe(v.string("expected a regular expression"), v.check(compiles, "not a regular expression (flag u)")),
     ),
   }),
   v.strictObject({
-    field: field(),
+    field: messageField(),
     op: describe(v.picklist(["gt", "gte", "lt", "lte"]), "Greater or less; numbers as numbers, text as text."),
     value: value(v.union([v.string(), finite()], "expected a number or a string")),
   }),
   v.strictObject({
-    field: field(),
+    field: messageField(),
     op: describe(v.literal("in"), "Equal to one of a list."),
     value: value(v.pipe(v.array(scalar(), "expected a list"), v.minLength(1, "must hold at least one value"))),
   }),
   v.strictObject({
-    field: field(),
+    field: messageField(),
     op: describe(v.literal("exists"), "The field is there, or is not."),
     value: describe(v.optional(v.boolean(), true), "Whether the field must be there, or must not."),
   }),
