@@ -15,7 +15,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   telemetry: ["ports", "core"],
   "http-kit": ["ports"],
   "http-monitor": ["ports", "core", "http-kit", "audit", "telemetry"],
-  "http-admin": ["ports", "core", "config", "http-kit", "audit"],
+  "http-admin": ["ports", "core", "http-kit", "audit"],
   host: ["ports", "config", "core", "audit", "telemetry", "http-kit", "http-admin", "http-monitor", "config-file"],
   conformance: ["ports"],
   "config-file": ["ports", "config"],

@@ -14,6 +14,10 @@ export const AUDIT_ACTIONS = {
   "dlq.delete": "dlq",
   "dlq.delete_by_filter": "dlq",
   "dlq.purge": "dlq",
+  "outbox.summary": "outbox",
+  "outbox.list": "outbox",
+  /** Moving records from the outbox to the DLQ. */
+  "outbox.dead_letter": "outbox",
   "config.read": "config",
   "config.history": "config",
   "config.txn.create": "config",

@@ -10,8 +10,9 @@ import { dlqReadEndpoints } from "./dlq-read.ts";
 import { dlqRedriveEndpoint } from "./dlq-redrive.ts";
 import { LIMITS } from "./limits.ts";
 import { toHttpError } from "./operation-status.ts";
+import { outboxEndpoints } from "./outbox.ts";
 import { routeEndpoints } from "./routes.ts";
-import { bridgeInfo, entry, entryHead, entryPage, route } from "./schemas.ts";
+import { bridgeInfo, entry, entryHead, entryPage, outboxPage, outboxRecord, route } from "./schemas.ts";
 
 export interface AdminAppOptions extends Partial<Seams> {
   /** The bridge; `undefined` as long as the process has none, which is answered with 503. */
@@ -35,6 +36,8 @@ const NAMED_SCHEMAS = {
   Entry: entry,
   EntryHead: entryHead,
   EntryPage: entryPage,
+  OutboxPage: outboxPage,
+  OutboxRecord: outboxRecord,
   Route: route,
 };
 
@@ -44,6 +47,7 @@ const NAMED_SCHEMAS = {
  */
 export function createAdminApp(options: AdminAppOptions): Hono {
   const { operationTimeoutMs = LIMITS.operationTimeoutMs, redriveTimeoutMs = LIMITS.redriveTimeoutMs } = options;
+  const clock = options.clock ?? systemClock;
   const keys = namedAdminKeys(options.keys);
   if (keys.length === 0) throw new Error("the admin server needs a key: give adminApiKey or adminApiKeys");
   const bridge = new BridgeAccess(options.supervisor, operationTimeoutMs);
@@ -55,6 +59,7 @@ export function createAdminApp(options: AdminAppOptions): Hono {
       ...dlqReadEndpoints(bridge),
       dlqRedriveEndpoint(bridge, { timeoutMs: redriveTimeoutMs, replayTimeoutMs: operationTimeoutMs }),
       ...dlqDeleteEndpoints(bridge),
+      ...outboxEndpoints(bridge, clock),
     ],
     schemas: NAMED_SCHEMAS,
     describe: { access: "admin", audit: "api.describe" },
@@ -63,7 +68,7 @@ export function createAdminApp(options: AdminAppOptions): Hono {
     translate: toHttpError,
     corsOrigins: options.corsOrigins,
     throttle: options.throttle,
-    clock: options.clock ?? systemClock,
+    clock,
     random: options.random ?? systemRandom(),
     logger: options.logger ?? silentLogger,
   });

@@ -1,6 +1,6 @@
 import { OperationError, type Supervisor } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
-import { deadline, type DlqAdmin, type DlqStore, orAborted } from "@bridge/ports";
+import { deadline, type DlqAdmin, type DlqStore, orAborted, type OutboxStore } from "@bridge/ports";
 
 /** How long work that was cut off has for saying what became of it. */
 const GRACE_MS = 100;
@@ -48,6 +48,15 @@ export class BridgeAccess {
     const { admin } = this.dlq;
     if (admin === undefined) throw new HttpError(404, "no DLQ admin store configured");
     return admin;
+  }
+
+  /** @throws HttpError 404 when no outbox is configured, 503 when it is configured and not open */
+  get outbox(): OutboxStore {
+    const store = this.supervisor.outbox();
+    if (store !== undefined) return store;
+    throw this.supervisor.config().stores.outbox === undefined
+      ? new HttpError(404, "no outbox store configured")
+      : new HttpError(503, "the outbox store is not open: start the bridge");
   }
 
   /**

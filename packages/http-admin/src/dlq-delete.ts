@@ -5,14 +5,14 @@ import type { BridgeAccess } from "./bridge-access.ts";
 import { DLQ_ADMIN_REFUSALS, LATE } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
 import { deleted, purged } from "./schemas.ts";
-import { entryIds, text, timestamp } from "./values.ts";
+import { ids as idList, text, timestamp } from "./values.ts";
 import { filterFromWire, filterToWire } from "./wire.ts";
 
 const LIMIT_MESSAGE = "expected an integer of at least 0";
 
 const filterBody = v.strictObject({
-  route_id: v.optional(text("Only entries of this route.")),
-  category: v.optional(text("Only entries of this error category.")),
+  route_id: v.optional(text("Only entries of this route.", LIMITS.idLength)),
+  category: v.optional(text("Only entries of this error category.", LIMITS.idLength)),
   since: v.optional(timestamp("Only entries that failed at or after this time.")),
   before: v.optional(timestamp("Only entries that failed before this time.")),
   limit: v.optional(
@@ -44,7 +44,7 @@ export function dlqDeleteEndpoints(bridge: BridgeAccess): readonly AdminEndpoint
       audit: "dlq.delete",
       summary: "Deletes entries by their ids.",
       guard,
-      body: v.strictObject({ ids: entryIds(LIMITS.deleteIds) }),
+      body: v.strictObject({ ids: idList("DLQ entries", LIMITS.deleteIds) }),
       refusals: DLQ_ADMIN_REFUSALS,
       answers: { 200: { description: "How many of them were there.", schema: deleted } },
     }).handle(async ({ body }) => {

@@ -5,27 +5,13 @@ import type { BridgeAccess } from "./bridge-access.ts";
 import { DLQ_REFUSALS, LATE } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
 import { entry, entryPage, summary } from "./schemas.ts";
-import { queryInteger, timestamp } from "./values.ts";
+import { filterValue, pageQuery, timestamp } from "./values.ts";
 import { entryToWire, filterFromWire, pageToWire, summaryToWire } from "./wire.ts";
 
-const { listDefault, listMax, listOffsetMax, summaryScan } = LIMITS;
-
-/** An empty value asks for nothing, as forms send it. */
-const filterValue = (description: string) =>
-  v.optional(
-    v.pipe(
-      v.string(),
-      v.description(description),
-      v.transform((value) => (value === "" ? undefined : value)),
-    ),
-  );
+const { listMax, summaryScan } = LIMITS;
 
 const listQuery = v.object({
-  limit: v.optional(
-    queryInteger(`How many entries; more than ${listMax} count as that.`, 1, Infinity),
-    `${listDefault}`,
-  ),
-  offset: v.optional(queryInteger("How many entries to leave out first.", 0, listOffsetMax), "0"),
+  ...pageQuery("entries"),
   route_id: filterValue("Only entries of this route."),
   category: filterValue("Only entries of this error category."),
   since: v.optional(timestamp("Only entries that failed at or after this time.")),

@@ -5,7 +5,7 @@ import type { BridgeAccess } from "./bridge-access.ts";
 import { DLQ_ADMIN_REFUSALS } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
 import { partlyRedriven, redriven } from "./schemas.ts";
-import { entryIds } from "./values.ts";
+import { ids as idList } from "./values.ts";
 
 /** Delivering dead letters again (spec 4.6; contract §2). The loop is the engine's; its bounds are set here. */
 export function dlqRedriveEndpoint(
@@ -22,7 +22,7 @@ export function dlqRedriveEndpoint(
       void bridge.running;
       void bridge.dlqAdmin;
     },
-    body: v.strictObject({ ids: entryIds(LIMITS.redriveIds) }),
+    body: v.strictObject({ ids: idList("DLQ entries", LIMITS.redriveIds) }),
     refusals: { ...DLQ_ADMIN_REFUSALS, 503: "No runtime runs." },
     answers: {
       200: { description: "Every entry was delivered and deleted.", schema: redriven },

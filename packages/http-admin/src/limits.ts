@@ -2,6 +2,7 @@
 export const LIMITS = {
   redriveIds: 100,
   deleteIds: 1_000,
+  moveIds: 100,
   listDefault: 100,
   listMax: 1_000,
   listOffsetMax: 100_000,

@@ -1,4 +1,4 @@
-import type { InjectResult } from "@bridge/core";
+import { INGRESS_LIMITS, type InjectResult } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
@@ -8,11 +8,27 @@ import { base64, stringMap, text } from "./values.ts";
 import { injectedToWire, notDeliveredToWire, routeToWire } from "./wire.ts";
 
 const injectBody = v.strictObject({
-  subject: text("The subject of the message."),
+  subject: text("The subject of the message.", INGRESS_LIMITS.subjectLength),
   payload: v.optional(base64("The payload. Default: empty."), ""),
-  headers: v.optional(stringMap("Headers of the message; reserved `x-bridge.*` names are dropped.")),
-  id: v.optional(text("The envelope id. Default: one is generated.")),
+  headers: v.optional(
+    v.pipe(
+      stringMap("Headers of the message; reserved `x-bridge.*` names are dropped."),
+      v.check(
+        (headers) => Object.keys(headers).length <= INGRESS_LIMITS.headers,
+        `has more than ${INGRESS_LIMITS.headers} headers`,
+      ),
+      v.check(
+        (headers) => sizeOf(headers) <= INGRESS_LIMITS.headerSize,
+        `has more than ${INGRESS_LIMITS.headerSize} characters in all`,
+      ),
+    ),
+  ),
+  id: v.optional(text("The envelope id. Default: one is generated.", INGRESS_LIMITS.idLength)),
 });
+
+function sizeOf(headers: Readonly<Record<string, string>>): number {
+  return Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+}
 
 /** Why a route settled a message without delivering it, in words. */
 const REASONS = {

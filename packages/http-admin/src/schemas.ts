@@ -83,3 +83,42 @@ export const partlyRedriven = v.object({
   errors: v.array(v.object({ id: v.string(), error: v.string() })),
   warning: v.optional(v.string()),
 });
+
+const outboxBacklog = v.object({
+  route_id: v.string(),
+  binding_id: v.string(),
+  depth: v.pipe(count, v.description("Records that are not delivered yet, those being sent included.")),
+  oldest_created_at: time,
+  oldest_age_ms: count,
+  blocked_keys: v.pipe(count, v.description("Ordering keys that wait for the retry of their oldest record.")),
+});
+
+export const outboxSummary = v.object({ depth: count, bindings: v.array(outboxBacklog) });
+
+export const outboxRecord = v.object({
+  id: v.string(),
+  route_id: v.string(),
+  binding_id: v.string(),
+  envelope_id: v.string(),
+  subject: v.string(),
+  address: v.string(),
+  ordering_key: v.optional(v.string()),
+  created_at: time,
+  due_at: v.pipe(time, v.description("Not sent again before this.")),
+  attempts: count,
+  in_flight: v.pipe(v.boolean(), v.description("Being sent at the moment.")),
+});
+
+export const outboxPage = v.object({
+  messages: v.array(outboxRecord),
+  limit: count,
+  offset: count,
+  has_more: v.boolean(),
+});
+
+export const moved = v.object({ moved: count, failed: v.literal(0) });
+export const partlyMoved = v.object({
+  moved: count,
+  failed: count,
+  errors: v.array(v.object({ id: v.string(), error: v.string() })),
+});

@@ -39,13 +39,41 @@ export function stringMap(description: string) {
   );
 }
 
-/** A string that is not empty. */
-export function text(description: string) {
-  return v.pipe(v.string("expected a string"), v.description(description), v.nonEmpty("must not be empty"));
+/** A string that is not empty, of at most `max` characters. */
+export function text(description: string, max: number) {
+  return v.pipe(
+    v.string("expected a string"),
+    v.description(description),
+    v.nonEmpty("must not be empty"),
+    v.maxLength(max, `has more than ${max} characters`),
+  );
 }
 
-/** Between 1 and `max` ids of DLQ entries. */
-export function entryIds(max: number) {
+/** A query parameter that an empty value leaves out, as forms send it. */
+export function filterValue(description: string) {
+  return v.optional(
+    v.pipe(
+      v.string(),
+      v.description(description),
+      v.transform((value) => (value === "" ? undefined : value)),
+    ),
+  );
+}
+
+/** The query parameters of a page of `things`. */
+export function pageQuery(things: string) {
+  const { listDefault, listMax, listOffsetMax } = LIMITS;
+  return {
+    limit: v.optional(
+      queryInteger(`How many ${things}; more than ${listMax} count as that.`, 1, Infinity),
+      `${listDefault}`,
+    ),
+    offset: v.optional(queryInteger(`How many ${things} to leave out first.`, 0, listOffsetMax), "0"),
+  };
+}
+
+/** Between 1 and `max` ids. */
+export function ids(of: string, max: number) {
   const id = v.pipe(
     v.string("expected a string"),
     v.nonEmpty("must not be empty"),
@@ -53,7 +81,7 @@ export function entryIds(max: number) {
   );
   return v.pipe(
     v.array(id, "expected a list of ids"),
-    v.description("Ids of DLQ entries; one that is given twice counts once."),
+    v.description(`Ids of ${of}; one that is given twice counts once.`),
     v.minLength(1, "must not be empty"),
     v.maxLength(max, `has more than ${max} ids`),
   );

@@ -2,7 +2,16 @@
  * Between the engine's words and those of the interface: the only place that knows both spellings. @module
  */
 import type { BridgeView, InjectResult, RouteView } from "@bridge/core";
-import type { DeadLetter, DeadLetterFilter, DeadLetterHead, Envelope, ErrorClass, Page } from "@bridge/ports";
+import type {
+  DeadLetter,
+  DeadLetterFilter,
+  DeadLetterHead,
+  Envelope,
+  ErrorClass,
+  OutboxBacklog,
+  OutboxHead,
+  Page,
+} from "@bridge/ports";
 import type { InferOutput } from "valibot";
 import type * as schemas from "./schemas.ts";
 
@@ -104,6 +113,52 @@ export function filterToWire({ routeId, category, since, before }: DeadLetterFil
     ...(category !== undefined && { category }),
     ...(since !== undefined && { since: timeToWire(since) }),
     ...(before !== undefined && { before: timeToWire(before) }),
+  };
+}
+
+export function outboxSummaryToWire(
+  backlog: readonly OutboxBacklog[],
+  now: number,
+): InferOutput<typeof schemas.outboxSummary> {
+  return {
+    depth: backlog.reduce((sum, { depth }) => sum + depth, 0),
+    bindings: backlog.map(({ routeId, bindingId, depth, oldestCreatedAt, blockedKeys }) => ({
+      route_id: routeId,
+      binding_id: bindingId,
+      depth,
+      oldest_created_at: timeToWire(oldestCreatedAt),
+      oldest_age_ms: Math.max(0, now - oldestCreatedAt),
+      blocked_keys: blockedKeys,
+    })),
+  };
+}
+
+/** `found` has one record more than the page when there are more. */
+export function outboxPageToWire(
+  found: readonly OutboxHead[],
+  { limit, offset }: Page,
+): InferOutput<typeof schemas.outboxPage> {
+  return {
+    messages: found.slice(0, limit).map(outboxHeadToWire),
+    limit,
+    offset,
+    has_more: found.length > limit,
+  };
+}
+
+function outboxHeadToWire(head: OutboxHead): InferOutput<typeof schemas.outboxRecord> {
+  return {
+    id: head.id,
+    route_id: head.routeId,
+    binding_id: head.bindingId,
+    envelope_id: head.envelopeId,
+    subject: head.subject,
+    address: head.address,
+    ...(head.orderingKey !== undefined && { ordering_key: head.orderingKey }),
+    created_at: timeToWire(head.createdAt),
+    due_at: timeToWire(head.dueAt),
+    attempts: head.attempts,
+    in_flight: head.lent,
   };
 }
 

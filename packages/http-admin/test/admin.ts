@@ -30,8 +30,14 @@ export interface StartOptions extends BridgeOptions, Partial<Omit<AdminAppOption
 }
 
 /** The admin server of a real bridge on a free port; disposing it ends the bridge too. */
-export async function startAdmin({ started = true, seenAs, store, ...options }: StartOptions = {}): Promise<Admin> {
-  const bridge = makeBridge(store === undefined ? {} : { store });
+export async function startAdmin({
+  started = true,
+  seenAs,
+  store,
+  outbox = false,
+  ...options
+}: StartOptions = {}): Promise<Admin> {
+  const bridge = makeBridge({ outbox, ...(store !== undefined && { store }) });
   if (started) await bridge.supervisor.start(AbortSignal.timeout(10_000));
   const events: AuditEvent[] = [];
   const errors: unknown[] = [];

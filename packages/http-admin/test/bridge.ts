@@ -12,6 +12,7 @@ import {
   type Receiver,
   type TransportPlugin,
 } from "@bridge/ports";
+import { memoryOutboxPlugin } from "@bridge/outbox-memory";
 import { type MemoryHub, memoryHub, memoryTransport } from "@bridge/transport-memory";
 import * as v from "valibot";
 
@@ -36,21 +37,25 @@ export interface Bridge {
 export interface BridgeOptions {
   /** `none`: not configured; `read-only`: without the deleting half. */
   readonly store?: "none" | "read-only";
+  /** Adds an outbox and the route `boxed`, which is `shared_outbox`, to channel `boxed-out`. */
+  readonly outbox?: boolean;
 }
 
+const patient = { max_replay_attempts: 100, backoff: { initial_interval: "1h", max_interval: "1h", jitter: 0 } };
 const policy = { max_replay_attempts: 1, backoff: { initial_interval: "1ms" } };
 
 /**
  * A bridge with a route for each fate: `alarms` to channel `out`, `fan` to `a` and `b`, `dropping`, `filtering` and
  * `expiring` to nowhere. Messages come in through the channel that is named as the route.
  */
-export function makeBridge({ store }: BridgeOptions = {}): Bridge {
+export function makeBridge({ store, outbox = false }: BridgeOptions = {}): Bridge {
   const hub = memoryHub();
   const faults: Faults = {};
   let built = 0;
   const registry = createRegistry({
     transports: [breakable(memoryTransport(hub), faults, () => built++)],
     dlqStores: [fragile("memory", true, faults), fragile("read-only", false, faults)],
+    outboxStores: [memoryOutboxPlugin],
     processors: [fate],
   });
   const failure = store === "none" ? { on_permanent_failure: "drop", on_expired: "drop" } : {};
@@ -65,13 +70,21 @@ export function makeBridge({ store }: BridgeOptions = {}): Bridge {
   const config = parseConfig(
     {
       bridge: { id: "plant-7", instance_id: "plant-7-a", quiesce_timeout: "300ms", drain_timeout: "5s" },
-      stores: store === "none" ? {} : { dlq: { type: store ?? "memory", options: { acknowledge_volatile: true } } },
-      receivers: [...names, "fan"].map((id) => ({ id, transport: "memory", options: { channel: id } })),
+      stores: {
+        ...(store !== "none" && { dlq: { type: store ?? "memory", options: { acknowledge_volatile: true } } }),
+        ...(outbox && { outbox: { type: "memory", options: { acknowledge_volatile: true } } }),
+      },
+      receivers: [...names, "fan", ...(outbox ? ["boxed"] : [])].map((id) => ({
+        id,
+        transport: "memory",
+        options: { channel: id },
+      })),
       senders: [{ id: "hub", transport: "memory" }],
       bindings: [
         ...names.map((id) => ({ id, sender_id: "hub", address: id === "alarms" ? "out" : "nowhere" })),
         { id: "to-a", sender_id: "hub", address: "a" },
         { id: "to-b", sender_id: "hub", address: "b" },
+        ...(outbox ? [{ id: "boxed", sender_id: "hub", address: "boxed-out" }] : []),
       ],
       processors: [
         { id: "filter", type: "fate", options: { kind: "filter" } },
@@ -80,6 +93,7 @@ export function makeBridge({ store }: BridgeOptions = {}): Bridge {
       routes: [
         route("alarms", {}),
         route("fan", { dispatch_mode: "fan_out", bindings: ["to-a", "to-b"] }),
+        ...(outbox ? [route("boxed", { delivery_mode: "shared_outbox", policy: patient })] : []),
         route("dropping", { policy: { ...policy, on_permanent_failure: "drop", on_expired: "drop" } }),
         route("filtering", { processors: ["filter"] }),
         route("expiring", { processors: ["expire"], policy: { ...policy, ...failure, on_expired: "drop" } }),

@@ -4,6 +4,7 @@ import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { type Admin, ADMIN_KEY, startAdmin } from "./admin.ts";
 import { deadLetter, keep } from "./bridge.ts";
+import { stuck } from "./stuck.ts";
 
 const ajv = new Ajv({ strict: false, validateFormats: false });
 
@@ -24,11 +25,16 @@ const SHOWN = {
   "POST /api/v1/admin/dlq/delete": [200, 400, 404, 413, 500, 503],
   "POST /api/v1/admin/dlq/delete-by-filter": [200, 400, 404, 413, 500, 503],
   "POST /api/v1/admin/dlq/purge": [200, 400, 404, 413, 500, 503],
+  "GET /api/v1/admin/outbox": [200, 404, 503],
+  "GET /api/v1/admin/outbox/messages": [200, 400, 404, 503],
+  "POST /api/v1/admin/outbox/dead-letter": [200, 207, 400, 404, 413, 503],
   "GET /api/v1/openapi.json": [200],
   // Last, as the others are shown on a bridge that runs.
   "POST /api/v1/admin/bridge/stop": [200, 413, 500, 503],
 } as const;
 const OPERATIONS = Object.keys(SHOWN);
+
+const OUTBOX = OPERATIONS.filter((operation) => operation.includes("/outbox"));
 
 /** A good body for each endpoint that takes one. */
 const BODIES: Readonly<Record<string, object>> = {
@@ -37,6 +43,7 @@ const BODIES: Readonly<Record<string, object>> = {
   "POST /api/v1/admin/dlq/delete": { ids: ["e1"] },
   "POST /api/v1/admin/dlq/delete-by-filter": { route_id: "alarms" },
   "POST /api/v1/admin/dlq/purge": { confirm_purge_all: true },
+  "POST /api/v1/admin/outbox/dead-letter": { ids: ["r1"] },
 };
 
 async function send(admin: Admin, operation: string, body: unknown = BODIES[operation], query = ""): Promise<Response> {
@@ -104,6 +111,18 @@ describe("the OpenAPI document of the admin server", () => {
     });
     await documented.hold(inject, missing);
 
+    // There is an outbox, with a record that waits for a retry; it is looked at in bad ways too, and before it is open.
+    await using boxed = await startAdmin({ outbox: true });
+    const id = await stuck(boxed);
+    for (const operation of OUTBOX) {
+      await hold(boxed, operation);
+      await hold(boxed, operation, "{", "?limit=x");
+      await hold(boxed, operation, "x".repeat(2_000_000));
+    }
+    await hold(boxed, "POST /api/v1/admin/outbox/dead-letter", { ids: [id] });
+    await using closed = await startAdmin({ outbox: true, started: false });
+    for (const operation of OUTBOX) await hold(closed, operation);
+
     // Starting takes too long.
     await using slow = await startAdmin({ started: false, operationTimeoutMs: 50 });
     slow.hub.channel("alarms").opens.hold();
@@ -112,7 +131,7 @@ describe("the OpenAPI document of the admin server", () => {
     // Nobody has a key.
     await using strange = await startAdmin({
       keys: { adminApiKey: "another-key-0123456789" },
-      throttle: { limit: 13 },
+      throttle: { limit: OPERATIONS.length },
     });
     await holdAll(strange);
     await holdAll(strange);
@@ -136,6 +155,8 @@ describe("the OpenAPI document of the admin server", () => {
       "EntryHead",
       "EntryPage",
       "Error",
+      "OutboxPage",
+      "OutboxRecord",
       "Route",
     ]);
     expect(paths["/api/v1/admin/dlq/messages"]?.get.parameters).toMatchObject([

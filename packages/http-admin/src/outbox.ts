@@ -1,0 +1,86 @@
+import { deadline, type Clock } from "@bridge/ports";
+import * as v from "valibot";
+import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
+import type { BridgeAccess } from "./bridge-access.ts";
+import { LIMITS } from "./limits.ts";
+import { moved, outboxPage, outboxSummary, partlyMoved } from "./schemas.ts";
+import { filterValue, ids as idList, pageQuery } from "./values.ts";
+import { outboxPageToWire, outboxSummaryToWire } from "./wire.ts";
+
+const LATE = "the outbox store did not answer";
+const REFUSALS = { 404: "There is no outbox store.", 503: "The outbox store is not open." } as const;
+
+const listQuery = v.object({
+  ...pageQuery("records"),
+  route_id: filterValue("Only records of this route."),
+  binding_id: filterValue("Only records of this binding."),
+});
+
+/** Looking into the outbox, also while the bridge is stopped, and clearing a stuck head out of the way. */
+export function outboxEndpoints(bridge: BridgeAccess, clock: Clock): readonly AdminEndpoint[] {
+  const guard = (): void => void bridge.outbox;
+  return [
+    endpoint({
+      method: "GET",
+      path: "/api/v1/admin/outbox",
+      access: "admin",
+      audit: "outbox.summary",
+      summary: "What waits for each binding.",
+      guard,
+      refusals: REFUSALS,
+      answers: { 200: { description: "A line for each binding that has records.", schema: outboxSummary } },
+    }).handle(async () => {
+      const backlog = await bridge.bounded(LATE, (signal) => bridge.outbox.backlog(signal));
+      return { status: 200, body: outboxSummaryToWire(backlog, clock.now()) };
+    }),
+
+    endpoint({
+      method: "GET",
+      path: "/api/v1/admin/outbox/messages",
+      access: "admin",
+      audit: "outbox.list",
+      summary: "Undelivered records without their payloads, oldest first.",
+      guard,
+      query: listQuery,
+      refusals: REFUSALS,
+      answers: { 200: { description: "A page of them.", schema: outboxPage } },
+    }).handle(async ({ query }) => {
+      const page = { limit: Math.min(query.limit, LIMITS.listMax), offset: query.offset };
+      const filter = { routeId: query.route_id, bindingId: query.binding_id };
+      const found = await bridge.bounded(LATE, (signal) =>
+        bridge.outbox.list(filter, { ...page, limit: page.limit + 1 }, signal),
+      );
+      return { status: 200, body: outboxPageToWire(found, page) };
+    }),
+
+    endpoint({
+      method: "POST",
+      path: "/api/v1/admin/outbox/dead-letter",
+      access: "admin",
+      audit: "outbox.dead_letter",
+      summary: "Moves records to the DLQ, such as one that holds up its ordering key.",
+      guard: () => {
+        void bridge.outbox;
+        void bridge.dlq;
+      },
+      body: v.strictObject({ ids: idList("outbox records", LIMITS.moveIds) }),
+      refusals: { 404: "There is no outbox or no DLQ store.", 503: "A store is not open." },
+      answers: {
+        200: { description: "Every record is in the DLQ.", schema: moved },
+        207: { description: "Some records, or all, are not; those stay in the outbox.", schema: partlyMoved },
+      },
+    }).handle(async ({ body }) => {
+      using limit = deadline(LIMITS.redriveTimeoutMs, new Error("the records were not moved in time"));
+      const requested = new Set(body.ids).size;
+      const result = await bridge.supervisor.deadLetterRecords(body.ids, limit.signal);
+      const failed = result.errors.length;
+      const audit = { detail: { requested, moved: result.moved, failed } };
+      if (failed === 0) return { status: 200, body: { moved: result.moved, failed: 0 }, audit };
+      return {
+        status: 207,
+        body: { moved: result.moved, failed, errors: [...result.errors] },
+        audit: { ...audit, outcome: result.moved === 0 ? "failure" : "partial_failure" },
+      };
+    }),
+  ];
+}

@@ -1,0 +1,131 @@
+import { describe, expect, it } from "vitest";
+import { startAdmin } from "./admin.ts";
+import { stuck } from "./stuck.ts";
+
+describe("the outbox", () => {
+  it("tells what waits for each binding, and for how long", async () => {
+    await using admin = await startAdmin({ outbox: true });
+    expect(await admin.call("GET", "/outbox")).toMatchObject({ status: 200, body: { depth: 0, bindings: [] } });
+    await stuck(admin);
+    const { body } = await admin.call("GET", "/outbox");
+    expect(body).toMatchObject({
+      depth: 1,
+      bindings: [{ route_id: "boxed", binding_id: "boxed", depth: 1, blocked_keys: 1 }],
+    });
+    expect(admin.events.at(-1)).toMatchObject({
+      action: "outbox.summary",
+      resource_type: "outbox",
+      outcome: "success",
+    });
+  });
+
+  it("lists undelivered records page by page, without payloads", async () => {
+    await using admin = await startAdmin({ outbox: true });
+    const id = await stuck(admin);
+    const { body } = await admin.call("GET", "/outbox/messages?limit=1&route_id=boxed");
+    expect(body).toEqual({
+      messages: [
+        {
+          id,
+          route_id: "boxed",
+          binding_id: "boxed",
+          envelope_id: "m1",
+          subject: "boiler/7",
+          address: "boxed-out",
+          ordering_key: "k",
+          created_at: expect.any(String) as string,
+          due_at: expect.any(String) as string,
+          attempts: 1,
+          in_flight: false,
+        },
+      ],
+      limit: 1,
+      offset: 0,
+      has_more: false,
+    });
+    expect(await admin.call("GET", "/outbox/messages?binding_id=other")).toMatchObject({ body: { messages: [] } });
+    expect(await admin.call("GET", "/outbox/messages?offset=-1")).toMatchObject({ status: 400 });
+    expect(admin.events.at(-1)).toMatchObject({ action: "outbox.list", outcome: "failure" });
+  });
+
+  it("moves a stuck head of a key to the DLQ, and the others of the key go on", async () => {
+    await using admin = await startAdmin({ outbox: true });
+    const id = await stuck(admin);
+    admin.hub.publish("boxed", { id: "m2", orderingKey: "k" });
+    expect(await admin.call("POST", "/outbox/dead-letter", { ids: [id, "nothing"] })).toMatchObject({
+      status: 207,
+      body: {
+        moved: 1,
+        failed: 1,
+        errors: [{ id: "nothing", error: "record not pending, or being sent at the moment" }],
+      },
+    });
+    expect(admin.events.at(-1)).toMatchObject({
+      action: "outbox.dead_letter",
+      outcome: "partial_failure",
+      detail: { requested: 2, moved: 1, failed: 1 },
+    });
+    const [message] = await admin.hub.channel("boxed-out").waitForMessages(1, AbortSignal.timeout(10_000));
+    expect(message?.id).toBe("m2");
+    expect(await admin.call("GET", "/dlq/messages")).toMatchObject({
+      body: {
+        messages: [
+          { route_id: "boxed", binding_id: "boxed", last_error: expect.stringContaining("operator") as string },
+        ],
+      },
+    });
+  });
+
+  it("works while the bridge is stopped", async () => {
+    await using admin = await startAdmin({ outbox: true });
+    const id = await stuck(admin);
+    await admin.call("POST", "/bridge/stop");
+    expect(await admin.call("GET", "/outbox")).toMatchObject({ status: 200, body: { depth: 1 } });
+    expect(await admin.call("POST", "/outbox/dead-letter", { ids: [id] })).toMatchObject({
+      status: 200,
+      body: { moved: 1, failed: 0 },
+    });
+  });
+
+  it("is answered with 404 when none is configured, and with 400 for bad ids", async () => {
+    await using plain = await startAdmin();
+    expect(await plain.call("GET", "/outbox")).toMatchObject({
+      status: 404,
+      body: { error: "no outbox store configured" },
+    });
+    await using admin = await startAdmin({ outbox: true });
+    for (const body of [
+      { ids: [] },
+      { ids: Array.from({ length: 101 }, (_, at) => `r${at}`) },
+      {},
+      { ids: ["a"], all: true },
+    ])
+      expect((await admin.call("POST", "/outbox/dead-letter", body)).status).toBe(400);
+  });
+});
+
+describe("inject into the outbox", () => {
+  it("spec 4.4.5: an id that the outbox knows is swallowed as a duplicate, with a warning", async () => {
+    await using admin = await startAdmin({ outbox: true });
+    const inject = { subject: "s", id: "mine", payload: "aGk=" };
+    expect(await admin.call("POST", "/routes/boxed/inject", inject)).toMatchObject({
+      status: 200,
+      body: { status: "injected", envelope_id: "mine" },
+    });
+    const { status, body } = await admin.call("POST", "/routes/boxed/inject", inject);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ status: "injected", warning: expect.stringContaining("before") as string });
+    expect(admin.hub.channel("boxed-out").arrived).toBe(1);
+  });
+
+  it("contract 2: still pending at the bound is 500, and the outbox goes on with it", async () => {
+    await using admin = await startAdmin({ outbox: true, operationTimeoutMs: 100 });
+    using hold = admin.hub.channel("boxed-out").sends.hold();
+    expect(await admin.call("POST", "/routes/boxed/inject", { subject: "s" })).toMatchObject({
+      status: 500,
+      body: { error: "the message is still pending in the outbox, which goes on delivering it" },
+    });
+    hold[Symbol.dispose]();
+    await admin.hub.channel("boxed-out").waitForMessages(1, AbortSignal.timeout(10_000));
+  });
+});
