@@ -1,4 +1,4 @@
-/** A processor of your own at work. `pnpm run embed embedding/custom-processor.ts` @module */
+/** A processor of your own at work. `pnpm run custom-processor` @module */
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";

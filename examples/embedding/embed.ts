@@ -1,4 +1,4 @@
-/** The engine inside a program of yours, in 30 lines. `pnpm run embed embedding/embed.ts` @module */
+/** The engine inside a program of yours, in 30 lines. `pnpm run embed` @module */
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";

@@ -1,4 +1,4 @@
-/** Both servers inside a hono app of yours. `pnpm run embed embedding/mounted-servers.ts` @module */
+/** Both servers inside a hono app of yours. `pnpm run mounted-servers` @module */
 import { createAuditor } from "@bridge/audit";
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor } from "@bridge/core";
