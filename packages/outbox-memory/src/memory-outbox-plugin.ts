@@ -5,17 +5,17 @@ import { openMemoryOutbox } from "./open-memory-outbox.ts";
 
 const options = v.strictObject({
   acknowledge_volatile: describe(
-    v.literal(true, "the memory outbox loses accepted messages on restart: set acknowledge_volatile: true to accept that"),
+    v.literal(
+      true,
+      "the memory outbox loses accepted messages on restart: set acknowledge_volatile: true to accept that",
+    ),
     "Must be true: says that losing accepted messages on restart is accepted.",
   ),
   max_records: describe(
     v.optional(integer(1), 100_000),
     "The most records, finished ones included. When they are reached, further messages wait at their source.",
   ),
-  retention: describe(
-    v.optional(duration(), "1h"),
-    "How long finished records stay as evidence against duplicates.",
-  ),
+  retention: describe(v.optional(duration(), "1h"), "How long finished records stay as evidence against duplicates."),
 });
 
 /** The outbox store `memory`. */

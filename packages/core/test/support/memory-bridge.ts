@@ -51,7 +51,7 @@ export interface MemoryBridgeOptions {
   readonly transports?: (memory: MemoryTransport) => readonly TransportPlugin[];
 }
 
-export type MemoryTransport = TransportPlugin & { readonly sender: NonNullable<TransportPlugin["sender"]> };
+type MemoryTransport = TransportPlugin & { readonly sender: NonNullable<TransportPlugin["sender"]> };
 
 export interface MemoryBridge {
   readonly hub: MemoryHub;
