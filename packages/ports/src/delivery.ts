@@ -16,7 +16,9 @@ export type Settlement =
   /** Forget it: it was sent, dropped on purpose, or kept somewhere durable. */
   | { readonly kind: "accept"; readonly outcome: AcceptedOutcome; readonly envelopeId: string }
   /** Hand it out again, not before `delayMs`. Given only to a delivery that is {@link Delivery.releasable}. */
-  | { readonly kind: "release"; readonly delayMs: number };
+  | { readonly kind: "release"; readonly delayMs: number }
+  /** Not taken, and never will be: its owner is to be told why. Given only to one that is {@link Delivery.refusable}. */
+  | { readonly kind: "refuse"; readonly error: BridgeError };
 
 /**
  * One attempt of a source to hand a message over.
@@ -35,6 +37,8 @@ export interface Delivery {
   readonly signal?: AbortSignal | undefined;
   /** Whether the source can hand the message out again later, so that waiting for a retry need not hold a slot. */
   readonly releasable?: boolean | undefined;
+  /** Whether the source can tell the message's owner, who waits for the answer, that it was not taken. */
+  readonly refusable?: boolean | undefined;
   /** Why the message could not even be decoded: the engine then writes `payload` to the DLQ as rejected. */
   readonly undecodable?: BridgeError | undefined;
   /**

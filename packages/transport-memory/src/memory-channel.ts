@@ -180,7 +180,7 @@ export class MemoryChannel {
   /** For receivers: a message that was taken has been settled. */
   settle(held: Held, settlement: Settlement, clock: Clock): void {
     this.#unsettled--;
-    if (settlement.kind === "accept") {
+    if (settlement.kind !== "release") {
       this.#accepted++;
     } else {
       this.#released++;

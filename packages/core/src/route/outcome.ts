@@ -7,7 +7,7 @@ export interface LegOutcome<Ended extends string = Disposition | "persisted"> {
   readonly disposition: Ended;
   /** Why it was not delivered. */
   readonly error?: BridgeError | undefined;
-  /** With `released`: how long the source is to wait. */
+  /** With `released`: how long the source is to wait. Absent when it is not to come again: it was refused. */
   readonly delayMs?: number | undefined;
   /** Empty when it failed before a binding was chosen. */
   readonly bindingId: string;

@@ -10,6 +10,7 @@ export function settlementOf(outcome: Outcome, envelopeId: string): Settlement |
     case "abandoned":
       return undefined;
     case "released":
+      if (outcome.delayMs === undefined && outcome.error !== undefined) return { kind: "refuse", error: outcome.error };
       return { kind: "release", delayMs: outcome.delayMs ?? 0 };
     case "delivered":
     case "persisted":

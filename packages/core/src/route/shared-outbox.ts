@@ -84,7 +84,7 @@ export class SharedOutbox implements Handover {
         ended.push({ disposition: "duplicate", bindingId, recordId: result.id });
       } else {
         const conflict = new BridgeError("ID_CONFLICT", "another payload has been accepted under this message id");
-        ended.push(await this.#fail(work, target, conflict));
+        ended.push(await this.#conflict(work, target, conflict));
       }
     }
     return summarise(ended);
@@ -109,6 +109,13 @@ export class SharedOutbox implements Handover {
     } catch (thrown) {
       return BridgeError.from(thrown);
     }
+  }
+
+  /** A caller who waits for the answer is told; for anybody else it goes by the policy (contract §8). */
+  async #conflict(work: Work, target: Target, error: BridgeError): Promise<EndedLeg> {
+    if (work.delivery.refusable !== true) return this.#fail(work, target, error);
+    target.account.close("released");
+    return { disposition: "released", error, bindingId: target.bindingId };
   }
 
   /** Ends a leg that never got into the outbox, by the policy. */

@@ -1,3 +1,4 @@
+import { BridgeError } from "@bridge/ports";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type LegOutcome, summarise } from "../../src/route/outcome.ts";
@@ -26,6 +27,14 @@ describe("settlement of a delivery", () => {
         envelopeId: "m",
       });
     }
+  });
+
+  test("what was refused is not to come again: its owner is told why", () => {
+    const error = new BridgeError("ID_CONFLICT", "another payload");
+    expect(settlementOf({ disposition: "released", error, failedBindings: [] }, "m")).toEqual({
+      kind: "refuse",
+      error,
+    });
   });
 
   test("over all legs: nothing is told while one is abandoned; delivered only when every leg was", () => {

@@ -91,6 +91,8 @@ export class HttpDelivery implements Delivery {
   readonly message: SourceMessage;
   /** The engine holds the message while it waits for a retry: HTTP cannot hand it out again later. */
   readonly releasable = false;
+  /** The caller waits for the answer. */
+  readonly refusable = true;
   readonly #exchange: Exchange;
 
   constructor(message: SourceMessage, exchange: Exchange) {

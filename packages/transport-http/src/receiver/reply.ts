@@ -54,6 +54,8 @@ export function replyTo(settlement: Settlement): Reply {
       const { envelopeId, outcome } = settlement;
       return { status: 202, body: asciiJson({ status: "accepted", envelope_id: envelopeId, outcome }) };
     }
+    case "refuse":
+      return { status: 422, body: error(settlement.error.message) };
     case "release": {
       const seconds = Math.max(1, Math.ceil(settlement.delayMs / 1_000));
       return { ...REFUSALS.notConfirmed, headers: ["Retry-After", String(seconds)] };

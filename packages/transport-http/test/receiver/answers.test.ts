@@ -97,6 +97,17 @@ describe("a settled message (contract 8)", () => {
     const response = await answer;
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "3"]);
   });
+
+  test("a message that is refused is answered 422 with the reason (contract 8)", async () => {
+    await using source = await openReceiver();
+    const answer = post(source);
+    const delivery = await source.next();
+    expect(delivery.refusable).toBe(true);
+    await delivery.settle({ kind: "refuse", error: new BridgeError("ID_CONFLICT", "another payload under this id") });
+    const response = await answer;
+    expect(response.status).toBe(422);
+    expect(await response.json()).toEqual({ error: "another payload under this id" });
+  });
 });
 
 describe("a message that is not settled (contract 8)", () => {
