@@ -13,7 +13,7 @@ const options = v.strictObject({
   ),
   max_records: describe(
     v.optional(integer(1), 100_000),
-    "The most records, finished ones included. When they are reached, further messages wait at their source.",
+    "The most records. Finished ones make room for new ones; when none is finished, further messages wait at their source.",
   ),
   retention: describe(v.optional(duration(), "1h"), "How long finished records stay as evidence against duplicates."),
 });

@@ -2,7 +2,7 @@ import { BridgeError, type Clock, type OutboxStore, type Random } from "@bridge/
 import { RecordTable } from "./record-table.ts";
 
 export interface MemoryOutboxOptions {
-  /** The most records, finished ones included; `persist` fails as `UNAVAILABLE` beyond it. */
+  /** The most records. Finished ones make room for new ones; when none is finished `persist` fails as `UNAVAILABLE`. */
   readonly maxRecords: number;
   /** How long finished records stay as evidence against duplicates, in milliseconds. */
   readonly retentionMs: number;

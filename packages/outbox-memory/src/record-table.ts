@@ -39,6 +39,8 @@ export class RecordTable {
   readonly #byIdentity = new Map<string, Row>();
   /** Unfinished rows of each route and binding, in the order in which they were persisted. */
   readonly #queues = new Map<string, Set<Row>>();
+  /** Finished rows, the one that was finished first at the front. */
+  readonly #finished = new Set<Row>();
 
   constructor(options: RecordTableOptions) {
     this.#options = options;
@@ -47,12 +49,14 @@ export class RecordTable {
   persist(records: readonly OutboxRecord[]): readonly PersistResult[] {
     const { maxRecords, clock } = this.#options;
     const fresh = records.filter((record) => !this.#byIdentity.has(identityOf(record)));
-    if (this.#byId.size + fresh.length > maxRecords) {
+    if (this.#byId.size - this.#finished.size + fresh.length > maxRecords) {
       throw new BridgeError(
         "UNAVAILABLE",
-        `the memory outbox is full: it holds max_records ${maxRecords}, finished ones included; raise max_records or shorten retention`,
+        `the memory outbox is full: it holds max_records ${maxRecords}, none of them delivered; raise max_records, or see why its targets do not accept`,
       );
     }
+    // Evidence against duplicates is worth less than a message.
+    while (this.#byId.size + fresh.length > maxRecords) this.#forgetFirst();
     return records.map((record): PersistResult => {
       const identity = identityOf(record);
       const there = this.#byIdentity.get(identity);
@@ -109,6 +113,7 @@ export class RecordTable {
     row.status = outcome.kind;
     row.finishedAt = this.#options.clock.now();
     this.#queueOf(row.record.routeId, row.record.bindingId).delete(row);
+    this.#finished.add(row);
     return true;
   }
 
@@ -160,16 +165,24 @@ export class RecordTable {
 
   /** Drops the rows that were finished before a time. */
   forget(finishedBefore: number): void {
-    for (const row of this.#byId.values()) {
-      if (row.status === "pending" || row.finishedAt >= finishedBefore) continue;
-      this.#byId.delete(row.record.id);
-      this.#byIdentity.delete(identityOf(row.record));
+    for (const row of this.#finished) {
+      if (row.finishedAt >= finishedBefore) break;
+      this.#forgetFirst();
     }
+  }
+
+  #forgetFirst(): void {
+    const [row] = this.#finished;
+    if (row === undefined) return;
+    this.#finished.delete(row);
+    this.#byId.delete(row.record.id);
+    this.#byIdentity.delete(identityOf(row.record));
   }
 
   clear(): void {
     this.#byId.clear();
     this.#byIdentity.clear();
+    this.#finished.clear();
     this.#queues.clear();
   }
 
