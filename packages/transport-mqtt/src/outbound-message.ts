@@ -1,12 +1,13 @@
 import { BridgeError, carriedHeaders, type Envelope, RESERVED } from "@bridge/ports";
 import { encodeCorrelation } from "./correlation.ts";
 import { isMqttHeader, MQTT_HEADERS, PROPERTIES } from "./header-names.ts";
-import { MAX_STRING_BYTES, stringProblem } from "./mqtt-string.ts";
+import { escaped, isTooLong, MAX_STRING_BYTES, stringProblem } from "./mqtt-string.ts";
 import type { PublishProperties } from "./publish-frame.ts";
 import { topicProblem } from "./topic.ts";
 
 /** The longest expiry that can be said: about 136 years. */
 const MAX_EXPIRY_S = 0xffff_ffff;
+const MAX_SHOWN_NAME = 100;
 
 /**
  * The MQTT 5 properties that an envelope is sent with (the README's table, from left to right).
@@ -36,9 +37,17 @@ function userProperties(envelope: Envelope, idProperty: string): readonly string
   for (const [name, value] of carriedHeaders(headers)) {
     if (name === idProperty || name === PROPERTIES.orderingKey || name === PROPERTIES.dedupId) continue;
     if (isMqttHeader(name)) continue;
-    properties.push(checked("the name of a header", name), checked(`the header "${name}"`, value));
+    properties.push(fitting(name, name), fitting(name, value));
   }
   return properties;
+}
+
+/** The name or the value of a header, as it can be carried. */
+function fitting(name: string, text: string): string {
+  const carried = escaped(text);
+  if (!isTooLong(carried)) return carried;
+  const shown = name.slice(0, MAX_SHOWN_NAME);
+  throw new BridgeError("INVALID_PAYLOAD", `the header "${shown}" is longer than ${MAX_STRING_BYTES} bytes`);
 }
 
 function responseTopic(topic: string | undefined): string | undefined {
@@ -59,6 +68,7 @@ function secondsLeft(ms: number): number {
   return Math.min(Math.ceil(ms / 1_000), MAX_EXPIRY_S);
 }
 
+/** Identities and addresses are not altered to make them fit. */
 function checked(what: string, text: string): string {
   const problem = stringProblem(text);
   if (problem === undefined) return text;
