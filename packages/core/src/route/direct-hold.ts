@@ -76,8 +76,13 @@ export class DirectHold implements Handover {
   }
 
   async #send(work: Work, target: Target): Promise<BridgeError | undefined> {
+    let address: string;
     try {
-      const address = target.address(work.envelope);
+      address = target.address(work.envelope);
+    } catch (thrown) {
+      return uncharged(BridgeError.from(thrown));
+    }
+    try {
       target.account.attempts++;
       await this.#guards.send(target.sender, work.envelope, address, work);
       return undefined;
@@ -85,4 +90,9 @@ export class DirectHold implements Handover {
       return BridgeError.from(thrown);
     }
   }
+}
+
+/** The same failure, of something that came before any send. */
+function uncharged(error: BridgeError): BridgeError {
+  return new BridgeError(error.code, error.message, { cause: error.cause, charged: false });
 }

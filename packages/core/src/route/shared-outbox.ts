@@ -119,7 +119,7 @@ export class SharedOutbox implements Handover {
   }
 
   /** Ends a leg that never got into the outbox, by the policy. */
-  async #fail(work: Work, target: Target, error: BridgeError): Promise<LegOutcome> {
+  async #fail(work: Work, target: Target, error: BridgeError): Promise<EndedLeg> {
     const { failures } = this.#options;
     const { bindingId, account } = target;
     const ended = await failures.after(work, bindingId, error, failures.attemptsOf(work, bindingId));

@@ -229,10 +229,10 @@ class RuntimeSupervisor implements Supervisor {
       budgets: () => this.#config.bridge,
     });
     await this.#stores.open(this.#config.stores, this.#root.signal);
-    const runtime = new Runtime(parts);
+    // Known before it runs: what a failed start could not close again, the next start has to hear of.
+    const runtime = (this.#runtime = new Runtime(parts));
     this.#sessionCounts.follow(runtime.links);
     await runtime.start(this.#root.signal);
-    this.#runtime = runtime;
     this.#enter({ kind: "running" });
   }
 

@@ -264,6 +264,23 @@ describe("resolution", () => {
     ]);
     await supervisor.shutdown();
   });
+
+  test("an address whose header is missing is BINDING_UNRESOLVED, and no attempt: nothing was sent", async () => {
+    const bridge = memoryBridge({
+      config: (config) => ({
+        ...config,
+        bindings: config.bindings.map((binding) => ({ ...binding, address: "out/{device}" })),
+      }),
+    });
+    const { hub, supervisor } = bridge;
+    await supervisor.start(bound());
+    hub.publish("in", { id: "m1" });
+    await hub.channel("in").waitForSettlements(1, bound());
+    expect(await entries(bridge.dlq)).toMatchObject([
+      { bindingId: "out", errorCode: "BINDING_UNRESOLVED", attempts: 0 },
+    ]);
+    await supervisor.shutdown();
+  });
 });
 
 describe("ordering keys", () => {

@@ -128,6 +128,15 @@ describe("spec 3.1: states of the bridge", () => {
     await expect(bridge.supervisor.start(bound())).rejects.toMatchObject({ kind: "conflict" });
     await expect(bridge.supervisor.shutdown()).rejects.toMatchObject({ phases: ["sender out"] });
   });
+
+  test("what a failed start could not close again makes the next start find the bridge beyond recovery", async () => {
+    const bridge = wedged();
+    bridge.hub.channel("in").opens.failNext(1, new BridgeError("UNAVAILABLE", "the port is taken"));
+    await expect(bridge.supervisor.start(bound())).rejects.toMatchObject({ kind: "conflict" });
+    expect(bridge.supervisor.state().kind).toBe("paused");
+    await expect(bridge.supervisor.start(bound())).rejects.toThrow("sender out");
+    expect(bridge.supervisor.state()).toMatchObject({ kind: "terminal", cause: "wedged" });
+  });
 });
 
 /** A bridge whose sender refuses to close. */
