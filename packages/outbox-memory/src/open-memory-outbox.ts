@@ -17,7 +17,7 @@ const COMPACT_EVERY_MS = 1_000;
 export function openMemoryOutbox(options: MemoryOutboxOptions): OutboxStore {
   const { clock, retentionMs } = options;
   const table = new RecordTable(options);
-  const compaction = clock.every(COMPACT_EVERY_MS, () => table.forget(clock.now() - retentionMs));
+  const compaction = clock.every(COMPACT_EVERY_MS, () => table.forget(retentionMs));
   let closed = false;
 
   function begin(signal: AbortSignal): RecordTable {

@@ -3,6 +3,7 @@ import {
   type ClaimEnd,
   type ClaimRequest,
   type Clock,
+  type Envelope,
   type OutboxBacklog,
   type OutboxClaim,
   type OutboxFilter,
@@ -13,16 +14,21 @@ import {
   type PersistResult,
   type Random,
 } from "@bridge/ports";
+import { type Linked, LinkedList } from "./linked-list.ts";
 
-interface Row {
+/** In the queue of its route and binding until it is finished, and then among the finished. */
+interface Row extends Linked<Row> {
+  readonly identity: string;
   readonly record: OutboxRecord;
   status: OutboxStatus;
   attempts: number;
-  dueAt: number;
+  /** Of a record that waits for a retry: epoch milliseconds. A new one is due whatever the clock says. */
+  retryAt: number | undefined;
   /** Of the loan, whether it has lapsed or not. */
   token: string | undefined;
   /** Monotonic milliseconds. */
   lentUntil: number;
+  /** Monotonic milliseconds. */
   finishedAt: number;
 }
 
@@ -37,58 +43,44 @@ export class RecordTable {
   readonly #options: RecordTableOptions;
   readonly #byId = new Map<string, Row>();
   readonly #byIdentity = new Map<string, Row>();
-  /** Unfinished rows of each route and binding, in the order in which they were persisted. */
-  readonly #queues = new Map<string, Set<Row>>();
-  /** Finished rows, the one that was finished first at the front. */
-  readonly #finished = new Set<Row>();
+  /** Unfinished rows of each route and binding that has some, in the order in which they were persisted. */
+  readonly #queues = new Map<string, LinkedList<Row>>();
+  /** In the order in which they were finished. */
+  readonly #finished = new LinkedList<Row>();
 
   constructor(options: RecordTableOptions) {
     this.#options = options;
   }
 
+  /** @throws BridgeError `UNAVAILABLE` when there is no room for all that is new; then none of it is entered */
   persist(records: readonly OutboxRecord[]): readonly PersistResult[] {
-    const { maxRecords, clock } = this.#options;
-    const fresh = records.filter((record) => !this.#byIdentity.has(identityOf(record)));
-    if (this.#byId.size - this.#finished.size + fresh.length > maxRecords) {
+    const { maxRecords } = this.#options;
+    const entries = records.map((record) => {
+      const identity = identityOf(record);
+      return { identity, record, known: this.#resultOfRepeat(identity, record) };
+    });
+    const fresh = new Set(entries.flatMap(({ known, identity }) => (known === undefined ? identity : []))).size;
+    if (this.#byId.size - this.#finished.size + fresh > maxRecords) {
       throw new BridgeError(
         "UNAVAILABLE",
         `the memory outbox is full: it holds max_records ${maxRecords}, none of them delivered; raise max_records, or see why its targets do not accept`,
       );
     }
     // Evidence against duplicates is worth less than a message.
-    while (this.#byId.size + fresh.length > maxRecords) this.#forgetFirst();
-    return records.map((record): PersistResult => {
-      const identity = identityOf(record);
-      const there = this.#byIdentity.get(identity);
-      if (there !== undefined) {
-        if (there.record.payloadDigest !== record.payloadDigest) return { kind: "conflict" };
-        return { kind: "duplicate", id: there.record.id, status: there.status };
-      }
-      const row: Row = {
-        record: { ...record, envelope: { ...record.envelope, payload: record.envelope.payload.slice() } },
-        status: "pending",
-        attempts: 0,
-        dueAt: clock.now(),
-        token: undefined,
-        lentUntil: 0,
-        finishedAt: 0,
-      };
-      this.#byId.set(record.id, row);
-      this.#byIdentity.set(identity, row);
-      this.#queueOf(record.routeId, record.bindingId).add(row);
-      return { kind: "persisted" };
-    });
+    while (this.#byId.size + fresh > maxRecords) this.#forgetFirst();
+    return entries.map(
+      ({ identity, record, known }) => known ?? this.#resultOfRepeat(identity, record) ?? this.#enter(identity, record),
+    );
   }
 
   claim({ routeId, bindingId, limit, loanMs }: ClaimRequest): readonly OutboxClaim[] {
-    const now = this.#options.clock.now();
     const claims: OutboxClaim[] = [];
     /** Keys whose oldest unfinished record this call does not return. */
     const blocked = new Set<string>();
-    for (const row of this.#queueOf(routeId, bindingId)) {
+    for (const row of this.#queues.get(nameOf(routeId, bindingId)) ?? []) {
       if (claims.length >= limit) break;
       const { orderingKey } = row.record;
-      const free = row.dueAt <= now && !this.#isLent(row);
+      const free = !this.#isLent(row) && !this.#isWaiting(row);
       if (free && (orderingKey === undefined || !blocked.has(orderingKey))) claims.push(this.#lend(row, loanMs));
       else if (orderingKey !== undefined) blocked.add(orderingKey);
     }
@@ -103,17 +95,17 @@ export class RecordTable {
   /** Whether the end still counted. */
   finish({ id, token, outcome }: ClaimEnd): boolean {
     const row = this.#byId.get(id);
-    if (row === undefined || row.status !== "pending" || row.token !== token) return false;
+    if (row === undefined || row.token !== token) return false;
     row.token = undefined;
     if (outcome.kind === "retry") {
-      row.dueAt = outcome.dueAt;
+      row.retryAt = outcome.dueAt;
       row.attempts = outcome.attempts;
-      return true;
+    } else {
+      row.status = outcome.kind;
+      row.finishedAt = this.#options.clock.monotonic();
+      this.#leaveQueue(row);
+      this.#finished.add(row);
     }
-    row.status = outcome.kind;
-    row.finishedAt = this.#options.clock.now();
-    this.#queueOf(row.record.routeId, row.record.bindingId).delete(row);
-    this.#finished.add(row);
     return true;
   }
 
@@ -129,21 +121,20 @@ export class RecordTable {
   }
 
   backlog(): readonly OutboxBacklog[] {
-    const now = this.#options.clock.now();
     return [...this.#queues.values()].flatMap((queue) => {
-      const [oldest] = queue;
-      if (oldest === undefined) return [];
+      const { first } = queue;
+      if (first === undefined) return [];
       const heads = new Map<string, Row>();
       for (const row of queue) {
         const { orderingKey } = row.record;
         if (orderingKey !== undefined && !heads.has(orderingKey)) heads.set(orderingKey, row);
       }
       return {
-        routeId: oldest.record.routeId,
-        bindingId: oldest.record.bindingId,
+        routeId: first.record.routeId,
+        bindingId: first.record.bindingId,
         depth: queue.size,
-        oldestCreatedAt: oldest.record.createdAt,
-        blockedKeys: [...heads.values()].filter((row) => row.dueAt > now && !this.#isLent(row)).length,
+        oldestCreatedAt: first.record.createdAt,
+        blockedKeys: [...heads.values()].filter((row) => this.#isWaiting(row) && !this.#isLent(row)).length,
       };
     });
   }
@@ -163,47 +154,78 @@ export class RecordTable {
     return heads;
   }
 
-  /** Drops the rows that were finished before a time. */
-  forget(finishedBefore: number): void {
-    for (const row of this.#finished) {
-      if (row.finishedAt >= finishedBefore) break;
+  /** Drops the rows that were finished at least so many milliseconds ago. */
+  forget(ageMs: number): void {
+    const youngest = this.#options.clock.monotonic() - ageMs;
+    for (let row = this.#finished.first; row !== undefined && row.finishedAt <= youngest; row = this.#finished.first) {
       this.#forgetFirst();
     }
-  }
-
-  #forgetFirst(): void {
-    const [row] = this.#finished;
-    if (row === undefined) return;
-    this.#finished.delete(row);
-    this.#byId.delete(row.record.id);
-    this.#byIdentity.delete(identityOf(row.record));
   }
 
   clear(): void {
     this.#byId.clear();
     this.#byIdentity.clear();
-    this.#finished.clear();
     this.#queues.clear();
+    this.#finished.clear();
   }
 
-  #queueOf(routeId: string, bindingId: string): Set<Row> {
-    const name = JSON.stringify([routeId, bindingId]);
-    let queue = this.#queues.get(name);
-    if (queue === undefined) {
-      queue = new Set();
-      this.#queues.set(name, queue);
-    }
-    return queue;
+  #forgetFirst(): void {
+    const row = this.#finished.first;
+    if (row === undefined) return;
+    this.#finished.delete(row);
+    this.#byId.delete(row.record.id);
+    this.#byIdentity.delete(row.identity);
+  }
+
+  /** `undefined` for a record that is new. */
+  #resultOfRepeat(identity: string, { payloadDigest }: OutboxRecord): PersistResult | undefined {
+    const there = this.#byIdentity.get(identity);
+    if (there === undefined) return undefined;
+    if (there.record.payloadDigest !== payloadDigest) return { kind: "conflict" };
+    return { kind: "duplicate", id: there.record.id, status: there.status };
+  }
+
+  #enter(identity: string, record: OutboxRecord): PersistResult {
+    const row: Row = {
+      identity,
+      record: copyOf(record),
+      status: "pending",
+      attempts: 0,
+      retryAt: undefined,
+      token: undefined,
+      lentUntil: 0,
+      finishedAt: 0,
+      before: undefined,
+      after: undefined,
+    };
+    this.#byId.set(record.id, row);
+    this.#byIdentity.set(identity, row);
+    const name = nameOf(record.routeId, record.bindingId);
+    const queue = this.#queues.get(name) ?? new LinkedList();
+    this.#queues.set(name, queue);
+    queue.add(row);
+    return { kind: "persisted" };
+  }
+
+  #leaveQueue(row: Row): void {
+    const name = nameOf(row.record.routeId, row.record.bindingId);
+    const queue = this.#queues.get(name);
+    queue?.delete(row);
+    if (queue?.size === 0) this.#queues.delete(name);
   }
 
   #isLent(row: Row): boolean {
     return row.token !== undefined && this.#options.clock.monotonic() < row.lentUntil;
   }
 
+  #isWaiting(row: Row): boolean {
+    return row.retryAt !== undefined && this.#options.clock.now() < row.retryAt;
+  }
+
   #lend(row: Row, loanMs: number): OutboxClaim {
     row.token = this.#options.random.id();
     row.lentUntil = this.#options.clock.monotonic() + loanMs;
-    return { record: row.record, token: row.token, attempts: row.attempts };
+    return { record: copyOf(row.record), token: row.token, attempts: row.attempts };
   }
 
   #headOf(row: Row): OutboxHead {
@@ -217,7 +239,7 @@ export class RecordTable {
       address,
       orderingKey,
       createdAt,
-      dueAt: row.dueAt,
+      dueAt: row.retryAt ?? createdAt,
       attempts: row.attempts,
       lent: this.#isLent(row),
     };
@@ -226,4 +248,22 @@ export class RecordTable {
 
 function identityOf({ routeId, bindingId, envelope }: OutboxRecord): string {
   return JSON.stringify([routeId, bindingId, envelope.id]);
+}
+
+function nameOf(routeId: string, bindingId: string): string {
+  return JSON.stringify([routeId, bindingId]);
+}
+
+/** Only bytes can be changed by those who have them. */
+function copyOf(record: OutboxRecord): OutboxRecord {
+  const { envelope, received } = record;
+  return {
+    ...record,
+    envelope: withOwnBytes(envelope),
+    ...(received !== undefined && { received: withOwnBytes(received) }),
+  };
+}
+
+function withOwnBytes(envelope: Envelope): Envelope {
+  return { ...envelope, payload: envelope.payload.slice() };
 }
