@@ -27,7 +27,7 @@ export {
   type Topic,
   type TransportPlugin,
 } from "./plugin.ts";
-export { type Processor, type ProcessorResult } from "./processor.ts";
+export { type Admission, type Processor, type ProcessorResult, type SendOutcome } from "./processor.ts";
 export { type Clock, type LogFields, type Logger, type Random, type Seams, silentLogger } from "./seams.ts";
 export {
   type Addressing,

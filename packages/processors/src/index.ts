@@ -1,1 +1,4 @@
-export {};
+export { circuitBreakerPlugin } from "./circuit-breaker-plugin.ts";
+export { filterPlugin } from "./filter-plugin.ts";
+export { schemaPlugin } from "./schema-plugin.ts";
+export { transformPlugin } from "./transform-plugin.ts";
