@@ -14,6 +14,7 @@ import { deadLetterOf } from "../route/dead-letter.ts";
 import { decide } from "../route/decide.ts";
 import { expiryOf } from "../route/expiry.ts";
 import { dropped } from "../route/failures.ts";
+import { Gates } from "../route/gates.ts";
 import { KeyedOrder } from "../route/keyed-order.ts";
 import type { RouteParts, Target } from "../route/route-parts.ts";
 import { Cancelled, SendGuards } from "../route/send-guards.ts";
@@ -59,6 +60,7 @@ export class Drain implements Disposable {
   readonly #options: DrainOptions;
   readonly #policy: RoutePolicy;
   readonly #guards: SendGuards;
+  readonly #gates: Gates;
   readonly #writer: DeadLetterWriter;
   readonly #slots: Slots;
   readonly #order = new KeyedOrder();
@@ -78,6 +80,7 @@ export class Drain implements Disposable {
     this.#options = options;
     this.#policy = parts.config.policy;
     this.#guards = new SendGuards(parts.clock, this.#policy.sendTimeoutMs);
+    this.#gates = new Gates(parts.processors);
     this.#writer = new DeadLetterWriter(parts);
     this.#slots = new Slots(this.#policy.maxInFlight);
     this.#ends = new ClaimEnds(options.store, parts);
@@ -217,18 +220,19 @@ export class Drain implements Disposable {
     const late = this.#quiescing || parts.clock.monotonic() > batch.deadline;
     const linkDown = target.link !== undefined && !target.link.connected;
     if (late || linkDown || (key !== undefined && batch.blocked.has(key))) return this.#giveBack(attempts);
-    let error = expiryOf(record.envelope, parts.clock);
-    if (error === undefined) {
-      try {
-        target.account.attempts++;
-        await this.#guards.send(target.sender, record.envelope, record.address, claim);
-        return { end: { kind: "done" }, outcome: await this.#delivered(claim) };
-      } catch (thrown) {
-        if (thrown instanceof Cancelled) return this.#giveBack(attempts);
-        error = BridgeError.from(thrown);
-      }
+    const expired = expiryOf(record.envelope, parts.clock);
+    if (expired !== undefined) return this.#failed(claim, expired);
+    const ended = this.#gates.admit(record.envelope, target.bindingId);
+    if (typeof ended !== "function") return this.#failed(claim, ended);
+    try {
+      target.account.attempts++;
+      await this.#guards.send(target.sender, record.envelope, record.address, claim);
+      ended(undefined);
+    } catch (thrown) {
+      ended(thrown);
+      return thrown instanceof Cancelled ? this.#giveBack(attempts) : this.#failed(claim, BridgeError.from(thrown));
     }
-    return this.#failed(claim, error);
+    return { end: { kind: "done" }, outcome: await this.#delivered(claim) };
   }
 
   #giveBack(attempts: number): Verdict {

@@ -1,6 +1,7 @@
 import { BridgeError, orAborted } from "@bridge/ports";
 import { expiryOf } from "./expiry.ts";
 import type { Failures } from "./failures.ts";
+import { Gates } from "./gates.ts";
 import type { Handover } from "./handover.ts";
 import { type EndedLeg, type Outcome, summarise } from "./outcome.ts";
 import type { RouteParts, Target } from "./route-parts.ts";
@@ -15,11 +16,13 @@ export class DirectHold implements Handover {
   readonly #parts: RouteParts;
   readonly #failures: Failures;
   readonly #guards: SendGuards;
+  readonly #gates: Gates;
 
   constructor(parts: RouteParts, failures: Failures) {
     this.#parts = parts;
     this.#failures = failures;
     this.#guards = new SendGuards(parts.clock, parts.config.policy.sendTimeoutMs);
+    this.#gates = new Gates(parts.processors);
   }
 
   cancel(work: Work): void {
@@ -82,11 +85,15 @@ export class DirectHold implements Handover {
     } catch (thrown) {
       return uncharged(BridgeError.from(thrown));
     }
+    const ended = this.#gates.admit(work.envelope, target.bindingId);
+    if (typeof ended !== "function") return ended;
     try {
       target.account.attempts++;
       await this.#guards.send(target.sender, work.envelope, address, work);
+      ended(undefined);
       return undefined;
     } catch (thrown) {
+      ended(thrown);
       return BridgeError.from(thrown);
     }
   }

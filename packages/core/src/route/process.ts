@@ -1,9 +1,10 @@
-import { BridgeError, deadline, type Envelope, orAborted } from "@bridge/ports";
+import { BridgeError } from "@bridge/ports";
 import { expiryOf } from "./expiry.ts";
 import type { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
 import { type EndedLeg, type Outcome, summarise } from "./outcome.ts";
-import type { NamedProcessor, RouteParts, Target } from "./route-parts.ts";
+import type { RouteParts, Target } from "./route-parts.ts";
+import { runProcessor } from "./run-processor.ts";
 import type { Work } from "./work.ts";
 
 /** The way of a message through one route: expiry, processors, resolver; then its delivery mode hands it on. */
@@ -76,37 +77,12 @@ export class Process {
 
   async #processAll(work: Work): Promise<BridgeError | undefined> {
     let envelope = work.received;
-    for (const named of this.#parts.processors) {
-      const result = await this.#processOne(named, envelope, work);
+    for (const processor of this.#parts.processors) {
+      const result = await runProcessor(processor, envelope, this.#parts.config.policy.sendTimeoutMs, work.signal);
       if (result instanceof BridgeError) return result;
       envelope = result;
     }
     work.envelope = envelope;
     return undefined;
-  }
-
-  async #processOne(
-    { id, processor }: NamedProcessor,
-    envelope: Envelope,
-    work: Work,
-  ): Promise<Envelope | BridgeError> {
-    const { sendTimeoutMs } = this.#parts.config.policy;
-    using bound = deadline(
-      sendTimeoutMs,
-      new BridgeError("TIMEOUT", `processor ${id} did not end within ${sendTimeoutMs} ms`),
-    );
-    const signal = AbortSignal.any([work.signal, bound.signal]);
-    try {
-      const result = await orAborted(Promise.resolve(processor.process(envelope, signal)), signal);
-      if (result.kind === "pass") return result.envelope;
-      return new BridgeError("MESSAGE_FILTERED", `processor ${id}: ${result.reason}`);
-    } catch (thrown) {
-      const error = BridgeError.from(thrown);
-      return new BridgeError(error.code, `processor ${id}: ${error.message}`, {
-        retryAfterMs: error.retryAfterMs,
-        charged: error.charged,
-        cause: thrown,
-      });
-    }
   }
 }

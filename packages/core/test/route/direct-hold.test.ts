@@ -361,6 +361,55 @@ describe("processors", () => {
   });
 });
 
+describe("processors that have a say before each send", () => {
+  test("a refused send is not tried and, when it says so, not charged; those who let it through hear how it ended", async () => {
+    const heard: string[] = [];
+    let open = false;
+    const breaker: Processor = {
+      process: (envelope) => ({ kind: "pass", envelope }),
+      admit: (_envelope, bindingId) =>
+        open
+          ? { kind: "admitted", ended: ({ kind }) => void heard.push(`${bindingId} ${kind}`) }
+          : {
+              kind: "refused",
+              error: new BridgeError("UNAVAILABLE", "circuit open", { charged: false, retryAfterMs: 5_000 }),
+            },
+    };
+    const { hub, clock, supervisor } = memoryBridge({ processors: [breaker], policy: { maxReplayAttempts: 2 } });
+    await supervisor.start(bound());
+    hub.channel("out").sends.failNext(1, outage);
+    hub.publish("in", { id: "m1" });
+    await clock.advance(60_000);
+    expect(supervisor.stats().legs[0]).toMatchObject({ attempts: 0, inFlight: 1 });
+    open = true;
+    await clock.until(() => hub.channel("in").accepted === 1);
+    expect(heard).toEqual(["out failed", "out accepted"]);
+    expect(supervisor.stats().legs[0]).toMatchObject({ attempts: 2, dispositions: { delivered: 1 } });
+    await supervisor.shutdown();
+  });
+
+  test("garbage in place of a result fails the message by policy, with the processor's name", async () => {
+    for (const garbage of [
+      undefined,
+      5,
+      {},
+      { kind: "pass" },
+      { kind: "pass", envelope: { id: 1 } },
+      { kind: "filter" },
+    ]) {
+      const broken: Processor = { process: () => garbage as never };
+      const bridge = memoryBridge({ processors: [broken], policy: { maxReplayAttempts: 1 } });
+      await bridge.supervisor.start(bound());
+      bridge.hub.publish("in", { id: "m1" });
+      await bridge.hub.channel("in").waitForSettlements(1, bound());
+      expect(await entries(bridge.dlq)).toMatchObject([
+        { errorCode: "INTERNAL", lastError: "processor p0: did not answer with a result" },
+      ]);
+      await bridge.supervisor.shutdown();
+    }
+  });
+});
+
 describe("cancellation never settles, drops, dead-letters or charges", () => {
   test("a delivery that its source takes back is abandoned and comes again", async () => {
     const { hub, clock, supervisor } = memoryBridge({ session: true, policy: { maxReplayAttempts: 2 } });
