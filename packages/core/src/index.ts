@@ -2,6 +2,13 @@ export { redrive, type RedriveOptions, type RedriveTarget } from "./dlq/redrive.
 export { type RedriveFailure, type RedriveResult } from "./dlq/redrive-result.ts";
 export { type MoveResult } from "./outbox/dead-letter-record.ts";
 export { OperationError, type OperationErrorKind } from "./operation-error.ts";
+export {
+  type BindingStep,
+  explain,
+  type ExplainOptions,
+  type Explanation,
+  type ProcessorStep,
+} from "./route/explain.ts";
 export { INGRESS_LIMITS } from "./route/ingress.ts";
 export { type InjectResult } from "./route/inject-result.ts";
 export { StopError } from "./runtime/stop-phases.ts";

@@ -41,18 +41,26 @@ export async function configuration(
  * @throws Error when reading takes longer than 30 seconds
  */
 export async function validateFile(file: string, registry: Registry, host: HostProcess): Promise<boolean> {
+  const config = await checkedFile(file, registry, host);
+  if (config !== undefined) host.stdout.write(`${file}: valid\n`);
+  return config !== undefined;
+}
+
+/** The configuration of a file; `undefined` when something is wrong with it, which then stands on standard error. */
+export async function checkedFile(
+  file: string,
+  registry: Registry,
+  host: HostProcess,
+): Promise<BridgeConfig | undefined> {
   const loaded = await load(file, registry, host.env);
   if (loaded === "missing") {
     host.stderr.write(`${file}: there is no such file\n`);
-    return false;
+    return undefined;
   }
   for (const warning of loaded.warnings) host.stderr.write(`warning: ${formatLocatedProblem(warning)}\n`);
-  if (loaded.ok) {
-    host.stdout.write(`${file}: valid\n`);
-    return true;
-  }
+  if (loaded.ok) return loaded.config;
   for (const problem of loaded.problems) host.stderr.write(`${formatLocatedProblem(problem)}\n`);
-  return false;
+  return undefined;
 }
 
 async function load(file: string, registry: Registry, env: HostProcess["env"]): Promise<LoadedConfig | "missing"> {

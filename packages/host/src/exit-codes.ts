@@ -1,10 +1,10 @@
 /** How a process ends, and the code that says so to whoever started it (spec 3.4; contract §7). */
 export const EXIT_CODES = {
-  /** Help, version, or a configuration that `-validate` found nothing wrong with. */
+  /** Help, version, a configuration that `-validate` found nothing wrong with, or what `-try` was asked. */
   answered: 0,
   /** Asked to end, and ended cleanly. */
   stopped: 0,
-  /** `-validate` found problems, or no file. */
+  /** `-validate` found problems, or no file; the message of `-try` would not get to all of its bindings. */
   not_valid: 1,
   /** Plugins, configuration, keys, a listener or the runtime: the bridge never ran. */
   not_started: 1,

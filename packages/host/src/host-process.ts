@@ -1,2 +1,2 @@
 /** What the host needs of its process: the platform's own, or a stand-in. */
-export type HostProcess = Pick<NodeJS.Process, "argv" | "env" | "stdout" | "stderr" | "on" | "off" | "exit">;
+export type HostProcess = Pick<NodeJS.Process, "argv" | "env" | "stdin" | "stdout" | "stderr" | "on" | "off" | "exit">;

@@ -5,6 +5,7 @@ import { type Flags, parseFlags, usage, UsageError } from "./flags.ts";
 import type { HostProcess } from "./host-process.ts";
 import { messageOf } from "./message-of.ts";
 import { serveBridge } from "./serve-bridge.ts";
+import { tryMessage } from "./try-message.ts";
 
 /** What makes one program out of the bridge. */
 export interface BridgeApp {
@@ -45,6 +46,7 @@ async function run({ program, plugins }: BridgeApp, host: HostProcess): Promise<
   if (flags.version) return answer(`${program.name} ${program.version}\n`, host);
   const registry: Registry = createRegistry(plugins);
   if (flags.validate) return (await validateFile(flags.config, registry, host)) ? "answered" : "not_valid";
+  if (flags.try !== "") return (await tryMessage(flags, registry, host)) ? "answered" : "not_valid";
   return serveBridge(flags, registry, host);
 }
 

@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { parseFlags, usage, UsageError } from "../src/flags.ts";
 
-const DEFAULTS = { config: "bridge.yaml", startEmpty: true, validate: false, version: false, help: false };
+const DEFAULTS = {
+  config: "bridge.yaml",
+  startEmpty: true,
+  validate: false,
+  try: "",
+  route: "",
+  subject: "",
+  header: [],
+  version: false,
+  help: false,
+};
 
 describe("contract 7: flags", () => {
   test("without any, the defaults", () => {
@@ -43,7 +53,21 @@ describe("contract 7: flags", () => {
     expect(parseFlags(["-config=a=b"]).config).toBe("a=b");
   });
 
+  test("a message to try: its headers add up", () => {
+    const args = ["-try", "a.yaml", "-route=r", "-subject", "s", "-header", "a=1", "-header=b=2=3"];
+    expect(parseFlags(args)).toEqual({
+      ...DEFAULTS,
+      try: "a.yaml",
+      route: "r",
+      subject: "s",
+      header: ["a=1", "b=2=3"],
+    });
+  });
+
   test.each([
+    [["-try", "a.yaml"], "-try needs the -route to try"],
+    [["-header", "a"], '-header is NAME=VALUE, not "a"'],
+    [["-header", "=a"], '-header is NAME=VALUE, not "=a"'],
     [["-cofnig", "x"], "unknown flag -cofnig"],
     [["--no-such=1"], "unknown flag -no-such"],
     [["bridge.yaml"], 'unexpected argument "bridge.yaml"'],

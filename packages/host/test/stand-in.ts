@@ -1,10 +1,12 @@
 import { EventEmitter } from "node:events";
+import { Readable } from "node:stream";
 import type { HostProcess } from "../src/host-process.ts";
 
 /** A process that can be told to receive signals, and that only notes that it was told to exit. */
 export class StandIn extends EventEmitter {
   readonly argv: string[];
   readonly env: NodeJS.ProcessEnv;
+  readonly stdin: Readable;
   readonly stdout = new Output(false);
   readonly stderr: Output;
   readonly exits: number[] = [];
@@ -13,10 +15,12 @@ export class StandIn extends EventEmitter {
     args = [],
     env = {},
     terminal = false,
-  }: { args?: readonly string[]; env?: NodeJS.ProcessEnv; terminal?: boolean } = {}) {
+    input = "",
+  }: { args?: readonly string[]; env?: NodeJS.ProcessEnv; terminal?: boolean; input?: string } = {}) {
     super();
     this.argv = ["node", "bridge", ...args];
     this.env = env;
+    this.stdin = Readable.from([Buffer.from(input)]);
     this.stderr = new Output(terminal);
   }
 

@@ -1,0 +1,110 @@
+import type { BridgeConfig, Registry } from "@bridge/config";
+import { BridgeError, type Envelope, type Seams, type SourceMessage } from "@bridge/ports";
+import { Accounts } from "../accounting/accounts.ts";
+import { OperationError } from "../operation-error.ts";
+import { build, type RuntimeParts } from "../runtime/build.ts";
+import { expiryOf } from "./expiry.ts";
+import { normalise } from "./ingress.ts";
+import type { RouteParts } from "./route-parts.ts";
+import { runProcessor } from "./run-processor.ts";
+
+/** What a route would do with a message, as far as that can be told without sending it. */
+export interface Explanation {
+  /** As the route takes it in. */
+  readonly received: Envelope;
+  /** The processors that saw it, in order, and what each did. */
+  readonly processors: readonly ProcessorStep[];
+  /** As it would be sent. */
+  readonly sent: Envelope;
+  /** Where it would go; empty when it would not. */
+  readonly bindings: readonly BindingStep[];
+  /** Why it would go nowhere. */
+  readonly error?: BridgeError;
+}
+
+export interface ProcessorStep {
+  readonly id: string;
+  readonly did: "passed" | "changed" | "filtered" | "failed";
+  readonly error?: BridgeError;
+}
+
+export interface BindingStep {
+  readonly id: string;
+  /** With its placeholders filled in; absent when that is not possible. */
+  readonly address?: string;
+  readonly error?: BridgeError;
+}
+
+export interface ExplainOptions extends Seams {
+  readonly config: BridgeConfig;
+  readonly registry: Registry;
+  readonly routeId: string;
+  readonly message: SourceMessage;
+}
+
+/**
+ * Takes a message through a route's processors, resolver and addresses; opens nothing and sends nothing.
+ * @throws OperationError `not_found` for an unknown route
+ */
+export async function explain(options: ExplainOptions, signal: AbortSignal): Promise<Explanation> {
+  const { config, registry, routeId, message, clock, random, logger } = options;
+  const closed = (): undefined => undefined;
+  const accounts = new Accounts();
+  const budgets = () => config.bridge;
+  const parts = build({ clock, random, logger, config, registry, accounts, budgets, dlq: closed, outbox: closed });
+  try {
+    const route = parts.routes.find((one) => one.config.id === routeId);
+    if (route === undefined) throw new OperationError("not_found", "route not found");
+    const { envelope, error } = normalise(message, { sourceId: route.config.receiverId, clock, random });
+    return await follow(route, envelope, error ?? expiryOf(envelope, clock), signal);
+  } finally {
+    await dispose(parts);
+  }
+}
+
+async function follow(
+  route: RouteParts,
+  received: Envelope,
+  refused: BridgeError | undefined,
+  signal: AbortSignal,
+): Promise<Explanation> {
+  const processors: ProcessorStep[] = [];
+  if (refused !== undefined) return { received, processors, sent: received, bindings: [], error: refused };
+  let sent = received;
+  for (const named of route.processors) {
+    const result = await runProcessor(named, sent, route.config.policy.sendTimeoutMs, signal);
+    if (result instanceof BridgeError) {
+      processors.push({ id: named.id, did: result.class === "filtered" ? "filtered" : "failed", error: result });
+      return { received, processors, sent, bindings: [], error: result };
+    }
+    processors.push({ id: named.id, did: result === sent ? "passed" : "changed" });
+    sent = result;
+  }
+  const chosen = route.resolver(sent);
+  if (chosen === undefined) {
+    const error = new BridgeError(
+      "BINDING_UNRESOLVED",
+      "no rule of the resolver chose a binding, and it has no default",
+    );
+    return { received, processors, sent, bindings: [], error };
+  }
+  return { received, processors, sent, bindings: chosen.map((id) => bindingStep(route, id, sent)) };
+}
+
+function bindingStep({ targets }: RouteParts, id: string, sent: Envelope): BindingStep {
+  try {
+    return { id, address: targets.get(id)?.address(sent) ?? "" };
+  } catch (thrown) {
+    return { id, error: BridgeError.from(thrown) };
+  }
+}
+
+async function dispose({ links, receivers, senders, processors }: RuntimeParts): Promise<void> {
+  const parts: Partial<AsyncDisposable>[] = [
+    ...receivers.values(),
+    ...senders.values(),
+    ...links.map(({ session }) => session),
+    ...processors.map(({ processor }) => processor),
+  ];
+  await Promise.allSettled(parts.map(async (part) => part[Symbol.asyncDispose]?.()));
+}

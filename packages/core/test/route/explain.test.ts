@@ -1,0 +1,64 @@
+import { silentLogger, type Processor } from "@bridge/ports";
+import { describe, expect, test } from "vitest";
+import { explain } from "../../src/route/explain.ts";
+import { bound, memoryBridge, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
+
+const message = { id: "m1", subject: "boiler/7", payload: new TextEncoder().encode("hot"), headers: { device: "7" } };
+
+function explained(options: MemoryBridgeOptions, routeId = "r") {
+  const { config, registry, clock, hub } = memoryBridge(options);
+  const random = { next: () => 0.5, id: () => "minted" };
+  const explanation = explain({ config, registry, clock, random, logger: silentLogger, routeId, message }, bound());
+  return { explanation, hub };
+}
+
+const change: Processor = { process: (envelope) => ({ kind: "pass", envelope: { ...envelope, subject: "changed" } }) };
+const pass: Processor = { process: (envelope) => ({ kind: "pass", envelope }) };
+const filter: Processor = { process: () => ({ kind: "filter", reason: "not an alarm" }) };
+
+describe("what a route would do with a message", () => {
+  test("which processors did what, the bindings chosen and their addresses; nothing is sent", async () => {
+    const { explanation, hub } = explained({
+      processors: [pass, change],
+      dispatchMode: "fan_out",
+      bindings: ["a", "b"],
+      config: (config) => ({
+        ...config,
+        bindings: config.bindings.map((binding) => ({ ...binding, address: `${binding.id}/{device}/{$subject}` })),
+      }),
+    });
+    expect(await explanation).toMatchObject({
+      received: { subject: "boiler/7" },
+      processors: [
+        { id: "p0", did: "passed" },
+        { id: "p1", did: "changed" },
+      ],
+      sent: { subject: "changed" },
+      bindings: [
+        { id: "a", address: "a/7/changed" },
+        { id: "b", address: "b/7/changed" },
+      ],
+    });
+    expect([hub.channel("a").arrived, hub.channel("b").arrived]).toEqual([0, 0]);
+  });
+
+  test("why it would go nowhere: filtered, no binding, no address, no such route", async () => {
+    expect(await explained({ processors: [filter, change] }).explanation).toMatchObject({
+      processors: [{ id: "p0", did: "filtered" }],
+      bindings: [],
+      error: { code: "MESSAGE_FILTERED", message: "processor p0: not an alarm" },
+    });
+    const none = { type: "rules", rules: [], defaultBindings: [] } as const;
+    expect(await explained({ resolver: none }).explanation).toMatchObject({ error: { code: "BINDING_UNRESOLVED" } });
+    const unnamed = explained({
+      config: (config) => ({
+        ...config,
+        bindings: config.bindings.map((binding) => ({ ...binding, address: "{missing}" })),
+      }),
+    });
+    expect(await unnamed.explanation).toMatchObject({
+      bindings: [{ id: "out", error: { code: "BINDING_UNRESOLVED" } }],
+    });
+    await expect(explained({}, "nowhere").explanation).rejects.toMatchObject({ kind: "not_found" });
+  });
+});
