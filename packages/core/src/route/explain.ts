@@ -48,10 +48,9 @@ export interface ExplainOptions extends Seams {
  */
 export async function explain(options: ExplainOptions, signal: AbortSignal): Promise<Explanation> {
   const { config, registry, routeId, message, clock, random, logger } = options;
-  const closed = (): undefined => undefined;
   const accounts = new Accounts();
   const budgets = () => config.bridge;
-  const parts = build({ clock, random, logger, config, registry, accounts, budgets, dlq: closed, outbox: closed });
+  const parts = build({ clock, random, logger, config, registry, accounts, budgets, dlq: notOpen, outbox: notOpen });
   try {
     const route = parts.routes.find((one) => one.config.id === routeId);
     if (route === undefined) throw new OperationError("not_found", "route not found");
@@ -60,6 +59,10 @@ export async function explain(options: ExplainOptions, signal: AbortSignal): Pro
   } finally {
     await dispose(parts);
   }
+}
+
+function notOpen(): undefined {
+  return undefined;
 }
 
 async function follow(
