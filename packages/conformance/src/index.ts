@@ -2,6 +2,7 @@ export { type Case, type Excuses } from "./case.ts";
 export { describeDlqStore } from "./dlq/describe-dlq-store.ts";
 export { type DlqStoreCaseName, dlqStoreCases } from "./dlq/dlq-store-cases.ts";
 export { type DlqStoreSubject } from "./dlq/dlq-store-subject.ts";
+export { SuiteClock } from "./harness/suite-clock.ts";
 export { describeOutboxStore } from "./outbox/describe-outbox-store.ts";
 export { type OutboxStoreCaseName, outboxStoreCases } from "./outbox/outbox-store-cases.ts";
 export { type OutboxStoreSubject, type OutboxSuiteOptions } from "./outbox/outbox-store-subject.ts";

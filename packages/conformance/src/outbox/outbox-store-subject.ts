@@ -25,7 +25,7 @@ export interface OutboxStoreSubject {
   second?(store: OutboxStore, options: OutboxSuiteOptions): Promise<OutboxStore>;
   /**
    * For a store that goes by a time of its own, such as its server's: lets `ms` of it pass, or more. The cases that set
-   * the clock then have to be excused.
+   * the clock, or look at a last millisecond, then have to be excused.
    */
   pass?(ms: number): Promise<void>;
 }

@@ -14,7 +14,7 @@ import type {
 } from "@bridge/ports";
 
 /** A loan that ends in no case by itself. */
-export const LONG_LOAN_MS = 3_600_000;
+const LONG_LOAN_MS = 3_600_000;
 
 const ALL: Page = { limit: 10_000, offset: 0 };
 
@@ -40,9 +40,9 @@ export class Owner {
     );
   }
 
-  /** Of route `route` and binding `binding`: all that is due, for an hour, if nothing else is said. */
+  /** Of route `route` and binding `binding`: up to 500 of what is due, for an hour, if nothing else is said. */
   async claim(request: Partial<ClaimRequest> = {}): Promise<readonly OutboxClaim[]> {
-    const whole = { routeId: "route", bindingId: "binding", limit: 10_000, loanMs: LONG_LOAN_MS, ...request };
+    const whole = { routeId: "route", bindingId: "binding", limit: 500, loanMs: LONG_LOAN_MS, ...request };
     const claims = await this.store.claim(whole, this.#signal);
     assert.ok(claims.length <= whole.limit, `${claims.length} records are lent at a limit of ${whole.limit}`);
     return claims;
