@@ -1,4 +1,5 @@
 import { BridgeError, type ClaimEnd, deadline, orAborted, type OutboxStore, type Seams } from "@bridge/ports";
+import { TurnBatch } from "./turn-batch.ts";
 
 /** One write of ends; a store that takes longer has failed, and they are said again. */
 const FINISH_TIMEOUT_MS = 10_000;
@@ -6,16 +7,11 @@ const FINISH_TIMEOUT_MS = 10_000;
 const TRIES = 5;
 const PAUSE_MS = 500;
 
-interface Waiting {
-  readonly end: ClaimEnd;
-  readonly entered: (held: boolean) => void;
-}
-
 /** Enters how loans ended: all that end in one turn of the event loop in one call. */
 export class ClaimEnds {
   readonly #store: () => OutboxStore | undefined;
   readonly #seams: Seams;
-  #waiting: Waiting[] = [];
+  readonly #batch = new TurnBatch((ends: readonly ClaimEnd[]) => this.#finish(ends));
   #failing = false;
 
   constructor(store: () => OutboxStore | undefined, seams: Seams) {
@@ -29,19 +25,10 @@ export class ClaimEnds {
 
   /** Resolves when the end is durable: true, or false when the loan had lapsed or the end could not be entered. */
   enter(end: ClaimEnd): Promise<boolean> {
-    return new Promise((resolve) => {
-      if (this.#waiting.push({ end, entered: resolve }) === 1) setImmediate(() => void this.#flush());
-    });
+    return this.#batch.add(end);
   }
 
-  async #flush(): Promise<void> {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    const results = await this.#finish(waiting.map(({ end }) => end));
-    for (const [index, { entered }] of waiting.entries()) entered(results?.[index] ?? false);
-  }
-
-  async #finish(ends: readonly ClaimEnd[]): Promise<readonly boolean[] | undefined> {
+  async #finish(ends: readonly ClaimEnd[]): Promise<readonly boolean[]> {
     const { logger, clock } = this.#seams;
     for (let tries = 1; tries <= TRIES; tries++) {
       using bound = deadline(FINISH_TIMEOUT_MS, new BridgeError("TIMEOUT", "the outbox store did not answer"));
@@ -63,6 +50,6 @@ export class ClaimEnds {
         if (tries < TRIES) await clock.delay(PAUSE_MS, new AbortController().signal);
       }
     }
-    return undefined;
+    return ends.map(() => false);
   }
 }

@@ -8,6 +8,7 @@ import {
   type PersistResult,
 } from "@bridge/ports";
 import type { OutboxDepth } from "../outbox/outbox-depth.ts";
+import { TurnBatch } from "../outbox/turn-batch.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
@@ -40,6 +41,8 @@ interface Entry {
  */
 export class SharedOutbox implements Handover {
   readonly #options: SharedOutboxOptions;
+  /** The legs of a message come in one turn, and so they go in one write: all of them are durable, or none. */
+  readonly #batch = new TurnBatch((records: readonly OutboxRecord[]) => this.#persistAll(records));
   #waiting = 0;
 
   constructor(options: SharedOutboxOptions) {
@@ -169,11 +172,8 @@ export class SharedOutbox implements Handover {
 
   /** Not cut off by a cancellation: whoever gave up a write halfway would not know what is in the outbox. */
   async #write(records: readonly OutboxRecord[]): Promise<readonly PersistResult[] | BridgeError> {
-    const store = this.#options.store();
-    if (store === undefined) return new BridgeError("UNAVAILABLE", "no outbox store is open");
-    using limit = deadline(PERSIST_TIMEOUT_MS, new BridgeError("TIMEOUT", "the outbox store did not answer"));
     try {
-      const results = await orAborted(store.persist(records, limit.signal), limit.signal);
+      const results = await Promise.all(records.map((record) => this.#batch.add(record)));
       // A record of an earlier try of ours, whose answer we did not get, is no duplicate.
       return results.map((result, index) =>
         result.kind === "duplicate" && result.id === records[index]?.id ? { kind: "persisted" } : result,
@@ -181,5 +181,12 @@ export class SharedOutbox implements Handover {
     } catch (thrown) {
       return BridgeError.from(thrown);
     }
+  }
+
+  async #persistAll(records: readonly OutboxRecord[]): Promise<readonly PersistResult[]> {
+    const store = this.#options.store();
+    if (store === undefined) throw new BridgeError("UNAVAILABLE", "no outbox store is open");
+    using limit = deadline(PERSIST_TIMEOUT_MS, new BridgeError("TIMEOUT", "the outbox store did not answer"));
+    return await orAborted(store.persist(records, limit.signal), limit.signal);
   }
 }

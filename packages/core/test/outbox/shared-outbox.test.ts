@@ -103,8 +103,11 @@ describe("shared_outbox: the source is settled when the record is durable", () =
     }));
     const { hub, clock, supervisor } = await started({ outbox });
     hub.publish("in", { id: "m1" });
-    await clock.until(() => hub.channel("out").arrived === 1);
+    await clock.until(
+      () => supervisor.stats().legs[0]?.dispositions.delivered === 1 && hub.channel("in").accepted === 1,
+    );
     expect(supervisor.stats().legs[0]?.dispositions).toMatchObject({ delivered: 1, duplicate: 0 });
+    expect(hub.channel("out").arrived).toBe(1);
     expect(supervisor.stats().unaccounted).toBe(0);
     await supervisor.shutdown();
   });
