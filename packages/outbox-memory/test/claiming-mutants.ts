@@ -235,7 +235,7 @@ export const CLAIMING_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: "puts what is tried again behind what is new",
-    caughtBy: "a record to be tried at once is due at once, at its old place",
+    caughtBy: "a record to be tried again keeps its place",
     mutate: choosing((heads, clock) => unblocked(heads, clock).toSorted((a, b) => a.dueAt - b.dueAt)),
   },
   {

@@ -36,7 +36,7 @@ export const ENDING_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: "forgets a retry of no attempt",
-    caughtBy: "a record to be tried at once is due at once, at its old place",
+    caughtBy: "a record to be tried again keeps its place",
     mutate: (store) => ({
       async finish(ends, signal) {
         const kept = ends.filter(({ outcome }) => outcome.kind !== "retry" || outcome.attempts > 0);

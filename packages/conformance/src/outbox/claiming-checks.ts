@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { assertSame, type OutboxCheck, staged } from "./check.ts";
 import { createdAt, idsAt, record, records } from "./outbox-records.ts";
-import { idsOf } from "./owner.ts";
+import { dueAtOnce, idsOf } from "./owner.ts";
 
 const LOAN_MS = 1_000;
 const HOUR_MS = 3_600_000;
@@ -55,14 +55,14 @@ export const CLAIMING_CHECKS = {
     assert.deepEqual(await owner.claimIds(), []);
     for (const id of idsAt(0, 1)) assert.equal(await other.claimOne(id), undefined);
   }),
-  "each loan has a token of its own": staged(async ({ owner, time }) => {
+  "each loan has a token of its own": staged(async ({ owner }) => {
     await owner.add(...records(50));
     const first = await owner.claim();
     await owner.finish(
       ...first.map(({ record: { id }, token }) => ({
         id,
         token,
-        outcome: { kind: "retry", dueAt: time.now(), attempts: 1 } as const,
+        outcome: dueAtOnce(1),
       })),
     );
     const tokens = [...first, ...(await owner.claim())].map(({ token }) => token);
@@ -80,7 +80,7 @@ export const CLAIMING_CHECKS = {
   }),
   "a loan that lapses charges nothing": staged(async ({ owner, time }) => {
     await owner.add(record("a"));
-    await owner.end(await owner.claimOnly("a"), { kind: "retry", dueAt: time.now(), attempts: 3 });
+    await owner.end(await owner.claimOnly("a"), dueAtOnce(3));
     await owner.claimOnly("a", { loanMs: LOAN_MS });
     await time.pass(LOAN_MS);
     assert.equal((await owner.claimOnly("a")).attempts, 3);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type OutboxCheck, staged } from "./check.ts";
 import { idsAt, record, records } from "./outbox-records.ts";
+import { dueAtOnce } from "./owner.ts";
 
 const HOUR_MS = 3_600_000;
 const LOAN_MS = 1_000;
@@ -52,13 +53,13 @@ export const ORDERING_CHECKS = {
     await time.pass(LOAN_MS);
     assert.deepEqual(await other.claimIds(), idsAt(0, 1, 2));
   }),
-  "a record is not lent past one of its key that was lent with it before": staged(async ({ owner, other, time }) => {
+  "a record is not lent past one of its key that was lent with it before": staged(async ({ owner, other }) => {
     await owner.add(...records(3, () => ({ orderingKey: "key" })));
     const [head, second] = await owner.claim({ limit: 2 });
     assert.ok(head !== undefined && second !== undefined);
-    await owner.end(head, { kind: "retry", dueAt: time.now(), attempts: 1 });
+    await owner.end(head, dueAtOnce(1));
     assert.deepEqual(await other.claimIds(), idsAt(0));
-    await owner.end(second, { kind: "retry", dueAt: time.now(), attempts: 0 });
+    await owner.end(second, dueAtOnce(0));
     assert.deepEqual(await other.claimIds(), []);
   }),
   "a limit does not let a record pass its key's head": staged(async ({ owner }) => {

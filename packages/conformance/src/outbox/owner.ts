@@ -110,6 +110,11 @@ export function endOf({ record, token }: OutboxClaim, outcome: ClaimEnd["outcome
   return { id: record.id, token, outcome };
 }
 
+/** A retry that is due whatever the store's clock says. */
+export function dueAtOnce(attempts: number): ClaimEnd["outcome"] {
+  return { kind: "retry", dueAt: 0, attempts };
+}
+
 export function idsOf(claims: readonly OutboxClaim[]): readonly string[] {
   return claims.map(({ record }) => record.id);
 }

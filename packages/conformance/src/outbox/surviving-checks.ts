@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { assertSame, type OutboxCheck, restarted } from "./check.ts";
 import { again, createdAt, envelopeOf, idsAt, record, type RecordFields, records } from "./outbox-records.ts";
-import { endOf, idsOf } from "./owner.ts";
+import { dueAtOnce, endOf, idsOf } from "./owner.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -106,9 +106,9 @@ export const SURVIVING_CHECKS = {
     },
   ),
   "what was lent at an abrupt end is lent again, uncharged": restarted(
-    async ({ owner, time }) => {
+    async ({ owner }) => {
       await owner.add(...records(4));
-      await owner.end(await owner.take("r0000"), { kind: "retry", dueAt: time.now(), attempts: 2 });
+      await owner.end(await owner.take("r0000"), dueAtOnce(2));
       return owner.claim({ limit: 3, loanMs: 1_000 });
     },
     async ({ owner, time }, lost) => {
