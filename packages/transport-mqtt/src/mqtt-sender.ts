@@ -22,8 +22,9 @@ export class MqttSender implements Sender {
   /** A value may span levels, as a subject does, but may not make a pattern of the topic or reach the broker's own. */
   readonly addressing: Addressing = {
     fill(value, before) {
-      if (/[+#]/.test(value)) throw unresolved('holds "+" or "#"');
-      if (before === "" && value.startsWith("$")) throw unresolved('begins with "$"');
+      if (/[+#]/.test(value)) throw unresolved('holds "+" or "#", which stand for topics in subscriptions only');
+      if (before === "" && value.startsWith("$"))
+        throw unresolved('begins with "$", as the topics of the broker\'s own do');
       return value;
     },
   };
@@ -58,8 +59,5 @@ export class MqttSender implements Sender {
 }
 
 function unresolved(why: string): BridgeError {
-  return new BridgeError(
-    "BINDING_UNRESOLVED",
-    `a value for the binding's address ${why}, which stands for topics in subscriptions only`,
-  );
+  return new BridgeError("BINDING_UNRESOLVED", `a value for the binding's address ${why}`);
 }

@@ -48,7 +48,6 @@ export class Publisher {
   readonly #leaving = new Set<Pending>();
   #packetId = 0;
   #answeredAt = 0;
-  #lost: BridgeError | undefined;
 
   /** `stall` is called when the broker has stopped to answer. */
   constructor(stream: Writable, connack: IConnackPacket, clock: Clock, stall: (error: BridgeError) => void) {
@@ -97,8 +96,8 @@ export class Publisher {
     }
   }
 
+  /** The connection is gone; nothing is published on it any more. */
   lose(error: BridgeError): void {
-    this.#lost = error;
     // What was not written was not tried.
     const untried = new BridgeError(error.code, error.message, { cause: error, charged: false });
     for (const pending of this.#waiting) this.#fail(pending, untried);
@@ -115,7 +114,6 @@ export class Publisher {
 
   /** Checked before it is written: a broker may drop the connection over what it does not take. */
   #encode(head: PublishHead, payload: Uint8Array): PublishFrame {
-    if (this.#lost !== undefined) throw this.#lost;
     const { packetSize, qos, retain } = this.#limits;
     if (head.qos > qos) throw reasonError(`the broker takes messages up to qos ${qos}`, 0x9b);
     if (head.retain && !retain) throw reasonError("the message cannot be sent", 0x9a);

@@ -32,6 +32,7 @@ export class TargetConnection implements Connection {
 
   /** The broker has accepted the connection and told what it takes. */
   accepted(connack: IConnackPacket): void {
+    if (this.wire.gone) return;
     this.#publisher = new Publisher(this.wire.stream, connack, this.#clock, (error) => this.wire.lose(error));
   }
 

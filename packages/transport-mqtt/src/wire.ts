@@ -65,6 +65,10 @@ export class Wire {
     return this.#client.stream;
   }
 
+  get gone(): boolean {
+    return this.#gone;
+  }
+
   /** Settles once: with the cause, or `undefined` when it was closed on purpose. Never rejects. */
   get closed(): Promise<BridgeError | undefined> {
     return this.#closed.promise;

@@ -19,7 +19,7 @@ import { scriptedBroker } from "./support/scripted-broker.ts";
 import { program } from "./support/witness.ts";
 
 const never = new AbortController().signal;
-const KEEP_ALIVE_MS = 1_000;
+const KEEP_ALIVE_MS = 2_000;
 
 /** A session that notices soon. */
 function build(setup: SessionSetup) {
@@ -27,6 +27,7 @@ function build(setup: SessionSetup) {
   return session({ ...setup, options });
 }
 
+/** A broker waits for a sign of life for one and a half keep alive times. */
 function sleep(ms: number): Promise<void> {
   return systemClock.delay(ms, never);
 }
@@ -123,7 +124,7 @@ describe.skipIf(noMosquitto)("a connection stays up (needs Mosquitto)", { concur
       await client.publishAsync(topic, "a", { qos: 1 });
       await client.publishAsync(topic, "b", { qos: 1 });
       const [a, b] = await puller.take(2);
-      await sleep(3 * KEEP_ALIVE_MS);
+      await sleep(2 * KEEP_ALIVE_MS);
       await client.publishAsync(topic, "c", { qos: 1 });
       expect(text(await puller.next())).toBe("c");
       expect(lost).toBe(false);
@@ -151,7 +152,7 @@ describe.skipIf(noMosquitto)("a connection stays up (needs Mosquitto)", { concur
     await until(() => source.counters?.()["pauses"] === 1);
     const { waiting = 0 } = source.counters?.() ?? {};
     expect(waiting).toBe(100);
-    await sleep(3 * KEEP_ALIVE_MS);
+    await sleep(2 * KEEP_ALIVE_MS);
     expect(lost).toBe(false);
     expect(source.counters?.()["waiting"]).toBe(waiting);
 

@@ -164,6 +164,25 @@ describe("a connection that is lost", () => {
     expect(publishes(broker.received).map(({ topic }) => topic)).toEqual(["poison", "good"]);
   });
 
+  test("as soon as it has begun fails what is sent then", async () => {
+    const broker = await scriptedBroker({
+      script(packet, client) {
+        if (packet.cmd !== "connect") return undefined;
+        client.send({ cmd: "connack", sessionPresent: false, reasonCode: 0 });
+        client.end();
+        return true;
+      },
+    });
+    const made = session({ port: broker.port, role: "target" });
+    stack.push(broker, made);
+    const cause = await made.connect(never).then(
+      (connection) => connection.closed,
+      (error: unknown) => error,
+    );
+    expect(cause).toMatchObject({ code: "CONNECTION_LOST" });
+    await expect(sender(made).send(envelope(), "t", never)).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+  });
+
   test("without one a send is not tried", async () => {
     const lonely = session({ port: 1, role: "target" });
     const attempt = sender(lonely).send(envelope(), "t", never);

@@ -4,9 +4,10 @@
  */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { connect, createServer } from "node:net";
+import { createServer } from "node:net";
 import { env } from "node:process";
 import { Aedes } from "aedes";
+import { accepts } from "./accepts.ts";
 import { mosquitto } from "./mosquitto.ts";
 
 export interface Broker extends AsyncDisposable {
@@ -16,7 +17,7 @@ export interface Broker extends AsyncDisposable {
 const STANDING_PORT = 1883;
 const required = env["BRIDGE_REQUIRE_BROKERS"] === "1";
 const installed = spawnSync("mosquitto", ["-h"]).error === undefined;
-const standing = await answers(STANDING_PORT);
+const standing = await accepts(STANDING_PORT);
 
 /** For `describe.skipIf`: whether tests that start a Mosquitto of their own cannot run. */
 export const noMosquitto = !required && !installed;
@@ -43,15 +44,4 @@ export async function aedes(): Promise<Broker> {
       server.close();
     },
   };
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: "127.0.0.1" });
-    const end = (answer: boolean) => () => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.once("connect", end(true)).once("error", end(false));
-  });
 }

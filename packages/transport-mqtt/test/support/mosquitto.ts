@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { accepts } from "./accepts.ts";
 
 /** Below the ports that systems hand out by themselves, so that nobody takes it while the broker restarts. */
 const PORTS = { from: 20_000, to: 32_000 } as const;
@@ -106,15 +106,4 @@ async function listening(port: number, process: ChildProcess): Promise<void> {
   // Another process may have had the port, in which case Mosquitto is about to end.
   await delay(POLL_MS);
   if (process.exitCode !== null) throw new Error(`mosquitto ended with code ${process.exitCode}`);
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: "127.0.0.1" });
-    const end = (answer: boolean) => () => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.once("connect", end(true)).once("error", end(false));
-  });
 }

@@ -27,7 +27,7 @@ export interface LogLine {
 }
 
 /** A logger that remembers its lines. */
-export function rememberingLogger(lines: LogLine[]): Logger {
+function rememberingLogger(lines: LogLine[]): Logger {
   const at =
     (level: string) =>
     (message: string, fields: LogFields = {}) => {

@@ -3,14 +3,14 @@ import { createServer, type Socket } from "node:net";
 import { generate, type IConnackPacket, type Packet, parser } from "mqtt-packet";
 
 /** One client of a {@link ScriptedBroker}. */
-export interface Client {
+interface Client {
   send(packet: Packet): void;
   /** Ends the connection after what was sent. */
   end(): void;
 }
 
 /** What a broker does instead of the usual. Returns `true` when it has dealt with the packet. */
-export type Script = (packet: Packet, client: Client) => boolean | undefined;
+type Script = (packet: Packet, client: Client) => boolean | undefined;
 
 /** A broker of MQTT 5 that takes the standard literally, or does exactly what a test wants. */
 export interface ScriptedBroker extends AsyncDisposable {
