@@ -1,4 +1,5 @@
 import { defineProject } from "vitest/config";
 import { base } from "@bridge/tooling/vitest";
 
-export default defineProject(base);
+// Threads are started here, on machines that may be busy with other things.
+export default defineProject({ ...base, test: { ...base.test, testTimeout: 60_000 } });

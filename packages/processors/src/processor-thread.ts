@@ -5,11 +5,12 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { Envelope } from "@bridge/ports";
 import type { Changes } from "./changes.ts";
+import { disarm } from "./disarm.ts";
 import { Refusal } from "./refusal.ts";
 import { type Answer, AT, type Job, type ThreadData, type ThreadTask } from "./thread-protocol.ts";
 
-/** So many answers travel together at most, so that the first need not wait for the last of a large batch. */
-const ANSWERS_AT_ONCE = 16;
+/** Answers travel together, but the first does not wait for many others, nor for long. */
+const TOGETHER = { answers: 16, ms: 5 };
 
 const { task, progress } = workerData as ThreadData;
 const work = await compile(task);
@@ -31,21 +32,16 @@ async function compile(wanted: ThreadTask): Promise<(envelope: Envelope) => Prom
   return compileValidator(wanted.schema);
 }
 
-/** No text can be made into code any more: whoever breaks out of an expression finds no compiler. */
-function disarm(): void {
-  for (const kind of [() => {}, async () => {}, function* () {}, async function* () {}]) {
-    Reflect.deleteProperty(Object.getPrototypeOf(kind) as object, "constructor");
-  }
-}
-
 async function carryOut(jobs: readonly Job[]): Promise<void> {
   let answers: Answer[] = [];
+  let posted = performance.now();
   for (const { id, envelope } of jobs) {
     Atomics.store(progress, 0, id);
     answers.push(await answer(id, envelope));
-    if (answers.length < ANSWERS_AT_ONCE) continue;
+    if (answers.length < TOGETHER.answers && performance.now() - posted < TOGETHER.ms) continue;
     post(answers);
     answers = [];
+    posted = performance.now();
   }
   Atomics.store(progress, 0, AT.rest);
   if (answers.length > 0) post(answers);
