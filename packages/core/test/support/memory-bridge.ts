@@ -4,7 +4,6 @@ import { memoryDlqPlugin, openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryOutbox } from "@bridge/outbox-memory";
 import {
   BridgeError,
-  type Clock,
   type DlqStore,
   type DlqStorePlugin,
   type Logger,
@@ -38,7 +37,10 @@ export interface MemoryBridgeOptions {
   readonly session?: boolean;
   readonly sessionMode?: SessionMode;
   readonly processors?: readonly Processor[];
-  readonly clock?: Clock;
+  /** Shared with another bridge. Default: its own. */
+  readonly hub?: MemoryHub;
+  /** Shared with another bridge. Default: its own. */
+  readonly clock?: FakeClock;
   readonly logger?: Logger;
   /** Stands in for the memory DLQ. */
   readonly dlq?: DlqStore | (() => Promise<DlqStore>);
@@ -65,8 +67,8 @@ export interface MemoryBridge {
 
 /** One route `r` from channel `in` to the channels of its bindings, on time that only the test lets pass. */
 export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
-  const hub = memoryHub();
-  const clock = new FakeClock();
+  const hub = options.hub ?? memoryHub();
+  const clock = options.clock ?? new FakeClock();
   let store: DlqStore | undefined;
   const open = async (): Promise<DlqStore> => {
     store =
@@ -101,7 +103,7 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
   const supervisor = createSupervisor({
     config,
     registry,
-    clock: options.clock ?? clock,
+    clock,
     random: { next: () => 0.5, id: () => `generated-${generated++}` },
     ...(options.logger !== undefined && { logger: options.logger }),
   });
