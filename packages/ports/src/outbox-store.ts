@@ -40,11 +40,11 @@ export interface ClaimRequest {
   readonly routeId: string;
   readonly bindingId: string;
   readonly limit: number;
-  /** How long the records are lent, in milliseconds. */
+  /** How long the records are lent, in milliseconds of a clock that is not set. */
   readonly loanMs: number;
 }
 
-/** A record lent to one drainer. `token` fences: what is said of it after the loan has lapsed is refused. */
+/** A record lent to one drainer. `token` fences: what is said of it is refused once somebody else has it on loan. */
 export interface OutboxClaim {
   readonly record: OutboxRecord;
   readonly token: string;
@@ -106,11 +106,12 @@ export interface OutboxStore extends AsyncDisposable {
    */
   persist(records: readonly OutboxRecord[], signal: AbortSignal): Promise<readonly PersistResult[]>;
   /**
-   * Lends up to `limit` due records, oldest first, each to one caller. A record with an ordering key is lent only when
+   * Lends up to `limit` due records, in the order in which they were persisted, each to one caller. A new record is due
+   * at once, one to be tried again at its `dueAt`. A record with an ordering key is lent only when
    * no older unfinished one of its key, route and binding exists that the same call does not return before it.
    */
   claim(request: ClaimRequest, signal: AbortSignal): Promise<readonly OutboxClaim[]>;
-  /** Lends one pending record, due or not; `undefined` when it is lent, finished or unknown. */
+  /** Lends one pending record, due or not and whatever its ordering key; `undefined` when it is lent, finished or unknown. */
   claimOne(id: string, loanMs: number, signal: AbortSignal): Promise<OutboxClaim | undefined>;
   /** Ends loans, durably. False for each whose loan had lapsed and been given to somebody else, or been ended. */
   finish(ends: readonly ClaimEnd[], signal: AbortSignal): Promise<readonly boolean[]>;
@@ -120,6 +121,6 @@ export interface OutboxStore extends AsyncDisposable {
   redriving(entryId: string, signal: AbortSignal): Promise<string | undefined>;
   /** One line for each binding that has unfinished records. */
   backlog(signal: AbortSignal): Promise<readonly OutboxBacklog[]>;
-  /** Unfinished records, oldest first. */
+  /** Unfinished records, in the order in which they were persisted. */
   list(filter: OutboxFilter, page: Page, signal: AbortSignal): Promise<readonly OutboxHead[]>;
 }
