@@ -4,8 +4,10 @@ const PUBACK = 0x40;
 /** A PUBACK that says "success" has nothing but the packet identifier, in both versions of the protocol. */
 const PUBACK_LENGTH = 2;
 const PUBACK_SIZE = 4;
+/** So many go out before the rest of a turn is done, so that the broker has something to do meanwhile. */
+const ACKS_PER_WRITE = 32;
 
-/** Writes acknowledgements to one stream, all of a turn of the event loop in one piece. */
+/** Writes acknowledgements to one stream, those of one turn of the event loop together. */
 export class AckWriter {
   readonly #stream: Writable;
   readonly #onWritten: (count: number) => void;
@@ -20,6 +22,7 @@ export class AckWriter {
 
   acknowledge(packetId: number): void {
     this.#packetIds.push(packetId);
+    if (this.#packetIds.length >= ACKS_PER_WRITE) this.flush();
     if (this.#scheduled) return;
     this.#scheduled = true;
     setImmediate(() => {

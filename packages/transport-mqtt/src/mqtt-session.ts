@@ -1,7 +1,7 @@
 import { BridgeError, type Connection, deadline, type Session, type SessionContext, type Topic } from "@bridge/ports";
 import type { IConnackPacket } from "mqtt-packet";
 import { type BrokerUrl, parseBrokerUrl } from "./broker-url.ts";
-import { Intake } from "./intake.ts";
+import { Intake, type IntakeLimits } from "./intake.ts";
 import { clientIdOf, clientOptions, keepsSession } from "./link-options.ts";
 import { MqttReceiver } from "./mqtt-receiver.ts";
 import type { SessionOptions } from "./options.ts";
@@ -12,8 +12,8 @@ import { TargetConnection } from "./target-connection.ts";
 import { filterProblem, overlaps, patternOf } from "./topic.ts";
 import { Wire, type WireHandlers } from "./wire.ts";
 
-const MAX_WAITING_BYTES = 16 * 1024 * 1024;
-const MIN_WAITING_MESSAGES = 100;
+/** Enough to keep the routes busy; what waits longer only costs memory. */
+const WAITING: IntakeLimits = { messages: 100, bytes: 16 * 1024 * 1024 };
 
 /** One half of a session of MQTT: makes its connections, one at a time, and knows its receivers. */
 export class MqttSession implements Session {
@@ -34,8 +34,7 @@ export class MqttSession implements Session {
     this.#options = options;
     this.#context = context;
     this.#brokers = options.broker_urls.map(parseBrokerUrl);
-    const messages = Math.max(MIN_WAITING_MESSAGES, context.maxInFlight);
-    this.#intake = new Intake({ messages, bytes: MAX_WAITING_BYTES }, () => this.#current?.wire.resume());
+    this.#intake = new Intake(WAITING, () => this.#current?.wire.resume());
   }
 
   get subscriptions(): ReadonlySet<string> {
