@@ -41,6 +41,10 @@ export class Binary implements AsyncDisposable {
     });
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
