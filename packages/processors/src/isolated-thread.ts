@@ -12,8 +12,9 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSi
 /** Ids are told through a cell of 32 bits. */
 const MAX_ID = 2 ** 31 - 1;
 
-/** The thread's program lies beside this file, in the sources, in a build and beside a bundle alike. */
-const PROGRAM = new URL(`./processor-thread${/\.[a-z]+$/.exec(import.meta.url)?.[0] ?? ".js"}`, import.meta.url);
+const SOURCE = new URL("./processor-thread.ts", import.meta.url);
+/** The thread's program lies beside this file under the same ending: in the sources, in a build, and beside a bundle. */
+const PROGRAM = new URL(SOURCE.href.replace(/\.ts$/, /\.[a-z]+$/.exec(import.meta.url)?.[0] ?? ".js"));
 
 export interface IsolatedThreadOptions {
   readonly task: ThreadTask;

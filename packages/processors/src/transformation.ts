@@ -16,11 +16,11 @@ export interface TransformationConfig {
   readonly maxBytes: number;
 }
 
-/** Characters of the texts that expressions may make: what a message may bring in (subject, all headers), or less. */
-export const TEXT_LIMITS = { subject: 65_536, header: 65_536, contentType: 1_024 } as const;
+/** The most characters of the texts that expressions may make. */
+const TEXT_LIMITS = { subject: 65_536, header: 8_192, contentType: 1_024 } as const;
 
 /** Evaluates all expressions against the message as it came in. */
-export type Transformation = (envelope: Envelope) => Promise<Changes>;
+type Transformation = (envelope: Envelope) => Promise<Changes>;
 
 const utf8 = new TextEncoder();
 
