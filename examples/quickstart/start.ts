@@ -9,6 +9,9 @@ import { openPublisher } from "./publisher.ts";
 import { openShop } from "./shop.ts";
 import { watch } from "./watch.ts";
 
+/** A closed terminal sends SIGHUP. */
+const ENDS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
 /** Runs until a signal comes, or something goes wrong. */
 async function quickstart(args: readonly string[]): Promise<void> {
   const ports = portsFrom(args);
@@ -26,8 +29,7 @@ async function quickstart(args: readonly string[]): Promise<void> {
     publisher.end();
     bridge.stop();
   };
-  process.on("SIGINT", end);
-  process.on("SIGTERM", end);
+  for (const signal of ENDS) process.on(signal, end);
   const watched = watch({ ports, broker, publisher }, watching.signal).catch((error: unknown) => {
     if (watching.signal.aborted) return undefined;
     bridge.stop();
@@ -36,12 +38,14 @@ async function quickstart(args: readonly string[]): Promise<void> {
   const code = await bridge.ended;
   watching.abort();
   const failure = await watched;
-  process.off("SIGINT", end);
-  process.off("SIGTERM", end);
+  for (const signal of ENDS) process.off(signal, end);
   if (failure !== undefined) throw failure;
   if (!asked) throw new Error(`the bridge ended by itself, with code ${code}`);
   if (code !== 0) throw new Error(`the bridge did not end cleanly, but with code ${code}`);
 }
+
+// A terminal that is closed takes no more text; what runs has to be ended all the same.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
 try {
   await quickstart(process.argv.slice(2));

@@ -84,7 +84,7 @@ function counts(metrics: Metrics, published: number): string {
     `published ${published}`,
     `readings ${legs("readings", "delivered")}`,
     `orders ${legs("orders", "delivered")}`,
-    `dead letters ${legs("orders", "dead_lettered")}`,
+    `DLQ ${legs("orders", "dead_lettered")}`,
     `redriven ${metrics.sum("bridge_dlq_redrives_total")}`,
     `in flight ${metrics.sum("bridge_legs_in_flight")}`,
   ].join(" · ");

@@ -37,13 +37,20 @@ describe("the quickstart", () => {
     expect(messages[0]).toMatchObject({ route_id: "orders", category: "rejected", error_code: "SCHEMA_VIOLATION" });
     expect(await type(redrive ?? "")).toEqual({ redriven: 1, failed: 0 });
 
-    await quickstart.printed(
-      /published \d+ · readings [1-9]\d* · orders [1-9]\d* · dead letters [1-9]\d* · redriven 1/,
-    );
+    await quickstart.printed(/published \d+ · readings [1-9]\d* · orders [1-9]\d* · DLQ [1-9]\d* · redriven 1/);
     quickstart.kill("SIGINT");
     expect(await quickstart.ended).toBe(0);
     expect(quickstart.stdout.endsWith("\nended\n")).toBe(true);
     expect(quickstart.stderr).toBe("");
+    for (const port of ports) await (await listening(port))[Symbol.asyncDispose]();
+  });
+
+  test("a terminal that is closed ends everything too", async () => {
+    const ports = await freePorts(4);
+    await using quickstart = start(ports);
+    await quickstart.printed(/dlq\/redrive\n/);
+    quickstart.kill("SIGHUP");
+    expect(await quickstart.ended).toBe(0);
     for (const port of ports) await (await listening(port))[Symbol.asyncDispose]();
   });
 
