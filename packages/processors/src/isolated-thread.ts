@@ -30,7 +30,7 @@ interface Waiting {
   readonly envelope: Envelope;
   readonly answered: PromiseWithResolvers<Changes>;
   /** Nobody waits any more. */
-  given: boolean;
+  abandoned: boolean;
 }
 
 /** A thread that runs, and since when it does what it does, as far as we have seen. */
@@ -65,13 +65,13 @@ export class IsolatedThread implements AsyncDisposable {
   /** @throws BridgeError for a message that was refused; the signal's reason when it aborts */
   async run(envelope: Envelope, signal: AbortSignal): Promise<Changes> {
     if (this.#disposed) throw stopped();
-    const waiting: Waiting = { id: this.#nextId, envelope, answered: Promise.withResolvers(), given: false };
+    const waiting: Waiting = { id: this.#nextId, envelope, answered: Promise.withResolvers(), abandoned: false };
     this.#nextId = this.#nextId === MAX_ID ? 0 : this.#nextId + 1;
     if (this.#fresh.push(waiting) === 1) setImmediate(() => this.#tell());
     try {
       return await orAborted(waiting.answered.promise, signal);
     } finally {
-      waiting.given = true;
+      waiting.abandoned = true;
     }
   }
 
@@ -86,7 +86,7 @@ export class IsolatedThread implements AsyncDisposable {
 
   /** Tells the thread everything that came in during this turn of the event loop. */
   #tell(): void {
-    const wanted = this.#fresh.filter((waiting) => !waiting.given);
+    const wanted = this.#fresh.filter((waiting) => !waiting.abandoned);
     this.#fresh = [];
     if (wanted.length === 0) return;
     const { clock, timeoutMs } = this.#options;

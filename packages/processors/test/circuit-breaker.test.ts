@@ -167,6 +167,22 @@ describe("circuit_breaker in a route", () => {
     expect(await route.deadLetters()).toEqual([]);
   });
 
+  test("on shared_outbox, records wait in the outbox while it is open, and are not charged", async () => {
+    await using route = await startRoute([{ type: "circuit_breaker", options: { failures: 2, open_for: "50ms" } }], {
+      route: { delivery_mode: "shared_outbox" },
+      policy: { max_replay_attempts: 6, max_in_flight: 1 },
+    });
+    const out = route.hub.channel("out");
+    const attempts = (): number =>
+      route.supervisor.stats().legs.find(({ bindingId }) => bindingId === "out")?.attempts ?? 0;
+    out.sends.failNext(5, outage);
+    for (let at = 0; at < 10; at++) route.hub.publish("in", { id: `m${at}` });
+    expect(await route.settled(10)).toEqual(Array.from({ length: 10 }, () => "persisted"));
+    await out.until((channel) => channel.arrived === 10, bound());
+    expect(attempts()).toBe(15);
+    expect(await route.deadLetters()).toEqual([]);
+  });
+
   test("the attempts of a message are its own sends: a message that was only ever refused keeps its whole budget", async () => {
     await using route = await startRoute([{ type: "circuit_breaker", options: { failures: 1, open_for: "20ms" } }], {
       policy: { max_replay_attempts: 2 },

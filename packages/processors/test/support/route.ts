@@ -1,6 +1,7 @@
 import { createRegistry, formatProblem, parseConfig, type Registry, validateConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { memoryOutboxPlugin } from "@bridge/outbox-memory";
 import type { DeadLetter } from "@bridge/ports";
 import { type MemoryHub, memoryHub, memoryTransport } from "@bridge/transport-memory";
 import { circuitBreakerPlugin, filterPlugin, schemaPlugin, transformPlugin } from "../../src/index.ts";
@@ -31,6 +32,7 @@ function registryOf(hub: MemoryHub): Registry {
   return createRegistry({
     transports: [memoryTransport(hub)],
     dlqStores: [memoryDlqPlugin],
+    outboxStores: [memoryOutboxPlugin],
     processors: [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin],
   });
 }
@@ -42,7 +44,10 @@ function documentOf(
 ): unknown {
   return {
     bridge: { id: "test" },
-    stores: { dlq: { type: "memory", options: { acknowledge_volatile: true } } },
+    stores: {
+      dlq: { type: "memory", options: { acknowledge_volatile: true } },
+      outbox: { type: "memory", options: { acknowledge_volatile: true } },
+    },
     receivers: [{ id: "in", transport: "memory", options: { channel: "in", counts: false, releasable: false } }],
     senders: [{ id: "out", transport: "memory" }],
     bindings: bindings.map((id) => ({ id, sender_id: "out", address: id })),
