@@ -20,7 +20,7 @@ const REQUIRE =
   'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);';
 
 /** An application: one self-contained file per entry, made from the sources of the workspace, so that it builds alone. */
-export const application = (entry: string[]): ReturnType<typeof defineConfig> =>
+export const application = (entry: Record<string, string>): ReturnType<typeof defineConfig> =>
   defineConfig({
     ...shared,
     clean: false, // the same few files each time; whoever runs them while they are built again finds them there

@@ -1,5 +1,9 @@
 import type { Plugins } from "@bridge/config";
+import { fileDlqPlugin } from "@bridge/dlq-file";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { fileOutboxPlugin } from "@bridge/outbox-file";
+import { memoryOutboxPlugin } from "@bridge/outbox-memory";
+import { circuitBreakerPlugin, filterPlugin, schemaPlugin, transformPlugin } from "@bridge/processors";
 import { httpTransport } from "@bridge/transport-http";
 import { memoryTransport } from "@bridge/transport-memory";
 import { mqttTransport } from "@bridge/transport-mqtt";
@@ -8,6 +12,8 @@ import { mqttTransport } from "@bridge/transport-mqtt";
 export function plugins(): Plugins {
   return {
     transports: [mqttTransport, httpTransport(), memoryTransport()],
-    dlqStores: [memoryDlqPlugin],
+    dlqStores: [fileDlqPlugin, memoryDlqPlugin],
+    outboxStores: [fileOutboxPlugin, memoryOutboxPlugin],
+    processors: [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin],
   };
 }
