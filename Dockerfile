@@ -19,6 +19,8 @@ ENV NODE_ENV=production
 # Where the container looks for its own liveness; change it together with http.monitor_addr.
 ENV BRIDGE_LIVE_URL=http://127.0.0.1:8081/api/v1/monitor/live
 COPY --from=build /src/apps/reference/dist/main.js /opt/bridge/main.mjs
+# What processors run expressions in; named as main.mjs expects it beside itself.
+COPY --from=build /src/apps/reference/dist/processor-thread.js /opt/bridge/processor-thread.mjs
 WORKDIR /etc/bridge
 # A number, so that an orchestrator can see that it is not root.
 USER 1000:1000
