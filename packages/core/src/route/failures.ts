@@ -83,7 +83,7 @@ export class Failures {
           this.#ledger.record(attempts.key, { attempts: attempts.total, since: attempts.since });
         }
         const { delayMs } = decision;
-        if (this.#mayRelease(work)) return { disposition: "released", delayMs, error, bindingId };
+        if (error.charged && this.#mayRelease(work)) return { disposition: "released", delayMs, error, bindingId };
         await work.pause(clock, delayMs);
         return "again";
       }
@@ -97,7 +97,10 @@ export class Failures {
     }
   }
 
-  /** Only a delivery that stands for one unkeyed leg: giving back any other would repeat or reorder something. */
+  /**
+   * Only a delivery that stands for one unkeyed leg: giving back any other would repeat or reorder something. Nor what
+   * was not charged: a source that counts would charge it.
+   */
   #mayRelease(work: Work): boolean {
     return (
       work.delivery.releasable === true &&

@@ -375,11 +375,14 @@ describe("processors that have a say before each send", () => {
               error: new BridgeError("UNAVAILABLE", "circuit open", { charged: false, retryAfterMs: 5_000 }),
             },
     };
-    const { hub, clock, supervisor } = memoryBridge({ processors: [breaker], policy: { maxReplayAttempts: 2 } });
+    const sources = { counts: true, releasable: true };
+    const bridge = memoryBridge({ ...sources, processors: [breaker], policy: { maxReplayAttempts: 2 } });
+    const { hub, clock, supervisor } = bridge;
     await supervisor.start(bound());
     hub.channel("out").sends.failNext(1, outage);
     hub.publish("in", { id: "m1" });
     await clock.advance(60_000);
+    expect(hub.channel("in").released).toBe(0);
     expect(supervisor.stats().legs[0]).toMatchObject({ attempts: 0, inFlight: 1 });
     open = true;
     await clock.until(() => hub.channel("in").accepted === 1);
