@@ -44,6 +44,7 @@ export class SourceConnection implements Connection {
   readonly #acks: AckWriter;
   readonly #ledger: AckLedger;
   readonly #granted = new Set<string>();
+  readonly #refused = new Set<string>();
   #identifiers = false;
   #closing = false;
   #unmatched = false;
@@ -68,14 +69,18 @@ export class SourceConnection implements Connection {
     this.#identifiers = version === 5 && properties?.subscriptionIdentifiersAvailable !== false;
   }
 
+  /**
+   * The broker's answer may stand behind more messages than can be taken in, as when it repeats a backlog while no
+   * target takes any. Then what it has not refused counts as acknowledged: the messages show that it is subscribed.
+   */
   async reconcile(signal: AbortSignal): Promise<ReadonlySet<string>> {
     const { subscriptions, timeoutMs } = this.#deps;
     const missing = [...subscriptions].filter(({ filter }) => !this.#granted.has(filter));
     const packets = this.#identifiers && subscriptions.ambiguous ? eachAlone(missing) : together(missing);
     using bound = deadline(timeoutMs, new BridgeError("TIMEOUT", "the broker did not answer a subscription"));
-    const answered = Promise.all(packets.map((packet) => this.#subscribe(packet)));
-    await orAborted(orAborted(answered, bound.signal), signal);
-    return new Set(this.#granted);
+    const answered = Promise.all(packets.map((packet) => this.#subscribe(packet))).then(() => this.#granted);
+    const covered = this.wire.holding.then(() => subscriptions.filters.difference(this.#refused));
+    return new Set(await orAborted(orAborted(Promise.race([answered, covered]), bound.signal), signal));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -95,9 +100,11 @@ export class SourceConnection implements Connection {
     for (const [index, filter] of filters.entries()) {
       const code = codes[index] ?? UNSPECIFIED_ERROR;
       if (isFailure(code)) {
+        this.#refused.add(filter);
         logger.warn("subscription not granted", { filter, error: reasonError("refused by the broker", code).message });
         continue;
       }
+      this.#refused.delete(filter);
       this.#granted.add(filter);
       if (code < qos)
         logger.warn("subscription granted at QoS 0 only: unsettled messages will not come back", { filter });

@@ -38,6 +38,7 @@ export class Wire {
   readonly #closed = Promise.withResolvers<BridgeError | undefined>();
   #heartbeat: Heartbeat | undefined;
   #held: (() => void) | undefined;
+  #holding = Promise.withResolvers<void>();
   #cause: BridgeError | undefined;
   #closing = false;
   #gone = false;
@@ -84,11 +85,17 @@ export class Wire {
     }
   }
 
+  /** Resolves while reading is held, or when it next is: until it goes on, no answer of the broker can be seen. */
+  get holding(): Promise<void> {
+    return this.#holding.promise;
+  }
+
   /** Goes on reading after a handler has held it. */
   resume(): void {
     const held = this.#held;
     if (held === undefined) return;
     this.#held = undefined;
+    this.#holding = Promise.withResolvers();
     this.#heartbeat?.excuse(false);
     held();
   }
@@ -136,6 +143,7 @@ export class Wire {
       return;
     }
     this.#held = () => done(verdict);
+    this.#holding.resolve();
     this.#heartbeat?.excuse(true);
   }
 

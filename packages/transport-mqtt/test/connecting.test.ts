@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tcpProxy } from "@bridge/conformance";
+import type { Packet } from "mqtt-packet";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { noMosquitto } from "./support/brokers.ts";
 import { type Certificates, certificates } from "./support/certificates.ts";
@@ -22,8 +23,9 @@ import {
   session,
   type SessionSetup,
   text,
+  until,
 } from "./support/parts.ts";
-import { scriptedBroker } from "./support/scripted-broker.ts";
+import { message, scriptedBroker } from "./support/scripted-broker.ts";
 import { program, witness } from "./support/witness.ts";
 
 const never = new AbortController().signal;
@@ -188,12 +190,12 @@ describe("a connection that the broker ends", () => {
     [0x8b, "UNAVAILABLE", /server shutting down/],
     [0x8e, "CONNECTION_LOST", /another client connected with the same client_id/],
     [0x97, "THROTTLED", /quota exceeded/],
-  ])("says why (0x%s)", async (reasonCode, code, message) => {
+  ])("says why (0x%s)", async (reasonCode, code, words) => {
     const made = stack.use(await scriptedBroker());
     const connection = await build({ port: made.port }).connect(never);
     made.client.send({ cmd: "disconnect", reasonCode });
     made.client.end();
-    await expect(connection.closed).resolves.toMatchObject({ code, message: like(message) });
+    await expect(connection.closed).resolves.toMatchObject({ code, message: like(words) });
   });
 
   test("because it cannot be understood is dropped by us", async () => {
@@ -259,6 +261,38 @@ describe("subscriptions", () => {
     const connection = await source.connect(never);
     expect(await connection.reconcile(never)).toEqual(new Set(["t"]));
     expect(log).toEqual([expect.objectContaining({ level: "warn", fields: { filter: "t" } })]);
+  });
+
+  test("whose answer stands behind a backlog that nobody takes count as acknowledged, unless they were refused", async () => {
+    const backlog = 300;
+    let answer: Packet | undefined;
+    const made = stack.use(
+      await scriptedBroker({
+        script(packet, client) {
+          if (packet.cmd !== "subscribe") return undefined;
+          if (answer !== undefined) return true;
+          for (let messageId = 1; messageId <= backlog; messageId++) client.send(message("wanted", messageId));
+          const granted = packet.subscriptions.map(({ topic }) => (topic === "wanted" ? 1 : 0x87));
+          answer = { cmd: "suback", messageId: packet.messageId!, granted };
+          client.send(answer);
+          return true;
+        },
+      }),
+    );
+    const log: LogLine[] = [];
+    const source = build({ port: made.port, log, window: backlog });
+    const puller = new Puller(receiver(source, ["wanted", "denied"]), never);
+    const connection = await source.connect(never);
+    expect(await connection.reconcile(never)).toEqual(new Set(["wanted", "denied"]));
+    expect(source.counters?.()).toMatchObject({ waiting: 100, pauses: 1 });
+
+    // Once the backlog is taken, the answer is seen, and what it refuses is not taken for granted again.
+    for (const delivery of await puller.take(backlog)) await accept(delivery);
+    await until(() => log.length > 0);
+    expect(log).toEqual([expect.objectContaining({ message: "subscription not granted" })]);
+    for (let messageId = 1; messageId <= backlog; messageId++) made.client.send(message("wanted", messageId));
+    await until(() => source.counters?.()["pauses"] === 2);
+    expect(await connection.reconcile(never)).toEqual(new Set(["wanted"]));
   });
 
   test("that the broker does not answer time out", async () => {
