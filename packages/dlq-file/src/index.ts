@@ -1,1 +1,2 @@
-export {};
+export { fileDlqPlugin } from "./file-dlq-plugin.ts";
+export { type FileDlqOptions, openFileDlq } from "./open-file-dlq.ts";

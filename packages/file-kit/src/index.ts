@@ -1,1 +1,6 @@
-export {};
+export { FileDatabase, type FileDatabaseOptions } from "./file-database.ts";
+export { type FileKind } from "./file-kind.ts";
+export { packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
+export { sweepEvery } from "./sweep.ts";
+export { type Job } from "./transaction.ts";
+export { untilSliceEnds } from "./until-slice-ends.ts";

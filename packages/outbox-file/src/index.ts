@@ -1,1 +1,2 @@
-export {};
+export { fileOutboxPlugin } from "./file-outbox-plugin.ts";
+export { type FileOutboxOptions, openFileOutbox } from "./open-file-outbox.ts";

@@ -1,0 +1,24 @@
+import { type FileDatabase, sweepEvery } from "@bridge/file-kit";
+import type { Clock, Logger } from "@bridge/ports";
+import { deleteOldest } from "./deleting.ts";
+import type { DlqStatements } from "./dlq-statements.ts";
+
+/** Entries may stay this much longer than they have to. */
+const SWEEP_MS = 60_000;
+
+/** Deletes entries that failed longer ago than `retentionMs`, from time to time, until it is disposed. */
+export function expireEntries(
+  file: FileDatabase<DlqStatements>,
+  retentionMs: number,
+  seams: { readonly clock: Clock; readonly logger: Logger },
+): AsyncDisposable {
+  const { clock, logger } = seams;
+  return sweepEvery(
+    SWEEP_MS,
+    async (signal) => {
+      const entries = await deleteOldest(file, { before: clock.now() - retentionMs }, Infinity, clock, signal);
+      if (entries > 0) logger.info("dead letters were deleted at the end of their retention", { entries });
+    },
+    seams,
+  );
+}

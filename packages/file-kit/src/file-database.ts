@@ -1,0 +1,156 @@
+import { existsSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { BridgeError } from "@bridge/ports";
+import { Checkpointer } from "./checkpointer.ts";
+import { isLogFull } from "./connection.ts";
+import { makeFolder } from "./create-file.ts";
+import { FileFault } from "./file-fault.ts";
+import { lockFile } from "./file-lock.ts";
+import { type DiskSync, diskSync, GroupCommit } from "./group-commit.ts";
+import { type OpenedFile, RecoveringFile, type RecoveringFileOptions } from "./recovering-file.ts";
+import type { Job } from "./transaction.ts";
+
+/** A checkpoint that failed is tried again after this time at the earliest. */
+const CHECKPOINT_RETRY_MS = 1_000;
+
+export interface FileDatabaseOptions<Statements> extends RecoveringFileOptions<Statements> {
+  /** A relative one starts at the working directory. */
+  readonly path: string;
+  /** From so many bytes on only what makes room is written. The log comes on top. Default: as much as there is. */
+  readonly maxBytes?: number | undefined;
+  /** How a group is made durable. */
+  readonly sync?: DiskSync | undefined;
+}
+
+/**
+ * A SQLite file for one process: reads at once, writes in groups that are synced together, and comes back by itself
+ * when its disk does.
+ */
+export class FileDatabase<Statements> implements AsyncDisposable {
+  readonly #options: FileDatabaseOptions<Statements>;
+  readonly #lock: Disposable;
+  readonly #file: RecoveringFile<Statements>;
+  readonly #commits: GroupCommit<Statements>;
+  readonly #checkpointer: Checkpointer;
+  #checkpointing: Promise<void> | undefined;
+  #nextCheckpointAt = 0;
+  #closing: Promise<void> | undefined;
+
+  /**
+   * Takes the file for this process, and opens or creates it.
+   *
+   * Throws a {@link BridgeError} when another process has it, when it is of another program or a newer schema, when it
+   * is damaged and `onDamage` says to refuse it, and when the disk does not let it be opened.
+   */
+  constructor(options: FileDatabaseOptions<Statements>) {
+    this.#options = options;
+    const path = placeOf(options.path);
+    this.#lock = lockFile(path);
+    this.#checkpointer = new Checkpointer(path);
+    try {
+      this.#file = new RecoveringFile(path, options, () => this.#checkpointer.close());
+    } catch (error) {
+      this.#lock[Symbol.dispose]();
+      throw error;
+    }
+    const target = {
+      path,
+      open: () => this.#file.open(),
+      refusal: () => this.#refusal(),
+      isOpen: (file: OpenedFile<Statements>) => this.#file.isOpen(file),
+      committed: (file: OpenedFile<Statements>) => this.#committed(file),
+      failed: (fault: FileFault) => this.#file.fail(fault),
+    };
+    this.#commits = new GroupCommit(target, options.sync ?? diskSync);
+  }
+
+  /** Throws a {@link BridgeError} after the end. */
+  assertOpen(): void {
+    if (this.#closing === undefined) return;
+    throw new BridgeError("UNAVAILABLE", `${this.#file.path} is closed`, { charged: false });
+  }
+
+  /** Throws a {@link BridgeError} when the file cannot be read. */
+  read<Result>(query: (statements: Statements) => Result): Result {
+    this.assertOpen();
+    const { path, statements } = this.#file.open();
+    try {
+      return query(statements);
+    } catch (thrown) {
+      const fault = FileFault.of(path, thrown);
+      if (fault !== undefined && fault.fault !== "busy") this.#file.fail(fault);
+      throw fault ?? BridgeError.from(thrown);
+    }
+  }
+
+  /** Resolves when the job is durable. Rejects with a {@link BridgeError} when it was not done, or may not last. */
+  async write<Result>(job: Job<Statements, Result>): Promise<Result> {
+    this.assertOpen();
+    return this.#commits.write(job);
+  }
+
+  /** Writes what waits, and gives the file back. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#commits.drained();
+    await this.#checkpointing;
+    await this.#checkpointer.close();
+    this.#file.close();
+    this.#lock[Symbol.dispose]();
+  }
+
+  #refusal(): BridgeError | undefined {
+    const { maxBytes, kind } = this.#options;
+    if (maxBytes === undefined) return undefined;
+    const { db, path } = this.#file.open();
+    const { bytes } = db.prepare(USED_BYTES).get() as { readonly bytes: number };
+    if (bytes < maxBytes) return undefined;
+    return new BridgeError("UNAVAILABLE", `${path} holds max_bytes ${maxBytes}: ${kind.remedy}, or raise max_bytes`, {
+      charged: false,
+    });
+  }
+
+  #committed(file: OpenedFile<Statements>): void {
+    if (this.#checkpointing !== undefined || this.#closing !== undefined) return;
+    if (this.#options.clock.monotonic() < this.#nextCheckpointAt || !isLogFull(file)) return;
+    this.#checkpointing = this.#checkpoint().finally(() => {
+      this.#checkpointing = undefined;
+    });
+  }
+
+  /** Twice: beside the writes, and then without them for the little that came in meanwhile, so that it ever ends. */
+  async #checkpoint(): Promise<void> {
+    let result = await this.#checkpointer.run();
+    if (result.error === undefined) {
+      await this.#commits.between(async () => {
+        result = await this.#checkpointer.run();
+      });
+    }
+    if (result.error === undefined) return;
+    const { clock, logger } = this.#options;
+    this.#nextCheckpointAt = clock.monotonic() + CHECKPOINT_RETRY_MS;
+    logger.warn("the log was not brought into the file; it grows until that succeeds", {
+      file: this.#file.path,
+      error: result.error.message,
+    });
+  }
+}
+
+const USED_BYTES = `
+  SELECT (page_count - freelist_count) * page_size AS bytes
+  FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()`;
+
+/** Where a file really lies, as SQLite keeps its log beside that. Makes its folder. */
+function placeOf(written: string): string {
+  const path = resolve(written);
+  try {
+    makeFolder(path);
+    return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
+  } catch (error) {
+    throw FileFault.of(path, error) ?? error;
+  }
+}

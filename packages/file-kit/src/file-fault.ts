@@ -1,0 +1,66 @@
+import { BridgeError } from "@bridge/ports";
+
+/** What can be wrong with a file, whatever is done with it. */
+export type Fault = "full" | "read_only" | "busy" | "damaged" | "failing";
+
+const BY_SQLITE_CODE: Readonly<Record<number, Fault>> = {
+  5: "busy", // SQLITE_BUSY
+  6: "busy", // SQLITE_LOCKED
+  7: "failing", // SQLITE_NOMEM
+  8: "read_only", // SQLITE_READONLY
+  10: "failing", // SQLITE_IOERR
+  11: "damaged", // SQLITE_CORRUPT
+  13: "full", // SQLITE_FULL
+  14: "failing", // SQLITE_CANTOPEN
+  15: "failing", // SQLITE_PROTOCOL
+  26: "damaged", // SQLITE_NOTADB
+};
+
+const BY_SYSTEM_CODE: Readonly<Record<string, Fault>> = {
+  ENOSPC: "full",
+  EDQUOT: "full",
+  EROFS: "read_only",
+  EACCES: "read_only",
+  EPERM: "read_only",
+};
+
+const REMEDIES: Readonly<Record<Fault, string>> = {
+  full: "the disk is full: make room, and it goes on by itself",
+  read_only: "the disk, the folder or the file is read-only: make it writable, and it goes on by itself",
+  busy: "another program holds a lock on the file: close that program",
+  damaged: "the file is damaged: check the disk, and restore a copy or move the file away",
+  failing: "the disk fails: check it; what was being written does not count and is tried again",
+};
+
+/** Why a file cannot be used. */
+export class FileFault extends BridgeError {
+  readonly fault: Fault;
+
+  constructor(path: string, fault: Fault, options?: ErrorOptions) {
+    super("UNAVAILABLE", `${path}: ${REMEDIES[fault]}${detail(options?.cause)}`, { ...options, charged: false });
+    this.fault = fault;
+  }
+
+  /** What `thrown` says about the file at `path`; `undefined` when it is about something else. */
+  static of(path: string, thrown: unknown): FileFault | undefined {
+    if (thrown instanceof FileFault) return thrown;
+    const fault = faultOf(thrown);
+    return fault === undefined ? undefined : new FileFault(path, fault, { cause: thrown });
+  }
+}
+
+/** Errors of SQLite and of the system; `undefined` for all others, those of a wrong statement too. */
+function faultOf(thrown: unknown): Fault | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  const { code, errcode } = thrown as { readonly code?: unknown; readonly errcode?: unknown };
+  // The low byte is the kind of error, the rest says where it happened.
+  if (typeof errcode === "number") return BY_SQLITE_CODE[errcode & 0xff];
+  if (typeof code !== "string" || !("syscall" in thrown)) return undefined;
+  return BY_SYSTEM_CODE[code] ?? "failing";
+}
+
+function detail(cause: unknown): string {
+  if (!(cause instanceof Error)) return "";
+  const { errcode } = cause as { readonly errcode?: unknown };
+  return ` (${cause.message}${typeof errcode === "number" ? `, SQLite ${errcode}` : ""})`;
+}

@@ -1,0 +1,11 @@
+/** What a kind of store writes into its files, and what it tells of them. */
+export interface FileKind {
+  /** For messages: "DLQ", "outbox". */
+  readonly name: string;
+  /** How to make room in a file that is as large as it may be: "redrive or delete entries". */
+  readonly remedy: string;
+  /** In the header of each file, so that a file of another program or of another kind is never taken for ours. */
+  readonly applicationId: number;
+  /** SQL that leads from schema version n to n + 1. A step that has been released never changes. */
+  readonly migrations: readonly string[];
+}

@@ -1,0 +1,47 @@
+import { closeSync, existsSync, openSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { BridgeError } from "@bridge/ports";
+import { FileFault } from "./file-fault.ts";
+
+/**
+ * Takes `path` for this process alone. The lock is one of the operating system's, on a file of its own beside the
+ * other: it ends with the process, however that ends, so that there are no stale ones.
+ *
+ * Throws a {@link BridgeError} when somebody has it already, this process included.
+ */
+export function lockFile(path: string): Disposable {
+  const lockPath = `${path}-lock`;
+  try {
+    create(lockPath);
+    const holder = new DatabaseSync(lockPath);
+    try {
+      // Never committed, and nothing is written: the file stays empty.
+      holder.exec("BEGIN EXCLUSIVE");
+    } catch (error) {
+      holder.close();
+      throw error;
+    }
+    return { [Symbol.dispose]: () => holder.close() };
+  } catch (error) {
+    const fault = FileFault.of(path, error);
+    if (fault?.fault !== "busy") throw fault ?? error;
+    throw new BridgeError(
+      "UNAVAILABLE",
+      `${path} is in use: only one process at a time may open it; end the other one, or name another path`,
+      { cause: error, charged: false },
+    );
+  }
+}
+
+/**
+ * Only if it is missing. One that is there is never opened here: closing it again would take the lock from whoever
+ * holds it in this process, for that is how locks work on POSIX systems.
+ */
+function create(lockPath: string): void {
+  if (existsSync(lockPath)) return;
+  try {
+    closeSync(openSync(lockPath, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}

@@ -1,0 +1,31 @@
+import type { Envelope } from "@bridge/ports";
+
+/** An envelope without its payload, in the order of its fields: names would be most of the text. */
+type Packed = [
+  id: string,
+  sourceId: string,
+  subject: string,
+  contentType: string,
+  headers: Record<string, string>,
+  /** `null` for the id. */
+  correlationId: string | null,
+  receivedAt: number,
+  expiresAt?: number,
+];
+
+/** JSON of everything but the payload, which belongs into a column of its own. */
+export function packEnvelope(envelope: Envelope): string {
+  const { id, sourceId, subject, contentType, headers, correlationId, receivedAt, expiresAt } = envelope;
+  const correlation = correlationId === id ? null : correlationId;
+  const packed: Packed = [id, sourceId, subject, contentType, headers, correlation, receivedAt];
+  if (expiresAt !== undefined) packed.push(expiresAt);
+  return JSON.stringify(packed);
+}
+
+export function unpackEnvelope(text: string, payload: Uint8Array): Envelope {
+  const packed = JSON.parse(text) as Packed;
+  const [id, sourceId, subject, contentType, headers, correlation, receivedAt, expiresAt] = packed;
+  const correlationId = correlation ?? id;
+  const envelope = { id, sourceId, subject, contentType, headers, payload, correlationId, receivedAt };
+  return expiresAt === undefined ? envelope : { ...envelope, expiresAt };
+}

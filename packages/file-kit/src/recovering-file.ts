@@ -1,0 +1,97 @@
+import type { DatabaseSync } from "node:sqlite";
+import { BridgeError } from "@bridge/ports";
+import type { Connection } from "./connection.ts";
+import { FileFault } from "./file-fault.ts";
+import { type OpeningOptions, openOrCreate } from "./open-or-create.ts";
+import type { OpenFile } from "./transaction.ts";
+
+/** A file that failed is opened again after this time at the earliest. */
+const RETRY_MS = 1_000;
+
+export interface RecoveringFileOptions<Statements> extends OpeningOptions {
+  /** Called each time the file has been opened: at first, and after it has failed. */
+  readonly prepare: (db: DatabaseSync) => Statements;
+}
+
+export interface OpenedFile<Statements> extends OpenFile<Statements>, Connection {}
+
+interface Failure {
+  readonly error: BridgeError;
+  readonly damaged: boolean;
+  /** Monotonic milliseconds. */
+  readonly retryAt: number;
+}
+
+/** A file that is closed when it fails, and opened again when somebody next asks for it. */
+export class RecoveringFile<Statements> {
+  readonly path: string;
+  readonly #options: RecoveringFileOptions<Statements>;
+  readonly #release: () => Promise<void>;
+  #opened: OpenedFile<Statements> | undefined;
+  #failure: Failure | undefined;
+  #releasing = false;
+
+  /** `release` lets go of the file whoever else has it open: it is not opened again before that has happened. */
+  constructor(path: string, options: RecoveringFileOptions<Statements>, release: () => Promise<void>) {
+    this.path = path;
+    this.#options = options;
+    this.#release = release;
+    this.#opened = this.#connect(false);
+  }
+
+  /** Throws a {@link BridgeError} while the file cannot be used. */
+  open(): OpenedFile<Statements> {
+    if (this.#opened !== undefined) return this.#opened;
+    const { clock, logger } = this.#options;
+    const failure = this.#failure as Failure;
+    if (this.#releasing || clock.monotonic() < failure.retryAt) throw failure.error;
+    try {
+      this.#opened = this.#connect(failure.damaged);
+    } catch (thrown) {
+      this.#failure = { ...failure, error: BridgeError.from(thrown), retryAt: clock.monotonic() + RETRY_MS };
+      throw thrown;
+    }
+    this.#failure = undefined;
+    logger.warn("the file is in use again", { file: this.path });
+    return this.#opened;
+  }
+
+  /** Whether this is still the open file: it is another one after a failure. */
+  isOpen(file: OpenedFile<Statements>): boolean {
+    return this.#opened === file;
+  }
+
+  /** Closes the file: what was written to it last may last or not. */
+  fail(fault: FileFault): void {
+    if (this.#opened === undefined) return;
+    const { clock, logger } = this.#options;
+    logger.error("the file failed and is opened again", { file: this.path, error: fault.message });
+    this.#failure = { error: fault, damaged: fault.fault === "damaged", retryAt: clock.monotonic() };
+    this.close();
+    this.#releasing = true;
+    void this.#release().finally(() => {
+      this.#releasing = false;
+    });
+  }
+
+  close(): void {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    try {
+      opened?.close();
+    } catch (error) {
+      // What it still had to write stays in its log.
+      this.#options.logger.warn("the file was not closed well", { file: this.path, error: String(error) });
+    }
+  }
+
+  #connect(damaged: boolean): OpenedFile<Statements> {
+    const connection = openOrCreate(this.path, this.#options, damaged);
+    try {
+      return { ...connection, path: this.path, statements: this.#options.prepare(connection.db) };
+    } catch (error) {
+      connection.close();
+      throw FileFault.of(this.path, error) ?? error;
+    }
+  }
+}

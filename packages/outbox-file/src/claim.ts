@@ -1,0 +1,93 @@
+import type { ClaimRequest, OutboxClaim } from "@bridge/ports";
+import type { Loan } from "./loans.ts";
+import type { OutboxParts } from "./outbox-parts.ts";
+import { payloadBytes } from "./record-rows.ts";
+import { toEntry } from "./window.ts";
+
+/** A claim with more payload than this is cut short. */
+const CLAIM_BYTES = 8 * 1024 * 1024;
+
+/** Lends what is due and may be sent, oldest first; looks as far into the file as it takes. */
+export async function claim(
+  parts: OutboxParts,
+  { routeId, bindingId, limit, loanMs }: ClaimRequest,
+  signal: AbortSignal,
+): Promise<readonly OutboxClaim[]> {
+  const { file, lanes, loans, window, clock } = parts;
+  const taken: Loan[] = [];
+  for (;;) {
+    const more = file.read((statements) => {
+      loans.lapse();
+      const lane = lanes.find(routeId, bindingId);
+      if (lane === undefined) return false;
+      const now = clock.now();
+      const take = (): void => {
+        for (const entry of lane.queue.take(limit - taken.length, now)) taken.push(loans.lend(entry, lane, loanMs));
+      };
+      take();
+      if (taken.length === limit || !window.canExtend(lane)) return false;
+      window.extend(lane, statements, now);
+      take();
+      return taken.length < limit && window.canExtend(lane);
+    });
+    if (!more) break;
+    // A long queue of records that have to wait must not keep the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (signal.aborted) break;
+  }
+  return handOut(parts, taken, signal);
+}
+
+/** Lends a pending record, due or not. */
+export async function claimOne(
+  parts: OutboxParts,
+  id: string,
+  loanMs: number,
+  signal: AbortSignal,
+): Promise<OutboxClaim | undefined> {
+  const { file, lanes, loans, window } = parts;
+  const loan = file.read((statements) => {
+    loans.lapse();
+    const row = statements.byId(id);
+    const former = loans.of(id);
+    if (row === undefined || row.status !== 0 || !window.isDurable(row.number)) return undefined;
+    if (former !== undefined && !former.lapsed) return undefined;
+    const lane = lanes.numbered(row.lane);
+    if (lane === undefined) return undefined;
+    const entry = lane.queue.get(row.number) ?? former?.entry ?? toEntry(row);
+    entry.place = "lent";
+    return loans.lend(entry, lane, loanMs);
+  });
+  if (loan === undefined) return undefined;
+  const [claimed] = handOut(parts, [loan], signal);
+  return claimed;
+}
+
+/** Reads the records; what is too much for one claim goes back, and so does everything when they cannot be read. */
+function handOut(
+  { file, loans, window, clock }: OutboxParts,
+  taken: readonly Loan[],
+  signal: AbortSignal,
+): OutboxClaim[] {
+  const claims: OutboxClaim[] = [];
+  let given = 0;
+  try {
+    signal.throwIfAborted();
+    file.read((statements) => {
+      let bytes = 0;
+      for (const { lane, entry, token } of taken) {
+        if (bytes >= CLAIM_BYTES) break;
+        const record = window.contentOf(lane, entry, statements);
+        bytes += payloadBytes(record);
+        claims.push({ record, token, attempts: entry.attempts });
+      }
+    });
+    given = claims.length;
+    return claims;
+  } finally {
+    for (const loan of taken.slice(given)) {
+      loans.end(loan);
+      loan.lane.queue.giveBack(loan.entry, clock.now());
+    }
+  }
+}

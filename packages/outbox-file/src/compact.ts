@@ -1,0 +1,29 @@
+import { type FileDatabase, untilSliceEnds } from "@bridge/file-kit";
+import { type Clock, orAborted } from "@bridge/ports";
+import type { OutboxStatements } from "./outbox-statements.ts";
+
+const SLICE_RECORDS = 500;
+const SLICE_BYTES = 256 * 1024;
+
+/** Forgets records that were finished before `time`, some at a time. Returns how many. */
+export async function compact(
+  file: FileDatabase<OutboxStatements>,
+  time: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<number> {
+  for (let forgotten = 0; ;) {
+    signal.throwIfAborted();
+    const slice = file.write({
+      frees: true,
+      bytes: SLICE_BYTES,
+      run(statements) {
+        const finished = statements.finishedBefore(time, SLICE_RECORDS);
+        return untilSliceEnds(clock, finished, (number) => statements.deleteRecord(number));
+      },
+    });
+    const count = await orAborted(slice, signal);
+    if (count === 0) return forgotten;
+    forgotten += count;
+  }
+}

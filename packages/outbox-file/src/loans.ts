@@ -1,0 +1,75 @@
+import type { Clock, Random } from "@bridge/ports";
+import type { Entry } from "./entry.ts";
+import type { Lane } from "./lane.ts";
+
+/** A record that somebody has. They live in memory: only this process lends, and a crash ends them all. */
+export interface Loan {
+  readonly entry: Entry;
+  readonly lane: Lane;
+  readonly token: string;
+  /** Monotonic milliseconds. */
+  readonly lapsesAt: number;
+  /** The record may be lent to somebody else; until then the one who has it may still end the loan. */
+  lapsed: boolean;
+  /** While its end is being written. */
+  ending: Promise<boolean> | undefined;
+}
+
+/** Who has which record. */
+export class Loans {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #byRecord = new Map<string, Loan>();
+  /** No loan lapses before that. */
+  #nextLapse = Infinity;
+
+  constructor(clock: Clock, random: Random) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  lend(entry: Entry, lane: Lane, loanMs: number): Loan {
+    const lapsesAt = this.#clock.monotonic() + loanMs;
+    const loan: Loan = { entry, lane, token: this.#random.id(), lapsesAt, lapsed: false, ending: undefined };
+    this.#byRecord.set(entry.id, loan);
+    this.#nextLapse = Math.min(this.#nextLapse, lapsesAt);
+    return loan;
+  }
+
+  of(id: string): Loan | undefined {
+    return this.#byRecord.get(id);
+  }
+
+  /** Nobody else gets the record while its end is being written. */
+  begin(loan: Loan, ending: Promise<boolean>): void {
+    loan.ending = ending;
+    loan.lapsed = false;
+    loan.entry.place = "lent";
+  }
+
+  /** The end was not written: the loan goes on for as long as it would have. */
+  resume(loan: Loan): void {
+    loan.ending = undefined;
+    this.#nextLapse = Math.min(this.#nextLapse, loan.lapsesAt);
+  }
+
+  end(loan: Loan): void {
+    this.#byRecord.delete(loan.entry.id);
+  }
+
+  /** Gives back what was lent for too long. */
+  lapse(): void {
+    const monotonic = this.#clock.monotonic();
+    if (monotonic < this.#nextLapse) return;
+    this.#nextLapse = Infinity;
+    for (const loan of this.#byRecord.values()) {
+      if (loan.lapsed || loan.ending !== undefined) continue;
+      if (loan.lapsesAt > monotonic) {
+        this.#nextLapse = Math.min(this.#nextLapse, loan.lapsesAt);
+        continue;
+      }
+      loan.lapsed = true;
+      loan.lane.queue.giveBack(loan.entry, this.#clock.now());
+    }
+  }
+}

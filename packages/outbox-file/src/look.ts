@@ -1,0 +1,77 @@
+import { unpackEnvelope } from "@bridge/file-kit";
+import type { OutboxBacklog, OutboxFilter, OutboxHead, OutboxStatus, Page } from "@bridge/ports";
+import type { Lane } from "./lane.ts";
+import type { Loans } from "./loans.ts";
+import type { OutboxParts } from "./outbox-parts.ts";
+import type { HeadRow, ReadingStatements } from "./reading-statements.ts";
+import { STATUSES } from "./record-rows.ts";
+
+const NOTHING = new Uint8Array();
+
+export function status({ file }: OutboxParts, id: string): OutboxStatus | undefined {
+  const row = file.read((statements) => statements.byId(id));
+  return row && STATUSES[row.status];
+}
+
+export function redriving({ file }: OutboxParts, entryId: string): string | undefined {
+  return file.read((statements) => statements.redriving(entryId));
+}
+
+/** Counted in memory, so that it may be asked for at any time. */
+export function backlog({ file, lanes, window, clock }: OutboxParts): readonly OutboxBacklog[] {
+  const now = clock.now();
+  return file.read((statements) =>
+    lanes.busy().map((lane) => {
+      // Before the first claim there is nothing in memory; what waits for a retry is among the oldest.
+      if (lane.edge === 0) window.extend(lane, statements, now);
+      return {
+        routeId: lane.routeId,
+        bindingId: lane.bindingId,
+        depth: lane.depth,
+        oldestCreatedAt: statements.oldestCreatedAt(lane.number) ?? now,
+        blockedKeys: lane.queue.blockedKeys(now),
+      };
+    }),
+  );
+}
+
+/** Oldest first, over all lanes that match. */
+export function list({ file, lanes, loans }: OutboxParts, filter: OutboxFilter, page: Page): readonly OutboxHead[] {
+  return file.read((statements) => {
+    loans.lapse();
+    return numbersOf(lanes.busy(filter), page, statements).flatMap(({ number, lane }) => {
+      const row = statements.head(number);
+      return row === undefined ? [] : [headOf(row, lane, loans)];
+    });
+  });
+}
+
+interface Place {
+  readonly number: number;
+  readonly lane: Lane;
+}
+
+function numbersOf(lanes: readonly Lane[], { limit, offset }: Page, statements: ReadingStatements): readonly Place[] {
+  const end = Math.min(offset + limit, Number.MAX_SAFE_INTEGER);
+  return lanes
+    .flatMap((lane) => statements.unfinished(lane.number, end).map((number) => ({ number, lane })))
+    .toSorted((a, b) => a.number - b.number)
+    .slice(offset, end);
+}
+
+function headOf(row: HeadRow, lane: Lane, loans: Loans): OutboxHead {
+  const loan = loans.of(row.id);
+  return {
+    id: row.id,
+    routeId: lane.routeId,
+    bindingId: lane.bindingId,
+    envelopeId: row.envelope_id,
+    subject: unpackEnvelope(row.envelope, NOTHING).subject,
+    address: row.address,
+    ...(row.ordering_key !== null && { orderingKey: row.ordering_key }),
+    createdAt: row.created_at,
+    dueAt: row.due_at === 0 ? row.created_at : row.due_at,
+    attempts: row.attempts,
+    lent: loan !== undefined && !loan.lapsed,
+  };
+}

@@ -1,0 +1,46 @@
+import type { FileKind } from "@bridge/file-kit";
+
+// `record` is what stays as evidence against duplicates; `content` is there as long as the record is unfinished, and
+// so is also the list of what is to be sent. Payloads come last, so that nothing has to read over them.
+const FIRST = `
+CREATE TABLE lane (
+  lane INTEGER PRIMARY KEY,
+  route_id TEXT NOT NULL,
+  binding_id TEXT NOT NULL,
+  UNIQUE (route_id, binding_id)
+);
+CREATE TABLE record (
+  number INTEGER PRIMARY KEY,
+  lane INTEGER NOT NULL,
+  id TEXT NOT NULL UNIQUE,
+  envelope_id TEXT NOT NULL,
+  payload_digest TEXT NOT NULL,
+  ordering_key TEXT,
+  entry_id TEXT,
+  created_at INTEGER NOT NULL,
+  status INTEGER NOT NULL DEFAULT 0,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  due_at INTEGER NOT NULL DEFAULT 0,
+  finished_at INTEGER
+);
+CREATE UNIQUE INDEX record_by_envelope ON record (lane, envelope_id);
+CREATE INDEX record_by_end ON record (finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX record_by_entry ON record (entry_id) WHERE entry_id IS NOT NULL;
+CREATE TABLE content (
+  number INTEGER PRIMARY KEY,
+  lane INTEGER NOT NULL,
+  address TEXT NOT NULL,
+  envelope TEXT NOT NULL,
+  received TEXT,
+  payload BLOB NOT NULL,
+  received_payload BLOB
+);
+CREATE INDEX content_by_lane ON content (lane, number);
+`;
+
+export const OUTBOX_FILE: FileKind = {
+  name: "outbox",
+  remedy: "let it drain",
+  applicationId: 0x42_72_4f_58, // "BrOX"
+  migrations: [FIRST],
+};

@@ -1,0 +1,42 @@
+import type { OutboxRecord, PersistResult } from "@bridge/ports";
+import type { Lane } from "./lane.ts";
+import type { OutboxParts } from "./outbox-parts.ts";
+import type { OutboxStatements } from "./outbox-statements.ts";
+import { contentValues, payloadBytes, recordValues, STATUSES } from "./record-rows.ts";
+
+interface Addition {
+  readonly record: OutboxRecord;
+  readonly lane: Lane;
+}
+
+/** Of one addition: the number of the record that was written, or why none was. */
+type Added = number | Exclude<PersistResult, { readonly kind: "persisted" }>;
+
+/** Writes records in one transaction. They may be lent once they are durable. */
+export async function persist(parts: OutboxParts, records: readonly OutboxRecord[]): Promise<readonly PersistResult[]> {
+  const { file, lanes, window } = parts;
+  const additions = records.map((record) => ({ record, lane: lanes.findOrAdd(record.routeId, record.bindingId) }));
+  const added = await file.write({
+    frees: false,
+    bytes: records.reduce((sum, record) => sum + payloadBytes(record), 0),
+    run: (statements) => additions.map((addition) => add(statements, addition, window.nextNumber())),
+  });
+  return additions.map(({ record, lane }, index) => {
+    const result = added[index] as Added;
+    if (typeof result !== "number") return result;
+    lane.stored = true;
+    window.arrived(lane, result, record, lanes.size);
+    return { kind: "persisted" };
+  });
+}
+
+function add(statements: OutboxStatements, { record, lane }: Addition, number: number): Added {
+  if (!lane.stored) statements.addLane(lane);
+  if (statements.addRecord(recordValues(number, lane.number, record))) {
+    statements.addContent(contentValues(number, lane.number, record));
+    return number;
+  }
+  const there = statements.byEnvelope(lane.number, record.envelope.id);
+  if (there?.payload_digest !== record.payloadDigest) return { kind: "conflict" };
+  return { kind: "duplicate", id: there.id, status: STATUSES[there.status] ?? "pending" };
+}

@@ -1,0 +1,95 @@
+import { packEnvelope, unpackEnvelope } from "@bridge/file-kit";
+import type { Envelope, OutboxRecord, OutboxStatus } from "@bridge/ports";
+
+/** The statuses by their number in the file. */
+export const STATUSES = ["pending", "done", "dead"] as const satisfies readonly OutboxStatus[];
+
+/** A row of `record` and its row of `content`. */
+export interface StoredRow {
+  readonly number: number;
+  readonly id: string;
+  readonly payload_digest: string;
+  readonly ordering_key: string | null;
+  readonly entry_id: string | null;
+  readonly created_at: number;
+  readonly address: string;
+  readonly envelope: string;
+  /** `null` when it is the envelope. */
+  readonly received: string | null;
+  readonly payload: Uint8Array;
+  /** `null` when it is the payload. */
+  readonly received_payload: Uint8Array | null;
+}
+
+export type RecordValues = [
+  number: number,
+  lane: number,
+  id: string,
+  envelopeId: string,
+  payloadDigest: string,
+  orderingKey: string | null,
+  entryId: string | null,
+  createdAt: number,
+];
+
+export type ContentValues = [
+  number: number,
+  lane: number,
+  address: string,
+  envelope: string,
+  received: string | null,
+  payload: Uint8Array,
+  receivedPayload: Uint8Array | null,
+];
+
+export function recordValues(number: number, lane: number, record: OutboxRecord): RecordValues {
+  const { id, envelope, payloadDigest, orderingKey, entryId, createdAt } = record;
+  return [number, lane, id, envelope.id, payloadDigest, orderingKey ?? null, entryId ?? null, createdAt];
+}
+
+export function contentValues(number: number, lane: number, record: OutboxRecord): ContentValues {
+  const { address, envelope, received } = record;
+  const packed = received === undefined ? null : packEnvelope(received);
+  const receivedPayload = received === undefined || received.payload === envelope.payload ? null : received.payload;
+  return [number, lane, address, packEnvelope(envelope), packed, envelope.payload, receivedPayload];
+}
+
+export function recordOf(row: StoredRow, routeId: string, bindingId: string): OutboxRecord {
+  return {
+    id: row.id,
+    routeId,
+    bindingId,
+    address: row.address,
+    envelope: unpackEnvelope(row.envelope, row.payload),
+    ...(row.received !== null && { received: unpackEnvelope(row.received, row.received_payload ?? row.payload) }),
+    payloadDigest: row.payload_digest,
+    ...(row.entry_id !== null && { entryId: row.entry_id }),
+    ...(row.ordering_key !== null && { orderingKey: row.ordering_key }),
+    createdAt: row.created_at,
+  };
+}
+
+/** What the payloads of a record take. */
+export function payloadBytes({ envelope, received }: OutboxRecord): number {
+  const more = received === undefined || received.payload === envelope.payload ? 0 : received.payload.length;
+  return envelope.payload.length + more;
+}
+
+/** The same record, its payloads with bytes of their own when they are a small part of a buffer that they would keep. */
+export function detached(record: OutboxRecord): OutboxRecord {
+  const { envelope, received } = record;
+  const copy = detachedEnvelope(envelope);
+  if (received === undefined) return copy === envelope ? record : { ...record, envelope: copy };
+  const same = received.payload === envelope.payload;
+  return {
+    ...record,
+    envelope: copy,
+    received: same ? { ...received, payload: copy.payload } : detachedEnvelope(received),
+  };
+}
+
+function detachedEnvelope(envelope: Envelope): Envelope {
+  const { payload } = envelope;
+  if (payload.buffer.byteLength <= 2 * payload.byteLength) return envelope;
+  return { ...envelope, payload: new Uint8Array(payload) };
+}

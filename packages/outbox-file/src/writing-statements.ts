@@ -1,0 +1,40 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Lane } from "./lane.ts";
+import type { ContentValues, RecordValues } from "./record-rows.ts";
+
+/** What is changed in the file. */
+export interface WritingStatements {
+  addLane(lane: Lane): void;
+  /** False when there is a record of this lane and envelope. */
+  addRecord(values: RecordValues): boolean;
+  addContent(values: ContentValues): void;
+  /** False when there is none: the record is finished. */
+  deleteContent(number: number): boolean;
+  finish(number: number, status: number, finishedAt: number): void;
+  retry(number: number, attempts: number, dueAt: number): void;
+  deleteRecord(number: number): void;
+}
+
+export function writingStatements(db: DatabaseSync): WritingStatements {
+  const addLane = db.prepare("INSERT INTO lane (lane, route_id, binding_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
+  const addRecord = db.prepare(`
+    INSERT INTO record (number, lane, id, envelope_id, payload_digest, ordering_key, entry_id, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (lane, envelope_id) DO NOTHING`);
+  const addContent = db.prepare(`
+    INSERT INTO content (number, lane, address, envelope, received, payload, received_payload)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  const deleteContent = db.prepare("DELETE FROM content WHERE number = ?");
+  const finish = db.prepare("UPDATE record SET status = ?, finished_at = ? WHERE number = ?");
+  const retry = db.prepare("UPDATE record SET attempts = ?, due_at = ? WHERE number = ?");
+  const deleteRecord = db.prepare("DELETE FROM record WHERE number = ?");
+
+  return {
+    addLane: ({ number, routeId, bindingId }) => void addLane.run(number, routeId, bindingId),
+    addRecord: (values) => addRecord.run(...values).changes > 0,
+    addContent: (values) => void addContent.run(...values),
+    deleteContent: (number) => deleteContent.run(number).changes > 0,
+    finish: (number, status, finishedAt) => void finish.run(status, finishedAt, number),
+    retry: (number, attempts, dueAt) => void retry.run(attempts, dueAt, number),
+    deleteRecord: (number) => void deleteRecord.run(number),
+  };
+}
