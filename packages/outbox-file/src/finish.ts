@@ -20,7 +20,7 @@ export async function finish(parts: OutboxParts, ends: readonly ClaimEnd[]): Pro
   const answers = ends.map(({ id, token, outcome }) => {
     const loan = loans.of(id);
     if (loan?.token !== token) return NOT_LENT;
-    if (loan.ending !== undefined) return loan.ending;
+    if (loan.ending !== undefined) return loan.ending.then(() => false);
     loans.begin(loan, written.promise);
     endings.push({ loan, outcome });
     return written.promise;

@@ -75,21 +75,20 @@ export function payloadBytes({ envelope, received }: OutboxRecord): number {
   return envelope.payload.length + more;
 }
 
-/** The same record, its payloads with bytes of their own when they are a small part of a buffer that they would keep. */
-export function detached(record: OutboxRecord): OutboxRecord {
+/** The same record with bytes of its own: those of a source may change, and are often part of a larger buffer. */
+export function ownCopy(record: OutboxRecord): OutboxRecord {
   const { envelope, received } = record;
-  const copy = detachedEnvelope(envelope);
-  if (received === undefined) return copy === envelope ? record : { ...record, envelope: copy };
+  const copy = withOwnPayload(envelope);
+  if (received === undefined) return { ...record, envelope: copy };
   const same = received.payload === envelope.payload;
   return {
     ...record,
     envelope: copy,
-    received: same ? { ...received, payload: copy.payload } : detachedEnvelope(received),
+    received: same ? { ...received, payload: copy.payload } : withOwnPayload(received),
   };
 }
 
-function detachedEnvelope(envelope: Envelope): Envelope {
-  const { payload } = envelope;
-  if (payload.buffer.byteLength <= 2 * payload.byteLength) return envelope;
-  return { ...envelope, payload: new Uint8Array(payload) };
+function withOwnPayload(envelope: Envelope): Envelope {
+  // Small ones share a buffer, which costs a fraction of one for each.
+  return { ...envelope, payload: Buffer.from(envelope.payload) };
 }

@@ -3,7 +3,7 @@ import { type Entry, entryOf } from "./entry.ts";
 import type { Lane } from "./lane.ts";
 import type { Loans } from "./loans.ts";
 import type { QueueRow, ReadingStatements } from "./reading-statements.ts";
-import { detached, payloadBytes, recordOf } from "./record-rows.ts";
+import { ownCopy, payloadBytes, recordOf } from "./record-rows.ts";
 
 /** A new record enters the queue of its lane while that is no longer than this; else it waits in the file. */
 const QUEUE_LENGTH = 10_000;
@@ -56,7 +56,7 @@ export class Window {
     const entry = entryOf({ number, id: record.id, key: record.orderingKey, attempts: 0, dueAt: 0 });
     const bytes = RECORD_BYTES + payloadBytes(record);
     if (lane.contentBytes + bytes <= CONTENT_BYTES / lanes) {
-      entry.content = detached(record);
+      entry.content = ownCopy(record);
       lane.contentBytes += bytes;
     }
     lane.queue.add(entry, 0);
