@@ -1,0 +1,75 @@
+import { Doubt, type Hindrance } from "./doubt.ts";
+import { httpSourceListener, httpTargetListener } from "./http-listeners.ts";
+import type { Ledger } from "./ledger.ts";
+import { mqttSourceListener, mqttTargetListener } from "./mqtt-listeners.ts";
+import { Sends } from "./sends.ts";
+import { type Listener, Tap } from "./tap.ts";
+import type { DeliveryMode, Transport } from "../routes.ts";
+
+/** How often connections to targets ended, and what was in flight on them then. */
+export interface Interruptions {
+  readonly connections: number;
+  readonly unconfirmed: number;
+  readonly unread: number;
+  /** The most that one connection had in flight when it ended. */
+  readonly largest: number;
+}
+
+/** All taps of the torture. They do not depend on what the bridge says of itself. */
+export class Wires {
+  readonly #ledger: Ledger;
+  readonly #mode: DeliveryMode;
+  readonly #doubt = new Doubt();
+  readonly #live = new Set<Sends>();
+  #interruptions = { connections: 0, unconfirmed: 0, unread: 0, largest: 0 };
+
+  constructor(ledger: Ledger, mode: DeliveryMode) {
+    this.#ledger = ledger;
+    this.#mode = mode;
+  }
+
+  get interruptions(): Interruptions {
+    return this.#interruptions;
+  }
+
+  tapSource(kind: Transport, port: number): Promise<Tap> {
+    const listener = kind === "mqtt" ? mqttSourceListener : httpSourceListener;
+    return Tap.open({ port, listener: () => listener(this.#ledger) });
+  }
+
+  tapTarget(kind: Transport, port: number): Promise<Tap> {
+    const listener = kind === "mqtt" ? mqttTargetListener : httpTargetListener;
+    return Tap.open({ port, listener: () => this.#sendListener(listener) });
+  }
+
+  /**
+   * The bridge is about to be killed. In `direct_hold` it then knows nothing any more, and sends only what its sources hand
+   * over again; an outbox still knows what was sent and not confirmed.
+   */
+  dying(): void {
+    if (this.#mode === "direct_hold") for (const sends of this.#live) sends.doom();
+  }
+
+  /** Something keeps the bridge from taking note of confirmations, or does so no more. */
+  hinder(hindrance: Hindrance, on: boolean): void {
+    if (on) this.#doubt.begins(hindrance);
+    else this.#doubt.ends(hindrance);
+    if (hindrance === "outbox_full" && on) for (const sends of this.#live) sends.forgotten();
+  }
+
+  #sendListener(listen: (sends: Sends, onEnd: () => void) => Listener): Listener {
+    const sends = new Sends(this.#ledger, this.#doubt);
+    this.#live.add(sends);
+    return listen(sends, () => {
+      this.#live.delete(sends);
+      const { unconfirmed, unread } = sends.interrupted();
+      const before = this.#interruptions;
+      this.#interruptions = {
+        connections: before.connections + 1,
+        unconfirmed: before.unconfirmed + unconfirmed,
+        unread: before.unread + unread,
+        largest: Math.max(before.largest, unconfirmed + unread),
+      };
+    });
+  }
+}

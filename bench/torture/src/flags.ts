@@ -1,0 +1,111 @@
+import { parseArgs } from "node:util";
+import { fileURLToPath } from "node:url";
+import { randomInt } from "node:crypto";
+import { LANE_NAMES, type LaneName } from "./plan/troubles.ts";
+import { type DeliveryMode, ROUTE_NAMES, type RouteName, type StoreType } from "./routes.ts";
+
+const MODES = ["direct_hold", "shared_outbox"] as const satisfies readonly DeliveryMode[];
+const STORES = ["file", "memory"] as const satisfies readonly StoreType[];
+const BINARY = fileURLToPath(new URL("../../../apps/reference/dist/main.js", import.meta.url));
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+/** Without a limit of their own, so much for each kill and for the rest. */
+const USUAL_LIMIT = { perKillMs: 6_000, restMs: 120_000 } as const;
+
+export const USAGE = `pnpm torture [options]
+  --seed TEXT        repeats the plan of a former run; default: a random one, which is printed
+  --kills N          how often the bridge is killed; default 50
+  --rate N           messages a second over all routes; default 200
+  --mode MODE        ${MODES.join(" or ")}; default ${MODES[0]}
+  --routes LIST      of ${ROUTE_NAMES.join(", ")}; default: all
+  --stores TYPE      ${STORES.join(" or ")}: where dead letters and the outbox are; default ${STORES[0]}
+  --troubles LIST    besides the kills: none, or of ${LANE_NAMES.join(", ")}; default: all
+  --time-limit TIME  such as 170s: the kills and the rest have to fit in; default: 6s a kill and 2m
+  --bridge FILE      the built bridge; default: the reference binary of this checkout
+  --keep             keep the logs, also when nothing is wrong
+  --out FILE         where the figures go as JSON; default: nowhere
+  --help`;
+
+export interface Flags {
+  readonly seed: string;
+  readonly kills: number;
+  readonly rate: number;
+  readonly mode: DeliveryMode;
+  readonly routes: readonly RouteName[];
+  readonly stores: StoreType;
+  readonly troubles: readonly LaneName[];
+  readonly timeLimitMs: number;
+  readonly bridge: string;
+  readonly keep: boolean;
+  readonly out: string | undefined;
+  readonly help: boolean;
+}
+
+/** The lanes that mean something in this run: a disk that holds no store cannot be full. */
+export function lanesOf({ troubles, mode, stores }: Pick<Flags, "troubles" | "mode" | "stores">): readonly LaneName[] {
+  return troubles.filter((lane) => {
+    if (lane === "dlq_disk") return stores === "file";
+    if (lane === "outbox_disk") return stores === "file" && mode === "shared_outbox";
+    return true;
+  });
+}
+
+/** @throws Error that says what is wrong with a flag */
+export function parseFlags(args: readonly string[]): Flags {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seed: { type: "string", default: String(randomInt(1_000_000_000)) },
+      kills: { type: "string", default: "50" },
+      rate: { type: "string", default: "200" },
+      mode: { type: "string", default: MODES[0] },
+      routes: { type: "string", default: ROUTE_NAMES.join(",") },
+      stores: { type: "string", default: STORES[0] },
+      troubles: { type: "string", default: LANE_NAMES.join(",") },
+      "time-limit": { type: "string" },
+      bridge: { type: "string", default: BINARY },
+      keep: { type: "boolean", default: false },
+      out: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const kills = count("kills", values.kills, 0);
+  const limit = values["time-limit"];
+  const flags: Flags = {
+    seed: values.seed,
+    kills,
+    rate: count("rate", values.rate, 1),
+    mode: one("mode", values.mode, MODES),
+    routes: values.routes.split(",").map((name) => one("routes", name, ROUTE_NAMES)),
+    stores: one("stores", values.stores, STORES),
+    troubles:
+      values.troubles === "none" ? [] : values.troubles.split(",").map((name) => one("troubles", name, LANE_NAMES)),
+    timeLimitMs: limit === undefined ? kills * USUAL_LIMIT.perKillMs + USUAL_LIMIT.restMs : milliseconds(limit),
+    bridge: values.bridge,
+    keep: values.keep,
+    out: values.out,
+    help: values.help,
+  };
+  if (flags.stores === "memory" && flags.mode === "shared_outbox" && kills > 0) {
+    throw new Error("--stores: an outbox in memory is lost at the first kill; use file");
+  }
+  return flags;
+}
+
+function one<Value extends string>(flag: string, text: string, values: readonly Value[]): Value {
+  const value = values.find((each) => each === text);
+  if (value !== undefined) return value;
+  throw new Error(`--${flag}: "${text}" is none of ${values.join(", ")}`);
+}
+
+function count(flag: string, text: string, least: number): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= least) return number;
+  throw new Error(`--${flag}: "${text}" is not an integer of at least ${least}`);
+}
+
+function milliseconds(text: string): number {
+  const [, amount, unit] = /^(\d+)(ms|s|m|h)$/.exec(text) ?? [];
+  if (amount === undefined || unit === undefined)
+    throw new Error(`--time-limit: "${text}" is no time such as 170s or 3m`);
+  return Number(amount) * UNITS[unit as keyof typeof UNITS];
+}

@@ -1,0 +1,84 @@
+import type { Standing } from "../auditor/job.ts";
+import type { Judgement } from "../auditor/judge.ts";
+import type { Flags } from "../flags.ts";
+import type { OwnEnd } from "../run/lives.ts";
+import type { TroubleNote } from "../run/troubles.ts";
+import type { Vitals } from "../run/vitals.ts";
+
+/** All that a run has found out. */
+export interface Result {
+  readonly flags: Pick<Flags, "seed" | "rate" | "mode" | "routes" | "stores" | "troubles"> & { readonly kills: number };
+  /** When it began, as RFC 3339. */
+  readonly began: string;
+  readonly seconds: number;
+  readonly kills: number;
+  readonly ownEnds: readonly OwnEnd[];
+  /** How often each trouble was made. */
+  readonly troubles: Readonly<Record<string, number>>;
+  /** Lanes that were wanted and could not be had here. */
+  readonly impossible: readonly string[];
+  readonly standing: Standing;
+  readonly vitals: Vitals;
+  readonly atRest: boolean;
+  /** Absent when the bridge did not answer at the end. */
+  readonly judgement: Judgement | undefined;
+  /** Entries of the DLQ whose payload was read back and compared. */
+  readonly entriesRead: number;
+  /** How the bridge ended when it was asked to at last. */
+  readonly lastEnding: string;
+  /** The last troubles, for whoever has to find out what went wrong. */
+  readonly lastTroubles: readonly TroubleNote[];
+  /** Where the logs are. */
+  readonly folder: string;
+}
+
+/** `disproved`: the bridge has broken its word. `void`: the run proves nothing, by no fault of the bridge. */
+export interface Verdict {
+  readonly kind: "proved" | "disproved" | "void";
+  readonly problems: readonly string[];
+}
+
+export const EXIT_CODES = { proved: 0, disproved: 1, void: 2 } as const satisfies Record<Verdict["kind"], number>;
+
+/** Holds what was found against what was promised. */
+export function verdictOn(result: Result): Verdict {
+  const broken = brokenPromises(result);
+  if (broken.length > 0) return { kind: "disproved", problems: broken };
+  const gaps = gapsIn(result);
+  return { kind: gaps.length > 0 ? "void" : "proved", problems: gaps };
+}
+
+function brokenPromises({ judgement, vitals, atRest, lastEnding, standing, ownEnds }: Result): readonly string[] {
+  if (judgement === undefined) return ["the bridge did not answer at the end, with everything mended"];
+  const sum = (field: "lost" | "unexplained" | "atSource"): number =>
+    judgement.routes.reduce((total, route) => total + route[field], 0);
+  const unwanted = Object.keys(standing.answers.outcomes).filter((outcome) => !WANTED.has(outcome));
+  const refused = Object.entries(standing.answers.refused).map(([status, count]) => `${count} × ${status}`);
+  const [crash] = ownEnds.filter(({ diskWasFull }) => !diskWasFull);
+  const checks: readonly (readonly [broken: boolean, sentence: string])[] = [
+    [sum("lost") > 0, `${sum("lost")} messages are LOST`],
+    [vitals.unaccounted.length > 0, `bridge_unaccounted_messages was ${vitals.unaccounted.join(", ")}`],
+    [sum("unexplained") > 0, `${sum("unexplained")} repeats that nothing in flight explains`],
+    [judgement.spoiled.length > 0, `${judgement.spoiled.length} messages arrived spoiled`],
+    [judgement.strangers.length > 0, `${judgement.strangers.length} messages arrived that nobody had sent`],
+    [refused.length > 0, `requests were refused that should be taken: ${refused.join(", ")}`],
+    [unwanted.length > 0, `messages were given up against the policy: ${unwanted.join(", ")}`],
+    [crash !== undefined, `the bridge ended by itself, with room on its disks: ${crash?.lastWords}`],
+    [!atRest, `no rest within the time limit; ${sum("atSource")} messages are still at their sources`],
+    [lastEnding !== "0", `the bridge ended with ${lastEnding} when it was asked to stop at rest`],
+  ];
+  return checks.filter(([broken]) => broken).map(([, sentence]) => sentence);
+}
+
+/** What a caller may be told of a message of the torture. */
+const WANTED: ReadonlySet<string> = new Set(["delivered", "persisted", "duplicate", "dead_lettered"]);
+
+function gapsIn({ judgement, kills, flags }: Result): readonly string[] {
+  const withheld = judgement?.routes.reduce((total, route) => total + route.withheld, 0) ?? 0;
+  const arrived = judgement?.routes.filter((route) => route.atTarget === 0).map(({ route }) => route) ?? [];
+  const gaps: string[] = [];
+  if (withheld > 0) gaps.push(`the source's broker has lost ${withheld} messages before the bridge saw them`);
+  if (kills < flags.kills) gaps.push(`time for ${kills} kills only, of ${flags.kills}`);
+  if (arrived.length > 0) gaps.push(`nothing came through ${arrived.join(", ")}`);
+  return gaps;
+}

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Whereabouts } from "../auditor/judge.ts";
+import type { Entry } from "../bridge/api.ts";
+import type { RouteName } from "../routes.ts";
+import type { Stage } from "./stage.ts";
+import type { VitalSigns } from "./vitals.ts";
+
+export interface RestOptions {
+  readonly stage: Stage;
+  readonly vitals: VitalSigns;
+  readonly routes: readonly RouteName[];
+  /** Whether there is an outbox to look into. */
+  readonly outbox: boolean;
+  /** As `performance.now`: patience ends there. */
+  readonly until: number;
+}
+
+/** What the bridge's own stores hold. */
+export interface Holdings {
+  readonly where: Whereabouts;
+  readonly entries: readonly Entry[];
+}
+
+export interface Rest {
+  /** Nothing moved any more, nothing was in flight, and every accepted message was somewhere. */
+  readonly reached: boolean;
+  /** Absent when the bridge did not answer. */
+  readonly holdings: Holdings | undefined;
+}
+
+const LOOK_EVERY_MS = 500;
+/** Repeats have this long to come in. */
+const QUIET_MS = 2_500;
+/** When nothing has moved for so long, what is missing does not come any more. */
+const STUCK_MS = 20_000;
+
+/** Waits until everything has come to rest, with all troubles mended and no new messages. */
+export async function waitForRest(options: RestOptions): Promise<Rest> {
+  const { stage, vitals, until } = options;
+  let movedAt = performance.now();
+  let before = "";
+  for (;;) {
+    await sleep(LOOK_EVERY_MS);
+    const [standing, reading] = [await stage.auditor.standing(), await vitals.read()];
+    const state = JSON.stringify([standing, reading]);
+    if (state !== before) movedAt = performance.now();
+    before = state;
+    const quietMs = performance.now() - movedAt;
+    const over = performance.now() > until || quietMs > STUCK_MS;
+    const idle = reading?.inFlight === 0 && reading.inOutbox === 0 && standing.open === 0;
+    if (!over && !(idle && quietMs > QUIET_MS)) continue;
+    const holdings = await holdingsOf(options).catch(() => undefined);
+    const found = holdings !== undefined && (await allFound(stage, holdings.where));
+    if (over || found) return { reached: idle && found, holdings };
+  }
+}
+
+async function allFound({ auditor }: Stage, where: Whereabouts): Promise<boolean> {
+  const { routes } = await auditor.judge(where);
+  return routes.every(({ lost, atSource, withheld }) => lost + atSource + withheld === 0);
+}
+
+async function holdingsOf({ stage: { api }, routes, outbox }: RestOptions): Promise<Holdings> {
+  const entries = (await Promise.all(routes.map((route) => api.deadLetters(route)))).flat();
+  const records = outbox ? (await Promise.all(routes.map((route) => api.outbox(route)))).flat() : [];
+  return { entries, where: { deadLetters: entries.map(({ messageId }) => messageId), outbox: records } };
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { judge, type RouteJudgement } from "../src/auditor/judge.ts";
+import { Ledger } from "../src/auditor/ledger.ts";
+import type { DeliveryMode } from "../src/routes.ts";
+
+const ROUTE = "mqtt-mqtt";
+
+/** A message that its source has accepted, and what else the auditor saw of it. */
+function afterwards(mode: DeliveryMode, events: (ledger: Ledger, id: string) => void, dlq = false): RouteJudgement {
+  const ledger = new Ledger([ROUTE], Date.now());
+  const { id } = ledger.open(ROUTE);
+  ledger.offered(id);
+  ledger.accepted(id);
+  events(ledger, id);
+  const [judged] = judge(ledger, [ROUTE], mode, { deadLetters: dlq ? [id] : [], outbox: [] }).routes;
+  return judged!;
+}
+
+const NOTHING_WRONG = { lost: 0, atSource: 0, withheld: 0, unexplained: 0 };
+
+describe("where a message is", () => {
+  it("is at its target when it has arrived", () => {
+    expect(afterwards("direct_hold", (ledger, id) => ledger.arrived(id, true))).toMatchObject({
+      ...NOTHING_WRONG,
+      accepted: 1,
+      atTarget: 1,
+    });
+  });
+
+  it("is in the DLQ when an entry has its id", () => {
+    expect(afterwards("direct_hold", (ledger, id) => ledger.settled(id), true)).toMatchObject({
+      ...NOTHING_WRONG,
+      inDlq: 1,
+    });
+  });
+
+  it("is lost when its source was told to forget it and it is nowhere", () => {
+    const judged = afterwards("direct_hold", (ledger, id) => {
+      ledger.handed(id);
+      ledger.settled(id);
+    });
+    expect(judged).toMatchObject({ lost: 1, atSource: 0, withheld: 0 });
+  });
+
+  it("is at its source when that was never told to forget it", () => {
+    expect(afterwards("direct_hold", (ledger, id) => ledger.handed(id))).toMatchObject({ lost: 0, atSource: 1 });
+  });
+
+  it("is withheld when the broker has never handed it over", () => {
+    expect(afterwards("direct_hold", () => {})).toMatchObject({ lost: 0, withheld: 1 });
+  });
+
+  it("does not matter when no source has accepted it", () => {
+    const ledger = new Ledger([ROUTE], Date.now());
+    ledger.offered(ledger.open(ROUTE).id);
+    const { routes } = judge(ledger, [ROUTE], "direct_hold", { deadLetters: [], outbox: [] });
+    expect(routes).toMatchObject([{ ...NOTHING_WRONG, offered: 1, accepted: 0 }]);
+  });
+});
+
+describe("repeats", () => {
+  const twice = (ledger: Ledger, id: string): void => {
+    ledger.arrived(id, true);
+    ledger.arrived(id, true);
+  };
+
+  it.each(["direct_hold", "shared_outbox"] as const)("are unexplained in %s when nothing was in flight", (mode) => {
+    const judged = afterwards(mode, (ledger, id) => {
+      ledger.handed(id);
+      twice(ledger, id);
+    });
+    expect(judged).toMatchObject({ repeats: 1, bound: 0, unexplained: 1 });
+  });
+
+  it.each(["direct_hold", "shared_outbox"] as const)("are explained in %s by a send that is in doubt", (mode) => {
+    const judged = afterwards(mode, (ledger, id) => {
+      ledger.doubtful(id);
+      twice(ledger, id);
+    });
+    expect(judged).toMatchObject({ repeats: 1, bound: 1, unexplained: 0 });
+  });
+
+  it("are explained in direct_hold, and not in shared_outbox, by a source that hands the message over again", () => {
+    const again = (ledger: Ledger, id: string): void => {
+      ledger.handed(id);
+      ledger.handed(id);
+      twice(ledger, id);
+    };
+    expect(afterwards("direct_hold", again)).toMatchObject({ repeats: 1, bound: 1, unexplained: 0 });
+    expect(afterwards("shared_outbox", again)).toMatchObject({ repeats: 1, bound: 0, unexplained: 1 });
+  });
+});
+
+it("what nobody has offered, and what did not arrive as it was sent, is noted", () => {
+  const ledger = new Ledger([ROUTE], Date.now());
+  const { id } = ledger.open(ROUTE);
+  ledger.arrived(id, false);
+  ledger.arrived("mqtt-mqtt:17", true);
+  ledger.arrived("", true);
+  const { spoiled, strangers } = judge(ledger, [ROUTE], "direct_hold", { deadLetters: [], outbox: [] });
+  expect(spoiled).toEqual([id]);
+  expect(strangers).toEqual(["mqtt-mqtt:17", ""]);
+});
