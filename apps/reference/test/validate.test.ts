@@ -49,6 +49,27 @@ describe("contract 7: -validate", () => {
     expect(bridge.stdout).toBe("");
   });
 
+  test("topics and addresses that MQTT does not know: 1", async () => {
+    const file = folder.write(
+      "topics.yaml",
+      [
+        "bridge: {id: test}",
+        'sessions: [{id: broker, transport: mqtt, options: {broker_urls: ["mqtt://127.0.0.1"]}}]',
+        "receivers: [{id: in, session_id: broker, topics: [{topic: in/#/more}]}]",
+        "senders: [{id: out, session_id: broker}]",
+        'bindings: [{id: to-out, sender_id: out, address: "out/{device}/#"}]',
+        "routes: [{id: only, receiver_id: in, bindings: [to-out], policy: {on_permanent_failure: drop, on_expired: drop}}]",
+      ].join("\n"),
+    );
+    await using bridge = folder.run(["-validate", "-config", file]);
+    expect(await bridge.ended).toBe(1);
+    expect(bridge.stderr.split("\n")).toEqual([
+      expect.stringContaining('receivers[0].topics[0].topic: "in/#/more" has a "#" that is not the last level'),
+      expect.stringContaining('bindings[0].address: "out/{device}/#" holds "+" or "#"'),
+      "",
+    ]);
+  });
+
   test("a missing file: 1", async () => {
     await using bridge = folder.run(["-validate", "-config", "nowhere.yaml"]);
     expect(await bridge.ended).toBe(1);

@@ -125,6 +125,24 @@ describe("transports", () => {
     ]);
   });
 
+  it("say which topics nobody can listen to", () => {
+    const topics = [{ topic: "s/#" }, { topic: "s/#/a" }];
+    expect(problemsOf(changed(["receivers.0.topics", topics]))).toEqual([
+      'receivers[0].topics[1].topic: "s/#/a" has a "#" that is not the last level',
+    ]);
+  });
+
+  it("say which addresses nothing can be sent to, whatever stands in their places", () => {
+    const sender = ["senders", [{ id: "out", session_id: "broker" }]] as const;
+    expect(problemsOf(changed(sender, ["bindings.0.address", "out/{device}"]))).toEqual([]);
+    expect(problemsOf(changed(sender, ["bindings.0.address", "out/{device}/#"]))).toEqual([
+      'bindings[0].address: "out/{device}/#" is no topic to publish to',
+    ]);
+    expect(problemsOf(changed(sender, ["bindings.0.address", undefined]))).toEqual([
+      "bindings[0].address: is required: a sender of this transport needs to know where to",
+    ]);
+  });
+
   it("are the same for a binding's session and its sender", () => {
     const two = [0, 1].map((n) => ({ id: `s${n}`, transport: "mqtt", options: { broker_urls: ["mqtt://a"] } }));
     const document = changed(["sessions", two], ["receivers.0.session_id", "s0"]);

@@ -21,6 +21,7 @@ export {
   type ReceiverContext,
   type ReceiverTraits,
   type SenderContext,
+  type SenderTraits,
   type SessionContext,
   type SessionMode,
   type StorePlugin,

@@ -86,7 +86,7 @@ export interface TransportPlugin {
   readonly type: string;
   readonly session?: Factory<SessionContext, Session>;
   readonly receiver?: Factory<ReceiverContext, Receiver> & ReceiverTraits;
-  readonly sender?: Factory<SenderContext, Sender> & { readonly needsSession: boolean };
+  readonly sender?: Factory<SenderContext, Sender> & SenderTraits;
 }
 
 export interface ReceiverTraits {
@@ -98,6 +98,17 @@ export interface ReceiverTraits {
    * connection. Startup warns about a `direct_hold` route whose source does not.
    */
   readonly redelivers: "always" | "never" | "persistent-session";
+  /** Why nothing can be listened to under `topic`, as the end of a sentence; `undefined` when it can. Default: it can. */
+  readonly topicProblem?: (topic: string) => string | undefined;
+}
+
+export interface SenderTraits {
+  readonly needsSession: boolean;
+  /**
+   * Why nothing can be sent to `address`, as the end of a sentence; `undefined` when it can. Each placeholder of the
+   * binding stands there as one letter. Default: it can.
+   */
+  readonly addressProblem?: (address: string) => string | undefined;
 }
 
 export interface ProcessorPlugin extends Factory<PluginContext, Processor> {

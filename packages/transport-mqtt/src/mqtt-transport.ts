@@ -9,6 +9,7 @@ import {
 import { MqttSender } from "./mqtt-sender.ts";
 import { MqttSession } from "./mqtt-session.ts";
 import { receiverOptions, senderOptions, sessionOptions } from "./options.ts";
+import { filterProblem, topicProblem } from "./topic.ts";
 
 /**
  * The transport `mqtt`: MQTT 5 and 3.1.1.
@@ -26,6 +27,7 @@ export const mqttTransport: TransportPlugin = {
     needsSession: true,
     topics: "required",
     redelivers: "persistent-session",
+    topicProblem: filterProblem,
     ...defineFactory({
       options: receiverOptions,
       create: (_options, { id, session, topics }: ReceiverContext) => mqttSession(session).addReceiver(id, topics),
@@ -33,6 +35,7 @@ export const mqttTransport: TransportPlugin = {
   },
   sender: {
     needsSession: true,
+    addressProblem: topicProblem,
     ...defineFactory({
       options: senderOptions,
       create: (options, { session, clock }: SenderContext) =>

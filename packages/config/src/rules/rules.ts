@@ -1,3 +1,4 @@
+import { addresses } from "./addresses.ts";
 import { backoffOrder } from "./backoff-order.ts";
 import { bindingSessions } from "./binding-sessions.ts";
 import { crossReferences } from "./cross-references.ts";
@@ -24,6 +25,7 @@ export const RULES: readonly Rule[] = [
   transports,
   topics,
   bindingSessions,
+  addresses,
   processorTypes,
   stores,
   neededStores,

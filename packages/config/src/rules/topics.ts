@@ -1,6 +1,6 @@
 import type { Rule } from "./rule-context.ts";
 
-/** A receiver has topics exactly when its transport has them. */
+/** A receiver has topics exactly when its transport has them, and each is one that can be listened to. */
 export const topics: Rule = (context) => {
   for (const { part, path } of context.parts("receivers")) {
     const transport = context.transportOf(part);
@@ -12,6 +12,12 @@ export const topics: Rule = (context) => {
     }
     if (traits.topics === "refused" && part.topics.length > 0) {
       context.report.problem(place, "receivers of this transport have no topics: remove this key");
+    }
+    for (const [index, topic] of part.topics.entries()) {
+      if (topic?.topic === undefined) continue;
+      const problem = traits.topicProblem?.(topic.topic);
+      const named = [...place, index, "topic"];
+      if (problem !== undefined) context.report.problem(named, `${context.hidden.show(named, topic.topic)} ${problem}`);
     }
   }
 };

@@ -50,6 +50,7 @@ const broker: TransportPlugin = {
     needsSession: true,
     topics: "required",
     redelivers: "persistent-session",
+    topicProblem: (topic) => (topic.includes("#/") ? 'has a "#" that is not the last level' : undefined),
   },
   sender: {
     ...defineFactory<v.GenericSchema, unknown, Sender>({
@@ -60,6 +61,7 @@ const broker: TransportPlugin = {
       create: never,
     }),
     needsSession: true,
+    addressProblem: (address) => (/^[a-z/]+$/.test(address) ? undefined : "is no topic to publish to"),
   },
 };
 
