@@ -20,6 +20,10 @@ const CODES: Readonly<Record<string, readonly [code: ErrorCode, words: string]>>
     "CONNECTION_LOST",
     "its certificate is not trusted: name its authority in tls.ca_file",
   ],
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: [
+    "CONNECTION_LOST",
+    "it asks for a certificate of the bridge: set tls.cert_file and tls.key_file",
+  ],
   CERT_HAS_EXPIRED: ["CONNECTION_LOST", "its certificate has expired"],
   ERR_TLS_CERT_ALTNAME_INVALID: ["CONNECTION_LOST", "its certificate is for another host name"],
 };

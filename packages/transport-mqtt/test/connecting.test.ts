@@ -144,7 +144,11 @@ describe.skipIf(noMosquitto)("TLS (needs Mosquitto)", () => {
     const { port } = await secured("require_certificate true");
     const ca_file = join(made.dir, "ca.crt");
     const anonymous = build({ port, options: { ...urls(port), tls: { ca_file } } });
-    await expect(anonymous.connect(never)).rejects.toMatchObject({ class: "transient" });
+    await expect(anonymous.connect(never)).rejects.toMatchObject({
+      class: "transient",
+      // The alert may be overtaken by the end of the connection.
+      message: like(/it asks for a certificate of the bridge|reset|closed/),
+    });
     const own = { cert_file: join(made.dir, "client.crt"), key_file: join(made.dir, "client.key") };
     const known = build({ port, options: { ...urls(port), tls: { ca_file, ...own } } });
     await (await known.connect(never))[Symbol.asyncDispose]();
