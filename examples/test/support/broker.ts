@@ -5,12 +5,15 @@ import { Aedes } from "aedes";
 import mqtt, { type MqttClient } from "mqtt";
 
 const REAL = { host: "127.0.0.1", port: 1883 };
+const required = env["BRIDGE_REQUIRE_BROKERS"] === "1";
+/** For `describe.skipIf`: whether there is only the broker inside this process, which speaks MQTT 3.1.1. */
+export const noMqtt5 = !required && !(await listens());
 
 /** A broker for one test file, and clients of it. */
 export interface Broker extends AsyncDisposable {
   readonly url: string;
   /** A client that is there to publish and subscribe. */
-  client(): Promise<MqttClient>;
+  client(protocolVersion?: 4 | 5): Promise<MqttClient>;
   /** Makes a broker that stays forget the session of a bridge that does not come back. */
   forget(clientId: string): Promise<void>;
 }
@@ -21,7 +24,7 @@ export interface Broker extends AsyncDisposable {
  */
 export async function openBroker(): Promise<Broker> {
   if (await listens()) return brokerAt(`mqtt://${REAL.host}:${REAL.port}`, async () => {});
-  if (env["BRIDGE_REQUIRE_BROKERS"] === "1") {
+  if (required) {
     throw new Error(`no MQTT broker listens on ${REAL.host}:${REAL.port}, and BRIDGE_REQUIRE_BROKERS=1 asks for one`);
   }
   const aedes = await Aedes.createBroker();
@@ -39,8 +42,8 @@ function brokerAt(url: string, close: () => Promise<void>): Broker {
   const clients = new Set<MqttClient>();
   return {
     url,
-    async client() {
-      const client = await mqtt.connectAsync(url, { protocolVersion: 4 });
+    async client(protocolVersion = 4) {
+      const client = await mqtt.connectAsync(url, { protocolVersion });
       clients.add(client);
       return client;
     },

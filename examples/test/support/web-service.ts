@@ -15,6 +15,8 @@ export interface WebService extends AsyncDisposable {
   readonly calls: readonly Call[];
   /** What it answers; decided for each call anew. */
   answer: (call: Call) => number;
+  /** Whether it cuts every connection, so that nobody gets as far as a call. */
+  away: boolean;
 }
 
 export async function openWebService(): Promise<WebService> {
@@ -26,12 +28,16 @@ export async function openWebService(): Promise<WebService> {
       response.writeHead(service.answer(call)).end();
     });
   });
+  server.on("connection", (socket) => {
+    if (service.away) socket.destroy();
+  });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const service: WebService = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
     answer: () => 204,
+    away: false,
     async [Symbol.asyncDispose]() {
       const closed = once(server, "close");
       server.close();
