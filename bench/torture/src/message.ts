@@ -12,6 +12,8 @@ const PAYLOAD_BYTES = 256;
 export const LANE_HEADER = "lane";
 
 const LANES = 4;
+/** Every second message of a route has one of so many ordering keys; those of one key are of one lane. */
+const KEYS = 4 * LANES;
 /** One message of so many has no way to its target. */
 const UNDELIVERABLE_EVERY = 97;
 
@@ -51,4 +53,9 @@ export function undeliverable({ number }: MessageName): boolean {
 export function laneOf(name: MessageName, mayFail: boolean): string | undefined {
   const lost = mayFail && ROUTES[name.route].target === "mqtt" && undeliverable(name);
   return lost ? undefined : String(name.number % LANES);
+}
+
+/** The ordering key of every second message. */
+export function keyOf({ route, number }: MessageName): string | undefined {
+  return number % (2 * KEYS) < KEYS ? `${route}/${number % KEYS}` : undefined;
 }

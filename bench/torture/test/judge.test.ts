@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { judge, type RouteJudgement } from "../src/auditor/judge.ts";
 import { Ledger } from "../src/auditor/ledger.ts";
 import type { DeliveryMode } from "../src/routes.ts";
@@ -88,6 +88,58 @@ describe("repeats", () => {
     };
     expect(afterwards("direct_hold", again)).toMatchObject({ repeats: 1, bound: 1, unexplained: 0 });
     expect(afterwards("shared_outbox", again)).toMatchObject({ repeats: 1, bound: 0, unexplained: 1 });
+  });
+});
+
+describe("order", () => {
+  /** Two messages of one key in the order of their numbers; `between` happens when both are offered. */
+  function inTurn(
+    between: (ledger: Ledger, older: string, younger: string) => void,
+    dlq: readonly string[] = [],
+  ): number {
+    vi.useFakeTimers();
+    const ledger = new Ledger([ROUTE], Date.now());
+    const ids = Array.from({ length: 33 }, () => ledger.open(ROUTE).id);
+    const [older, younger] = [ids[0]!, ids[32]!];
+    for (const id of [older, younger]) {
+      vi.advanceTimersByTime(10);
+      ledger.offered(id);
+      vi.advanceTimersByTime(10);
+      ledger.accepted(id);
+    }
+    between(ledger, older, younger);
+    vi.useRealTimers();
+    return judge(ledger, [ROUTE], "direct_hold", { deadLetters: dlq, outbox: [] }).routes[0]!.overtaken;
+  }
+
+  const overtaking = (ledger: Ledger, older: string, younger: string): void => {
+    ledger.arrived(younger, true);
+    ledger.arrived(older, true);
+  };
+
+  it("is kept when the older message arrives first, even if it comes again later", () => {
+    const overtaken = inTurn((ledger, older, younger) => {
+      for (const id of [older, younger, older]) ledger.arrived(id, true);
+    });
+    expect(overtaken).toBe(0);
+  });
+
+  it("is broken when the younger message of a key arrives first", () => {
+    expect(inTurn(overtaking)).toBe(1);
+  });
+
+  it("is not broken by a source that hands the younger message over first", () => {
+    const overtaken = inTurn((ledger, older, younger) => {
+      ledger.handed(younger);
+      vi.advanceTimersByTime(10);
+      ledger.handed(older);
+      overtaking(ledger, older, younger);
+    });
+    expect(overtaken).toBe(0);
+  });
+
+  it("is not broken by a message that was given up and comes all the same", () => {
+    expect(inTurn(overtaking, ["mqtt-mqtt:0"])).toBe(0);
   });
 });
 

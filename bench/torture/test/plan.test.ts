@@ -33,9 +33,10 @@ describe("the plan", () => {
     }
   });
 
-  it("kills some processes before they are up, and some while they are stopped", () => {
+  it("kills some processes before they are up, some while they are stopped, and some while they end", () => {
     const lives = livesOf(new Dice("seven")).take(SOME).toArray();
     expect(lives.some(({ early }) => early)).toBe(true);
     expect(lives.some(({ pauseMs, resumes }) => pauseMs > 0 && !resumes)).toBe(true);
+    expect(lives.some(({ askedMs }) => askedMs > 0)).toBe(true);
   });
 });

@@ -16,6 +16,7 @@ const ROUTE: RouteJudgement = {
   repeats: 2,
   bound: 3,
   unexplained: 0,
+  overtaken: 0,
 };
 
 const OWN_END = { atMs: 5_000, ending: 1, diskWasFull: true, lastWords: "the disk is full" };
@@ -35,6 +36,7 @@ function resultWith(change: Partial<Result>, route: Partial<RouteJudgement> = {}
     began: "2026-01-01T00:00:00.000Z",
     seconds: 60,
     kills: 5,
+    stops: 1,
     ownEnds: [],
     troubles: {},
     impossible: [],

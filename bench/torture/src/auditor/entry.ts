@@ -13,8 +13,12 @@ export class Entry {
   doubtful = 0;
   /** How often it is at its target. */
   arrived = 0;
+  /** Which arrival its first one was, of all that the auditor has seen; 0: it has not arrived. */
+  firstArrival = 0;
   /** Milliseconds since the beginning, for whoever has to find out what went wrong; -1: never. */
   offeredAt = -1;
+  acceptedAt = -1;
+  firstHandedAt = -1;
   handedAt = -1;
   settledAt = -1;
   sentAt = -1;

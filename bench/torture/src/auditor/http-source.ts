@@ -5,7 +5,7 @@ import { ingestPath } from "../bridge/document.ts";
 import { LANE_HEADER, payloadOf } from "../message.ts";
 import type { RouteName } from "../routes.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Source } from "./source.ts";
+import type { Marks, Source } from "./source.ts";
 
 const CONNECTIONS = 64;
 /** Above the bridge's own bound for an answer. */
@@ -54,14 +54,18 @@ export class HttpSource implements Source {
     return { outcomes: this.#outcomes, unconfirmed: this.#unconfirmed, refused: this.#refused };
   }
 
-  offer(id: string, lane: string | undefined): void {
+  offer(id: string, marks: Marks): void {
     this.#open++;
-    void this.#repeat(id, lane).then(() => this.#open--);
+    void this.#repeat(id, marks).then(() => this.#open--);
   }
 
-  async #repeat(id: string, lane: string | undefined): Promise<void> {
+  async #repeat(id: string, { lane, orderingKey }: Marks): Promise<void> {
     const body = payloadOf(id);
-    const headers = { "Idempotency-Key": id, ...(lane !== undefined && { [LANE_HEADER]: lane }) };
+    const headers = {
+      "Idempotency-Key": id,
+      ...(lane !== undefined && { [LANE_HEADER]: lane }),
+      ...(orderingKey !== undefined && { "X-Ordering-Key": orderingKey }),
+    };
     for (;;) {
       this.#ledger.offered(id);
       const outcome = await this.#request(body, headers).catch(() => undefined);

@@ -1,6 +1,7 @@
 import type { DeliveryMode, RouteName } from "../routes.ts";
 import type { Entry } from "./entry.ts";
 import type { Ledger } from "./ledger.ts";
+import { overtakenIn } from "./overtaken.ts";
 
 /** Ids of the messages that are not at their targets, from the bridge's own stores. */
 export interface Whereabouts {
@@ -31,6 +32,8 @@ export interface RouteJudgement {
   readonly bound: number;
   /** Repeats that nothing explains. */
   readonly unexplained: number;
+  /** Came to the target after a younger one of their ordering key. */
+  readonly overtaken: number;
 }
 
 export interface Judgement {
@@ -49,8 +52,8 @@ type Place = "target" | "outbox" | "dlq" | "lost" | "source" | "withheld";
 export function judge(ledger: Ledger, routes: readonly RouteName[], mode: DeliveryMode, where: Whereabouts): Judgement {
   const [dlq, outbox] = [new Set(where.deadLetters), new Set(where.outbox)];
   const findings: string[] = [];
-  const report = (id: string, entry: Entry, what: string): void => {
-    if (findings.length < MAX_FINDINGS) findings.push(`${id}: ${what} (${historyOf(entry)})`);
+  const report = (id: string, entry: Entry | undefined, what: string): void => {
+    if (findings.length < MAX_FINDINGS) findings.push(`${id}: ${what}${entry && ` (${historyOf(entry)})`}`);
   };
   const judged = routes.map((route): RouteJudgement => {
     const places: Record<Place, number> = { target: 0, outbox: 0, dlq: 0, lost: 0, source: 0, withheld: 0 };
@@ -70,8 +73,13 @@ export function judge(ledger: Ledger, routes: readonly RouteName[], mode: Delive
       places[place]++;
       if (place === "lost" || place === "source" || place === "withheld") report(id, entry, SENTENCES[place]);
     }
+    // What was given up may still come in, from a link that held it back.
+    const alive = ledger.entries(route).filter(([id]) => !dlq.has(id));
+    const overtaken = overtakenIn(alive);
+    for (const [id, by] of overtaken)
+      report(id, ledger.find(id), `came after ${by}, which is younger and has the same key`);
     const { target: atTarget, outbox: inOutbox, dlq: inDlq, lost, source: atSource, withheld } = places;
-    return { route, atTarget, inOutbox, inDlq, lost, atSource, withheld, ...sums };
+    return { route, atTarget, inOutbox, inDlq, lost, atSource, withheld, overtaken: overtaken.length, ...sums };
   });
   return { routes: judged, findings, strangers: [...ledger.strangers], spoiled: [...ledger.spoiled] };
 }
@@ -107,7 +115,7 @@ function historyOf(entry: Entry): string {
   const { offers, handed, settled, sends, doubtful, arrived } = entry;
   return (
     `offered ${offers}, handed over ${handed}, settled ${settled}, sent ${sends}, in doubt ${doubtful}, arrived ${arrived}` +
-    `; first offered at ${entry.offeredAt} ms${at("handed over", entry.handedAt)}${at("settled", entry.settledAt)}` +
+    `; first offered at ${entry.offeredAt} ms, accepted at ${entry.acceptedAt} ms${at("handed over", entry.handedAt)}${at("settled", entry.settledAt)}` +
     `${at("sent", entry.sentAt)}${at("arrived", entry.arrivedAt)}`
   );
 }

@@ -41,34 +41,36 @@ export class Ledger {
   }
 
   offered(id: string): void {
-    const entry = this.#entry(id);
+    const entry = this.find(id);
     if (entry === undefined) return;
     if (entry.offers++ === 0) entry.offeredAt = this.#now();
   }
 
   accepted(id: string): void {
-    const entry = this.#entry(id);
+    const entry = this.find(id);
     if (entry === undefined || entry.accepted) return;
     entry.accepted = true;
+    entry.acceptedAt = this.#now();
     this.#totals.accepted++;
   }
 
   handed(id: string): void {
-    const entry = this.#entry(id);
+    const entry = this.find(id);
     if (entry === undefined) return;
-    if (entry.handed++ > 0) this.#totals.handedAgain++;
     entry.handedAt = this.#now();
+    if (entry.handed++ > 0) this.#totals.handedAgain++;
+    else entry.firstHandedAt = entry.handedAt;
   }
 
   settled(id: string): void {
-    const entry = this.#entry(id);
+    const entry = this.find(id);
     if (entry === undefined) return;
     entry.settled++;
     entry.settledAt = this.#now();
   }
 
   sent(id: string): void {
-    const entry = this.#entry(id);
+    const entry = this.find(id);
     if (entry === undefined) return;
     entry.sends++;
     entry.sentAt = this.#now();
@@ -76,31 +78,32 @@ export class Ledger {
 
   /** A send may have reached the target without the bridge knowing it. */
   doubtful(id: string): void {
-    const entry = this.#entry(id);
+    const entry = this.find(id);
     if (entry !== undefined) entry.doubtful++;
   }
 
   arrived(id: string, intact: boolean): void {
-    const entry = this.#entry(id);
+    const entry = this.find(id);
     if (entry === undefined) {
       this.strangers.add(id);
       return;
     }
     if (!intact) this.spoiled.add(id);
-    if (entry.arrived++ === 0) this.#totals.arrived++;
-    else this.#totals.repeats++;
     entry.arrivedAt = this.#now();
+    if (entry.arrived++ > 0) this.#totals.repeats++;
+    else entry.firstArrival = ++this.#totals.arrived;
   }
 
   hasArrived(id: string): boolean {
-    return (this.#entry(id)?.arrived ?? 0) > 0;
+    return (this.find(id)?.arrived ?? 0) > 0;
   }
 
   *entries(route: RouteName): Generator<readonly [id: string, entry: Entry]> {
     for (const [number, entry] of (this.#books.get(route) ?? []).entries()) yield [idOf({ route, number }), entry];
   }
 
-  #entry(id: string): Entry | undefined {
+  /** `undefined` when nobody has offered it. */
+  find(id: string): Entry | undefined {
     const name = nameOf(id);
     return name === undefined ? undefined : this.#books.get(name.route)?.[name.number];
   }

@@ -3,7 +3,7 @@ import { sourceTopic } from "../bridge/document.ts";
 import { LANE_HEADER, payloadOf } from "../message.ts";
 import type { RouteName } from "../routes.ts";
 import type { Ledger } from "./ledger.ts";
-import type { Source } from "./source.ts";
+import type { Marks, Source } from "./source.ts";
 
 const SESSION_EXPIRY_S = 86_400;
 const RECONNECT_MS = 100;
@@ -40,10 +40,14 @@ export class MqttSource implements Source {
     return this.#open;
   }
 
-  offer(id: string, lane: string | undefined): void {
+  offer(id: string, { lane, orderingKey }: Marks): void {
     this.#open++;
     this.#ledger.offered(id);
-    const userProperties = { "message-id": id, ...(lane !== undefined && { [LANE_HEADER]: lane }) };
+    const userProperties = {
+      "message-id": id,
+      ...(lane !== undefined && { [LANE_HEADER]: lane }),
+      ...(orderingKey !== undefined && { "ordering-key": orderingKey }),
+    };
     this.#client.publish(
       sourceTopic(this.#route),
       payloadOf(id),

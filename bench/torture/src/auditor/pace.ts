@@ -1,4 +1,4 @@
-import { laneOf } from "../message.ts";
+import { keyOf, laneOf } from "../message.ts";
 import type { RouteName } from "../routes.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Source } from "./source.ts";
@@ -31,7 +31,8 @@ export function pace({ sources, rate, mayFail, ledger }: PaceOptions): () => voi
       if (next === undefined || next[1].open >= MAX_OPEN) continue;
       const [route, source] = next;
       const { id, number } = ledger.open(route);
-      source.offer(id, laneOf({ route, number }, mayFail));
+      const name = { route, number };
+      source.offer(id, { lane: laneOf(name, mayFail), orderingKey: keyOf(name) });
     }
   }, TICK_MS);
   return () => clearInterval(timer);

@@ -51,7 +51,12 @@ export class Bridge implements AsyncDisposable {
     await this.#process?.kill();
   }
 
-  /** Asks it to stop, and tells how it ended. */
+  /** Asks it to end, and does not wait for it. */
+  ask(): void {
+    this.#process?.signal("SIGTERM");
+  }
+
+  /** Asks it to end, and tells how it did. */
   stop(withinMs: number): Promise<Ending> {
     if (this.#process === undefined) throw new Error("the bridge was never started");
     return this.#process.terminate(withinMs);

@@ -8,26 +8,27 @@ const VERDICTS = {
   void: "This run proves nothing:",
 } as const satisfies Record<Verdict["kind"], string>;
 
-const HEAD = [
-  "Route",
-  "Accepted",
-  "At target",
-  "In outbox",
-  "In DLQ",
-  "Unaccounted",
-  "Repeats",
-  "Bound",
-  "Unexplained",
-];
+const COLUMNS: Readonly<Record<string, (row: RouteJudgement) => string | number>> = {
+  Route: ({ route }) => route,
+  Accepted: ({ accepted }) => accepted,
+  "At target": ({ atTarget }) => atTarget,
+  "In outbox": ({ inOutbox }) => inOutbox,
+  "In DLQ": ({ inDlq }) => inDlq,
+  Unaccounted: ({ lost, atSource, withheld }) => lost + atSource + withheld,
+  Repeats: ({ repeats }) => repeats,
+  Bound: ({ bound }) => bound,
+  Unexplained: ({ unexplained }) => unexplained,
+  Overtaken: ({ overtaken }) => overtaken,
+};
 
 /** A run, for people. */
 export function report(result: Result, verdict: Verdict): string {
-  const { judgement, standing, vitals, kills, ownEnds, flags } = result;
+  const { judgement, standing, vitals, kills, stops, ownEnds, flags } = result;
   const { interruptions, answers } = standing;
   const lines = [
-    `Seed ${flags.seed}: ${kills} kills and ${total(result.troubles)} other troubles in ${Math.round(result.seconds)} s, mode ${flags.mode}, stores ${flags.stores}`,
+    `Seed ${flags.seed}: ${kills} kills, ${stops} clean ends and ${total(result.troubles)} other troubles in ${Math.round(result.seconds)} s, mode ${flags.mode}, stores ${flags.stores}`,
     "",
-    ...(judgement === undefined ? [] : [table(HEAD, judgement.routes.map(rowOf)), ""]),
+    ...(judgement === undefined ? [] : [table(Object.keys(COLUMNS), judgement.routes.map(rowOf)), ""]),
     `Troubles: ${Object.entries(result.troubles)
       .map(([what, count]) => `${what} ${count}`)
       .join(", ")}`,
@@ -52,9 +53,7 @@ export function report(result: Result, verdict: Verdict): string {
 }
 
 function rowOf(row: RouteJudgement): readonly string[] {
-  const { route, accepted, atTarget, inOutbox, inDlq, lost, atSource, withheld, repeats, bound, unexplained } = row;
-  const unaccounted = lost + atSource + withheld;
-  return [route, ...[accepted, atTarget, inOutbox, inDlq, unaccounted, repeats, bound, unexplained].map(String)];
+  return Object.values(COLUMNS).map((column) => String(column(row)));
 }
 
 function total(counts: Readonly<Record<string, number>>): number {

@@ -12,6 +12,8 @@ export interface Result {
   readonly began: string;
   readonly seconds: number;
   readonly kills: number;
+  /** How often it was asked to end and did, before the kill that was to follow. */
+  readonly stops: number;
   readonly ownEnds: readonly OwnEnd[];
   /** How often each trouble was made. */
   readonly troubles: Readonly<Record<string, number>>;
@@ -50,7 +52,7 @@ export function verdictOn(result: Result): Verdict {
 
 function brokenPromises({ judgement, vitals, atRest, lastEnding, standing, ownEnds }: Result): readonly string[] {
   if (judgement === undefined) return ["the bridge did not answer at the end, with everything mended"];
-  const sum = (field: "lost" | "unexplained" | "atSource"): number =>
+  const sum = (field: "lost" | "unexplained" | "atSource" | "overtaken"): number =>
     judgement.routes.reduce((total, route) => total + route[field], 0);
   const unwanted = Object.keys(standing.answers.outcomes).filter((outcome) => !WANTED.has(outcome));
   const refused = Object.entries(standing.answers.refused).map(([status, count]) => `${count} × ${status}`);
@@ -59,6 +61,7 @@ function brokenPromises({ judgement, vitals, atRest, lastEnding, standing, ownEn
     [sum("lost") > 0, `${sum("lost")} messages are LOST`],
     [vitals.unaccounted.length > 0, `bridge_unaccounted_messages was ${vitals.unaccounted.join(", ")}`],
     [sum("unexplained") > 0, `${sum("unexplained")} repeats that nothing in flight explains`],
+    [sum("overtaken") > 0, `${sum("overtaken")} messages came after a younger one of their ordering key`],
     [judgement.spoiled.length > 0, `${judgement.spoiled.length} messages arrived spoiled`],
     [judgement.strangers.length > 0, `${judgement.strangers.length} messages arrived that nobody had sent`],
     [refused.length > 0, `requests were refused that should be taken: ${refused.join(", ")}`],

@@ -22,6 +22,8 @@ export interface LivesOptions {
   /** As `performance.now`: no more kills after this. */
   readonly until: number;
   readonly onKill: () => void;
+  /** It was asked to end, and did before it was killed. */
+  readonly onStop: () => void;
   readonly onOwnEnd: (end: OwnEnd) => void;
 }
 
@@ -35,7 +37,7 @@ const LEAST_HASTE = 0.05;
 
 /** Starts the bridge and kills it, again and again; leaves none running. */
 export async function killAgainAndAgain(options: LivesOptions, signal: AbortSignal): Promise<void> {
-  const { stage, dice, kills, until, onKill, onOwnEnd } = options;
+  const { stage, dice, kills, until, onKill, onStop, onOwnEnd } = options;
   const lives = livesOf(dice);
   for (let killed = 0; killed < kills && performance.now() < until && !signal.aborted;) {
     const share = (until - performance.now()) / (kills - killed);
@@ -45,7 +47,12 @@ export async function killAgainAndAgain(options: LivesOptions, signal: AbortSign
     const ended = stage.bridge.start();
     const lived = live(stage, life, haste, AbortSignal.any([signal, early.signal]));
     const ownEnd = await Promise.race([ended, lived.then(() => undefined)]);
-    if (ownEnd === undefined) {
+    // Before it listens to signals, one ends it as any other program.
+    if (life.askedMs > 0 && (ownEnd === 0 || ownEnd === "SIGTERM")) {
+      early.abort();
+      await lived;
+      onStop();
+    } else if (ownEnd === undefined) {
       await stage.auditor.dying();
       await stage.bridge.kill();
       if (signal.aborted) return;
@@ -72,12 +79,17 @@ async function live({ bridge, api, auditor }: Stage, life: Life, haste: number, 
     while (!signal.aborted && performance.now() < end && !(await api.healthy())) await rest(LOOK_EVERY_MS);
   }
   await rest(life.afterMs * haste);
-  if (life.pauseMs === 0 || signal.aborted) return;
-  await auditor.hinder("paused", true);
-  bridge.pause();
-  await rest(life.pauseMs * haste);
-  if (!life.resumes) return;
-  bridge.resume();
-  await auditor.hinder("paused", false);
-  await rest(AFTER_PAUSE_MS);
+  if (signal.aborted) return;
+  if (life.askedMs > 0) {
+    bridge.ask();
+    await rest(life.askedMs);
+  } else if (life.pauseMs > 0) {
+    await auditor.hinder("paused", true);
+    bridge.pause();
+    await rest(life.pauseMs * haste);
+    if (!life.resumes) return;
+    bridge.resume();
+    await auditor.hinder("paused", false);
+    await rest(AFTER_PAUSE_MS);
+  }
 }

@@ -36,7 +36,8 @@ export async function torture(
   const ownEnds: OwnEnd[] = [];
   const troubles: TroubleNote[] = [];
   const counts: Record<string, number> = {};
-  let [kills, phase]: [number, Progress["phase"]] = [0, "starting"];
+  let [kills, stops] = [0, 0];
+  let phase: Progress["phase"] = "starting";
 
   const onTrouble = (note: TroubleNote): void => {
     const name = `${note.lane}.${note.kind}`;
@@ -68,6 +69,7 @@ export async function torture(
       began: new Date(stage.began).toISOString(),
       seconds: (performance.now() - began) / 1_000,
       kills,
+      stops,
       ownEnds,
       troubles: Object.fromEntries(Object.entries(counts).toSorted(([a], [b]) => a.localeCompare(b))),
       impossible: lanes.filter((lane) => isDisk(lane) && !stage.disks.has(lane)),
@@ -97,6 +99,7 @@ export async function torture(
         kills: flags.kills,
         until: killsUntil,
         onKill: () => kills++,
+        onStop: () => stops++,
         onOwnEnd: (end) => ownEnds.push(end),
       },
       during,
