@@ -70,6 +70,11 @@ export class FileDatabase<Statements> implements AsyncDisposable {
     throw new BridgeError("UNAVAILABLE", `${this.#file.path} is closed`, { charged: false });
   }
 
+  /** False while the disk takes no writes: from one that failed to the next that does not. */
+  get writable(): boolean {
+    return this.#commits.writable;
+  }
+
   /** Throws a {@link BridgeError} when the file cannot be read. */
   read<Result>(query: (statements: Statements) => Result): Result {
     this.assertOpen();

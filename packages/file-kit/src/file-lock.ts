@@ -15,8 +15,8 @@ export function lockFile(path: string): Disposable {
     create(lockPath);
     const holder = new DatabaseSync(lockPath);
     try {
-      // Never committed, and nothing is written: the file stays empty.
-      holder.exec("BEGIN EXCLUSIVE");
+      // Never committed: the file stays empty.
+      holder.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     } catch (error) {
       holder.close();
       throw error;

@@ -52,10 +52,16 @@ export class GroupCommit<Statements> {
   #running: Promise<void> | undefined;
   #committing: Promise<void> | undefined;
   #pause: Promise<void> | undefined;
+  #writable = true;
 
   constructor(target: CommitTarget<Statements>, sync: DiskSync) {
     this.#target = target;
     this.#sync = sync;
+  }
+
+  /** False from a group that could not be written to the next one that can. */
+  get writable(): boolean {
+    return this.#writable;
   }
 
   /** Resolves when the job is durable. Rejects with a {@link BridgeError} when it was not done, or may not last. */
@@ -134,19 +140,23 @@ export class GroupCommit<Statements> {
       outcomes = refusal === undefined ? runTogether(file, jobs) : runFreeing(file, jobs, refusal);
     } catch (thrown) {
       const fault = FileFault.of(path, thrown);
+      this.#writable = false;
       // A full or locked file is sound: nothing has been written.
       if (fault !== undefined && fault.fault !== "full" && fault.fault !== "busy") this.#target.failed(fault);
       return fault ?? BridgeError.from(thrown);
     }
+    if (!outcomes.some(({ ok }) => ok)) return outcomes;
     try {
       await this.#sync(file.log);
       // A handle that was closed meanwhile says nothing about the file.
       if (!this.#target.isOpen(file)) throw new Error("the file failed while it was synced");
     } catch (thrown) {
       const fault = FileFault.of(path, thrown) ?? new FileFault(path, "failing", { cause: thrown });
+      this.#writable = false;
       this.#target.failed(fault);
       return fault;
     }
+    this.#writable = true;
     this.#target.committed(file);
     return outcomes;
   }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { BridgeError } from "@bridge/ports";
 import { FileFault } from "./file-fault.ts";
 import type { FileKind } from "./file-kind.ts";
@@ -7,18 +7,22 @@ const HEADER_BYTES = 100;
 const MAGIC = "SQLite format 3\0";
 const USER_VERSION_AT = 60;
 const APPLICATION_ID_AT = 68;
+const LOG_HEADER_BYTES = 32;
+/** Its last bit says in which byte order the checksums are. */
+const LOG_MAGIC = 0x377f0682;
 
 /**
  * Looks at the header of a file before anything may change it. Schema versions are only ever raised in the file
  * itself, never in its log, so that the header tells the truth.
  *
  * Throws a {@link BridgeError} for a file that is another program's or of a newer schema, and a {@link FileFault}
- * `damaged` for a log whose file is gone.
+ * `damaged` for a log whose file is gone, and for a log that is none.
  */
 export function inspectFile(path: string, kind: FileKind): "absent" | "ours" {
-  const header = readHeader(path);
+  const header = readStart(path, HEADER_BYTES);
+  const log = readStart(`${path}-wal`, LOG_HEADER_BYTES);
   if (header.length === 0) {
-    if (sizeOf(`${path}-wal`) > 0) throw new FileFault(path, "damaged");
+    if (log.length > 0) throw new FileFault(path, "damaged", { cause: new Error("it has a log, and is empty itself") });
     return "absent";
   }
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC) throw foreign(path, kind);
@@ -30,10 +34,19 @@ export function inspectFile(path: string, kind: FileKind): "absent" | "ours" {
         "run that release, or name another path",
     );
   }
+  // SQLite takes a log that it cannot read for an empty one.
+  if (log.some((byte) => byte !== 0) && !isLog(log)) {
+    throw new FileFault(path, "damaged", { cause: new Error("its log has no header") });
+  }
   return "ours";
 }
 
-function readHeader(path: string): Buffer {
+function isLog(start: Buffer): boolean {
+  return start.length === LOG_HEADER_BYTES && (start.readUInt32BE(0) & ~1) === LOG_MAGIC;
+}
+
+/** As much as there is of the first bytes of a file. */
+function readStart(path: string, bytes: number): Buffer {
   let file: number;
   try {
     file = openSync(path, "r");
@@ -42,15 +55,11 @@ function readHeader(path: string): Buffer {
     throw error;
   }
   try {
-    const header = Buffer.alloc(HEADER_BYTES);
-    return header.subarray(0, readSync(file, header, 0, HEADER_BYTES, 0));
+    const start = Buffer.alloc(bytes);
+    return start.subarray(0, readSync(file, start, 0, bytes, 0));
   } finally {
     closeSync(file);
   }
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function foreign(path: string, kind: FileKind): BridgeError {

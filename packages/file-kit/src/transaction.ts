@@ -39,7 +39,7 @@ export function runTogether<Statements>(
   } catch (thrown) {
     const fault = FileFault.of(file.path, thrown);
     if (fault === undefined) return runGuarded(file, jobs);
-    if (fault.fault !== "full" || jobs.every((job) => job.frees)) throw fault;
+    if (fault.fault !== "full" || jobs.every((job) => job.frees === jobs[0]?.frees)) throw fault;
     return runFreeing(file, jobs, fault);
   }
 }

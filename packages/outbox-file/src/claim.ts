@@ -1,4 +1,4 @@
-import type { ClaimRequest, OutboxClaim } from "@bridge/ports";
+import { type ClaimRequest, orAborted, type OutboxClaim } from "@bridge/ports";
 import type { Loan } from "./loans.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { payloadBytes } from "./record-rows.ts";
@@ -15,6 +15,8 @@ export async function claim(
 ): Promise<readonly OutboxClaim[]> {
   const { file, lanes, loans, window, clock } = parts;
   const taken: Loan[] = [];
+  // What is sent while its end cannot be written is sent again and again.
+  if (!file.writable) await orAborted(file.write({ frees: true, bytes: 0, run: (statements) => statements.touch() }), signal);
   for (;;) {
     const more = file.read((statements) => {
       loans.lapse();

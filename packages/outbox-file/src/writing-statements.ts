@@ -13,6 +13,8 @@ export interface WritingStatements {
   finish(number: number, status: number, finishedAt: number): void;
   retry(number: number, attempts: number, dueAt: number): void;
   deleteRecord(number: number): void;
+  /** Writes what is there already, to see whether that can be done. */
+  touch(): void;
 }
 
 export function writingStatements(db: DatabaseSync): WritingStatements {
@@ -27,6 +29,7 @@ export function writingStatements(db: DatabaseSync): WritingStatements {
   const finish = db.prepare("UPDATE record SET status = ?, finished_at = ? WHERE number = ?");
   const retry = db.prepare("UPDATE record SET attempts = ?, due_at = ? WHERE number = ?");
   const deleteRecord = db.prepare("DELETE FROM record WHERE number = ?");
+  const touch = db.prepare("UPDATE lane SET route_id = route_id WHERE lane = 1");
 
   return {
     addLane: ({ number, routeId, bindingId }) => void addLane.run(number, routeId, bindingId),
@@ -36,5 +39,6 @@ export function writingStatements(db: DatabaseSync): WritingStatements {
     finish: (number, status, finishedAt) => void finish.run(status, finishedAt, number),
     retry: (number, attempts, dueAt) => void retry.run(attempts, dueAt, number),
     deleteRecord: (number) => void deleteRecord.run(number),
+    touch: () => void touch.run(),
   };
 }

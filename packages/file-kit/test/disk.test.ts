@@ -1,0 +1,68 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { noBreakableDisk, noSmallDisk, breakableDisk, smallDisk } from "@bridge/tooling/faulty-disk";
+import { describe, expect, test } from "vitest";
+import { adding, Notes, removing } from "./support/notes.ts";
+
+const UNAVAILABLE = { code: "UNAVAILABLE", charged: false };
+
+describe.skipIf(noSmallDisk)("a disk that is full (needs the right to mount)", () => {
+  test("refuses what needs room, loses nothing, and goes on when there is some", async () => {
+    using disk = smallDisk(1_024);
+    const ballast = join(disk.folder, "ballast");
+    writeFileSync(ballast, Buffer.alloc(400 * 1024));
+    await using notes = new Notes({ path: join(disk.folder, "notes.db") });
+    const done: string[] = [];
+    const fill = async (): Promise<void> => {
+      for (;;) done.push(await notes.write(adding(`n${done.length}`, 10_000)));
+    };
+    await expect(fill()).rejects.toMatchObject(UNAVAILABLE);
+    await expect(fill()).rejects.toThrow(/the disk is full: make room/);
+    expect(notes.writable).toBe(false);
+    expect(notes.ids()).toEqual(done);
+    rmSync(ballast);
+    expect(await notes.write(adding("more", 10_000))).toBe("more");
+    expect(notes.writable).toBe(true);
+    expect(notes.ids()).toEqual([...done, "more"]);
+  });
+
+  test("lets through what makes room as long as there is room for that", async () => {
+    using disk = smallDisk(1_024);
+    await using notes = new Notes({ path: join(disk.folder, "notes.db") });
+    await notes.write(adding("small"));
+    const [large, removed] = await Promise.allSettled([
+      notes.write(adding("large", 2_000_000)),
+      notes.write(removing("small")),
+    ]);
+    expect(large).toMatchObject({ status: "rejected", reason: UNAVAILABLE });
+    expect(removed).toMatchObject({ status: "fulfilled" });
+    expect(notes.ids()).toEqual([]);
+  });
+
+  test("cannot be opened without room for the log, says so, and can be when there is", async () => {
+    using disk = smallDisk(1_024);
+    const path = join(disk.folder, "notes.db");
+    {
+      await using notes = new Notes({ path });
+      await notes.write(adding("a"));
+    }
+    const fill = (): void => writeFileSync(join(disk.folder, "ballast"), Buffer.alloc(2 * 1024 * 1024));
+    expect(fill).toThrow(/ENOSPC/);
+    expect(() => new Notes({ path })).toThrow(/the disk is full|the disk fails/);
+    rmSync(join(disk.folder, "ballast"));
+    await using notes = new Notes({ path });
+    expect(notes.ids()).toEqual(["a"]);
+  });
+});
+
+describe.skipIf(noBreakableDisk)("a disk that turns read-only (needs the right to mount)", () => {
+  test("refuses writes and says so", async () => {
+    using disk = breakableDisk();
+    await using notes = new Notes({ path: join(disk.folder, "notes.db") });
+    await notes.write(adding("a"));
+    disk.break();
+    await expect(notes.write(adding("b"))).rejects.toMatchObject(UNAVAILABLE);
+    await expect(notes.write(adding("b"))).rejects.toThrow(/read-only|the disk fails/);
+    expect(notes.writable).toBe(false);
+  });
+});
