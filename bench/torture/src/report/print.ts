@@ -29,13 +29,12 @@ export function report(result: Result, verdict: Verdict): string {
     `Seed ${flags.seed}: ${kills} kills, ${stops} clean ends and ${total(result.troubles)} other troubles in ${Math.round(result.seconds)} s, mode ${flags.mode}, stores ${flags.stores}`,
     "",
     ...(judgement === undefined ? [] : [table(Object.keys(COLUMNS), judgement.routes.map(rowOf)), ""]),
-    `Troubles: ${Object.entries(result.troubles)
-      .map(([what, count]) => `${what} ${count}`)
-      .join(", ")}`,
     `Connections to targets that ended: ${interruptions.connections}, with ${interruptions.unconfirmed} sends unconfirmed and ${interruptions.unread} confirmed too late to be sure, at most ${interruptions.largest} at once`,
     `Handed to the bridge again by its sources: ${standing.handedAgain}; requests that callers had to repeat: ${answers.unconfirmed}; answered 202 ${JSON.stringify(answers.outcomes)}`,
     `bridge_unaccounted_messages: ${vitals.unaccounted.length === 0 ? 0 : vitals.unaccounted.join(", ")} in ${vitals.readings} readings; writes that the DLQ refused: ${vitals.dlqWriteFailures}; entries read back: ${result.entriesRead}`,
   ];
+  const troubles = Object.entries(result.troubles).map(([what, count]) => `${what} ${count}`);
+  if (troubles.length > 0) lines.push(`Troubles: ${troubles.join(", ")}`);
   if (ownEnds.length > 0) {
     const onFullDisk = ownEnds.filter(({ diskWasFull }) => diskWasFull).length;
     lines.push(

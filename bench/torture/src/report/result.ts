@@ -1,35 +1,17 @@
-import type { Standing } from "../auditor/job.ts";
-import type { Judgement } from "../auditor/judge.ts";
 import type { Flags } from "../flags.ts";
-import type { OwnEnd } from "../run/lives.ts";
-import type { TroubleNote } from "../run/troubles.ts";
+import type { Reckoning } from "../run/reckoning.ts";
+import type { Tally } from "../run/tally.ts";
 import type { Vitals } from "../run/vitals.ts";
 
 /** All that a run has found out. */
-export interface Result {
-  readonly flags: Pick<Flags, "seed" | "rate" | "mode" | "routes" | "stores" | "troubles"> & { readonly kills: number };
+export interface Result extends Reckoning, Pick<Tally, "kills" | "stops" | "ownEnds" | "troubles" | "lastTroubles"> {
+  readonly flags: Pick<Flags, "seed" | "kills" | "rate" | "mode" | "routes" | "stores" | "troubles">;
   /** When it began, as RFC 3339. */
   readonly began: string;
   readonly seconds: number;
-  readonly kills: number;
-  /** How often it was asked to end and did, before the kill that was to follow. */
-  readonly stops: number;
-  readonly ownEnds: readonly OwnEnd[];
-  /** How often each trouble was made. */
-  readonly troubles: Readonly<Record<string, number>>;
   /** Lanes that were wanted and could not be had here. */
   readonly impossible: readonly string[];
-  readonly standing: Standing;
   readonly vitals: Vitals;
-  readonly atRest: boolean;
-  /** Absent when the bridge did not answer at the end. */
-  readonly judgement: Judgement | undefined;
-  /** Entries of the DLQ whose payload was read back and compared. */
-  readonly entriesRead: number;
-  /** How the bridge ended when it was asked to at last. */
-  readonly lastEnding: string;
-  /** The last troubles, for whoever has to find out what went wrong. */
-  readonly lastTroubles: readonly TroubleNote[];
   /** Where the logs are. */
   readonly folder: string;
 }

@@ -3,6 +3,7 @@ import type { Ending } from "../parts/part-process.ts";
 import type { Dice } from "../plan/dice.ts";
 import { type Life, livesOf, USUAL_LIFE_MS } from "../plan/lives.ts";
 import type { Stage } from "./stage.ts";
+import type { Tally } from "./tally.ts";
 
 /** A process that has ended by itself. */
 export interface OwnEnd {
@@ -21,10 +22,7 @@ export interface LivesOptions {
   readonly kills: number;
   /** As `performance.now`: no more kills after this. */
   readonly until: number;
-  readonly onKill: () => void;
-  /** It was asked to end, and did before it was killed. */
-  readonly onStop: () => void;
-  readonly onOwnEnd: (end: OwnEnd) => void;
+  readonly tally: Tally;
 }
 
 const HEALTHY_TIMEOUT_MS = 15_000;
@@ -37,10 +35,10 @@ const LEAST_HASTE = 0.05;
 
 /** Starts the bridge and kills it, again and again; leaves none running. */
 export async function killAgainAndAgain(options: LivesOptions, signal: AbortSignal): Promise<void> {
-  const { stage, dice, kills, until, onKill, onStop, onOwnEnd } = options;
+  const { stage, dice, kills, until, tally } = options;
   const lives = livesOf(dice);
-  for (let killed = 0; killed < kills && performance.now() < until && !signal.aborted;) {
-    const share = (until - performance.now()) / (kills - killed);
+  while (tally.kills < kills && performance.now() < until && !signal.aborted) {
+    const share = (until - performance.now()) / (kills - tally.kills);
     const haste = Math.min(1, Math.max(LEAST_HASTE, (share - USUAL_LIFE_MS.starting) / USUAL_LIFE_MS.pauses));
     const life = lives.next().value;
     const early = new AbortController();
@@ -51,20 +49,19 @@ export async function killAgainAndAgain(options: LivesOptions, signal: AbortSign
     if (life.askedMs > 0 && (ownEnd === 0 || ownEnd === "SIGTERM")) {
       early.abort();
       await lived;
-      onStop();
+      tally.stops++;
     } else if (ownEnd === undefined) {
       await stage.auditor.dying();
       await stage.bridge.kill();
       if (signal.aborted) return;
-      killed++;
-      onKill();
+      tally.kills++;
       await sleep(life.downMs * haste, undefined, { signal }).catch(() => {});
     } else {
       early.abort();
       await lived;
       const diskWasFull = [...stage.disks.values()].some((disk) => disk.tight);
       const lastWords = diskWasFull ? "" : await stage.bridge.lastWords();
-      onOwnEnd({ atMs: Date.now() - stage.began, ending: ownEnd, diskWasFull, lastWords });
+      tally.ownEnds.push({ atMs: Date.now() - stage.began, ending: ownEnd, diskWasFull, lastWords });
       await sleep(RESTART_MS, undefined, { signal }).catch(() => {});
     }
     await stage.auditor.hinder("paused", false);

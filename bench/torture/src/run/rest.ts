@@ -34,13 +34,13 @@ const QUIET_MS = 2_500;
 /** When nothing has moved for so long, what is missing does not come any more. */
 const STUCK_MS = 20_000;
 
-/** Waits until everything has come to rest, with all troubles mended and no new messages. */
-export async function waitForRest(options: RestOptions): Promise<Rest> {
+/** Waits until everything has come to rest, with all troubles mended and no new messages. Rejects when `signal` aborts. */
+export async function waitForRest(options: RestOptions, signal: AbortSignal): Promise<Rest> {
   const { stage, vitals, until } = options;
   let movedAt = performance.now();
   let before = "";
   for (;;) {
-    await sleep(LOOK_EVERY_MS);
+    await sleep(LOOK_EVERY_MS, undefined, { signal });
     const [standing, reading] = [await stage.auditor.standing(), await vitals.read()];
     const state = JSON.stringify([standing, reading]);
     if (state !== before) movedAt = performance.now();
