@@ -4,42 +4,49 @@ import { dirname, join } from "node:path";
 import { type DlqAdmin, type DlqStore, silentLogger, systemClock } from "@bridge/ports";
 import { type FileDlqOptions, openFileDlq } from "../../src/index.ts";
 
-type Store = DlqStore & { readonly admin: DlqAdmin };
+export type ScratchDlq = DlqStore & { readonly admin: DlqAdmin };
 
 const PATHS = new WeakMap<DlqStore, string>();
 
-/** A folder of its own for each use. */
-export function scratchFolder(): string {
-  return mkdtempSync(join(tmpdir(), "dlq-file-"));
+/** A folder that goes with the test. */
+export function scratchFolder(): Disposable & { readonly folder: string; readonly path: string } {
+  const folder = mkdtempSync(join(tmpdir(), "dlq-file-"));
+  return {
+    folder,
+    path: join(folder, "dlq.db"),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+export function openDlq(path: string, options: Partial<FileDlqOptions> = {}): ScratchDlq {
+  return openFileDlq({ path, clock: systemClock, logger: silentLogger, ...options });
 }
 
 /** A DLQ in a folder of its own, which goes with it. */
-export function openScratchDlq(options: Partial<FileDlqOptions> = {}): Store {
+export function openScratchDlq(options: Partial<FileDlqOptions> = {}): ScratchDlq {
   return openIn(scratchFolder(), options);
 }
 
 /**
  * Another DLQ on what the file of `store` holds at this moment, as if the process had been killed: the store itself is
- * never closed in between.
+ * not closed in between.
  */
-export async function survivorOf(store: DlqStore): Promise<Store> {
-  const folder = dirname(PATHS.get(store) ?? "");
-  const copy = scratchFolder();
-  cpSync(folder, copy, { recursive: true });
+export async function survivorOf(store: DlqStore): Promise<ScratchDlq> {
+  const scratch = scratchFolder();
+  cpSync(dirname(PATHS.get(store) ?? ""), scratch.folder, { recursive: true });
   await store[Symbol.asyncDispose]();
-  return openIn(copy, {});
+  return openIn(scratch, {});
 }
 
-function openIn(folder: string, options: Partial<FileDlqOptions>): Store {
-  const path = join(folder, "dlq.db");
-  const store = openFileDlq({ path, clock: systemClock, logger: silentLogger, ...options });
-  const scratch: Store = {
+function openIn(scratch: ReturnType<typeof scratchFolder>, options: Partial<FileDlqOptions>): ScratchDlq {
+  const store = openDlq(scratch.path, options);
+  const owning: ScratchDlq = {
     ...store,
     async [Symbol.asyncDispose]() {
       await store[Symbol.asyncDispose]();
-      rmSync(folder, { recursive: true, force: true });
+      scratch[Symbol.dispose]();
     },
   };
-  PATHS.set(scratch, path);
-  return scratch;
+  PATHS.set(owning, scratch.path);
+  return owning;
 }
