@@ -16,7 +16,8 @@ export async function claim(
   const { file, lanes, loans, window, clock } = parts;
   const taken: Loan[] = [];
   // What is sent while its end cannot be written is sent again and again.
-  if (!file.writable) await orAborted(file.write({ frees: true, bytes: 0, run: (statements) => statements.touch() }), signal);
+  if (!file.writable)
+    await orAborted(file.write({ frees: true, bytes: 0, run: (statements) => statements.touch() }), signal);
   for (;;) {
     const more = file.read((statements) => {
       loans.lapse();
