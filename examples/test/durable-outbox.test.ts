@@ -78,10 +78,9 @@ describe.skipIf(noMqtt5)("durable-outbox.yaml", () => {
       expect(ordersByCustomer([...new Set(taken)])).toEqual(
         ordersByCustomer(all.filter((order) => !REFUSED.includes(order))),
       );
-      expect(shop.calls[0]).toMatchObject({
-        path: "/orders",
-        headers: { "idempotency-key": expect.stringMatching(/^order-/) },
-      });
+      const [call] = shop.calls;
+      expect(call?.path).toBe("/orders");
+      expect(call?.headers["idempotency-key"]).toMatch(/^order-/);
       await restart();
       const left = await deadLetters();
       expect(left.map(({ error_code: code, binding_id: binding }) => ({ code, binding }))).toEqual([
