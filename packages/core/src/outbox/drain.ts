@@ -199,6 +199,8 @@ export class Drain implements Disposable {
       const entered = await this.#ends.enter({ id, token: claim.token, outcome: end });
       if (end.kind === "retry") this.#retrying.add(id);
       else this.#retrying.delete(id);
+      // The next of its key could not be claimed before.
+      if (key !== undefined && end.kind !== "retry") this.wake();
       if (entered && outcome !== undefined) this.#settled(claim, outcome);
     } finally {
       turn?.leave();

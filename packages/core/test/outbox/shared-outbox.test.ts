@@ -193,6 +193,15 @@ describe("the drain", () => {
     await supervisor.shutdown();
   });
 
+  test("the next record of a key is claimed as soon as the one before it has been delivered, not at the next poll", async () => {
+    const { hub, clock, supervisor } = await started({ policy: { maxInFlight: 2 } });
+    const startedAt = clock.now();
+    for (let at = 0; at < 40; at++) hub.publish("in", { id: `m${at}`, orderingKey: `k${at % 2}` });
+    await clock.until(() => hub.channel("out").arrived === 40);
+    expect(clock.now() - startedAt).toBeLessThan(1_000);
+    await supervisor.shutdown();
+  });
+
   test("fan_out: a leg that fails leaves the others untouched, and its entry names its binding", async () => {
     const bridge = await started({ dispatchMode: "fan_out", bindings: ["a", "b"] });
     const { hub, clock, supervisor } = bridge;
