@@ -194,11 +194,14 @@ describe("the drain", () => {
   });
 
   test("the next record of a key is claimed as soon as the one before it has been delivered, not at the next poll", async () => {
-    const { hub, clock, supervisor } = await started({ policy: { maxInFlight: 2 } });
-    const startedAt = clock.now();
-    for (let at = 0; at < 40; at++) hub.publish("in", { id: `m${at}`, orderingKey: `k${at % 2}` });
-    await clock.until(() => hub.channel("out").arrived === 40);
-    expect(clock.now() - startedAt).toBeLessThan(1_000);
+    const { hub, clock, supervisor } = await started({ policy: { maxInFlight: 10 } });
+    const hold = hub.channel("out").sends.hold();
+    for (let at = 0; at < 60; at++) hub.publish("in", { id: `m${at}`, orderingKey: `k${at % 2}` });
+    await clock.until(() => hub.channel("in").accepted === 60);
+    const heldUntil = clock.now();
+    hold[Symbol.dispose]();
+    await clock.until(() => hub.channel("out").arrived === 60);
+    expect(clock.now() - heldUntil).toBeLessThan(1_000);
     await supervisor.shutdown();
   });
 
