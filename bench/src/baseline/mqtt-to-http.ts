@@ -16,6 +16,9 @@ const source = connect(`mqtt://127.0.0.1:${from.port}`, {
   properties: { receiveMaximum: window, sessionExpiryInterval: 3_600 },
 });
 
+let held = 0;
+let readOn: (() => void) | undefined;
+
 async function post(payload: Buffer): Promise<boolean> {
   const { statusCode, body } = await target.request({ path: to.name, method: "POST", body: payload });
   await body.dump();
@@ -24,15 +27,23 @@ async function post(payload: Buffer): Promise<boolean> {
 
 source.handleMessage = (packet, done) => {
   const { stream } = source;
-  post(packet.payload as Buffer)
+  held++;
+  void post(packet.payload as Buffer)
+    .catch(() => false)
     .then((taken) => {
+      held--;
+      readOn?.();
       if (!taken || source.stream !== stream) return;
       const puback = { cmd: "puback", messageId: packet.messageId ?? 0, reasonCode: 0 } as const;
       stream.write(generate(puback, { protocolVersion: 5 }));
-    })
-    .catch(() => {});
-  // Without an error the library acknowledges by itself, and without an answer it reads no further.
-  done(HELD);
+    });
+  // Without an error the library acknowledges by itself, and without an answer it reads no further. Mosquitto sends more
+  // than the window that it was told, so the window is kept here too.
+  readOn = () => {
+    readOn = undefined;
+    done(HELD);
+  };
+  if (held < window) readOn();
 };
 
 await source.subscribeAsync(from.name, { qos: 1 });

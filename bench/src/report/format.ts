@@ -9,7 +9,7 @@ export function shown(spread: Spread | undefined, digits: number): string {
 
 /** Thousands a second. */
 export function rate(spread: Spread | undefined): string {
-  return shown(scaled(spread, 1 / 1_000), 1);
+  return shown(scaled(spread, 1 / 1_000), spread !== undefined && spread.median < 1_000 ? 3 : 1);
 }
 
 function scaled(spread: Spread | undefined, factor: number): Spread | undefined {

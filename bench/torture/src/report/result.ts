@@ -34,7 +34,7 @@ export function verdictOn(result: Result): Verdict {
 
 function brokenPromises({ judgement, vitals, atRest, lastEnding, standing, ownEnds }: Result): readonly string[] {
   if (judgement === undefined) return ["the bridge did not answer at the end, with everything mended"];
-  const sum = (field: "lost" | "unexplained" | "atSource" | "overtaken"): number =>
+  const sum = (field: "lost" | "unexplained" | "atSource" | "inOutbox" | "overtaken"): number =>
     judgement.routes.reduce((total, route) => total + route[field], 0);
   const unwanted = Object.keys(standing.answers.outcomes).filter((outcome) => !WANTED.has(outcome));
   const refused = Object.entries(standing.answers.refused).map(([status, count]) => `${count} × ${status}`);
@@ -49,7 +49,10 @@ function brokenPromises({ judgement, vitals, atRest, lastEnding, standing, ownEn
     [refused.length > 0, `requests were refused that should be taken: ${refused.join(", ")}`],
     [unwanted.length > 0, `messages were given up against the policy: ${unwanted.join(", ")}`],
     [crash !== undefined, `the bridge ended by itself, with room on its disks: ${crash?.lastWords}`],
-    [!atRest, `no rest within the time limit; ${sum("atSource")} messages are still at their sources`],
+    [
+      !atRest,
+      `no rest within the time limit: ${sum("atSource")} messages are still at their sources, ${sum("inOutbox")} in the outbox`,
+    ],
     [lastEnding !== "0", `the bridge ended with ${lastEnding} when it was asked to stop at rest`],
   ];
   return checks.filter(([broken]) => broken).map(([, sentence]) => sentence);
