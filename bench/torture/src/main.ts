@@ -26,7 +26,7 @@ async function main(): Promise<number> {
   try {
     return await run(flags);
   } catch (error) {
-    console.error(`\nThe torture itself has failed (seed ${flags.seed}):`, error);
+    console.error(`\nThe torture has not come to its end (seed ${flags.seed}):`, error);
     return EXIT_CODES.void;
   }
 }
@@ -42,7 +42,11 @@ async function run(flags: Flags): Promise<number> {
   {
     await using stage = await openStage(flags);
     console.log(`Logs and stores: ${stage.folder}`);
-    result = await torture(stage, flags, show, interrupted.signal).finally(() => bar.end());
+    result = await torture(stage, flags, show, interrupted.signal).finally(() => {
+      bar.end();
+      // A terminal interrupts all processes at once: that some have ended then is no news.
+      interrupted.signal.throwIfAborted();
+    });
     verdict = verdictOn(result);
     if (verdict.kind !== "proved" || flags.keep) await keepStores(stage);
   }
