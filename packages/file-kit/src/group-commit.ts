@@ -121,11 +121,14 @@ export class GroupCommit<Statements> {
 
   async #commit(group: readonly Waiting<Statements>[]): Promise<void> {
     const outcomes = await this.#write(group.map(({ job }) => job));
-    for (const [index, { resolve, reject }] of group.entries()) {
+    for (const [index, { job, resolve, reject }] of group.entries()) {
       const outcome = outcomes instanceof Error ? outcomes : outcomes[index];
       if (outcome === undefined || outcome instanceof Error) reject(BridgeError.from(outcome));
-      else if (outcome.ok) resolve(outcome.value as never);
-      else reject(BridgeError.from(outcome.error));
+      else if (!outcome.ok) reject(BridgeError.from(outcome.error));
+      else {
+        job.done?.(outcome.value);
+        resolve(outcome.value as never);
+      }
     }
   }
 

@@ -9,6 +9,8 @@ export interface Job<Statements, Result> {
    * because of them: it changes nothing but the file.
    */
   readonly run: (statements: Statements) => Result;
+  /** Called when that is durable, before anything else can happen: for what is kept in memory of the file. */
+  done?(result: Result): void;
   /** About how many bytes that writes: what one transaction takes on is limited. */
   readonly bytes: number;
   /** Whether it makes room in the end, like a deletion: it is let through when there is no room for more. */

@@ -69,13 +69,30 @@ test.each(["EIO", "ENOSPC", "ESTALE"])(
     expect(await failed).toMatchObject([unavailable, unavailable]);
     expect(notes.writable).toBe(false);
     // May be there or not; saying it again is what callers do.
-    const again = notes.write({ ...adding("a"), run: (statements) => statements.remove("a") });
+    const again = notes.write(removing("a"));
     await gate.pass();
     await again;
     expect(notes.writable).toBe(true);
     expect(notes.ids()).toContain("kept");
   },
 );
+
+test("what is kept in memory of a file changes with the sync, before anybody can look", async () => {
+  using scratch = scratchFolder();
+  const gate = new SyncGate();
+  await using notes = new Notes({ path: scratch.path, sync: gate.sync });
+  const seen: string[] = [];
+  const write = notes.write({ ...adding("a"), done: (id) => void seen.push(`${id} done`) });
+  const told = write.then(() => seen.push("a told"));
+  await gate.arrival();
+  expect(seen).toEqual([]);
+  await gate.pass();
+  await told;
+  const failing = notes.write({ ...adding("b"), done: () => void seen.push("never") });
+  await gate.fail("EIO");
+  await expect(failing).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  expect(seen).toEqual(["a done", "a told"]);
+});
 
 test("what is written in one go is limited", async () => {
   using scratch = scratchFolder();

@@ -1,4 +1,5 @@
 import { type ClaimRequest, orAborted, type OutboxClaim } from "@bridge/ports";
+import type { Entry } from "./entry.ts";
 import type { Loan } from "./loans.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { payloadBytes } from "./record-rows.ts";
@@ -14,18 +15,20 @@ export async function claim(
   signal: AbortSignal,
 ): Promise<readonly OutboxClaim[]> {
   const { file, lanes, loans, window, clock } = parts;
-  const taken: Loan[] = [];
+  const taken: Entry[] = [];
+  const lent: Loan[] = [];
   // What is sent while its end cannot be written is sent again and again.
   if (!file.writable)
     await orAborted(file.write({ frees: true, bytes: 0, run: (statements) => statements.touch() }), signal);
-  for (;;) {
-    const more = file.read((statements) => {
+  for (let more = true; more;) {
+    more = file.read((statements) => {
       loans.lapse();
       const lane = lanes.find(routeId, bindingId);
       if (lane === undefined) return false;
       const now = clock.now();
       const take = (): void => {
-        for (const entry of lane.queue.take(limit - taken.length, now)) taken.push(loans.lend(entry, lane, loanMs));
+        lane.queue.take(taken, limit, now);
+        for (const entry of taken.slice(lent.length)) lent.push(loans.lend(entry, lane, loanMs));
       };
       take();
       if (taken.length === limit || !window.canExtend(lane)) return false;
@@ -33,12 +36,11 @@ export async function claim(
       take();
       return taken.length < limit && window.canExtend(lane);
     });
-    if (!more) break;
     // A long queue of records that have to wait must not keep the event loop.
-    await new Promise((resolve) => setImmediate(resolve));
+    if (more) await new Promise((resolve) => setImmediate(resolve));
     if (signal.aborted) break;
   }
-  return handOut(parts, taken, signal);
+  return handOut(parts, lent, signal);
 }
 
 /** Lends a pending record, due or not. */

@@ -30,30 +30,30 @@ export async function finish(parts: OutboxParts, ends: readonly ClaimEnd[]): Pro
 }
 
 async function write({ file, loans, clock }: OutboxParts, endings: readonly Ending[]): Promise<void> {
-  let finished: readonly boolean[];
+  const now = clock.now();
   try {
-    const now = clock.now();
-    finished = await file.write({
+    await file.write({
       frees: true,
       bytes: endings.length * END_BYTES,
       run: (statements) => endings.map((ending) => enter(statements, ending, now)),
+      done(finished) {
+        for (const [index, { loan, outcome }] of endings.entries()) {
+          const { lane, entry } = loan;
+          loans.end(loan);
+          if (finished[index] === true) lane.depth--;
+          if (outcome.kind === "retry") {
+            entry.attempts = outcome.attempts;
+            entry.dueAt = outcome.dueAt;
+            lane.queue.giveBack(entry, clock.now());
+          } else {
+            lane.queue.remove(entry, clock.now());
+          }
+        }
+      },
     });
   } catch (error) {
     for (const { loan } of endings) loans.resume(loan);
     throw error;
-  }
-  const now = clock.now();
-  for (const [index, { loan, outcome }] of endings.entries()) {
-    const { lane, entry } = loan;
-    loans.end(loan);
-    if (outcome.kind === "retry") {
-      entry.attempts = outcome.attempts;
-      entry.dueAt = outcome.dueAt;
-      lane.queue.giveBack(entry, now);
-    } else {
-      if (finished[index] === true) lane.depth--;
-      lane.queue.remove(entry, now);
-    }
   }
 }
 

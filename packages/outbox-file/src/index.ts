@@ -1,2 +1,3 @@
 export { fileOutboxPlugin } from "./file-outbox-plugin.ts";
 export { type FileOutboxOptions, openFileOutbox } from "./open-file-outbox.ts";
+export { type WindowLimits } from "./window.ts";

@@ -38,20 +38,21 @@ export class LaneQueue {
     if (entry.place !== "lent") this.#queue(entry, now);
   }
 
-  /** Takes out what may be lent, oldest first; of one key several, in their order. */
-  take(limit: number, now: number): readonly Entry[] {
+  /** Adds to `taken` what may be lent, oldest first, up to `limit` in all; of one key several, in their order. */
+  take(taken: Entry[], limit: number, now: number): void {
     this.#wake(now);
-    const taken: Entry[] = [];
     const followers = new BinaryHeap(byNumber);
+    const follow = ({ younger }: Entry): void => {
+      if (younger?.place === "behind" && younger.dueAt <= now) followers.push(younger);
+    };
+    for (const entry of taken) follow(entry);
     while (taken.length < limit) {
       const entry = this.#oldestOf(followers);
       if (entry === undefined) break;
       entry.place = "lent";
       taken.push(entry);
-      const { younger } = entry;
-      if (younger?.place === "behind" && younger.dueAt <= now) followers.push(younger);
+      follow(entry);
     }
-    return taken;
   }
 
   /** Back into its place; it may be lent again when it is due. */

@@ -68,8 +68,11 @@ export class Loans {
         this.#nextLapse = Math.min(this.#nextLapse, loan.lapsesAt);
         continue;
       }
+      const { entry, lane } = loan;
       loan.lapsed = true;
-      loan.lane.queue.giveBack(loan.entry, this.#clock.now());
+      // One that is not in memory is found in the file when its turn comes.
+      if (lane.queue.get(entry.number) === entry) lane.queue.giveBack(entry, this.#clock.now());
+      else this.end(loan);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { FileDatabase, sweepEvery } from "@bridge/file-kit";
+import { FileDatabase, type FileDatabaseOptions, sweepEvery } from "@bridge/file-kit";
 import { type Clock, type Logger, orAborted, type OutboxStore, type Random } from "@bridge/ports";
 import { claim, claimOne } from "./claim.ts";
 import { compact } from "./compact.ts";
@@ -10,7 +10,7 @@ import { OUTBOX_FILE } from "./outbox-file-kind.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { type OutboxStatements, outboxStatements } from "./outbox-statements.ts";
 import { persist } from "./persist.ts";
-import { Window } from "./window.ts";
+import { Window, WINDOW_LIMITS, type WindowLimits } from "./window.ts";
 
 /** Finished records may stay this much longer than they have to. */
 const SWEEP_MS = 60_000;
@@ -24,6 +24,10 @@ export interface FileOutboxOptions {
   readonly maxBytes?: number | undefined;
   /** Whether a damaged file is set aside and a new one begun, with all that was not delivered yet, or refused. */
   readonly onCorrupt: "quarantine" | "refuse";
+  /** How much is kept in memory. Default: up to some tens of MB. */
+  readonly window?: WindowLimits | undefined;
+  /** Makes what was written to an open file durable. Default: fdatasync. */
+  readonly sync?: FileDatabaseOptions<unknown>["sync"];
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -41,12 +45,13 @@ export function openFileOutbox(options: FileOutboxOptions): OutboxStore {
   const { path, retentionMs, maxBytes, onCorrupt, clock, random, logger } = options;
   const lanes = new Lanes();
   const loans = new Loans(clock, random);
-  const window = new Window(loans);
+  const window = new Window(loans, options.window ?? WINDOW_LIMITS);
   const file: FileDatabase<OutboxStatements> = new FileDatabase({
     path,
     kind: OUTBOX_FILE,
     onDamage: onCorrupt,
     maxBytes,
+    sync: options.sync,
     clock,
     logger,
     prepare(db) {

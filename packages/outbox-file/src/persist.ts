@@ -20,14 +20,16 @@ export async function persist(parts: OutboxParts, records: readonly OutboxRecord
     frees: false,
     bytes: records.reduce((sum, record) => sum + payloadBytes(record), 0),
     run: (statements) => additions.map((addition) => add(statements, addition, window.nextNumber())),
+    done(numbers) {
+      for (const [index, { record, lane }] of additions.entries()) {
+        const number = numbers[index];
+        if (typeof number !== "number") continue;
+        lane.stored = true;
+        window.arrived(lane, number, record, lanes.size);
+      }
+    },
   });
-  return additions.map(({ record, lane }, index) => {
-    const result = added[index] as Added;
-    if (typeof result !== "number") return result;
-    lane.stored = true;
-    window.arrived(lane, result, record, lanes.size);
-    return { kind: "persisted" };
-  });
+  return added.map((result) => (typeof result === "number" ? { kind: "persisted" } : result));
 }
 
 function add(statements: OutboxStatements, { record, lane }: Addition, number: number): Added {

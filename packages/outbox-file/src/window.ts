@@ -5,27 +5,40 @@ import type { Loans } from "./loans.ts";
 import type { QueueRow, ReadingStatements } from "./reading-statements.ts";
 import { ownCopy, payloadBytes, recordOf } from "./record-rows.ts";
 
-/** A new record enters the queue of its lane while that is no longer than this; else it waits in the file. */
-const QUEUE_LENGTH = 10_000;
-/** A queue in which everything has to wait gets no longer than this. */
-const MAX_QUEUE_LENGTH = 100_000;
-/** So many are fetched from the file at a time. */
-const CHUNK = 1_000;
-/** What all contents in memory may take; each lane has its share. */
-const CONTENT_BYTES = 32 * 1024 * 1024;
-/** A record without its payload. */
+/** How much of an outbox is kept in memory. */
+export interface WindowLimits {
+  /** A new record enters the queue of its binding at once while that is shorter than this; else it waits in the file. */
+  readonly queueLength: number;
+  /** No queue gets longer, even when all in it have to wait; younger records then wait with them. */
+  readonly maxQueueLength: number;
+  /** So many entries are fetched from the file at a time. */
+  readonly chunk: number;
+  /** What all records in memory may take; each binding has its share. Others are read when they are lent. */
+  readonly contentBytes: number;
+}
+
+export const WINDOW_LIMITS: WindowLimits = {
+  queueLength: 10_000,
+  maxQueueLength: 100_000,
+  chunk: 1_000,
+  contentBytes: 32 * 1024 * 1024,
+};
+
+/** What a record takes in memory besides its payloads. */
 const RECORD_BYTES = 1_000;
 
 /** How much of the file is in memory: the oldest of each lane, the newest with their contents as long as there is room. */
 export class Window {
   readonly #loans: Loans;
+  readonly #limits: WindowLimits;
   /** The highest number of a durable record. */
   #newest = 0;
   /** The highest number that has been given. */
   #given = 0;
 
-  constructor(loans: Loans) {
+  constructor(loans: Loans, limits: WindowLimits) {
     this.#loans = loans;
+    this.#limits = limits;
   }
 
   /** After the file has been opened. */
@@ -48,14 +61,14 @@ export class Window {
     this.#newest = number;
     lane.depth++;
     if (!lane.complete) return;
-    if (lane.queue.size >= QUEUE_LENGTH) {
+    if (lane.queue.size >= this.#limits.queueLength) {
       lane.complete = false;
       return;
     }
     lane.edge = number;
     const entry = entryOf({ number, id: record.id, key: record.orderingKey, attempts: 0, dueAt: 0 });
     const bytes = RECORD_BYTES + payloadBytes(record);
-    if (lane.contentBytes + bytes <= CONTENT_BYTES / lanes) {
+    if (lane.contentBytes + bytes <= this.#limits.contentBytes / lanes) {
       entry.content = ownCopy(record);
       lane.contentBytes += bytes;
     }
@@ -64,14 +77,15 @@ export class Window {
 
   /** Whether the queue could be longer. */
   canExtend(lane: Lane): boolean {
-    return !lane.complete && lane.queue.size < MAX_QUEUE_LENGTH;
+    return !lane.complete && lane.queue.size < this.#limits.maxQueueLength;
   }
 
   /** Fetches more of a lane from the file. */
   extend(lane: Lane, statements: ReadingStatements, now: number): void {
-    const rows = statements.queue(lane.number, lane.edge, this.#newest, CHUNK);
+    const { chunk } = this.#limits;
+    const rows = statements.queue(lane.number, lane.edge, this.#newest, chunk);
     for (const row of rows) lane.queue.add(this.#loans.of(row.id)?.entry ?? toEntry(row), now);
-    lane.complete = rows.length < CHUNK;
+    lane.complete = rows.length < chunk;
     lane.edge = lane.complete ? this.#newest : (rows.at(-1)?.number ?? this.#newest);
   }
 

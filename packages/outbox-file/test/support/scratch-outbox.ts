@@ -6,9 +6,26 @@ import { type FileOutboxOptions, openFileOutbox } from "../../src/index.ts";
 
 const PATHS = new WeakMap<OutboxStore, string>();
 
-/** A folder of its own for each use. */
-export function scratchFolder(): string {
-  return mkdtempSync(join(tmpdir(), "outbox-file-"));
+/** A folder that goes with the test. */
+export function scratchFolder(): Disposable & { readonly folder: string; readonly path: string } {
+  const folder = mkdtempSync(join(tmpdir(), "outbox-file-"));
+  return {
+    folder,
+    path: join(folder, "outbox.db"),
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+export function openOutbox(path: string, options: Partial<FileOutboxOptions> = {}): OutboxStore {
+  return openFileOutbox({
+    path,
+    retentionMs: 3_600_000,
+    onCorrupt: "refuse",
+    clock: systemClock,
+    random: systemRandom(),
+    logger: silentLogger,
+    ...options,
+  });
 }
 
 /** An outbox in a folder of its own, which goes with it. */
@@ -21,30 +38,21 @@ export function openScratchOutbox(options: Partial<FileOutboxOptions> = {}): Out
  * is not closed in between.
  */
 export async function survivorOf(store: OutboxStore, options: Partial<FileOutboxOptions> = {}): Promise<OutboxStore> {
-  const copy = scratchFolder();
-  cpSync(dirname(PATHS.get(store) ?? ""), copy, { recursive: true });
+  const scratch = scratchFolder();
+  cpSync(dirname(PATHS.get(store) ?? ""), scratch.folder, { recursive: true });
   await store[Symbol.asyncDispose]();
-  return openIn(copy, options);
+  return openIn(scratch, options);
 }
 
-function openIn(folder: string, options: Partial<FileOutboxOptions>): OutboxStore {
-  const path = join(folder, "outbox.db");
-  const store = openFileOutbox({
-    path,
-    retentionMs: 3_600_000,
-    onCorrupt: "refuse",
-    clock: systemClock,
-    random: systemRandom(),
-    logger: silentLogger,
-    ...options,
-  });
-  const scratch: OutboxStore = {
+function openIn(scratch: ReturnType<typeof scratchFolder>, options: Partial<FileOutboxOptions>): OutboxStore {
+  const store = openOutbox(scratch.path, options);
+  const owning: OutboxStore = {
     ...store,
     async [Symbol.asyncDispose]() {
       await store[Symbol.asyncDispose]();
-      rmSync(folder, { recursive: true, force: true });
+      scratch[Symbol.dispose]();
     },
   };
-  PATHS.set(scratch, path);
-  return scratch;
+  PATHS.set(owning, scratch.path);
+  return owning;
 }
