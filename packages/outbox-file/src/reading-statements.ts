@@ -11,7 +11,7 @@ export interface QueueRow {
 }
 
 /** A record by what became of it. */
-export interface StateRow extends QueueRow {
+interface StateRow extends QueueRow {
   readonly lane: number;
   readonly payload_digest: string;
   readonly status: number;
