@@ -6,5 +6,10 @@ const conditions: string[] = ["@bridge/source", "module", "node", "development|p
 export const base: ViteUserConfig = {
   resolve: { conditions },
   ssr: { resolve: { conditions } },
-  test: { environment: "node", include: ["test/**/*.test.ts"] },
+  test: {
+    environment: "node",
+    include: ["test/**/*.test.ts"],
+    // Most of the time of a test goes by waiting for sockets and processes, not in computing.
+    maxWorkers: 4,
+  },
 };
