@@ -6,4 +6,5 @@ export { configReference } from "./published/reference-page.ts";
 export { type ReferenceSources, resolveReferences, type ResolvedDocument } from "./references.ts";
 export { createRegistry, type Plugins, type Registry } from "./registry.ts";
 export { noStoreFactory } from "./store-factory.ts";
+export type { ChangePlan, ConfigApplier, PartsPlan } from "./transaction/applier.ts";
 export { parseConfig, validateConfig, type ValidateOptions, type Validation } from "./validate.ts";

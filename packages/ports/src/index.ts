@@ -1,3 +1,12 @@
+export {
+  type ConfigChange,
+  type ConfigHistory,
+  type ConfigHistoryChange,
+  type ConfigHistoryEntry,
+  type ConfigStore,
+  ReadOnlyConfigError,
+  type StoredConfig,
+} from "./config-store.ts";
 export { type AcceptedOutcome, type Delivery, type Settlement } from "./delivery.ts";
 export {
   type DeadLetter,

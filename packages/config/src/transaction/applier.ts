@@ -1,0 +1,37 @@
+import type { BridgeConfig } from "../model.ts";
+
+/** Brings a configuration into force. */
+export interface ConfigApplier {
+  /**
+   * Makes `config` what runs. `applied`: it does. `accepted`: it will, without anybody doing more, because the bridge
+   * is swapping for another request, paused or shutting down; the newest configuration wins then.
+   *
+   * Rejects when it cannot be applied: the former configuration runs again, or the bridge is beyond recovery. Aborting
+   * `signal` before it is applied counts as such a failure: the change is undone.
+   */
+  apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted">;
+  /** What `apply` would do now; changes nothing. */
+  plan(config: BridgeConfig): ChangePlan;
+}
+
+/** What a change of configuration does to what runs; ids, sorted. */
+export interface ChangePlan {
+  /** Nothing differs in meaning. */
+  readonly unchanged: boolean;
+  readonly routes: PartsPlan;
+  readonly sessions: PartsPlan;
+  /** Stores that are closed and opened again, by role. */
+  readonly stores: readonly string[];
+  /** Taken over while everything keeps running, such as `bridge.log_level`. */
+  readonly inPlace: readonly string[];
+  /** Stored, but in force only after a restart of the process, such as `http`. */
+  readonly restartRequired: readonly string[];
+}
+
+export interface PartsPlan {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Stopped and started again. */
+  readonly restarted: readonly string[];
+  readonly kept: readonly string[];
+}

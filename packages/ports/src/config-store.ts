@@ -1,0 +1,87 @@
+/** Keeps the document that configures a bridge, as people wrote it. @module */
+
+/** A document in a store at one moment. */
+export interface StoredConfig {
+  /** Its `config_version`; 0 when it has none. */
+  readonly version: number;
+  /** Names the exact content: any write changes it, by whatever hand, also one that leaves the version alone. */
+  readonly revision: string;
+  /** As written: references such as `${env:NAME}` are not resolved, nothing is validated. */
+  readonly document: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * What a watched store has to tell: something to run, or why there is none.
+ *
+ * - `changed`: another hand wrote this; what the store itself wrote is not told.
+ * - `missing`: there is no document any more.
+ * - `unreadable`: there is one, but it cannot be read or parsed; `error` is for people and quotes no value.
+ */
+export type ConfigChange =
+  | { readonly kind: "changed"; readonly stored: StoredConfig }
+  | { readonly kind: "missing" }
+  | { readonly kind: "unreadable"; readonly error: Error };
+
+/** One committed change, for whoever asks what happened to a configuration. Holds no secret. */
+export interface ConfigHistoryEntry {
+  readonly version: number;
+  /** Epoch milliseconds. */
+  readonly committedAt: number;
+  /** The name of the admin key that committed it. */
+  readonly actor: string;
+  /** One entry for each value that changed; secrets and plugin options are redacted. */
+  readonly changes: readonly ConfigHistoryChange[];
+}
+
+export interface ConfigHistoryChange {
+  /** Such as `routes[alarms].policy.max_in_flight`. */
+  readonly path: string;
+  /** Absent when the value is new. */
+  readonly before?: unknown;
+  /** Absent when the value was removed. */
+  readonly after?: unknown;
+}
+
+/**
+ * Where the configuration of a bridge is kept. One writer wins: every write is a compare-and-set on the version and on
+ * the exact content.
+ */
+export interface ConfigStore extends AsyncDisposable {
+  /** For people, as in `config_watch.source`: the path of a file, the name of a table. */
+  readonly source: string;
+  /**
+   * `undefined` when there is no document.
+   * @throws Error when there is one that cannot be read or parsed
+   */
+  load(signal: AbortSignal): Promise<StoredConfig | undefined>;
+  /**
+   * Writes `document` as version `expected.version + 1`, durably and whole or not at all. `undefined`, and nothing is
+   * written, when what is stored is not `expected` any more.
+   * @throws ReadOnlyConfigError when this store cannot be written to
+   */
+  write(
+    document: Readonly<Record<string, unknown>>,
+    expected: StoredConfig,
+    signal: AbortSignal,
+  ): Promise<StoredConfig | undefined>;
+  /**
+   * Puts back exactly what `former` was, its version too, if what is stored is still `current`; tells whether it is
+   * done. `former` comes from this store's own `load` or `write` in this process.
+   */
+  restore(former: StoredConfig, current: StoredConfig, signal: AbortSignal): Promise<boolean>;
+  /** Tells of changes by other hands until `signal` aborts; the newest one only, when the reader is slow. */
+  watch(signal: AbortSignal): AsyncIterable<ConfigChange>;
+  /** Committed changes, kept beside the document; the newest 20. Absent when the store keeps none. */
+  readonly history?: ConfigHistory;
+}
+
+export interface ConfigHistory {
+  append(entry: ConfigHistoryEntry, signal: AbortSignal): Promise<void>;
+  /** Newest first. */
+  list(signal: AbortSignal): Promise<readonly ConfigHistoryEntry[]>;
+}
+
+/** A document that can be read here and not written. */
+export class ReadOnlyConfigError extends Error {
+  override readonly name = "ReadOnlyConfigError";
+}
