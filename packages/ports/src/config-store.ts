@@ -31,6 +31,12 @@ export interface ConfigHistoryEntry {
   readonly actor: string;
   /** One entry for each value that changed; secrets and plugin options are redacted. */
   readonly changes: readonly ConfigHistoryChange[];
+  /**
+   * Whether what became of the change is not known yet: an entry is appended as pending before the document is written,
+   * and once more, without this, when its version is known to be what runs or will run. A pending entry whose version is
+   * in the store tells the next start that this version never ran, as far as is known.
+   */
+  readonly pending?: true;
 }
 
 export interface ConfigHistoryChange {
@@ -76,6 +82,7 @@ export interface ConfigStore extends AsyncDisposable {
 }
 
 export interface ConfigHistory {
+  /** If the newest entry is pending, `entry` takes its place. */
   append(entry: ConfigHistoryEntry, signal: AbortSignal): Promise<void>;
   /** Newest first. */
   list(signal: AbortSignal): Promise<readonly ConfigHistoryEntry[]>;
