@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { type BridgeConfig, type Problem, type Registry, resolveReferences, validateConfig } from "@bridge/config";
+import { type BridgeConfig, checkDocument, type Problem, type Registry } from "@bridge/config";
 import { inFileOrder, type LocatedProblem } from "./located-problem.ts";
 import { parseDocument, type ParsedDocument } from "./parse-document.ts";
 import { MissingFileError, readText } from "./read-text.ts";
@@ -55,14 +55,10 @@ async function check(
     env: (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined),
     file: (name: string) => readText(resolve(dirname(file), name), MAX_REFERENCED_BYTES, signal),
   };
-  const { document, fromReference, problems: unresolved } = await resolveReferences(parsed.value, sources, signal);
-  const result = validateConfig(document, registry, { fromReference });
-  const warnings = located(result.warnings);
-  if (result.ok && unresolved.length === 0) return { ok: true, config: result.config, warnings };
-  // What validation says of a reference that failed is about the text of the reference.
-  const failed = new Set(unresolved.map(({ path }) => JSON.stringify(path)));
-  const others = result.ok ? [] : result.problems.filter(({ path }) => !failed.has(JSON.stringify(path)));
-  return { ok: false, problems: located([...unresolved, ...others]), warnings };
+  const checked = await checkDocument(parsed.value, registry, sources, signal);
+  const warnings = located(checked.warnings);
+  if (checked.ok) return { ok: true, config: checked.config, warnings };
+  return { ok: false, problems: located(checked.problems), warnings };
 }
 
 function refused(problems: readonly LocatedProblem[]): LoadedConfig {

@@ -1,3 +1,4 @@
+export { checkDocument, type CheckedDocument } from "./check-document.ts";
 export { emptyConfig } from "./empty-config.ts";
 export type * from "./model.ts";
 export { ConfigError, formatPath, formatProblem, type Path, type Problem } from "./problem.ts";
