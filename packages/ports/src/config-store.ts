@@ -75,7 +75,10 @@ export interface ConfigStore extends AsyncDisposable {
    * done. `former` comes from this store's own `load` or `write` in this process.
    */
   restore(former: StoredConfig, current: StoredConfig, signal: AbortSignal): Promise<boolean>;
-  /** Tells of changes by other hands until `signal` aborts; the newest one only, when the reader is slow. */
+  /**
+   * Tells of changes by other hands since this store last loaded or wrote, until `signal` aborts, at which it ends; the
+   * newest one only, when the reader is slow.
+   */
   watch(signal: AbortSignal): AsyncIterable<ConfigChange>;
   /** Committed changes, kept beside the document; the newest 20. Absent when the store keeps none. */
   readonly history?: ConfigHistory;

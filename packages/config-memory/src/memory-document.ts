@@ -1,0 +1,86 @@
+import type { ConfigChange, ConfigHistoryEntry, StoredConfig } from "@bridge/ports";
+
+/** What a document is at one moment; each change makes a new one. */
+export type DocumentState = ConfigChange;
+
+const HISTORY_ENTRIES = 20;
+
+/** A configuration document in this process. Stores on it see what it holds, and it outlives them. */
+export class MemoryDocument {
+  #state: DocumentState;
+  #writes = 0;
+  #history: readonly ConfigHistoryEntry[] = [];
+  readonly #watchers = new Set<() => void>();
+
+  /** Holds `document`, or nothing. */
+  constructor(document?: Readonly<Record<string, unknown>>) {
+    this.#state = document === undefined ? { kind: "missing" } : this.#holding(document);
+  }
+
+  /** Puts another document there, with the version that stands in it; `undefined` takes it away. */
+  replace(document: Readonly<Record<string, unknown>> | undefined): void {
+    this.#enter(document === undefined ? { kind: "missing" } : this.#holding(document));
+  }
+
+  /** Says that there is a document which cannot be had, and why: for programs that fetch theirs from elsewhere. */
+  fail(error: Error): void {
+    this.#enter({ kind: "unreadable", error });
+  }
+
+  /** @internal */
+  get state(): DocumentState {
+    return this.#state;
+  }
+
+  /** Puts `document` there as `version`. @internal */
+  write(document: Readonly<Record<string, unknown>>, version: number): StoredConfig {
+    const state = this.#holding({ ...document, config_version: version });
+    this.#enter(state);
+    return state.stored;
+  }
+
+  /** @internal */
+  restore(stored: StoredConfig): void {
+    this.#enter({ kind: "changed", stored });
+  }
+
+  /** Calls `changed` after each change until disposed. @internal */
+  onChange(changed: () => void): Disposable {
+    this.#watchers.add(changed);
+    return { [Symbol.dispose]: () => void this.#watchers.delete(changed) };
+  }
+
+  /** The newest first. @internal */
+  get history(): readonly ConfigHistoryEntry[] {
+    return this.#history;
+  }
+
+  /** @internal */
+  append(entry: ConfigHistoryEntry): void {
+    this.#history = [structuredClone(entry), ...this.#history].slice(0, HISTORY_ENTRIES);
+  }
+
+  #holding(document: Readonly<Record<string, unknown>>): Extract<DocumentState, { kind: "changed" }> {
+    const copy = frozen(structuredClone(document));
+    const version = copy["config_version"];
+    const stored = {
+      version: typeof version === "number" && Number.isSafeInteger(version) ? version : 0,
+      revision: String(++this.#writes),
+      document: copy,
+    };
+    return { kind: "changed", stored: Object.freeze(stored) };
+  }
+
+  #enter(state: DocumentState): void {
+    this.#state = state;
+    for (const changed of this.#watchers) changed();
+  }
+}
+
+function frozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null) {
+    for (const part of Object.values(value)) frozen(part);
+    Object.freeze(value);
+  }
+  return value;
+}

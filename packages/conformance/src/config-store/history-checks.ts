@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import type { ConfigHistory, ConfigHistoryEntry, ConfigStore } from "@bridge/ports";
+import { at, type ConfigStoreCheck } from "./check.ts";
+
+const KEPT = 20;
+
+/** Who committed what. */
+export const HISTORY_CHECKS = {
+  "a history begins empty": at(async ({ store }, signal) => {
+    assert.deepEqual(await historyOf(store).list(signal), []);
+  }),
+  "lists what was committed as it was appended, the newest first": at(async (place, signal) => {
+    const entries = [
+      entry(1, { changes: [{ path: "bridge.log_level", before: "info", after: "debug" }] }),
+      entry(2, {
+        changes: [
+          { path: "routes[a]", after: { id: "a", n: [1, null, "ü\n"] } },
+          { path: "x", before: false },
+        ],
+      }),
+      entry(3),
+    ];
+    for (const each of entries) await historyOf(place.store).append(each, signal);
+    assert.deepEqual(await historyOf(place.store).list(signal), entries.toReversed());
+    assert.deepEqual(await historyOf(await place.second()).list(signal), entries.toReversed());
+  }),
+  "keeps the newest 20": at(async ({ store }, signal) => {
+    for (let i = 1; i <= KEPT + 5; i++) await historyOf(store).append(entry(i), signal);
+    const versions = (await historyOf(store).list(signal)).map(({ version }) => version);
+    assert.deepEqual(
+      versions,
+      Array.from({ length: KEPT }, (_, i) => KEPT + 5 - i),
+    );
+  }),
+  "of appends that race, none is lost": at(async (place, signal) => {
+    const other = await place.second();
+    const versions = Array.from({ length: KEPT }, (_, i) => i + 1);
+    await Promise.all(versions.map((i) => historyOf(i % 2 === 0 ? place.store : other).append(entry(i), signal)));
+    const kept = (await historyOf(other).list(signal)).map(({ version }) => version);
+    assert.deepEqual(
+      kept.toSorted((a, b) => a - b),
+      versions,
+    );
+  }),
+  "a history survives an abrupt end": at(async (place, signal) => {
+    assert.ok(place.reopen !== undefined, "the place has no reopen: give one, or excuse the case");
+    await historyOf(place.store).append(entry(1), signal);
+    assert.deepEqual(await historyOf(await place.reopen()).list(signal), [entry(1)]);
+  }),
+  "a history is not part of the document": at(async (place, signal) => {
+    const content = await place.content();
+    await historyOf(place.store).append(entry(1), signal);
+    assert.equal(await place.content(), content);
+  }),
+} as const satisfies Record<string, ConfigStoreCheck>;
+
+function historyOf(store: ConfigStore): ConfigHistory {
+  assert.ok(store.history !== undefined, "the store keeps no history");
+  return store.history;
+}
+
+function entry(version: number, fields: Partial<ConfigHistoryEntry> = {}): ConfigHistoryEntry {
+  return { version, committedAt: 1_700_000_000_000 + version, actor: "alice", changes: [], ...fields };
+}
