@@ -11,5 +11,7 @@ export const base: ViteUserConfig = {
     include: ["test/**/*.test.ts"],
     // Most of the time of a test goes by waiting for sockets and processes, not in computing.
     maxWorkers: 4,
+    // No verdict on how quick a machine is.
+    testTimeout: 20_000,
   },
 };

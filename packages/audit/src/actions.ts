@@ -5,6 +5,8 @@ export const AUDIT_ACTIONS = {
   "bridge.stop": "bridge",
   "route.list": "route",
   "route.inject": "route",
+  "route.pause": "route",
+  "route.resume": "route",
   "dlq.summary": "dlq",
   "dlq.list": "dlq",
   "dlq.read_payload": "dlq",

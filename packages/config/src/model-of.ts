@@ -1,6 +1,7 @@
 import type {
   BindingConfig,
   BridgeConfig,
+  RateLimit,
   ResolverConfig,
   RouteConfig,
   RoutePolicy,
@@ -41,6 +42,7 @@ export function modelOf(document: ConfigDocument, options: PluginOptions, regist
       id: sender.id,
       transport: transportOf(sender),
       sessionId: sender.session_id,
+      rateLimit: rateLimitOf(sender.rate_limit),
       options: options.at(["senders", index, "options"]),
     })),
     bindings: document.bindings.map((binding) => bindingOf(binding, senderSessions.get(binding.sender_id))),
@@ -119,6 +121,7 @@ function routeOf(route: Element<"routes">): RouteConfig {
     resolver: resolverOf(route),
     bindings: route.bindings,
     policy: policyOf(route.policy),
+    rateLimit: rateLimitOf(route.rate_limit),
   };
 }
 
@@ -144,6 +147,12 @@ function resolverOf({ resolver, dispatch_mode: mode, bindings }: Element<"routes
         defaultBindings: resolver.default_binding ?? [],
       };
   }
+}
+
+function rateLimitOf(limit: Element<"routes">["rate_limit"]): RateLimit | undefined {
+  if (limit === undefined) return undefined;
+  const messagesPerSecond = limit.messages_per_second;
+  return { messagesPerSecond, burst: limit.burst ?? Math.max(1, Math.ceil(messagesPerSecond)) };
 }
 
 function policyOf(policy: Element<"routes">["policy"]): RoutePolicy {

@@ -96,7 +96,16 @@ export interface SenderConfig {
   readonly id: string;
   readonly transport: string;
   readonly sessionId: string | undefined;
+  /** Of all sends together; absent: no limit. */
+  readonly rateLimit?: RateLimit | undefined;
   readonly options: unknown;
+}
+
+/** How fast something may go. */
+export interface RateLimit {
+  readonly messagesPerSecond: number;
+  /** How many may go at once after a rest, at least 1. */
+  readonly burst: number;
 }
 
 export interface BindingConfig {
@@ -129,6 +138,8 @@ export interface RouteConfig {
   /** Binding ids, at least one. */
   readonly bindings: readonly string[];
   readonly policy: RoutePolicy;
+  /** Of what its receiver brings in; absent: no limit. */
+  readonly rateLimit?: RateLimit | undefined;
 }
 
 /** Which of a route's bindings get a message. In `single` each choice is exactly one. */

@@ -38,8 +38,22 @@ const REASONS = {
   dead_lettered: "written to the DLQ",
 } as const;
 
-/** Listing routes and injecting test messages (spec 4.2, 4.4; contract §2). */
+/** Listing routes, injecting test messages (spec 4.2, 4.4; contract §2), holding a route still and letting it go on. */
 export function routeEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
+  const known = (routeID: string): void => {
+    if (bridge.supervisor.config().routes.some(({ id }) => id === routeID)) return;
+    throw new HttpError(404, "route not found");
+  };
+  const switched = <Verb extends "pause" | "resume">(verb: Verb) => ({
+    method: "POST" as const,
+    path: `/api/v1/admin/routes/{routeID}/${verb}` as const,
+    access: "admin" as const,
+    audit: `route.${verb}` as const,
+    resourceId: ({ routeID }: { readonly routeID: string }) => routeID,
+    params: { routeID: "The id of the route." },
+    guard: ({ routeID }: { readonly routeID: string }) => known(routeID),
+    refusals: { 404: "There is no such route.", 503: "The process has no bridge yet." },
+  });
   return [
     endpoint({
       method: "GET",
@@ -61,11 +75,15 @@ export function routeEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
       summary: "Carries a message through a route, and waits for what becomes of it.",
       params: { routeID: "The id of the route." },
       guard: ({ routeID }) => {
-        const { routes } = bridge.running.config();
-        if (!routes.some(({ id }) => id === routeID)) throw new HttpError(404, "route not found");
+        void bridge.running;
+        known(routeID);
       },
       body: injectBody,
-      refusals: { 404: "There is no such route.", 503: "No runtime runs." },
+      refusals: {
+        404: "There is no such route.",
+        409: "The route is paused.",
+        503: "No runtime runs.",
+      },
       answers: {
         200: { description: "The message reached its destination.", schema: injected },
         422: { description: "The route settled the message without delivering it.", schema: notDelivered },
@@ -84,6 +102,24 @@ export function routeEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
         body: notDeliveredToWire(result, outcome, explain(result, REASONS[outcome])),
         audit: { outcome: "not_delivered", detail: { ...detail, reason: outcome } },
       };
+    }),
+
+    endpoint({
+      ...switched("pause"),
+      summary: "Holds a route still: nothing is taken from its receiver and nothing is sent; it survives reloads.",
+      answers: { 200: { description: "It is paused.", schema: v.object({ status: v.literal("paused") }) } },
+    }).handle(({ params: { routeID } }) => {
+      bridge.supervisor.pauseRoute(routeID);
+      return { status: 200, body: { status: "paused" } };
+    }),
+
+    endpoint({
+      ...switched("resume"),
+      summary: "Lets a paused route go on.",
+      answers: { 200: { description: "It goes on.", schema: v.object({ status: v.literal("resumed") }) } },
+    }).handle(({ params: { routeID } }) => {
+      bridge.supervisor.resumeRoute(routeID);
+      return { status: 200, body: { status: "resumed" } };
     }),
   ];
 }

@@ -14,6 +14,7 @@ export const route = v.object({
   delivery_mode: v.string(),
   dispatch_mode: v.string(),
   max_in_flight: v.pipe(v.number(), v.integer()),
+  paused: v.pipe(v.optional(v.boolean()), v.description("True while an operator has paused it; else absent.")),
 });
 
 export const injected = v.object({

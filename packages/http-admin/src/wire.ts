@@ -19,8 +19,15 @@ export function bridgeInfoToWire(view: BridgeView): InferOutput<typeof schemas.b
   return { instance_id: view.instanceId, running: view.running, routes: view.routes.length };
 }
 
-export function routeToWire({ id, deliveryMode, dispatchMode, policy }: RouteView): InferOutput<typeof schemas.route> {
-  return { id, delivery_mode: deliveryMode, dispatch_mode: dispatchMode, max_in_flight: policy.maxInFlight };
+export function routeToWire(view: RouteView): InferOutput<typeof schemas.route> {
+  const { id, deliveryMode, dispatchMode, policy, paused } = view;
+  return {
+    id,
+    delivery_mode: deliveryMode,
+    dispatch_mode: dispatchMode,
+    max_in_flight: policy.maxInFlight,
+    ...(paused && { paused }),
+  };
 }
 
 export function injectedToWire({ envelopeId, warning }: InjectResult): InferOutput<typeof schemas.injected> {

@@ -17,7 +17,9 @@ const SHOWN = {
   "GET /api/v1/admin/bridge": [200, 503],
   "POST /api/v1/admin/bridge/start": [200, 409, 413, 500, 503],
   "GET /api/v1/admin/routes": [200, 503],
-  "POST /api/v1/admin/routes/{routeID}/inject": [200, 400, 404, 413, 422, 503],
+  "POST /api/v1/admin/routes/{routeID}/inject": [200, 400, 404, 409, 413, 422, 503],
+  "POST /api/v1/admin/routes/{routeID}/pause": [200, 404, 413, 503],
+  "POST /api/v1/admin/routes/{routeID}/resume": [200, 404, 413, 503],
   "GET /api/v1/admin/dlq": [200, 404, 500, 503],
   "GET /api/v1/admin/dlq/messages": [200, 400, 404, 500, 503],
   "GET /api/v1/admin/dlq/messages/{id}": [200, 404, 500, 503],
@@ -86,6 +88,10 @@ describe("the OpenAPI document of the admin server", () => {
     await holdAll(admin, "x".repeat(2_000_000));
     admin.hub.channel("out").sends.failNext(1, new BridgeError("FORBIDDEN", "no"));
     await hold(admin, inject);
+    await admin.call("POST", "/routes/alarms/pause");
+    await hold(admin, inject);
+    await hold(admin, "GET /api/v1/admin/routes");
+    await admin.call("POST", "/routes/alarms/resume");
 
     // The bridge is stopped, cannot stop, is beyond recovery; the store is broken; there is none; there is no bridge.
     await hold(admin, stop);
@@ -105,11 +111,13 @@ describe("the OpenAPI document of the admin server", () => {
     await using bridgeless = await startAdmin({ seenAs: () => undefined });
     await holdAll(bridgeless);
     await storeless.call("POST", "/bridge/start");
-    const missing = await fetch(`${storeless.url}/api/v1/admin/routes/nothing/inject`, {
-      method: "POST",
-      headers: { "X-API-Key": ADMIN_KEY },
-    });
-    await documented.hold(inject, missing);
+    for (const verb of ["inject", "pause", "resume"]) {
+      const missing = await fetch(`${storeless.url}/api/v1/admin/routes/nothing/${verb}`, {
+        method: "POST",
+        headers: { "X-API-Key": ADMIN_KEY },
+      });
+      await documented.hold(`POST /api/v1/admin/routes/{routeID}/${verb}`, missing);
+    }
 
     // There is an outbox, with a record that waits for a retry; it is looked at in bad ways too, and before it is open.
     await using boxed = await startAdmin({ outbox: true });

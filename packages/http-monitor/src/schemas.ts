@@ -63,6 +63,12 @@ export const deepHealth = v.object({
   service_level: serviceLevel,
   level,
   sessions: v.array(session),
-  routes: v.array(v.object({ id: v.string(), delivery_mode: v.string() })),
+  routes: v.array(
+    v.object({
+      id: v.string(),
+      delivery_mode: v.string(),
+      paused: v.pipe(v.optional(v.boolean()), v.description("True while an operator has paused it; else absent.")),
+    }),
+  ),
   config_watch: v.optional(configWatch),
 });

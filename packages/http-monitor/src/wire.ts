@@ -47,7 +47,11 @@ export function deepHealthToWire(
     service_level: view.serviceLevel,
     level: view.level,
     sessions: view.sessions.map(sessionToWire),
-    routes: view.routes.map((route) => ({ id: route.id, delivery_mode: route.deliveryMode })),
+    routes: view.routes.map(({ id, deliveryMode, paused }) => ({
+      id,
+      delivery_mode: deliveryMode,
+      ...(paused && { paused }),
+    })),
     ...(watch !== undefined && { config_watch: configWatchToWire(watch) }),
   };
 }

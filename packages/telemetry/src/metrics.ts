@@ -57,6 +57,12 @@ export const METRICS: readonly Metric[] = [
     },
   },
   {
+    name: "bridge_route_paused",
+    type: "gauge",
+    help: "1 while an operator has paused the route.",
+    read: (_, { routes }) => routes.map(({ id, paused }) => ({ labels: { route: id }, value: Number(paused) })),
+  },
+  {
     name: "bridge_config_version",
     type: "gauge",
     help: "Version of the configuration in force.",

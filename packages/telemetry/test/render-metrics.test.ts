@@ -38,6 +38,7 @@ describe("the table of metrics", () => {
       "bridge_healthy gauge",
       "bridge_failed_components gauge",
       "bridge_ready gauge level",
+      "bridge_route_paused gauge route",
       "bridge_config_version gauge",
       "bridge_legs_received_total counter route binding",
       "bridge_legs_injected_total counter route binding",

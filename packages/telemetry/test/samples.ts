@@ -46,7 +46,27 @@ export const view: BridgeView = {
   level: "connected",
   empty: false,
   serviceLevel: "degraded",
-  routes: [],
+  routes: [
+    {
+      id: "alarms",
+      deliveryMode: "direct_hold",
+      dispatchMode: "single",
+      paused: true,
+      policy: {
+        maxInFlight: 100,
+        maxReplayAttempts: 5,
+        replayBudgetMs: 0,
+        sendTimeoutMs: 30_000,
+        maxOutboxDepth: 10_000,
+        ackAfter: "target_accept",
+        onPermanentFailure: "dlq",
+        onExpired: "dlq",
+        onFiltered: "drop",
+        allowUnfenced: false,
+        backoff: { initialIntervalMs: 1_000, maxIntervalMs: 30_000, multiplier: 2, jitter: 0.2 },
+      },
+    },
+  ],
   sessions: [session("broker")],
   failures: [],
 };

@@ -2,6 +2,7 @@ import { describe } from "@bridge/ports/options";
 import * as v from "valibot";
 import { id } from "./id.ts";
 import { policySchema } from "./policy.ts";
+import { rateLimitSchema } from "./rate-limit.ts";
 import { resolverSchema } from "./resolver.ts";
 
 /** An element of `routes`: from a receiver to bindings (spec 2.3). */
@@ -26,4 +27,8 @@ export const routeSchema = v.strictObject({
     "The bindings that messages can go to.",
   ),
   policy: describe(v.optional(policySchema, {}), "Limits, retries and failures."),
+  rate_limit: describe(
+    v.optional(rateLimitSchema),
+    "How fast messages are taken from the receiver; what an operator injects or redrives does not count. Default: no limit. A change applies without stopping anything.",
+  ),
 });

@@ -5,6 +5,7 @@ import {
   type DlqStore,
   orAborted,
   type OutboxClaim,
+  type OutboxRecord,
   type OutboxStore,
 } from "@bridge/ports";
 import type { RoutePolicy } from "@bridge/config";
@@ -28,6 +29,8 @@ import type { RecordOutcome, RecordOutcomes } from "./record-outcomes.ts";
 const MAX_BATCH = 500;
 /** A loan outlives its batch by this much, so that what was sent at the last moment can still be entered. */
 const LOAN_MARGIN_MS = 10_000;
+/** With a rate limit, no more is claimed than can be sent in this time: the rest would lie there on loan. */
+const RATED_CLAIM_MS = 1_000;
 /** The safety net when nothing wakes the drain; sooner while records wait for a retry. */
 const POLL_MS = { idle: 1_000, retrying: 100 } as const;
 const CLAIM_TIMEOUT_MS = 30_000;
@@ -69,7 +72,8 @@ export class Drain implements Disposable {
   readonly #undeadlettered = new Set<string>();
   readonly #retrying = new Set<string>();
   #wake = Promise.withResolvers<void>();
-  #quiescing = false;
+  /** Aborts when nothing more is to be sent that has not begun. */
+  readonly #quiescing = new AbortController();
   /** Aborts when the work is cancelled. */
   #work = new AbortController().signal;
   #storeFailing = false;
@@ -91,6 +95,10 @@ export class Drain implements Disposable {
     return !this.#storeFailing && !this.#ends.failing && this.#undeadlettered.size === 0;
   }
 
+  get #leaving(): boolean {
+    return this.#quiescing.signal.aborted;
+  }
+
   /** There is something new. */
   wake(): void {
     this.#wake.resolve();
@@ -98,14 +106,14 @@ export class Drain implements Disposable {
 
   /** Claims nothing more; resolves when what was claimed has ended, or `signal` aborts. */
   async quiesce(signal: AbortSignal): Promise<void> {
-    this.#quiescing = true;
+    this.#quiescing.abort();
     this.wake();
     await orAborted(this.#slots.idle(), signal).catch(() => {});
   }
 
   /** Gives up every send; what was claimed goes back uncharged. */
   [Symbol.dispose](): void {
-    this.#quiescing = true;
+    this.#quiescing.abort();
     this.#guards[Symbol.dispose]();
   }
 
@@ -114,16 +122,21 @@ export class Drain implements Disposable {
     const { target, parts } = this.#options;
     this.#work = signal;
     let failures = 0;
-    while (!signal.aborted && !this.#quiescing) {
+    const { pause } = parts.control;
+    while (!signal.aborted && !this.#leaving) {
       const { link } = target;
       if (link !== undefined && !link.connected) {
         await orAborted(link.whenConnected, signal).catch(() => {});
         continue;
       }
+      if (pause.paused) {
+        await pause.whenResumed(signal);
+        continue;
+      }
       await this.#slots.room(signal).catch(() => {});
       // What ended in this turn of the event loop has freed its slots by then: one claim for all of them.
       await new Promise((resolve) => setImmediate(resolve));
-      if (signal.aborted || this.#quiescing) break;
+      if (signal.aborted || this.#leaving) break;
       const wake = (this.#wake = Promise.withResolvers());
       const claims = await this.#claim(signal);
       if (BridgeError.is(claims)) {
@@ -154,7 +167,7 @@ export class Drain implements Disposable {
 
   async #claim(signal: AbortSignal): Promise<readonly OutboxClaim[] | BridgeError> {
     const { store, parts, target } = this.#options;
-    const limit = Math.min(MAX_BATCH, this.#slots.free);
+    const limit = Math.min(MAX_BATCH, this.#slots.free, target.rate.within(RATED_CLAIM_MS));
     const loanMs =
       drainBudget(limit, this.#policy.sendTimeoutMs, parts.budgets()) + this.#policy.sendTimeoutMs + LOAN_MARGIN_MS;
     using bound = deadline(CLAIM_TIMEOUT_MS, new BridgeError("TIMEOUT", "the outbox store did not answer"));
@@ -215,13 +228,22 @@ export class Drain implements Disposable {
     outcomes.ended(record.id, outcome);
   }
 
+  /** Whether what was lent has to go back as it is. */
+  #mayNotSend({ orderingKey: key }: OutboxRecord, batch: Batch): boolean {
+    const { parts, target } = this.#options;
+    if (this.#leaving || parts.control.pause.paused || parts.clock.monotonic() > batch.deadline) return true;
+    return target.link?.connected === false || (key !== undefined && batch.blocked.has(key));
+  }
+
   async #send(claim: OutboxClaim, batch: Batch): Promise<Verdict> {
     const { parts, target } = this.#options;
     const { record, attempts } = claim;
-    const key = record.orderingKey;
-    const late = this.#quiescing || parts.clock.monotonic() > batch.deadline;
-    const linkDown = target.link !== undefined && !target.link.connected;
-    if (late || linkDown || (key !== undefined && batch.blocked.has(key))) return this.#giveBack(attempts);
+    if (this.#mayNotSend(record, batch)) return this.#giveBack(attempts);
+    const turn = target.rate.take(this.#quiescing.signal);
+    if (turn !== undefined) {
+      await turn.catch(() => {});
+      if (this.#mayNotSend(record, batch)) return this.#giveBack(attempts);
+    }
     const expired = expiryOf(record.envelope, parts.clock);
     if (expired !== undefined) return this.#failed(claim, expired);
     const ended = this.#gates.admit(record.envelope, target.bindingId);

@@ -56,13 +56,24 @@ export class DirectHold implements Handover {
   }
 
   async #carry(work: Work, target: Target): Promise<EndedLeg> {
-    const { bindingId, link } = target;
+    const { bindingId, link, rate } = target;
+    const { pause } = this.#parts.control;
     let attempts: ReturnType<Failures["attemptsOf"]> | undefined;
     while (!work.cancelled) {
       if (link !== undefined && !link.connected) {
         // Nothing can be tried, so nothing is charged: the leg waits, and its slot with it.
         await orAborted(link.whenConnected, work.signal).catch(() => {});
         continue;
+      }
+      if (pause.paused) {
+        await work.park(pause);
+        continue;
+      }
+      const turn = rate.take(work.signal);
+      if (turn !== undefined) {
+        await turn.catch(() => {});
+        // Much may have changed while it waited.
+        if (work.cancelled || pause.paused || link?.connected === false) continue;
       }
       const error = expiryOf(work.envelope, this.#parts.clock) ?? (await this.#send(work, target));
       if (error === undefined) {

@@ -1,6 +1,7 @@
 import type { BridgeConfig, Registry } from "@bridge/config";
 import { BridgeError, type Envelope, type Seams, type SourceMessage } from "@bridge/ports";
 import { Accounts } from "../accounting/accounts.ts";
+import { Controls } from "../control/controls.ts";
 import { OperationError } from "../operation-error.ts";
 import { build, type RuntimeParts } from "../runtime/build.ts";
 import { expiryOf } from "./expiry.ts";
@@ -50,7 +51,9 @@ export async function explain(options: ExplainOptions, signal: AbortSignal): Pro
   const { config, registry, routeId, message, clock, random, logger } = options;
   const accounts = new Accounts();
   const budgets = () => config.bridge;
-  const parts = build({ clock, random, logger, config, registry, accounts, budgets, dlq: notOpen, outbox: notOpen });
+  const controls = new Controls(clock);
+  const stores = { dlq: notOpen, outbox: notOpen };
+  const parts = build({ clock, random, logger, config, registry, accounts, controls, budgets, ...stores });
   try {
     const route = parts.routes.find((one) => one.config.id === routeId);
     if (route === undefined) throw new OperationError("not_found", "route not found");

@@ -2,6 +2,8 @@ import type { RouteConfig, ShutdownBudgets } from "@bridge/config";
 import type { DlqStore, OutboxStore, Processor, Receiver, Seams, Sender } from "@bridge/ports";
 import type { RouteAccount } from "../accounting/accounts.ts";
 import type { LegAccount } from "../accounting/leg-account.ts";
+import type { RouteControl } from "../control/controls.ts";
+import type { RateLimiter } from "../control/rate-limiter.ts";
 import type { Link } from "../session/link.ts";
 import type { AddressOf } from "./address-template.ts";
 import type { Resolver } from "./resolver.ts";
@@ -13,6 +15,8 @@ export interface Target {
   readonly address: AddressOf;
   /** The link that its sends go over; absent for a sender without a session. */
   readonly link: Link | undefined;
+  /** Shared by all bindings of the sender. */
+  readonly rate: RateLimiter;
   readonly account: LegAccount;
 }
 
@@ -33,6 +37,7 @@ export interface RouteParts extends Seams {
   /** The legs that end before a binding is chosen. */
   readonly unbound: LegAccount;
   readonly account: RouteAccount;
+  readonly control: RouteControl;
   /** Lent for the life of the runtime; `undefined` when no policy of the route says `dlq`. */
   readonly dlq: () => DlqStore | undefined;
   /** Lent likewise; `undefined` when no route is `shared_outbox`. */

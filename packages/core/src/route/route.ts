@@ -74,11 +74,17 @@ export class Route {
   /** Whether messages can go through right now: its links are up, its source is there, dead letters can be written. */
   get able(): boolean {
     const { sourceLink, targets } = this.#parts;
-    if (this.#stopped || this.#sourceLost || this.#failures.dlqFailing || !this.#handover.able) return false;
+    if (this.#stopped || this.paused || this.#sourceLost || this.#failures.dlqFailing || !this.#handover.able)
+      return false;
     if (this.#outbox?.able === false) return false;
     if (sourceLink !== undefined && !sourceLink.connected) return false;
     for (const { link } of targets.values()) if (link !== undefined && !link.connected) return false;
     return true;
+  }
+
+  /** Whether an operator has paused it. */
+  get paused(): boolean {
+    return this.#parts.control.pause.paused;
   }
 
   /** The drains of its outbox, to be run beside it; none in `direct_hold`. */
@@ -124,8 +130,9 @@ export class Route {
     await this.#allEnded();
   }
 
-  /** Resolves when everything that is in flight now has ended, or `signal` aborts. */
+  /** Resolves when everything that is in flight now has ended, or `signal` aborts. What a pause holds is abandoned. */
   async quiesce(signal: AbortSignal): Promise<void> {
+    if (this.paused) for (const work of this.#inFlight) if (work.parked) this.#cancel(work);
     await Promise.all([orAborted(this.#allEnded(), signal).catch(() => {}), this.#outbox?.quiesce(signal)]);
   }
 
@@ -175,6 +182,7 @@ export class Route {
 
   async #carryInjected(injection: Injection, signal: AbortSignal): Promise<InjectResult> {
     const { envelope, refused, entryId } = injection;
+    if (this.paused) throw new OperationError("conflict", "the route is paused: resume it first");
     await this.#slots.take(signal);
     if (this.#stopped) {
       this.#slots.release();
@@ -203,17 +211,23 @@ export class Route {
   }
 
   async #pull(signal: AbortSignal, onDelivery: () => void): Promise<void> {
+    const { pause, rate } = this.#parts.control;
     const source = this.#parts.receiver.receive(signal)[Symbol.asyncIterator]();
     try {
       for (let pulls = 1; ; pulls++) {
         // Room first: a delivery pulled before there is room for it would lie there unsettled. The slot itself is taken
         // with the delivery, so that a source with nothing to give keeps no inject waiting.
         if (!this.#slots.hasRoom) await this.#slots.room(signal);
+        if (pause.paused) await pause.whenResumed(signal);
         const next = await source.next();
         if (next.done === true) return;
         this.#sourceLost = false;
         onDelivery();
         if (!this.#slots.tryTake()) await this.#slots.take(signal);
+        // A delivery that came with the pause waits, unsettled, like one that is over the rate.
+        if (pause.paused) await pause.whenResumed(signal);
+        const turn = rate.take(signal);
+        if (turn !== undefined) await turn;
         this.#receive(next.value);
         if (pulls % PULLS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
       }

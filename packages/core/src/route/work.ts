@@ -1,5 +1,6 @@
 import type { Clock, Delivery, Envelope } from "@bridge/ports";
 import type { Origin } from "../accounting/leg-account.ts";
+import type { PauseSwitch } from "../control/pause-switch.ts";
 import type { Placed } from "./bag.ts";
 
 /** One delivery on its way through a route, from the moment it takes a slot until it is settled or abandoned. */
@@ -20,6 +21,7 @@ export class Work implements Placed {
   ended: Promise<void> | undefined;
   place = -1;
   #cancelled = false;
+  #parked = 0;
   #controller: AbortController | undefined;
 
   constructor(options: {
@@ -54,6 +56,18 @@ export class Work implements Placed {
   cancel(): void {
     this.#cancelled = true;
     this.#controller?.abort();
+  }
+
+  /** Whether a leg of it waits for a paused route to be resumed, which a stop need not wait for. */
+  get parked(): boolean {
+    return this.#parked > 0;
+  }
+
+  /** Waits until the route is resumed; cut short by {@link cancel}. */
+  async park(pause: PauseSwitch): Promise<void> {
+    this.#parked++;
+    await pause.whenResumed(this.signal);
+    this.#parked--;
   }
 
   /** Waits; cut short by {@link cancel}. */

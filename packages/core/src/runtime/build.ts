@@ -18,6 +18,7 @@ import type {
   TransportPlugin,
 } from "@bridge/ports";
 import type { Accounts } from "../accounting/accounts.ts";
+import type { Controls } from "../control/controls.ts";
 import { compileAddress } from "../route/address-template.ts";
 import { compileResolver } from "../route/resolver.ts";
 import type { NamedProcessor, RouteParts, Target } from "../route/route-parts.ts";
@@ -40,6 +41,7 @@ export interface BuildOptions extends Seams {
   readonly config: BridgeConfig;
   readonly registry: Registry;
   readonly accounts: Accounts;
+  readonly controls: Controls;
   /** The open stores, when there are any. */
   readonly dlq: () => DlqStore | undefined;
   readonly outbox: () => OutboxStore | undefined;
@@ -93,7 +95,7 @@ class Builder {
   }
 
   #route(route: RouteConfig): RouteParts {
-    const { accounts, clock, random, logger, dlq, outbox, budgets, config } = this.#options;
+    const { accounts, controls, clock, random, logger, dlq, outbox, budgets, config } = this.#options;
     const receiver = found(config.receivers, route.receiverId, "receiver");
     const sourceLink = receiver.sessionId === undefined ? undefined : this.#link(receiver.sessionId, "source");
     const bindings = route.bindings.map((id) => found(config.bindings, id, "binding"));
@@ -109,6 +111,7 @@ class Builder {
       targets: new Map(bindings.map((binding) => [binding.id, this.#target(route.id, binding)])),
       unbound: accounts.leg(route.id, ""),
       account: accounts.route(route.id),
+      control: controls.route(route.id),
       dlq,
       outbox,
       budgets,
@@ -131,7 +134,7 @@ class Builder {
   }
 
   #target(routeId: string, binding: BindingConfig): Target {
-    const { config, accounts } = this.#options;
+    const { config, accounts, controls } = this.#options;
     const link = binding.sessionId === undefined ? undefined : this.#link(binding.sessionId, "target");
     const { id, transport, options } = found(config.senders, binding.senderId, "sender");
     const key = binding.sessionId === undefined ? id : `${id} on session ${binding.sessionId}`;
@@ -147,6 +150,7 @@ class Builder {
       sender,
       address: compileAddress(binding.address, sender.addressing),
       link,
+      rate: controls.sender(id),
       account: accounts.leg(routeId, binding.id),
     };
   }

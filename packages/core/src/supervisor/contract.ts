@@ -81,6 +81,16 @@ export interface Supervisor {
    */
   deadLetterRecords(ids: readonly string[], signal: AbortSignal): Promise<MoveResult>;
 
+  /**
+   * Holds a route still: nothing is taken from its receiver, nothing is sent, and what it holds stays unsettled or in
+   * the outbox; sends that have begun may end. Injects and redrives are refused until it is resumed. Lasts over stops,
+   * starts and reloads of the bridge, until the process ends or the route is configured no more. Idempotent.
+   * @throws OperationError `not_found` for an unknown route
+   */
+  pauseRoute(routeId: string): void;
+  /** Lets a paused route go on where it was. Idempotent. @throws OperationError `not_found` for an unknown route */
+  resumeRoute(routeId: string): void;
+
   /** The outbox, also while paused; `undefined` when none is configured or it is not open yet. */
   outbox(): OutboxStore | undefined;
 

@@ -15,6 +15,7 @@ import {
   systemRandom,
 } from "@bridge/ports";
 import { Accounts } from "../accounting/accounts.ts";
+import { Controls } from "../control/controls.ts";
 import { unaccounted } from "../accounting/leg-account.ts";
 import { redrive } from "../dlq/redrive.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
@@ -62,6 +63,7 @@ class RuntimeSupervisor implements Supervisor {
   readonly #seams: Seams;
   readonly #stores: StorePool;
   readonly #accounts = new Accounts();
+  readonly #controls: Controls;
   readonly #sessionCounts = new SessionCounts();
   readonly #requests = new Serial();
   readonly #redriving = new Set<string>();
@@ -78,6 +80,8 @@ class RuntimeSupervisor implements Supervisor {
     this.#config = config;
     this.#registry = registry;
     this.#seams = seams;
+    this.#controls = new Controls(seams.clock);
+    this.#controls.follow(config);
     this.#stores = new StorePool(registry, seams, (store) => this.#recover(store));
   }
 
@@ -95,7 +99,7 @@ class RuntimeSupervisor implements Supervisor {
   }
 
   view(): BridgeView {
-    return viewOf(this.instanceId, this.#config, this.#state.kind, this.#runtime);
+    return viewOf(this.instanceId, this.#config, this.#state.kind, this.#runtime, this.#controls);
   }
 
   stats(): BridgeStats {
@@ -109,6 +113,16 @@ class RuntimeSupervisor implements Supervisor {
       redriveFailures: this.#accounts.redriveFailures,
       unaccounted: unaccounted(legs),
     };
+  }
+
+  pauseRoute(routeId: string): void {
+    this.#controls.switchOf(routeId).pause();
+    this.#seams.logger.info("route paused", { route_id: routeId });
+  }
+
+  resumeRoute(routeId: string): void {
+    this.#controls.switchOf(routeId).resume();
+    this.#seams.logger.info("route resumed", { route_id: routeId });
   }
 
   dlq(): DlqStore | undefined {
@@ -224,6 +238,7 @@ class RuntimeSupervisor implements Supervisor {
       config: this.#config,
       registry: this.#registry,
       accounts: this.#accounts,
+      controls: this.#controls,
       dlq: () => this.#stores.dlq(),
       outbox: () => this.#stores.outbox(),
       budgets: () => this.#config.bridge,

@@ -34,6 +34,8 @@ export interface RouteView {
   readonly deliveryMode: DeliveryMode;
   readonly dispatchMode: DispatchMode;
   readonly policy: RoutePolicy;
+  /** Whether an operator has paused it. */
+  readonly paused: boolean;
 }
 
 export interface SessionView {

@@ -1,4 +1,5 @@
 import type { BridgeConfig } from "@bridge/config";
+import type { Controls } from "../control/controls.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Link } from "../session/link.ts";
 import type { SupervisorState } from "../supervisor/contract.ts";
@@ -11,6 +12,7 @@ export function viewOf(
   config: BridgeConfig,
   state: SupervisorState["kind"],
   runtime: Runtime | undefined,
+  controls: Controls,
 ): BridgeView {
   const running = state === "running" && runtime !== undefined && runtime.running;
   const failures = runtime?.failures ?? [];
@@ -32,6 +34,7 @@ export function viewOf(
       deliveryMode,
       dispatchMode,
       policy,
+      paused: controls.paused(id),
     })),
     sessions,
     failures,

@@ -2,6 +2,7 @@ import { BridgeError, silentLogger, type TransportPlugin } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { describe, expect, test } from "vitest";
 import { Accounts } from "../../src/accounting/accounts.ts";
+import { Controls } from "../../src/control/controls.ts";
 import { build } from "../../src/runtime/build.ts";
 import { Runtime } from "../../src/runtime/runtime.ts";
 import { bound, type MemoryBridge, memoryBridge, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
@@ -16,6 +17,7 @@ function runtimeOf(options: MemoryBridgeOptions = {}): { readonly bridge: Memory
     config: bridge.config,
     registry: bridge.registry,
     accounts: new Accounts(),
+    controls: new Controls(bridge.clock),
     dlq: () => dlq,
     outbox: () => undefined,
     budgets: () => bridge.config.bridge,

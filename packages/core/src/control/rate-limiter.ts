@@ -1,0 +1,105 @@
+import type { RateLimit } from "@bridge/config";
+import type { Clock } from "@bridge/ports";
+
+/** Timers are no finer than this, so a shorter burst could not be kept apart from the rate. */
+const GRAIN_MS = 10;
+
+/**
+ * Lets messages through at a rate, with bursts up to a size, in the order in which they asked. The limit can be changed
+ * while messages wait: they go by the new one at once.
+ *
+ * It keeps one number, the time at which the bucket would be full again (generic cell rate algorithm), so that nothing
+ * has to tick while nobody waits.
+ */
+export class RateLimiter {
+  readonly #clock: Clock;
+  readonly #waiters = new Set<() => void>();
+  #limit: RateLimit | undefined;
+  /** Monotonic milliseconds. */
+  #fullAt = 0;
+  #rearm = new AbortController();
+  #pumping = false;
+
+  constructor(clock: Clock, limit?: RateLimit) {
+    this.#clock = clock;
+    this.#limit = limit;
+  }
+
+  /** `undefined` lets everything through. */
+  set limit(limit: RateLimit | undefined) {
+    if (limit?.messagesPerSecond === this.#limit?.messagesPerSecond && limit?.burst === this.#limit?.burst) return;
+    // A bucket starts full, also when it replaces another.
+    this.#limit = limit;
+    this.#fullAt = 0;
+    this.#rearm.abort();
+  }
+
+  /** Takes leave for one message: `undefined` when it is given at once; rejects with the signal's reason. */
+  take(signal: AbortSignal): Promise<void> | undefined {
+    if (this.#limit === undefined && this.#waiters.size === 0) return undefined;
+    if (this.#waiters.size === 0 && this.#wait() <= 0) {
+      this.#enter();
+      return undefined;
+    }
+    return this.#queue(signal);
+  }
+
+  /** How many messages could be let through within `ms`; at least 1, so that somebody goes and waits. */
+  within(ms: number): number {
+    if (this.#limit === undefined) return Number.POSITIVE_INFINITY;
+    const { messagesPerSecond } = this.#limit;
+    const room = Math.floor(((ms - this.#wait()) * messagesPerSecond) / 1000) + 1;
+    return Math.max(1, room - this.#waiters.size);
+  }
+
+  /** Milliseconds until the next message may go; 0 or less: now. */
+  #wait(): number {
+    if (this.#limit === undefined) return 0;
+    const { messagesPerSecond, burst } = this.#limit;
+    const tolerance = Math.max(((burst - 1) * 1000) / messagesPerSecond, GRAIN_MS);
+    return this.#fullAt - this.#clock.monotonic() - tolerance;
+  }
+
+  #enter(): void {
+    if (this.#limit === undefined) return;
+    this.#fullAt = Math.max(this.#fullAt, this.#clock.monotonic()) + 1000 / this.#limit.messagesPerSecond;
+  }
+
+  #queue(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        reject(signal.reason as Error);
+        return;
+      }
+      const go = (): void => {
+        signal.removeEventListener("abort", onAbort);
+        resolve();
+      };
+      const onAbort = (): void => {
+        this.#waiters.delete(go);
+        if (this.#waiters.size === 0) this.#rearm.abort();
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#waiters.add(go);
+      if (!this.#pumping) void this.#pump();
+    });
+  }
+
+  /** Lets waiters go in turn until none is left. One timer, whatever their number. */
+  async #pump(): Promise<void> {
+    this.#pumping = true;
+    for (let [next] = this.#waiters; next !== undefined; [next] = this.#waiters) {
+      const wait = this.#wait();
+      if (wait > 0) {
+        this.#rearm = new AbortController();
+        await this.#clock.delay(Math.ceil(wait), this.#rearm.signal).catch(() => {});
+        continue;
+      }
+      this.#waiters.delete(next);
+      this.#enter();
+      next();
+    }
+    this.#pumping = false;
+  }
+}
