@@ -3,7 +3,7 @@ import { ready } from "../harness/answer.ts";
 import { routeJob } from "../suite/route-job.ts";
 import { startBridge } from "./start-bridge.ts";
 
-const { from, to, window } = routeJob();
+const { from, to, window, outbox } = routeJob();
 
 await startBridge(
   {
@@ -15,6 +15,7 @@ await startBridge(
     sender: { session_id: "target" },
     address: to.name,
     maxInFlight: window,
+    outbox,
   },
   [mqttTransport],
 );

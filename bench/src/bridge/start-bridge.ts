@@ -3,6 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { fileOutboxPlugin } from "@bridge/outbox-file";
 import type { TransportPlugin } from "@bridge/ports";
 
 const START_TIMEOUT_MS = 20_000;
@@ -17,19 +18,33 @@ export interface RouteDocument {
   readonly sender: object;
   readonly address: string;
   readonly maxInFlight: number;
+  /** The file of its outbox; without it the route is `direct_hold`. */
+  readonly outbox?: string | undefined;
 }
 
 /** Runs a bridge of one route, with a dead-letter store and every default of the policy but the window. */
 export async function startBridge(route: RouteDocument, transports: readonly TransportPlugin[]): Promise<Supervisor> {
-  const registry = createRegistry({ transports, dlqStores: [memoryDlqPlugin] });
+  const registry = createRegistry({ transports, dlqStores: [memoryDlqPlugin], outboxStores: [fileOutboxPlugin] });
+  const { outbox } = route;
   const document = {
     bridge: { id: "bench" },
-    stores: { dlq: { type: "memory", options: { acknowledge_volatile: true } } },
+    stores: {
+      dlq: { type: "memory", options: { acknowledge_volatile: true } },
+      ...(outbox !== undefined && { outbox: { type: "file", options: { path: outbox } } }),
+    },
     sessions: route.sessions ?? [],
     receivers: [{ id: "in", ...route.receiver }],
     senders: [{ id: "out", ...route.sender }],
     bindings: [{ id: "to-out", sender_id: "out", address: route.address }],
-    routes: [{ id: "route", receiver_id: "in", bindings: ["to-out"], policy: { max_in_flight: route.maxInFlight } }],
+    routes: [
+      {
+        id: "route",
+        receiver_id: "in",
+        bindings: ["to-out"],
+        delivery_mode: outbox === undefined ? "direct_hold" : "shared_outbox",
+        policy: { max_in_flight: route.maxInFlight },
+      },
+    ],
   };
   const supervisor = createSupervisor({ config: parseConfig(document, registry), registry });
   await supervisor.start(AbortSignal.timeout(START_TIMEOUT_MS));

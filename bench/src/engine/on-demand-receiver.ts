@@ -19,14 +19,19 @@ export class OnDemandReceiver implements Receiver {
 
   /** Hands out so many more messages; resolves when all of them are settled. */
   run(messages: number): Promise<void> {
-    this.#left = messages;
-    this.#unsettled = messages;
-    return new Promise((resolve) => {
-      this.#done = resolve;
-      const wanted = this.#wanted;
-      this.#wanted = undefined;
-      wanted?.(this.#next());
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#done = resolve;
+    this.offer(messages);
+    return promise;
+  }
+
+  /** Hands out so many more messages. */
+  offer(messages: number): void {
+    this.#left += messages;
+    this.#unsettled += messages;
+    const wanted = this.#wanted;
+    this.#wanted = undefined;
+    wanted?.(this.#next());
   }
 
   receive(signal: AbortSignal): AsyncIterable<Delivery> {

@@ -8,9 +8,52 @@ export interface Verdict {
   readonly reached: boolean;
 }
 
-/** Messages a second of one core that the engine alone is to carry. */
-const ENGINE_PER_CORE = 400_000;
 const DELAYED_WINDOWS = 200;
+
+interface Bar {
+  /** The measurements that it is for, by their names. */
+  readonly rows: RegExp;
+  readonly what: string;
+  readonly limit: number;
+  /** Whether the limit is the largest value, rather than the smallest. */
+  readonly atMost?: boolean;
+  readonly of: (measurement: Measurement) => Median;
+}
+
+const bridge =
+  (name: string) =>
+  (measurement: Measurement): Median =>
+    figure(measurement, "bridge", name);
+const throughput = (measurement: Measurement): Median => ratio(measurement, "perSecond");
+
+/** The bars of what is no route against its script. */
+const OWN_BARS: Readonly<Record<string, readonly Bar[]>> = {
+  engine: [{ rows: /./, what: "messages a second of one core", limit: 400_000, of: bridge("perCoreSecond") }],
+  outbox: [
+    { rows: /in flight/, what: "messages a second", limit: 40_000, of: bridge("perSecond") },
+    { rows: /a second/, what: "event loop p99, ms", limit: 10, atMost: true, of: bridge("loopP99Ms") },
+    { rows: /window/, what: "throughput / direct_hold", limit: 0.6, of: throughput },
+    { rows: /window/, what: "messages lost", limit: 0, atMost: true, of: bridge("lost") },
+  ],
+  persist: [
+    { rows: /main/, what: "throughput / SQLite", limit: 0.5, of: throughput },
+    { rows: /worker/, what: "throughput / SQLite", limit: 0.15, of: throughput },
+  ],
+  "dlq-file": [
+    { rows: /page/, what: "p50, ms", limit: 2, atMost: true, of: bridge("p50Ms") },
+    { rows: /page/, what: "p99, ms", limit: 20, atMost: true, of: bridge("p99Ms") },
+    { rows: /delete/, what: "event loop blocked, ms", limit: 50, atMost: true, of: bridge("loopMaxMs") },
+  ],
+  redrive: [
+    { rows: /./, what: "entries a second", limit: 2_000, of: bridge("perSecond") },
+    { rows: /./, what: "messages lost", limit: 0, atMost: true, of: bridge("lost") },
+  ],
+  probes: [
+    { rows: /full$/, what: "ms", limit: 1_000, atMost: true, of: bridge("elapsedMs") },
+    { rows: /validate/, what: "ms", limit: 400, atMost: true, of: bridge("elapsedMs") },
+    { rows: /load/, what: "p99, ms", limit: 20, atMost: true, of: bridge("p99Ms") },
+  ],
+};
 
 /** Holds measurements against the bars: medians, and for what both contenders do, the median of the rounds' ratios. */
 export function verdicts(measurements: readonly Measurement[]): readonly Verdict[] {
@@ -20,15 +63,17 @@ export function verdicts(measurements: readonly Measurement[]): readonly Verdict
 function barsOf(measurement: Measurement): readonly Verdict[] {
   const { suite, name } = measurement;
   const row = `${suite}, ${name}`;
-  if (suite === "engine") {
-    return [
-      atLeast(row, "messages a second of one core", figure(measurement, "bridge", "perCoreSecond"), ENGINE_PER_CORE),
-    ];
+  const own = OWN_BARS[suite];
+  if (own !== undefined) {
+    const bars = own.filter(({ rows }) => rows.test(name));
+    return bars.map(({ what, limit, atMost: most, of }) =>
+      (most === true ? atMost : atLeast)(row, what, of(measurement), limit),
+    );
   }
-  const throughput = atLeast(row, "throughput / script", ratio(measurement, "perSecond"), 0.95);
-  if (suite === "delay") return name === "window 1" ? [] : [throughput];
+  const rate = atLeast(row, "throughput / script", throughput(measurement), 0.95);
+  if (suite === "delay") return name === "window 1" ? [] : [rate];
   return [
-    throughput,
+    rate,
     atMost(row, "CPU a message / script", ratio(measurement, "cpuMicros"), 1.25),
     atMost(row, "memory / script", ratio(measurement, "rssMb"), 1.5),
     atMost(row, "p50 at 1,000/s − script, ms", difference(measurement, "p50Ms"), 0.1),

@@ -1,5 +1,5 @@
 import { table } from "../harness/table.ts";
-import { CONTENDERS } from "../suite/contender.ts";
+import { YARDSTICKS } from "../suite/contender.ts";
 import { figure, type Measurement, ratio } from "../suite/measurement.ts";
 import { verdicts } from "./bars.ts";
 import { rate, shown } from "./format.ts";
@@ -10,8 +10,11 @@ const COLUMNS = [
   ["CPU µs", "cpuMicros", 2],
   ["of a core", "busy", 2],
   ["RSS MB", "rssMb", 0],
+  ["ms", "elapsedMs", 0],
   ["p50 ms", "p50Ms", 2],
   ["p99 ms", "p99Ms", 1],
+  ["loop p99 ms", "loopP99Ms", 1],
+  ["loop max ms", "loopMaxMs", 1],
   ["lost", "lost", 0],
   ["dup.", "duplicated", 0],
   ["refused", "refused", 0],
@@ -22,7 +25,7 @@ type Column = (typeof COLUMNS)[number];
 /** Figures of which a multiple means something. */
 const RATIOS: ReadonlySet<string> = new Set(["perSecond", "cpuMicros", "rssMb", "p50Ms", "p99Ms"]);
 
-/** The measurements of one suite: each contender, and the bridge as a multiple of the script. */
+/** The measurements of one suite: each contender, and the bridge as a multiple of its yardstick. */
 export function resultTable(measurements: readonly Measurement[]): string {
   const known = new Set(measurements.flatMap(({ runs }) => Object.keys(runs.bridge?.[0] ?? {})));
   const columns = COLUMNS.filter(([, name]) => known.has(name));
@@ -32,7 +35,7 @@ export function resultTable(measurements: readonly Measurement[]): string {
 
 function rowsOf(measurement: Measurement, columns: readonly Column[]): readonly (readonly string[])[] {
   const rows: string[][] = [];
-  for (const contender of CONTENDERS) {
+  for (const contender of [...YARDSTICKS, "bridge"] as const) {
     if (measurement.runs[contender] === undefined) continue;
     const cells = columns.map(([, name, write]) => {
       const spread = figure(measurement, contender, name);
@@ -40,7 +43,7 @@ function rowsOf(measurement: Measurement, columns: readonly Column[]): readonly 
     });
     rows.push([rows.length === 0 ? measurement.name : "", contender, ...cells]);
   }
-  if (rows.length < CONTENDERS.length) return rows;
+  if (rows.length < 2) return rows;
   const ratios = columns.map(([, name]) => (RATIOS.has(name) ? shown(ratio(measurement, name), 2) : ""));
   return [...rows, ["", "ratio", ...ratios]];
 }

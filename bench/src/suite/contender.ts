@@ -1,6 +1,12 @@
-/** Who is measured: `script` is the yardstick, a program of about 40 lines that somebody would write by hand. */
-export const CONTENDERS = ["script", "bridge"] as const;
-export type Contender = (typeof CONTENDERS)[number];
+/**
+ * Who is measured. The yardsticks are `script`, a program of some dozen lines that somebody would write by hand, and
+ * `direct_hold`, the bridge without an outbox.
+ */
+export const YARDSTICKS = ["script", "direct_hold"] as const;
+export type Contender = (typeof YARDSTICKS)[number] | "bridge";
+
+/** Those of most rows. */
+export const CONTENDERS = ["script", "bridge"] as const satisfies readonly Contender[];
 
 /** What a user of the command may choose. */
 export interface Settings {

@@ -1,6 +1,7 @@
 import { Child } from "../harness/child.ts";
 import type { EngineJob } from "../engine/engine-job.ts";
-import { type Contender, CONTENDERS, type Settings } from "./contender.ts";
+import { CONTENDERS, type Settings } from "./contender.ts";
+import { measured } from "./measured.ts";
 import { alternate, type Measurement, type Run } from "./measurement.ts";
 
 const MESSAGES = 1_000_000;
@@ -9,7 +10,7 @@ const RUN_TIMEOUT_MS = 120_000;
 const WINDOW = 100;
 const SIZE = 256;
 
-const ENGINE: Readonly<Record<Contender, URL>> = {
+const ENGINE: Readonly<Record<(typeof CONTENDERS)[number], URL>> = {
   script: new URL("../baseline/engine.ts", import.meta.url),
   bridge: new URL("../engine/engine-alone.ts", import.meta.url),
 };
@@ -33,16 +34,6 @@ async function runEngine(program: URL, job: EngineJob, settings: Settings): Prom
   const messages = settings.messages ?? MESSAGES;
   await using child = await Child.start({ program, job, profileDir: settings.profileDir });
   await child.ask("run", Math.min(WARM_UP, messages), RUN_TIMEOUT_MS);
-  const before = await child.usage();
-  const begin = performance.now();
-  await child.ask("run", messages, RUN_TIMEOUT_MS);
-  const elapsedMs = performance.now() - begin;
-  const after = await child.usage();
-  const cpuMs = after.cpuMs - before.cpuMs;
-  return {
-    perSecond: (messages / elapsedMs) * 1_000,
-    cpuMicros: (cpuMs / messages) * 1_000,
-    perCoreSecond: (messages / cpuMs) * 1_000,
-    rssMb: after.peakRssBytes / 2 ** 20,
-  };
+  const run = await measured(child, "run", messages, messages);
+  return { ...run, perCoreSecond: 1_000_000 / (run["cpuMicros"] ?? Number.NaN) };
 }

@@ -1,5 +1,5 @@
 import { type Spread, spreadOf } from "../harness/spread.ts";
-import type { Contender } from "./contender.ts";
+import { type Contender, YARDSTICKS } from "./contender.ts";
 
 /** One run of one contender: plain numbers by name. */
 export type Run = Readonly<Record<string, number>>;
@@ -17,38 +17,39 @@ export function figure(measurement: Measurement, contender: Contender, name: str
   return values.length === 0 ? undefined : spreadOf(values);
 }
 
-/** The bridge's figure as a multiple of the script's, round by round: what a busy machine does to one, it does to both. */
+/** The bridge's figure as a multiple of the yardstick's, round by round: what a busy machine does to one, it does to both. */
 export function ratio(measurement: Measurement, name: string): Spread | undefined {
-  return paired(measurement, name, (bridge, script) => bridge / script);
+  return paired(measurement, name, (bridge, yardstick) => bridge / yardstick);
 }
 
-/** How much the bridge's figure lies above the script's, round by round. */
+/** How much the bridge's figure lies above the yardstick's, round by round. */
 export function difference(measurement: Measurement, name: string): Spread | undefined {
-  return paired(measurement, name, (bridge, script) => bridge - script);
+  return paired(measurement, name, (bridge, yardstick) => bridge - yardstick);
 }
 
 function paired(
   { runs }: Measurement,
   name: string,
-  compare: (bridge: number, script: number) => number,
+  compare: (bridge: number, yardstick: number) => number,
 ): Spread | undefined {
-  const { script = [], bridge = [] } = runs;
-  const rounds = Math.min(script.length, bridge.length);
+  const yardstick = YARDSTICKS.map((each) => runs[each]).find((each) => each !== undefined) ?? [];
+  const { bridge = [] } = runs;
+  const rounds = Math.min(yardstick.length, bridge.length);
   const values = Array.from({ length: rounds }, (_, round) =>
-    compare(bridge[round]?.[name] ?? Number.NaN, script[round]?.[name] ?? Number.NaN),
+    compare(bridge[round]?.[name] ?? Number.NaN, yardstick[round]?.[name] ?? Number.NaN),
   );
   return values.length === 0 ? undefined : spreadOf(values);
 }
 
 /** Lets the contenders take turns. */
-export async function alternate(
+export async function alternate<Name extends Contender>(
   rounds: number,
-  contenders: readonly Contender[],
-  run: (contender: Contender) => Promise<Run>,
+  contenders: readonly Name[],
+  run: (contender: Name) => Promise<Run>,
 ): Promise<Measurement["runs"]> {
-  const runs: Partial<Record<Contender, Run[]>> = {};
+  const runs = new Map(contenders.map((contender): [Name, Run[]] => [contender, []]));
   for (let round = 0; round < rounds; round++) {
-    for (const contender of contenders) (runs[contender] ??= []).push(await run(contender));
+    for (const [contender, own] of runs) own.push(await run(contender));
   }
-  return runs;
+  return Object.fromEntries(runs);
 }

@@ -4,7 +4,7 @@ import type { Balance, Latency } from "../load/ledger.ts";
 import type { Flood, Pace } from "../load/flow.ts";
 import type { SinkJob } from "../load/sink.ts";
 import type { SourceJob } from "../load/source.ts";
-import type { Contender } from "./contender.ts";
+import type { CONTENDERS } from "./contender.ts";
 import type { Run } from "./measurement.ts";
 import type { RouteJob } from "./route-job.ts";
 
@@ -22,13 +22,13 @@ const ROUTES = {
     script: new URL("../baseline/http-to-mqtt.ts", import.meta.url),
     bridge: new URL("../bridge/http-to-mqtt.ts", import.meta.url),
   },
-} as const satisfies Readonly<Record<string, Readonly<Record<Contender, URL>>>>;
+} as const satisfies Readonly<Record<string, Readonly<Record<RouteRun["contender"], URL>>>>;
 
 export type RouteName = keyof typeof ROUTES;
 
 export interface RouteRun {
   readonly route: RouteName;
-  readonly contender: Contender;
+  readonly contender: (typeof CONTENDERS)[number];
   readonly size: number;
   readonly window: number;
   readonly warmUp: number;
@@ -36,6 +36,8 @@ export interface RouteRun {
   /** Seconds at 1,000 messages a second; 0 measures no latency. */
   readonly pacedSeconds: number;
   readonly profileDir: string | undefined;
+  /** The file of an outbox between the two ends; none by default. */
+  readonly outbox?: string | undefined;
   /** Stands between the source's broker and the contender, and is told the broker's port; none by default. */
   readonly link?: ((port: number) => Promise<AsyncDisposable & { readonly port: number }>) | undefined;
 }
@@ -62,6 +64,7 @@ export async function runRoute(run: RouteRun): Promise<Run> {
     from: { port: link?.port ?? sourcePort, name: from === "mqtt" ? TOPIC_IN : PATH },
     to: { port: sinkPort, name: to === "mqtt" ? TOPIC_OUT : PATH },
     window: run.window,
+    outbox: run.outbox,
   };
   const program = ROUTES[run.route][run.contender];
   await using contender = await Child.start({ program, job, profileDir: run.profileDir });

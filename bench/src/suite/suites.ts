@@ -1,7 +1,12 @@
 import type { Settings } from "./contender.ts";
 import { delaySuite } from "./delay-suite.ts";
+import { dlqSuite } from "./dlq-suite.ts";
 import { engineSuite } from "./engine-suite.ts";
 import type { Measurement } from "./measurement.ts";
+import { outboxSuite } from "./outbox-suite.ts";
+import { persistSuite } from "./persist-suite.ts";
+import { probesSuite } from "./probes-suite.ts";
+import { redriveSuite } from "./redrive-suite.ts";
 import { routeSuite } from "./route-suite.ts";
 
 /** Everything that can be measured, by the name that `--only` knows. */
@@ -11,6 +16,11 @@ export const SUITES = {
   "mqtt-http": (settings) => routeSuite("mqtt-http", settings),
   "http-mqtt": (settings) => routeSuite("http-mqtt", settings),
   delay: delaySuite,
+  outbox: outboxSuite,
+  persist: persistSuite,
+  "dlq-file": dlqSuite,
+  redrive: redriveSuite,
+  probes: probesSuite,
 } as const satisfies Readonly<Record<string, (settings: Settings) => AsyncGenerator<Measurement>>>;
 
 export type SuiteName = keyof typeof SUITES;
