@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { ask, eventually, probe } from "../test/support/ask.ts";
 import { Folder, HTTP } from "../test/support/folder.ts";
-import { Mosquitto } from "./support/mosquitto.ts";
-import { publish } from "./support/publish.ts";
+import { Mosquitto } from "../test/support/mosquitto.ts";
+import { publish } from "../test/support/publish.ts";
 import { Subscriber } from "./support/subscriber.ts";
-import { until } from "./support/until.ts";
+import { until } from "../test/support/until.ts";
 
 test.each([5, 4])("what mosquitto_pub publishes, mosquitto_sub gets (MQTT version %d)", async (version) => {
   using folder = new Folder();

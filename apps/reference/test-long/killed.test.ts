@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { Folder, HTTP } from "../test/support/folder.ts";
-import { Mosquitto } from "./support/mosquitto.ts";
-import { publish } from "./support/publish.ts";
+import { Mosquitto } from "../test/support/mosquitto.ts";
+import { publish } from "../test/support/publish.ts";
 import { Subscriber } from "./support/subscriber.ts";
 import { Tally } from "./support/tally.ts";
-import { until } from "./support/until.ts";
+import { until } from "../test/support/until.ts";
 
 const MESSAGES = 100_000;
 /** Published by one process. */

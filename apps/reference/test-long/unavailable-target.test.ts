@@ -7,10 +7,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { ask, eventually, probe } from "../test/support/ask.ts";
 import { ADMIN_KEY, Folder, HTTP } from "../test/support/folder.ts";
-import { Mosquitto } from "./support/mosquitto.ts";
-import { publish } from "./support/publish.ts";
+import { Mosquitto } from "../test/support/mosquitto.ts";
+import { publish } from "../test/support/publish.ts";
 import { Tally } from "./support/tally.ts";
-import { until } from "./support/until.ts";
+import { until } from "../test/support/until.ts";
 
 const OUTAGE_MS = 60_000;
 const PER_SECOND = 500;

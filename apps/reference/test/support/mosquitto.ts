@@ -1,9 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
+import { env } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Folder } from "../../test/support/folder.ts";
+import type { Folder } from "./folder.ts";
 import { freePort } from "./free-port.ts";
+
+/** For `describe.skipIf`; where brokers are required, their absence is a failure instead. */
+export const noMosquitto: boolean =
+  env["BRIDGE_REQUIRE_BROKERS"] !== "1" && spawnSync("mosquitto", ["-h"]).error !== undefined;
 
 const START_TIMEOUT_MS = 15_000;
 
@@ -46,6 +51,15 @@ export class Mosquitto implements AsyncDisposable {
       }
     }
     return broker;
+  }
+
+  /** Stopped, it keeps its connections open and says nothing. */
+  freeze(): void {
+    this.#child.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#child.kill("SIGCONT");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
