@@ -18,7 +18,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "http-admin": ["ports", "core", "http-kit", "audit"],
   host: ["ports", "config", "core", "audit", "telemetry", "http-kit", "http-admin", "http-monitor", "config-file"],
   conformance: ["ports"],
-  "config-file": ["ports", "config"],
+  "config-file": ["ports", "config", "file-kit"],
   "file-kit": ["ports"],
   "dlq-file": ["ports", "file-kit"],
   "outbox-file": ["ports", "file-kit"],

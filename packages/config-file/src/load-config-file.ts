@@ -1,5 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { type BridgeConfig, checkDocument, type Problem, type Registry } from "@bridge/config";
+import { MAX_FILE_BYTES } from "./content.ts";
 import { inFileOrder, type LocatedProblem } from "./located-problem.ts";
 import { parseDocument, type ParsedDocument } from "./parse-document.ts";
 import { MissingFileError, readText } from "./read-text.ts";
@@ -14,7 +15,6 @@ export type LoadedConfig =
   | { readonly ok: true; readonly config: BridgeConfig; readonly warnings: readonly LocatedProblem[] }
   | { readonly ok: false; readonly problems: readonly LocatedProblem[]; readonly warnings: readonly LocatedProblem[] };
 
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
 const MAX_REFERENCED_BYTES = 64 * 1024;
 
 /**
@@ -38,9 +38,19 @@ export async function loadConfigFile(
     const message = `the configuration is not usable: ${error instanceof Error ? error.message : "it cannot be read"}`;
     return refused([{ file: path, path: [], message }]);
   }
+  return checkText(path, text, registry, options);
+}
+
+/** The same for a text that was read already from `file`. */
+export async function checkText(
+  file: string,
+  text: string,
+  registry: Registry,
+  options: LoadOptions,
+): Promise<LoadedConfig> {
   const parsed = parseDocument(text);
-  if ("problems" in parsed) return refused(parsed.problems.map((problem) => ({ file: path, path: [], ...problem })));
-  return check(path, parsed, registry, options);
+  if ("problems" in parsed) return refused(parsed.problems.map((problem) => ({ file, path: [], ...problem })));
+  return check(file, parsed, registry, options);
 }
 
 async function check(

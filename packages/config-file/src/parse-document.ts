@@ -1,5 +1,5 @@
 import type { Path } from "@bridge/config";
-import { type Document, LineCounter, parseDocument as parseYaml, type YAMLError } from "yaml";
+import { type Alias, type Document, LineCounter, type Node, parseDocument as parseYaml, type YAMLError } from "yaml";
 import { locate } from "./locate.ts";
 import type { Position } from "./located-problem.ts";
 import { SYNTAX_MESSAGES } from "./syntax-messages.ts";
@@ -13,6 +13,10 @@ export interface SyntaxProblem {
 
 export interface ParsedDocument {
   readonly value: unknown;
+  /** With its comments and its layout. */
+  readonly tree: Document;
+  /** What each alias stands for. */
+  readonly targets: ReadonlyMap<Alias, Node>;
   /** Where what `path` names is written, or the nearest thing around it that is. */
   positionOf(path: Path): Position | undefined;
 }
@@ -44,6 +48,8 @@ export function parseDocument(text: string): ParsedDocument | { readonly problem
   }
   return {
     value,
+    tree: document,
+    targets,
     positionOf: (path) => {
       const offset = locate(document.contents, targets, path);
       return offset === undefined ? undefined : at(offset);

@@ -10,6 +10,17 @@ import { FileFault } from "./file-fault.ts";
  * Throws a {@link BridgeError} when somebody has it already, this process included.
  */
 export function lockFile(path: string): Disposable {
+  const lock = tryLockFile(path);
+  if (lock !== undefined) return lock;
+  throw new BridgeError(
+    "UNAVAILABLE",
+    `${path} is in use: only one process at a time may open it; end the other one, or name another path`,
+    { charged: false },
+  );
+}
+
+/** The same, but `undefined` when somebody has it already. */
+export function tryLockFile(path: string): Disposable | undefined {
   const lockPath = `${path}-lock`;
   try {
     create(lockPath);
@@ -24,12 +35,8 @@ export function lockFile(path: string): Disposable {
     return { [Symbol.dispose]: () => holder.close() };
   } catch (error) {
     const fault = FileFault.of(path, error);
-    if (fault?.fault !== "busy") throw fault ?? error;
-    throw new BridgeError(
-      "UNAVAILABLE",
-      `${path} is in use: only one process at a time may open it; end the other one, or name another path`,
-      { cause: error, charged: false },
-    );
+    if (fault?.fault === "busy") return undefined;
+    throw fault ?? error;
   }
 }
 

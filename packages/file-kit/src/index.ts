@@ -1,5 +1,6 @@
 export { FileDatabase, type FileDatabaseOptions } from "./file-database.ts";
 export { type FileKind } from "./file-kind.ts";
+export { tryLockFile } from "./file-lock.ts";
 export { packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
 export { sweepEvery } from "./sweep.ts";
 export { type Job } from "./transaction.ts";

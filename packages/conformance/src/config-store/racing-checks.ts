@@ -46,7 +46,7 @@ export const RACING_CHECKS = {
       const write = async (): Promise<void> => {
         let stored = await loadOf(place.store, signal);
         const long = "x".repeat(10_000);
-        for (let i = 0; i < 30; i++) stored = await writeTo(place.store, { a: i, long, z: i }, stored, signal);
+        for (let i = 0; i < 10; i++) stored = await writeTo(place.store, { a: i, long, z: i }, stored, signal);
         writer.writes = false;
       };
       const read = async (store: ConfigStore): Promise<void> => {

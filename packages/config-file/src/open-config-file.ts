@@ -1,0 +1,176 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Registry } from "@bridge/config";
+import {
+  type Clock,
+  type ConfigChange,
+  type ConfigHistory,
+  type ConfigStore,
+  type Logger,
+  silentLogger,
+  type StoredConfig,
+  systemClock,
+} from "@bridge/ports";
+import { configHistory } from "./config-history.ts";
+import { type Content, contentOf, readContent } from "./content.ts";
+import { editDocument } from "./edit-document.ts";
+import { exclusively } from "./exclusively.ts";
+import { checkText, type LoadedConfig, type LoadOptions } from "./load-config-file.ts";
+import { textOf } from "./read-text.ts";
+import { ifMissing, replaceFile } from "./replace-file.ts";
+import { Serial } from "./serial.ts";
+import { type Watched, watchFile, type WatchSettings } from "./watch-file.ts";
+
+export interface ConfigFileOptions {
+  /** How to watch; asked for again and again, so that it may change. Default: the defaults of `config_watch`. */
+  readonly watch?: () => WatchSettings;
+  /** Default: says nothing. */
+  readonly logger?: Logger;
+  /** Default: the machine's time. */
+  readonly clock?: Clock;
+}
+
+/** A configuration document in a file of YAML or JSON. */
+export interface ConfigFile extends ConfigStore {
+  readonly history: ConfigHistory;
+  /**
+   * Resolves the references of what this store has loaded, written or told, and validates it; each problem has its
+   * line. Rejects only with the signal's reason.
+   */
+  check(stored: StoredConfig, registry: Registry, options: LoadOptions): Promise<LoadedConfig>;
+}
+
+const DEFAULT_SETTINGS: WatchSettings = { mode: "notify", pollIntervalMs: 30_000, debounceMs: 100 };
+
+/** A store on the document at `path`. The file need not be there, nor its folder; nothing is opened or held. */
+export function openConfigFile(path: string, options: ConfigFileOptions = {}): ConfigFile {
+  return new FileConfigStore(path, options);
+}
+
+class FileConfigStore implements ConfigFile {
+  readonly source: string;
+  readonly history: ConfigHistory;
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #settings: () => WatchSettings;
+  /** Reading for a watch and writing take turns, so that no watch takes a write of ours for another's. */
+  readonly #turns = new Serial();
+  readonly #bytes = new WeakMap<StoredConfig, Uint8Array>();
+  /** What this store has last loaded or written: a watch tells what differs from it. */
+  #seen: string | undefined;
+  readonly #watches = new Set<Watched>();
+
+  constructor(path: string, options: ConfigFileOptions) {
+    this.source = path;
+    this.#path = resolve(path);
+    this.#clock = options.clock ?? systemClock;
+    this.#logger = options.logger ?? silentLogger;
+    this.#settings = options.watch ?? (() => DEFAULT_SETTINGS);
+    this.history = configHistory(
+      async () => `${(await this.#target()) ?? this.#path}.history.jsonl`,
+      (signal, write) =>
+        this.#alone(
+          signal,
+          async () => await write(),
+          (): never => {
+            throw new Error(`${path} is not there: there is nothing to keep a history of`);
+          },
+        ),
+    );
+  }
+
+  async load(signal: AbortSignal): Promise<StoredConfig | undefined> {
+    const content = await this.#read(signal);
+    this.#seen = content.identity;
+    if (content.kind === "unreadable") throw content.error;
+    return content.kind === "stored" ? content.stored : undefined;
+  }
+
+  write(
+    document: Readonly<Record<string, unknown>>,
+    expected: StoredConfig,
+    signal: AbortSignal,
+  ): Promise<StoredConfig | undefined> {
+    return this.#alone(
+      signal,
+      async (target) => {
+        const content = await this.#read(signal);
+        if (content.kind !== "stored" || content.identity !== expected.revision) return undefined;
+        const next = { ...document, config_version: content.stored.version + 1 };
+        const written = await this.#put(target, Buffer.from(editDocument(textOf(content.bytes), next)), signal);
+        return written.kind === "stored" ? written.stored : undefined;
+      },
+      () => undefined,
+    );
+  }
+
+  restore(former: StoredConfig, current: StoredConfig, signal: AbortSignal): Promise<boolean> {
+    const bytes = this.#bytes.get(former);
+    if (bytes === undefined) throw new TypeError("what is to be restored does not come from this store");
+    return this.#alone(
+      signal,
+      async (target) => {
+        if ((await this.#read(signal)).identity !== current.revision) return false;
+        await this.#put(target, bytes, signal);
+        return true;
+      },
+      () => false,
+    );
+  }
+
+  watch(signal: AbortSignal): AsyncIterable<ConfigChange> {
+    const watched: Watched = { seen: this.#seen };
+    this.#watches.add(watched);
+    return watchFile({
+      path: this.#path,
+      watched,
+      settings: this.#settings,
+      clock: this.#clock,
+      logger: this.#logger,
+      read: () => this.#turns.run(() => this.#read(signal)),
+      ended: () => void this.#watches.delete(watched),
+      signal,
+    });
+  }
+
+  async check(stored: StoredConfig, registry: Registry, options: LoadOptions): Promise<LoadedConfig> {
+    const bytes = this.#bytes.get(stored);
+    if (bytes === undefined) throw new TypeError("what is to be checked does not come from this store");
+    return checkText(this.source, textOf(bytes), registry, options);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  async #read(signal: AbortSignal): Promise<Content> {
+    return this.#known(await readContent(this.#path, this.source, signal));
+  }
+
+  #known(content: Content): Content {
+    if (content.kind === "stored") this.#bytes.set(content.stored, content.bytes);
+    return content;
+  }
+
+  /** Writes what the watches of this store are not to tell. */
+  async #put(target: string, bytes: Uint8Array, signal: AbortSignal): Promise<Content> {
+    await replaceFile(target, bytes, signal);
+    const content = this.#known(contentOf(bytes, this.source));
+    this.#seen = content.identity;
+    for (const watched of this.#watches) watched.seen = content.identity;
+    return content;
+  }
+
+  /** The file that is meant, behind all links; `undefined` when it is not there. */
+  #target(): Promise<string | undefined> {
+    return realpath(this.#path).catch(ifMissing(undefined));
+  }
+
+  #alone<T, U>(signal: AbortSignal, write: (target: string) => Promise<T>, ifGone: () => U): Promise<T | U> {
+    return this.#turns.run(async () => {
+      signal.throwIfAborted();
+      const target = await this.#target();
+      if (target === undefined) return ifGone();
+      return exclusively(target, { clock: this.#clock, signal }, () => write(target));
+    });
+  }
+}

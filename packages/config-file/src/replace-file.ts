@@ -1,0 +1,46 @@
+import { chmod, open, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/**
+ * Puts `bytes` in place of what the file at `path` holds, durably: whoever reads it, also after a crash, sees the one
+ * or the other. Mode and owner stay; a file that is missing is made for its owner only. Only one caller at a time may
+ * do this for one path. Aborting `signal` leaves the file as it was.
+ */
+export async function replaceFile(path: string, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+  const former = await stat(path).catch(ifMissing(undefined));
+  const draft = `${path}-new`;
+  await rm(draft, { force: true });
+  try {
+    {
+      await using handle = await open(draft, "wx", 0o600);
+      const { uid, gid } = await handle.stat();
+      if (former !== undefined && (former.uid !== uid || former.gid !== gid))
+        await handle.chown(former.uid, former.gid);
+      await handle.writeFile(bytes);
+      await handle.sync();
+    }
+    // Last, so that nobody whom the mode lets in sees a draft, and since a change of owner may clear bits of it.
+    if (former !== undefined) await chmod(draft, former.mode & 0o7777);
+    signal.throwIfAborted();
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => {});
+    throw error;
+  }
+  await syncFolder(dirname(path));
+}
+
+/** Makes the names in a folder durable. Windows cannot, and need not. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  await using handle = await open(folder, "r");
+  await handle.sync();
+}
+
+/** For `catch`: `instead` when the file is not there. */
+export function ifMissing<T>(instead: T): (error: NodeJS.ErrnoException) => T {
+  return (error) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return instead;
+    throw error;
+  };
+}

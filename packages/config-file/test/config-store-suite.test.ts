@@ -1,0 +1,4 @@
+import { describeConfigStore } from "@bridge/conformance";
+import { fileSubject } from "./support/file-subject.ts";
+
+describeConfigStore("file", fileSubject);

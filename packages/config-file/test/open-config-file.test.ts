@@ -1,0 +1,160 @@
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createRegistry } from "@bridge/config";
+import { tryLockFile } from "@bridge/file-kit";
+import { ReadOnlyConfigError, type StoredConfig } from "@bridge/ports";
+import { noSmallDisk, smallDisk } from "@bridge/tooling/faulty-disk";
+import { runProgram } from "@bridge/tooling/test-program";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { formatLocatedProblem, openConfigFile } from "../src/index.ts";
+
+const NEVER = new AbortController().signal;
+const TEXT = "# ours\nbridge: {id: a} # here\n";
+
+let folder: string;
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "bridge-config-"))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const at = (...names: string[]): string => join(folder, ...names);
+
+async function writeTo(path: string, document: Readonly<Record<string, unknown>>): Promise<StoredConfig | undefined> {
+  const store = openConfigFile(path);
+  const stored = await store.load(NEVER);
+  if (stored === undefined) throw new Error("there is nothing");
+  return store.write(document, stored, NEVER);
+}
+
+describe("contract 2: a write", () => {
+  it("keeps mode and owner, and leaves nothing behind but its lock", async () => {
+    writeFileSync(at("bridge.yaml"), TEXT);
+    chmodSync(at("bridge.yaml"), 0o640);
+    const root = process.getuid?.() === 0;
+    if (root) chownSync(at("bridge.yaml"), 1234, 2345);
+    await writeTo(at("bridge.yaml"), { bridge: { id: "b" } });
+    expect(readFileSync(at("bridge.yaml"), "utf8")).toBe("# ours\nbridge: {id: b} # here\nconfig_version: 1\n");
+    const { mode, uid, gid } = statSync(at("bridge.yaml"));
+    expect(mode & 0o7777).toBe(0o640);
+    if (root) expect([uid, gid]).toEqual([1234, 2345]);
+    expect(readdirSync(folder).toSorted()).toEqual(["bridge.yaml", "bridge.yaml-lock"]);
+  });
+
+  it("replaces what a link points to, and leaves the link", async () => {
+    mkdirSync(at("real"));
+    writeFileSync(at("real", "it.yaml"), TEXT);
+    symlinkSync("real/it.yaml", at("bridge.yaml"));
+    await writeTo(at("bridge.yaml"), { bridge: { id: "b" } });
+    expect(readlinkSync(at("bridge.yaml"))).toBe("real/it.yaml");
+    expect(readFileSync(at("real", "it.yaml"), "utf8")).toContain("{id: b}");
+    expect(readdirSync(folder).toSorted()).toEqual(["bridge.yaml", "real"]);
+  });
+
+  it("waits for another process that writes, and no longer than it is let", async () => {
+    writeFileSync(at("bridge.yaml"), TEXT);
+    const held = tryLockFile(at("bridge.yaml"));
+    const store = openConfigFile(at("bridge.yaml"));
+    const stored = (await store.load(NEVER)) as StoredConfig;
+    const reason = new Error("long enough");
+    const given = new AbortController();
+    const writing = store.write({ bridge: { id: "b" } }, stored, given.signal);
+    given.abort(reason);
+    await expect(writing).rejects.toBe(reason);
+    const waiting = store.write({ bridge: { id: "c" } }, stored, NEVER);
+    held?.[Symbol.dispose]();
+    expect(await waiting).toMatchObject({ version: 1 });
+  });
+
+  it("overwrites a draft that somebody who was killed has left", async () => {
+    writeFileSync(at("bridge.yaml"), TEXT);
+    writeFileSync(at("bridge.yaml-new"), "half of someth");
+    expect(await writeTo(at("bridge.yaml"), { bridge: { id: "b" } })).toMatchObject({ version: 1 });
+    expect(readdirSync(folder)).not.toContain("bridge.yaml-new");
+  });
+
+  it.skipIf(noSmallDisk)("on a disk that is full leaves the file as it is", async () => {
+    using disk = smallDisk(64);
+    const path = join(disk.folder, "bridge.yaml");
+    writeFileSync(path, TEXT);
+    await expect(writeTo(path, { text: "x".repeat(100_000) })).rejects.toMatchObject({ code: "ENOSPC" });
+    expect(readFileSync(path, "utf8")).toBe(TEXT);
+    expect(readdirSync(disk.folder)).not.toContain("bridge.yaml-new");
+    expect(await writeTo(path, { bridge: { id: "b" } })).toMatchObject({ version: 1 });
+  });
+
+  it("to a file that nobody may write to is refused, naming the remedy", async () => {
+    writeFileSync(at("bridge.yaml"), TEXT);
+    chmodSync(at("bridge.yaml"), 0o444);
+    const refused = writeTo(at("bridge.yaml"), { bridge: { id: "b" } });
+    await expect(refused).rejects.toBeInstanceOf(ReadOnlyConfigError);
+    await expect(refused).rejects.toThrow(/bridge\.yaml cannot be written to.*make the file and its folder writable/);
+  });
+});
+
+describe("processes that write to one file", { timeout: 60_000 }, () => {
+  const program = new URL("support/config-writer.ts", import.meta.url);
+
+  it("write one version each, none twice and none lost", async () => {
+    writeFileSync(at("bridge.yaml"), TEXT);
+    const ended = await Promise.all([1, 2].map(() => runProgram({ program, args: [at("bridge.yaml")] }, 12)));
+    const versions = ended.flatMap(({ lines }) => lines.map(Number));
+    expect(new Set(versions).size).toBe(versions.length);
+    const { version } = (await openConfigFile(at("bridge.yaml")).load(NEVER)) as StoredConfig;
+    // Each may have been killed between a write and its line.
+    expect(version - versions.length).toBeLessThanOrEqual(2);
+    expect(Math.max(...versions)).toBeLessThanOrEqual(version);
+  });
+
+  it("leave a whole file and no lock when they are killed", async () => {
+    writeFileSync(at("bridge.yaml"), TEXT);
+    for (const lines of [1, 3, 7]) {
+      const { lines: said } = await runProgram({ program, args: [at("bridge.yaml")] }, lines);
+      const store = openConfigFile(at("bridge.yaml"));
+      const stored = (await store.load(NEVER)) as StoredConfig;
+      expect(stored.version).toBeGreaterThanOrEqual(Number(said.at(-1)));
+      expect(stored.document["text"]).toBe(`${stored.version} `.repeat(20_000));
+      expect(readFileSync(at("bridge.yaml"), "utf8")).toContain("# ours");
+    }
+    expect(await writeTo(at("bridge.yaml"), { bridge: { id: "b" } })).toBeDefined();
+  });
+});
+
+describe("what is loaded", () => {
+  it("is checked with the line of each problem, as it was when it was loaded", async () => {
+    writeFileSync(at("bridge.yaml"), "bridge:\n  id: ${env:ID}\n  log_level: loud\n");
+    const store = openConfigFile(at("bridge.yaml"));
+    const stored = (await store.load(NEVER)) as StoredConfig;
+    writeFileSync(at("bridge.yaml"), "bridge: {id: b}\n");
+    const checked = await store.check(stored, createRegistry({}), { env: { ID: "a" }, signal: NEVER });
+    expect(checked.ok ? [] : checked.problems.map(formatLocatedProblem)).toEqual([
+      `${at("bridge.yaml")}:3:3 bridge.log_level: expected one of debug, info, warn, error (got "loud")`,
+    ]);
+    expect(stored.document).toEqual({ bridge: { id: "${env:ID}", log_level: "loud" } });
+  });
+});
+
+describe("the history", () => {
+  it("stands beside the file, for its owner only, and bears with what others did to it", async () => {
+    writeFileSync(at("bridge.yaml"), TEXT);
+    const { history } = openConfigFile(at("bridge.yaml"));
+    const entry = { version: 1, committedAt: 0, actor: "alice", changes: [] };
+    await history.append(entry, NEVER);
+    const path = at("bridge.yaml.history.jsonl");
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    writeFileSync(path, `${readFileSync(path, "utf8")}torn {"vers`);
+    expect(await history.list(NEVER)).toEqual([entry]);
+    await history.append({ ...entry, version: 2 }, NEVER);
+    expect(readFileSync(path, "utf8").split("\n")).toHaveLength(3);
+  });
+});

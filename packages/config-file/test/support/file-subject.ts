@@ -1,0 +1,37 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ConfigDocument, ConfigPlace, ConfigStoreSubject } from "@bridge/conformance";
+import { stringify } from "yaml";
+import { type ConfigFile, openConfigFile } from "../../src/index.ts";
+
+/** Told by the system, and settled at once. */
+const watch = () => ({ mode: "notify", pollIntervalMs: 60_000, debounceMs: 1 }) as const;
+
+/** What the suite is to try: a file of its own for each case. */
+export const fileSubject: ConfigStoreSubject = {
+  open: place,
+  async openReadOnly(document) {
+    const { store, ...rest } = await place(document);
+    await chmod(store.source, 0o444);
+    return { store, ...rest };
+  },
+};
+
+async function place(document: ConfigDocument | undefined): Promise<ConfigPlace> {
+  const folder = await mkdtemp(join(tmpdir(), "bridge-config-"));
+  const path = join(folder, "bridge.yaml");
+  const open = (): ConfigFile => openConfigFile(path, { watch });
+  const replace = (next: ConfigDocument): Promise<void> => writeFile(path, stringify(next));
+  if (document !== undefined) await replace(document);
+  return {
+    store: open(),
+    second: async () => open(),
+    reopen: async () => open(),
+    content: () => readFile(path, "utf8").catch(() => undefined),
+    replace,
+    remove: () => rm(path),
+    damage: (secret) => writeFile(path, `{"bridge": "${secret}`),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  };
+}
