@@ -16,7 +16,9 @@ export function configHistory(
   return {
     append: (entry, signal) =>
       exclusively(signal, async () => {
-        const entries = [...(await read(signal)), entry].slice(-KEPT);
+        const former = await read(signal);
+        const known = former.at(-1)?.pending === true ? former.slice(0, -1) : former;
+        const entries = [...known, entry].slice(-KEPT);
         const lines = entries.map((each) => `${JSON.stringify(each)}\n`).join("");
         await replaceFile(await place(signal), Buffer.from(lines), signal);
       }),

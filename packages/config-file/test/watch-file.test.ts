@@ -221,4 +221,3 @@ describe("mode poll", () => {
     }
   });
 });
-

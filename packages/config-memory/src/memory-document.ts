@@ -57,7 +57,8 @@ export class MemoryDocument {
 
   /** @internal */
   append(entry: ConfigHistoryEntry): void {
-    this.#history = [structuredClone(entry), ...this.#history].slice(0, HISTORY_ENTRIES);
+    const known = this.#history[0]?.pending === true ? this.#history.slice(1) : this.#history;
+    this.#history = [structuredClone(entry), ...known].slice(0, HISTORY_ENTRIES);
   }
 
   #holding(document: Readonly<Record<string, unknown>>): Extract<DocumentState, { kind: "changed" }> {

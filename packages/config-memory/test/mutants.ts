@@ -200,6 +200,16 @@ export const MUTANTS: readonly Mutant[] = [
       },
     },
   })),
+  mutant("keeps pending entries", "what follows a pending entry takes its place", (store) => ({
+    history: {
+      list: async (signal) =>
+        (await store.history!.list(signal)).map(({ actor, ...entry }) =>
+          actor.startsWith("pending ") ? { ...entry, actor: actor.slice(8), pending: true } : { ...entry, actor },
+        ),
+      append: ({ pending, ...entry }, signal) =>
+        store.history!.append(pending === true ? { ...entry, actor: `pending ${entry.actor}` } : entry, signal),
+    },
+  })),
   mutant("writes its history over another's", "of appends that race, none is lost", () => {
     let entries: readonly ConfigHistoryEntry[] = [];
     return {

@@ -32,6 +32,16 @@ export const HISTORY_CHECKS = {
       Array.from({ length: KEPT }, (_, i) => KEPT + 2 - i),
     );
   }),
+  "what follows a pending entry takes its place": at(async ({ store }, signal) => {
+    const history = historyOf(store);
+    await history.append(entry(1), signal);
+    await history.append(entry(2, { pending: true }), signal);
+    assert.deepEqual(await history.list(signal), [entry(2, { pending: true }), entry(1)]);
+    await history.append(entry(2), signal);
+    await history.append(entry(3, { pending: true }), signal);
+    await history.append(entry(3, { pending: true, actor: "bob" }), signal);
+    assert.deepEqual(await history.list(signal), [entry(3, { pending: true, actor: "bob" }), entry(2), entry(1)]);
+  }),
   "of appends that race, none is lost": at(async (place, signal) => {
     const other = await place.second();
     const versions = Array.from({ length: KEPT }, (_, i) => i + 1);
