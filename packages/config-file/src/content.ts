@@ -14,7 +14,7 @@ export type Content =
   | { readonly kind: "stored"; readonly identity: string; readonly stored: StoredConfig; readonly bytes: Uint8Array };
 
 /** There is a file, but no document in it; the message says why, and where, without quoting it. */
-export class UnreadableConfigError extends Error {
+class UnreadableConfigError extends Error {
   override readonly name = "UnreadableConfigError";
 }
 

@@ -72,7 +72,7 @@ class FileConfigStore implements ConfigFile {
       (signal, write) =>
         this.#alone(
           signal,
-          async () => await write(),
+          () => write(),
           (): never => {
             throw new Error(`${path} is not there: there is nothing to keep a history of`);
           },

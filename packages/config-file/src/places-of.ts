@@ -22,12 +22,12 @@ export function placesOf(path: string): ReadonlyMap<string, ReadonlySet<string>>
     }
     const here = join(folder, name);
     const link = linkOf(here);
-    if (typeof link === "string" || link === "missing" || rest.length === 0) {
+    if (typeof link === "string" || link === false || rest.length === 0) {
       const names = places.get(folder) ?? new Set();
       places.set(folder, names.add(name));
     }
     if (link === undefined) folder = here;
-    else if (link === "missing" || ++links > MAX_LINKS) break;
+    else if (link === false || ++links > MAX_LINKS) break;
     else {
       rest.unshift(...link.split(sep));
       if (isAbsolute(link)) folder = parse(link).root;
@@ -36,13 +36,13 @@ export function placesOf(path: string): ReadonlyMap<string, ReadonlySet<string>>
   return places;
 }
 
-/** Where a link leads; `undefined` when it is none. */
-function linkOf(path: string): string | "missing" | undefined {
+/** Where a link leads; `undefined` when it is none, `false` when nothing is there. */
+function linkOf(path: string): string | false | undefined {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (stat === undefined) return "missing";
+    if (stat === undefined) return false;
     return stat.isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
-    return "missing"; // a folder on the way is none, or is closed to us
+    return false; // a folder on the way is none, or is closed to us
   }
 }

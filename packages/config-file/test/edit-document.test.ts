@@ -10,11 +10,22 @@ function valueOf(text: string): unknown {
   return parsed.value;
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- a document of the test's own, changed by it
-function edit(text: string, change: (document: any) => void): string {
-  const document = JSON.parse(JSON.stringify(valueOf(text))) as Record<string, unknown>;
+/** What the documents of these tests hold, one or the other of it. */
+interface Draft {
+  config_version: number;
+  bridge: { id: string; log_level?: string };
+  senders: { id: string; transport?: string; options?: { url: string } }[];
+  routes: { id: string; bindings: string[] }[];
+  a: { n: number };
+  b: { n: number };
+  c: { n: number };
+  d: number;
+}
+
+function edit(text: string, change: (document: Draft) => void): string {
+  const document = JSON.parse(JSON.stringify(valueOf(text))) as Draft;
   change(document);
-  const result = editDocument(text, document);
+  const result = editDocument(text, { ...document });
   expect(valueOf(result)).toEqual(document);
   return result;
 }
@@ -44,7 +55,7 @@ describe("a YAML document that is changed", () => {
   it("is the same text but for what changed: comments, order, quotes and references stay", () => {
     const text = edit(YAML, (document) => {
       document.bridge.log_level = "debug";
-      document.senders[0].options.url = "https://example.com";
+      Object.assign(document.senders[0]!, { options: { url: "https://example.com" } });
       document.config_version = 1;
     });
     expect(text).toBe(`${YAML.replace('"info"', '"debug"').replace("example.org", "example.com")}config_version: 1\n`);
@@ -53,7 +64,7 @@ describe("a YAML document that is changed", () => {
   it("keeps the comments of a list's elements, followed by id, when others come, go and move", () => {
     const text = edit(YAML, ({ senders }) => {
       const [shop, archive] = senders.splice(0);
-      senders.push({ id: "new", transport: "mqtt" }, { ...archive, transport: "file" }, shop);
+      senders.push({ id: "new", transport: "mqtt" }, { ...archive!, transport: "file" }, shop!);
     });
     const list = text.slice(text.indexOf("senders:"));
     expect(list).toMatch(/^senders:\n {2}- id: new\n {4}transport: mqtt\n/);
