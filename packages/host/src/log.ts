@@ -4,18 +4,28 @@ import { type DestinationStream, pino } from "pino";
 import { prettyFactory } from "pino-pretty";
 import type { HostProcess } from "./host-process.ts";
 
+const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+/** A log whose level can be changed while it is written to, for its children too. */
+export interface Log extends Logger {
+  setLevel(level: LogLevel): void;
+}
+
 /**
  * The log of a process, on its standard error: JSON lines, or lines for people when that is a terminal. Each line is
  * written before the call returns, so that none is lost however the process ends.
  */
-export function openLog(stderr: HostProcess["stderr"], level: LogLevel): Logger {
+export function openLog(stderr: HostProcess["stderr"], level: LogLevel): Log {
   const options = {
-    level,
+    // The least that can be asked for; what is asked for is looked up for each line.
+    level: "debug",
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return adapt(pino(options, stderr.isTTY ? forPeople(stderr) : stderr));
+  const threshold = { level };
+  const logger = adapt(pino(options, stderr.isTTY ? forPeople(stderr) : stderr), threshold);
+  return { ...logger, setLevel: (next) => void (threshold.level = next) };
 }
 
 /** Formatted in this thread: a transport of its own could not be bundled, and loses lines when the process exits. */
@@ -37,16 +47,17 @@ function sentence({ level: _level, time: _time, msg, ...fields }: LogFields): st
   return [msg, ...words].join(" ");
 }
 
-function adapt(to: pino.Logger): Logger {
+function adapt(to: pino.Logger, threshold: { readonly level: LogLevel }): Logger {
   const at =
     (level: LogLevel) =>
-    (message: string, fields: LogFields = {}): void =>
-      to[level](fields, message);
+    (message: string, fields: LogFields = {}): void => {
+      if (ORDER[level] >= ORDER[threshold.level]) to[level](fields, message);
+    };
   return {
     debug: at("debug"),
     info: at("info"),
     warn: at("warn"),
     error: at("error"),
-    child: (fields) => adapt(to.child(fields)),
+    child: (fields) => adapt(to.child(fields), threshold),
   };
 }

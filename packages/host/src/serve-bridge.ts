@@ -7,7 +7,7 @@ import { configuration } from "./configuration.ts";
 import type { Ending } from "./exit-codes.ts";
 import type { Flags } from "./flags.ts";
 import type { HostProcess } from "./host-process.ts";
-import { openLog } from "./log.ts";
+import { type Log, openLog } from "./log.ts";
 import { messageOf } from "./message-of.ts";
 import { openServers, type Servers } from "./open-servers.ts";
 import { shutDown } from "./shut-down.ts";
@@ -34,7 +34,7 @@ interface Parts {
   readonly registry: Registry;
   readonly host: HostProcess;
   readonly watch: ProcessWatch;
-  readonly logger: Logger;
+  readonly logger: Log;
 }
 
 async function serve({ config, keys, registry, host, watch, logger }: Parts): Promise<Ending> {
@@ -45,7 +45,12 @@ async function serve({ config, keys, registry, host, watch, logger }: Parts): Pr
   // Audit events are no diagnostics: they are logged whatever the level of the log is.
   const sinks = config.audit.log ? [logSink(openLog(host.stderr, "info"))] : [];
   const auditor = createAuditor({ ...seams, sinks });
-  const supervisor = createSupervisor({ ...seams, config, registry });
+  const supervisor = createSupervisor({
+    ...seams,
+    config,
+    registry,
+    onConfig: ({ bridge }) => logger.setLevel(bridge.logLevel),
+  });
   let servers: Servers | undefined;
   try {
     servers = await openServers({ supervisor, auditor, http: config.http, keys, seams });

@@ -44,4 +44,15 @@ describe("contract 7: the log", () => {
     logger.error("e");
     expect(host.log.map((line) => line["msg"])).toEqual(["d", "e"]);
   });
+
+  test("takes another level while it is written to, its children too", () => {
+    const host = new StandIn();
+    const logger = openLog(host.process.stderr, "warn");
+    const child = logger.child({ route_id: "r" });
+    logger.setLevel("debug");
+    child.debug("a");
+    logger.setLevel("error");
+    child.warn("b");
+    expect(host.log.map((line) => line["msg"])).toEqual(["a"]);
+  });
 });

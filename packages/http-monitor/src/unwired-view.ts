@@ -14,4 +14,5 @@ export const UNWIRED_VIEW: BridgeView = {
   routes: [],
   sessions: [],
   failures: [],
+  restartRequired: [],
 };

@@ -69,6 +69,7 @@ export const view: BridgeView = {
   ],
   sessions: [session("broker")],
   failures: [],
+  restartRequired: [],
 };
 
 export function leg(some: Partial<LegStats>): LegStats {

@@ -28,6 +28,11 @@ export class Controls {
   follow(config: BridgeConfig): void {
     forget(this.#routes, config.routes);
     forget(this.#senders, config.senders);
+    this.limit(config);
+  }
+
+  /** Brings the limits of `config` into force. */
+  limit(config: BridgeConfig): void {
     for (const { id, rateLimit } of config.routes) this.route(id).rate.limit = rateLimit;
     for (const { id, rateLimit } of config.senders) this.sender(id).limit = rateLimit;
   }

@@ -78,13 +78,13 @@ export class Runtime {
   /**
    * Opens the receivers' listeners and starts everything else in the background: a broker that is away does not keep
    * the bridge from starting. When `context` aborts later, the runtime stops by itself, under the same budgets.
-   * Rejects, with everything closed again, when a receiver cannot be opened.
+   * Rejects, with everything closed again, when a receiver cannot be opened or `opening` aborts before that is done.
    */
-  async start(context: AbortSignal): Promise<void> {
-    context.throwIfAborted();
+  async start(context: AbortSignal, opening: AbortSignal = context): Promise<void> {
+    opening.throwIfAborted();
     try {
-      await Promise.all(this.routes.map((route) => route.recover(context)));
-      await this.#openReceivers(context);
+      await Promise.all(this.routes.map((route) => route.recover(opening)));
+      await this.#openReceivers(opening);
     } catch (error) {
       await this.stop().catch(() => {});
       throw error;
@@ -157,9 +157,9 @@ export class Runtime {
     this.#state = next;
   }
 
-  async #openReceivers(context: AbortSignal): Promise<void> {
+  async #openReceivers(opening: AbortSignal): Promise<void> {
     using bound = deadline(OPEN_TIMEOUT_MS, new Error(`a receiver was not open after ${OPEN_TIMEOUT_MS} ms`));
-    const signal = AbortSignal.any([context, bound.signal]);
+    const signal = AbortSignal.any([opening, bound.signal]);
     for (const receiver of this.#parts.receivers.values()) {
       if (receiver.open !== undefined) await orAborted(receiver.open(signal), signal);
     }

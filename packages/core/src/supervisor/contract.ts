@@ -1,4 +1,4 @@
-import type { BridgeConfig } from "@bridge/config";
+import type { BridgeConfig, ChangePlan, ConfigApplier } from "@bridge/config";
 import type { DlqStore, OutboxStore, SourceMessage } from "@bridge/ports";
 import type { MoveResult } from "../outbox/dead-letter-record.ts";
 import type { InjectResult } from "../route/inject-result.ts";
@@ -12,6 +12,7 @@ import type { BridgeStats } from "../view/stats.ts";
  * - `unwired`: no start has been asked for yet.
  * - `starting`, `stopping`: a request is being served.
  * - `running`: a runtime carries messages; it may be an empty one, without routes and sessions.
+ * - `swapping`: what another configuration changes is being stopped and started.
  * - `paused`: stopped by an operator, or the last start failed; it can be started again, as a fresh runtime.
  * - `shutting_down`: the process is ending; nothing starts any more.
  * - `terminal`: beyond recovery; only a new process helps (spec 3.1).
@@ -20,21 +21,22 @@ export type SupervisorState =
   | { readonly kind: "unwired" }
   | { readonly kind: "starting" }
   | { readonly kind: "running" }
+  | { readonly kind: "swapping" }
   /** `phases`: what it is in at the moment. */
   | { readonly kind: "stopping"; readonly phases: readonly string[] }
   | { readonly kind: "paused"; readonly error?: Error }
   | { readonly kind: "shutting_down" }
   | { readonly kind: "terminal"; readonly error: Error; readonly cause: TerminalCause };
 
-/** `wedged`: a stop failed. `lease_lost`: an exclusive session stepped down for good. */
-export type TerminalCause = "wedged" | "lease_lost";
+/** `wedged`: a stop failed. `swap_failed`: neither another configuration nor the former one runs. `lease_lost`: an exclusive session stepped down for good. */
+export type TerminalCause = "wedged" | "swap_failed" | "lease_lost";
 
 /** Owns the one current runtime; the only thing that replaces it. Requests are served one at a time. */
-export interface Supervisor {
+export interface Supervisor extends ConfigApplier {
   /** `bridge.instance_id`, else `<bridge.id>-<random>`; the same for the life of the process. */
   readonly instanceId: string;
   state(): SupervisorState;
-  /** The configuration in force, also while paused. */
+  /** The configuration in force, or, while none runs, the one that the next start uses. */
   config(): BridgeConfig;
   /** Facts and judgements for every reader: a snapshot, nothing waits. */
   view(): BridgeView;
@@ -52,6 +54,16 @@ export interface Supervisor {
    * @throws StopError naming the phases that failed; a later start then finds the bridge beyond recovery
    */
   stop(signal: AbortSignal): Promise<void>;
+  /**
+   * Makes `config`, as validated with the same registry, what runs (spec 3.1): builds what changes, stops what it
+   * replaces, starts it. While it is `paused`, `unwired` or `shutting_down` it is recorded, and while another
+   * configuration is being brought into force it waits for that: `accepted`. Of those that wait the newest is used.
+   *
+   * @throws OperationError `failed` when it cannot be brought into force and the former configuration runs again,
+   * `conflict` when the bridge is beyond recovery, by then or before; the signal's reason when that made it give up
+   */
+  apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted">;
+  plan(config: BridgeConfig): ChangePlan;
   /**
    * Ends everything: quiesce, runtime stop, stores. Later requests are refused. Idempotent, one result for all.
    * @throws StopError naming the phases that failed

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { noStoreFactory, type Registry, type StoreConfig, type StoreRole, type StoresSection } from "@bridge/config";
 import { deadline, type DlqStore, orAborted, type OutboxStore, type Seams, type StorePlugin } from "@bridge/ports";
 import type { StopPhase } from "../runtime/stop-phases.ts";
@@ -43,11 +44,11 @@ export class StorePool {
 
   /** Opens what is configured and not open yet, and closes what is configured no more. */
   async open(blocks: StoresSection, signal: AbortSignal): Promise<void> {
-    if (this.#handles.dlq?.block !== blocks.dlq) {
+    if (!isDeepStrictEqual(this.#handles.dlq?.block, blocks.dlq)) {
       await this.#close("dlq");
       this.#handles.dlq = await this.#open("dlq", blocks.dlq, this.#registry.dlqStores, signal);
     }
-    if (this.#handles.outbox?.block !== blocks.outbox) {
+    if (!isDeepStrictEqual(this.#handles.outbox?.block, blocks.outbox)) {
       await this.#close("outbox");
       const handle = await this.#open("outbox", blocks.outbox, this.#registry.outboxStores, signal);
       if (handle !== undefined) await this.#opened(handle.store);

@@ -1,10 +1,8 @@
-import type { BridgeConfig, Registry } from "@bridge/config";
+import type { BridgeConfig, ChangePlan, Registry } from "@bridge/config";
 import {
-  type DlqAdmin,
   type DlqStore,
   type Logger,
   orAborted,
-  type OutboxRecord,
   type OutboxStore,
   type Random,
   type Clock,
@@ -17,19 +15,21 @@ import {
 import { Accounts } from "../accounting/accounts.ts";
 import { Controls } from "../control/controls.ts";
 import { unaccounted } from "../accounting/leg-account.ts";
-import { redrive } from "../dlq/redrive.ts";
+import { compare, pendingRestart } from "../change/compare.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
 import { OperationError } from "../operation-error.ts";
 import type { InjectResult } from "../route/inject-result.ts";
-import { deadLetterRecords, type MoveResult } from "../outbox/dead-letter-record.ts";
-import { build } from "../runtime/build.ts";
+import type { MoveResult } from "../outbox/dead-letter-record.ts";
+import { build, type RuntimeParts } from "../runtime/build.ts";
 import { Runtime } from "../runtime/runtime.ts";
 import { runPhases, StopError } from "../runtime/stop-phases.ts";
 import type { BridgeView } from "../view/bridge-view.ts";
 import type { BridgeStats } from "../view/stats.ts";
 import { SessionCounts } from "../view/session-counts.ts";
 import { viewOf } from "../view/view-of.ts";
+import { ChangeQueue } from "./change-queue.ts";
 import type { Supervisor, SupervisorState, TerminalCause } from "./contract.ts";
+import { Operations } from "./operations.ts";
 import { Serial } from "./serial.ts";
 import { StorePool } from "./store-pool.ts";
 import { mayFollow } from "./transitions.ts";
@@ -44,45 +44,69 @@ export interface SupervisorOptions {
   readonly clock?: Clock;
   /** Default: the platform's randomness. */
   readonly random?: Random;
+  /** Told of each configuration that comes into force after the first, for what lies outside, such as the log level. */
+  readonly onConfig?: (config: BridgeConfig) => void;
 }
 
 /** A bridge for one configuration, not started: nothing is opened before {@link Supervisor.start}. */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  return new RuntimeSupervisor(options.config, options.registry, {
+  const seams = {
     logger: options.logger ?? silentLogger,
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom(),
-  });
+  };
+  return new RuntimeSupervisor(options, seams);
 }
 
 /** Owns the one current runtime: one state, changed in one function that asserts; the machine is in transitions.ts. */
 class RuntimeSupervisor implements Supervisor {
   readonly instanceId: string;
-  readonly #config: BridgeConfig;
+  readonly #startedWith: BridgeConfig;
   readonly #registry: Registry;
   readonly #seams: Seams;
   readonly #stores: StorePool;
   readonly #accounts = new Accounts();
   readonly #controls: Controls;
   readonly #sessionCounts = new SessionCounts();
+  readonly #operations: Operations;
   readonly #requests = new Serial();
-  readonly #redriving = new Set<string>();
+  readonly #changes: ChangeQueue;
+  readonly #onConfig: (config: BridgeConfig) => void;
   /** The root context: aborted when the process is to end. */
   readonly #root = new AbortController();
   readonly #terminated = Promise.withResolvers<SupervisorState & { kind: "terminal" }>();
   #state: SupervisorState = { kind: "unwired" };
+  #config: BridgeConfig;
+  #refusedChange: string | undefined;
   #runtime: Runtime | undefined;
   #shutdown: Promise<void> | undefined;
 
-  constructor(config: BridgeConfig, registry: Registry, seams: Seams) {
+  constructor({ config, registry, onConfig = () => {} }: SupervisorOptions, seams: Seams) {
     const { id, instanceId } = config.bridge;
     this.instanceId = instanceId ?? `${id}-${seams.random.id().slice(0, 8)}`;
+    this.#startedWith = config;
     this.#config = config;
     this.#registry = registry;
     this.#seams = seams;
     this.#controls = new Controls(seams.clock);
     this.#controls.follow(config);
+    this.#onConfig = onConfig;
     this.#stores = new StorePool(registry, seams, (store) => this.#recover(store));
+    this.#operations = new Operations({
+      seams,
+      stores: this.#stores,
+      accounts: this.#accounts,
+      config: () => this.#config,
+      runtime: () => this.#runtime,
+      current: () => this.#current(),
+    });
+    this.#changes = new ChangeQueue({
+      requests: this.#requests,
+      busy: () => this.#state.kind === "swapping",
+      change: (next, signal) => this.#change(next, signal),
+      root: this.#root.signal,
+      refused: (error) => this.#noteRefused(error),
+    });
   }
 
   get terminated(): Promise<SupervisorState & { kind: "terminal" }> {
@@ -99,7 +123,15 @@ class RuntimeSupervisor implements Supervisor {
   }
 
   view(): BridgeView {
-    return viewOf(this.instanceId, this.#config, this.#state.kind, this.#runtime, this.#controls);
+    return viewOf({
+      instanceId: this.instanceId,
+      config: this.#config,
+      state: this.#state.kind,
+      runtime: this.#runtime,
+      controls: this.#controls,
+      restartRequired: pendingRestart(this.#config, this.#startedWith),
+      refusedChange: this.#refusedChange,
+    });
   }
 
   stats(): BridgeStats {
@@ -133,18 +165,6 @@ class RuntimeSupervisor implements Supervisor {
     return this.#stores.outbox();
   }
 
-  async deadLetterRecords(ids: readonly string[], signal: AbortSignal): Promise<MoveResult> {
-    const outbox = this.#stores.outbox();
-    const dlq = this.#stores.dlq();
-    if (outbox === undefined) throw new OperationError("not_found", "no outbox store configured");
-    if (dlq === undefined) throw new OperationError("not_found", "no DLQ store configured");
-    const moved = (record: OutboxRecord): void => {
-      this.#accounts.leg(record.routeId, record.bindingId).drain("dead_lettered");
-      this.#runtime?.left(record);
-    };
-    return deadLetterRecords(ids, { ...this.#seams, outbox, dlq, moved }, signal);
-  }
-
   async start(signal: AbortSignal): Promise<void> {
     await orAborted(
       this.#requests.run(() => this.#start()),
@@ -159,36 +179,29 @@ class RuntimeSupervisor implements Supervisor {
     );
   }
 
+  apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
+    return this.#changes.apply(config, signal);
+  }
+
+  plan(config: BridgeConfig): ChangePlan {
+    return compare(this.#config, config, this.#startedWith).plan;
+  }
+
   shutdown(): Promise<void> {
     this.#shutdown ??= this.#shutDown();
     return this.#shutdown;
   }
 
-  async inject(routeId: string, message: SourceMessage, signal: AbortSignal): Promise<InjectResult> {
-    return this.#current().inject(routeId, message, signal);
+  inject(routeId: string, message: SourceMessage, signal: AbortSignal): Promise<InjectResult> {
+    return this.#operations.inject(routeId, message, signal);
   }
 
-  async redrive(ids: readonly string[], signal: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult> {
-    const runtime = this.#current();
-    const store = this.#stores.dlq();
-    if (store === undefined) throw new OperationError("not_found", "no DLQ store configured");
-    if (!canDelete(store)) throw new OperationError("not_found", "no DLQ admin store configured");
-    const result = await redrive({
-      ids,
-      store,
-      target: {
-        inject: (routeId, message, bound) => runtime.inject(routeId, message, bound),
-        replay: async (entry, bound) => runtime.replay(entry, bound),
-        deliveryMode: (routeId) => this.#config.routes.find((route) => route.id === routeId)?.deliveryMode,
-      },
-      busy: this.#redriving,
-      logger: this.#seams.logger,
-      signal,
-      replayTimeoutMs,
-    });
-    this.#accounts.redrives += result.redriven;
-    this.#accounts.redriveFailures += result.failed;
-    return result;
+  redrive(ids: readonly string[], signal: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult> {
+    return this.#operations.redrive(ids, signal, replayTimeoutMs);
+  }
+
+  deadLetterRecords(ids: readonly string[], signal: AbortSignal): Promise<MoveResult> {
+    return this.#operations.deadLetterRecords(ids, signal);
   }
 
   /** The runtime in use; asked for each time, because stops and starts replace it. */
@@ -206,10 +219,11 @@ class RuntimeSupervisor implements Supervisor {
       case "shutting_down":
         throw new OperationError("conflict", "the bridge is shutting down");
       case "terminal":
-        throw new OperationError("conflict", `the bridge is beyond recovery: ${this.#state.error.message}`);
+        throw beyondRecovery(this.#state.error);
       case "unwired":
       case "paused":
       case "starting":
+      case "swapping":
       case "stopping":
         break;
     }
@@ -223,19 +237,20 @@ class RuntimeSupervisor implements Supervisor {
       throw new OperationError("conflict", `the former runtime could not be stopped: ${(error as Error).message}`);
     }
     try {
-      await this.#startRuntime();
+      this.#runtime = undefined;
+      await this.#run(this.#config, this.#build(this.#config), this.#root.signal);
+      this.#enter({ kind: "running" });
     } catch (error) {
-      const cause = error instanceof Error ? error : new Error(String(error));
+      const cause = asError(error);
       if (this.#state.kind === "starting") this.#enter({ kind: "paused", error: cause });
       throw new OperationError("conflict", `the bridge cannot start: ${cause.message}`, { cause });
     }
   }
 
-  async #startRuntime(): Promise<void> {
-    this.#runtime = undefined;
-    const parts = build({
+  #build(config: BridgeConfig): RuntimeParts {
+    return build({
       ...this.#seams,
-      config: this.#config,
+      config,
       registry: this.#registry,
       accounts: this.#accounts,
       controls: this.#controls,
@@ -243,12 +258,15 @@ class RuntimeSupervisor implements Supervisor {
       outbox: () => this.#stores.outbox(),
       budgets: () => this.#config.bridge,
     });
-    await this.#stores.open(this.#config.stores, this.#root.signal);
+  }
+
+  async #run(config: BridgeConfig, parts: RuntimeParts, opening: AbortSignal): Promise<void> {
+    await this.#stores.open(config.stores, opening);
     // Known before it runs: what a failed start could not close again, the next start has to hear of.
     const runtime = (this.#runtime = new Runtime(parts));
     this.#sessionCounts.follow(runtime.links);
-    await runtime.start(this.#root.signal);
-    this.#enter({ kind: "running" });
+    this.#controls.limit(config);
+    await runtime.start(this.#root.signal, opening);
   }
 
   /** Enters what an outbox holds when it is opened; from then on every record comes in and goes out through us. */
@@ -256,6 +274,90 @@ class RuntimeSupervisor implements Supervisor {
     for (const { routeId, bindingId, depth } of await store.backlog(this.#root.signal)) {
       this.#accounts.leg(routeId, bindingId).recover(depth);
     }
+  }
+
+  async #change(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
+    if (this.#state.kind === "terminal") throw beyondRecovery(this.#state.error);
+    if (this.#state.kind !== "running") {
+      this.#take(config);
+      return "accepted";
+    }
+    if (!compare(this.#config, config, this.#startedWith).swaps) {
+      this.#take(config);
+      return "applied";
+    }
+    return this.#swap(config, signal);
+  }
+
+  /** Builds, stops, starts; and when that fails, the same back. Between the two no part of both is open. */
+  async #swap(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
+    const former = this.#config;
+    const parts = this.#build(config);
+    this.#enter({ kind: "swapping" });
+    try {
+      await this.#runtime?.stop();
+    } catch (error) {
+      if (this.#ending) return this.#accept(config);
+      this.#becomeTerminal("wedged", error as Error);
+      throw beyondRecovery(error as Error);
+    }
+    try {
+      signal.throwIfAborted();
+      await this.#run(config, parts, AbortSignal.any([signal, this.#root.signal]));
+      if (this.#ending) return this.#accept(config);
+      this.#take(config);
+      this.#enter({ kind: "running" });
+      return "applied";
+    } catch (error) {
+      if (this.#ending) return this.#accept(config);
+      await this.#restore(former, asError(error));
+      signal.throwIfAborted();
+      throw new OperationError(
+        "failed",
+        `the configuration could not be applied, the former one runs again: ${asError(error).message}`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** Runs the former configuration again. @throws OperationError `conflict` when not even that is possible */
+  async #restore(former: BridgeConfig, cause: Error): Promise<void> {
+    this.#seams.logger.warn("configuration not applied: the former one is started again", { error: cause.message });
+    try {
+      await this.#runtime?.stop();
+      await this.#run(former, this.#build(former), this.#root.signal);
+    } catch (error) {
+      if (this.#ending) return;
+      const failure = new AggregateError(
+        [cause, error],
+        `the configuration could not be applied (${cause.message}), nor the former one again (${asError(error).message})`,
+      );
+      this.#becomeTerminal("swap_failed", failure);
+      throw beyondRecovery(failure);
+    }
+    if (!this.#ending) this.#enter({ kind: "running" });
+  }
+
+  /** Whether a shutdown has come in between. */
+  get #ending(): boolean {
+    return this.#state.kind === "shutting_down";
+  }
+
+  #accept(config: BridgeConfig): "accepted" {
+    this.#take(config);
+    return "accepted";
+  }
+
+  #take(config: BridgeConfig): void {
+    this.#config = config;
+    this.#controls.follow(config);
+    this.#onConfig(config);
+  }
+
+  #noteRefused(error: unknown): void {
+    this.#refusedChange = error === undefined ? undefined : asError(error).message;
+    if (error === undefined) return;
+    this.#seams.logger.error("the newest configuration is not in force", { error: this.#refusedChange });
   }
 
   async #stop(): Promise<void> {
@@ -310,6 +412,10 @@ class RuntimeSupervisor implements Supervisor {
   }
 }
 
-function canDelete(store: DlqStore): store is DlqStore & { readonly admin: DlqAdmin } {
-  return store.admin !== undefined;
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+function beyondRecovery(error: Error): OperationError {
+  return new OperationError("conflict", `the bridge is beyond recovery: ${error.message}`, { cause: error });
 }

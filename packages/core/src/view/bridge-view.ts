@@ -27,6 +27,10 @@ export interface BridgeView {
   readonly sessions: readonly SessionView[];
   /** The background components that have failed, with why. */
   readonly failures: readonly ComponentFailure[];
+  /** Parts of the configuration in force that apply only after a restart of the process, such as `http` (spec 2.6). */
+  readonly restartRequired: readonly string[];
+  /** Why the newest configuration that was accepted is not in force; absent when it is, or is still to come. */
+  readonly refusedChange?: string;
 }
 
 export interface RouteView {

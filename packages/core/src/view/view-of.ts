@@ -6,15 +6,20 @@ import type { SupervisorState } from "../supervisor/contract.ts";
 import type { BridgeView, HealthStatus, Role, SessionView } from "./bridge-view.ts";
 import { aggregateServiceLevel, readinessLevel, serviceLevel } from "./readiness.ts";
 
+export interface ViewFacts {
+  readonly instanceId: string;
+  readonly config: BridgeConfig;
+  readonly state: SupervisorState["kind"];
+  readonly runtime: Runtime | undefined;
+  readonly controls: Controls;
+  readonly restartRequired: readonly string[];
+  readonly refusedChange: string | undefined;
+}
+
 /** Everything the monitor tells, from the configuration in force and the runtime as it is now. */
-export function viewOf(
-  instanceId: string,
-  config: BridgeConfig,
-  state: SupervisorState["kind"],
-  runtime: Runtime | undefined,
-  controls: Controls,
-): BridgeView {
-  const running = state === "running" && runtime !== undefined && runtime.running;
+export function viewOf(facts: ViewFacts): BridgeView {
+  const { instanceId, config, state, runtime, controls, restartRequired, refusedChange } = facts;
+  const running = (state === "running" || state === "swapping") && runtime !== undefined && runtime.running;
   const failures = runtime?.failures ?? [];
   const sessions = sessionViews(running ? runtime.links : [], config);
   const role = roleOf(config, sessions);
@@ -38,6 +43,8 @@ export function viewOf(
     })),
     sessions,
     failures,
+    restartRequired,
+    ...(refusedChange !== undefined && { refusedChange }),
   };
 }
 

@@ -10,6 +10,7 @@ const kinds: readonly SupervisorState["kind"][] = [
   "unwired",
   "starting",
   "running",
+  "swapping",
   "stopping",
   "paused",
   "shutting_down",
@@ -22,7 +23,7 @@ describe("spec 3.1: states of the bridge", () => {
       expect(mayFollow("terminal", kind)).toBe(false);
       expect(mayFollow("shutting_down", kind)).toBe(false);
     }
-    for (const kind of kinds.slice(0, 5)) {
+    for (const kind of kinds.slice(0, 6)) {
       expect(mayFollow(kind, "terminal")).toBe(true);
       expect(mayFollow(kind, "shutting_down")).toBe(true);
     }

@@ -46,6 +46,7 @@ export interface MemoryBridgeOptions {
   readonly dlq?: DlqStore | (() => Promise<DlqStore>);
   readonly drainTimeoutMs?: number;
   readonly quiesceTimeoutMs?: number;
+  readonly onConfig?: (config: BridgeConfig) => void;
   /** Without routes and sessions. */
   readonly empty?: boolean;
   readonly config?: (config: BridgeConfig) => BridgeConfig;
@@ -106,6 +107,7 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
     clock,
     random: { next: () => 0.5, id: () => `generated-${generated++}` },
     ...(options.logger !== undefined && { logger: options.logger }),
+    ...(options.onConfig !== undefined && { onConfig: options.onConfig }),
   });
   return {
     hub,

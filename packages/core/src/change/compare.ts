@@ -1,0 +1,126 @@
+import { isDeepStrictEqual } from "node:util";
+import type { BridgeConfig, ChangePlan, PartsPlan } from "@bridge/config";
+import { describeParts, type PartDescription, partKey, ROLES, STORE_ROLES } from "./part-graph.ts";
+
+/** What the host has made of the document once, when the process started. */
+const AT_START = ["http", "audit", "config_watch", "bridge.id", "bridge.instance_id"] as const;
+
+/** What a change of configuration comes to. */
+export interface Change {
+  readonly plan: ChangePlan;
+  /** The parts that keep running, by `partKey`. */
+  readonly kept: ReadonlySet<string>;
+  /** Whether any part stops or starts. */
+  readonly swaps: boolean;
+}
+
+/**
+ * What has to stop and start, to get from one configuration to another: a pure function, so that a dry run tells what
+ * will happen. `startedWith` is the configuration that the process was started with.
+ */
+export function compare(from: BridgeConfig, to: BridgeConfig, startedWith: BridgeConfig): Change {
+  const [before, after] = [describeParts(from), describeParts(to)];
+  const kept = keptParts(before, after);
+  const swaps = kept.size < before.size || kept.size < after.size;
+  const restartRequired = pendingRestart(to, startedWith);
+  const inPlace = inPlaceChanges(from, to);
+  const plan: ChangePlan = {
+    unchanged: !swaps && inPlace.length === 0 && sameAtStart(from, to) && sameRest(from, to),
+    routes: partsPlan(ids(from.routes), ids(to.routes), (id) => kept.has(partKey.route(id))),
+    sessions: partsPlan(connected(before, from), connected(after, to), (id) =>
+      ROLES.every((role) => !before.has(partKey.link(id, role)) || kept.has(partKey.link(id, role))),
+    ),
+    stores: STORE_ROLES.filter((role) => before.has(partKey.store(role)) && !kept.has(partKey.store(role))),
+    inPlace,
+    restartRequired,
+  };
+  return { plan, kept, swaps };
+}
+
+/** The parts of the document that are stored, and in force only after a restart of the process. */
+export function pendingRestart(config: BridgeConfig, startedWith: BridgeConfig): readonly string[] {
+  const [wanted, actual] = [atStart(config), atStart(startedWith)];
+  return AT_START.filter((part) => !isDeepStrictEqual(wanted[part], actual[part]));
+}
+
+/** What is described alike in both and needs nothing that is not. */
+function keptParts(
+  before: ReadonlyMap<string, PartDescription>,
+  after: ReadonlyMap<string, PartDescription>,
+): ReadonlySet<string> {
+  const kept = new Set([...after.keys()].filter((key) => isDeepStrictEqual(after.get(key), before.get(key))));
+  return kept.size === before.size && kept.size === after.size ? kept : new Set();
+}
+
+function atStart(config: BridgeConfig): Readonly<Record<(typeof AT_START)[number], unknown>> {
+  return {
+    http: config.http,
+    audit: config.audit,
+    config_watch: config.configWatch,
+    "bridge.id": config.bridge.id,
+    "bridge.instance_id": config.bridge.instanceId,
+  };
+}
+
+function sameAtStart(from: BridgeConfig, to: BridgeConfig): boolean {
+  return pendingRestart(from, to).length === 0;
+}
+
+/** Parts that nothing uses are no parts of a runtime, yet a document with them says something else. */
+function sameRest(from: BridgeConfig, to: BridgeConfig): boolean {
+  return (["sessions", "receivers", "senders", "bindings", "processors"] as const).every((kind) =>
+    isDeepStrictEqual(byId(from[kind]), byId(to[kind])),
+  );
+}
+
+/** The keys of the `bridge` block that are read whenever they are needed. */
+const IN_PLACE: readonly (readonly [key: string, field: Exclude<keyof BridgeConfig["bridge"], "id" | "instanceId">])[] =
+  [
+    ["bridge.deployment_mode", "deploymentMode"],
+    ["bridge.drain_timeout", "drainTimeoutMs"],
+    ["bridge.log_level", "logLevel"],
+    ["bridge.max_drain_timeout", "maxDrainTimeoutMs"],
+    ["bridge.per_record_drain_timeout", "perRecordDrainTimeoutMs"],
+    ["bridge.quiesce_timeout", "quiesceTimeoutMs"],
+    ["bridge.shutdown_timeout", "shutdownTimeoutMs"],
+    ["bridge.terminal_linger", "terminalLingerMs"],
+  ];
+
+function inPlaceChanges(from: BridgeConfig, to: BridgeConfig): readonly string[] {
+  return [
+    ...IN_PLACE.filter(([, field]) => from.bridge[field] !== to.bridge[field]).map(([key]) => key),
+    ...changedLimits("routes", from, to),
+    ...changedLimits("senders", from, to),
+  ];
+}
+
+function changedLimits(kind: "routes" | "senders", from: BridgeConfig, to: BridgeConfig): readonly string[] {
+  const before = new Map(from[kind].map((part) => [part.id, part]));
+  return to[kind]
+    .filter(({ id, rateLimit }) => before.has(id) && !isDeepStrictEqual(before.get(id)?.rateLimit, rateLimit))
+    .map(({ id }) => `${kind}.${id}.rate_limit`)
+    .toSorted();
+}
+
+function partsPlan(before: readonly string[], after: readonly string[], kept: (id: string) => boolean): PartsPlan {
+  const both = before.filter((id) => after.includes(id));
+  return {
+    added: after.filter((id) => !before.includes(id)).toSorted(),
+    removed: before.filter((id) => !after.includes(id)).toSorted(),
+    restarted: both.filter((id) => !kept(id)).toSorted(),
+    kept: both.filter(kept).toSorted(),
+  };
+}
+
+/** A session that nothing names is not connected, so there is nothing to stop or start. */
+function connected(parts: ReadonlyMap<string, PartDescription>, { sessions }: BridgeConfig): readonly string[] {
+  return ids(sessions).filter((id) => ROLES.some((role) => parts.has(partKey.link(id, role))));
+}
+
+function ids(parts: readonly { readonly id: string }[]): readonly string[] {
+  return parts.map(({ id }) => id);
+}
+
+function byId(parts: readonly { readonly id: string }[]): ReadonlyMap<string, unknown> {
+  return new Map(parts.map((part) => [part.id, part]));
+}

@@ -1,0 +1,107 @@
+import type { BridgeConfig, ReceiverConfig, RouteConfig, StoreRole } from "@bridge/config";
+import type { SessionRole } from "@bridge/ports";
+
+/** A part of a runtime as a configuration describes it; two that are described alike may stand in for each other. */
+export interface PartDescription {
+  readonly content: unknown;
+  /** The parts that it is built on: when one of them goes, it goes too. */
+  readonly needs: readonly string[];
+}
+
+export const ROLES: readonly SessionRole[] = ["source", "target"];
+export const STORE_ROLES: readonly StoreRole[] = ["dlq", "outbox", "lease"];
+
+/** The names of parts, unique over all kinds of them. */
+export const partKey = {
+  link: (sessionId: string, role: SessionRole): string => `link ${sessionId} ${role}`,
+  receiver: (id: string): string => `receiver ${id}`,
+  /** Bindings of one sender share it unless they name different sessions. */
+  sender: (id: string, sessionId: string | undefined): string =>
+    sessionId === undefined ? `sender ${id}` : `sender ${id} on session ${sessionId}`,
+  processor: (id: string): string => `processor ${id}`,
+  store: (role: StoreRole): string => `store ${role}`,
+  route: (id: string): string => `route ${id}`,
+};
+
+/** Everything that a runtime of this configuration is made of, by {@link partKey}. */
+export function describeParts(config: BridgeConfig): ReadonlyMap<string, PartDescription> {
+  const parts = new Map<string, PartDescription>();
+  for (const role of STORE_ROLES) {
+    const block = config.stores[role];
+    if (block !== undefined) parts.set(partKey.store(role), { content: block, needs: [] });
+  }
+  for (const session of config.sessions) {
+    for (const role of ROLES) {
+      if (!isNamed(config, session.id, role)) continue;
+      // A source half subscribes for its receivers and opens a window for all of their routes when it connects.
+      const fed = role === "source" ? fedBy(config, session.id) : [];
+      parts.set(partKey.link(session.id, role), { content: { session, fed }, needs: [] });
+    }
+  }
+  for (const route of config.routes) describeRoute(route, config, parts);
+  return parts;
+}
+
+function describeRoute(route: RouteConfig, config: BridgeConfig, parts: Map<string, PartDescription>): void {
+  const needs: string[] = [];
+  for (const id of route.processors) {
+    const key = partKey.processor(id);
+    parts.set(key, { content: config.processors.find((processor) => processor.id === id), needs: [] });
+    needs.push(key);
+  }
+  const receiver = config.receivers.find(({ id }) => id === route.receiverId);
+  if (receiver !== undefined) {
+    const key = partKey.receiver(receiver.id);
+    const link = receiver.sessionId === undefined ? [] : [partKey.link(receiver.sessionId, "source")];
+    parts.set(key, { content: { receiver, maxInFlight: route.policy.maxInFlight }, needs: link });
+    needs.push(key);
+  }
+  const bindings = route.bindings.map((id) => config.bindings.find((binding) => binding.id === id));
+  for (const binding of bindings) {
+    if (binding === undefined) continue;
+    const { senderId, sessionId } = binding;
+    const key = partKey.sender(senderId, sessionId);
+    const link = sessionId === undefined ? [] : [partKey.link(sessionId, "target")];
+    parts.set(key, { content: unlimited(config.senders.find(({ id }) => id === senderId)), needs: link });
+    needs.push(key);
+  }
+  for (const role of storesOf(route)) if (config.stores[role] !== undefined) needs.push(partKey.store(role));
+  parts.set(partKey.route(route.id), { content: { route: unlimited(route), bindings: bindings.map(wayOut) }, needs });
+}
+
+/** A limit applies without stopping anything. */
+function unlimited(part: { readonly rateLimit?: unknown } | undefined): unknown {
+  if (part === undefined) return undefined;
+  const { rateLimit: _, ...rest } = part;
+  return rest;
+}
+
+/** What a route knows of a binding; whether the binding itself names its session is for the naming in errors only. */
+function wayOut(binding: BridgeConfig["bindings"][number] | undefined): unknown {
+  if (binding === undefined) return undefined;
+  const { managed: _, ...rest } = binding;
+  return rest;
+}
+
+/** The stores that a route may write to or read from. A drain deletes the dead letter that a record redrove. */
+function storesOf({ deliveryMode, policy }: RouteConfig): readonly StoreRole[] {
+  const outbox = deliveryMode === "shared_outbox";
+  const dlq = [policy.onPermanentFailure, policy.onExpired, policy.onFiltered].includes("dlq");
+  return [...(outbox ? (["outbox"] as const) : []), ...(dlq || outbox ? (["dlq"] as const) : [])];
+}
+
+function isNamed(config: BridgeConfig, sessionId: string, role: SessionRole): boolean {
+  const users = role === "source" ? config.receivers : [...config.senders, ...config.bindings];
+  return users.some((part) => part.sessionId === sessionId);
+}
+
+/** The receivers that routes are fed by over this session, with the windows of those routes. */
+function fedBy(config: BridgeConfig, sessionId: string): readonly { receiver: ReceiverConfig; maxInFlight: number }[] {
+  return config.receivers
+    .filter((receiver) => receiver.sessionId === sessionId)
+    .flatMap((receiver) => {
+      const route = config.routes.find(({ receiverId }) => receiverId === receiver.id);
+      return route === undefined ? [] : [{ receiver, maxInFlight: route.policy.maxInFlight }];
+    })
+    .toSorted((a, b) => (a.receiver.id < b.receiver.id ? -1 : 1));
+}

@@ -1,0 +1,82 @@
+import type { BridgeConfig } from "@bridge/config";
+import type { Serial } from "./serial.ts";
+
+export interface ChangeQueueOptions {
+  /** Shared with all other requests. */
+  readonly requests: Serial;
+  /** Whether a configuration is being brought into force right now. */
+  readonly busy: () => boolean;
+  readonly change: (config: BridgeConfig, signal: AbortSignal) => Promise<"applied" | "accepted">;
+  /** Bounds changes that nobody waits for any more. */
+  readonly root: AbortSignal;
+  /** Told of a change that had been accepted and failed, and with `undefined` when that is over. */
+  readonly refused: (error: unknown) => void;
+}
+
+interface Change {
+  readonly config: BridgeConfig;
+}
+
+/** Configurations on their way into force: one at a time, and of those that wait the newest. */
+export class ChangeQueue {
+  readonly #options: ChangeQueueOptions;
+  #newest: Change | undefined;
+  /** The last one that was accepted without being tried, because a newer one waited behind it. */
+  #passedOver: BridgeConfig | undefined;
+
+  constructor(options: ChangeQueueOptions) {
+    this.#options = options;
+  }
+
+  async apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
+    signal.throwIfAborted();
+    if (!this.#options.busy()) return this.#enqueue(config, signal);
+    this.#accept(config);
+    return "accepted";
+  }
+
+  /** Nobody waits for it: what becomes of it is told in the view. */
+  #accept(config: BridgeConfig): void {
+    const { root, refused } = this.#options;
+    this.#enqueue(config, root).then(
+      () => refused(undefined),
+      (error: unknown) => refused(error),
+    );
+  }
+
+  async #enqueue(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
+    const change: Change = { config };
+    this.#newest = change;
+    const turn = Promise.withResolvers<void>();
+    const onAbort = (): void => turn.reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    const served = this.#options.requests.run(() => {
+      signal.removeEventListener("abort", onAbort);
+      turn.resolve();
+      return this.#serve(change, signal);
+    });
+    // Given up while it waits, it is answered at once; its turn then comes to nothing.
+    served.catch(() => {});
+    await turn.promise;
+    return served;
+  }
+
+  async #serve(change: Change, signal: AbortSignal): Promise<"applied" | "accepted"> {
+    if (change !== this.#newest) {
+      if (!signal.aborted) this.#passedOver = change.config;
+      signal.throwIfAborted();
+      return "accepted";
+    }
+    const passedOver = this.#passedOver;
+    this.#passedOver = undefined;
+    try {
+      signal.throwIfAborted();
+      return await this.#options.change(change.config, signal);
+    } catch (error) {
+      // The newest one comes to nothing, so the one before it, which was accepted, has its turn after all.
+      if (passedOver !== undefined && this.#newest === change) this.#accept(passedOver);
+      else if (passedOver !== undefined) this.#passedOver = passedOver;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import type { BridgeConfig } from "@bridge/config";
+import type { DlqAdmin, DlqStore, OutboxRecord, Seams, SourceMessage } from "@bridge/ports";
+import type { Accounts } from "../accounting/accounts.ts";
+import { redrive } from "../dlq/redrive.ts";
+import type { RedriveResult } from "../dlq/redrive-result.ts";
+import { OperationError } from "../operation-error.ts";
+import { deadLetterRecords, type MoveResult } from "../outbox/dead-letter-record.ts";
+import type { InjectResult } from "../route/inject-result.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { StorePool } from "./store-pool.ts";
+
+export interface OperationsOptions {
+  readonly seams: Seams;
+  readonly stores: StorePool;
+  readonly accounts: Accounts;
+  readonly config: () => BridgeConfig;
+  /** Whatever runtime there is, also one that is stopped. */
+  readonly runtime: () => Runtime | undefined;
+  /** The runtime that carries messages. @throws OperationError `unavailable` without one */
+  readonly current: () => Runtime;
+}
+
+/** What operators do with messages: see `Supervisor`. */
+export class Operations {
+  readonly #options: OperationsOptions;
+  readonly #redriving = new Set<string>();
+
+  constructor(options: OperationsOptions) {
+    this.#options = options;
+  }
+
+  async inject(routeId: string, message: SourceMessage, signal: AbortSignal): Promise<InjectResult> {
+    return this.#options.current().inject(routeId, message, signal);
+  }
+
+  async redrive(ids: readonly string[], signal: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult> {
+    const { current, stores, seams, accounts, config } = this.#options;
+    const runtime = current();
+    const store = stores.dlq();
+    if (store === undefined) throw new OperationError("not_found", "no DLQ store configured");
+    if (!canDelete(store)) throw new OperationError("not_found", "no DLQ admin store configured");
+    const result = await redrive({
+      ids,
+      store,
+      target: {
+        inject: (routeId, message, bound) => runtime.inject(routeId, message, bound),
+        replay: async (entry, bound) => runtime.replay(entry, bound),
+        deliveryMode: (routeId) => config().routes.find((route) => route.id === routeId)?.deliveryMode,
+      },
+      busy: this.#redriving,
+      logger: seams.logger,
+      signal,
+      replayTimeoutMs,
+    });
+    accounts.redrives += result.redriven;
+    accounts.redriveFailures += result.failed;
+    return result;
+  }
+
+  async deadLetterRecords(ids: readonly string[], signal: AbortSignal): Promise<MoveResult> {
+    const { stores, accounts, runtime, seams } = this.#options;
+    const outbox = stores.outbox();
+    const dlq = stores.dlq();
+    if (outbox === undefined) throw new OperationError("not_found", "no outbox store configured");
+    if (dlq === undefined) throw new OperationError("not_found", "no DLQ store configured");
+    const moved = (record: OutboxRecord): void => {
+      accounts.leg(record.routeId, record.bindingId).drain("dead_lettered");
+      runtime()?.left(record);
+    };
+    return deadLetterRecords(ids, { ...seams, outbox, dlq, moved }, signal);
+  }
+}
+
+function canDelete(store: DlqStore): store is DlqStore & { readonly admin: DlqAdmin } {
+  return store.admin !== undefined;
+}
