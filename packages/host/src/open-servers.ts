@@ -36,18 +36,21 @@ const USUAL_ADDRESS = { admin: ":8080", monitor: ":8081" } as const;
 export async function openServers({ supervisor, auditor, http, keys, seams }: ServersOptions): Promise<Servers> {
   const shared = { ...seams, supervisor: () => supervisor, auditor, corsOrigins: http?.corsOrigins };
   const adminKeys = { adminApiKey: keys.admin };
+  const bound: { readonly server: "admin" | "monitor"; readonly listener: Listener }[] = [];
   const bind = async (server: "admin" | "monitor", addr: string, app: FetchApp): Promise<Listener> => {
-    using bound = deadline(BIND_TIMEOUT_MS, new Error(`not bound after ${BIND_TIMEOUT_MS} ms`));
+    using budget = deadline(BIND_TIMEOUT_MS, new Error(`not bound after ${BIND_TIMEOUT_MS} ms`));
     try {
-      const listener = await listen({ ...seams, addr, app, tls: tlsOf(http) }, bound.signal);
+      const listener = await listen({ ...seams, addr, app, tls: tlsOf(http) }, budget.signal);
       seams.logger.info(LISTENS[server], { url: listener.url });
+      bound.push({ server, listener });
       return listener;
     } catch (error) {
       throw new Error(`the ${server} server (http.${server}_addr): ${messageOf(error)}`, { cause: error });
     }
   };
 
-  const monitorApp = createMonitorApp({ ...shared, keys: { ...adminKeys, monitorApiKey: keys.monitor } });
+  const servers = () => bound.map(({ server, listener }) => ({ server, stats: listener.stats() }));
+  const monitorApp = createMonitorApp({ ...shared, servers, keys: { ...adminKeys, monitorApiKey: keys.monitor } });
   const monitor = await bind("monitor", http?.monitorAddr ?? USUAL_ADDRESS.monitor, monitorApp);
   if (keys.admin === undefined) {
     seams.logger.warn("no admin server: set BRIDGE_ADMIN_API_KEY, or http.admin_api_key in the configuration");

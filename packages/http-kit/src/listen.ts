@@ -1,17 +1,12 @@
-import { readFile } from "node:fs/promises";
-import { createServer as createHttpServer, type Server } from "node:http";
-import { createServer as createHttpsServer } from "node:https";
-import { orAborted, type Seams } from "@bridge/ports";
-import { BoundServer, type FetchApp, type Listener } from "./bound-server.ts";
-import { type ListenAddress, parseListenAddress } from "./listen-address.ts";
+import type { IncomingMessage, RequestListener } from "node:http";
+import { BoundedServer, type ServerLimits, type TlsFiles } from "@bridge/net-kit";
+import { type Random, type Seams, systemClock } from "@bridge/ports";
+import { getRequestListener, RequestError } from "@hono/node-server";
+import { CORRELATION_HEADER, SECURITY_HEADERS } from "./common-headers.ts";
+import { parseListenAddress } from "./listen-address.ts";
+import { AppListener, type FetchApp, type Listener } from "./listener.ts";
 
-/** PEM files, read once. */
-export interface TlsFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
-}
-
-export interface ListenOptions extends Pick<Seams, "logger" | "random"> {
+export interface ListenOptions extends Pick<Seams, "logger" | "random">, Partial<Pick<Seams, "clock">> {
   /** `:8080`, `host:8080` or `[::1]:8080`. */
   readonly addr: string;
   readonly app: FetchApp;
@@ -19,65 +14,67 @@ export interface ListenOptions extends Pick<Seams, "logger" | "random"> {
   readonly tls?: TlsFiles | undefined;
 }
 
-const LIMITS = {
-  /** Head and body of a request have to be there by then; checked every `connectionsCheckingInterval`. */
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
-  connectionsCheckingInterval: 5_000,
+const LIMITS: ServerLimits = {
+  connections: 1_000,
+  headerSize: 16_384,
+  headerTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
   /** Above the 60 s that load balancers commonly keep a connection idle, so that it is not us who cut it. */
-  keepAliveTimeout: 65_000,
-  maxHeaderSize: 16_384,
-} as const;
-const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
-const MAX_CONNECTIONS = 1_000;
+  idleTimeoutMs: 65_000,
+  handshakeTimeoutMs: 10_000,
+};
 
 /**
  * Resolves once the address is bound. `signal` bounds the binding, not the life of the listener.
  * @throws Error when the address is malformed or taken, or the TLS files cannot be used; names them
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<Listener> {
-  const { addr, app, tls, logger, random } = options;
+  const { addr, app, tls, logger, random, clock = systemClock } = options;
   const address = parseListenAddress(addr);
-  const server = await createServer(tls);
-  server.maxConnections = MAX_CONNECTIONS;
-  const listener = new BoundServer(server, app, random, tls === undefined ? "http" : "https");
+  const take = carry(app, random);
   try {
-    await orAborted(bind(server, address), signal);
+    const server = await BoundedServer.open(
+      {
+        ...address,
+        limits: LIMITS,
+        tls,
+        // A missing Host header is answered by us: as JSON, and not at all to HTTP/1.0, which has none.
+        requireHostHeader: false,
+        // Whatever a client expects, it gets the ordinary answer.
+        on: { request: take, checkExpectation: take },
+        refusalHeaders: () => ownHeaders(random.id()),
+        clock,
+        logger,
+      },
+      signal,
+    );
+    server.onFault((error) => logger.error("listener failed", { addr, error: error.message }));
+    return new AppListener(server, tls === undefined ? "http" : "https");
   } catch (error) {
-    await listener[Symbol.asyncDispose]();
     throw new Error(`cannot listen on ${addr}: ${(error as Error).message}`, { cause: error });
   }
-  server.on("error", (error) => logger.error("listener failed", { addr, error: error.message }));
-  return listener;
 }
 
-async function createServer(tls: TlsFiles | undefined): Promise<Server> {
-  // A missing Host header is answered by us: as JSON, and not at all to HTTP/1.0, which has none.
-  const options = { ...LIMITS, requireHostHeader: false };
-  if (tls === undefined) return createHttpServer(options);
-  try {
-    const [cert, key] = await Promise.all([readFile(tls.certFile), readFile(tls.keyFile)]);
-    return createHttpsServer({
-      ...options,
-      cert,
-      key,
-      minVersion: "TLSv1.2",
-      handshakeTimeout: TLS_HANDSHAKE_TIMEOUT_MS,
-    });
-  } catch (error) {
-    const { certFile, keyFile } = tls;
-    throw new Error(`cannot use the TLS files ${certFile} and ${keyFile}: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
-}
-
-function bind(server: Server, { host, port }: ListenAddress): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ port, host }, () => {
-      server.off("error", reject);
-      resolve();
-    });
+function carry(app: FetchApp, random: Random): RequestListener {
+  const answer = getRequestListener((request, env) => app.fetch(request, env), {
+    overrideGlobalObjects: false,
+    errorHandler: (error) => refusal(error, random.id()),
   });
+  return (incoming: IncomingMessage, outgoing) => {
+    if (incoming.httpVersion === "1.0") incoming.headers.host ??= "localhost";
+    void answer(incoming, outgoing);
+  };
+}
+
+/** A request that the app never saw, because its target or host is malformed; or a fault of the carrier. */
+function refusal(error: unknown, correlationId: string): Response {
+  const isRequest = error instanceof RequestError;
+  return new Response(JSON.stringify({ error: isRequest ? "malformed request" : "internal error" }), {
+    status: isRequest ? 400 : 500,
+    headers: { ...ownHeaders(correlationId), "Content-Type": "application/json" },
+  });
+}
+
+function ownHeaders(correlationId: string): Readonly<Record<string, string>> {
+  return { ...SECURITY_HEADERS, [CORRELATION_HEADER]: correlationId };
 }

@@ -1,12 +1,11 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { request } from "node:https";
-import { readFile } from "node:fs/promises";
 import { silentLogger, systemRandom } from "@bridge/ports";
+import { certificates } from "@bridge/tooling/certificates";
 import { describe, expect, it } from "vitest";
 import { listen, type Listener } from "../src/index.ts";
 import { parseListenAddress } from "../src/listen-address.ts";
-import { selfSigned } from "./self-signed.ts";
 import { startServer } from "./server.ts";
 
 const seams = { logger: silentLogger, random: systemRandom() };
@@ -118,14 +117,14 @@ describe("listen", () => {
   });
 
   it("serves TLS from files, and nothing older than 1.2", async () => {
-    await using files = await selfSigned();
-    await using server = await startServer({ tls: files });
+    using made = certificates("server");
+    await using server = await startServer({
+      tls: { certFile: made.path("server.crt"), keyFile: made.path("server.key") },
+    });
     expect(server.url).toMatch(/^https:/);
-    const ca = await readFile(files.certFile, "utf8");
     const status = (options: object): Promise<number | undefined> =>
       new Promise((resolve, reject) => {
-        const trusting = { ca, checkServerIdentity: () => undefined, agent: false, ...options };
-        request(`${server.url}/`, trusting, (response) => {
+        request(`${server.url}/`, { ca: made.authority.cert, agent: false, ...options }, (response) => {
           response.resume();
           resolve(response.statusCode);
         })
@@ -133,18 +132,27 @@ describe("listen", () => {
           .end();
       });
     expect(await status({})).toBe(401);
-    await expect(status({ maxVersion: "TLSv1.1", minVersion: "TLSv1" })).rejects.toThrow(/protocol|version/i);
+    expect(await status({ maxVersion: "TLSv1.2" })).toBe(401);
+    const old = { maxVersion: "TLSv1.1", minVersion: "TLSv1", ciphers: "DEFAULT@SECLEVEL=0" };
+    await expect(status(old)).rejects.toThrow(/protocol|version/i);
   });
 
-  it("names the TLS files that it cannot use", async () => {
-    await using files = await selfSigned();
-    const tls = { certFile: files.keyFile, keyFile: `${files.keyFile}.missing` };
-    await expect(listen({ addr: "127.0.0.1:0", app: slowApp(), tls, ...seams }, soon())).rejects.toThrow(
-      `cannot use the TLS files ${tls.certFile} and ${tls.keyFile}: ENOENT`,
+  it("names the TLS file that it cannot use, and what is wrong with it", async () => {
+    using made = certificates("server", "other");
+    const open = (certFile: string, keyFile: string): Promise<Listener> =>
+      listen({ addr: "127.0.0.1:0", app: slowApp(), tls: { certFile, keyFile }, ...seams }, soon());
+    const [cert, key, other] = ["server.crt", "server.key", "other.key"].map((file) => made.path(file)) as [
+      string,
+      string,
+      string,
+    ];
+    await expect(open(cert, `${key}.missing`)).rejects.toThrow(
+      `cannot listen on 127.0.0.1:0: ${key}.missing cannot be read: ENOENT`,
     );
-    const swapped = { certFile: files.keyFile, keyFile: files.certFile };
-    await expect(listen({ addr: "127.0.0.1:0", app: slowApp(), tls: swapped, ...seams }, soon())).rejects.toThrow(
-      /cannot use the TLS files/,
+    await expect(open(key, cert)).rejects.toThrow(`${key} holds no certificate in PEM form`);
+    await expect(open(cert, cert)).rejects.toThrow(`${cert} holds no private key`);
+    await expect(open(cert, other)).rejects.toThrow(
+      `the key in ${other} does not belong to the certificate in ${cert}`,
     );
   });
 });

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import type { TlsFiles } from "@bridge/net-kit";
 import { type Clock, type Logger, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import * as v from "valibot";
 import {
@@ -12,7 +13,6 @@ import {
   listen,
   serve,
   type ServeOptions,
-  type TlsFiles,
 } from "../src/index.ts";
 
 export const KEY = "correct-horse-battery";

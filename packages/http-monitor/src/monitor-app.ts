@@ -9,7 +9,7 @@ import {
   type ThrottleOptions,
 } from "@bridge/http-kit";
 import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
-import { renderMetrics } from "@bridge/telemetry";
+import { renderMetrics, renderServerMetrics, type ServerStats } from "@bridge/telemetry";
 import type { Hono } from "hono";
 import type { ConfigWatch } from "./config-watch.ts";
 import { probes } from "./probes.ts";
@@ -29,7 +29,9 @@ export interface MonitorAppOptions extends Partial<Seams> {
   readonly keys: MonitorKeys;
   /** Takes the failed logins. */
   readonly auditor: Auditor;
-  /** The text of `/metrics`. Default: that of `@bridge/telemetry`; empty without a bridge. */
+  /** The listeners that `/metrics` is to show. Default: none. */
+  readonly servers?: (() => readonly ServerStats[]) | undefined;
+  /** The text of `/metrics`. Default: that of `@bridge/telemetry`. */
   readonly metrics?: (() => string) | undefined;
   /** What is known of a watched configuration source. Default: none is watched. */
   readonly configWatch?: (() => ConfigWatch | undefined) | undefined;
@@ -53,11 +55,12 @@ const NAMED_SCHEMAS = {
  * @throws Error when a key, a key name or an origin is malformed
  */
 export function createMonitorApp(options: MonitorAppOptions): Hono {
-  const { supervisor, configWatch = () => undefined } = options;
+  const { supervisor, servers = () => [], configWatch = () => undefined } = options;
   const view = () => supervisor()?.view() ?? UNWIRED_VIEW;
   const metrics = (): string => {
     const bridge = supervisor();
-    return bridge === undefined ? "" : renderMetrics(bridge.stats(), bridge.view());
+    const ofBridge = bridge === undefined ? "" : renderMetrics(bridge.stats(), bridge.view());
+    return ofBridge + renderServerMetrics(servers());
   };
   return serve<never>({
     server: "monitor",

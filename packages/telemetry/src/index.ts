@@ -1,1 +1,2 @@
 export { renderMetrics } from "./render-metrics.ts";
+export { renderServerMetrics, type ServerStats } from "./server-metrics.ts";

@@ -36,6 +36,11 @@ export function httpTransport(): TransportPlugin {
             listeners,
             address,
             path: requestPath(options.path ?? `/ingest/${encodeURIComponent(id)}`),
+            tls: options.tls && {
+              certFile: options.tls.cert_file,
+              keyFile: options.tls.key_file,
+              clientCaFile: options.tls.client_ca_file,
+            },
             apiKey: options.api_key,
             maxBody: options.max_body,
             responseTimeoutMs: options.response_timeout,

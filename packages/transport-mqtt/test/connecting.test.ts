@@ -5,10 +5,10 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tcpProxy } from "@bridge/conformance";
+import { type Certificates, certificates } from "@bridge/tooling/certificates";
 import type { Packet } from "mqtt-packet";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { noMosquitto } from "./support/brokers.ts";
-import { type Certificates, certificates } from "./support/certificates.ts";
 import { mosquitto, type MosquittoOptions } from "./support/mosquitto.ts";
 import {
   accept,

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ListenerStats, TlsFiles } from "@bridge/net-kit";
 import type { Clock, Delivery, Logger, Receiver } from "@bridge/ports";
 import { apiKeyCheck } from "./api-key.ts";
 import { Backlog, type BacklogLimits, type Reservation } from "./backlog.ts";
@@ -13,11 +14,14 @@ import { correlationIdOf, malformed, REFUSALS, refuse, type Reply } from "./repl
 
 /** The header fields of one request, their size aside. Above it: 431. */
 const MAX_HEADER_FIELDS = 256;
+
 export interface HttpReceiverDeps {
   readonly id: string;
   readonly listeners: Listeners;
   readonly address: ListenAddress;
   readonly path: string;
+  /** The same for all receivers of the address. */
+  readonly tls: TlsFiles | undefined;
   readonly apiKey: string | undefined;
   /** Bytes. */
   readonly maxBody: number;
@@ -50,8 +54,8 @@ export class HttpReceiver implements Receiver, Mount {
   }
 
   async open(signal: AbortSignal): Promise<void> {
-    const { listeners, address, path, clock, logger, responseTimeoutMs } = this.#deps;
-    this.#mounted = await listeners.mount({ address, path, mount: this, clock, logger }, signal);
+    const { listeners, address, path, tls, clock, logger, responseTimeoutMs } = this.#deps;
+    this.#mounted = await listeners.mount({ address, path, tls, mount: this, clock, logger }, signal);
     if (this.#disposed) {
       await this.#mounted[Symbol.asyncDispose]();
       throw new Error(`receiver "${this.id}" was closed while it opened`);
@@ -60,7 +64,12 @@ export class HttpReceiver implements Receiver, Mount {
     // One timer for all requests; a caller may wait up to a tenth longer than it was told.
     const tickMs = Math.max(5, Math.min(1_000, responseTimeoutMs / 10));
     this.#sweeper = clock.every(tickMs, () => this.#sweep());
-    logger.info("HTTP receiver listens", { addr: address.text, port: this.#mounted.port, path });
+    logger.info("HTTP receiver listens", {
+      addr: address.text,
+      port: this.#mounted.port,
+      path,
+      tls: tls !== undefined,
+    });
   }
 
   async *receive(signal: AbortSignal): AsyncGenerator<Delivery, void, undefined> {
@@ -87,6 +96,7 @@ export class HttpReceiver implements Receiver, Mount {
       waitingBytes: this.#backlog.bytes,
       unanswered: this.#unanswered.size,
       ...this.#counts,
+      ...listenerCounters(this.#mounted?.stats()),
     };
   }
 
@@ -192,6 +202,19 @@ export class HttpReceiver implements Receiver, Mount {
     if (exchange.reservation !== undefined) this.#backlog.release(exchange.reservation);
     exchange.reservation = undefined;
   }
+}
+
+/** Each receiver shows the whole of the listener that it shares. */
+function listenerCounters(stats: ListenerStats | undefined): Readonly<Record<string, number>> {
+  if (stats === undefined) return {};
+  const { tls, ...connections } = stats;
+  if (tls === undefined) return connections;
+  return {
+    ...connections,
+    tlsExpiresAt: Math.floor(tls.expiresAt / 1_000),
+    tlsStale: Number(tls.stale),
+    tlsHandshakesFailed: tls.handshakesFailed,
+  };
 }
 
 /** 0 when it is not announced: the body is chunked, or there is none. */

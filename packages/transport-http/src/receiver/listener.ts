@@ -1,24 +1,14 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import type { Clock, Logger } from "@bridge/ports";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { BoundedServer, type ListenerStats, type ServerLimits, type TlsFiles } from "@bridge/net-kit";
+import { type Clock, deadline, type Logger } from "@bridge/ports";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { ListenAddress } from "./listen-address.ts";
 import { listenError } from "./listen-error.ts";
-import { malformed, REFUSALS, refuse } from "./reply.ts";
+import { COMMON_HEADERS, malformed, REFUSALS, refuse } from "./reply.ts";
 
 /** What a listener bounds for all of its receivers; times in milliseconds. */
-export interface ListenerLimits {
-  readonly connections: number;
-  /** The size of a request's header, in bytes. Above it: 431. */
-  readonly headerSize: number;
-  /** From the first byte of a request to the end of its header. Above it: 408. */
-  readonly headerTimeoutMs: number;
-  /** From the first byte of a request to the end of its body. Above it: 408. */
-  readonly requestTimeoutMs: number;
-  /** How long an idle connection is kept: longer than proxies usually keep theirs, so that they close first. */
-  readonly idleTimeoutMs: number;
+export interface ListenerLimits extends ServerLimits {
   /** How long callers may take to read their last answers when the listener closes. */
   readonly closeTimeoutMs: number;
 }
@@ -29,6 +19,7 @@ export const LISTENER_LIMITS: ListenerLimits = {
   headerTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
   idleTimeoutMs: 65_000,
+  handshakeTimeoutMs: 10_000,
   closeTimeoutMs: 2_000,
 };
 
@@ -44,13 +35,16 @@ export interface ListenerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: ListenerLimits;
+  /** Default: plain HTTP. */
+  readonly tls: TlsFiles | undefined;
 }
 
 /** One HTTP server and the receivers that it serves. */
 export class Listener {
   readonly address: ListenAddress;
   readonly #deps: ListenerDeps;
-  readonly #server: Server;
+  readonly tls: TlsFiles | undefined;
+  #server: BoundedServer | undefined;
   /**
    * By path, longest first, `/` written as the empty string. `undefined` is a receiver that has closed: until the
    * listener does, its callers are asked to come back, for to them 404 would mean never.
@@ -59,48 +53,25 @@ export class Listener {
 
   private constructor(address: ListenAddress, deps: ListenerDeps) {
     this.address = address;
+    this.tls = deps.tls;
     this.#deps = deps;
-    const { limits } = deps;
-    const handle = getRequestListener(
-      (_request, { incoming, outgoing }) => {
-        this.#dispatch(incoming as IncomingMessage, outgoing as ServerResponse);
-        return RESPONSE_ALREADY_SENT;
-      },
-      {
-        hostname: "localhost",
-        overrideGlobalObjects: false,
-        // Each receiver reads or refuses the body itself.
-        autoCleanupIncoming: false,
-        errorHandler: (error) => this.#failed(error),
-      },
-    );
-    this.#server = createServer(
-      {
-        maxHeaderSize: limits.headerSize,
-        headersTimeout: limits.headerTimeoutMs,
-        requestTimeout: limits.requestTimeoutMs,
-        connectionsCheckingInterval: Math.min(1_000, limits.headerTimeoutMs),
-        keepAliveTimeout: limits.idleTimeoutMs,
-      },
-      (incoming, outgoing) => void handle(incoming, outgoing),
-    );
-    this.#server.on("checkContinue", (incoming, outgoing) => void handle(incoming, outgoing));
-    // Node would silently leave out the headers beyond its count; the receivers refuse such a request instead.
-    this.#server.maxHeadersCount = 0;
-    this.#server.maxConnections = limits.connections;
   }
 
-  /** @throws Error naming the address and the remedy when it cannot be listened on */
+  /** @throws Error naming the address and the remedy when it cannot be listened on, or the TLS file that is of no use */
   static async open(address: ListenAddress, deps: ListenerDeps): Promise<Listener> {
     const listener = new Listener(address, deps);
+    const take = listener.#handler();
     const { host, port } = address;
-    listener.#server.listen(host === undefined ? { port } : { host, port });
+    const options = { ...deps, host, port, requireHostHeader: true, refusalHeaders: () => COMMON_HEADERS };
     try {
-      await once(listener.#server, "listening");
+      // Those who wait for it give up by themselves.
+      const unbounded = new AbortController().signal;
+      const on = { request: take, checkContinue: take };
+      listener.#server = await BoundedServer.open({ ...options, on }, unbounded);
     } catch (error) {
       throw listenError(address, error);
     }
-    listener.#server.on("error", (error) =>
+    listener.#server.onFault((error) =>
       deps.logger.error("HTTP listener failed", { addr: address.text, error: error.message }),
     );
     return listener;
@@ -108,7 +79,11 @@ export class Listener {
 
   /** The port that it listens on: another one than asked for when that was 0. */
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return this.#server?.address.port ?? this.address.port;
+  }
+
+  stats(): ListenerStats | undefined {
+    return this.#server?.stats();
   }
 
   /** @throws Error when another receiver has the path */
@@ -126,16 +101,25 @@ export class Listener {
 
   /** Stops listening, lets the answers under way go out, and cuts what is left when that takes too long. */
   async close(): Promise<void> {
-    const { clock, limits } = this.#deps;
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    // A connection becomes idle when its answer is out, and nobody but us would end it then.
-    const sweeper = clock.every(20, () => this.#server.closeIdleConnections());
-    const bound = new AbortController();
-    await Promise.race([closed, clock.delay(limits.closeTimeoutMs, bound.signal).catch(() => {})]);
-    bound.abort();
-    sweeper[Symbol.dispose]();
-    this.#server.closeAllConnections();
-    await closed;
+    using bound = deadline(this.#deps.limits.closeTimeoutMs, new Error("callers took too long to read their answers"));
+    await this.#server?.close(bound.signal);
+  }
+
+  #handler(): RequestListener {
+    const handle = getRequestListener(
+      (_request, { incoming, outgoing }) => {
+        this.#dispatch(incoming as IncomingMessage, outgoing as ServerResponse);
+        return RESPONSE_ALREADY_SENT;
+      },
+      {
+        hostname: "localhost",
+        overrideGlobalObjects: false,
+        // Each receiver reads or refuses the body itself.
+        autoCleanupIncoming: false,
+        errorHandler: (error) => this.#failed(error),
+      },
+    );
+    return (incoming, outgoing) => void handle(incoming, outgoing);
   }
 
   #set(key: string, mount: Mount | undefined): void {
@@ -158,7 +142,7 @@ export class Listener {
     const bad = error instanceof RequestError;
     if (!bad) this.#deps.logger.error("HTTP request failed", { addr: this.address.text, error: String(error) });
     const body = bad ? malformed(error.message).body : JSON.stringify({ error: "internal error" });
-    const headers = { "content-type": "application/json", "x-content-type-options": "nosniff" };
+    const headers = { ...COMMON_HEADERS, "Content-Type": "application/json" };
     return new Response(body, { status: bad ? 400 : 500, headers });
   }
 }

@@ -1,8 +1,10 @@
+import { type ListenerStats, sameTlsFiles, type TlsFiles } from "@bridge/net-kit";
 import { type Clock, type Logger, orAborted } from "@bridge/ports";
 import type { ListenAddress } from "./listen-address.ts";
 import { Listener, LISTENER_LIMITS, type ListenerLimits, type Mount } from "./listener.ts";
 
 interface Shared {
+  readonly tls: TlsFiles | undefined;
   readonly listener: Promise<Listener>;
   users: number;
 }
@@ -11,6 +13,7 @@ export interface MountOptions {
   readonly address: ListenAddress;
   readonly path: string;
   readonly mount: Mount;
+  readonly tls: TlsFiles | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -18,6 +21,8 @@ export interface MountOptions {
 /** A receiver's place on a listener; disposing it gives the place up, and with the last one the listener closes. */
 export interface Mounted extends AsyncDisposable {
   readonly port: number;
+  /** Of the whole listener. */
+  stats(): ListenerStats | undefined;
 }
 
 /**
@@ -34,13 +39,19 @@ export class Listeners {
     this.#limits = limits;
   }
 
-  /** @throws Error when the address cannot be listened on or the path is taken; the signal's reason when it aborts */
-  async mount({ address, path, mount, clock, logger }: MountOptions, signal: AbortSignal): Promise<Mounted> {
+  /** @throws Error when the address cannot be listened on, is shared under other TLS files, or the path is taken; the signal's reason when it aborts */
+  async mount({ address, path, mount, tls, clock, logger }: MountOptions, signal: AbortSignal): Promise<Mounted> {
     const key = address.text;
     const shared = this.#open.get(key) ?? {
-      listener: Listener.open(address, { clock, logger, limits: this.#limits }),
+      tls,
+      listener: Listener.open(address, { clock, logger, limits: this.#limits, tls }),
       users: 0,
     };
+    if (!sameTlsFiles(shared.tls, tls)) {
+      throw new Error(
+        `receiver "${mount.id}": ${key} is shared with a receiver that has other tls options: give all receivers of an address the same`,
+      );
+    }
     this.#open.set(key, shared);
     shared.users++;
     try {
@@ -51,7 +62,7 @@ export class Listeners {
         place[Symbol.dispose]();
         return this.#leave(key, shared);
       };
-      return { port: listener.port, [Symbol.asyncDispose]: () => (left ??= leave()) };
+      return { port: listener.port, stats: () => listener.stats(), [Symbol.asyncDispose]: () => (left ??= leave()) };
     } catch (error) {
       await this.#leave(key, shared);
       throw error;

@@ -1,4 +1,4 @@
-import { describe, duration, integer, secret } from "@bridge/ports/options";
+import { describe, duration, integer, secret, text as fileName } from "@bridge/ports/options";
 import * as v from "valibot";
 import { parseListenAddress } from "./listen-address.ts";
 
@@ -21,6 +21,15 @@ const path = v.pipe(
   v.check((text) => !text.split("/").some((part) => part === "." || part === ".."), "a path has no . or .. segments"),
 );
 
+const tls = v.strictObject({
+  cert_file: describe(fileName(), "PEM file of the certificate, and of those that lead from it to its authority."),
+  key_file: describe(fileName(), "PEM file of its private key, without a passphrase."),
+  client_ca_file: describe(
+    v.optional(fileName()),
+    "PEM file of authorities: only callers with a certificate of one of them come in.",
+  ),
+});
+
 /** Options of an `http` receiver (contract §8). */
 export const receiverOptions = v.pipe(
   v.strictObject({
@@ -38,7 +47,7 @@ export const receiverOptions = v.pipe(
     ),
     allow_anonymous: describe(
       v.optional(v.boolean("expected true or false"), false),
-      "Takes messages from anybody who can reach an address beyond loopback, when there is no api_key.",
+      "Takes messages from anybody who can reach an address beyond loopback, with neither api_key nor tls.client_ca_file.",
     ),
     max_body: describe(
       v.optional(integer(1, 2 ** 30), 2 ** 20),
@@ -48,14 +57,19 @@ export const receiverOptions = v.pipe(
       v.optional(v.pipe(duration(), v.minValue(1, "must be above 0")), "30s"),
       "How long a caller waits for its message to be settled. After that the delivery is cancelled and answered 503.",
     ),
+    tls: describe(
+      v.optional(tls),
+      "Switches the listener to TLS, 1.2 and above. The files are read again when they change. The same for all receivers of an address.",
+    ),
   }),
   v.forward(
     v.check(
       (options) =>
         options.api_key !== undefined ||
+        options.tls?.client_ca_file !== undefined ||
         options.allow_anonymous ||
         parseListenAddress(options.addr)?.loopback !== false,
-      "this address can be reached from other machines: set api_key, or allow_anonymous: true to take messages from anybody",
+      "this address can be reached from other machines: set api_key, tls.client_ca_file, or allow_anonymous: true to take messages from anybody",
     ),
     ["addr"],
   ),

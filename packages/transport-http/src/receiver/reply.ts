@@ -14,6 +14,9 @@ export interface Reply {
   readonly close?: boolean;
 }
 
+/** On every answer, whatever it says. */
+export const COMMON_HEADERS = { "X-Content-Type-Options": "nosniff" } as const;
+
 const RETRY_SOON = ["Retry-After", "1"];
 
 /** Every answer that is not an acceptance. */
@@ -63,6 +66,8 @@ export function replyTo(settlement: Settlement): Reply {
   }
 }
 
+const COMMON_HEADER_LIST: readonly string[] = Object.entries(COMMON_HEADERS).flat();
+
 /** Sends `reply`; does nothing when the caller is gone. `correlationId` is the message's, when there is one. */
 export function sendReply(outgoing: ServerResponse, reply: Reply, correlationId: string | undefined): void {
   if (outgoing.destroyed) return;
@@ -71,8 +76,7 @@ export function sendReply(outgoing: ServerResponse, reply: Reply, correlationId:
     "application/json",
     "Content-Length",
     String(reply.body.length),
-    "X-Content-Type-Options",
-    "nosniff",
+    ...COMMON_HEADER_LIST,
   ];
   if (correlationId !== undefined) headers.push("X-Correlation-ID", toHeaderValue(correlationId));
   if (reply.headers !== undefined) headers.push(...reply.headers);

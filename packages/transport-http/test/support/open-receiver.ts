@@ -55,6 +55,7 @@ export async function openSmallReceiver(
     listeners: new Listeners({ ...LISTENER_LIMITS, ...listener }),
     address,
     path: "/ingest",
+    tls: undefined,
     apiKey: undefined,
     maxBody: 2 ** 20,
     responseTimeoutMs,

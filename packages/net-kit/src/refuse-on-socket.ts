@@ -1,6 +1,5 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { CORRELATION_HEADER, SECURITY_HEADERS } from "./common-headers.ts";
 
 /** What the parser refuses before there is a request, by its code; anything else is 400. */
 const STATUS: Readonly<Record<string, readonly [status: number, message: string]>> = {
@@ -10,29 +9,32 @@ const STATUS: Readonly<Record<string, readonly [status: number, message: string]
 };
 
 /**
- * Answers, on the bare socket, what never became a request, as all errors are answered: as JSON. `current` is the
- * response that the socket was last used for; one that has begun cannot be interrupted by another.
+ * Answers, on the bare socket, what never became a request, as all errors are answered: as JSON. `last` is the response
+ * that the socket was last used for: nobody may take this answer for that one, nor for a second one to that request.
  */
 export function refuseOnSocket(
   error: NodeJS.ErrnoException,
   socket: Duplex,
-  current: ServerResponse | undefined,
-  correlationId: string,
+  last: ServerResponse | undefined,
+  headers: Readonly<Record<string, string>>,
 ): void {
-  const busy = current !== undefined && current.headersSent && !current.writableFinished;
-  if (error.code === "ECONNRESET" || !socket.writable || busy) {
+  if (error.code === "ECONNRESET" || !socket.writable || (last !== undefined && !mayAnswerAfter(last))) {
     socket.destroy();
     return;
   }
   const [status, message] = STATUS[error.code ?? ""] ?? [400, "malformed request"];
   const body = JSON.stringify({ error: message });
-  const headers = {
+  const all = {
     "Content-Type": "application/json",
     "Content-Length": String(Buffer.byteLength(body)),
     Connection: "close",
-    [CORRELATION_HEADER]: correlationId,
-    ...SECURITY_HEADERS,
+    ...headers,
   };
-  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${head.join("")}\r\n${body}`, () => socket.destroy());
+}
+
+/** Whether what went wrong is the request of `last` itself, not answered yet, or one that came after its answer. */
+function mayAnswerAfter(last: ServerResponse): boolean {
+  return last.headersSent ? last.writableFinished && last.req.complete : !last.req.complete;
 }

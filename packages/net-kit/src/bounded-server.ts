@@ -1,0 +1,196 @@
+import { createServer as createHttpServer, type RequestListener, type Server } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { type Clock, type Logger, orAborted } from "@bridge/ports";
+import { Connections } from "./connections.ts";
+import { refuseOnSocket } from "./refuse-on-socket.ts";
+import { RenewedTls } from "./renewed-tls.ts";
+import type { TlsFiles } from "./tls-files.ts";
+
+/** What a server bounds; times in milliseconds. */
+export interface ServerLimits {
+  /** Open at once; further ones take the place of idle ones. */
+  readonly connections: number;
+  /** The size of a request's header, in bytes. Above it: 431. */
+  readonly headerSize: number;
+  /** From the first byte of a request to the end of its header. Above it: 408. */
+  readonly headerTimeoutMs: number;
+  /** From the first byte of a request to the end of its body. Above it: 408. */
+  readonly requestTimeoutMs: number;
+  /** How long an idle connection is kept: longer than proxies usually keep theirs, so that they close first. */
+  readonly idleTimeoutMs: number;
+  readonly handshakeTimeoutMs: number;
+}
+
+export interface BoundedServerOptions {
+  /** Default: every interface. */
+  readonly host: string | undefined;
+  readonly port: number;
+  readonly limits: ServerLimits;
+  /** Default: plain HTTP. */
+  readonly tls: TlsFiles | undefined;
+  /** Whether the parser refuses a request without `Host`. */
+  readonly requireHostHeader: boolean;
+  /** Take the requests, by the event of the platform's server that brings them. */
+  readonly on: Readonly<Partial<Record<"request" | "checkContinue" | "checkExpectation", RequestListener>>>;
+  /** Besides the usual ones, on what is refused before it is a request. */
+  readonly refusalHeaders: () => Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What there is to be seen of a listener. */
+export interface ListenerStats {
+  readonly connections: number;
+  /** Ended for newer ones, so far. */
+  readonly connectionsEnded: number;
+  /** Not let in, because every connection was being answered, so far. */
+  readonly connectionsRefused: number;
+  /** Absent without TLS. */
+  readonly tls?: {
+    /** When the certificate in force expires, in epoch milliseconds. */
+    readonly expiresAt: number;
+    /** Whether the files hold something that cannot be used, so that an older certificate stays in force. */
+    readonly stale: boolean;
+    /** Connections that failed before their first request, so far. */
+    readonly handshakesFailed: number;
+  };
+}
+
+/** While it closes, a connection that has become idle is ended within this time. */
+const CLOSE_SWEEP_MS = 20;
+/** How long a request may stay without being complete before the next check of its bound. */
+const MAX_CHECK_INTERVAL_MS = 1_000;
+
+/** A server of HTTP, with or without TLS, that a hostile caller cannot make grow or block. */
+export class BoundedServer implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #clock: Clock;
+  readonly #connections: Connections;
+  readonly #tls: RenewedTls | undefined;
+  #handshakesFailed = 0;
+  #closed: Promise<void> | undefined;
+
+  private constructor(server: Server, tls: RenewedTls | undefined, options: BoundedServerOptions) {
+    const { limits, on, refusalHeaders, clock } = options;
+    this.#server = server;
+    this.#tls = tls;
+    this.#clock = clock;
+    const connections = new Connections(limits.connections, clock);
+    this.#connections = connections;
+    server.on("connection", (socket: Socket) => connections.add(socket, tls !== undefined));
+    server.on("secureConnection", (socket: Socket) => connections.secured(socket));
+    server.on("tlsClientError", () => this.#handshakesFailed++);
+    server.on("clientError", (error, socket) =>
+      refuseOnSocket(error, socket, connections.lastOf(socket), refusalHeaders()),
+    );
+    for (const [event, take] of Object.entries(on))
+      server.on(event, ((incoming, outgoing) => {
+        connections.use(incoming.socket, outgoing);
+        take(incoming, outgoing);
+      }) satisfies RequestListener);
+    // The platform's server would silently leave out the headers beyond its count; their size bounds them.
+    server.maxHeadersCount = 0;
+  }
+
+  /**
+   * Resolves once it is bound. `signal` bounds the binding, not the life of the server.
+   * @throws Error of the platform when the address cannot be listened on; naming the TLS file that cannot be used
+   */
+  static async open(options: BoundedServerOptions, signal: AbortSignal): Promise<BoundedServer> {
+    const server = await BoundedServer.#create(options);
+    try {
+      await orAborted(bind(server.#server, options), signal);
+    } catch (error) {
+      await server[Symbol.asyncDispose]();
+      throw error;
+    }
+    return server;
+  }
+
+  get address(): AddressInfo {
+    const address = this.#server.address();
+    if (address === null || typeof address === "string") throw new Error("the listener is closed");
+    return address;
+  }
+
+  stats(): ListenerStats {
+    const { size, ended, refused } = this.#connections;
+    const tls = this.#tls && {
+      expiresAt: this.#tls.expiresAt,
+      stale: this.#tls.stale,
+      handshakesFailed: this.#handshakesFailed,
+    };
+    return {
+      connections: size,
+      connectionsEnded: ended,
+      connectionsRefused: refused,
+      ...(tls !== undefined && { tls }),
+    };
+  }
+
+  /** A fault of the listener itself; it goes on if it can. */
+  onFault(listener: (error: Error) => void): void {
+    this.#server.on("error", listener);
+  }
+
+  /**
+   * Stops listening, ends idle connections, and resolves when the answers under way are out; at the latest when `signal`
+   * aborts, by cutting what is left. Idempotent; never rejects.
+   */
+  async close(signal: AbortSignal): Promise<void> {
+    this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
+    this.#tls?.[Symbol.dispose]();
+    this.#endIdle();
+    // Nobody but us ends a connection that becomes idle now.
+    const sweeper = this.#clock.every(CLOSE_SWEEP_MS, () => this.#endIdle());
+    const cut = (): void => this.#connections.endAll();
+    if (signal.aborted) cut();
+    signal.addEventListener("abort", cut, { once: true });
+    await this.#closed;
+    signal.removeEventListener("abort", cut);
+    sweeper[Symbol.dispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close(AbortSignal.abort());
+  }
+
+  #endIdle(): void {
+    this.#server.closeIdleConnections();
+    this.#connections.endUnused();
+  }
+
+  static async #create(options: BoundedServerOptions): Promise<BoundedServer> {
+    const { limits, tls: files, clock, logger } = options;
+    const http = {
+      maxHeaderSize: limits.headerSize,
+      headersTimeout: limits.headerTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, limits.headerTimeoutMs),
+      keepAliveTimeout: limits.idleTimeoutMs,
+      requireHostHeader: options.requireHostHeader,
+    };
+    if (files === undefined) return new BoundedServer(createHttpServer(http), undefined, options);
+    const tls = await RenewedTls.load(files, { clock, logger });
+    const server = createHttpsServer({
+      ...http,
+      ...tls.options,
+      handshakeTimeout: limits.handshakeTimeoutMs,
+      requestCert: files.clientCaFile !== undefined,
+      rejectUnauthorized: files.clientCaFile !== undefined,
+    });
+    tls.keep(server);
+    return new BoundedServer(server, tls, options);
+  }
+}
+
+function bind(server: Server, { host, port }: BoundedServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(host === undefined ? { port } : { host, port }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}

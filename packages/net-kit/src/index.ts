@@ -1,0 +1,2 @@
+export { BoundedServer, type BoundedServerOptions, type ListenerStats, type ServerLimits } from "./bounded-server.ts";
+export { sameTlsFiles, type TlsFiles } from "./tls-files.ts";

@@ -1,0 +1,79 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { createSecureContext, type SecureContextOptions } from "node:tls";
+
+/** PEM files. */
+export interface TlsFiles {
+  /** The certificate, then those that lead from it to the authority. */
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** The authorities of which a client must show a certificate. Default: clients need none. */
+  readonly clientCaFile?: string | undefined;
+}
+
+/** What was in the files. */
+export interface TlsMaterial {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly ca: Buffer | undefined;
+}
+
+/** What a server is known by. */
+export interface TlsIdentity {
+  readonly material: TlsMaterial;
+  readonly options: SecureContextOptions;
+  /** When the certificate expires, in epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+/** Far above any chain of certificates. */
+const MAX_FILE_BYTES = 1_048_576;
+
+/** @throws Error naming the file that cannot be read */
+export async function readTlsFiles({ certFile, keyFile, clientCaFile }: TlsFiles): Promise<TlsMaterial> {
+  const [cert, key, ca] = await Promise.all([
+    read(certFile),
+    read(keyFile),
+    clientCaFile === undefined ? undefined : read(clientCaFile),
+  ]);
+  return { cert, key, ca };
+}
+
+/** @throws Error naming the file that is none of what it should be, or whose key belongs to another certificate */
+export function identityOf(material: TlsMaterial, { certFile, keyFile, clientCaFile }: TlsFiles): TlsIdentity {
+  const { cert, key, ca } = material;
+  const certificate = parse(certFile, "certificate", () => new X509Certificate(cert));
+  const privateKey = parse(keyFile, "private key without a passphrase", () => createPrivateKey(key));
+  if (clientCaFile !== undefined && ca !== undefined)
+    parse(clientCaFile, "certificate of an authority", () => new X509Certificate(ca));
+  if (!certificate.checkPrivateKey(privateKey))
+    throw new Error(`the key in ${keyFile} does not belong to the certificate in ${certFile}`);
+  const options: SecureContextOptions = { cert, key, ...(ca !== undefined && { ca }), minVersion: "TLSv1.2" };
+  parse(certFile, "chain of certificates", () => createSecureContext(options));
+  return { material, options, expiresAt: certificate.validToDate.getTime() };
+}
+
+/** Whether two listeners are to be known by the same files. */
+export function sameTlsFiles(a: TlsFiles | undefined, b: TlsFiles | undefined): boolean {
+  return a?.certFile === b?.certFile && a?.keyFile === b?.keyFile && a?.clientCaFile === b?.clientCaFile;
+}
+
+async function read(file: string): Promise<Buffer> {
+  try {
+    const { size } = await stat(file);
+    if (size > MAX_FILE_BYTES) throw new Error(`it has more than ${MAX_FILE_BYTES} bytes`);
+    return await readFile(file);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Error(`${file} cannot be read: ${code ?? message}`, { cause: error });
+  }
+}
+
+/** The library's own messages name neither the file nor what was expected. */
+function parse<T>(file: string, what: string, use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    throw new Error(`${file} holds no ${what} in PEM form that can be used`, { cause: error });
+  }
+}

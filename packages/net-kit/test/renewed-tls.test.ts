@@ -1,0 +1,97 @@
+import { rename, symlink, writeFile } from "node:fs/promises";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { authority, type Certificates, certificates } from "@bridge/tooling/certificates";
+import { describe, expect, it, vi } from "vitest";
+import { hastyClock, keepingLogger, nameOfServer, open } from "./support.ts";
+
+function filesOf(made: Certificates) {
+  return { certFile: made.path("server.crt"), keyFile: made.path("server.key") };
+}
+
+const renewal = { timeout: 20_000, interval: 20 };
+
+describe("TLS files that are renewed", () => {
+  it("new connections get the new certificate; the listener and its open connections stay", async () => {
+    using made = certificates("server");
+    const logger = keepingLogger();
+    await using server = await open({ tls: filesOf(made), clock: hastyClock, logger });
+    const ca = made.authority.cert;
+    expect(await nameOfServer(server.port, { ca })).toBe("server");
+    const renewed = made.authority.issue("renewed");
+    await writeFile(made.path("server.key"), renewed.key);
+    await writeFile(made.path("server.crt"), renewed.cert);
+    await vi.waitFor(async () => expect(await nameOfServer(server.port, { ca })).toBe("renewed"), renewal);
+    expect(logger.lines.at(-1)).toBe("info: TLS files renewed");
+    expect(server.stats().tls).toMatchObject({ stale: false });
+    expect(server.stats().tls?.expiresAt).toBeGreaterThan(Date.now());
+  });
+
+  it("a swapped link, as Kubernetes renews its secrets, is seen", async () => {
+    using made = certificates("server");
+    const folder = (name: string, cert: string, key: string): string => {
+      mkdirSync(made.path(name));
+      writeFileSync(made.path(`${name}/tls.crt`), cert);
+      writeFileSync(made.path(`${name}/tls.key`), key);
+      return made.path(name);
+    };
+    const { authority: issuer } = made;
+    const [first, second] = [issuer.issue("first"), issuer.issue("second")];
+    await symlink(folder("v1", first.cert, first.key), made.path("data"));
+    const tls = { certFile: made.path("data/tls.crt"), keyFile: made.path("data/tls.key") };
+    await using server = await open({ tls, clock: hastyClock });
+    await symlink(folder("v2", second.cert, second.key), made.path("next"));
+    await rename(made.path("next"), made.path("data"));
+    await vi.waitFor(async () => expect(await nameOfServer(server.port, { ca: issuer.cert })).toBe("second"), renewal);
+  });
+
+  it.each([
+    ["a certificate without its key", (made: Certificates) => ({ "server.crt": made.authority.issue("x").cert })],
+    ["half a certificate", (made: Certificates) => ({ "server.crt": made.authority.issue("x").cert.slice(0, 300) })],
+    ["half a key", (made: Certificates) => ({ "server.key": made.authority.issue("x").key.slice(0, 80) })],
+    ["an empty file", () => ({ "server.key": "" })],
+    [
+      "a chain that breaks off",
+      (made: Certificates) => {
+        const { cert, key } = made.authority.issue("x");
+        return { "server.crt": cert + made.authority.cert.slice(0, 300), "server.key": key };
+      },
+    ],
+  ])("%s keeps the last good pair, says so once, and recovers", async (_, write) => {
+    using made = certificates("server");
+    const logger = keepingLogger();
+    await using server = await open({ tls: filesOf(made), clock: hastyClock, logger });
+    const ca = made.authority.cert;
+    for (const [file, content] of Object.entries(write(made))) await writeFile(made.path(file), content);
+    await vi.waitFor(() => expect(server.stats().tls?.stale).toBe(true), renewal);
+    expect(await nameOfServer(server.port, { ca })).toBe("server");
+    const good = made.authority.issue("good");
+    await writeFile(made.path("server.crt"), good.cert);
+    await writeFile(made.path("server.key"), good.key);
+    await vi.waitFor(() => expect(server.stats().tls?.stale).toBe(false), renewal);
+    expect(await nameOfServer(server.port, { ca })).toBe("good");
+    const complaint = "error: TLS files not usable: the last good certificate stays in force";
+    expect(logger.lines.filter((line) => line === complaint).length).toBeGreaterThanOrEqual(1);
+    expect(logger.lines.length).toBeLessThan(6);
+  });
+});
+
+describe("mTLS", () => {
+  it("lets in only clients whose certificate is of a named authority, also of a renewed one", async () => {
+    using made = certificates("server", "client");
+    const tls = { ...filesOf(made), clientCaFile: made.path("clients.crt") };
+    await writeFile(tls.clientCaFile, made.authority.cert);
+    await using server = await open({ tls, clock: hastyClock });
+    const ca = made.authority.cert;
+    const known = { ca, cert: made.files["client.crt"], key: made.files["client.key"] };
+    const others = authority("others");
+    const stranger = { ca, ...others.issue("client") };
+    const refused = /certificate required|unknown ca|ECONNRESET|socket hang up|handshake|alert/i;
+    expect(await nameOfServer(server.port, known)).toBe("server");
+    await expect(nameOfServer(server.port, { ca })).rejects.toThrow(refused);
+    await expect(nameOfServer(server.port, stranger)).rejects.toThrow(refused);
+    expect(server.stats().tls?.handshakesFailed).toBe(2);
+    await writeFile(tls.clientCaFile, others.cert);
+    await vi.waitFor(async () => expect(await nameOfServer(server.port, stranger)).toBe("server"), renewal);
+    await expect(nameOfServer(server.port, known)).rejects.toThrow(refused);
+  });
+});
