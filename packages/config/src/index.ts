@@ -8,4 +8,18 @@ export { type ReferenceSources, resolveReferences, type ResolvedDocument } from 
 export { createRegistry, type Plugins, type Registry } from "./registry.ts";
 export { noStoreFactory } from "./store-factory.ts";
 export type { ChangePlan, ConfigApplier, PartsPlan } from "./transaction/applier.ts";
+export { confirmed, unconfirmedCommit } from "./transaction/commit-history.ts";
+export type {
+  CommitResult,
+  ConfigTransactions,
+  ConfigView,
+  DryRun,
+  Inspection,
+  NotApplied,
+  Patched,
+  TransactionInfo,
+} from "./transaction/contract.ts";
+export { OverlayError } from "./transaction/overlay-error.ts";
+export { TransactionError, type TransactionErrorKind } from "./transaction/transaction-error.ts";
+export { type ConfigTransactionsOptions, createConfigTransactions } from "./transaction/transactions.ts";
 export { parseConfig, validateConfig, type ValidateOptions, type Validation } from "./validate.ts";

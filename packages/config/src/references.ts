@@ -43,6 +43,11 @@ export async function resolveReferences(
 
 const REFERENCE = /\$(\$?)\{(env|file):([^{}]*)(\}?)/g;
 
+/** Whether a text as written holds a reference. */
+export function holdsReference(text: string): boolean {
+  return [...text.matchAll(REFERENCE)].some(([, escape]) => escape === "");
+}
+
 class Resolution {
   readonly fromReference: Path[] = [];
   readonly problems: Problem[] = [];

@@ -17,7 +17,13 @@ export interface ValidateOptions {
 }
 
 export type Validation =
-  | { readonly ok: true; readonly config: BridgeConfig; readonly warnings: readonly Problem[] }
+  | {
+      readonly ok: true;
+      readonly config: BridgeConfig;
+      readonly warnings: readonly Problem[];
+      /** What an error says that has to do with this configuration; `undefined` when it quotes what must not be seen. */
+      readonly tellable: (text: string) => string | undefined;
+    }
   | { readonly ok: false; readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] };
 
 /**
@@ -42,7 +48,8 @@ export function validateConfig(input: unknown, registry: Registry, options: Vali
   const warnings = report.warnings();
   const problems = report.problems();
   if (problems.length > 0) return { ok: false, problems, warnings };
-  return { ok: true, config: modelOf(checked.output as ConfigDocument, outputs, registry), warnings };
+  const config = modelOf(checked.output as ConfigDocument, outputs, registry);
+  return { ok: true, config, warnings, tellable: (text) => hidden.tellable(text, []) };
 }
 
 /** @throws ConfigError with every problem, when there is one */

@@ -55,7 +55,7 @@ export class HiddenValues {
 }
 
 /** The user parts of URLs often hold a password. */
-function withoutUsers(text: string): string {
+export function withoutUsers(text: string): string {
   return text.replaceAll(USER_PART, `$1${REDACTED}@`);
 }
 

@@ -11,11 +11,14 @@ interface Shape {
   readonly items?: readonly GenericSchema[];
   readonly wrapped?: GenericSchema;
   readonly options?: readonly unknown[];
+  readonly literal?: unknown;
   /** The name of a variant's discriminator. */
   readonly key?: unknown;
   readonly value?: GenericSchema;
   readonly getter?: (value: unknown) => GenericSchema;
 }
+
+const UNIONS: ReadonlySet<string> = new Set(["union", "variant", "intersect"]);
 
 export function shapeOf(schema: GenericSchema): Shape {
   return schema;
@@ -38,7 +41,7 @@ export function partsOf(schema: GenericSchema, value: unknown): readonly Part[] 
   const shape = shapeOf(schema);
   if (shape.wrapped !== undefined) return [{ path: [], schema: shape.wrapped, value }];
   if (shape.getter !== undefined) return [{ path: [], schema: shape.getter(value), value }];
-  if (shape.type === "union" || shape.type === "variant" || shape.type === "intersect") {
+  if (UNIONS.has(shape.type)) {
     return alternatives(shape, value).map((option) => ({ path: [], schema: option, value }));
   }
   if (Array.isArray(value)) {
@@ -53,6 +56,24 @@ export function partsOf(schema: GenericSchema, value: unknown): readonly Part[] 
     const entry = entries === undefined ? recordValue : Object.hasOwn(entries, key) ? entries[key] : undefined;
     return entry === undefined ? [] : [{ path: [key], schema: entry, value: value[key] }];
   });
+}
+
+/** The schemas that say what is in `value`, without those that only wrap others: of a union, the fitting options. */
+export function innermost(schema: GenericSchema, value: unknown): readonly GenericSchema[] {
+  const shape = shapeOf(schema);
+  const wraps = shape.wrapped !== undefined || shape.getter !== undefined || UNIONS.has(shape.type);
+  return wraps ? partsOf(schema, value).flatMap((part) => innermost(part.schema, value)) : [schema];
+}
+
+/** Whether a value of the JSON type of `value` is what `schema`, an {@link innermost} one, is for. */
+export function fitsType(schema: GenericSchema, value: unknown): boolean {
+  const { type, entries, literal, options } = shapeOf(schema);
+  if (type === "unknown") return true;
+  if (type === "array") return Array.isArray(value);
+  if (type === "record" || entries !== undefined) return isBlock(value);
+  if (type === "literal") return typeof value === typeof literal;
+  if (type === "picklist") return options?.some((option) => typeof option === typeof value) === true;
+  return typeof value === type;
 }
 
 /** The options of a union that `value` can have been meant for; all of them when that cannot be told. */
@@ -78,6 +99,6 @@ function couldBe(schema: GenericSchema, value: unknown, discriminator: unknown):
 }
 
 function allows(tag: GenericSchema, value: unknown): boolean {
-  const shape = tag as unknown as { readonly literal?: unknown; readonly options?: readonly unknown[] };
+  const shape = shapeOf(tag);
   return shape.options === undefined ? shape.literal === value : shape.options.includes(value);
 }

@@ -1,0 +1,58 @@
+import { type ConfigHistoryEntry, type ConfigStore, deadline, type Logger, type StoredConfig } from "@bridge/ports";
+
+const TIMEOUT_MS = 10_000;
+
+/** Writes down what is committed; whatever happens to it never fails a commit. */
+export class CommitHistory {
+  readonly #store: ConfigStore;
+  readonly #logger: Logger;
+
+  constructor(store: ConfigStore, logger: Logger) {
+    this.#store = store;
+    this.#logger = logger;
+  }
+
+  /** Before `entry`'s version is written over `base`. */
+  async begin(entry: ConfigHistoryEntry, base: StoredConfig): Promise<void> {
+    await this.#keep(async (signal) => {
+      // What an earlier commit left behind is in the store: it stays in the history, though it may never have run.
+      const former = await unconfirmedCommit(this.#store, base, signal);
+      if (former !== undefined) await this.#store.history?.append(confirmed(former), signal);
+      await this.#store.history?.append({ ...entry, pending: true }, signal);
+    });
+  }
+
+  /** Once `entry`'s version is known to be what runs or will run. */
+  async confirm(entry: ConfigHistoryEntry): Promise<void> {
+    await this.#keep(async (signal) => this.#store.history?.append(entry, signal));
+  }
+
+  async #keep(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    using limit = deadline(TIMEOUT_MS, new Error(`the history was not written in ${TIMEOUT_MS / 1_000} s`));
+    try {
+      await work(limit.signal);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#logger.warn("the history of the configuration cannot be kept", { error: reason });
+    }
+  }
+}
+
+/**
+ * The commit that wrote what is stored and then ended, with its process or because the configuration could neither be
+ * applied nor undone: nobody knows it to have run. `undefined` when there is none.
+ */
+export async function unconfirmedCommit(
+  store: ConfigStore,
+  stored: StoredConfig,
+  signal: AbortSignal,
+): Promise<ConfigHistoryEntry | undefined> {
+  const newest = (await store.history?.list(signal))?.[0];
+  return newest?.pending === true && newest.version === stored.version ? newest : undefined;
+}
+
+/** The entry of a commit that is known to run. */
+export function confirmed(entry: ConfigHistoryEntry): ConfigHistoryEntry {
+  const { pending: _, ...rest } = entry;
+  return rest;
+}

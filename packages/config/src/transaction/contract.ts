@@ -1,0 +1,92 @@
+/**
+ * Changing a configuration that runs (spec 2.13, 3.6, 4.9): what whoever serves the calls needs to know. @module
+ */
+import type { ConfigHistoryChange, ConfigHistoryEntry } from "@bridge/ports";
+import type { Path, Problem } from "../problem.ts";
+import type { ChangePlan } from "./applier.ts";
+
+/** A document without its plugin options, with its defaults, redacted. */
+export type ConfigView = Readonly<Record<string, unknown>>;
+
+export interface TransactionInfo {
+  readonly id: string;
+  /** The version that it was opened against. */
+  readonly version: number;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+}
+
+export interface Inspection extends TransactionInfo {
+  readonly patchCount: number;
+  /** What a commit would make of the configuration. */
+  readonly preview: ConfigView;
+}
+
+export interface Patched {
+  readonly preview: ConfigView;
+  /** What a commit would be refused for; another patch can mend it. */
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/** What a commit would do now. */
+export interface DryRun {
+  /** The places of options that it would be refused for, because their entries change type or transport. */
+  readonly erasedOptions: readonly Path[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  /** Whether the stored configuration moved since the transaction was opened, for which it would be refused. */
+  readonly conflict: boolean;
+  readonly changes: readonly ConfigHistoryChange[];
+  /** What would be restarted. Absent when it would be refused, and when nothing applies configurations. */
+  readonly plan?: ChangePlan;
+}
+
+export type CommitResult =
+  /** Refused, and the transaction stays open. */
+  | { readonly status: "erases_options"; readonly erasedOptions: readonly Path[] }
+  | { readonly status: "invalid"; readonly problems: readonly Problem[] }
+  /** Nothing was written: the stored configuration moved, or cannot be written to. `error` is for operators. */
+  | { readonly status: "conflict"; readonly error: string }
+  /** It runs, or will without anybody doing more; or nothing applies configurations. */
+  | { readonly status: "committed" | "committed_applying"; readonly version: number }
+  /** It could not be applied, and what was stored before is stored again, with that version. */
+  | { readonly status: "rolled_back"; readonly version: number; readonly error: string }
+  /** It could not be written, or neither applied nor undone. `version` is what is stored. */
+  | { readonly status: "committed_not_applied"; readonly version: number; readonly error: string };
+
+/** A stored configuration that does not run because a commit went wrong. */
+export interface NotApplied {
+  /** Of the stored configuration. */
+  readonly version: number;
+  readonly error: string;
+}
+
+/** One transaction at a time; it ends by a commit, by a rollback, or by its time to live. */
+export interface ConfigTransactions {
+  /** @throws TransactionError unavailable without a configuration */
+  current(signal: AbortSignal): Promise<{ readonly version: number; readonly config: ConfigView }>;
+  /** @throws TransactionError conflict while another is open, unavailable without a configuration */
+  open(ttlMs: number, signal: AbortSignal): Promise<TransactionInfo & { readonly config: ConfigView }>;
+  /** Whether the transaction is there, open or being committed. */
+  has(id: string): boolean;
+  /** @throws TransactionError not_found */
+  inspect(id: string): Inspection;
+  /** @throws TransactionError not_found, conflict; OverlayError when the overlay cannot be merged. Nothing changes then. */
+  patch(id: string, overlay: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Patched>;
+  /** Says what a commit would do. @throws TransactionError not_found, conflict */
+  validate(id: string, signal: AbortSignal): Promise<DryRun>;
+  /**
+   * Validates, writes, applies. Takes no signal: it goes on whatever becomes of the caller, and each step is bounded.
+   * @throws TransactionError not_found, conflict while it is being committed already
+   */
+  commit(id: string, actor: string): Promise<CommitResult>;
+  /** Discards the transaction. @throws TransactionError not_found, conflict while it is being committed */
+  rollback(id: string): void;
+  /** What was committed, the newest first; `undefined` when the store keeps no history. */
+  history(signal: AbortSignal): Promise<readonly ConfigHistoryEntry[] | undefined>;
+  /** How what is stored differs from what runs, by the last commit's doing; `undefined` while it does not. */
+  notApplied(): NotApplied | undefined;
+}

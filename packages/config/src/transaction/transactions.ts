@@ -1,0 +1,284 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  type Clock,
+  type ConfigHistoryEntry,
+  type ConfigStore,
+  deadline,
+  type Logger,
+  orAborted,
+  type Random,
+  type StoredConfig,
+} from "@bridge/ports";
+import { type CheckedDocument, checkDocument } from "../check-document.ts";
+import { withoutUsers } from "../check/hidden-values.ts";
+import type { Path } from "../problem.ts";
+import { type ReferenceSources, resolveReferences } from "../references.ts";
+import type { Registry } from "../registry.ts";
+import type { ConfigApplier } from "./applier.ts";
+import { changesBetween } from "./changes.ts";
+import { CommitHistory } from "./commit-history.ts";
+import type {
+  CommitResult,
+  ConfigTransactions,
+  ConfigView,
+  DryRun,
+  Inspection,
+  NotApplied,
+  Patched,
+  TransactionInfo,
+} from "./contract.ts";
+import { erasedOptions } from "./erased-options.ts";
+import { mergeOverlay } from "./merge-overlay.ts";
+import { OverlayError } from "./overlay-error.ts";
+import { redactedView } from "./redacted-view.ts";
+import { TransactionError } from "./transaction-error.ts";
+import { nextState, type TransactionEvent, type TransactionState } from "./transaction-state.ts";
+import { writeAndApply } from "./write-and-apply.ts";
+
+export interface ConfigTransactionsOptions {
+  readonly store: ConfigStore;
+  readonly registry: Registry;
+  /** Where the values of the document's references come from. */
+  readonly sources: ReferenceSources;
+  /** Absent: a commit only writes. */
+  readonly applier?: ConfigApplier | undefined;
+  /** Spec 4.9.5. Default 60 s. */
+  readonly applyTimeoutMs?: number | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+const APPLY_TIMEOUT_MS = 60_000;
+/** For reading what is stored and what it refers to. */
+const READ_TIMEOUT_MS = 30_000;
+/** A configuration that patches have made larger than this is refused: as a file it must stay one that can be loaded. */
+const MAX_DOCUMENT_BYTES = 2 * 1024 * 1024;
+
+export function createConfigTransactions(options: ConfigTransactionsOptions): ConfigTransactions {
+  return new Transactions(options);
+}
+
+interface Transaction extends TransactionInfo {
+  readonly base: StoredConfig;
+  /** On the clock that never jumps. */
+  readonly expiresAtMonotonic: number;
+  state: TransactionState;
+  /** As people would write it. */
+  pending: StoredConfig["document"];
+  patchCount: number;
+}
+
+class Transactions implements ConfigTransactions {
+  readonly #options: ConfigTransactionsOptions;
+  readonly #history: CommitHistory;
+  #transaction: Transaction | undefined;
+  #notApplied: NotApplied | undefined;
+
+  constructor(options: ConfigTransactionsOptions) {
+    this.#options = options;
+    this.#history = new CommitHistory(options.store, options.logger);
+  }
+
+  async current(signal: AbortSignal): Promise<{ version: number; config: ConfigView }> {
+    const { version, document } = await this.#load(signal);
+    return { version, config: redactedView(document) };
+  }
+
+  async open(ttlMs: number, signal: AbortSignal): Promise<TransactionInfo & { config: ConfigView }> {
+    this.#refuseSecond();
+    const base = await this.#load(signal);
+    this.#refuseSecond();
+    const { clock, random } = this.#options;
+    const createdAt = clock.now();
+    const info = { id: random.id(), version: base.version, createdAt, expiresAt: createdAt + ttlMs };
+    const expiresAtMonotonic = clock.monotonic() + ttlMs;
+    const { document } = base;
+    this.#transaction = {
+      ...info,
+      base,
+      expiresAtMonotonic,
+      state: { kind: "open" },
+      pending: document,
+      patchCount: 0,
+    };
+    return { ...info, config: redactedView(document) };
+  }
+
+  has(id: string): boolean {
+    return this.#live()?.id === id;
+  }
+
+  inspect(id: string): Inspection {
+    const { version, createdAt, expiresAt, patchCount, pending } = this.#find(id);
+    return { id, version, createdAt, expiresAt, patchCount, preview: redactedView(pending) };
+  }
+
+  async patch(id: string, overlay: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Patched> {
+    const transaction = this.#find(id);
+    this.#move(transaction, "patch");
+    const merged = mergeOverlay(transaction.pending, overlay);
+    if (Buffer.byteLength(JSON.stringify(merged)) > MAX_DOCUMENT_BYTES)
+      throw new OverlayError([
+        { path: [], message: `the configuration would have more than ${MAX_DOCUMENT_BYTES} bytes` },
+      ]);
+    transaction.pending = merged;
+    transaction.patchCount++;
+    const [checked, erased] = await this.#check(transaction.base.document, merged, signal);
+    const refused = erased.map((path) => ({ path, message: "would be erased: the commit will be refused" }));
+    return {
+      preview: redactedView(merged),
+      problems: checked.ok ? [] : checked.problems,
+      warnings: [...refused, ...checked.warnings],
+    };
+  }
+
+  async validate(id: string, signal: AbortSignal): Promise<DryRun> {
+    const { base, pending, state } = this.#find(id);
+    if (state.kind !== "open") throw beingCommitted();
+    const [checked, erased] = await this.#check(base.document, pending, signal);
+    const conflict = (await this.#stored(signal))?.revision !== base.revision;
+    const { applier } = this.#options;
+    return {
+      erasedOptions: erased,
+      problems: checked.ok ? [] : checked.problems,
+      warnings: checked.warnings,
+      conflict,
+      changes: changesBetween(base.document, pending),
+      ...(checked.ok && erased.length === 0 && applier !== undefined && { plan: applier.plan(checked.config) }),
+    };
+  }
+
+  async commit(id: string, actor: string): Promise<CommitResult> {
+    const transaction = this.#find(id);
+    this.#move(transaction, "commit");
+    let event: TransactionEvent = "refused";
+    try {
+      const result = await this.#commit(transaction, actor);
+      if (result.status !== "erases_options" && result.status !== "invalid") event = result.status;
+      return result;
+    } finally {
+      this.#move(transaction, event);
+    }
+  }
+
+  rollback(id: string): void {
+    this.#move(this.#find(id), "discarded");
+  }
+
+  async history(signal: AbortSignal): Promise<readonly ConfigHistoryEntry[] | undefined> {
+    const { history } = this.#options.store;
+    if (history === undefined) return undefined;
+    const entries = await within(signal, (bound) => history.list(bound));
+    const version = (await this.#stored(signal))?.version;
+    // What is pending and not stored was given up, or is being committed right now.
+    const committing = this.#live()?.state.kind === "committing";
+    return entries.filter((entry) => entry.pending !== true || (entry.version === version && !committing));
+  }
+
+  notApplied(): NotApplied | undefined {
+    return this.#notApplied;
+  }
+
+  async #commit({ base, pending, patchCount }: Transaction, actor: string): Promise<CommitResult> {
+    const { signal } = new AbortController();
+    const { clock, store, logger, applier, applyTimeoutMs = APPLY_TIMEOUT_MS } = this.#options;
+    const [checked, erased] = await this.#check(base.document, pending, signal);
+    if (erased.length > 0) return { status: "erases_options", erasedOptions: erased };
+    if (patchCount > 0 && !checked.ok) return { status: "invalid", problems: checked.problems };
+    const stored = await this.#stored(signal);
+    if (stored?.revision !== base.revision) return { status: "conflict", error: movedSince(base, stored) };
+    if (!checked.ok || isDeepStrictEqual(pending, base.document)) return { status: "committed", version: base.version };
+    const changes = changesBetween(base.document, pending);
+    const entry = { version: base.version + 1, committedAt: clock.now(), actor, changes };
+    const result = await writeAndApply(
+      { base, document: pending, config: checked.config, entry, tell: (error) => tell(error, checked) },
+      { store, history: this.#history, applier, applyTimeoutMs, clock, logger },
+    );
+    const differs = result.status === "committed_not_applied" && result.version !== base.version;
+    if (differs) this.#notApplied = { version: result.version, error: result.error };
+    else if (result.status === "committed" || result.status === "committed_applying") this.#notApplied = undefined;
+    return result;
+  }
+
+  /** What is wrong with `after`, and what of the options in `before` it would erase. */
+  async #check(before: unknown, after: unknown, signal: AbortSignal): Promise<[CheckedDocument, readonly Path[]]> {
+    const { registry, sources } = this.#options;
+    return within(signal, async (bound) => {
+      const checked = await checkDocument(after, registry, sources, bound);
+      const { document } = await resolveReferences(before, sources, bound);
+      return [checked, erasedOptions(document, checked.resolved)];
+    });
+  }
+
+  /** @throws TransactionError */
+  async #load(signal: AbortSignal): Promise<StoredConfig> {
+    let stored: StoredConfig | undefined;
+    try {
+      stored = await within(signal, (bound) => this.#options.store.load(bound));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new TransactionError("unavailable", `the configuration cannot be read: ${reason}`, { cause: error });
+    }
+    if (stored === undefined) throw new TransactionError("unavailable", "there is no configuration yet");
+    return stored;
+  }
+
+  /** What is stored; `undefined` when there is nothing that can be read. */
+  async #stored(signal: AbortSignal): Promise<StoredConfig | undefined> {
+    return this.#load(signal).catch(() => undefined);
+  }
+
+  /** The transaction that has not ended. */
+  #live(): Transaction | undefined {
+    const transaction = this.#transaction;
+    if (transaction?.state.kind === "open" && this.#options.clock.monotonic() >= transaction.expiresAtMonotonic)
+      this.#move(transaction, "expired");
+    return this.#transaction;
+  }
+
+  #find(id: string): Transaction {
+    const transaction = this.#live();
+    if (transaction?.id !== id) throw new TransactionError("not_found", "transaction not found or expired");
+    return transaction;
+  }
+
+  #refuseSecond(): void {
+    const other = this.#live();
+    if (other === undefined) return;
+    const until = new Date(other.expiresAt).toISOString();
+    throw new TransactionError(
+      "conflict",
+      `the transaction ${other.id} is open until ${until}: commit it or roll it back`,
+    );
+  }
+
+  /** The only place that changes a state. One that has ended is forgotten. */
+  #move(transaction: Transaction, event: TransactionEvent): void {
+    const next = nextState(transaction.state, event);
+    if (next === undefined) throw beingCommitted();
+    transaction.state = next;
+    if (next.kind === "ended") this.#transaction = undefined;
+  }
+}
+
+function beingCommitted(): TransactionError {
+  return new TransactionError("conflict", "the transaction is being committed");
+}
+
+function movedSince(base: StoredConfig, stored: StoredConfig | undefined): string {
+  const now = stored === undefined ? "cannot be read now" : `is version ${stored.version} now`;
+  return `the configuration was version ${base.version} when the transaction was opened, and another hand has written since: it ${now}; open a new transaction`;
+}
+
+function tell(error: unknown, checked: CheckedDocument): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const told = checked.ok ? checked.tellable(text) : withoutUsers(text);
+  return told ?? "the error quotes a secret, or a value that came in through a reference";
+}
+
+async function within<Result>(signal: AbortSignal, work: (bound: AbortSignal) => Promise<Result>): Promise<Result> {
+  using limit = deadline(READ_TIMEOUT_MS, new Error(`not read in ${READ_TIMEOUT_MS / 1_000} s`));
+  const bound = AbortSignal.any([signal, limit.signal]);
+  return await orAborted(work(bound), bound);
+}
