@@ -25,14 +25,14 @@ export async function claim(
       loans.lapse();
       const lane = lanes.find(routeId, bindingId);
       if (lane === undefined) return false;
-      const now = clock.now();
+      const now = clock.monotonic();
       const take = (): void => {
         lane.queue.take(taken, limit, now);
         for (const entry of taken.slice(lent.length)) lent.push(loans.lend(entry, lane, loanMs));
       };
       take();
       if (taken.length === limit || !window.canExtend(lane)) return false;
-      window.extend(lane, statements, now);
+      window.extend(lane, statements, clock);
       take();
       return taken.length < limit && window.canExtend(lane);
     });
@@ -50,7 +50,7 @@ export async function claimOne(
   loanMs: number,
   signal: AbortSignal,
 ): Promise<OutboxClaim | undefined> {
-  const { file, lanes, loans, window } = parts;
+  const { file, lanes, loans, window, clock } = parts;
   const loan = file.read((statements) => {
     loans.lapse();
     const row = statements.byId(id);
@@ -59,7 +59,7 @@ export async function claimOne(
     if (former !== undefined && !former.lapsed) return undefined;
     const lane = lanes.numbered(row.lane);
     if (lane === undefined) return undefined;
-    const entry = lane.queue.get(row.number) ?? former?.entry ?? toEntry(row);
+    const entry = lane.queue.get(row.number) ?? former?.entry ?? toEntry(row, clock);
     entry.place = "lent";
     return loans.lend(entry, lane, loanMs);
   });
@@ -92,7 +92,7 @@ function handOut(
   } finally {
     for (const loan of taken.slice(given)) {
       loans.end(loan);
-      loan.lane.queue.giveBack(loan.entry, clock.now());
+      loan.lane.queue.giveBack(loan.entry, clock.monotonic());
     }
   }
 }

@@ -14,7 +14,7 @@ export interface Entry {
   readonly id: string;
   readonly key: string | undefined;
   attempts: number;
-  /** Epoch milliseconds. */
+  /** Monotonic milliseconds. */
   dueAt: number;
   place: "ready" | "waiting" | "behind" | "lent";
   /** The record itself, while it is kept in memory. */

@@ -43,10 +43,10 @@ async function write({ file, loans, clock }: OutboxParts, endings: readonly Endi
           if (finished[index] === true) lane.depth--;
           if (outcome.kind === "retry") {
             entry.attempts = outcome.attempts;
-            entry.dueAt = outcome.dueAt;
-            lane.queue.giveBack(entry, clock.now());
+            entry.dueAt = clock.monotonic() + outcome.delayMs;
+            lane.queue.giveBack(entry, clock.monotonic());
           } else {
-            lane.queue.remove(entry, clock.now());
+            lane.queue.remove(entry, clock.monotonic());
           }
         }
       },
@@ -60,7 +60,7 @@ async function write({ file, loans, clock }: OutboxParts, endings: readonly Endi
 /** Whether the record was unfinished before and is finished now. */
 function enter(statements: OutboxStatements, { loan: { entry }, outcome }: Ending, now: number): boolean {
   if (outcome.kind === "retry") {
-    statements.retry(entry.number, outcome.attempts, outcome.dueAt);
+    statements.retry(entry.number, outcome.attempts, now + outcome.delayMs, outcome.delayMs);
     return false;
   }
   const unfinished = statements.deleteContent(entry.number);

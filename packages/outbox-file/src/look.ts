@@ -1,10 +1,11 @@
 import { unpackEnvelope } from "@bridge/file-kit";
-import type { OutboxBacklog, OutboxFilter, OutboxHead, OutboxStatus, Page } from "@bridge/ports";
+import type { Clock, OutboxBacklog, OutboxFilter, OutboxHead, OutboxStatus, Page } from "@bridge/ports";
 import type { Lane } from "./lane.ts";
 import type { Loans } from "./loans.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import type { HeadRow, ReadingStatements } from "./reading-statements.ts";
 import { STATUSES } from "./record-rows.ts";
+import { waitOf } from "./window.ts";
 
 const NOTHING = new Uint8Array();
 
@@ -19,29 +20,32 @@ export function redriving({ file }: OutboxParts, entryId: string): string | unde
 
 /** Counted in memory, so that it may be asked for at any time. */
 export function backlog({ file, lanes, window, clock }: OutboxParts): readonly OutboxBacklog[] {
-  const now = clock.now();
   return file.read((statements) =>
     lanes.busy().map((lane) => {
       // Before the first claim there is nothing in memory; what waits for a retry is among the oldest.
-      if (lane.edge === 0) window.extend(lane, statements, now);
+      if (lane.edge === 0) window.extend(lane, statements, clock);
       return {
         routeId: lane.routeId,
         bindingId: lane.bindingId,
         depth: lane.depth,
-        oldestCreatedAt: statements.oldestCreatedAt(lane.number) ?? now,
-        blockedKeys: lane.queue.blockedKeys(now),
+        oldestCreatedAt: statements.oldestCreatedAt(lane.number) ?? clock.now(),
+        blockedKeys: lane.queue.blockedKeys(clock.monotonic()),
       };
     }),
   );
 }
 
 /** Oldest first, over all lanes that match. */
-export function list({ file, lanes, loans }: OutboxParts, filter: OutboxFilter, page: Page): readonly OutboxHead[] {
+export function list(
+  { file, lanes, loans, clock }: OutboxParts,
+  filter: OutboxFilter,
+  page: Page,
+): readonly OutboxHead[] {
   return file.read((statements) => {
     loans.lapse();
     return numbersOf(lanes.busy(filter), page, statements).flatMap(({ number, lane }) => {
       const row = statements.head(number);
-      return row === undefined ? [] : [headOf(row, lane, loans)];
+      return row === undefined ? [] : [headOf(row, lane, loans, clock)];
     });
   });
 }
@@ -59,7 +63,7 @@ function numbersOf(lanes: readonly Lane[], { limit, offset }: Page, statements: 
     .slice(offset, end);
 }
 
-function headOf(row: HeadRow, lane: Lane, loans: Loans): OutboxHead {
+function headOf(row: HeadRow, lane: Lane, loans: Loans, clock: Clock): OutboxHead {
   const loan = loans.of(row.id);
   return {
     id: row.id,
@@ -70,8 +74,16 @@ function headOf(row: HeadRow, lane: Lane, loans: Loans): OutboxHead {
     address: row.address,
     ...(row.ordering_key !== null && { orderingKey: row.ordering_key }),
     createdAt: row.created_at,
-    dueAt: row.due_at === 0 ? row.created_at : row.due_at,
+    dueAt: dueAtOf(row, lane, clock),
     attempts: row.attempts,
     lent: loan !== undefined && !loan.lapsed,
   };
+}
+
+/** When a record may be sent, by the clock as it stands now. */
+function dueAtOf(row: HeadRow, lane: Lane, clock: Clock): number {
+  if (row.due_at === 0) return row.created_at;
+  const entry = lane.queue.get(row.number);
+  const wait = entry === undefined ? waitOf(row, clock) : entry.dueAt - clock.monotonic();
+  return wait > 0 ? Math.round(clock.now() + wait) : Math.min(row.due_at, clock.now());
 }

@@ -38,9 +38,12 @@ CREATE TABLE content (
 CREATE INDEX content_by_lane ON content (lane, number);
 `;
 
+// How long a record was to wait, so that it never waits longer because the clock was set back. What waited before is due.
+const SECOND = "ALTER TABLE record ADD COLUMN retry_delay INTEGER NOT NULL DEFAULT 0";
+
 export const OUTBOX_FILE: FileKind = {
   name: "outbox",
   remedy: "let it drain",
   applicationId: 0x42_72_4f_58, // "BrOX"
-  migrations: [FIRST],
+  migrations: [FIRST, SECOND],
 };

@@ -7,7 +7,10 @@ export interface QueueRow {
   readonly id: string;
   readonly ordering_key: string | null;
   readonly attempts: number;
+  /** Epoch milliseconds; 0 when it has not been tried yet. */
   readonly due_at: number;
+  /** How long it was from the last attempt to that, in milliseconds. */
+  readonly retry_delay: number;
 }
 
 /** A record by what became of it. */
@@ -46,7 +49,7 @@ export interface ReadingStatements {
   finishedBefore(time: number, limit: number): readonly number[];
 }
 
-const QUEUE = "number, id, ordering_key, attempts, due_at";
+const QUEUE = "number, id, ordering_key, attempts, due_at, retry_delay";
 const STATE = `${QUEUE}, lane, payload_digest, status`;
 const UNFINISHED = "SELECT number FROM content INDEXED BY content_by_lane WHERE lane = ?";
 

@@ -1,4 +1,4 @@
-import { BridgeError, type OutboxRecord } from "@bridge/ports";
+import { BridgeError, type Clock, type OutboxRecord } from "@bridge/ports";
 import { type Entry, entryOf } from "./entry.ts";
 import type { Lane } from "./lane.ts";
 import type { Loans } from "./loans.ts";
@@ -81,10 +81,10 @@ export class Window {
   }
 
   /** Fetches more of a lane from the file. */
-  extend(lane: Lane, statements: ReadingStatements, now: number): void {
+  extend(lane: Lane, statements: ReadingStatements, clock: Clock): void {
     const { chunk } = this.#limits;
     const rows = statements.queue(lane.number, lane.edge, this.#newest, chunk);
-    for (const row of rows) lane.queue.add(this.#loans.of(row.id)?.entry ?? toEntry(row), now);
+    for (const row of rows) lane.queue.add(this.#loans.of(row.id)?.entry ?? toEntry(row, clock), clock.monotonic());
     lane.complete = rows.length < chunk;
     lane.edge = lane.complete ? this.#newest : (rows.at(-1)?.number ?? this.#newest);
   }
@@ -103,7 +103,13 @@ export class Window {
   }
 }
 
-export function toEntry(row: QueueRow): Entry {
-  const { number, id, ordering_key: key, attempts, due_at: dueAt } = row;
-  return entryOf({ number, id, key: key ?? undefined, attempts, dueAt });
+export function toEntry(row: QueueRow, clock: Clock): Entry {
+  const { number, id, ordering_key: key, attempts } = row;
+  const wait = waitOf(row, clock);
+  return entryOf({ number, id, key: key ?? undefined, attempts, dueAt: wait > 0 ? clock.monotonic() + wait : 0 });
+}
+
+/** How long a record has to wait that is only in the file: never longer than it was to, however the clock was set. */
+export function waitOf({ due_at: dueAt, retry_delay: delayMs }: QueueRow, clock: Clock): number {
+  return Math.max(0, Math.min(dueAt - clock.now(), delayMs));
 }

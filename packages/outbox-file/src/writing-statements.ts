@@ -11,7 +11,8 @@ export interface WritingStatements {
   /** False when there is none: the record is finished. */
   deleteContent(number: number): boolean;
   finish(number: number, status: number, finishedAt: number): void;
-  retry(number: number, attempts: number, dueAt: number): void;
+  /** `dueAt` is what the clock shows then; `delayMs` is how long that is from now. */
+  retry(number: number, attempts: number, dueAt: number, delayMs: number): void;
   deleteRecord(number: number): void;
   /** Writes what is there already, to see whether that can be done. */
   touch(): void;
@@ -27,7 +28,7 @@ export function writingStatements(db: DatabaseSync): WritingStatements {
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
   const deleteContent = db.prepare("DELETE FROM content WHERE number = ?");
   const finish = db.prepare("UPDATE record SET status = ?, finished_at = ? WHERE number = ?");
-  const retry = db.prepare("UPDATE record SET attempts = ?, due_at = ? WHERE number = ?");
+  const retry = db.prepare("UPDATE record SET attempts = ?, due_at = ?, retry_delay = ? WHERE number = ?");
   const deleteRecord = db.prepare("DELETE FROM record WHERE number = ?");
   const touch = db.prepare("UPDATE lane SET route_id = route_id WHERE lane = 1");
 
@@ -37,7 +38,7 @@ export function writingStatements(db: DatabaseSync): WritingStatements {
     addContent: (values) => void addContent.run(...values),
     deleteContent: (number) => deleteContent.run(number).changes > 0,
     finish: (number, status, finishedAt) => void finish.run(status, finishedAt, number),
-    retry: (number, attempts, dueAt) => void retry.run(attempts, dueAt, number),
+    retry: (number, attempts, dueAt, delayMs) => void retry.run(attempts, Math.ceil(dueAt), Math.ceil(delayMs), number),
     deleteRecord: (number) => void deleteRecord.run(number),
     touch: () => void touch.run(),
   };

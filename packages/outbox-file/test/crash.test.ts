@@ -84,7 +84,7 @@ describe("a sync that fails", () => {
     const [third] = await store.persist(records.slice(2), signal);
     expect(third).toEqual({ kind: "persisted" });
     expect(await store.finish([end(claim!, { kind: "done" })], signal)).toEqual([true]);
-    expect(await store.finish([end(second!, { kind: "retry", dueAt: 0, attempts: 1 })], signal)).toEqual([true]);
+    expect(await store.finish([end(second!, { kind: "retry", delayMs: 0, attempts: 1 })], signal)).toEqual([true]);
     expect(await store.status("a", signal)).toBe("done");
     const again = await store.claim(CLAIM, signal);
     expect(again.map(({ record, attempts }) => [record.id, attempts])).toEqual([

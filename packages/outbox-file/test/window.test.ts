@@ -47,8 +47,8 @@ test("a key whose records are partly in the file keeps its order", async () => {
     const done = tries % 3 !== 0;
     if (done) delivered.push(claim!.record.id);
     await store.finish(
-      [end(claim!, done ? { kind: "done" } : { kind: "retry", dueAt: 0, attempts: 1 })].concat(
-        more.map((other) => end(other, { kind: "retry", dueAt: 0, attempts: 0 })),
+      [end(claim!, done ? { kind: "done" } : { kind: "retry", delayMs: 0, attempts: 1 })].concat(
+        more.map((other) => end(other, { kind: "retry", delayMs: 0, attempts: 0 })),
       ),
       signal,
     );
@@ -62,7 +62,7 @@ test("a queue in which everything waits grows only so far; what is younger follo
   await persist(store, 60, "stuck");
   await store.persist([outboxRecord("free")], signal);
   const head = await store.claimOne("r0", 1_000, signal);
-  await store.finish([end(head!, { kind: "retry", dueAt: clock.now() + 5_000, attempts: 1 })], signal);
+  await store.finish([end(head!, { kind: "retry", delayMs: 5_000, attempts: 1 })], signal);
   expect(await store.claim(CLAIM, signal)).toEqual([]);
   expect((await store.backlog(signal))[0]).toMatchObject({ depth: 61, blockedKeys: 1 });
   await clock.pass(5_000);

@@ -22,7 +22,7 @@ interface Row extends Linked<Row> {
   readonly record: OutboxRecord;
   status: OutboxStatus;
   attempts: number;
-  /** Of a record that waits for a retry: epoch milliseconds. A new one is due whatever the clock says. */
+  /** Of a record that is to be tried again: monotonic milliseconds. */
   retryAt: number | undefined;
   /** Of the loan, whether it has lapsed or not. */
   token: string | undefined;
@@ -98,7 +98,7 @@ export class RecordTable {
     if (row === undefined || row.token !== token) return false;
     row.token = undefined;
     if (outcome.kind === "retry") {
-      row.retryAt = outcome.dueAt;
+      row.retryAt = this.#options.clock.monotonic() + outcome.delayMs;
       row.attempts = outcome.attempts;
     } else {
       row.status = outcome.kind;
@@ -219,7 +219,7 @@ export class RecordTable {
   }
 
   #isWaiting(row: Row): boolean {
-    return row.retryAt !== undefined && this.#options.clock.now() < row.retryAt;
+    return row.retryAt !== undefined && this.#options.clock.monotonic() < row.retryAt;
   }
 
   #lend(row: Row, loanMs: number): OutboxClaim {
@@ -230,6 +230,7 @@ export class RecordTable {
 
   #headOf(row: Row): OutboxHead {
     const { id, routeId, bindingId, address, envelope, orderingKey, createdAt } = row.record;
+    const { clock } = this.#options;
     return {
       id,
       routeId,
@@ -239,7 +240,7 @@ export class RecordTable {
       address,
       orderingKey,
       createdAt,
-      dueAt: row.retryAt ?? createdAt,
+      dueAt: row.retryAt === undefined ? createdAt : Math.round(clock.now() + row.retryAt - clock.monotonic()),
       attempts: row.attempts,
       lent: this.#isLent(row),
     };

@@ -12,13 +12,13 @@ export const ENDING_MUTANTS: readonly Mutant[] = [
   {
     fault: "lends what is to be tried again at once",
     caughtBy: "a record to be tried again is lent when it is due, and not before",
-    mutate: onEnd((end) => (end.outcome.kind === "retry" ? { ...end, outcome: { ...end.outcome, dueAt: 0 } } : end)),
+    mutate: onEnd((end) => (end.outcome.kind === "retry" ? { ...end, outcome: { ...end.outcome, delayMs: 0 } } : end)),
   },
   {
     fault: "rounds the time of a retry to seconds",
     caughtBy: "a record is due in the millisecond that its retry names",
     mutate: onEnd((end) =>
-      end.outcome.kind === "retry" ? { ...end, outcome: { ...end.outcome, dueAt: end.outcome.dueAt - 999 } } : end,
+      end.outcome.kind === "retry" ? { ...end, outcome: { ...end.outcome, delayMs: end.outcome.delayMs - 999 } } : end,
     ),
   },
   {

@@ -15,6 +15,7 @@ interface Row {
   readonly record: OutboxRecord;
   status: OutboxStatus;
   attempts: number;
+  /** Monotonic milliseconds. */
   retryAt: number | undefined;
   /** How often it has been lent. */
   loans: number;
@@ -89,7 +90,7 @@ export class OutboxModel {
     row.lent = false;
     if (outcome.kind === "retry") {
       row.attempts = outcome.attempts;
-      row.retryAt = outcome.dueAt;
+      row.retryAt = this.#options.clock.monotonic() + outcome.delayMs;
     } else {
       row.status = outcome.kind;
       row.finishedAt = this.#options.clock.monotonic();
@@ -113,12 +114,13 @@ export class OutboxModel {
   }
 
   list(filter: OutboxFilter, { limit, offset }: Page): readonly OutboxHead[] {
+    const { clock } = this.#options;
     return this.#unfinished(filter)
       .slice(offset, offset + limit)
       .map((row) => {
         const { id, routeId, bindingId, address, envelope, orderingKey, createdAt } = row.record;
         const about = { id, routeId, bindingId, address, orderingKey, createdAt, attempts: row.attempts };
-        const dueAt = row.retryAt ?? createdAt;
+        const dueAt = row.retryAt === undefined ? createdAt : clock.now() + row.retryAt - clock.monotonic();
         return { ...about, envelopeId: envelope.id, subject: envelope.subject, dueAt, lent: this.#isLent(row) };
       });
   }
@@ -159,7 +161,7 @@ export class OutboxModel {
   }
 
   #isWaiting(row: Row): boolean {
-    return row.retryAt !== undefined && this.#options.clock.now() < row.retryAt;
+    return row.retryAt !== undefined && this.#options.clock.monotonic() < row.retryAt;
   }
 
   #lend(row: Row, loanMs: number): ModelLoan {

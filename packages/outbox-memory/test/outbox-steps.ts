@@ -44,7 +44,7 @@ const fields = fc.record<Fields>({
 });
 const outcome = fc.oneof(
   fc.constantFrom({ kind: "done" } as const, { kind: "dead" } as const),
-  fc.record({ kind: fc.constant("retry" as const), dueAt: seconds.map((ms) => EPOCH + ms), attempts: fc.nat(3) }),
+  fc.record({ kind: fc.constant("retry" as const), delayMs: seconds, attempts: fc.nat(3) }),
 );
 
 /** Everything that can happen to an outbox, one thing at a time. */

@@ -59,8 +59,12 @@ export interface ClaimEnd {
   readonly outcome:
     | { readonly kind: "done" }
     | { readonly kind: "dead" }
-    /** Pending again, not to be lent before `dueAt`, with so many sends charged in all. */
-    | { readonly kind: "retry"; readonly dueAt: number; readonly attempts: number };
+    /**
+     * Pending again, with so many sends charged in all, and not to be lent for `delayMs`: of a clock that is not set, so
+     * that nothing waits for an hour because somebody has put the time of day back by one. A store that is opened
+     * again may go by the time of day as long as it adds no more than `delayMs` to the wait.
+     */
+    | { readonly kind: "retry"; readonly delayMs: number; readonly attempts: number };
 }
 
 /** What waits for one binding of a route. */
@@ -84,6 +88,7 @@ export interface OutboxHead {
   readonly address: string;
   readonly orderingKey?: string | undefined;
   readonly createdAt: number;
+  /** When it may be sent, by the clock as it stands now. */
   readonly dueAt: number;
   readonly attempts: number;
   readonly lent: boolean;
@@ -107,7 +112,7 @@ export interface OutboxStore extends AsyncDisposable {
   persist(records: readonly OutboxRecord[], signal: AbortSignal): Promise<readonly PersistResult[]>;
   /**
    * Lends up to `limit` due records, in the order in which they were persisted, each to one caller. A new record is due
-   * at once, one to be tried again at its `dueAt`. A record with an ordering key is lent only when
+   * at once, one to be tried again after its `delayMs`. A record with an ordering key is lent only when
    * no older unfinished one of its key, route and binding exists that the same call does not return before it.
    */
   claim(request: ClaimRequest, signal: AbortSignal): Promise<readonly OutboxClaim[]>;

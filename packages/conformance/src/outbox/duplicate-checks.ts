@@ -31,9 +31,9 @@ export const DUPLICATE_CHECKS = {
     assert.deepEqual(await other.claimIds(), []);
     assert.equal(await owner.end(claim, { kind: "done" }), true);
   }),
-  "a repeat of a record that waits for a retry is a duplicate of it": staged(async ({ owner, time }) => {
+  "a repeat of a record that waits for a retry is a duplicate of it": staged(async ({ owner }) => {
     await owner.add(FIRST);
-    await owner.end(await owner.claimOnly("a"), { kind: "retry", dueAt: time.now() + 60_000, attempts: 2 });
+    await owner.end(await owner.claimOnly("a"), { kind: "retry", delayMs: 60_000, attempts: 2 });
     assert.deepEqual(await owner.persist(REPEAT), [{ kind: "duplicate", id: "a", status: "pending" }]);
     assert.equal((await owner.take("a")).attempts, 2);
   }),
@@ -123,7 +123,7 @@ export const DUPLICATE_CHECKS = {
   "what is not finished is never forgotten": staged(async ({ owner, time }) => {
     await owner.add(...records(5));
     const [fresh, waiting, lent, lapsed, finished] = idsAt(0, 1, 2, 3, 4);
-    await owner.end(await owner.take(waiting), { kind: "retry", dueAt: time.now() + 1, attempts: 1 });
+    await owner.end(await owner.take(waiting), { kind: "retry", delayMs: 1, attempts: 1 });
     await owner.take(lent);
     await owner.take(lapsed, 1);
     const last = await owner.take(finished);

@@ -29,21 +29,15 @@ export const FINISHING_CHECKS = {
   }),
   "a record to be tried again is lent when it is due, and not before": staged(async ({ owner, other, time }) => {
     await owner.add(record("a"), record("b"));
-    assert.equal(
-      await owner.end(await owner.take("a"), { kind: "retry", dueAt: time.now() + HOUR_MS, attempts: 1 }),
-      true,
-    );
-    assert.equal(
-      await owner.end(await owner.take("b"), { kind: "retry", dueAt: time.now() + LOAN_MS, attempts: 1 }),
-      true,
-    );
+    assert.equal(await owner.end(await owner.take("a"), { kind: "retry", delayMs: HOUR_MS, attempts: 1 }), true);
+    assert.equal(await owner.end(await owner.take("b"), { kind: "retry", delayMs: LOAN_MS, attempts: 1 }), true);
     assert.equal(await owner.status("a"), "pending");
     await time.pass(LOAN_MS);
     assert.deepEqual(await other.claimIds(), ["b"]);
   }),
   "a record is due in the millisecond that its retry names": staged(async ({ owner, time }) => {
     await owner.add(record("a"));
-    await owner.end(await owner.claimOnly("a"), { kind: "retry", dueAt: time.now() + 60_000, attempts: 1 });
+    await owner.end(await owner.claimOnly("a"), { kind: "retry", delayMs: 60_000, attempts: 1 });
     await time.pass(60_000 - 1);
     assert.deepEqual(await owner.claimIds(), []);
     await time.pass(1);
@@ -52,7 +46,7 @@ export const FINISHING_CHECKS = {
   "a record to be tried again keeps its place": staged(async ({ owner, time }) => {
     await owner.add(...records(3));
     const claim = await owner.take("r0000");
-    await owner.end(claim, { kind: "retry", dueAt: time.now() + LOAN_MS, attempts: 0 });
+    await owner.end(claim, { kind: "retry", delayMs: LOAN_MS, attempts: 0 });
     await time.pass(LOAN_MS);
     assert.deepEqual(await owner.claimIds(), idsAt(0, 1, 2));
   }),
@@ -138,7 +132,7 @@ export const FINISHING_CHECKS = {
     assert.deepEqual(await owner.listIds(), idsAt(0, 1, 2));
     assert.equal(await owner.end(one, outcome), true);
   }),
-  "answers for each end of a call, in its order": staged(async ({ owner, time }) => {
+  "answers for each end of a call, in its order": staged(async ({ owner }) => {
     await owner.add(...records(5));
     const claims = await owner.claim({ limit: 4 });
     const [one, two, three, four] = claims;
@@ -149,7 +143,7 @@ export const FINISHING_CHECKS = {
         endOf(four, { kind: "dead" }),
         endOf(two, { kind: "dead" }),
         { id: "unknown", token: "token", outcome: { kind: "done" } },
-        endOf(three, { kind: "retry", dueAt: time.now() + HOUR_MS, attempts: 2 }),
+        endOf(three, { kind: "retry", delayMs: HOUR_MS, attempts: 2 }),
         endOf(one, { kind: "done" }),
       ),
       [true, false, false, true, true],
@@ -174,14 +168,14 @@ export const FINISHING_CHECKS = {
     assert.equal(await owner.status("r0599"), "dead");
     assert.deepEqual(await owner.listIds(), []);
   }),
-  "finds the pending record that redrives an entry": staged(async ({ owner, other, time }) => {
+  "finds the pending record that redrives an entry": staged(async ({ owner, other }) => {
     await owner.add(record("a", { entryId: "entry-a" }), record("b"), record("c", { entryId: "entry-c" }));
     assert.equal(await owner.redriving("entry-a"), "a");
     assert.equal(await other.redriving("entry-c"), "c");
     for (const unknown of ["entry", "", "a", "undefined"]) assert.equal(await owner.redriving(unknown), undefined);
     const claim = await owner.take("a");
     assert.equal(await owner.redriving("entry-a"), "a");
-    await owner.end(claim, { kind: "retry", dueAt: time.now() + HOUR_MS, attempts: 1 });
+    await owner.end(claim, { kind: "retry", delayMs: HOUR_MS, attempts: 1 });
     assert.equal(await owner.redriving("entry-a"), "a");
   }),
   "a finished record redrives nothing, and another may": staged(async ({ owner }) => {

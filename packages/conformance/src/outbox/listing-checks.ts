@@ -28,7 +28,7 @@ export const LISTING_CHECKS = {
     const dueAt = time.now() + HOUR_MS;
     await owner.end(await owner.take("r0000"), { kind: "done" });
     await owner.end(await owner.take("r0001"), { kind: "dead" });
-    await owner.end(await owner.take("r0002"), { kind: "retry", dueAt, attempts: 3 });
+    await owner.end(await owner.take("r0002"), { kind: "retry", delayMs: HOUR_MS, attempts: 3 });
     await owner.take("r0003");
     const heads = await other.list();
     assert.deepEqual(
@@ -56,9 +56,9 @@ export const LISTING_CHECKS = {
       await owner.add(record(id, { createdAt: createdAt(index) }));
     assert.deepEqual(await owner.listIds(), ["c", "a", "d", "b"]);
   }),
-  "a record keeps its place through loans and retries": staged(async ({ owner, time }) => {
+  "a record keeps its place through loans and retries": staged(async ({ owner }) => {
     await owner.add(...records(3));
-    await owner.end(await owner.take("r0000"), { kind: "retry", dueAt: time.now() + HOUR_MS, attempts: 1 });
+    await owner.end(await owner.take("r0000"), { kind: "retry", delayMs: HOUR_MS, attempts: 1 });
     await owner.take("r0001");
     assert.deepEqual(await owner.listIds(), idsAt(0, 1, 2));
   }),
@@ -112,11 +112,11 @@ export const LISTING_CHECKS = {
       line("route-1", "binding-2", 5),
     ]);
   }),
-  "the depth counts what is lent or waits, and nothing that is finished": staged(async ({ owner, time }) => {
+  "the depth counts what is lent or waits, and nothing that is finished": staged(async ({ owner }) => {
     await owner.add(...records(5));
     await owner.end(await owner.take("r0000"), { kind: "done" });
     await owner.end(await owner.take("r0001"), { kind: "dead" });
-    await owner.end(await owner.take("r0002"), { kind: "retry", dueAt: time.now() + HOUR_MS, attempts: 1 });
+    await owner.end(await owner.take("r0002"), { kind: "retry", delayMs: HOUR_MS, attempts: 1 });
     await owner.take("r0003");
     const [only] = await owner.backlog();
     assert.equal(only?.depth, 3);
@@ -132,12 +132,11 @@ export const LISTING_CHECKS = {
       ["other"],
     );
   }),
-  "counts the keys whose head waits for a retry": staged(async ({ owner, time }) => {
+  "counts the keys whose head waits for a retry": staged(async ({ owner }) => {
     const keys = ["a", "a", "b", "b", "c", undefined, "d", "d"];
     await owner.add(...records(8, (i) => ({ orderingKey: keys[i] })));
-    const dueAt = time.now() + HOUR_MS;
     const wait = async (index: number): Promise<void> => {
-      await owner.end(await owner.take(idAt(index)), { kind: "retry", dueAt, attempts: 1 });
+      await owner.end(await owner.take(idAt(index)), { kind: "retry", delayMs: HOUR_MS, attempts: 1 });
     };
     const blocked = async (): Promise<number | undefined> => (await owner.backlog())[0]?.blockedKeys;
     // Not the head of its key; and one without a key.
@@ -154,7 +153,7 @@ export const LISTING_CHECKS = {
   }),
   "a key whose head is due again is not blocked": staged(async ({ owner, time }) => {
     await owner.add(...records(2, () => ({ orderingKey: "key" })));
-    await owner.end(await owner.take("r0000"), { kind: "retry", dueAt: time.now() + LOAN_MS, attempts: 1 });
+    await owner.end(await owner.take("r0000"), { kind: "retry", delayMs: LOAN_MS, attempts: 1 });
     await time.pass(LOAN_MS);
     assert.equal((await owner.backlog())[0]?.blockedKeys, 0);
   }),

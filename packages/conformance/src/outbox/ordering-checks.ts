@@ -18,26 +18,24 @@ export const ORDERING_CHECKS = {
     await owner.take("r0000");
     assert.deepEqual(await other.claimIds(), idsAt(1, 2, 4, 5));
   }),
-  "while the head of a key waits for a retry the rest of it waits, and nothing else": staged(
-    async ({ owner, time }) => {
-      await owner.add(...records(6, (i) => ({ orderingKey: ["a", "b", undefined][i % 3] })));
-      await owner.end(await owner.take("r0000"), { kind: "retry", dueAt: time.now() + HOUR_MS, attempts: 1 });
-      assert.deepEqual(await owner.claimIds(), idsAt(1, 2, 4, 5));
-    },
-  ),
-  "a record without a key that waits for a retry holds up nothing": staged(async ({ owner, time }) => {
+  "while the head of a key waits for a retry the rest of it waits, and nothing else": staged(async ({ owner }) => {
+    await owner.add(...records(6, (i) => ({ orderingKey: ["a", "b", undefined][i % 3] })));
+    await owner.end(await owner.take("r0000"), { kind: "retry", delayMs: HOUR_MS, attempts: 1 });
+    assert.deepEqual(await owner.claimIds(), idsAt(1, 2, 4, 5));
+  }),
+  "a record without a key that waits for a retry holds up nothing": staged(async ({ owner }) => {
     await owner.add(...records(3));
-    await owner.end(await owner.take("r0000"), { kind: "retry", dueAt: time.now() + HOUR_MS, attempts: 1 });
+    await owner.end(await owner.take("r0000"), { kind: "retry", delayMs: HOUR_MS, attempts: 1 });
     assert.deepEqual(await owner.claimIds(), idsAt(1, 2));
   }),
-  "a record in the middle of a key holds up the younger ones, not the older": staged(async ({ owner, time }) => {
+  "a record in the middle of a key holds up the younger ones, not the older": staged(async ({ owner }) => {
     await owner.add(...records(4, () => ({ orderingKey: "key" })));
-    await owner.end(await owner.take("r0001"), { kind: "retry", dueAt: time.now() + HOUR_MS, attempts: 1 });
+    await owner.end(await owner.take("r0001"), { kind: "retry", delayMs: HOUR_MS, attempts: 1 });
     assert.deepEqual(await owner.claimIds(), idsAt(0));
   }),
   "the rest of a key goes on with the retry of its head": staged(async ({ owner, time }) => {
     await owner.add(...records(3, () => ({ orderingKey: "key" })));
-    await owner.end(await owner.take("r0000"), { kind: "retry", dueAt: time.now() + LOAN_MS, attempts: 1 });
+    await owner.end(await owner.take("r0000"), { kind: "retry", delayMs: LOAN_MS, attempts: 1 });
     await time.pass(LOAN_MS);
     assert.deepEqual(await owner.claimIds(), idsAt(0, 1, 2));
   }),
@@ -68,12 +66,12 @@ export const ORDERING_CHECKS = {
     assert.deepEqual(await owner.claimIds({ limit: 1 }), idsAt(1));
     assert.deepEqual(await owner.claimIds({ limit: 1 }), []);
   }),
-  "finds what is due behind hundreds that wait": staged(async ({ owner, time }) => {
+  "finds what is due behind hundreds that wait": staged(async ({ owner }) => {
     await owner.add(...records(700, (i) => ({ orderingKey: i < 600 ? "blocked" : `key-${i}` })));
-    await owner.end(await owner.take("r0000"), { kind: "retry", dueAt: time.now() + HOUR_MS, attempts: 1 });
+    await owner.end(await owner.take("r0000"), { kind: "retry", delayMs: HOUR_MS, attempts: 1 });
     assert.deepEqual(await owner.claimIds({ limit: 2 }), idsAt(600, 601));
   }),
-  "keys are per route and binding": staged(async ({ owner, time }) => {
+  "keys are per route and binding": staged(async ({ owner }) => {
     const places = [
       { routeId: "route", bindingId: "binding" },
       { routeId: "route", bindingId: "binding-2" },
@@ -81,7 +79,7 @@ export const ORDERING_CHECKS = {
     ];
     await owner.add(...places.map((place, i) => record(`head ${i}`, { ...place, orderingKey: "key" })));
     await owner.add(...places.map((place, i) => record(`rest ${i}`, { ...place, orderingKey: "key" })));
-    await owner.end(await owner.take("head 0"), { kind: "retry", dueAt: time.now() + HOUR_MS, attempts: 1 });
+    await owner.end(await owner.take("head 0"), { kind: "retry", delayMs: HOUR_MS, attempts: 1 });
     assert.deepEqual(await owner.claimIds(places[0]), []);
     assert.deepEqual(await owner.claimIds(places[1]), ["head 1", "rest 1"]);
     assert.deepEqual(await owner.claimIds(places[2]), ["head 2", "rest 2"]);
@@ -108,7 +106,7 @@ export const ORDERING_CHECKS = {
           const fails = failed.has(orderingKey) || ++sends % 4 === 0;
           if (fails) failed.add(orderingKey);
           else delivered.push(id);
-          const retry = { kind: "retry", dueAt: time.now() + 5, attempts: claim.attempts + 1 } as const;
+          const retry = { kind: "retry", delayMs: 5, attempts: claim.attempts + 1 } as const;
           assert.equal(await hands.end(claim, fails ? retry : { kind: "done" }), true);
         }
       }

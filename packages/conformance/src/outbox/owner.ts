@@ -110,9 +110,9 @@ export function endOf({ record, token }: OutboxClaim, outcome: ClaimEnd["outcome
   return { id: record.id, token, outcome };
 }
 
-/** A retry that is due whatever the store's clock says. */
+/** A retry that is due at once. */
 export function dueAtOnce(attempts: number): ClaimEnd["outcome"] {
-  return { kind: "retry", dueAt: 0, attempts };
+  return { kind: "retry", delayMs: 0, attempts };
 }
 
 export function idsOf(claims: readonly OutboxClaim[]): readonly string[] {

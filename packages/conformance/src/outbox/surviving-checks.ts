@@ -72,7 +72,7 @@ export const SURVIVING_CHECKS = {
       const ends = [
         endOf(one, { kind: "done" }),
         endOf(two, { kind: "dead" }),
-        endOf(three, { kind: "retry", dueAt, attempts: 3 }),
+        endOf(three, { kind: "retry", delayMs: HOUR_MS, attempts: 3 }),
       ];
       assert.deepEqual(await owner.finish(...ends), [true, true, true]);
       return { ends, dueAt };
@@ -126,9 +126,9 @@ export const SURVIVING_CHECKS = {
     },
   ),
   "no key is overtaken because of an abrupt end": restarted(
-    async ({ owner, time }) => {
+    async ({ owner }) => {
       await owner.add(...records(4, (i) => ({ orderingKey: i < 2 ? "waits" : "lent" })));
-      await owner.end(await owner.take("r0000"), { kind: "retry", dueAt: time.now() + HOUR_MS, attempts: 1 });
+      await owner.end(await owner.take("r0000"), { kind: "retry", delayMs: HOUR_MS, attempts: 1 });
       await owner.take("r0002");
     },
     async ({ owner }) => {

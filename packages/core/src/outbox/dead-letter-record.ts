@@ -58,7 +58,7 @@ async function moveOne(id: string, { outbox, dlq, clock, moved }: MoveOptions): 
     const cause = new BridgeError("REJECTED", "moved from the outbox to the DLQ by an operator");
     await orAborted(dlq.put(deadLetterOf({ received, routeId, bindingId, attempts, failedAt }, cause), signal), signal);
   } catch (error) {
-    const giveBack = { kind: "retry", dueAt: clock.now(), attempts } as const;
+    const giveBack = { kind: "retry", delayMs: 0, attempts } as const;
     await orAborted(outbox.finish([{ id, token, outcome: giveBack }], signal), signal).catch(() => {});
     throw error;
   }

@@ -260,7 +260,7 @@ export class Drain implements Disposable {
   }
 
   #giveBack(attempts: number): Verdict {
-    return { end: { kind: "retry", dueAt: this.#options.parts.clock.now(), attempts } };
+    return { end: { kind: "retry", delayMs: 0, attempts } };
   }
 
   async #failed({ record, attempts: before }: OutboxClaim, error: BridgeError): Promise<Verdict> {
@@ -271,7 +271,7 @@ export class Drain implements Disposable {
     const decision = decide(error, facts, this.#policy, () => random.next());
     switch (decision.kind) {
       case "retry":
-        return { end: { kind: "retry", dueAt: clock.now() + decision.delayMs, attempts } };
+        return { end: { kind: "retry", delayMs: decision.delayMs, attempts } };
       case "drop":
         return { end: { kind: "dead" }, outcome: { disposition: dropped(error), error } };
       case "dlq": {
@@ -291,7 +291,7 @@ export class Drain implements Disposable {
         if (this.#work.aborted) return this.#giveBack(before);
         this.#undeadlettered.add(record.id);
         const delayMs = backoffDelay(this.#policy.backoff, Math.max(1, attempts), () => random.next());
-        return { end: { kind: "retry", dueAt: clock.now() + delayMs, attempts: before } };
+        return { end: { kind: "retry", delayMs, attempts: before } };
       }
     }
   }

@@ -34,7 +34,7 @@ const fields = fc
 const loanMs = fc.constantFrom(1_000, 5_000);
 const outcome = fc.oneof(
   fc.constantFrom({ kind: "done" } as const, { kind: "dead" } as const),
-  fc.record({ kind: fc.constant("retry" as const), dueAt: fc.integer({ min: 0, max: 4_000 }), attempts: fc.nat(3) }),
+  fc.record({ kind: fc.constant("retry" as const), delayMs: fc.integer({ min: 0, max: 4_000 }), attempts: fc.nat(3) }),
 );
 
 export const outboxCommands = fc.commands<OutboxModel, Real, false>(
@@ -44,6 +44,7 @@ export const outboxCommands = fc.commands<OutboxModel, Real, false>(
     fc.tuple(fc.nat(40), loanMs).map(claimOne),
     fc.array(fc.tuple(fc.nat(20), outcome), { minLength: 1, maxLength: 5 }).map(finish),
     fc.integer({ min: 1, max: 6_000 }).map(pass),
+    fc.constantFrom(-3_600_000, -2_000, 2_000, 3_600_000).map(jump),
     fc.constant(look()),
     fc.constant(restart()),
   ],
@@ -71,7 +72,7 @@ function persistAtOnce(calls: readonly (readonly Fields[])[]): Command {
 
 function claim(request: ClaimRequest): Command {
   return command(`claim ${JSON.stringify(request)}`, async (model, real) => {
-    const now = real.options.clock.now();
+    const now = real.options.clock.monotonic();
     const expected = model.claimable(request, now);
     const claims = await real.store.claim(request, signal);
     expect(claims.map(({ record, attempts }) => ({ id: record.id, attempts }))).toEqual(expected);
@@ -82,7 +83,7 @@ function claim(request: ClaimRequest): Command {
 function claimOne([number, ms]: readonly [number, number]): Command {
   const id = `id-${number}`;
   return command(`claim ${id}`, async (model, real) => {
-    const now = real.options.clock.now();
+    const now = real.options.clock.monotonic();
     const lent = await real.store.claimOne(id, ms, signal);
     expect(lent && { id: lent.record.id, attempts: lent.attempts }).toEqual(model.one(id, now));
     if (lent !== undefined) take(lent, now + ms, model, real);
@@ -102,20 +103,22 @@ function take(lent: OutboxClaim, until: number, model: OutboxModel, real: Real):
 
 function finish(wanted: readonly (readonly [number, ClaimEnd["outcome"]])[]): Command {
   return command(`finish ${JSON.stringify(wanted)}`, async (model, real) => {
-    const now = real.options.clock.now();
     const ends = wanted.flatMap(([back, how]) => {
       const lent = real.claims.at(-1 - back);
       if (lent === undefined) return [];
-      const outcomeNow = how.kind === "retry" ? { ...how, dueAt: now + how.dueAt } : how;
-      return { id: lent.record.id, token: lent.token, outcome: outcomeNow };
+      return { id: lent.record.id, token: lent.token, outcome: how };
     });
-    const expected = ends.map((said) => model.finish(said));
+    const expected = ends.map((said) => model.finish(said, real.options.clock));
     expect(await real.store.finish(ends, signal)).toEqual(expected);
   });
 }
 
 function pass(ms: number): Command {
   return command(`${ms} ms pass`, (_, { options }) => options.clock.pass(ms));
+}
+
+function jump(ms: number): Command {
+  return command(`the clock is set by ${ms} ms`, async (_, { options }) => options.clock.jump(ms));
 }
 
 function look(): Command {
@@ -133,6 +136,6 @@ function look(): Command {
 function restart(): Command {
   return command("killed and opened again", async (model, real) => {
     real.store = await survivorOf(real.store, real.options);
-    model.restart();
+    model.restart(real.options.clock);
   });
 }

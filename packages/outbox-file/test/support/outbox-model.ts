@@ -1,10 +1,13 @@
-import type { ClaimEnd, ClaimRequest, OutboxRecord, OutboxStatus, PersistResult } from "@bridge/ports";
+import type { ClaimEnd, ClaimRequest, Clock, OutboxRecord, OutboxStatus, PersistResult } from "@bridge/ports";
 
 interface Row {
   readonly record: OutboxRecord;
   status: OutboxStatus;
   attempts: number;
+  /** Monotonic milliseconds. */
   dueAt: number;
+  /** What was written down of the last retry: epoch milliseconds, and how long it was till then. */
+  retry: { readonly at: number; readonly delayMs: number };
   loan: { readonly token: string; readonly until: number } | undefined;
 }
 
@@ -14,14 +17,21 @@ export interface Lent {
   readonly attempts: number;
 }
 
-/** What an outbox should be: a plain list, looked through for each question. Times are given by whoever asks. */
+/** What an outbox should be: a plain list, looked through for each question. Times are monotonic and given by whoever asks. */
 export class OutboxModel {
   readonly #rows: Row[] = [];
 
   persist(record: OutboxRecord): PersistResult {
     const there = this.#rows.find(({ record: other }) => placeOf(other) === placeOf(record));
     if (there === undefined) {
-      this.#rows.push({ record, status: "pending", attempts: 0, dueAt: 0, loan: undefined });
+      this.#rows.push({
+        record,
+        status: "pending",
+        attempts: 0,
+        dueAt: 0,
+        retry: { at: 0, delayMs: 0 },
+        loan: undefined,
+      });
       return { kind: "persisted" };
     }
     if (there.record.payloadDigest !== record.payloadDigest) return { kind: "conflict" };
@@ -51,22 +61,27 @@ export class OutboxModel {
     this.#row(id).loan = { token, until };
   }
 
-  finish({ id, token, outcome }: ClaimEnd): boolean {
+  finish({ id, token, outcome }: ClaimEnd, clock: Clock): boolean {
     const row = this.#rows.find(({ record }) => record.id === id);
     if (row?.loan?.token !== token) return false;
     row.loan = undefined;
     if (outcome.kind === "retry") {
       row.attempts = outcome.attempts;
-      row.dueAt = outcome.dueAt;
+      row.dueAt = clock.monotonic() + outcome.delayMs;
+      row.retry = { at: clock.now() + outcome.delayMs, delayMs: outcome.delayMs };
     } else {
       row.status = outcome.kind;
     }
     return true;
   }
 
-  /** A new process: everything that was lent is free. */
-  restart(): void {
-    for (const row of this.#rows) row.loan = undefined;
+  /** A new process: everything that was lent is free, and the wait for a retry goes by the time of day, within reason. */
+  restart(clock: Clock): void {
+    for (const row of this.#rows) {
+      row.loan = undefined;
+      const { at, delayMs } = row.retry;
+      row.dueAt = clock.monotonic() + Math.min(at - clock.now(), delayMs);
+    }
   }
 
   status(id: string): OutboxStatus | undefined {

@@ -28,7 +28,7 @@ async function drainOn(): Promise<never> {
     await store.finish(
       [
         ...sent.map((claim) => end(claim, { kind: "done" })),
-        ...failed.map((claim) => end(claim, { kind: "retry", dueAt: 0, attempts: claim.attempts + 1 })),
+        ...failed.map((claim) => end(claim, { kind: "retry", delayMs: 0, attempts: claim.attempts + 1 })),
       ],
       signal,
     );
