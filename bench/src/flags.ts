@@ -1,9 +1,12 @@
 import { parseArgs } from "node:util";
+import { integerFrom, oneOf } from "./harness/flag-values.ts";
 import type { Settings } from "./suite/contender.ts";
 import { type SuiteName, SUITES } from "./suite/suites.ts";
 
+const SUITE_NAMES = Object.keys(SUITES) as readonly SuiteName[];
+
 export const USAGE = `pnpm bench [options]
-  --only NAMES      of ${Object.keys(SUITES).join(", ")}; default: all
+  --only NAMES      of ${SUITE_NAMES.join(", ")}; default: all
   --rounds N        how often each contender has its turn; default 5
   --messages N      in each measurement; default: as many as a row needs
   --sizes LIST      bytes of a message; default 256,4096
@@ -23,7 +26,7 @@ export function parseFlags(args: readonly string[]): Flags {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      only: { type: "string", default: Object.keys(SUITES).join(",") },
+      only: { type: "string", default: SUITE_NAMES.join(",") },
       rounds: { type: "string", default: "5" },
       messages: { type: "string" },
       sizes: { type: "string", default: "256,4096" },
@@ -34,24 +37,13 @@ export function parseFlags(args: readonly string[]): Flags {
     },
   });
   return {
-    only: values.only.split(",").map(suiteName),
-    rounds: count("rounds", values.rounds),
-    messages: values.messages === undefined ? undefined : count("messages", values.messages),
-    sizes: values.sizes.split(",").map((size) => count("sizes", size)),
-    windows: values.windows.split(",").map((window) => count("windows", window)),
+    only: values.only.split(",").map((name) => oneOf("only", name, SUITE_NAMES)),
+    rounds: integerFrom(1, "rounds", values.rounds),
+    messages: values.messages === undefined ? undefined : integerFrom(1, "messages", values.messages),
+    sizes: values.sizes.split(",").map((size) => integerFrom(1, "sizes", size)),
+    windows: values.windows.split(",").map((window) => integerFrom(1, "windows", window)),
     profileDir: values.profile,
     out: values.out,
     help: values.help,
   };
-}
-
-function suiteName(name: string): SuiteName {
-  if (Object.hasOwn(SUITES, name)) return name as SuiteName;
-  throw new Error(`--only: "${name}" is none of ${Object.keys(SUITES).join(", ")}`);
-}
-
-function count(flag: string, text: string): number {
-  const number = Number(text);
-  if (Number.isInteger(number) && number > 0) return number;
-  throw new Error(`--${flag}: "${text}" is not a positive integer`);
 }

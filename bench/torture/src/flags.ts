@@ -1,10 +1,11 @@
-import { parseArgs } from "node:util";
-import { fileURLToPath } from "node:url";
 import { randomInt } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { integerFrom, oneOf } from "../../src/harness/flag-values.ts";
 import { LANE_NAMES, type LaneName } from "./plan/troubles.ts";
-import { type DeliveryMode, ROUTE_NAMES, type RouteName, type StoreType } from "./routes.ts";
+import { hasOutbox, type Mode, ROUTE_NAMES, type RouteName, type StoreType } from "./routes.ts";
 
-const MODES = ["direct_hold", "shared_outbox"] as const satisfies readonly DeliveryMode[];
+const MODES = ["direct_hold", "shared_outbox", "both"] as const satisfies readonly Mode[];
 const STORES = ["file", "memory"] as const satisfies readonly StoreType[];
 const BINARY = fileURLToPath(new URL("../../../apps/reference/dist/main.js", import.meta.url));
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
@@ -14,8 +15,9 @@ const USUAL_LIMIT = { perKillMs: 6_000, restMs: 120_000 } as const;
 export const USAGE = `pnpm torture [options]
   --seed TEXT        repeats the plan of a former run; default: a random one, which is printed
   --kills N          how often the bridge is killed; default 50
+  --least-kills N    so many will do if there is no time for all, on a slow machine; default: all
   --rate N           messages a second over all routes; default 200
-  --mode MODE        ${MODES.join(" or ")}; default ${MODES[0]}
+  --mode MODE        ${MODES.join(", ")} (half of the routes each); default ${MODES[0]}
   --routes LIST      of ${ROUTE_NAMES.join(", ")}; default: all
   --stores TYPE      ${STORES.join(" or ")}: where dead letters and the outbox are; default ${STORES[0]}
   --troubles LIST    besides the kills: none, or of ${LANE_NAMES.join(", ")}; default: all
@@ -28,8 +30,9 @@ export const USAGE = `pnpm torture [options]
 export interface Flags {
   readonly seed: string;
   readonly kills: number;
+  readonly leastKills: number;
   readonly rate: number;
-  readonly mode: DeliveryMode;
+  readonly mode: Mode;
   readonly routes: readonly RouteName[];
   readonly stores: StoreType;
   readonly troubles: readonly LaneName[];
@@ -41,10 +44,10 @@ export interface Flags {
 }
 
 /** The lanes that mean something in this run: a disk that holds no store cannot be full. */
-export function lanesOf({ troubles, mode, stores }: Pick<Flags, "troubles" | "mode" | "stores">): readonly LaneName[] {
-  return troubles.filter((lane) => {
-    if (lane === "dlq_disk") return stores === "file";
-    if (lane === "outbox_disk") return stores === "file" && mode === "shared_outbox";
+export function lanesOf(flags: Pick<Flags, "troubles" | "mode" | "routes" | "stores">): readonly LaneName[] {
+  return flags.troubles.filter((lane) => {
+    if (lane === "dlq_disk") return flags.stores === "file";
+    if (lane === "outbox_disk") return flags.stores === "file" && hasOutbox(flags);
     return true;
   });
 }
@@ -56,6 +59,7 @@ export function parseFlags(args: readonly string[]): Flags {
     options: {
       seed: { type: "string", default: String(randomInt(1_000_000_000)) },
       kills: { type: "string", default: "50" },
+      "least-kills": { type: "string" },
       rate: { type: "string", default: "200" },
       mode: { type: "string", default: MODES[0] },
       routes: { type: "string", default: ROUTE_NAMES.join(",") },
@@ -68,39 +72,29 @@ export function parseFlags(args: readonly string[]): Flags {
       help: { type: "boolean", default: false },
     },
   });
-  const kills = count("kills", values.kills, 0);
-  const limit = values["time-limit"];
+  const kills = integerFrom(0, "kills", values.kills);
+  const { "time-limit": limit, "least-kills": leastKills } = values;
   const flags: Flags = {
     seed: values.seed,
     kills,
-    rate: count("rate", values.rate, 1),
-    mode: one("mode", values.mode, MODES),
-    routes: values.routes.split(",").map((name) => one("routes", name, ROUTE_NAMES)),
-    stores: one("stores", values.stores, STORES),
+    leastKills: leastKills === undefined ? kills : integerFrom(0, "least-kills", leastKills),
+    rate: integerFrom(1, "rate", values.rate),
+    mode: oneOf("mode", values.mode, MODES),
+    routes: values.routes.split(",").map((name) => oneOf("routes", name, ROUTE_NAMES)),
+    stores: oneOf("stores", values.stores, STORES),
     troubles:
-      values.troubles === "none" ? [] : values.troubles.split(",").map((name) => one("troubles", name, LANE_NAMES)),
+      values.troubles === "none" ? [] : values.troubles.split(",").map((name) => oneOf("troubles", name, LANE_NAMES)),
     timeLimitMs: limit === undefined ? kills * USUAL_LIMIT.perKillMs + USUAL_LIMIT.restMs : milliseconds(limit),
     bridge: values.bridge,
     keep: values.keep,
     out: values.out,
     help: values.help,
   };
-  if (flags.stores === "memory" && flags.mode === "shared_outbox" && kills > 0) {
+  if (flags.leastKills > kills) throw new Error(`--least-kills: ${flags.leastKills} are more than --kills ${kills}`);
+  if (flags.stores === "memory" && hasOutbox(flags) && kills > 0) {
     throw new Error("--stores: an outbox in memory is lost at the first kill; use file");
   }
   return flags;
-}
-
-function one<Value extends string>(flag: string, text: string, values: readonly Value[]): Value {
-  const value = values.find((each) => each === text);
-  if (value !== undefined) return value;
-  throw new Error(`--${flag}: "${text}" is none of ${values.join(", ")}`);
-}
-
-function count(flag: string, text: string, least: number): number {
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= least) return number;
-  throw new Error(`--${flag}: "${text}" is not an integer of at least ${least}`);
 }
 
 function milliseconds(text: string): number {

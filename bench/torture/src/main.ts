@@ -8,6 +8,11 @@ import { EXIT_CODES, type Result, type Verdict, verdictOn } from "./report/resul
 import { forget, keepStores, openStage } from "./run/stage.ts";
 import { torture } from "./run/torture.ts";
 
+// Not code 1, which says something of the bridge. The guard cleans up.
+process.once("uncaughtException", (error) => {
+  console.error("\nA part of the torture itself has failed:", error);
+  process.exit(EXIT_CODES.void);
+});
 process.exitCode = await main();
 
 async function main(): Promise<number> {
@@ -61,7 +66,8 @@ async function run(flags: Flags): Promise<number> {
 }
 
 /** What repeats the plan of this run. */
-function commandOf({ seed, kills, rate, mode, routes, stores, troubles }: Flags): string {
+function commandOf({ seed, kills, leastKills, rate, mode, routes, stores, troubles }: Flags): string {
   const lanes = troubles.length === 0 ? "none" : troubles.join(",");
-  return `--seed ${seed} --kills ${kills} --rate ${rate} --mode ${mode} --routes ${routes.join(",")} --stores ${stores} --troubles ${lanes}`;
+  const least = leastKills === kills ? "" : ` --least-kills ${leastKills}`;
+  return `--seed ${seed} --kills ${kills}${least} --rate ${rate} --mode ${mode} --routes ${routes.join(",")} --stores ${stores} --troubles ${lanes}`;
 }

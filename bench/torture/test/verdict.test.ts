@@ -22,7 +22,7 @@ const ROUTE: RouteJudgement = {
 const OWN_END = { atMs: 5_000, ending: 1, diskWasFull: true, lastWords: "the disk is full" };
 
 function resultWith(change: Partial<Result>, route: Partial<RouteJudgement> = {}): Result {
-  const totals = { offered: 10, accepted: 10, arrived: 9, repeats: 2, handedAgain: 0, open: 0 };
+  const totals = { offered: 10, accepted: 10, unsettled: 0, arrived: 9, repeats: 2, handedAgain: 0, open: 0 };
   return {
     flags: {
       seed: "7",
@@ -32,6 +32,7 @@ function resultWith(change: Partial<Result>, route: Partial<RouteJudgement> = {}
       stores: "file",
       troubles: [],
       kills: 5,
+      leastKills: 5,
     },
     began: "2026-01-01T00:00:00.000Z",
     seconds: 60,
@@ -46,7 +47,7 @@ function resultWith(change: Partial<Result>, route: Partial<RouteJudgement> = {}
       answers: { outcomes: { delivered: 5 }, unconfirmed: 3, refused: {} },
     },
     vitals: { readings: 10, unaccounted: [], dlqWriteFailures: 0 },
-    atRest: true,
+    rest: "reached",
     judgement: { routes: [{ ...ROUTE, ...route }], findings: [], strangers: [], spoiled: [] },
     entriesRead: 1,
     lastEnding: "0",
@@ -65,6 +66,15 @@ describe("the verdict", () => {
     expect(verdictOn(resultWith({ ownEnds: [OWN_END] }))).toEqual({ kind: "proved", problems: [] });
   });
 
+  it("is that nothing is lost when there was no time for more than the least number of kills", () => {
+    const { flags } = resultWith({});
+    expect(verdictOn(resultWith({ kills: 3, flags: { ...flags, leastKills: 3 } }))).toMatchObject({ kind: "proved" });
+  });
+
+  it("is against the bridge when a message is lost, however few the kills", () => {
+    expect(verdictOn(resultWith({ kills: 1 }, { lost: 1 }))).toMatchObject({ kind: "disproved" });
+  });
+
   it.each([
     ["a message is lost", resultWith({}, { lost: 1 })],
     ["a repeat is unexplained", resultWith({}, { unexplained: 1 })],
@@ -72,7 +82,7 @@ describe("the verdict", () => {
       "the bridge cannot account for a message",
       resultWith({ vitals: { readings: 9, unaccounted: [-1], dlqWriteFailures: 0 } }),
     ],
-    ["there is no rest", resultWith({ atRest: false }, { atSource: 1 })],
+    ["something is stuck", resultWith({ rest: "stuck" }, { atSource: 1 })],
     ["the bridge does not answer", resultWith({ judgement: undefined })],
     ["the bridge ends by itself", resultWith({ ownEnds: [{ ...OWN_END, diskWasFull: false }] })],
     ["the bridge does not end cleanly", resultWith({ lastEnding: "1" })],
@@ -87,7 +97,8 @@ describe("the verdict", () => {
   });
 
   it.each([
-    ["there was no time for all kills", resultWith({ kills: 4 })],
+    ["there was no time for the least number of kills", resultWith({ kills: 4 })],
+    ["the time was up while messages still moved", resultWith({ rest: "late" }, { atSource: 3, withheld: 2, lost: 1 })],
     ["the broker has lost a message by itself", resultWith({}, { withheld: 1 })],
     ["nothing came through", resultWith({}, { atTarget: 0 })],
   ])("is that the run proves nothing when %s", (_, result) => {

@@ -6,7 +6,7 @@ import { judge, type RouteJudgement } from "../src/auditor/judge.ts";
 import { Ledger } from "../src/auditor/ledger.ts";
 import { Wires } from "../src/auditor/wires.ts";
 import { payloadOf } from "../src/message.ts";
-import type { DeliveryMode } from "../src/routes.ts";
+import type { Mode, RouteName } from "../src/routes.ts";
 
 const PUBACK = Buffer.from([0x40, 2, 0, 1]);
 const OK = Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
@@ -68,6 +68,26 @@ describe("between the bridge and a target", () => {
   });
 
   it.each([
+    ["direct_hold", "mqtt-mqtt", 0],
+    ["shared_outbox", "http-mqtt", 1],
+  ] as const)(
+    "with both modes, a kill and a full outbox concern a route in %s as if it were alone",
+    async (_, route, bound) => {
+      const killed = await wiretap("target", "mqtt", "both", route);
+      await killed.pass(killed.client, publish(killed.id), killed.server);
+      killed.wires.dying();
+      await killed.end();
+      expect(killed.judged()).toMatchObject({ bound });
+
+      const full = await wiretap("target", "mqtt", "both", route);
+      await full.pass(full.client, publish(full.id), full.server);
+      await full.pass(full.server, PUBACK, full.client);
+      full.wires.hinder("outbox_full", true);
+      expect(full.judged()).toMatchObject({ bound });
+    },
+  );
+
+  it.each([
     ["taken", OK, 0],
     ["refused", UNAVAILABLE, 1],
   ])("a request that is %s counts so", async (_, response, bound) => {
@@ -117,10 +137,11 @@ interface Wire {
 async function wiretap(
   end: "source" | "target",
   transport: "mqtt" | "http",
-  mode: DeliveryMode = "direct_hold",
+  mode: Mode = "direct_hold",
+  route: RouteName = "mqtt-mqtt",
 ): Promise<Wire> {
-  const ledger = new Ledger(["mqtt-mqtt"], Date.now());
-  const { id } = ledger.open("mqtt-mqtt");
+  const ledger = new Ledger([route], Date.now());
+  const { id } = ledger.open(route);
   const wires = new Wires(ledger, mode);
   const listener = await listen();
   const { port } = listener.address() as AddressInfo;
@@ -154,7 +175,7 @@ async function wiretap(
       client.resetAndDestroy();
       await expect.poll(() => wires.interruptions.connections, { timeout: 10_000 }).toBe(connections + 1);
     },
-    judged: () => judge(ledger, ["mqtt-mqtt"], mode, { deadLetters: [], outbox: [] }).routes[0]!,
+    judged: () => judge(ledger, [route], mode, { deadLetters: [], outbox: [] }).routes[0]!,
   };
 }
 

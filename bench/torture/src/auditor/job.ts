@@ -1,4 +1,4 @@
-import type { DeliveryMode, RouteName } from "../routes.ts";
+import type { Mode, RouteName } from "../routes.ts";
 import type { Answers } from "./http-source.ts";
 import type { Totals } from "./ledger.ts";
 import type { Interruptions } from "./wires.ts";
@@ -6,7 +6,7 @@ import type { Interruptions } from "./wires.ts";
 /** What the auditor is started with. */
 export interface AuditorJob {
   readonly routes: readonly RouteName[];
-  readonly mode: DeliveryMode;
+  readonly mode: Mode;
   /** Messages a second over all routes. */
   readonly rate: number;
   /** Whether some messages are made so that they end in the DLQ. */

@@ -1,4 +1,4 @@
-import type { DeliveryMode, RouteName } from "../routes.ts";
+import { type DeliveryMode, type Mode, modeOf, type RouteName } from "../routes.ts";
 import type { Entry } from "./entry.ts";
 import type { Ledger } from "./ledger.ts";
 import { overtakenIn } from "./overtaken.ts";
@@ -49,7 +49,7 @@ const MAX_FINDINGS = 25;
 type Place = "target" | "outbox" | "dlq" | "lost" | "source" | "withheld";
 
 /** Holds the auditor's book against where the messages are. */
-export function judge(ledger: Ledger, routes: readonly RouteName[], mode: DeliveryMode, where: Whereabouts): Judgement {
+export function judge(ledger: Ledger, routes: readonly RouteName[], mode: Mode, where: Whereabouts): Judgement {
   const [dlq, outbox] = [new Set(where.deadLetters), new Set(where.outbox)];
   const findings: string[] = [];
   const report = (id: string, entry: Entry | undefined, what: string): void => {
@@ -60,7 +60,7 @@ export function judge(ledger: Ledger, routes: readonly RouteName[], mode: Delive
     const sums = { offered: 0, accepted: 0, inBoth: 0, repeats: 0, bound: 0, unexplained: 0 };
     for (const [id, entry] of ledger.entries(route)) {
       sums.offered++;
-      const allowed = allowedArrivals(entry, mode);
+      const allowed = allowedArrivals(entry, modeOf(route, mode));
       const unexplained = Math.max(0, entry.arrived - allowed);
       sums.repeats += Math.max(0, entry.arrived - 1);
       sums.bound += allowed - 1;

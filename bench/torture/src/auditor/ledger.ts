@@ -6,6 +6,8 @@ import { Entry } from "./entry.ts";
 export interface Totals {
   readonly offered: number;
   readonly accepted: number;
+  /** Offered, and not settled by the bridge yet. */
+  readonly unsettled: number;
   readonly arrived: number;
   /** Arrivals beyond the first of each message. */
   readonly repeats: number;
@@ -17,7 +19,7 @@ export interface Totals {
 export class Ledger {
   readonly #books: ReadonlyMap<RouteName, Entry[]>;
   readonly #began: number;
-  readonly #totals = { offered: 0, accepted: 0, arrived: 0, repeats: 0, handedAgain: 0 };
+  readonly #totals = { offered: 0, accepted: 0, unsettled: 0, arrived: 0, repeats: 0, handedAgain: 0 };
   /** Ids at a target that nobody has offered, and those whose payload was not as it was sent. */
   readonly strangers = new Set<string>();
   readonly spoiled = new Set<string>();
@@ -37,6 +39,7 @@ export class Ledger {
     const book = this.#books.get(route) ?? [];
     const number = book.push(new Entry()) - 1;
     this.#totals.offered++;
+    this.#totals.unsettled++;
     return { id: idOf({ route, number }), number };
   }
 
@@ -65,7 +68,7 @@ export class Ledger {
   settled(id: string): void {
     const entry = this.find(id);
     if (entry === undefined) return;
-    entry.settled++;
+    if (entry.settled++ === 0) this.#totals.unsettled--;
     entry.settledAt = this.#now();
   }
 

@@ -6,6 +6,8 @@ import type { Source } from "./source.ts";
 const TICK_MS = 10;
 /** A source that does not take its messages gets no more of them. */
 const MAX_OPEN = 400;
+/** Nor do all, when the bridge is behind by so much: it has to have a chance to settle everything in the end. */
+const MAX_BEHIND_S = 20;
 /** After a pause of the whole machine not everything is made up for at once. */
 const MAX_TURN_MS = 250;
 
@@ -26,6 +28,7 @@ export function pace({ sources, rate, mayFail, ledger }: PaceOptions): () => voi
     const now = performance.now();
     due += (Math.min(MAX_TURN_MS, now - last) * rate) / 1_000;
     last = now;
+    if (ledger.totals.unsettled >= rate * MAX_BEHIND_S) due = 0;
     for (; due >= 1; due--) {
       const next = routes[turn++ % routes.length];
       if (next === undefined || next[1].open >= MAX_OPEN) continue;

@@ -1,9 +1,18 @@
 import type { Doubt } from "./doubt.ts";
 import type { Ledger } from "./ledger.ts";
 
+/** What the bridge can know of a send, which depends on the delivery mode of the message. */
+export interface Memory {
+  /** Whether it still knows after it was killed that it has sent, and was not confirmed. */
+  readonly outlivesKills: boolean;
+  /** Whether it could take note of a confirmation. */
+  readonly doubt: Doubt;
+}
+
 interface Confirmation {
   readonly id: string;
   readonly at: number;
+  readonly memory: Memory;
 }
 
 /** More confirmations than anything passes on in the time for which they can be in doubt. */
@@ -20,14 +29,14 @@ export interface Interruption {
 /** The sends over one connection to a target, from the wire. Each ends confirmed or in doubt. */
 export class Sends {
   readonly #ledger: Ledger;
-  readonly #doubt: Doubt;
+  readonly #memoryOf: (id: string) => Memory;
   readonly #open = new Map<number, string>();
   #recent: Confirmation[] = [];
   #doomed = false;
 
-  constructor(ledger: Ledger, doubt: Doubt) {
+  constructor(ledger: Ledger, memoryOf: (id: string) => Memory) {
     this.#ledger = ledger;
-    this.#doubt = doubt;
+    this.#memoryOf = memoryOf;
   }
 
   begin(packet: number, id: string): void {
@@ -43,8 +52,9 @@ export class Sends {
     const id = this.#open.get(packet);
     if (id === undefined) return;
     this.#open.delete(packet);
-    if (!taken || this.#doubt.outboxFull) this.#ledger.doubtful(id);
-    else this.#recent.push({ id, at: performance.now() });
+    const memory = this.#memoryOf(id);
+    if (!taken || memory.doubt.outboxFull) this.#ledger.doubtful(id);
+    else this.#recent.push({ id, at: performance.now(), memory });
     if (this.#recent.length > MAX_RECENT) this.#recent = this.#recent.slice(MAX_RECENT / 2);
   }
 
@@ -55,19 +65,26 @@ export class Sends {
 
   /** The connection is gone. */
   interrupted(): Interruption {
-    if (this.#doomed) return { unconfirmed: 0, unread: 0 };
-    for (const id of this.#open.values()) this.#ledger.doubtful(id);
-    const interruption = { unconfirmed: this.#open.size, unread: this.forgotten() };
+    const unconfirmed = [...this.#open.values()].filter((id) => this.#matters(this.#memoryOf(id)));
+    for (const id of unconfirmed) this.#ledger.doubtful(id);
     this.#open.clear();
-    return interruption;
+    const memories = [...new Set(this.#recent.map(({ memory }) => memory))].filter((memory) => this.#matters(memory));
+    const unread = memories.reduce((sum, memory) => sum + this.forget(memory), 0);
+    return { unconfirmed: unconfirmed.length, unread };
   }
 
   /** What was confirmed just now, the bridge may not know or not have written down. Returns how much that is. */
-  forgotten(): number {
-    const since = this.#doubt.since();
-    const unread = this.#recent.filter(({ at }) => at >= since);
+  forget(memory: Memory): number {
+    const since = memory.doubt.since();
+    const its = this.#recent.filter((confirmation) => confirmation.memory === memory);
+    const unread = its.filter(({ at }) => at >= since);
     for (const { id } of unread) this.#ledger.doubtful(id);
-    this.#recent = [];
+    this.#recent = this.#recent.filter((confirmation) => confirmation.memory !== memory);
     return unread.length;
+  }
+
+  /** Whether it can make anybody send again that nobody knows what was sent. */
+  #matters(memory: Memory): boolean {
+    return !this.#doomed || memory.outlivesKills;
   }
 }

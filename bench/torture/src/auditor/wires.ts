@@ -2,9 +2,10 @@ import { Doubt, type Hindrance } from "./doubt.ts";
 import { httpSourceListener, httpTargetListener } from "./http-listeners.ts";
 import type { Ledger } from "./ledger.ts";
 import { mqttSourceListener, mqttTargetListener } from "./mqtt-listeners.ts";
-import { Sends } from "./sends.ts";
+import { type Memory, Sends } from "./sends.ts";
 import { type Listener, Tap } from "./tap.ts";
-import type { DeliveryMode, Transport } from "../routes.ts";
+import { nameOf } from "../message.ts";
+import { type DeliveryMode, type Mode, modeOf, type Transport } from "../routes.ts";
 
 /** How often connections to targets ended, and what was in flight on them then. */
 export interface Interruptions {
@@ -18,12 +19,19 @@ export interface Interruptions {
 /** All taps of the torture. They do not depend on what the bridge says of itself. */
 export class Wires {
   readonly #ledger: Ledger;
-  readonly #mode: DeliveryMode;
-  readonly #doubt = new Doubt();
+  readonly #mode: Mode;
+  /**
+   * Killed in `direct_hold`, the bridge knows nothing any more and sends only what its sources hand over again; an outbox
+   * still knows what was sent and not confirmed.
+   */
+  readonly #memories: Readonly<Record<DeliveryMode, Memory>> = {
+    direct_hold: { outlivesKills: false, doubt: new Doubt() },
+    shared_outbox: { outlivesKills: true, doubt: new Doubt() },
+  };
   readonly #live = new Set<Sends>();
   #interruptions = { connections: 0, unconfirmed: 0, unread: 0, largest: 0 };
 
-  constructor(ledger: Ledger, mode: DeliveryMode) {
+  constructor(ledger: Ledger, mode: Mode) {
     this.#ledger = ledger;
     this.#mode = mode;
   }
@@ -42,23 +50,23 @@ export class Wires {
     return Tap.open({ port, listener: () => this.#sendListener(listener) });
   }
 
-  /**
-   * The bridge is about to be killed. In `direct_hold` it then knows nothing any more, and sends only what its sources hand
-   * over again; an outbox still knows what was sent and not confirmed.
-   */
+  /** The bridge is about to be killed. */
   dying(): void {
-    if (this.#mode === "direct_hold") for (const sends of this.#live) sends.doom();
+    for (const sends of this.#live) sends.doom();
   }
 
   /** Something keeps the bridge from taking note of confirmations, or does so no more. */
   hinder(hindrance: Hindrance, on: boolean): void {
-    if (on) this.#doubt.begins(hindrance);
-    else this.#doubt.ends(hindrance);
-    if (hindrance === "outbox_full" && on) for (const sends of this.#live) sends.forgotten();
+    const { direct_hold: held, shared_outbox: outbox } = this.#memories;
+    for (const { doubt } of hindrance === "outbox_full" ? [outbox] : [held, outbox]) {
+      if (on) doubt.begins(hindrance);
+      else doubt.ends(hindrance);
+    }
+    if (hindrance === "outbox_full" && on) for (const sends of this.#live) sends.forget(outbox);
   }
 
   #sendListener(listen: (sends: Sends, onEnd: () => void) => Listener): Listener {
-    const sends = new Sends(this.#ledger, this.#doubt);
+    const sends = new Sends(this.#ledger, (id) => this.#memoryOf(id));
     this.#live.add(sends);
     return listen(sends, () => {
       this.#live.delete(sends);
@@ -71,5 +79,10 @@ export class Wires {
         largest: Math.max(before.largest, unconfirmed + unread),
       };
     });
+  }
+
+  #memoryOf(id: string): Memory {
+    const name = nameOf(id);
+    return this.#memories[name === undefined ? "direct_hold" : modeOf(name.route, this.#mode)];
   }
 }

@@ -1,9 +1,9 @@
 import { LANE_HEADER } from "../message.ts";
-import { type DeliveryMode, type RouteName, ROUTES, type StoreType } from "../routes.ts";
+import { hasOutbox, type Mode, modeOf, type RouteName, ROUTES, type StoreType } from "../routes.ts";
 
 export interface DocumentOptions {
   readonly routes: readonly RouteName[];
-  readonly mode: DeliveryMode;
+  readonly mode: Mode;
   readonly stores: StoreType;
   readonly folders: { readonly dlq: string; readonly outbox: string };
   readonly adminKey: string;
@@ -52,7 +52,7 @@ export function documentOf(options: DocumentOptions): object {
     audit: { log: false },
     stores: {
       dlq: storeOf(stores, `${folders.dlq}/dlq.db`),
-      ...(mode === "shared_outbox" && { outbox: storeOf(stores, `${folders.outbox}/outbox.db`, RETENTION) }),
+      ...(hasOutbox(options) && { outbox: storeOf(stores, `${folders.outbox}/outbox.db`, RETENTION) }),
     },
     sessions: [
       ...mqttSources.map((route) => sessionTo(route, ports.source)),
@@ -90,7 +90,7 @@ export function documentOf(options: DocumentOptions): object {
     routes: routes.map((route) => ({
       id: route,
       receiver_id: route,
-      delivery_mode: mode,
+      delivery_mode: modeOf(route, mode),
       bindings: [route],
       policy: {
         max_in_flight: WINDOW,

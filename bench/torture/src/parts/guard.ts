@@ -18,7 +18,7 @@ export class Guard implements Disposable {
   }
 
   note(note: GuardNote): void {
-    if (this.#process.connected) this.#process.send(note);
+    if (this.#process.connected) this.#process.send(note, () => {});
   }
 
   [Symbol.dispose](): void {

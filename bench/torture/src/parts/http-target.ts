@@ -36,7 +36,8 @@ export class HttpTarget implements AsyncDisposable {
     });
     this.#process = new PartProcess("the HTTP target", child, guard);
     this.#tell = (behaviour) => {
-      if (child.connected) child.send(behaviour);
+      // One that has just been killed may still look connected.
+      if (child.connected) child.send(behaviour, () => {});
     };
     await new Promise<void>((resolve, reject) => {
       const late = setTimeout(() => reject(new Error("the HTTP target does not listen")), START_TIMEOUT_MS);

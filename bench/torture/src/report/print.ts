@@ -26,7 +26,7 @@ export function report(result: Result, verdict: Verdict): string {
   const { judgement, standing, vitals, kills, stops, ownEnds, flags } = result;
   const { interruptions, answers } = standing;
   const lines = [
-    `Seed ${flags.seed}: ${kills} kills, ${stops} clean ends and ${total(result.troubles)} other troubles in ${Math.round(result.seconds)} s, mode ${flags.mode}, stores ${flags.stores}`,
+    `Seed ${flags.seed}: ${kills === flags.kills ? kills : `${kills} of ${flags.kills}`} kills, ${stops} clean ends and ${total(result.troubles)} other troubles in ${Math.round(result.seconds)} s, mode ${flags.mode}, stores ${flags.stores}`,
     "",
     ...(judgement === undefined ? [] : [table(Object.keys(COLUMNS), judgement.routes.map(rowOf)), ""]),
     `Connections to targets that ended: ${interruptions.connections}, with ${interruptions.unconfirmed} sends unconfirmed and ${interruptions.unread} confirmed too late to be sure, at most ${interruptions.largest} at once`,

@@ -3,7 +3,8 @@ import type { Judgement } from "../auditor/judge.ts";
 import type { Flags } from "../flags.ts";
 import { readPayload } from "../message.ts";
 import type { Dice } from "../plan/dice.ts";
-import { type Holdings, waitForRest } from "./rest.ts";
+import { hasOutbox } from "../routes.ts";
+import { type Holdings, type RestState, waitForRest } from "./rest.ts";
 import type { Stage } from "./stage.ts";
 import type { VitalSigns } from "./vitals.ts";
 
@@ -22,7 +23,7 @@ export interface ReckoningOptions {
 /** How everything ended. */
 export interface Reckoning {
   readonly standing: Standing;
-  readonly atRest: boolean;
+  readonly rest: RestState;
   /** Absent when the bridge did not answer at the end. */
   readonly judgement: Judgement | undefined;
   /** Entries of the DLQ whose payload was read back and compared. */
@@ -36,15 +37,17 @@ export async function reckon(options: ReckoningOptions, signal: AbortSignal): Pr
   const { stage, flags, vitals, until, dice } = options;
   void stage.bridge.start();
   await stage.auditor.enough();
-  const outbox = flags.mode === "shared_outbox";
-  const { reached, holdings } = await waitForRest({ stage, vitals, routes: flags.routes, outbox, until }, signal);
+  const { state, holdings } = await waitForRest(
+    { stage, vitals, routes: flags.routes, outbox: hasOutbox(flags), until },
+    signal,
+  );
   const standing = await stage.auditor.standing();
   const judgement = holdings === undefined ? undefined : await stage.auditor.judge(holdings.where);
   const spoiled = holdings === undefined ? [] : await spoiledEntries(stage, holdings, dice);
   const lastEnding = String(await stage.bridge.stop(STOP_TIMEOUT_MS).catch((error: Error) => error.message));
   return {
     standing,
-    atRest: reached,
+    rest: state,
     judgement: judgement && { ...judgement, spoiled: [...judgement.spoiled, ...spoiled] },
     entriesRead: Math.min(holdings?.entries.length ?? 0, MAX_ENTRIES_READ),
     lastEnding,

@@ -21,9 +21,14 @@ export interface Holdings {
   readonly entries: readonly Entry[];
 }
 
+/**
+ * `reached`: nothing moved any more, nothing was in flight, and every accepted message was somewhere. `stuck`: nothing moved
+ * any more, and yet something was in flight or missing. `late`: the time was up while things still moved.
+ */
+export type RestState = "reached" | "stuck" | "late";
+
 export interface Rest {
-  /** Nothing moved any more, nothing was in flight, and every accepted message was somewhere. */
-  readonly reached: boolean;
+  readonly state: RestState;
   /** Absent when the bridge did not answer. */
   readonly holdings: Holdings | undefined;
 }
@@ -46,12 +51,14 @@ export async function waitForRest(options: RestOptions, signal: AbortSignal): Pr
     if (state !== before) movedAt = performance.now();
     before = state;
     const quietMs = performance.now() - movedAt;
-    const over = performance.now() > until || quietMs > STUCK_MS;
+    const stuck = quietMs > STUCK_MS;
+    const over = stuck || performance.now() > until;
     const idle = reading?.inFlight === 0 && reading.inOutbox === 0 && standing.open === 0;
     if (!over && !(idle && quietMs > QUIET_MS)) continue;
     const holdings = await holdingsOf(options).catch(() => undefined);
     const found = holdings !== undefined && (await allFound(stage, holdings.where));
-    if (over || found) return { reached: idle && found, holdings };
+    if (idle && found) return { state: "reached", holdings };
+    if (over) return { state: stuck ? "stuck" : "late", holdings };
   }
 }
 

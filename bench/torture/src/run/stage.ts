@@ -12,6 +12,7 @@ import { Broker } from "../parts/broker.ts";
 import { Disk } from "../parts/disk.ts";
 import { Guard } from "../parts/guard.ts";
 import { HttpTarget } from "../parts/http-target.ts";
+import { hasOutbox } from "../routes.ts";
 import { freePorts } from "../parts/listening.ts";
 
 type LinkName = "source_link" | "target_link" | "http_source_link" | "http_target_link";
@@ -47,7 +48,7 @@ export async function openStage(flags: Flags): Promise<Stage> {
   const disks = new Map<DiskName, Disk>();
   if (flags.stores === "file") {
     await mount(disks, "dlq_disk", folders.dlq, guard, stack);
-    if (flags.mode === "shared_outbox") await mount(disks, "outbox_disk", folders.outbox, guard, stack);
+    if (hasOutbox(flags)) await mount(disks, "outbox_disk", folders.outbox, guard, stack);
   }
 
   const [source, target, web, ingest, admin, monitor] = (await freePorts(6)) as [

@@ -12,7 +12,7 @@ import { makeTrouble } from "./troubles.ts";
 import { VitalSigns } from "./vitals.ts";
 
 /** Of the time limit, what is kept for coming to rest. */
-const REST = { share: 0.3, mostMs: 45_000 } as const;
+const REST = { share: 0.25, mostMs: 300_000 } as const;
 const READY_TIMEOUT_MS = 30_000;
 const LOOK_EVERY_MS = 100;
 const SHOW_EVERY_MS = 500;
