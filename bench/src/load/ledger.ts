@@ -2,7 +2,7 @@ import { quantile } from "../harness/spread.ts";
 
 /** A message begins with its number, and when it was sent. */
 const STAMP_BYTES = 12;
-const MAX_MESSAGES = 4_000_000;
+const MAX_MESSAGES = 8_000_000;
 
 /** What became of the messages so far. */
 export interface Balance {

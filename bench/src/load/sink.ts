@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { HttpReader } from "./http-reader.ts";
 import { MqttPeer } from "./mqtt-peer.ts";
 
@@ -17,6 +17,12 @@ export async function openSink(job: SinkJob, onMessage: (payload: Buffer) => voi
     await peer.subscribe(job.topic);
     return job.port;
   }
+  const server = await openHttpSink(0, onMessage);
+  return (server.address() as AddressInfo).port;
+}
+
+/** A web service that says yes to everything. */
+export async function openHttpSink(port: number, onMessage: (payload: Buffer) => void): Promise<Server> {
   const server = createServer({ noDelay: true }, (socket) => {
     const reader = new HttpReader((_head, body) => {
       onMessage(body);
@@ -25,7 +31,7 @@ export async function openSink(job: SinkJob, onMessage: (payload: Buffer) => voi
     socket.on("data", (chunk: Buffer) => reader.read(chunk));
     socket.on("error", () => socket.destroy());
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(port, "127.0.0.1");
   await once(server, "listening");
-  return (server.address() as AddressInfo).port;
+  return server;
 }
