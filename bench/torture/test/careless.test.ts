@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 
 const PROGRAM = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const CARELESS = fileURLToPath(new URL("support/careless-bridge.ts", import.meta.url));
-const FLAGS = "--kills 2 --rate 100 --routes mqtt-mqtt --troubles none --time-limit 16s --stores memory".split(" ");
+const FLAGS = "--kills 2 --rate 100 --routes mqtt-mqtt --troubles none --time-limit 60s --stores memory".split(" ");
 const noMosquitto = env["BRIDGE_REQUIRE_BROKERS"] !== "1" && spawnSync("mosquitto", ["-h"]).error !== undefined;
 
 it.skipIf(noMosquitto)("finds out a bridge that acknowledges before it has delivered", async () => {

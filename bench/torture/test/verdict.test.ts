@@ -83,7 +83,7 @@ describe("the verdict", () => {
       resultWith({ vitals: { readings: 9, unaccounted: [-1], dlqWriteFailures: 0 } }),
     ],
     ["something is stuck", resultWith({ rest: "stuck" }, { atSource: 1 })],
-    ["the bridge does not answer", resultWith({ judgement: undefined })],
+    ["the bridge does not answer", resultWith({ rest: "stuck", judgement: undefined })],
     ["the bridge ends by itself", resultWith({ ownEnds: [{ ...OWN_END, diskWasFull: false }] })],
     ["the bridge does not end cleanly", resultWith({ lastEnding: "1" })],
   ])("is against the bridge when %s", (_, result) => {
@@ -98,6 +98,7 @@ describe("the verdict", () => {
 
   it.each([
     ["there was no time for the least number of kills", resultWith({ kills: 4 })],
+    ["the bridge was not up in time", resultWith({ rest: "late", judgement: undefined })],
     ["the time was up while messages still moved", resultWith({ rest: "late" }, { atSource: 3, withheld: 2, lost: 1 })],
     ["the broker has lost a message by itself", resultWith({}, { withheld: 1 })],
     ["nothing came through", resultWith({}, { atTarget: 0 })],

@@ -36,8 +36,8 @@ export interface Rest {
 const LOOK_EVERY_MS = 500;
 /** Repeats have this long to come in. */
 const QUIET_MS = 2_500;
-/** When nothing has moved for so long, what is missing does not come any more. */
-const STUCK_MS = 20_000;
+/** When nothing has moved for so long, what is missing does not come any more; sooner when the bridge has nothing to do. */
+const STUCK_MS = { busy: 30_000, idle: 10_000 } as const;
 
 /** Waits until everything has come to rest, with all troubles mended and no new messages. Rejects when `signal` aborts. */
 export async function waitForRest(options: RestOptions, signal: AbortSignal): Promise<Rest> {
@@ -51,9 +51,9 @@ export async function waitForRest(options: RestOptions, signal: AbortSignal): Pr
     if (state !== before) movedAt = performance.now();
     before = state;
     const quietMs = performance.now() - movedAt;
-    const stuck = quietMs > STUCK_MS;
-    const over = stuck || performance.now() > until;
     const idle = reading?.inFlight === 0 && reading.inOutbox === 0 && standing.open === 0;
+    const stuck = quietMs > (idle ? STUCK_MS.idle : STUCK_MS.busy);
+    const over = stuck || performance.now() > until;
     if (!over && !(idle && quietMs > QUIET_MS)) continue;
     const holdings = await holdingsOf(options).catch(() => undefined);
     const found = holdings !== undefined && (await allFound(stage, holdings.where));
