@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { cpSync } from "node:fs";
+import { cpSync, mkdirSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -176,6 +176,25 @@ describe("spec 1.8: a start without a file", () => {
     expect(bridge.stderr).toContain("no admin server");
     expect(bridge.log.some((line) => line.msg === "admin server listens")).toBe(false);
     bridge.kill("SIGINT");
+    expect(await bridge.ended).toBe(0);
+  });
+
+  test("takes a file when it appears, also in a folder that is not there yet", async () => {
+    await using bridge = folder.run(["-config", "later/bridge.yaml"], { BRIDGE_ADMIN_API_KEY: ADMIN_KEY });
+    if (!(await runs(bridge))) return;
+    const monitor = await bridge.url("monitor");
+    mkdirSync(join(folder.path, "later"));
+    folder.write("later/bridge.yaml", INSIDE);
+    const { body } = await eventually(
+      () => ask(`${monitor}/api/v1/monitor/deephealth`),
+      ({ status }) => status === 200,
+    );
+    // Its http block is for the next start.
+    expect(body).toMatchObject({
+      level: "full",
+      config_watch: { source: "later/bridge.yaml", restart_required: expect.stringMatching(/^http/) as string },
+    });
+    bridge.kill("SIGTERM");
     expect(await bridge.ended).toBe(0);
   });
 

@@ -1,38 +1,30 @@
 import { type BridgeConfig, emptyConfig, type Registry } from "@bridge/config";
 import { formatLocatedProblem, loadConfigFile, type LoadedConfig } from "@bridge/config-file";
 import { deadline, type Logger } from "@bridge/ports";
+import type { ConfigSource } from "./config-source.ts";
 import type { Flags } from "./flags.ts";
 import type { HostProcess } from "./host-process.ts";
 
 const LOAD_TIMEOUT_MS = 30_000;
 
 /**
- * The configuration to run: of the file, or an empty one when the file is missing and may be (spec 1.8).
+ * The configuration to start with: of the source, or an empty one when there is none and may be (spec 1.8).
  * `undefined` when there is none to run with; the log then says why.
- * @throws Error when reading takes longer than 30 seconds
  */
 export async function configuration(
-  { config: file, startEmpty }: Flags,
-  registry: Registry,
-  env: HostProcess["env"],
+  source: ConfigSource,
+  { startEmpty }: Flags,
   logger: Logger,
 ): Promise<BridgeConfig | undefined> {
-  const loaded = await load(file, registry, env);
-  if (loaded === "missing") {
-    if (startEmpty) {
-      logger.warn("no configuration file: starting empty; put the file there and restart", { file });
-      return emptyConfig();
-    }
-    logger.error("no configuration file: name one with -config, or allow an empty start", { file });
-    return undefined;
+  const judged = await source.read(new AbortController().signal);
+  if (judged.ok) return judged.config;
+  if (!judged.missing) return undefined;
+  const file = source.store.source;
+  if (startEmpty) {
+    logger.warn("no configuration file: starting empty; it is taken when it appears", { file });
+    return emptyConfig();
   }
-  for (const warning of loaded.warnings) {
-    logger.warn("configuration warning", { warning: formatLocatedProblem(warning) });
-  }
-  if (loaded.ok) return loaded.config;
-  for (const problem of loaded.problems) {
-    logger.error("configuration refused", { problem: formatLocatedProblem(problem) });
-  }
+  logger.error("no configuration file: name one with -config, or allow an empty start", { file });
   return undefined;
 }
 

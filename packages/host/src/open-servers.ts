@@ -3,7 +3,7 @@ import type { HttpSection } from "@bridge/config";
 import type { Supervisor } from "@bridge/core";
 import { createAdminApp } from "@bridge/http-admin";
 import { type FetchApp, listen, type Listener } from "@bridge/http-kit";
-import { createMonitorApp } from "@bridge/http-monitor";
+import { type ConfigWatch, createMonitorApp } from "@bridge/http-monitor";
 import { deadline, type Seams } from "@bridge/ports";
 import type { ApiKeys } from "./api-keys.ts";
 import { messageOf } from "./message-of.ts";
@@ -21,6 +21,8 @@ export interface ServersOptions {
   /** Absent: the monitor server on its usual address, and the admin server too if there is a key. */
   readonly http: HttpSection | undefined;
   readonly keys: ApiKeys;
+  /** What deep health tells of the configuration's source. */
+  readonly configWatch: () => ConfigWatch;
   readonly seams: Seams;
 }
 
@@ -33,7 +35,14 @@ const USUAL_ADDRESS = { admin: ":8080", monitor: ":8081" } as const;
  * taken port costs no message.
  * @throws Error naming the field of an address or file that cannot be used
  */
-export async function openServers({ supervisor, auditor, http, keys, seams }: ServersOptions): Promise<Servers> {
+export async function openServers({
+  supervisor,
+  auditor,
+  http,
+  keys,
+  configWatch,
+  seams,
+}: ServersOptions): Promise<Servers> {
   const shared = { ...seams, supervisor: () => supervisor, auditor, corsOrigins: http?.corsOrigins };
   const adminKeys = { adminApiKey: keys.admin };
   const bound: { readonly server: "admin" | "monitor"; readonly listener: Listener }[] = [];
@@ -50,7 +59,12 @@ export async function openServers({ supervisor, auditor, http, keys, seams }: Se
   };
 
   const servers = () => bound.map(({ server, listener }) => ({ server, stats: listener.stats() }));
-  const monitorApp = createMonitorApp({ ...shared, servers, keys: { ...adminKeys, monitorApiKey: keys.monitor } });
+  const monitorApp = createMonitorApp({
+    ...shared,
+    servers,
+    configWatch,
+    keys: { ...adminKeys, monitorApiKey: keys.monitor },
+  });
   const monitor = await bind("monitor", http?.monitorAddr ?? USUAL_ADDRESS.monitor, monitorApp);
   if (keys.admin === undefined) {
     seams.logger.warn("no admin server: set BRIDGE_ADMIN_API_KEY, or http.admin_api_key in the configuration");

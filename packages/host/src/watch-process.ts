@@ -7,6 +7,8 @@ import { messageOf } from "./message-of.ts";
 export interface ProcessWatch extends Disposable {
   /** Resolves at the first SIGINT or SIGTERM; the second one ends the process at once. */
   readonly asked: Promise<NodeJS.Signals>;
+  /** Calls `reload` at each SIGHUP from now on, and at once if there was one before. */
+  onReload(reload: () => void): void;
 }
 
 /** Takes over the signals of the process and the errors that nobody caught. `logger` is asked for at each event. */
@@ -22,8 +24,11 @@ export function watchProcess(host: HostProcess, logger: () => Logger): ProcessWa
     logger().warn("second signal: leaving at once", { signal });
     host.exit(EXIT_CODES.forced);
   };
+  let early = false;
+  let reload = (): void => void (early = true);
   const onReload = (): void => {
-    logger().warn("SIGHUP has no effect: a changed configuration applies at the next start");
+    logger().info("SIGHUP: the configuration is read again");
+    reload();
   };
   const onUncaught = (thrown: unknown): void => {
     const stack = thrown instanceof Error ? thrown.stack : undefined;
@@ -38,6 +43,11 @@ export function watchProcess(host: HostProcess, logger: () => Logger): ProcessWa
   host.stderr.on("error", ignoreLostReader);
   return {
     asked: promise,
+    onReload(handler) {
+      reload = handler;
+      if (early) reload();
+      early = false;
+    },
     [Symbol.dispose]() {
       host.off("SIGINT", onEnd);
       host.off("SIGTERM", onEnd);

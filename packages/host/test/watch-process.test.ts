@@ -37,6 +37,17 @@ describe("signals", () => {
     expect(host.log).toHaveLength(1);
   });
 
+  test("SIGHUP asks for a reload, also one that came before anybody could reload", () => {
+    const { host, watch } = watched();
+    let reloads = 0;
+    host.emit("SIGHUP", "SIGHUP");
+    host.emit("SIGHUP", "SIGHUP");
+    watch.onReload(() => void reloads++);
+    expect(reloads).toBe(1);
+    host.emit("SIGHUP", "SIGHUP");
+    expect(reloads).toBe(2);
+  });
+
   test.each([
     [new Error("bad"), "bad"],
     [undefined, "undefined"],

@@ -3,7 +3,7 @@ import type { BridgeConfig, ChangePlan, PartsPlan } from "@bridge/config";
 import { describeParts, type PartDescription, partKey, ROLES, STORE_ROLES } from "./part-graph.ts";
 
 /** What the host has made of the document once, when the process started. */
-const AT_START = ["http", "audit", "config_watch", "bridge.id", "bridge.instance_id"] as const;
+const AT_START = ["http", "audit", "bridge.id", "bridge.instance_id"] as const;
 
 /** What a change of configuration comes to. */
 export interface Change {
@@ -56,7 +56,6 @@ function atStart(config: BridgeConfig): Readonly<Record<(typeof AT_START)[number
   return {
     http: config.http,
     audit: config.audit,
-    config_watch: config.configWatch,
     "bridge.id": config.bridge.id,
     "bridge.instance_id": config.bridge.instanceId,
   };
@@ -88,6 +87,7 @@ const IN_PLACE: readonly (readonly [key: string, field: Exclude<keyof BridgeConf
 
 function inPlaceChanges(from: BridgeConfig, to: BridgeConfig): readonly string[] {
   return [
+    ...(isDeepStrictEqual(from.configWatch, to.configWatch) ? [] : ["config_watch"]),
     ...IN_PLACE.filter(([, field]) => from.bridge[field] !== to.bridge[field]).map(([key]) => key),
     ...changedLimits("routes", from, to),
     ...changedLimits("senders", from, to),

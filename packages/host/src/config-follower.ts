@@ -1,0 +1,144 @@
+import type { Supervisor } from "@bridge/core";
+import type { ConfigWatch } from "@bridge/http-monitor";
+import { type Clock, type ConfigChange, type Logger, orAborted, type StoredConfig } from "@bridge/ports";
+import { apiKeys } from "./api-keys.ts";
+import type { ConfigSource, Judged } from "./config-source.ts";
+import type { HostProcess } from "./host-process.ts";
+import { messageOf } from "./message-of.ts";
+
+export interface ConfigFollowerOptions {
+  readonly source: ConfigSource;
+  readonly supervisor: Pick<Supervisor, "apply" | "view">;
+  readonly env: HostProcess["env"];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const NEVER = new AbortController().signal;
+
+/**
+ * Keeps a bridge at what its configuration source says (spec 1.8, 2.6): the newest valid configuration is brought into
+ * force, one at a time. What cannot be read, is not valid or cannot be applied leaves the former one running, and shows
+ * in the facts and in the log.
+ */
+export class ConfigFollower {
+  readonly #options: ConfigFollowerOptions;
+  readonly #over = new AbortController();
+  #turns: Promise<void> = Promise.resolve();
+  #watching: Promise<void> = Promise.resolve();
+  #reloadWaits = false;
+  #lastReloadAt: number | undefined;
+  #lastError: string | undefined;
+
+  constructor(options: ConfigFollowerOptions) {
+    this.#options = options;
+  }
+
+  /** For deep health (spec 2.6). */
+  facts(): ConfigWatch {
+    const { source, supervisor } = this.#options;
+    const { configVersion, restartRequired, refusedChange } = supervisor.view();
+    return {
+      source: source.store.source,
+      version: configVersion,
+      lastReloadAt: this.#lastReloadAt,
+      lastError: this.#lastError ?? refusedChange,
+      restartRequired: restartRequired.length === 0 ? undefined : restartRequired.join(", "),
+    };
+  }
+
+  /** Begins with what has changed since the source was read. */
+  start(): void {
+    this.#watching = this.#watch();
+  }
+
+  /** Reads the source now and applies what is there, also when its text is the same: what it refers to may not be. */
+  reload(): void {
+    if (this.#reloadWaits) return;
+    this.#reloadWaits = true;
+    void this.#inTurn(async () => {
+      this.#reloadWaits = false;
+      await this.#apply(await this.#options.source.read(this.#over.signal));
+    });
+  }
+
+  /** Ends it; resolves when nothing of it runs any more. What is being applied is left to the supervisor. */
+  async stop(): Promise<void> {
+    this.#over.abort(new Error("the configuration is followed no more"));
+    await Promise.all([this.#watching, this.#turns]);
+  }
+
+  async #watch(): Promise<void> {
+    const { source, logger } = this.#options;
+    try {
+      for await (const change of source.store.watch(this.#over.signal)) await this.#inTurn(() => this.#take(change));
+    } catch (error) {
+      this.#lastError = `changes are not noticed any more, only at SIGHUP: ${messageOf(error)}`;
+      logger.error("the configuration is watched no more: SIGHUP still reloads it", { error: messageOf(error) });
+    }
+  }
+
+  async #take(change: ConfigChange): Promise<void> {
+    const { source } = this.#options;
+    const { signal } = this.#over;
+    switch (change.kind) {
+      case "missing":
+        return this.#apply({ ok: false, missing: true, error: `${source.store.source}: there is no such file` });
+      case "unreadable":
+        return this.#apply(source.refuse([change.error.message]));
+      case "changed":
+        return this.#apply(await source.judge(change.stored, signal));
+    }
+  }
+
+  async #apply(judged: Judged): Promise<void> {
+    const { supervisor, source, env, clock, logger } = this.#options;
+    if (!judged.ok) {
+      this.#lastError = judged.error;
+      logger.error(judged.missing ? SENTENCES.missing : SENTENCES.refused, { source: source.store.source });
+      return;
+    }
+    // What was written in the meantime is brought into force by whoever wrote it, or told next.
+    if (!(await this.#isCurrent(judged.stored))) return;
+    try {
+      // The next start would fail without; better told now.
+      apiKeys(judged.config.http, env);
+      // Not bounded here: the supervisor bounds what it stops and opens.
+      const outcome = await orAborted(supervisor.apply(judged.config, NEVER), this.#over.signal);
+      this.#lastReloadAt = clock.now();
+      this.#lastError = undefined;
+      const { restartRequired } = supervisor.view();
+      logger.info(SENTENCES[outcome], {
+        config_version: judged.config.configVersion,
+        ...(restartRequired.length > 0 && { restart_required: restartRequired.join(", ") }),
+      });
+    } catch (error) {
+      if (this.#over.signal.aborted) return;
+      this.#lastError = messageOf(error);
+      logger.error("configuration not applied", { error: this.#lastError });
+    }
+  }
+
+  async #isCurrent({ revision }: StoredConfig): Promise<boolean> {
+    try {
+      return (await this.#options.source.store.load(this.#over.signal))?.revision === revision;
+    } catch {
+      return false;
+    }
+  }
+
+  /** One at a time. */
+  #inTurn(job: () => Promise<void>): Promise<void> {
+    this.#turns = this.#turns.then(job).catch((error: unknown) => {
+      if (!this.#over.signal.aborted) this.#options.logger.error("configuration not read", { error: messageOf(error) });
+    });
+    return this.#turns;
+  }
+}
+
+const SENTENCES = {
+  applied: "configuration reloaded",
+  accepted: "configuration accepted: it comes into force as soon as the bridge can",
+  missing: "the configuration is gone: the last good one stays in force",
+  refused: "the configuration is not usable: the last good one stays in force",
+} as const;

@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type BridgeConfig, createRegistry } from "@bridge/config";
+import { openConfigFile } from "@bridge/config-file";
+import { createSupervisor } from "@bridge/core";
+import { type LogFields, type Logger, silentLogger, systemClock } from "@bridge/ports";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ConfigFollower } from "../src/config-follower.ts";
+import { ConfigSource } from "../src/config-source.ts";
+import { shutDown } from "../src/shut-down.ts";
+
+const NEVER = new AbortController().signal;
+const registry = createRegistry({});
+
+let folder: string;
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "bridge-follower-"))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+type Apply = (config: BridgeConfig) => Promise<"applied" | "accepted">;
+
+/** A file that is followed, and what `apply` makes of it. */
+async function follow(apply: Apply) {
+  const path = join(folder, "bridge.yaml");
+  const write = (version: number): void => writeFileSync(path, `config_version: ${version}\nbridge: {id: test}\n`);
+  write(1);
+  const lines: { message: string; fields: LogFields | undefined }[] = [];
+  const note = (message: string, fields?: LogFields): void => void lines.push({ message, fields });
+  const logger: Logger = { ...silentLogger, info: note, warn: note, error: note };
+  const store = openConfigFile(path, { watch: () => ({ mode: "notify", pollIntervalMs: 60_000, debounceMs: 1 }) });
+  const source = new ConfigSource({ store, registry, env: {}, logger });
+  const first = await source.read(NEVER);
+  if (!first.ok) throw new Error(first.error);
+  const supervisor = createSupervisor({ config: first.config, registry });
+  const follower = new ConfigFollower({
+    source,
+    supervisor: { apply: (config) => apply(config), view: () => supervisor.view() },
+    env: {},
+    clock: systemClock,
+    logger,
+  });
+  follower.start();
+  return { path, write, follower, supervisor, logger, lines };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (const end = performance.now() + 20_000; !holds(); await delay(5)) {
+    if (performance.now() > end) throw new Error("it did not happen within 20 s");
+  }
+}
+
+describe("a source that is followed", () => {
+  test("is applied one at a time, and of what changed meanwhile the newest", async () => {
+    const begun: number[] = [];
+    let busy = 0;
+    const gate = Promise.withResolvers<void>();
+    const { write, follower } = await follow(async ({ configVersion }) => {
+      expect(++busy).toBe(1);
+      begun.push(configVersion);
+      await gate.promise;
+      busy--;
+      return "applied";
+    });
+    write(2);
+    await until(() => begun.length === 1);
+    for (const version of [3, 4, 5]) {
+      write(version);
+      await delay(20);
+    }
+    follower.reload();
+    follower.reload();
+    gate.resolve();
+    await until(() => begun.includes(5));
+    await follower.stop();
+    expect(begun.filter((version) => version === 3 || version === 4)).toEqual([]);
+  });
+
+  test("tells why a configuration could not be applied, until one is", async () => {
+    const { write, follower, lines } = await follow(async ({ configVersion }) => {
+      if (configVersion === 2) throw new Error("the port is taken, the former one runs again");
+      return configVersion === 3 ? "accepted" : "applied";
+    });
+    write(2);
+    await until(() => follower.facts().lastError !== undefined);
+    expect(follower.facts()).toMatchObject({ lastError: "the port is taken, the former one runs again" });
+    expect(follower.facts().lastReloadAt).toBeUndefined();
+    write(3);
+    await until(() => follower.facts().lastError === undefined);
+    expect(follower.facts().lastReloadAt).toBeGreaterThan(0);
+    expect(lines.map(({ message }) => message)).toEqual([
+      "configuration not applied",
+      "configuration accepted: it comes into force as soon as the bridge can",
+    ]);
+    await follower.stop();
+  });
+
+  test("is not applied when somebody else has written over it before its turn", async () => {
+    const applied: number[] = [];
+    const gate = Promise.withResolvers<void>();
+    const { path, write, follower } = await follow(async ({ configVersion }) => {
+      applied.push(configVersion);
+      await gate.promise;
+      return "applied";
+    });
+    write(2);
+    await until(() => applied.length === 1);
+    follower.reload();
+    rmSync(path);
+    gate.resolve();
+    await until(() => follower.facts().lastError !== undefined);
+    await follower.stop();
+    expect(applied).toEqual([2]);
+  });
+
+  test("is followed no more after the stop, which does not wait for what is being applied", async () => {
+    const begun = Promise.withResolvers<void>();
+    const { write, follower, lines } = await follow(() => {
+      begun.resolve();
+      return Promise.withResolvers<"applied">().promise;
+    });
+    write(2);
+    await begun.promise;
+    await follower.stop();
+    write(3);
+    follower.reload();
+    await delay(30);
+    expect(lines).toEqual([]);
+  });
+});
+
+describe("spec 3.3: the shutdown", () => {
+  test("gives the watch up, and logs it, when it is still running at the end of its budget", async () => {
+    const { follower, supervisor, logger, lines } = await follow(async () => "applied");
+    await follower.stop();
+    const config = { ...supervisor.config(), bridge: { ...supervisor.config().bridge, shutdownTimeoutMs: 20 } };
+    const opened = {
+      supervisor: Object.assign(Object.create(supervisor) as typeof supervisor, {
+        config: () => config,
+        shutdown: async () => {},
+      }),
+      auditor: { emit() {}, [Symbol.asyncDispose]: async () => {} } as never,
+      servers: undefined,
+      follower: { stop: () => Promise.withResolvers<void>().promise },
+    };
+    expect(await shutDown(opened, logger)).toBe(true);
+    expect(lines).toContainEqual({
+      message: "a stage of the shutdown is abandoned",
+      fields: { stage: "config watch", error: "still running after 20 ms" },
+    });
+  });
+});
