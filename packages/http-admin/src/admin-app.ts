@@ -1,10 +1,13 @@
 import type { Auditor } from "@bridge/audit";
+import type { ConfigTransactions } from "@bridge/config";
 import type { Supervisor } from "@bridge/core";
 import { type AdminKeys, createKeyring, namedAdminKeys, serve, type ThrottleOptions } from "@bridge/http-kit";
 import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import type { Hono } from "hono";
 import { bridgeEndpoints } from "./bridge.ts";
 import { BridgeAccess } from "./bridge-access.ts";
+import { configEndpoints } from "./config.ts";
+import { configTransactionEndpoints } from "./config-transactions.ts";
 import { dlqDeleteEndpoints } from "./dlq-delete.ts";
 import { dlqReadEndpoints } from "./dlq-read.ts";
 import { dlqRedriveEndpoint } from "./dlq-redrive.ts";
@@ -17,6 +20,8 @@ import { bridgeInfo, entry, entryHead, entryPage, outboxPage, outboxRecord, rout
 export interface AdminAppOptions extends Partial<Seams> {
   /** The bridge; `undefined` as long as the process has none, which is answered with 503. */
   readonly supervisor: () => Supervisor | undefined;
+  /** Changes the configuration while the bridge runs. Absent: the endpoints of the configuration do not exist. */
+  readonly configTransactions?: ConfigTransactions | undefined;
   /** At least one key. */
   readonly keys: AdminKeys;
   /** Takes a record of every call and of every failed login. */
@@ -47,6 +52,7 @@ const NAMED_SCHEMAS = {
  */
 export function createAdminApp(options: AdminAppOptions): Hono {
   const { operationTimeoutMs = LIMITS.operationTimeoutMs, redriveTimeoutMs = LIMITS.redriveTimeoutMs } = options;
+  const { configTransactions } = options;
   const clock = options.clock ?? systemClock;
   const keys = namedAdminKeys(options.keys);
   if (keys.length === 0) throw new Error("the admin server needs a key: give adminApiKey or adminApiKeys");
@@ -60,6 +66,9 @@ export function createAdminApp(options: AdminAppOptions): Hono {
       dlqRedriveEndpoint(bridge, { timeoutMs: redriveTimeoutMs, replayTimeoutMs: operationTimeoutMs }),
       ...dlqDeleteEndpoints(bridge),
       ...outboxEndpoints(bridge, clock),
+      ...(configTransactions === undefined
+        ? []
+        : [...configEndpoints(configTransactions), ...configTransactionEndpoints(configTransactions)]),
     ],
     schemas: NAMED_SCHEMAS,
     describe: { access: "admin", audit: "api.describe" },

@@ -9,6 +9,8 @@ export const LIMITS = {
   summaryScan: 1_000,
   /** No entry has a longer id. */
   idLength: 256,
+  /** Of a configuration transaction. */
+  ttlMaxMs: 30 * 60_000,
   operationTimeoutMs: 30_000,
   redriveTimeoutMs: 60_000,
 } as const;

@@ -1,3 +1,4 @@
+import { OverlayError, TransactionError, type TransactionErrorKind } from "@bridge/config";
 import { OperationError, type OperationErrorKind, StopError } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
 import { BridgeError } from "@bridge/ports";
@@ -10,9 +11,17 @@ const STATUS = {
   pending: 500,
 } as const satisfies Record<OperationErrorKind, number>;
 
+const TRANSACTION_STATUS = {
+  not_found: 404,
+  conflict: 409,
+  unavailable: 503,
+} as const satisfies Record<TransactionErrorKind, number>;
+
 /** The answer to an error of the engine or a store; their messages are written for operators. */
 export function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof OperationError) return new HttpError(STATUS[error.kind], error.message);
+  if (error instanceof TransactionError) return new HttpError(TRANSACTION_STATUS[error.kind], error.message);
+  if (error instanceof OverlayError) return new HttpError(400, `invalid request body: ${error.message}`);
   if (error instanceof StopError) return new HttpError(500, error.message);
   if (BridgeError.is(error)) return new HttpError(500, error.message);
   return undefined;

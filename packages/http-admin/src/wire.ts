@@ -169,6 +169,6 @@ function outboxHeadToWire(head: OutboxHead): InferOutput<typeof schemas.outboxRe
   };
 }
 
-function timeToWire(epochMs: number): string {
+export function timeToWire(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }

@@ -23,6 +23,8 @@ export interface Admin extends AsyncDisposable, Bridge {
 }
 
 export interface StartOptions extends BridgeOptions, Partial<Omit<AdminAppOptions, "supervisor">> {
+  /** Default: a new one. */
+  readonly bridge?: Bridge;
   /** Default: the bridge is started. */
   readonly started?: boolean;
   /** Stands in front of the bridge. */
@@ -35,9 +37,9 @@ export async function startAdmin({
   seenAs,
   store,
   outbox = false,
+  bridge = makeBridge({ outbox, ...(store !== undefined && { store }) }),
   ...options
 }: StartOptions = {}): Promise<Admin> {
-  const bridge = makeBridge({ outbox, ...(store !== undefined && { store }) });
   if (started) await bridge.supervisor.start(AbortSignal.timeout(10_000));
   const events: AuditEvent[] = [];
   const errors: unknown[] = [];

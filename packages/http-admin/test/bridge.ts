@@ -1,4 +1,4 @@
-import { createRegistry, parseConfig } from "@bridge/config";
+import { createRegistry, parseConfig, type Registry } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
 import {
@@ -28,6 +28,9 @@ export interface Bridge {
   readonly hub: MemoryHub;
   readonly faults: Faults;
   readonly supervisor: Supervisor;
+  readonly registry: Registry;
+  /** What the configuration was made of. */
+  readonly document: Readonly<Record<string, unknown>>;
   /** How many receivers have been built, over all runtimes. */
   built(): number;
   /** Whatever the clients of the store see of its entries. */
@@ -67,45 +70,44 @@ export function makeBridge({ store, outbox = false }: BridgeOptions = {}): Bridg
     ...rest,
   });
   const names = ["alarms", "dropping", "filtering", "expiring"];
-  const config = parseConfig(
-    {
-      bridge: { id: "plant-7", instance_id: "plant-7-a", quiesce_timeout: "300ms", drain_timeout: "5s" },
-      stores: {
-        ...(store !== "none" && { dlq: { type: store ?? "memory", options: { acknowledge_volatile: true } } }),
-        ...(outbox && { outbox: { type: "memory", options: { acknowledge_volatile: true } } }),
-      },
-      receivers: [...names, "fan", ...(outbox ? ["boxed"] : [])].map((id) => ({
-        id,
-        transport: "memory",
-        options: { channel: id },
-      })),
-      senders: [{ id: "hub", transport: "memory" }],
-      bindings: [
-        ...names.map((id) => ({ id, sender_id: "hub", address: id === "alarms" ? "out" : "nowhere" })),
-        { id: "to-a", sender_id: "hub", address: "a" },
-        { id: "to-b", sender_id: "hub", address: "b" },
-        ...(outbox ? [{ id: "boxed", sender_id: "hub", address: "boxed-out" }] : []),
-      ],
-      processors: [
-        { id: "filter", type: "fate", options: { kind: "filter" } },
-        { id: "expire", type: "fate", options: { kind: "expire" } },
-      ],
-      routes: [
-        route("alarms", {}),
-        route("fan", { dispatch_mode: "fan_out", bindings: ["to-a", "to-b"] }),
-        ...(outbox ? [route("boxed", { delivery_mode: "shared_outbox", policy: patient })] : []),
-        route("dropping", { policy: { ...policy, on_permanent_failure: "drop", on_expired: "drop" } }),
-        route("filtering", { processors: ["filter"] }),
-        route("expiring", { processors: ["expire"], policy: { ...policy, ...failure, on_expired: "drop" } }),
-      ],
+  const document = {
+    bridge: { id: "plant-7", instance_id: "plant-7-a", quiesce_timeout: "300ms", drain_timeout: "5s" },
+    stores: {
+      ...(store !== "none" && { dlq: { type: store ?? "memory", options: { acknowledge_volatile: true } } }),
+      ...(outbox && { outbox: { type: "memory", options: { acknowledge_volatile: true } } }),
     },
-    registry,
-  );
-  const supervisor = createSupervisor({ config, registry });
+    receivers: [...names, "fan", ...(outbox ? ["boxed"] : [])].map((id) => ({
+      id,
+      transport: "memory",
+      options: { channel: id },
+    })),
+    senders: [{ id: "hub", transport: "memory" }],
+    bindings: [
+      ...names.map((id) => ({ id, sender_id: "hub", address: id === "alarms" ? "out" : "nowhere" })),
+      { id: "to-a", sender_id: "hub", address: "a" },
+      { id: "to-b", sender_id: "hub", address: "b" },
+      ...(outbox ? [{ id: "boxed", sender_id: "hub", address: "boxed-out" }] : []),
+    ],
+    processors: [
+      { id: "filter", type: "fate", options: { kind: "filter" } },
+      { id: "expire", type: "fate", options: { kind: "expire" } },
+    ],
+    routes: [
+      route("alarms", {}),
+      route("fan", { dispatch_mode: "fan_out", bindings: ["to-a", "to-b"] }),
+      ...(outbox ? [route("boxed", { delivery_mode: "shared_outbox", policy: patient })] : []),
+      route("dropping", { policy: { ...policy, on_permanent_failure: "drop", on_expired: "drop" } }),
+      route("filtering", { processors: ["filter"] }),
+      route("expiring", { processors: ["expire"], policy: { ...policy, ...failure, on_expired: "drop" } }),
+    ],
+  };
+  const supervisor = createSupervisor({ config: parseConfig(document, registry), registry });
   return {
     hub,
     faults,
     supervisor,
+    registry,
+    document,
     built: () => built,
     ids: async () => {
       const page = { limit: 1_000_000, offset: 0 };

@@ -1,16 +1,10 @@
 import { Documented, type OpenApiDocument } from "@bridge/http-kit/documented";
 import { BridgeError } from "@bridge/ports";
-import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { type Admin, ADMIN_KEY, startAdmin } from "./admin.ts";
 import { deadLetter, keep } from "./bridge.ts";
+import { problemWith } from "./json-schema.ts";
 import { stuck } from "./stuck.ts";
-
-const ajv = new Ajv({ strict: false, validateFormats: false });
-
-function validate(schema: object, value: unknown): string | undefined {
-  return ajv.validate(schema, value) ? undefined : ajv.errorsText();
-}
 
 /** Each endpoint with the statuses that are shown here, besides 401 and 429. */
 const SHOWN = {
@@ -62,7 +56,7 @@ describe("the OpenAPI document of the admin server", () => {
   it("names every endpoint and no other, and every answer is as it says", async () => {
     await using admin = await startAdmin();
     const document = (await (await send(admin, "GET /api/v1/openapi.json")).json()) as OpenApiDocument;
-    const documented = new Documented(document, validate);
+    const documented = new Documented(document, problemWith);
     expect(documented.operations.toSorted()).toEqual(OPERATIONS.toSorted());
     const hold = async (on: Admin, operation: string, body?: unknown, query?: string): Promise<void> =>
       documented.hold(operation, await send(on, operation, body, query));

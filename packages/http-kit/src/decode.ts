@@ -7,11 +7,19 @@ const INVALID_BODY = "invalid request body";
 const MAX_ISSUES = 5;
 const MAX_NAME_LENGTH = 64;
 
-/** @throws HttpError 400 naming each field that is wrong, never its value */
+/**
+ * No body at all is one only where the schema is optional.
+ * @throws HttpError 400 naming each field that is wrong, never its value
+ */
 export function decodeBody<Schema extends v.GenericSchema>(schema: Schema, bytes: Uint8Array): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, parseJson(bytes), { message: describeIssue });
+  const value = bytes.length === 0 && isOptional(schema) ? undefined : parseJson(bytes);
+  const result = v.safeParse(schema, value, { message: describeIssue });
   if (result.success) return result.output;
   throw new HttpError(400, `${INVALID_BODY}: ${describeIssues(result.issues)}`);
+}
+
+export function isOptional(schema: v.GenericSchema): boolean {
+  return schema.type === "optional";
 }
 
 /** @throws HttpError 400 naming each parameter that is wrong or given twice */

@@ -41,6 +41,8 @@ interface Call<Params, Query, Body, Action extends string> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
+  /** The name of the key that was shown; empty when none had to be. */
+  readonly actor: string;
   /** Writes an audit record of its own about this call, besides the one at its end. Never rejects. */
   readonly record: (action: Action, outcome: Outcome, detail: Detail) => Promise<void>;
 }
@@ -75,7 +77,7 @@ interface EndpointRow<
   /** Says what each name in the path stands for. */
   readonly params?: Readonly<Record<NameIn<Path>, string>>;
   readonly query?: Query;
-  /** Of the JSON body, which is then required. */
+  /** Of the JSON body, which is then required, unless the schema is an optional one. */
   readonly body?: Body;
   readonly answers: Answers;
   /** The statuses of the {@link HttpError}s that `guard` and `handle` throw, with what each means. */

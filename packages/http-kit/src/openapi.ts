@@ -1,5 +1,6 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
 import * as v from "valibot";
+import { isOptional } from "./decode.ts";
 import type { Answer, Endpoint } from "./endpoint.ts";
 
 export interface OpenApiOptions {
@@ -53,7 +54,7 @@ function operation(row: Endpoint, convert: Convert): object {
     security: row.access === "open" ? [] : [{ apiKey: [] }, { bearer: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(row.body !== undefined && {
-      requestBody: { required: true, content: { "application/json": { schema: convert(row.body) } } },
+      requestBody: { required: !isOptional(row.body), content: { "application/json": { schema: convert(row.body) } } },
     }),
     responses: responses(row, convert),
   };

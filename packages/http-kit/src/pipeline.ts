@@ -104,7 +104,7 @@ export class Pipeline<Action extends string> {
     let reply: Reply;
     try {
       if (exchange.row === undefined) throw methodNotAllowed(exchange.rows);
-      reply = await run(exchange.row, exchange, record);
+      reply = await run(exchange.row, exchange, actor, record);
     } catch (error) {
       reply = this.#refusal(error, exchange);
     }
@@ -133,6 +133,7 @@ export class Pipeline<Action extends string> {
 async function run<Action extends string>(
   row: Endpoint<Action>,
   { request, params }: Exchange<Action>,
+  actor: string,
   record: (action: Action, outcome: Outcome, detail: Detail) => Promise<void>,
 ): Promise<Reply> {
   row.guard?.(params);
@@ -142,6 +143,7 @@ async function run<Action extends string>(
     params,
     query: row.query && decodeQuery(row.query, new URL(request.url).searchParams),
     body: row.body && decodeBody(row.body, bytes),
+    actor,
     record,
   });
 }

@@ -1,0 +1,114 @@
+/**
+ * What configuration transactions are asked and answer. @module
+ */
+import { duration } from "@bridge/ports/options";
+import * as v from "valibot";
+import { LIMITS } from "./limits.ts";
+
+const version = v.pipe(v.number(), v.integer(), v.minValue(0), v.description("The configuration's `config_version`."));
+const time = v.pipe(v.string(), v.metadata({ format: "date-time" }));
+const config = v.pipe(v.record(v.string(), v.unknown()), v.description("Redacted, without plugin options."));
+
+const problem = v.object({
+  path: v.pipe(v.string(), v.description("Such as `routes[0].policy`; empty for the whole.")),
+  message: v.string(),
+});
+
+const change = v.object({
+  path: v.pipe(v.string(), v.description("Such as `routes[alarms].policy.max_in_flight`.")),
+  before: v.pipe(v.optional(v.unknown()), v.description("Absent when it is new.")),
+  after: v.pipe(v.optional(v.unknown()), v.description("Absent when it is gone.")),
+});
+
+const transaction = { txn_id: v.string(), version, created_at: time, expires_at: time };
+
+export const currentConfig = v.object({ version, config });
+
+export const openBody = v.optional(
+  v.strictObject({
+    ttl: v.optional(
+      v.pipe(
+        duration(),
+        v.minValue(1, "must be longer than 0s"),
+        v.maxValue(LIMITS.ttlMaxMs, "must be at most 30m"),
+        v.description("How long the transaction is open, such as `10m`; at most 30m."),
+      ),
+      "5m",
+    ),
+  }),
+  {},
+);
+
+export const opened = v.object({ ...transaction, config });
+export const inspected = v.object({
+  ...transaction,
+  patch_count: v.pipe(v.number(), v.integer()),
+  preview: v.pipe(config, v.description("What a commit would make of the configuration.")),
+});
+
+/** Decoded by the engine, which knows what a configuration is. */
+export const overlay = v.pipe(
+  v.custom<Readonly<Record<string, unknown>>>((value) => typeof value === "object", "expected an object"),
+  v.description("A part of a configuration, without plugin options; what is empty or left out keeps its value."),
+  v.metadata({ type: "object" }),
+);
+
+export const patched = v.object({
+  txn_id: v.string(),
+  preview: config,
+  validation_errors: v.pipe(
+    v.optional(v.array(problem)),
+    v.description("What a commit would be refused for; another PATCH can mend it."),
+  ),
+  warnings: v.optional(v.array(problem)),
+});
+
+const ids = v.array(v.string());
+const parts = v.object({ added: ids, removed: ids, restarted: ids, kept: ids });
+
+export const validated = v.object({
+  txn_id: v.string(),
+  valid: v.pipe(v.boolean(), v.description("Whether a commit would be refused for nothing.")),
+  erased_options: v.pipe(ids, v.description("Options that it would be refused for, as they would mean nothing.")),
+  validation_errors: v.array(problem),
+  conflict: v.pipe(v.boolean(), v.description("Another hand has changed the stored configuration.")),
+  warnings: v.array(problem),
+  changes: v.array(change),
+  plan: v.pipe(
+    v.optional(
+      v.object({
+        unchanged: v.boolean(),
+        routes: parts,
+        sessions: parts,
+        stores: v.pipe(ids, v.description("The roles of stores that are closed and opened again.")),
+        in_place: v.pipe(ids, v.description("Taken over while everything keeps running.")),
+        restart_required: v.pipe(ids, v.description("In force only after a restart of the process.")),
+      }),
+    ),
+    v.description("What would be restarted."),
+  ),
+});
+
+export const committed = v.object({ status: v.literal("committed"), version });
+export const committedApplying = v.object({ status: v.literal("committed_applying"), version });
+export const commitRefused = v.object({ error: v.string(), validation_errors: v.optional(v.array(problem)) });
+/** Also what an unexpected error is answered with, which has no status. */
+export const commitFailed = v.object({
+  status: v.optional(v.picklist(["rolled_back", "committed_not_applied"])),
+  version: v.pipe(v.optional(v.number()), v.description("The version that is stored now.")),
+  error: v.string(),
+});
+
+export const rolledBack = v.object({ status: v.literal("rolled_back") });
+
+export const configHistory = v.object({
+  versions: v.array(
+    v.object({
+      version,
+      committed_at: time,
+      actor: v.pipe(v.string(), v.description("The name of the admin key.")),
+      changes: v.array(change),
+      pending: v.pipe(v.optional(v.literal(true)), v.description("It is stored, and nobody knows it to have run.")),
+    }),
+  ),
+});

@@ -1,0 +1,138 @@
+import { type CommitResult, type ConfigTransactions, TransactionError } from "@bridge/config";
+import { HttpError } from "@bridge/http-kit";
+import type { InferOutput } from "valibot";
+import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
+import * as schemas from "./config-schemas.ts";
+import { dryRunToWire, inspectionToWire, patchedToWire, problemsToWire, transactionToWire } from "./config-wire.ts";
+
+const COLLECTION = "/api/v1/admin/config/transactions";
+const ONE = `${COLLECTION}/{txnID}` as const;
+const REFUSALS = { 404: "There is no such transaction, or it has expired." } as const;
+const BUSY = { ...REFUSALS, 409: "The transaction is being committed." } as const;
+/** Ends when the work does; each step of it is bounded by itself. */
+const NEVER = new AbortController().signal;
+
+interface Named {
+  readonly txnID: string;
+}
+
+/** Changing the configuration of a bridge that runs, all at once or not at all (spec 3.6, 4.9; contract §2). */
+export function configTransactionEndpoints(transactions: ConfigTransactions): readonly AdminEndpoint[] {
+  const one = {
+    access: "admin" as const,
+    resourceId: ({ txnID }: Named) => txnID,
+    params: { txnID: "The id of the transaction." },
+    guard: ({ txnID }: Named): void => {
+      if (!transactions.has(txnID)) throw new TransactionError("not_found", "transaction not found or expired");
+    },
+  };
+  return [
+    endpoint({
+      method: "POST",
+      path: COLLECTION,
+      access: "admin",
+      audit: "config.txn.create",
+      summary: "Opens a transaction against the stored version; one at a time.",
+      body: schemas.openBody,
+      refusals: { 409: "Another one is open.", 503: "There is no configuration, or it cannot be read." },
+      answers: { 201: { description: "It is open until it expires.", schema: schemas.opened } },
+    }).handle(async ({ body }) => {
+      const { config, ...info } = await transactions.open(body.ttl, NEVER);
+      const audit = { detail: { txn_id: info.id, version: info.version } };
+      return { status: 201, body: { ...transactionToWire(info), config }, audit };
+    }),
+
+    endpoint({
+      ...one,
+      method: "GET",
+      path: ONE,
+      audit: "config.txn.read",
+      summary: "What a commit would make of the configuration.",
+      refusals: REFUSALS,
+      answers: { 200: { description: "The preview, redacted.", schema: schemas.inspected } },
+    }).handle(({ params: { txnID } }) => ({ status: 200, body: inspectionToWire(transactions.inspect(txnID)) })),
+
+    endpoint({
+      ...one,
+      method: "PATCH",
+      path: ONE,
+      audit: "config.txn.patch",
+      summary: "Merges a part of a configuration into the preview. Nothing can be removed that way.",
+      body: schemas.overlay,
+      refusals: BUSY,
+      answers: { 200: { description: "The preview, and what is wrong with it so far.", schema: schemas.patched } },
+    }).handle(async ({ params: { txnID }, body }) => {
+      const result = await transactions.patch(txnID, body, NEVER);
+      const audit = { detail: { validation_errors: result.problems.length } };
+      return { status: 200, body: patchedToWire(txnID, result), audit };
+    }),
+
+    endpoint({
+      ...one,
+      method: "POST",
+      path: `${ONE}/validate`,
+      audit: "config.txn.validate",
+      summary: "Says what a commit would do, and does nothing.",
+      refusals: BUSY,
+      answers: { 200: { description: "What it would be refused for, or would restart.", schema: schemas.validated } },
+    }).handle(async ({ params: { txnID } }) => {
+      const body = dryRunToWire(txnID, await transactions.validate(txnID, NEVER));
+      return { status: 200, body, audit: { detail: { valid: body.valid } } };
+    }),
+
+    endpoint({
+      ...one,
+      method: "POST",
+      path: `${ONE}/commit`,
+      audit: "config.txn.commit",
+      summary: "Writes the preview as the next version and applies it; goes on when the client disconnects.",
+      refusals: { ...REFUSALS, 409: "Another hand has changed the configuration, or it cannot be written to." },
+      answers: {
+        200: { description: "It runs.", schema: schemas.committed },
+        202: { description: "It will run, without anybody doing more.", schema: schemas.committedApplying },
+        422: { description: "Refused; the transaction stays open.", schema: schemas.commitRefused },
+        500: { description: "It does not run.", schema: schemas.commitFailed },
+      },
+    }).handle(async ({ params: { txnID }, actor }) => replyTo(await transactions.commit(txnID, actor))),
+
+    endpoint({
+      ...one,
+      method: "DELETE",
+      path: ONE,
+      audit: "config.txn.rollback",
+      summary: "Discards the transaction.",
+      refusals: BUSY,
+      answers: { 200: { description: "It is gone.", schema: schemas.rolledBack } },
+    }).handle(({ params: { txnID } }) => {
+      transactions.rollback(txnID);
+      return { status: 200, body: { status: "rolled_back" } };
+    }),
+  ];
+}
+
+/** Spec 4.9, the table of outcomes. */
+function replyTo(result: CommitResult) {
+  switch (result.status) {
+    case "erases_options":
+      return refused({ error: "config commit would erase plugin options" });
+    case "invalid":
+      return refused({ error: "config validation failed", validation_errors: problemsToWire(result.problems) });
+    case "conflict":
+      throw new HttpError(409, result.error);
+    case "committed":
+      return { status: 200 as const, body: { status: result.status, version: result.version }, ...detail(result) };
+    case "committed_applying":
+      return { status: 202 as const, body: { status: result.status, version: result.version }, ...detail(result) };
+    case "rolled_back":
+    case "committed_not_applied":
+      return { status: 500 as const, body: { ...result }, ...detail(result) };
+  }
+}
+
+function refused(body: InferOutput<typeof schemas.commitRefused>) {
+  return { status: 422 as const, body, audit: { detail: { status: 422, error: body.error } } };
+}
+
+function detail({ status, version }: { readonly status: string; readonly version: number }) {
+  return { audit: { detail: { status, version } } };
+}

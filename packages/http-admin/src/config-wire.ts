@@ -1,0 +1,92 @@
+/**
+ * Between the words of configuration transactions and those of the interface. @module
+ */
+import {
+  type ChangePlan,
+  type DryRun,
+  formatPath,
+  type Inspection,
+  type Patched,
+  type Problem,
+  type TransactionInfo,
+} from "@bridge/config";
+import type { ConfigHistoryEntry } from "@bridge/ports";
+import type { InferOutput } from "valibot";
+import type * as schemas from "./config-schemas.ts";
+import { timeToWire } from "./wire.ts";
+
+export function transactionToWire({ id, version, createdAt, expiresAt }: TransactionInfo): {
+  txn_id: string;
+  version: number;
+  created_at: string;
+  expires_at: string;
+} {
+  return { txn_id: id, version, created_at: timeToWire(createdAt), expires_at: timeToWire(expiresAt) };
+}
+
+export function inspectionToWire(inspection: Inspection): InferOutput<typeof schemas.inspected> {
+  const { patchCount, preview } = inspection;
+  return { ...transactionToWire(inspection), patch_count: patchCount, preview };
+}
+
+export function patchedToWire(
+  id: string,
+  { preview, problems, warnings }: Patched,
+): InferOutput<typeof schemas.patched> {
+  return {
+    txn_id: id,
+    preview,
+    ...(problems.length > 0 && { validation_errors: problemsToWire(problems) }),
+    ...(warnings.length > 0 && { warnings: problemsToWire(warnings) }),
+  };
+}
+
+export function dryRunToWire(id: string, run: DryRun): InferOutput<typeof schemas.validated> {
+  return {
+    txn_id: id,
+    valid: run.erasedOptions.length === 0 && run.problems.length === 0 && !run.conflict,
+    erased_options: run.erasedOptions.map(formatPath),
+    validation_errors: problemsToWire(run.problems),
+    conflict: run.conflict,
+    warnings: problemsToWire(run.warnings),
+    changes: [...run.changes],
+    ...(run.plan !== undefined && { plan: planToWire(run.plan) }),
+  };
+}
+
+function planToWire(plan: ChangePlan): NonNullable<InferOutput<typeof schemas.validated>["plan"]> {
+  return {
+    unchanged: plan.unchanged,
+    routes: partsToWire(plan.routes),
+    sessions: partsToWire(plan.sessions),
+    stores: [...plan.stores],
+    in_place: [...plan.inPlace],
+    restart_required: [...plan.restartRequired],
+  };
+}
+
+function partsToWire({
+  added,
+  removed,
+  restarted,
+  kept,
+}: ChangePlan["routes"]): Record<keyof ChangePlan["routes"], string[]> {
+  return { added: [...added], removed: [...removed], restarted: [...restarted], kept: [...kept] };
+}
+
+export function problemsToWire(problems: readonly Problem[]): { path: string; message: string }[] {
+  return problems.map(({ path, message }) => ({ path: formatPath(path), message }));
+}
+
+export function historyToWire(
+  entry: ConfigHistoryEntry,
+): InferOutput<typeof schemas.configHistory>["versions"][number] {
+  const { version, committedAt, actor, changes, pending } = entry;
+  return {
+    version,
+    committed_at: timeToWire(committedAt),
+    actor,
+    changes: [...changes],
+    ...(pending !== undefined && { pending }),
+  };
+}

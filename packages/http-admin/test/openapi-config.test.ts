@@ -1,0 +1,118 @@
+import { Documented, type OpenApiDocument } from "@bridge/http-kit/documented";
+import { expect, it } from "vitest";
+import { ADMIN_KEY } from "./admin.ts";
+import { problemWith } from "./json-schema.ts";
+import { applierWith, startTransactional, storeWith, type Transactional } from "./transactional.ts";
+
+const ALL = "/api/v1/admin/config";
+const ONE = `${ALL}/transactions/{txnID}`;
+
+/** Each endpoint of the configuration with the statuses that are shown here, besides 401 and 429. */
+const SHOWN = {
+  [`GET ${ALL}`]: [200, 503],
+  [`GET ${ALL}/history`]: [200, 404],
+  [`POST ${ALL}/transactions`]: [201, 400, 409, 413, 503],
+  [`GET ${ONE}`]: [200, 404],
+  [`PATCH ${ONE}`]: [200, 400, 404, 409, 413],
+  [`POST ${ONE}/validate`]: [200, 404, 409, 413],
+  [`POST ${ONE}/commit`]: [200, 202, 404, 409, 413, 422, 500],
+  [`DELETE ${ONE}`]: [200, 404, 409, 413],
+};
+const OPERATIONS = Object.keys(SHOWN);
+const TOO_LARGE = "x".repeat(2_000_000);
+const SOUND = { bridge: { log_level: "debug" }, routes: [{ id: "new", receiver_id: "in", bindings: ["fan"] }] };
+
+it("every answer about the configuration is as the OpenAPI document says", async () => {
+  await using admin = await startTransactional();
+  const text = await (await fetch(`${admin.url}/api/v1/openapi.json`, { headers: { "X-API-Key": ADMIN_KEY } })).text();
+  const documented = new Documented(JSON.parse(text) as OpenApiDocument, problemWith);
+  expect(documented.operations.filter((operation) => operation.includes(ALL)).toSorted()).toEqual(
+    OPERATIONS.toSorted(),
+  );
+  const hold = async (
+    on: Transactional,
+    operation: string,
+    path = "",
+    body?: unknown,
+    key = ADMIN_KEY,
+  ): Promise<void> => {
+    const [method = "", template = ""] = operation.split(" ");
+    const init = body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) };
+    const url =
+      on.url + template.replace("/config/transactions/{txnID}", path === "" ? "/config/transactions/x" : path);
+    await documented.hold(operation, await fetch(url, { method, headers: { "X-API-Key": key }, ...init }));
+  };
+  const holdAll = async (on: Transactional, path?: string, body?: unknown, key?: string): Promise<void> => {
+    for (const operation of OPERATIONS)
+      await hold(on, operation, path, operation.startsWith("GET") ? undefined : body, key);
+  };
+  const commit = `POST ${ONE}/commit`;
+
+  // All is well; nothing is open; too much is sent, or nonsense; another one is open.
+  await holdAll(admin, await admin.opened(SOUND), {});
+  await holdAll(admin);
+  await admin.call("DELETE", await lastOpened(admin));
+  const path = await admin.opened({ bridge: { log_level: "loud" } });
+  await holdAll(admin, path, TOO_LARGE);
+  await hold(admin, `PATCH ${ONE}`, path, "{");
+  await hold(admin, `POST ${ALL}/transactions`, path, "{");
+
+  // It is invalid, would erase options, runs later, runs, is in the history, has a conflict.
+  await hold(admin, `PATCH ${ONE}`, path, {
+    stores: { dlq: { type: "read-only" } },
+    routes: [{ id: "alarms", bindings: ["x"] }],
+  });
+  await hold(admin, `POST ${ONE}/validate`, path);
+  await hold(admin, commit, path);
+  await hold(admin, `PATCH ${ONE}`, path, { stores: { dlq: { type: "memory" } } });
+  await hold(admin, commit, path);
+  await hold(admin, `DELETE ${ONE}`, path);
+  const sound = { bridge: { log_level: "debug" } };
+  const runs = await admin.opened(sound);
+  await hold(admin, `POST ${ONE}/validate`, runs);
+  await hold(admin, commit, runs);
+  await admin.call("POST", "/bridge/stop");
+  await hold(admin, commit, await admin.opened({ bridge: { log_level: "warn" } }));
+  await hold(admin, `GET ${ALL}/history`);
+  const stale = await admin.opened(sound);
+  admin.held.replace({ bridge: { id: "by-hand" } });
+  await hold(admin, commit, stale);
+
+  // It cannot be applied, nor undone; while it is on its way, nobody may touch it.
+  const go = Promise.withResolvers<"applied">();
+  await using broken = await startTransactional({
+    applier: applierWith(() => go.promise),
+    store: storeWith({ restore: () => Promise.reject(new Error("no")) }),
+  });
+  const busy = await broken.opened(sound);
+  const committing = hold(broken, commit, busy);
+  await expect.poll(async () => (await broken.call("PATCH", busy, {})).status).toBe(409);
+  await holdAll(broken, busy, {});
+  go.reject(new Error("no"));
+  await committing;
+  await using undone = await startTransactional({ applier: applierWith(() => Promise.reject(new Error("no"))) });
+  await hold(undone, commit, await undone.opened(sound));
+
+  // There is none, and no history of it; nobody has a key.
+  await using none = await startTransactional({
+    document: undefined,
+    store: (store) => {
+      const { history: _, ...rest } = storeWith({})(store);
+      return rest;
+    },
+  });
+  await holdAll(none);
+  await using strange = await startTransactional({ throttle: { limit: OPERATIONS.length } });
+  for (let n = 0; n < 2; n++) await holdAll(strange, "", undefined, "another-key-0123456789");
+
+  const shown = Object.entries(SHOWN).flatMap(([operation, statuses]) =>
+    [...statuses, 401, 429].map((status) => `${operation} ${status}`),
+  );
+  expect(shown.filter((answer) => !documented.seen.has(answer))).toEqual([]);
+});
+
+async function lastOpened(admin: Transactional): Promise<string> {
+  const { body } = await admin.call("POST", "/config/transactions");
+  const [, id = ""] = /transaction (\S+) is open/.exec((body as { error?: string }).error ?? "") ?? [];
+  return `/config/transactions/${id}`;
+}

@@ -1,0 +1,78 @@
+import { type ConfigApplier, createConfigTransactions } from "@bridge/config";
+import { MemoryDocument, openMemoryConfig } from "@bridge/config-memory";
+import type { Supervisor } from "@bridge/core";
+import { type ConfigStore, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { type Admin, type Answer, startAdmin } from "./admin.ts";
+import { makeBridge } from "./bridge.ts";
+
+const TRANSACTIONS = "/config/transactions";
+
+/** An admin server whose bridge has a configuration that can be changed. */
+export interface Transactional extends Admin {
+  readonly held: MemoryDocument;
+  /** Opens a transaction and patches it; resolves to the path of it. */
+  opened(overlay?: object): Promise<string>;
+  commit(overlay: object): Promise<Answer>;
+}
+
+export interface TransactionalOptions {
+  /** Put over the document of {@link makeBridge}; `undefined` in whole: there is none. */
+  readonly document?: object | undefined;
+  /** Stands in front of the store, the bridge, or both. */
+  readonly store?: (store: ConfigStore) => ConfigStore;
+  readonly applier?: ((supervisor: Supervisor) => ConfigApplier) | "none";
+  readonly readOnly?: boolean;
+  readonly applyTimeoutMs?: number;
+  /** Failed logins that are still answered as such. */
+  readonly throttle?: { readonly limit: number };
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function startTransactional(options: TransactionalOptions = {}): Promise<Transactional> {
+  const { document = {}, store: faulty = (store) => store, applier = (supervisor) => supervisor, env = {} } = options;
+  const bridge = makeBridge();
+  const held = new MemoryDocument(
+    "document" in options && options.document === undefined ? undefined : { ...bridge.document, ...document },
+  );
+  const admin = await startAdmin({
+    bridge,
+    throttle: options.throttle,
+    configTransactions: createConfigTransactions({
+      store: faulty(openMemoryConfig(held, { readOnly: options.readOnly ?? false })),
+      registry: bridge.registry,
+      sources: { env: (name) => env[name], file: () => Promise.reject(new Error("it is not there")) },
+      applier: applier === "none" ? undefined : applier(bridge.supervisor),
+      applyTimeoutMs: options.applyTimeoutMs,
+      clock: systemClock,
+      random: systemRandom(),
+      logger: silentLogger,
+    }),
+  });
+  const opened = async (overlay?: object): Promise<string> => {
+    const { txn_id: id } = (await admin.call("POST", TRANSACTIONS)).body as { txn_id: string };
+    const path = `${TRANSACTIONS}/${id}`;
+    if (overlay !== undefined) await admin.call("PATCH", path, overlay);
+    return path;
+  };
+  const commit = async (overlay: object): Promise<Answer> => admin.call("POST", `${await opened(overlay)}/commit`);
+  return { ...admin, held, opened, commit, [Symbol.asyncDispose]: () => admin[Symbol.asyncDispose]() };
+}
+
+/** Puts other methods in place of a store's own. */
+export function storeWith(methods: Partial<ConfigStore>): (store: ConfigStore) => ConfigStore {
+  return (store) => ({
+    source: store.source,
+    load: (signal) => store.load(signal),
+    write: (document, expected, signal) => store.write(document, expected, signal),
+    restore: (former, current, signal) => store.restore(former, current, signal),
+    watch: (signal) => store.watch(signal),
+    ...(store.history !== undefined && { history: store.history }),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    ...methods,
+  });
+}
+
+/** Puts another `apply` in place of the bridge's. */
+export function applierWith(apply: ConfigApplier["apply"]): (supervisor: Supervisor) => ConfigApplier {
+  return (supervisor) => ({ apply, plan: (config) => supervisor.plan(config) });
+}
