@@ -30,7 +30,9 @@ export class BridgeAccess {
   /** @throws HttpError 503 without a running runtime */
   get running(): Supervisor {
     const { supervisor } = this;
-    if (supervisor.state().kind !== "running") throw unavailable();
+    const { kind } = supervisor.state();
+    // While a configuration is swapped, the routes that it does not change go on.
+    if (kind !== "running" && kind !== "swapping") throw unavailable();
     return supervisor;
   }
 

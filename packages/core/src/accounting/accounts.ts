@@ -1,5 +1,11 @@
+import type { BridgeConfig } from "@bridge/config";
 import type { LegStats, RouteStats } from "../view/stats.ts";
 import { LegAccount } from "./leg-account.ts";
+
+/** Routes and legs that are configured no more are told apart up to this number; what they counted is never lost. */
+const MAX_REMOVED = 1_000;
+/** Stands for the routes that were removed longest ago, all together. */
+const REMOVED = "";
 
 /** Counters of one route that belong to no binding. */
 export class RouteAccount {
@@ -10,6 +16,17 @@ export class RouteAccount {
 
   constructor(routeId: string) {
     this.routeId = routeId;
+  }
+
+  /** Whether nothing of it can change any more once its route is gone. */
+  get atRest(): boolean {
+    return this.inFlight === 0;
+  }
+
+  /** Adds what another one has counted. */
+  add(other: RouteAccount): void {
+    this.dlqWriteFailures += other.dlqWriteFailures;
+    this.settleFailures += other.settleFailures;
   }
 
   read(): RouteStats {
@@ -24,7 +41,8 @@ export class RouteAccount {
 
 /**
  * The accounts of a bridge. They outlive its runtimes, so that counters never go back when one is replaced.
- * There is one per route and binding of the configurations that this process has run.
+ * There is one per route and binding of the configurations that this process has run, of those that are configured no more
+ * for a bounded number; the others are added up, so that sums over all routes never go back either.
  */
 export class Accounts {
   readonly #legs = new Map<string, LegAccount>();
@@ -34,11 +52,32 @@ export class Accounts {
 
   /** `bindingId` is empty for legs that end before a binding is chosen. */
   leg(routeId: string, bindingId: string): LegAccount {
-    return found(this.#legs, JSON.stringify([routeId, bindingId]), () => new LegAccount(routeId, bindingId));
+    return found(this.#legs, legKey(routeId, bindingId), () => new LegAccount(routeId, bindingId));
   }
 
   route(routeId: string): RouteAccount {
     return found(this.#routes, routeId, () => new RouteAccount(routeId));
+  }
+
+  /** Adds up what `config` does not have, oldest first, once there is too much of it. */
+  follow({ routes }: BridgeConfig): void {
+    const bindings = new Map(routes.map((route) => [route.id, new Set(["", ...route.bindings])]));
+    const legs = [...this.#legs.values()].filter(
+      ({ routeId, bindingId }) => bindings.get(routeId)?.has(bindingId) !== true,
+    );
+    for (const leg of excess(legs)) {
+      this.leg(REMOVED, "").add(leg);
+      this.#legs.delete(legKey(leg.routeId, leg.bindingId));
+    }
+    for (const route of excess([...this.#routes.values()].filter(({ routeId }) => !bindings.has(routeId)))) {
+      this.route(REMOVED).add(route);
+      this.#routes.delete(route.routeId);
+    }
+  }
+
+  /** What was in the outbox stays there and is not ours any more; opened again, it is recovered. */
+  outboxClosed(): void {
+    for (const leg of this.#legs.values()) leg.outboxClosed();
   }
 
   legs(): readonly LegStats[] {
@@ -48,6 +87,21 @@ export class Accounts {
   routes(): readonly RouteStats[] {
     return [...this.#routes.values()].map((route) => route.read());
   }
+}
+
+interface Account {
+  readonly routeId: string;
+  readonly atRest: boolean;
+}
+
+/** What is to be added up: the oldest, but for what can still change. */
+function excess<One extends Account>(removed: readonly One[]): readonly One[] {
+  const over = removed.slice(0, Math.max(0, removed.length - MAX_REMOVED));
+  return over.filter(({ routeId, atRest }) => atRest && routeId !== REMOVED);
+}
+
+function legKey(routeId: string, bindingId: string): string {
+  return JSON.stringify([routeId, bindingId]);
 }
 
 function found<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {

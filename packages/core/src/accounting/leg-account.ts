@@ -58,6 +58,26 @@ export class LegAccount {
     this.inOutbox += count;
   }
 
+  /** Its outbox was closed, with what is in it. */
+  outboxClosed(): void {
+    this.#closed.abandoned += this.inOutbox;
+    this.inOutbox = 0;
+  }
+
+  /** Whether nothing of it can change any more once its route is gone. */
+  get atRest(): boolean {
+    return this.inFlight === 0 && this.inOutbox === 0;
+  }
+
+  /** Adds what another one has counted. */
+  add(other: LegAccount): void {
+    this.received += other.received;
+    this.injected += other.injected;
+    this.attempts += other.attempts;
+    this.recovered += other.recovered;
+    for (const disposition of DISPOSITIONS) this.#closed[disposition] += other.#closed[disposition];
+  }
+
   read(): LegStats {
     return {
       routeId: this.routeId,

@@ -49,7 +49,11 @@ function keptParts(
   after: ReadonlyMap<string, PartDescription>,
 ): ReadonlySet<string> {
   const kept = new Set([...after.keys()].filter((key) => isDeepStrictEqual(after.get(key), before.get(key))));
-  return kept.size === before.size && kept.size === after.size ? kept : new Set();
+  for (let size = -1; size !== kept.size;) {
+    size = kept.size;
+    for (const key of kept) if (after.get(key)?.needs.some((need) => !kept.has(need)) === true) kept.delete(key);
+  }
+  return kept;
 }
 
 function atStart(config: BridgeConfig): Readonly<Record<(typeof AT_START)[number], unknown>> {

@@ -1,6 +1,7 @@
 import type { BridgeConfig, Registry } from "@bridge/config";
 import { BridgeError, type Envelope, type Seams, type SourceMessage } from "@bridge/ports";
 import { Accounts } from "../accounting/accounts.ts";
+import { partKey } from "../change/part-graph.ts";
 import { Controls } from "../control/controls.ts";
 import { OperationError } from "../operation-error.ts";
 import { build, type RuntimeParts } from "../runtime/build.ts";
@@ -55,7 +56,7 @@ export async function explain(options: ExplainOptions, signal: AbortSignal): Pro
   const stores = { dlq: notOpen, outbox: notOpen };
   const parts = build({ clock, random, logger, config, registry, accounts, controls, budgets, ...stores });
   try {
-    const route = parts.routes.find((one) => one.config.id === routeId);
+    const route = parts.routes.get(partKey.route(routeId));
     if (route === undefined) throw new OperationError("not_found", "route not found");
     const { envelope, error } = normalise(message, { sourceId: route.config.receiverId, clock, random });
     return await follow(route, envelope, error ?? expiryOf(envelope, clock), signal);
@@ -105,12 +106,12 @@ function bindingStep({ targets }: RouteParts, id: string, sent: Envelope): Bindi
   }
 }
 
-async function dispose({ links, receivers, senders, processors }: RuntimeParts): Promise<void> {
+async function dispose({ links, intakes, senders, processors }: RuntimeParts): Promise<void> {
   const parts: Partial<AsyncDisposable>[] = [
-    ...receivers.values(),
+    ...[...intakes.values()].map(({ receiver }) => receiver),
     ...senders.values(),
-    ...links.map(({ session }) => session),
-    ...processors.map(({ processor }) => processor),
+    ...[...links.values()].map(({ session }) => session),
+    ...[...processors.values()].map(({ processor }) => processor),
   ];
   await Promise.allSettled(parts.map(async (part) => part[Symbol.asyncDispose]?.()));
 }

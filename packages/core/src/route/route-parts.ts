@@ -1,11 +1,12 @@
 import type { RouteConfig, ShutdownBudgets } from "@bridge/config";
-import type { DlqStore, OutboxStore, Processor, Receiver, Seams, Sender } from "@bridge/ports";
+import type { DlqStore, OutboxStore, Processor, Seams, Sender } from "@bridge/ports";
 import type { RouteAccount } from "../accounting/accounts.ts";
 import type { LegAccount } from "../accounting/leg-account.ts";
 import type { RouteControl } from "../control/controls.ts";
 import type { RateLimiter } from "../control/rate-limiter.ts";
 import type { Link } from "../session/link.ts";
 import type { AddressOf } from "./address-template.ts";
+import type { Intake } from "./intake.ts";
 import type { Resolver } from "./resolver.ts";
 
 /** A binding as a route uses it. */
@@ -28,7 +29,7 @@ export interface NamedProcessor {
 /** Everything a route is made of; put together by the builder. */
 export interface RouteParts extends Seams {
   readonly config: RouteConfig;
-  readonly receiver: Receiver;
+  readonly intake: Intake;
   /** The link that its deliveries come over; absent for a receiver without a session. */
   readonly sourceLink: Link | undefined;
   readonly processors: readonly NamedProcessor[];

@@ -13,24 +13,21 @@ import type { Origin } from "../accounting/leg-account.ts";
 import { OperationError } from "../operation-error.ts";
 import type { Drain } from "../outbox/drain.ts";
 import { type DrainedOutcome, RouteOutbox } from "../outbox/route-outbox.ts";
-import { backoffDelay } from "./backoff.ts";
+import { Admission } from "./admission.ts";
 import { Bag } from "./bag.ts";
 import { DirectHold } from "./direct-hold.ts";
 import { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
 import { orderingKey } from "./identity.ts";
 import { type IngressContext, normalise } from "./ingress.ts";
+import type { Reader } from "./intake.ts";
 import type { InjectResult } from "./inject-result.ts";
 import { KeyedOrder } from "./keyed-order.ts";
 import type { Outcome } from "./outcome.ts";
 import { Process } from "./process.ts";
 import type { RouteParts } from "./route-parts.ts";
 import { settlementOf } from "./settlement.ts";
-import { Slots } from "./slots.ts";
 import { Work } from "./work.ts";
-
-/** A source in memory never leaves the microtask queue: after so many messages everybody else gets a turn. */
-const PULLS_PER_TURN = 256;
 
 /** A message that does not come from the source. */
 interface Injection {
@@ -41,22 +38,23 @@ interface Injection {
   readonly entryId?: string | undefined;
 }
 
-/** One route at work: pulls deliveries when it has room, carries each to its end, and settles it in this one place. */
-export class Route {
+/** One route at work: takes deliveries when it has room, carries each to its end, and settles it in this one place. */
+export class Route implements Reader {
   readonly id: string;
+  readonly admission: Admission;
   readonly #parts: RouteParts;
   readonly #failures: Failures;
   readonly #outbox: RouteOutbox | undefined;
   readonly #handover: Handover;
   readonly #process: Process;
-  readonly #slots: Slots;
   readonly #keys = new KeyedOrder();
   readonly #inFlight = new Bag<Work>();
   readonly #watched = new WeakSet<AbortSignal>();
   readonly #onBug: (error: unknown) => void;
   readonly #ingress: IngressContext;
-  #sourceLost = false;
+  #retiring = false;
   #stopped = false;
+  #left = false;
 
   constructor(parts: RouteParts, onBug: (error: unknown) => void) {
     this.id = parts.config.id;
@@ -66,16 +64,16 @@ export class Route {
     this.#outbox = mode === "shared_outbox" ? new RouteOutbox({ parts, failures: this.#failures }) : undefined;
     this.#handover = this.#outbox?.handover ?? new DirectHold(parts, this.#failures);
     this.#process = new Process(parts, this.#failures, this.#handover);
-    this.#slots = new Slots(parts.config.policy.maxInFlight);
+    this.admission = new Admission(parts.config.policy, parts.control);
     this.#onBug = onBug;
     this.#ingress = { sourceId: parts.config.receiverId, clock: parts.clock, random: parts.random };
   }
 
   /** Whether messages can go through right now: its links are up, its source is there, dead letters can be written. */
   get able(): boolean {
-    const { sourceLink, targets } = this.#parts;
-    if (this.#stopped || this.paused || this.#sourceLost || this.#failures.dlqFailing || !this.#handover.able)
-      return false;
+    const { sourceLink, targets, intake } = this.#parts;
+    if (this.#retiring || this.#stopped || this.paused || intake.lost) return false;
+    if (this.#failures.dlqFailing || !this.#handover.able) return false;
     if (this.#outbox?.able === false) return false;
     if (sourceLink !== undefined && !sourceLink.connected) return false;
     for (const { link } of targets.values()) if (link !== undefined && !link.connected) return false;
@@ -98,7 +96,7 @@ export class Route {
   }
 
   /** A record was moved to the DLQ by an operator. */
-  left(record: OutboxRecord): void {
+  recordLeft(record: OutboxRecord): void {
     this.#outbox?.left(record);
   }
 
@@ -106,28 +104,24 @@ export class Route {
     return this.#parts.targets.has(bindingId);
   }
 
-  /**
-   * Pulls and carries deliveries until `signal` aborts; returns when all that was in flight has ended.
-   * Rejects for a bug only: a source that is lost is asked again, with backoff.
-   */
+  /** Takes and carries deliveries until `signal` aborts; returns when all that was in flight has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, random, logger, config } = this.#parts;
-    let failures = 0;
-    while (!signal.aborted) {
-      try {
-        await this.#pull(signal, () => (failures = 0));
-        if (signal.aborted) break;
-        throw new BridgeError("CONNECTION_LOST", "the source ended");
-      } catch (thrown) {
-        if (signal.aborted) break;
-        if (!BridgeError.is(thrown)) throw thrown;
-        this.#sourceLost = true;
-        const delayMs = Math.round(backoffDelay(config.policy.backoff, ++failures, () => random.next()));
-        logger.warn("source lost", { code: thrown.code, error: thrown.message, failures, retry_in_ms: delayMs });
-        await clock.delay(delayMs, signal).catch(() => {});
-      }
-    }
+    const { intake } = this.#parts;
+    intake.attach(this);
+    await whenAborted(signal);
+    intake.detach(this);
     await this.#allEnded();
+  }
+
+  /** Takes nothing more, so that what it has can end before another route takes its place. */
+  retire(): void {
+    this.#retiring = true;
+    this.#parts.intake.detach(this);
+  }
+
+  /** Whether deliveries of its source were abandoned, which the source would only hand out again if it were told to. */
+  get left(): boolean {
+    return this.#left;
   }
 
   /** Resolves when everything that is in flight now has ended, or `signal` aborts. What a pause holds is abandoned. */
@@ -143,6 +137,7 @@ export class Route {
   }
 
   #cancel(work: Work): void {
+    if (work.origin === "received" && work.delivery.signal?.aborted !== true) this.#left = true;
     work.cancel();
     this.#handover.cancel(work);
   }
@@ -183,9 +178,10 @@ export class Route {
   async #carryInjected(injection: Injection, signal: AbortSignal): Promise<InjectResult> {
     const { envelope, refused, entryId } = injection;
     if (this.paused) throw new OperationError("conflict", "the route is paused: resume it first");
-    await this.#slots.take(signal);
+    if (this.#retiring) throw replaced();
+    await this.admission.take(signal);
     if (this.#stopped) {
-      this.#slots.release();
+      this.admission.release();
       throw stopped();
     }
     const work = this.#begin({ message: envelope, settle: () => {} }, "injected", injection);
@@ -210,36 +206,10 @@ export class Route {
     };
   }
 
-  async #pull(signal: AbortSignal, onDelivery: () => void): Promise<void> {
-    const { pause, rate } = this.#parts.control;
-    const source = this.#parts.receiver.receive(signal)[Symbol.asyncIterator]();
-    try {
-      for (let pulls = 1; ; pulls++) {
-        // Room first: a delivery pulled before there is room for it would lie there unsettled. The slot itself is taken
-        // with the delivery, so that a source with nothing to give keeps no inject waiting.
-        if (!this.#slots.hasRoom) await this.#slots.room(signal);
-        if (pause.paused) await pause.whenResumed(signal);
-        const next = await source.next();
-        if (next.done === true) return;
-        this.#sourceLost = false;
-        onDelivery();
-        if (!this.#slots.tryTake()) await this.#slots.take(signal);
-        // A delivery that came with the pause waits, unsettled, like one that is over the rate.
-        if (pause.paused) await pause.whenResumed(signal);
-        const turn = rate.take(signal);
-        if (turn !== undefined) await turn;
-        this.#receive(next.value);
-        if (pulls % PULLS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
-      }
-    } finally {
-      await source.return?.();
-    }
-  }
-
   /** Starts work on a delivery, whose slot is already taken; gives the slot back when the delivery was taken back. */
-  #receive(delivery: Delivery): void {
+  receive(delivery: Delivery): void {
     if (this.#stopped || delivery.signal?.aborted === true) {
-      this.#slots.release();
+      this.admission.release();
       return;
     }
     const { envelope, error } = normalise(delivery.message, this.#ingress);
@@ -264,7 +234,7 @@ export class Route {
     work.ended = done.then(() => {
       this.#inFlight.delete(work);
       this.#parts.account.inFlight--;
-      this.#slots.release();
+      this.admission.release();
     });
     this.#inFlight.add(work);
     return done;
@@ -323,6 +293,18 @@ function undecodable(error: BridgeError): BridgeError {
   return error.class === "rejected" ? error : new BridgeError("INVALID_PAYLOAD", error.message, { cause: error });
 }
 
+/** What is asked of a route that a change of configuration is replacing. */
+export function replaced(): OperationError {
+  return new OperationError("unavailable", "the route is being replaced by a change of configuration: try again");
+}
+
 function stopped(): OperationError {
   return new OperationError("failed", "the bridge stopped before the message was delivered; its outcome is not known");
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }

@@ -2,39 +2,46 @@ import {
   type BindingConfig,
   type BridgeConfig,
   noStoreFactory,
+  type ReceiverConfig,
   type Registry,
   type RouteConfig,
   type SessionConfig,
   type ShutdownBudgets,
 } from "@bridge/config";
-import type {
-  DlqStore,
-  OutboxStore,
-  Receiver,
-  Seams,
-  Sender,
-  Session,
-  SessionRole,
-  TransportPlugin,
-} from "@bridge/ports";
+import type { DlqStore, OutboxStore, Seams, Sender, Session, SessionRole, TransportPlugin } from "@bridge/ports";
 import type { Accounts } from "../accounting/accounts.ts";
+import { partKey } from "../change/part-graph.ts";
 import type { Controls } from "../control/controls.ts";
 import { compileAddress } from "../route/address-template.ts";
 import { compileResolver } from "../route/resolver.ts";
+import { Intake } from "../route/intake.ts";
 import type { NamedProcessor, RouteParts, Target } from "../route/route-parts.ts";
 import { Link } from "../session/link.ts";
 
-/** The parts of a runtime, unstarted. Making them opens nothing. */
-export interface RuntimeParts extends Seams {
-  readonly config: BridgeConfig;
-  readonly links: readonly Link[];
-  readonly receivers: ReadonlyMap<string, Receiver>;
-  /** By sender id and session: bindings of one sender share it unless they name different sessions. */
+/** The parts of a runtime, each by its `partKey`. Making them opens nothing. */
+export interface RuntimeParts {
+  readonly links: ReadonlyMap<string, Link>;
+  readonly intakes: ReadonlyMap<string, Intake>;
   readonly senders: ReadonlyMap<string, Sender>;
-  readonly processors: readonly NamedProcessor[];
-  readonly routes: readonly RouteParts[];
-  /** Read when a stop begins. */
-  readonly budgets: () => ShutdownBudgets;
+  readonly processors: ReadonlyMap<string, NamedProcessor>;
+  readonly routes: ReadonlyMap<string, RouteParts>;
+  /** The sessions that a binding names; others are "unmanaged" in a stop error (spec 3.3). */
+  readonly managed: ReadonlySet<string>;
+}
+
+export const NO_PARTS: RuntimeParts = {
+  links: new Map(),
+  intakes: new Map(),
+  senders: new Map(),
+  processors: new Map(),
+  routes: new Map(),
+  managed: new Set(),
+};
+
+/** Parts that are at work, and which of them stay as they are, by `partKey`. */
+export interface Kept {
+  readonly parts: RuntimeParts;
+  readonly keys: ReadonlySet<string>;
 }
 
 export interface BuildOptions extends Seams {
@@ -47,6 +54,8 @@ export interface BuildOptions extends Seams {
   readonly outbox: () => OutboxStore | undefined;
   /** The shutdown budgets in force. */
   readonly budgets: () => ShutdownBudgets;
+  /** Parts to use again. Default: none. */
+  readonly kept?: Kept;
 }
 
 /**
@@ -63,35 +72,38 @@ export function build(options: BuildOptions): RuntimeParts {
 
 class Builder {
   readonly #options: BuildOptions;
+  readonly #kept: Kept;
   readonly #links = new Map<string, Link>();
-  readonly #receivers = new Map<string, Receiver>();
+  readonly #intakes = new Map<string, Intake>();
   readonly #senders = new Map<string, Sender>();
   readonly #processors = new Map<string, NamedProcessor>();
 
   constructor(options: BuildOptions) {
     this.#options = options;
+    this.#kept = options.kept ?? { parts: NO_PARTS, keys: new Set() };
   }
 
   build(): RuntimeParts {
-    const { config, clock, random, logger } = this.#options;
-    const routes = config.routes.map((route) => this.#route(route));
+    const { config } = this.#options;
+    const routes = new Map(config.routes.map((route) => [partKey.route(route.id), this.#route(route)]));
     // A session that a part names is connected, also when no route uses that part yet.
     for (const { sessionId } of config.receivers) if (sessionId !== undefined) this.#link(sessionId, "source");
     for (const { sessionId } of [...config.senders, ...config.bindings]) {
       if (sessionId !== undefined) this.#link(sessionId, "target");
     }
     return {
-      config,
-      clock,
-      random,
-      logger,
-      links: [...this.#links.values()],
-      receivers: this.#receivers,
+      links: this.#links,
+      intakes: this.#intakes,
       senders: this.#senders,
-      processors: [...this.#processors.values()],
+      processors: this.#processors,
       routes,
-      budgets: this.#options.budgets,
+      managed: new Set(config.bindings.filter(({ managed }) => managed).flatMap(({ sessionId }) => sessionId ?? [])),
     };
+  }
+
+  /** A part that is at work and stays as it is. */
+  #atWork<Part>(parts: ReadonlyMap<string, Part>, key: string): Part | undefined {
+    return this.#kept.keys.has(key) ? parts.get(key) : undefined;
   }
 
   #route(route: RouteConfig): RouteParts {
@@ -99,16 +111,24 @@ class Builder {
     const receiver = found(config.receivers, route.receiverId, "receiver");
     const sourceLink = receiver.sessionId === undefined ? undefined : this.#link(receiver.sessionId, "source");
     const bindings = route.bindings.map((id) => found(config.bindings, id, "binding"));
+    // Whatever becomes of the route, its parts belong to the runtime.
+    const [intake, processors, targets] = [
+      this.#intake(route),
+      route.processors.map((id) => this.#processor(id)),
+      new Map(bindings.map((binding) => [binding.id, this.#target(route.id, binding)])),
+    ];
+    const atWork = this.#atWork(this.#kept.parts.routes, partKey.route(route.id));
+    if (atWork !== undefined) return atWork;
     return {
       config: route,
       clock,
       random,
       logger: logger.child({ route_id: route.id }),
-      receiver: this.#receiver(route),
+      intake,
       sourceLink,
-      processors: route.processors.map((id) => this.#processor(id)),
+      processors,
       resolver: compileResolver(route.resolver, route.bindings),
-      targets: new Map(bindings.map((binding) => [binding.id, this.#target(route.id, binding)])),
+      targets,
       unbound: accounts.leg(route.id, ""),
       account: accounts.route(route.id),
       control: controls.route(route.id),
@@ -118,33 +138,35 @@ class Builder {
     };
   }
 
-  #receiver(route: RouteConfig): Receiver {
-    const { config } = this.#options;
-    const { id, transport, sessionId, topics, options } = found(config.receivers, route.receiverId, "receiver");
+  #intake(route: RouteConfig): Intake {
+    const config = found(this.#options.config.receivers, route.receiverId, "receiver");
+    const key = partKey.receiver(config.id);
+    const intake = this.#atWork(this.#kept.parts.intakes, key) ?? this.#newIntake(route, config);
+    this.#intakes.set(key, intake);
+    return intake;
+  }
+
+  #newIntake(route: RouteConfig, { id, transport, sessionId, topics, options }: ReceiverConfig): Intake {
     const { receiver: factory } = this.#transport(transport);
     if (factory === undefined) throw new Error(`transport "${transport}" has no receiver`);
-    const receiver = factory.create(options, {
-      ...this.#seams(id, { receiver_id: id }),
-      session: sessionId === undefined ? undefined : this.#link(sessionId, "source").session,
-      topics,
-      maxInFlight: route.policy.maxInFlight,
-    });
-    this.#receivers.set(id, receiver);
-    return receiver;
+    const seams = this.#seams(id, { receiver_id: id });
+    const session = sessionId === undefined ? undefined : this.#link(sessionId, "source").session;
+    const receiver = factory.create(options, { ...seams, session, topics, maxInFlight: route.policy.maxInFlight });
+    return new Intake(id, receiver, seams);
   }
 
   #target(routeId: string, binding: BindingConfig): Target {
     const { config, accounts, controls } = this.#options;
     const link = binding.sessionId === undefined ? undefined : this.#link(binding.sessionId, "target");
     const { id, transport, options } = found(config.senders, binding.senderId, "sender");
-    const key = binding.sessionId === undefined ? id : `${id} on session ${binding.sessionId}`;
-    let sender = this.#senders.get(key);
+    const key = partKey.sender(id, binding.sessionId);
+    let sender = this.#senders.get(key) ?? this.#atWork(this.#kept.parts.senders, key);
     if (sender === undefined) {
       const { sender: factory } = this.#transport(transport);
       if (factory === undefined) throw new Error(`transport "${transport}" has no sender`);
       sender = factory.create(options, { ...this.#seams(id, { sender_id: id }), session: link?.session });
-      this.#senders.set(key, sender);
     }
+    this.#senders.set(key, sender);
     return {
       bindingId: binding.id,
       sender,
@@ -157,15 +179,13 @@ class Builder {
 
   /** The half of a session that serves `role`; sources and targets use connections of their own. */
   #link(sessionId: string, role: SessionRole): Link {
-    const key = JSON.stringify([sessionId, role]);
+    const key = partKey.link(sessionId, role);
     let link = this.#links.get(key);
-    if (link === undefined) {
-      const { config } = this.#options;
-      const managed = config.bindings.some((binding) => binding.managed && binding.sessionId === sessionId);
-      const session = this.#session(found(config.sessions, sessionId, "session"), role);
-      link = new Link({ sessionId, role, managed, session });
-      this.#links.set(key, link);
-    }
+    if (link !== undefined) return link;
+    const { config } = this.#options;
+    link = this.#atWork(this.#kept.parts.links, key);
+    link ??= new Link({ sessionId, role, session: this.#session(found(config.sessions, sessionId, "session"), role) });
+    this.#links.set(key, link);
     return link;
   }
 
@@ -187,14 +207,15 @@ class Builder {
 
   #processor(id: string): NamedProcessor {
     const { config, registry } = this.#options;
-    let named = this.#processors.get(id);
+    const key = partKey.processor(id);
+    let named = this.#processors.get(key) ?? this.#atWork(this.#kept.parts.processors, key);
     if (named === undefined) {
       const { type, options } = found(config.processors, id, "processor");
       const plugin = registry.processors.get(type);
       if (plugin === undefined) throw new Error(`no processor plugin is registered for type "${type}"`);
       named = { id, processor: plugin.create(options, this.#seams(id, { processor_id: id })) };
-      this.#processors.set(id, named);
     }
+    this.#processors.set(key, named);
     return named;
   }
 

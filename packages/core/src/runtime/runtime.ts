@@ -1,19 +1,22 @@
-import { type DeadLetter, deadline, orAborted, type OutboxRecord, type SourceMessage } from "@bridge/ports";
+import type { ShutdownBudgets } from "@bridge/config";
+import { type DeadLetter, deadline, orAborted, type OutboxRecord, type Seams, type SourceMessage } from "@bridge/ports";
+import { partKey } from "../change/part-graph.ts";
 import { OperationError } from "../operation-error.ts";
 import type { InjectResult } from "../route/inject-result.ts";
-import { Route } from "../route/route.ts";
+import { replaced, type Route } from "../route/route.ts";
 import type { Link } from "../session/link.ts";
 import { keepSession } from "../session/session-keeper.ts";
 import type { ComponentFailure } from "../view/bridge-view.ts";
 import type { PartStats } from "../view/stats.ts";
-import type { RuntimeParts } from "./build.ts";
+import { Background } from "./background.ts";
+import { NO_PARTS, type RuntimeParts } from "./build.ts";
+import { CLOSE_CEILING_MS, closePhases } from "./close-phases.ts";
+import { common, without } from "./part-sets.ts";
+import { RouteRunner } from "./route-runner.ts";
 import { type PhaseFailure, runPhases, StopError, type StopPhase } from "./stop-phases.ts";
-import { TaskGroup } from "./task-group.ts";
 
 /** Opening what receivers listen on. */
 const OPEN_TIMEOUT_MS = 30_000;
-/** Each close of a part, detached from whoever asked for the stop. */
-const CLOSE_CEILING_MS = 5_000;
 
 type RuntimeState = "built" | "running" | "stopping" | "stopped";
 
@@ -24,50 +27,62 @@ const NEXT: Readonly<Record<RuntimeState, readonly RuntimeState[]>> = {
   stopped: [],
 };
 
+export interface RuntimeOptions extends Seams {
+  readonly parts: RuntimeParts;
+  /** Read when a stop begins. */
+  readonly budgets: () => ShutdownBudgets;
+}
+
 /**
- * One configuration, run once: built, started, stopped. To run again, build another.
+ * Parts at work. Started once and stopped once; in between, some can be replaced while the others run: {@link retire}
+ * stops what goes, {@link adopt} starts what comes. One of them at a time.
  *
  * Stopping is idempotent and tears down once: every caller gets that teardown's outcome. Its order (spec 3.3): what
  * was unsettled when the stop began may settle, within the quiesce budget; then work is cancelled, which settles
  * nothing; then sessions, receivers and senders close side by side, each under its own ceiling.
  */
 export class Runtime {
-  readonly #parts: RuntimeParts;
-  readonly #routes: ReadonlyMap<string, Route>;
-  readonly #tasks: TaskGroup;
-  readonly #keepers = new Map<Link, Promise<void>>();
-  /** Aborted when work is cancelled; receivers and routes run under it. */
-  readonly #work = new AbortController();
-  /** Aborted when the routes have ended; connections live under it. */
-  readonly #sessions = new AbortController();
+  readonly #options: RuntimeOptions;
+  readonly #runners = new Map<string, RouteRunner>();
+  readonly #background = new Map<string, Background>();
+  readonly #stopped = new AbortController();
+  #parts: RuntimeParts;
   #state: RuntimeState = "built";
+  /** A retirement or an adoption under way. */
+  #change: Promise<unknown> | undefined;
   #stop: Promise<readonly PhaseFailure[]> | undefined;
   #phases = new Set<string>();
 
-  constructor(parts: RuntimeParts) {
-    this.#parts = parts;
-    this.#tasks = new TaskGroup(parts.logger);
-    const routes = parts.routes.map(
-      (part) => new Route(part, (bug) => this.#tasks.fail(`route ${part.config.id}`, bug)),
-    );
-    this.#routes = new Map(routes.map((route) => [route.id, route]));
+  constructor(options: RuntimeOptions) {
+    this.#options = options;
+    this.#parts = options.parts;
+    this.#addRunners(options.parts);
   }
 
   get running(): boolean {
     return this.#state === "running";
   }
 
-  get links(): readonly Link[] {
-    return this.#parts.links;
+  /** What is at work. */
+  get parts(): RuntimeParts {
+    return this.#parts;
   }
 
-  get routes(): readonly Route[] {
-    return [...this.#routes.values()];
+  get links(): readonly Link[] {
+    return [...this.#parts.links.values()];
+  }
+
+  /** A route that is at work. */
+  route(routeId: string): Route | undefined {
+    return this.#runners.get(partKey.route(routeId))?.route;
   }
 
   /** The background components that have failed; empty while healthy. */
   get failures(): readonly ComponentFailure[] {
-    return this.#tasks.failures;
+    return [
+      ...[...this.#background.values()].flatMap(({ failure }) => failure ?? []),
+      ...[...this.#runners.values()].flatMap((runner) => runner.failures),
+    ];
   }
 
   /** While it stops: the phases that it is in. */
@@ -81,30 +96,62 @@ export class Runtime {
    * Rejects, with everything closed again, when a receiver cannot be opened or `opening` aborts before that is done.
    */
   async start(context: AbortSignal, opening: AbortSignal = context): Promise<void> {
-    opening.throwIfAborted();
+    const parts = this.#parts;
     try {
-      await Promise.all(this.routes.map((route) => route.recover(opening)));
-      await this.#openReceivers(opening);
+      if (this.#state !== "built") throw new Error(`a runtime that is ${this.#state} cannot start`);
+      await this.#open(parts, opening);
+      if (this.#state !== "built") throw new Error("the runtime was stopped while it started");
     } catch (error) {
       await this.stop().catch(() => {});
       throw error;
     }
-    if (this.#state !== "built") throw new Error("the runtime was stopped while it started");
     this.#enter("running");
-    for (const link of this.#parts.links) {
-      const name = `session ${link.sessionId} (${link.role})`;
-      const kept = keepSession(link, this.#parts, this.#sessions.signal);
-      this.#keepers.set(
-        link,
-        kept.catch((error: unknown) => this.#tasks.fail(name, error)),
-      );
-    }
-    for (const route of this.#routes.values()) {
-      for (const drain of route.drains) this.#tasks.spawn(drain.name, () => drain.run(this.#work.signal));
-      this.#tasks.spawn(`route ${route.id}`, () => route.run(this.#work.signal));
-    }
+    this.#begin(parts);
     const onAbort = (): void => void this.stop().catch(() => {});
-    context.addEventListener("abort", onAbort, { once: true, signal: this.#work.signal });
+    context.addEventListener("abort", onAbort, { once: true, signal: this.#stopped.signal });
+  }
+
+  /**
+   * Stops and closes what is not in `next`: its routes take nothing more, what they have may settle, and the rest is
+   * cancelled and falls to redelivery. Everything else runs on.
+   * @throws StopError naming the phases that failed
+   */
+  retire(next: RuntimeParts): Promise<void> {
+    return this.#changing(async () => {
+      const gone = without(this.#parts, next);
+      const runners = this.#runnersOf(gone);
+      const budgets = this.#options.budgets();
+      for (const { route } of runners) route.retire();
+      await quiesce(runners, budgets);
+      const failures = await this.#end(gone, budgets.drainTimeoutMs);
+      this.#parts = common(this.#parts, next);
+      this.#takeBack(runners);
+      if (failures.length > 0) throw new StopError(failures);
+    });
+  }
+
+  /**
+   * Opens and starts what is in `next` and not at work. Rejects, with that closed again, when something of it cannot be
+   * opened or `opening` aborts before that is done.
+   * @throws StopError when it could not be closed again
+   */
+  adopt(next: RuntimeParts, opening: AbortSignal): Promise<void> {
+    return this.#changing(async () => {
+      const before = this.#parts;
+      const added = without(next, before);
+      this.#parts = next;
+      this.#addRunners(added);
+      try {
+        await this.#open(added, opening);
+        if (!this.running) throw new Error("the runtime was stopped while its parts were replaced");
+      } catch (error) {
+        const failures = await this.#end(added, 0);
+        this.#parts = before;
+        if (failures.length > 0) throw new StopError([{ phase: "opening", error }, ...failures]);
+        throw error;
+      }
+      this.#begin(added);
+    });
   }
 
   /** @throws StopError naming the phases that failed */
@@ -114,14 +161,14 @@ export class Runtime {
     if (failures.length > 0) throw new StopError(failures);
   }
 
-  /** @throws OperationError `not_found` for an unknown route */
+  /** @throws OperationError `not_found` for an unknown route, `unavailable` for one that is being replaced */
   inject(routeId: string, message: SourceMessage, signal: AbortSignal): Promise<InjectResult> {
-    return this.#route(routeId, "route not found").inject(message, signal);
+    return this.#found(routeId, "route not found").inject(message, signal);
   }
 
   /** @throws OperationError `not_found` when the entry's route or binding is not configured any more (spec 4.6.8) */
   replay(entry: DeadLetter, signal: AbortSignal): Promise<InjectResult> {
-    const route = this.#route(entry.routeId, "route or binding not found");
+    const route = this.#found(entry.routeId, "route or binding not found");
     if (entry.bindingId !== "" && !route.hasBinding(entry.bindingId)) {
       throw new OperationError("not_found", "route or binding not found");
     }
@@ -129,27 +176,35 @@ export class Runtime {
   }
 
   /** A record was taken out of the outbox by an operator. */
-  left(record: OutboxRecord): void {
-    this.#routes.get(record.routeId)?.left(record);
+  recordLeft(record: OutboxRecord): void {
+    this.route(record.routeId)?.recordLeft(record);
   }
 
   partStats(): readonly PartStats[] {
-    const { links, receivers, senders } = this.#parts;
+    const { links, intakes, senders } = this.#parts;
     return [
-      ...links.map(({ sessionId, role, session }) => ({
+      ...[...links.values()].map(({ sessionId, role, session }) => ({
         part: "session" as const,
         id: `${sessionId}/${role}`,
         counters: session.counters?.() ?? {},
       })),
-      ...[...receivers].map(([id, part]) => ({ part: "receiver" as const, id, counters: part.counters?.() ?? {} })),
-      ...[...senders].map(([id, part]) => ({ part: "sender" as const, id, counters: part.counters?.() ?? {} })),
+      ...[...intakes.values()].map(({ id, receiver }) => ({
+        part: "receiver" as const,
+        id,
+        counters: receiver.counters?.() ?? {},
+      })),
+      ...[...senders].map(([key, part]) => ({
+        part: "sender" as const,
+        id: key.slice("sender ".length),
+        counters: part.counters?.() ?? {},
+      })),
     ];
   }
 
-  #route(routeId: string, missing: string): Route {
-    const route = this.#routes.get(routeId);
-    if (route === undefined) throw new OperationError("not_found", missing);
-    return route;
+  #found(routeId: string, missing: string): Route {
+    const route = this.route(routeId);
+    if (route !== undefined) return route;
+    throw this.#change === undefined ? new OperationError("not_found", missing) : replaced();
   }
 
   #enter(next: RuntimeState): void {
@@ -157,69 +212,117 @@ export class Runtime {
     this.#state = next;
   }
 
-  async #openReceivers(opening: AbortSignal): Promise<void> {
+  async #changing(change: () => Promise<void>): Promise<void> {
+    if (!this.running) throw new Error(`the parts of a runtime that is ${this.#state} cannot be replaced`);
+    if (this.#change !== undefined) throw new Error("the parts of the runtime are being replaced already");
+    const changing = change();
+    this.#change = changing.catch(() => {});
+    try {
+      await changing;
+    } finally {
+      this.#change = undefined;
+    }
+  }
+
+  #addRunners({ routes }: RuntimeParts): void {
+    for (const [key, parts] of routes) this.#runners.set(key, new RouteRunner(parts, this.#options.logger));
+  }
+
+  #runnersOf({ routes }: RuntimeParts): readonly RouteRunner[] {
+    return [...this.#runners.values()].filter(({ parts }) => routes.get(partKey.route(parts.config.id)) === parts);
+  }
+
+  async #open(parts: RuntimeParts, opening: AbortSignal): Promise<void> {
+    opening.throwIfAborted();
+    await Promise.all(this.#runnersOf(parts).map(({ route }) => route.recover(opening)));
     using bound = deadline(OPEN_TIMEOUT_MS, new Error(`a receiver was not open after ${OPEN_TIMEOUT_MS} ms`));
     const signal = AbortSignal.any([opening, bound.signal]);
-    for (const receiver of this.#parts.receivers.values()) {
+    for (const { receiver } of parts.intakes.values()) {
       if (receiver.open !== undefined) await orAborted(receiver.open(signal), signal);
     }
+  }
+
+  #begin(parts: RuntimeParts): void {
+    for (const [key, link] of parts.links) {
+      const name = `session ${link.sessionId} (${link.role})`;
+      this.#run(key, name, (signal) => keepSession(link, this.#options, signal));
+    }
+    for (const [key, intake] of parts.intakes) this.#run(key, key, (signal) => intake.run(signal));
+    for (const runner of this.#runnersOf(parts)) runner.start();
+  }
+
+  #run(key: string, name: string, run: (signal: AbortSignal) => Promise<void>): void {
+    this.#background.set(key, new Background(name, run, this.#options.logger));
   }
 
   async #tearDown(): Promise<readonly PhaseFailure[]> {
     const wasRunning = this.#state === "running";
     this.#enter("stopping");
-    const { drainTimeoutMs, quiesceTimeoutMs } = this.#parts.budgets();
-    const startedAt = this.#parts.clock.monotonic();
+    const budgets = this.#options.budgets();
+    const { clock } = this.#options;
+    const startedAt = clock.monotonic();
     this.#phases = new Set(["quiesce"]);
-    if (wasRunning) await this.#quiesce(Math.min(quiesceTimeoutMs, drainTimeoutMs));
+    if (wasRunning) await Promise.all([quiesce([...this.#runners.values()], budgets), this.#change]);
+    this.#stopped.abort();
+    const failures = await this.#end(this.#parts, budgets.drainTimeoutMs - (clock.monotonic() - startedAt));
+    this.#parts = NO_PARTS;
+    this.#enter("stopped");
+    return failures;
+  }
 
-    for (const route of this.#routes.values()) route.cancelAll();
-    this.#work.abort();
-    const left = drainTimeoutMs - (this.#parts.clock.monotonic() - startedAt);
-    const failures = await this.#run([
+  /** Cancels what `parts` are doing, waits for its end, and closes them. */
+  async #end(parts: RuntimeParts, leftMs: number): Promise<readonly PhaseFailure[]> {
+    const runners = this.#runnersOf(parts);
+    const intakes = [...parts.intakes.keys()].flatMap((key) => this.#background.get(key) ?? []);
+    for (const runner of runners) runner.cancel();
+    for (const intake of intakes) intake.stop();
+    const failures = await this.#phased([
       {
         name: "background components",
-        ceilingMs: Math.max(CLOSE_CEILING_MS, left),
-        run: () => this.#tasks.join(),
-        running: () => this.#tasks.running,
+        ceilingMs: Math.max(CLOSE_CEILING_MS, leftMs),
+        run: async () => {
+          await Promise.all([...runners.map((runner) => runner.join()), ...intakes.map((intake) => intake.ended)]);
+        },
+        running: () => [
+          ...runners.flatMap((runner) => runner.running),
+          ...intakes.filter((intake) => intake.running).map((intake) => intake.name),
+        ],
       },
     ]);
-    for (const route of this.#routes.values()) route[Symbol.dispose]();
-    this.#sessions.abort();
-    const closes = await this.#run(this.#closes());
-    this.#enter("stopped");
+    for (const runner of runners) runner[Symbol.dispose]();
+    for (const key of parts.links.keys()) this.#background.get(key)?.stop();
+    const closes = await this.#phased(closePhases(parts, (key) => this.#background.get(key)?.ended));
+    this.#forget(parts, runners);
     return [...failures, ...closes];
   }
 
-  async #run(phases: readonly StopPhase[]): Promise<readonly PhaseFailure[]> {
+  #forget(parts: RuntimeParts, runners: readonly RouteRunner[]): void {
+    for (const { parts: own } of runners) this.#runners.delete(partKey.route(own.config.id));
+    for (const key of [...parts.links.keys(), ...parts.intakes.keys()]) this.#background.delete(key);
+  }
+
+  async #phased(phases: readonly StopPhase[]): Promise<readonly PhaseFailure[]> {
     this.#phases = new Set(phases.map(({ name }) => name));
     return runPhases(phases, ({ name }) => this.#phases.delete(name));
   }
 
-  /** Lets what is unsettled now settle. What is left at the end of the budget falls to redelivery; it is no failure. */
-  async #quiesce(budgetMs: number): Promise<void> {
-    using budget = deadline(budgetMs, new Error("quiesce budget spent"));
-    await Promise.all(this.routes.map((route) => route.quiesce(budget.signal)));
-  }
-
-  #closes(): readonly StopPhase[] {
-    const { links, receivers, senders, processors } = this.#parts;
-    return [
-      ...links.map((link) => ({
-        name: link.managed ? "session manager" : `unmanaged session ${link.sessionId}`,
-        ceilingMs: CLOSE_CEILING_MS,
-        run: async () => {
-          await this.#keepers.get(link);
-          await link.session[Symbol.asyncDispose]();
-        },
-      })),
-      ...[...receivers].map(([id, receiver]) => close(`receiver ${id}`, receiver)),
-      ...[...senders].map(([id, sender]) => close(`sender ${id}`, sender)),
-      ...processors.map(({ id, processor }) => close(`processor ${id}`, processor)),
-    ];
+  /**
+   * What was abandoned of receivers that stay has to come again: from a source without a session when it is asked anew,
+   * over a session on another connection.
+   */
+  #takeBack(runners: readonly RouteRunner[]): void {
+    const { links, intakes } = this.#parts;
+    for (const { route, parts } of runners) {
+      if (!route.left || !new Set(intakes.values()).has(parts.intake)) continue;
+      parts.intake.restart();
+      for (const link of links.values()) if (link === parts.sourceLink) link.cut?.();
+    }
   }
 }
 
-function close(name: string, part: Partial<AsyncDisposable>): StopPhase {
-  return { name, ceilingMs: CLOSE_CEILING_MS, run: async () => part[Symbol.asyncDispose]?.() };
+/** Lets what is unsettled now settle. What is left at the end of the budget falls to redelivery; it is no failure. */
+async function quiesce(runners: readonly RouteRunner[], budgets: ShutdownBudgets): Promise<void> {
+  const budgetMs = Math.min(budgets.quiesceTimeoutMs, budgets.drainTimeoutMs);
+  using budget = deadline(budgetMs, new Error("quiesce budget spent"));
+  await Promise.all(runners.map(({ route }) => route.quiesce(budget.signal)));
 }

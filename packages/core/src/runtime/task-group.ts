@@ -1,11 +1,11 @@
 import type { Logger } from "@bridge/ports";
 import type { ComponentFailure } from "../view/bridge-view.ts";
 
-/** The background components of a runtime: started together, watched for failures, joined at the end. */
+/** The background components of a route: started together, watched for failures, joined at the end. */
 export class TaskGroup {
   readonly #logger: Logger;
   readonly #running = new Map<Promise<void>, string>();
-  readonly #failures = new Map<string, string>();
+  readonly #failures = new Map<string, ComponentFailure>();
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -13,7 +13,7 @@ export class TaskGroup {
 
   /** One line for each component that has failed; empty while healthy. */
   get failures(): readonly ComponentFailure[] {
-    return [...this.#failures].map(([component, error]) => ({ component, error }));
+    return [...this.#failures.values()];
   }
 
   spawn(component: string, run: () => Promise<void>): void {
@@ -23,15 +23,9 @@ export class TaskGroup {
     this.#running.set(task, component);
   }
 
-  /** Enters a failure of `component`, which makes the runtime unhealthy. */
+  /** Enters a failure of `component`, which makes the bridge unhealthy. */
   fail(component: string, error: unknown): void {
-    const text = error instanceof Error ? error.message : String(error);
-    this.#failures.set(component, text);
-    this.#logger.error("background component failed", {
-      component,
-      error: text,
-      ...(error instanceof Error && error.stack !== undefined && { stack: error.stack }),
-    });
+    this.#failures.set(component, failureOf(component, error, this.#logger));
   }
 
   /** The names of the components that have not ended. */
@@ -43,4 +37,15 @@ export class TaskGroup {
   async join(): Promise<void> {
     await Promise.all(this.#running.keys());
   }
+}
+
+/** A failure of `component` as monitors read it; logs it with where it came from. */
+export function failureOf(component: string, error: unknown, logger: Logger): ComponentFailure {
+  const text = error instanceof Error ? error.message : String(error);
+  logger.error("background component failed", {
+    component,
+    error: text,
+    ...(error instanceof Error && error.stack !== undefined && { stack: error.stack }),
+  });
+  return { component, error: text };
 }

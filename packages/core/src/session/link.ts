@@ -4,19 +4,18 @@ import type { BridgeError, Session, SessionRole } from "@bridge/ports";
 export class Link {
   readonly sessionId: string;
   readonly role: SessionRole;
-  /** Whether a binding names the session; else it is "unmanaged" in a stop error (spec 3.3). */
-  readonly managed: boolean;
   readonly session: Session;
   connects = 0;
   failures = 0;
   lastError: BridgeError | undefined;
+  /** While there is a connection: gives it up, so that another is made at once. */
+  cut: (() => void) | undefined;
   #active: ReadonlySet<string> | undefined;
   #up = Promise.withResolvers<void>();
 
-  constructor(options: { sessionId: string; role: SessionRole; managed: boolean; session: Session }) {
+  constructor(options: { sessionId: string; role: SessionRole; session: Session }) {
     this.sessionId = options.sessionId;
     this.role = options.role;
-    this.managed = options.managed;
     this.session = options.session;
   }
 

@@ -21,15 +21,23 @@ export async function keepSession(link: Link, seams: Seams, signal: AbortSignal)
   let failures = 0;
   while (!signal.aborted) {
     let upSince: number | undefined;
+    const cut = new AbortController();
     try {
       await using connection = await connect(link, signal);
-      await subscribe(link, connection, signal);
+      link.cut = () => cut.abort();
+      const alive = AbortSignal.any([signal, cut.signal]);
+      await subscribe(link, connection, alive);
       upSince = seams.clock.monotonic();
       logger.info("session connected", { subscriptions: link.subscriptionsActive });
-      const cause = await stayConnected(link, connection, seams, signal);
+      const cause = await stayConnected(link, connection, seams, alive);
       throw cause ?? new BridgeError("CONNECTION_LOST", `session ${link.sessionId} was closed`);
     } catch (thrown) {
+      link.cut = undefined;
       if (signal.aborted) break;
+      if (cut.signal.aborted) {
+        link.closed();
+        continue;
+      }
       const error = BridgeError.from(thrown);
       link.lost(error);
       const lived = upSince === undefined ? 0 : seams.clock.monotonic() - upSince;

@@ -1,18 +1,16 @@
 import type { BridgeConfig } from "@bridge/config";
 import type { DlqAdmin, DlqStore, OutboxRecord, Seams, SourceMessage } from "@bridge/ports";
-import type { Accounts } from "../accounting/accounts.ts";
 import { redrive } from "../dlq/redrive.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
 import { OperationError } from "../operation-error.ts";
 import { deadLetterRecords, type MoveResult } from "../outbox/dead-letter-record.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import type { StorePool } from "./store-pool.ts";
+import type { Foundation } from "./foundation.ts";
 
 export interface OperationsOptions {
   readonly seams: Seams;
-  readonly stores: StorePool;
-  readonly accounts: Accounts;
+  readonly foundation: Foundation;
   readonly config: () => BridgeConfig;
   /** Whatever runtime there is, also one that is stopped. */
   readonly runtime: () => Runtime | undefined;
@@ -34,7 +32,8 @@ export class Operations {
   }
 
   async redrive(ids: readonly string[], signal: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult> {
-    const { current, stores, seams, accounts, config } = this.#options;
+    const { current, foundation, seams, config } = this.#options;
+    const { stores, accounts } = foundation;
     const runtime = current();
     const store = stores.dlq();
     if (store === undefined) throw new OperationError("not_found", "no DLQ store configured");
@@ -58,14 +57,15 @@ export class Operations {
   }
 
   async deadLetterRecords(ids: readonly string[], signal: AbortSignal): Promise<MoveResult> {
-    const { stores, accounts, runtime, seams } = this.#options;
+    const { foundation, runtime, seams } = this.#options;
+    const { stores, accounts } = foundation;
     const outbox = stores.outbox();
     const dlq = stores.dlq();
     if (outbox === undefined) throw new OperationError("not_found", "no outbox store configured");
     if (dlq === undefined) throw new OperationError("not_found", "no DLQ store configured");
     const moved = (record: OutboxRecord): void => {
       accounts.leg(record.routeId, record.bindingId).drain("dead_lettered");
-      runtime()?.left(record);
+      runtime()?.recordLeft(record);
     };
     return deadLetterRecords(ids, { ...seams, outbox, dlq, moved }, signal);
   }

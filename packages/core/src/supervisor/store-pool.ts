@@ -17,6 +17,14 @@ interface Handle<Store> {
   readonly store: Store;
 }
 
+/** Who has to know which outbox is open. */
+export interface OutboxWatch {
+  /** Sees an outbox before anybody uses it. */
+  readonly opened: (store: OutboxStore) => Promise<void>;
+  /** Told when nobody will use it again, though the process goes on. */
+  readonly closed: () => void;
+}
+
 /**
  * The store handles of a bridge, lent to its runtimes. They stay open while the bridge is paused, so that dead letters
  * can be read and deleted then, and what a memory store holds survives a stop and a start.
@@ -24,14 +32,13 @@ interface Handle<Store> {
 export class StorePool {
   readonly #registry: Registry;
   readonly #seams: Seams;
-  readonly #opened: (store: OutboxStore) => Promise<void>;
+  readonly #watch: OutboxWatch;
   readonly #handles: { [Role in keyof Stores]?: Handle<Stores[Role]> | undefined } = {};
 
-  /** `opened` sees an outbox before anybody uses it. */
-  constructor(registry: Registry, seams: Seams, opened: (store: OutboxStore) => Promise<void>) {
+  constructor(registry: Registry, seams: Seams, watch: OutboxWatch) {
     this.#registry = registry;
     this.#seams = seams;
-    this.#opened = opened;
+    this.#watch = watch;
   }
 
   dlq(): DlqStore | undefined {
@@ -42,16 +49,17 @@ export class StorePool {
     return this.#handles.outbox?.store;
   }
 
-  /** Opens what is configured and not open yet, and closes what is configured no more. */
+  /** Opens what is configured and not open yet, and closes what is configured no more, or otherwise. */
   async open(blocks: StoresSection, signal: AbortSignal): Promise<void> {
     if (!isDeepStrictEqual(this.#handles.dlq?.block, blocks.dlq)) {
-      await this.#close("dlq");
+      await this.#closeInTime("dlq");
       this.#handles.dlq = await this.#open("dlq", blocks.dlq, this.#registry.dlqStores, signal);
     }
     if (!isDeepStrictEqual(this.#handles.outbox?.block, blocks.outbox)) {
-      await this.#close("outbox");
+      if (this.#handles.outbox !== undefined) this.#watch.closed();
+      await this.#closeInTime("outbox");
       const handle = await this.#open("outbox", blocks.outbox, this.#registry.outboxStores, signal);
-      if (handle !== undefined) await this.#opened(handle.store);
+      if (handle !== undefined) await this.#watch.opened(handle.store);
       this.#handles.outbox = handle;
     }
   }
@@ -61,6 +69,14 @@ export class StorePool {
     return (["dlq", "outbox"] as const)
       .filter((role) => this.#handles[role] !== undefined)
       .map((role) => ({ name: `store ${role}`, ceilingMs: CLOSE_CEILING_MS, run: () => this.#close(role) }));
+  }
+
+  async #closeInTime(role: keyof Stores): Promise<void> {
+    using bound = deadline(
+      CLOSE_CEILING_MS,
+      new Error(`the ${role} store was not closed after ${CLOSE_CEILING_MS} ms`),
+    );
+    await orAborted(this.#close(role), bound.signal);
   }
 
   async #close(role: keyof Stores): Promise<void> {

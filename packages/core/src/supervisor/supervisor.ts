@@ -1,73 +1,32 @@
-import type { BridgeConfig, ChangePlan, Registry } from "@bridge/config";
-import {
-  type DlqStore,
-  type Logger,
-  orAborted,
-  type OutboxStore,
-  type Random,
-  type Clock,
-  type Seams,
-  silentLogger,
-  type SourceMessage,
-  systemClock,
-  systemRandom,
-} from "@bridge/ports";
-import { Accounts } from "../accounting/accounts.ts";
-import { Controls } from "../control/controls.ts";
-import { unaccounted } from "../accounting/leg-account.ts";
-import { compare, pendingRestart } from "../change/compare.ts";
+import type { BridgeConfig, ChangePlan } from "@bridge/config";
+import { type DlqStore, orAborted, type OutboxStore, type Seams, type SourceMessage } from "@bridge/ports";
+import { asError } from "../as-error.ts";
+import { type Change, compare, pendingRestart } from "../change/compare.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
 import { OperationError } from "../operation-error.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import type { MoveResult } from "../outbox/dead-letter-record.ts";
-import { build, type RuntimeParts } from "../runtime/build.ts";
+import type { Kept, RuntimeParts } from "../runtime/build.ts";
 import { Runtime } from "../runtime/runtime.ts";
 import { runPhases, StopError } from "../runtime/stop-phases.ts";
 import type { BridgeView } from "../view/bridge-view.ts";
 import type { BridgeStats } from "../view/stats.ts";
-import { SessionCounts } from "../view/session-counts.ts";
 import { viewOf } from "../view/view-of.ts";
 import { ChangeQueue } from "./change-queue.ts";
+import type { SupervisorOptions } from "./create-supervisor.ts";
 import type { Supervisor, SupervisorState, TerminalCause } from "./contract.ts";
+import { Foundation } from "./foundation.ts";
 import { Operations } from "./operations.ts";
 import { Serial } from "./serial.ts";
-import { StorePool } from "./store-pool.ts";
+import { swap } from "./swap.ts";
 import { mayFollow } from "./transitions.ts";
 
-export interface SupervisorOptions {
-  /** As validated by `parseConfig` or `validateConfig` with the same registry. */
-  readonly config: BridgeConfig;
-  readonly registry: Registry;
-  /** Default: says nothing. */
-  readonly logger?: Logger;
-  /** Default: the machine's time. */
-  readonly clock?: Clock;
-  /** Default: the platform's randomness. */
-  readonly random?: Random;
-  /** Told of each configuration that comes into force after the first, for what lies outside, such as the log level. */
-  readonly onConfig?: (config: BridgeConfig) => void;
-}
-
-/** A bridge for one configuration, not started: nothing is opened before {@link Supervisor.start}. */
-export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const seams = {
-    logger: options.logger ?? silentLogger,
-    clock: options.clock ?? systemClock,
-    random: options.random ?? systemRandom(),
-  };
-  return new RuntimeSupervisor(options, seams);
-}
-
 /** Owns the one current runtime: one state, changed in one function that asserts; the machine is in transitions.ts. */
-class RuntimeSupervisor implements Supervisor {
+export class RuntimeSupervisor implements Supervisor {
   readonly instanceId: string;
   readonly #startedWith: BridgeConfig;
-  readonly #registry: Registry;
   readonly #seams: Seams;
-  readonly #stores: StorePool;
-  readonly #accounts = new Accounts();
-  readonly #controls: Controls;
-  readonly #sessionCounts = new SessionCounts();
+  readonly #foundation: Foundation;
   readonly #operations: Operations;
   readonly #requests = new Serial();
   readonly #changes: ChangeQueue;
@@ -86,16 +45,14 @@ class RuntimeSupervisor implements Supervisor {
     this.instanceId = instanceId ?? `${id}-${seams.random.id().slice(0, 8)}`;
     this.#startedWith = config;
     this.#config = config;
-    this.#registry = registry;
     this.#seams = seams;
-    this.#controls = new Controls(seams.clock);
-    this.#controls.follow(config);
     this.#onConfig = onConfig;
-    this.#stores = new StorePool(registry, seams, (store) => this.#recover(store));
+    const budgets = () => this.#config.bridge;
+    this.#foundation = new Foundation({ registry, seams, budgets, root: this.#root.signal });
+    this.#foundation.follow(config);
     this.#operations = new Operations({
       seams,
-      stores: this.#stores,
-      accounts: this.#accounts,
+      foundation: this.#foundation,
       config: () => this.#config,
       runtime: () => this.#runtime,
       current: () => this.#current(),
@@ -128,41 +85,32 @@ class RuntimeSupervisor implements Supervisor {
       config: this.#config,
       state: this.#state.kind,
       runtime: this.#runtime,
-      controls: this.#controls,
+      controls: this.#foundation.controls,
       restartRequired: pendingRestart(this.#config, this.#startedWith),
       refusedChange: this.#refusedChange,
     });
   }
 
   stats(): BridgeStats {
-    const legs = this.#accounts.legs();
-    return {
-      legs,
-      routes: this.#accounts.routes(),
-      sessions: this.#sessionCounts.read(),
-      parts: this.#runtime?.partStats() ?? [],
-      redrives: this.#accounts.redrives,
-      redriveFailures: this.#accounts.redriveFailures,
-      unaccounted: unaccounted(legs),
-    };
+    return this.#foundation.stats(this.#runtime);
   }
 
   pauseRoute(routeId: string): void {
-    this.#controls.switchOf(routeId).pause();
+    this.#foundation.controls.switchOf(routeId).pause();
     this.#seams.logger.info("route paused", { route_id: routeId });
   }
 
   resumeRoute(routeId: string): void {
-    this.#controls.switchOf(routeId).resume();
+    this.#foundation.controls.switchOf(routeId).resume();
     this.#seams.logger.info("route resumed", { route_id: routeId });
   }
 
   dlq(): DlqStore | undefined {
-    return this.#stores.dlq();
+    return this.#foundation.stores.dlq();
   }
 
   outbox(): OutboxStore | undefined {
-    return this.#stores.outbox();
+    return this.#foundation.stores.outbox();
   }
 
   async start(signal: AbortSignal): Promise<void> {
@@ -206,7 +154,8 @@ class RuntimeSupervisor implements Supervisor {
 
   /** The runtime in use; asked for each time, because stops and starts replace it. */
   #current(): Runtime {
-    if (this.#state.kind !== "running" || this.#runtime === undefined) {
+    const { kind } = this.#state;
+    if ((kind !== "running" && kind !== "swapping") || this.#runtime === undefined) {
       throw new OperationError("unavailable", "runtime not available");
     }
     return this.#runtime;
@@ -238,7 +187,7 @@ class RuntimeSupervisor implements Supervisor {
     }
     try {
       this.#runtime = undefined;
-      await this.#run(this.#config, this.#build(this.#config), this.#root.signal);
+      await this.#startRuntime();
       this.#enter({ kind: "running" });
     } catch (error) {
       const cause = asError(error);
@@ -247,33 +196,14 @@ class RuntimeSupervisor implements Supervisor {
     }
   }
 
-  #build(config: BridgeConfig): RuntimeParts {
-    return build({
-      ...this.#seams,
-      config,
-      registry: this.#registry,
-      accounts: this.#accounts,
-      controls: this.#controls,
-      dlq: () => this.#stores.dlq(),
-      outbox: () => this.#stores.outbox(),
-      budgets: () => this.#config.bridge,
-    });
-  }
-
-  async #run(config: BridgeConfig, parts: RuntimeParts, opening: AbortSignal): Promise<void> {
-    await this.#stores.open(config.stores, opening);
+  async #startRuntime(): Promise<void> {
+    const [config, foundation] = [this.#config, this.#foundation];
+    const parts = foundation.build(config);
+    await foundation.stores.open(config.stores, this.#root.signal);
+    foundation.starting(config, parts);
     // Known before it runs: what a failed start could not close again, the next start has to hear of.
-    const runtime = (this.#runtime = new Runtime(parts));
-    this.#sessionCounts.follow(runtime.links);
-    this.#controls.limit(config);
-    await runtime.start(this.#root.signal, opening);
-  }
-
-  /** Enters what an outbox holds when it is opened; from then on every record comes in and goes out through us. */
-  async #recover(store: OutboxStore): Promise<void> {
-    for (const { routeId, bindingId, depth } of await store.backlog(this.#root.signal)) {
-      this.#accounts.leg(routeId, bindingId).recover(depth);
-    }
+    this.#runtime = new Runtime({ ...this.#seams, parts, budgets: () => this.#config.bridge });
+    await this.#runtime.start(this.#root.signal);
   }
 
   async #change(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
@@ -282,75 +212,57 @@ class RuntimeSupervisor implements Supervisor {
       this.#take(config);
       return "accepted";
     }
-    if (!compare(this.#config, config, this.#startedWith).swaps) {
-      this.#take(config);
-      return "applied";
-    }
-    return this.#swap(config, signal);
-  }
-
-  /** Builds, stops, starts; and when that fails, the same back. Between the two no part of both is open. */
-  async #swap(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
-    const former = this.#config;
-    const parts = this.#build(config);
-    this.#enter({ kind: "swapping" });
-    try {
-      await this.#runtime?.stop();
-    } catch (error) {
-      if (this.#ending) return this.#accept(config);
-      this.#becomeTerminal("wedged", error as Error);
-      throw beyondRecovery(error as Error);
-    }
-    try {
-      signal.throwIfAborted();
-      await this.#run(config, parts, AbortSignal.any([signal, this.#root.signal]));
-      if (this.#ending) return this.#accept(config);
-      this.#take(config);
-      this.#enter({ kind: "running" });
-      return "applied";
-    } catch (error) {
-      if (this.#ending) return this.#accept(config);
-      await this.#restore(former, asError(error));
-      signal.throwIfAborted();
-      throw new OperationError(
-        "failed",
-        `the configuration could not be applied, the former one runs again: ${asError(error).message}`,
-        { cause: error },
-      );
-    }
-  }
-
-  /** Runs the former configuration again. @throws OperationError `conflict` when not even that is possible */
-  async #restore(former: BridgeConfig, cause: Error): Promise<void> {
-    this.#seams.logger.warn("configuration not applied: the former one is started again", { error: cause.message });
-    try {
-      await this.#runtime?.stop();
-      await this.#run(former, this.#build(former), this.#root.signal);
-    } catch (error) {
-      if (this.#ending) return;
-      const failure = new AggregateError(
-        [cause, error],
-        `the configuration could not be applied (${cause.message}), nor the former one again (${asError(error).message})`,
-      );
-      this.#becomeTerminal("swap_failed", failure);
-      throw beyondRecovery(failure);
-    }
-    if (!this.#ending) this.#enter({ kind: "running" });
-  }
-
-  /** Whether a shutdown has come in between. */
-  get #ending(): boolean {
-    return this.#state.kind === "shutting_down";
-  }
-
-  #accept(config: BridgeConfig): "accepted" {
+    const change = compare(this.#config, config, this.#startedWith);
+    const runtime = this.#runtime;
+    if (change.swaps && runtime !== undefined) return this.#swap(runtime, change, config, signal);
     this.#take(config);
-    return "accepted";
+    return "applied";
+  }
+
+  async #swap(runtime: Runtime, change: Change, config: BridgeConfig, signal: AbortSignal) {
+    const former = this.#config;
+    const kept = () => ({ parts: runtime.parts, keys: change.kept });
+    const foundation = this.#foundation;
+    const parts = this.#prepared(config, kept());
+    this.#enter({ kind: "swapping" });
+    const rebuild = () => foundation.build(former, kept());
+    const root = this.#root.signal;
+    const outcome = await swap({ runtime, foundation, from: former, to: config, parts, rebuild, root }, signal);
+    switch (outcome.kind) {
+      case "applied":
+      case "ending":
+        this.#take(config);
+        return this.#back() ? "applied" : "accepted";
+      case "undone":
+        this.#take(former);
+        this.#back();
+        signal.throwIfAborted();
+        throw undone(outcome.error);
+      case "terminal":
+        this.#becomeTerminal(outcome.cause, outcome.error);
+        throw beyondRecovery(outcome.error);
+    }
+  }
+
+  #prepared(config: BridgeConfig, kept: Kept): RuntimeParts {
+    try {
+      return this.#foundation.build(config, kept);
+    } catch (error) {
+      this.#foundation.follow(this.#config);
+      throw error;
+    }
+  }
+
+  /** After a swap: `false` when a shutdown has come in between. */
+  #back(): boolean {
+    if (this.#state.kind !== "swapping") return false;
+    this.#enter({ kind: "running" });
+    return true;
   }
 
   #take(config: BridgeConfig): void {
     this.#config = config;
-    this.#controls.follow(config);
+    this.#foundation.follow(config);
     this.#onConfig(config);
   }
 
@@ -392,7 +304,7 @@ class RuntimeSupervisor implements Supervisor {
             ? error.phases.map((phase, index) => ({ phase, error: error.errors[index] as unknown }))
             : [{ phase: "runtime", error }],
       );
-      const closes = await runPhases(this.#stores.closes());
+      const closes = await runPhases(this.#foundation.stores.closes());
       if (failures.length + closes.length > 0) throw new StopError([...failures, ...closes]);
     });
   }
@@ -412,8 +324,9 @@ class RuntimeSupervisor implements Supervisor {
   }
 }
 
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
+function undone(error: Error): OperationError {
+  const message = `the configuration could not be applied, the former one runs again: ${error.message}`;
+  return new OperationError("failed", message, { cause: error });
 }
 
 function beyondRecovery(error: Error): OperationError {

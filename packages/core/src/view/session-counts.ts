@@ -1,3 +1,4 @@
+import type { BridgeConfig } from "@bridge/config";
 import type { Link } from "../session/link.ts";
 import type { SessionStats } from "./stats.ts";
 
@@ -6,15 +7,23 @@ interface Counts {
   failures: number;
 }
 
-/** Adds up the links of every runtime, so that a session's counters never go back when its runtime is replaced. */
+/** Adds up the links that a session has had, so that its counters never go back when one is replaced. */
 export class SessionCounts {
   readonly #past = new Map<string, Counts>();
   #current: readonly Link[] = [];
 
   /** From now on these are the links to read; those before them are entered for good. */
   follow(links: readonly Link[]): void {
-    add(this.#past, this.#current);
+    add(
+      this.#past,
+      this.#current.filter((link) => !links.includes(link)),
+    );
     this.#current = links;
+  }
+
+  /** Forgets the sessions that `config` does not have. */
+  forget({ sessions }: BridgeConfig): void {
+    for (const id of this.#past.keys()) if (!sessions.some((session) => session.id === id)) this.#past.delete(id);
   }
 
   read(): readonly SessionStats[] {

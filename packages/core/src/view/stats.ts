@@ -15,7 +15,10 @@ export const DISPOSITIONS = [
 ] as const;
 export type Disposition = (typeof DISPOSITIONS)[number];
 
-/** Plain numbers of one route and binding; `bindingId` is empty for what failed before a binding was chosen. */
+/**
+ * Plain numbers of one route and binding; `bindingId` is empty for what failed before a binding was chosen. `routeId` is
+ * empty for the sum of routes that are configured no more, all but the last thousand.
+ */
 export interface LegStats {
   readonly routeId: string;
   readonly bindingId: string;

@@ -23,7 +23,7 @@ export function viewOf(facts: ViewFacts): BridgeView {
   const failures = runtime?.failures ?? [];
   const sessions = sessionViews(running ? runtime.links : [], config);
   const role = roleOf(config, sessions);
-  const routes = running ? runtime.routes.map((route) => route.able) : config.routes.map(() => false);
+  const routes = config.routes.map(({ id }) => running && runtime.route(id)?.able === true);
   return {
     instanceId,
     configVersion: config.configVersion,

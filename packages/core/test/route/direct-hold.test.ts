@@ -461,7 +461,7 @@ describe("a source that is lost", () => {
     await supervisor.start(bound());
     hub.channel("in").interrupt(new TypeError("x is not a function") as unknown as BridgeError);
     await expect.poll(() => supervisor.view().health).toBe("unhealthy");
-    expect(supervisor.view().failures).toEqual([{ component: "route r", error: "x is not a function" }]);
+    expect(supervisor.view().failures).toEqual([{ component: "receiver in", error: "x is not a function" }]);
     await supervisor.shutdown();
   });
 });

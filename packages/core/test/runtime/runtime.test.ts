@@ -10,19 +10,19 @@ import { bound, type MemoryBridge, memoryBridge, type MemoryBridgeOptions } from
 function runtimeOf(options: MemoryBridgeOptions = {}): { readonly bridge: MemoryBridge; readonly runtime: Runtime } {
   const bridge = memoryBridge(options);
   const dlq = openMemoryDlq({ maxEntries: 10 });
+  const seams = { clock: bridge.clock, random: { next: () => 0.5, id: () => "id" }, logger: silentLogger };
+  const budgets = () => bridge.config.bridge;
   const parts = build({
-    clock: bridge.clock,
-    random: { next: () => 0.5, id: () => "id" },
-    logger: silentLogger,
+    ...seams,
     config: bridge.config,
     registry: bridge.registry,
     accounts: new Accounts(),
     controls: new Controls(bridge.clock),
     dlq: () => dlq,
     outbox: () => undefined,
-    budgets: () => bridge.config.bridge,
+    budgets,
   });
-  return { bridge, runtime: new Runtime(parts) };
+  return { bridge, runtime: new Runtime({ ...seams, parts, budgets }) };
 }
 
 describe("a runtime: one configuration, run once", () => {
@@ -116,7 +116,9 @@ describe("spec 3.3: a stop error names the failing phase", () => {
     );
     await runtime.start(bound());
     await bridge.clock.advance(10);
-    await expect(runtime.stop()).rejects.toThrow(/background components \(still running at the deadline: route r\)/);
+    await expect(runtime.stop()).rejects.toThrow(
+      /background components \(still running at the deadline: receiver in\)/,
+    );
   }, 20_000);
 });
 

@@ -16,7 +16,7 @@ import {
   type TransportPlugin,
 } from "@bridge/ports";
 import { memoryHub, type MemoryHub, memoryTransport } from "@bridge/transport-memory";
-import { createSupervisor } from "../../src/supervisor/supervisor.ts";
+import { createSupervisor } from "../../src/supervisor/create-supervisor.ts";
 import type { Supervisor } from "../../src/supervisor/contract.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { policyOf } from "./policy.ts";

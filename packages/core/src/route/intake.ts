@@ -1,0 +1,158 @@
+import type { BackoffPolicy } from "@bridge/config";
+import { BridgeError, type Delivery, type Receiver, type Seams } from "@bridge/ports";
+import type { Admission } from "./admission.ts";
+import { backoffDelay } from "./backoff.ts";
+
+/** A source in memory never leaves the microtask queue: after so many messages everybody else gets a turn. */
+const PULLS_PER_TURN = 256;
+
+/** What an intake pulls deliveries for. */
+export interface Reader {
+  readonly admission: Admission;
+  /** Takes over a delivery that has been admitted. */
+  receive(delivery: Delivery): void;
+}
+
+/**
+ * Pulls deliveries from one receiver for the route that reads it, and goes on when that route is replaced by another:
+ * what the receiver holds, and a delivery that comes in between, waits for the next one.
+ */
+export class Intake {
+  readonly id: string;
+  readonly receiver: Receiver;
+  readonly #seams: Seams;
+  #reader: Reader | undefined;
+  #backoff: BackoffPolicy | undefined;
+  #lost = false;
+  #iteration = new AbortController();
+  /** Aborted when whoever waits has to look again: the reader has changed, or the iteration has ended. */
+  #look = new AbortController();
+
+  constructor(id: string, receiver: Receiver, seams: Seams) {
+    this.id = id;
+    this.receiver = receiver;
+    this.#seams = seams;
+  }
+
+  /** Whether the source was lost and has not handed out anything since. */
+  get lost(): boolean {
+    return this.#lost;
+  }
+
+  attach(reader: Reader): void {
+    this.#reader = reader;
+    this.#backoff = reader.admission.backoff;
+    this.#lookAgain();
+  }
+
+  /** Nothing is handed to `reader` any more. */
+  detach(reader: Reader): void {
+    if (this.#reader !== reader) return;
+    this.#reader = undefined;
+    this.#lookAgain();
+  }
+
+  /** Begins anew, so that a source without a session takes back what it has handed out and is unsettled. */
+  restart(): void {
+    this.#iteration.abort();
+    this.#lookAgain();
+  }
+
+  /** Pulls until `signal` aborts. Rejects for a bug only: a source that is lost is asked again, with backoff. */
+  async run(signal: AbortSignal): Promise<void> {
+    let failures = 0;
+    const onAbort = (): void => this.restart();
+    signal.addEventListener("abort", onAbort, { once: true });
+    while (!signal.aborted) {
+      this.#iteration = new AbortController();
+      const { signal: iteration } = this.#iteration;
+      try {
+        await this.#pull(iteration, () => (failures = 0));
+        if (!iteration.aborted) throw new BridgeError("CONNECTION_LOST", "the source ended");
+      } catch (thrown) {
+        if (iteration.aborted) continue;
+        if (!BridgeError.is(thrown)) throw thrown;
+        this.#lost = true;
+        await this.#pause(thrown, ++failures, signal);
+      }
+    }
+  }
+
+  async #pause(cause: BridgeError, failures: number, signal: AbortSignal): Promise<void> {
+    const { clock, random, logger } = this.#seams;
+    const policy = this.#backoff;
+    const delayMs = policy === undefined ? 0 : Math.round(backoffDelay(policy, failures, () => random.next()));
+    logger.warn("source lost", { code: cause.code, error: cause.message, failures, retry_in_ms: delayMs });
+    await clock.delay(delayMs, signal).catch(() => {});
+  }
+
+  async #pull(signal: AbortSignal, onDelivery: () => void): Promise<void> {
+    const source = this.receiver.receive(signal)[Symbol.asyncIterator]();
+    try {
+      for (let pulls = 1; ; pulls++) {
+        // Room first: a delivery pulled before there is room for it would lie there unsettled. The slot itself is taken
+        // with the delivery, so that a source with nothing to give keeps no inject waiting.
+        if (this.#reader?.admission.hasRoom !== true) await this.#room(signal);
+        const next = await source.next();
+        if (next.done === true) return;
+        this.#lost = false;
+        onDelivery();
+        const handedOver = this.#handOver(next.value, signal);
+        if (handedOver !== undefined) await handedOver;
+        if (pulls % PULLS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+    } finally {
+      await source.return?.();
+    }
+  }
+
+  /** `undefined` when it is done: most deliveries find their room at once. */
+  #handOver(delivery: Delivery, signal: AbortSignal): Promise<void> | undefined {
+    const reader = this.#reader;
+    const admitted = reader?.admission.admit(this.#look.signal) ?? false;
+    if (reader === undefined || admitted !== true) return this.#handOverLater(delivery, reader, admitted, signal);
+    reader.receive(delivery);
+    return undefined;
+  }
+
+  async #handOverLater(
+    delivery: Delivery,
+    first: Reader | undefined,
+    admitting: boolean | Promise<boolean>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    let [reader, admitted] = [first, await admitting];
+    for (;;) {
+      if (admitted && reader === this.#reader && !signal.aborted) return reader?.receive(delivery);
+      if (admitted) reader?.admission.release();
+      reader = await this.#someReader(signal);
+      admitted = await reader.admission.admit(this.#look.signal);
+    }
+  }
+
+  async #room(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const reader = await this.#someReader(signal);
+      const { signal: look } = this.#look;
+      try {
+        return await reader.admission.room(look);
+      } catch (error) {
+        if (!look.aborted) throw error;
+      }
+    }
+  }
+
+  async #someReader(signal: AbortSignal): Promise<Reader> {
+    for (;;) {
+      signal.throwIfAborted();
+      if (this.#reader !== undefined) return this.#reader;
+      const { signal: look } = this.#look;
+      await new Promise((resolve) => look.addEventListener("abort", resolve, { once: true }));
+    }
+  }
+
+  #lookAgain(): void {
+    this.#look.abort();
+    this.#look = new AbortController();
+  }
+}

@@ -1,0 +1,49 @@
+import type { Logger } from "@bridge/ports";
+import { Route } from "../route/route.ts";
+import type { RouteParts } from "../route/route-parts.ts";
+import type { ComponentFailure } from "../view/bridge-view.ts";
+import { TaskGroup } from "./task-group.ts";
+
+/** One route with what runs in the background for it; started and stopped without regard to others. */
+export class RouteRunner {
+  readonly route: Route;
+  readonly parts: RouteParts;
+  readonly #tasks: TaskGroup;
+  readonly #work = new AbortController();
+
+  constructor(parts: RouteParts, logger: Logger) {
+    this.parts = parts;
+    this.#tasks = new TaskGroup(logger);
+    this.route = new Route(parts, (bug) => this.#tasks.fail(`route ${parts.config.id}`, bug));
+  }
+
+  get failures(): readonly ComponentFailure[] {
+    return this.#tasks.failures;
+  }
+
+  /** The names of the components that have not ended. */
+  get running(): readonly string[] {
+    return this.#tasks.running;
+  }
+
+  start(): void {
+    const { route } = this;
+    for (const drain of route.drains) this.#tasks.spawn(drain.name, () => drain.run(this.#work.signal));
+    this.#tasks.spawn(`route ${route.id}`, () => route.run(this.#work.signal));
+  }
+
+  /** Cancels all work, which settles nothing. */
+  cancel(): void {
+    this.route.cancelAll();
+    this.#work.abort();
+  }
+
+  /** Resolves when every component has ended. */
+  join(): Promise<void> {
+    return this.#tasks.join();
+  }
+
+  [Symbol.dispose](): void {
+    this.route[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,64 @@
+import type { BridgeConfig } from "@bridge/config";
+import { asError } from "../as-error.ts";
+import type { RuntimeParts } from "../runtime/build.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { StopError } from "../runtime/stop-phases.ts";
+import type { Foundation } from "./foundation.ts";
+
+export interface SwapOptions {
+  readonly runtime: Runtime;
+  readonly foundation: Foundation;
+  readonly from: BridgeConfig;
+  readonly to: BridgeConfig;
+  /** The parts of `to`, built; those that stay as they are, are the runtime's own. */
+  readonly parts: RuntimeParts;
+  /** Builds the parts of `from` again, but for those that have stayed. */
+  readonly rebuild: () => RuntimeParts;
+  /** Aborted when the process is to end. */
+  readonly root: AbortSignal;
+}
+
+export type SwapOutcome =
+  | { readonly kind: "applied" }
+  /** What ran before runs again. */
+  | { readonly kind: "undone"; readonly error: Error }
+  | { readonly kind: "terminal"; readonly cause: "wedged" | "swap_failed"; readonly error: Error }
+  /** The process is ending; nothing starts any more. */
+  | { readonly kind: "ending" };
+
+/**
+ * Replaces what differs between two configurations: stops the old, starts the new, and when that fails the old again.
+ * Old and new are never open at once, so that they may have one client id, lease or listening address.
+ *
+ * Aborting `signal` before all is started counts as a failure. It does not cut short what is being stopped.
+ */
+export async function swap(options: SwapOptions, signal: AbortSignal): Promise<SwapOutcome> {
+  const { runtime, foundation, from, to, parts, rebuild, root } = options;
+  const start = async (config: BridgeConfig, next: RuntimeParts, opening: AbortSignal): Promise<void> => {
+    opening.throwIfAborted();
+    await foundation.stores.open(config.stores, opening);
+    foundation.starting(config, next);
+    await runtime.adopt(next, opening);
+  };
+  try {
+    await runtime.retire(parts);
+  } catch (error) {
+    return root.aborted ? { kind: "ending" } : { kind: "terminal", cause: "wedged", error: asError(error) };
+  }
+  try {
+    await start(to, parts, AbortSignal.any([signal, root]));
+    return { kind: "applied" };
+  } catch (thrown) {
+    const error = asError(thrown);
+    if (root.aborted) return { kind: "ending" };
+    if (error instanceof StopError) return { kind: "terminal", cause: "wedged", error };
+    try {
+      await start(from, rebuild(), root);
+      return { kind: "undone", error };
+    } catch (again) {
+      if (root.aborted) return { kind: "ending" };
+      const message = `the configuration could not be applied (${error.message}), nor the former one again (${asError(again).message})`;
+      return { kind: "terminal", cause: "swap_failed", error: new AggregateError([error, again], message) };
+    }
+  }
+}

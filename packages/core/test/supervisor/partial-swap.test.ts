@@ -1,0 +1,176 @@
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { BridgeError, type Processor } from "@bridge/ports";
+import { describe, expect, test } from "vitest";
+import { turn } from "../support/fake-clock.ts";
+import { bound } from "../support/memory-bridge.ts";
+import { twoRoutes, withAttempts, withRoute } from "../support/two-routes.ts";
+
+describe("what a change does not touch keeps running", () => {
+  test("the other route goes on while one is replaced, with what it has in flight", async () => {
+    const { hub, supervisor, config } = twoRoutes({ quiesceTimeoutMs: 5_000, drainTimeoutMs: 10_000 });
+    await supervisor.start(bound());
+    const [rest, other] = [hub.channel("out").sends.hold(), hub.channel("out2").sends.hold()];
+    hub.publish("in", { id: "r1" });
+    hub.publish("in2", { id: "q1" });
+    await hub.channel("out2").until((channel) => channel.sends.held === 1, bound());
+    const next = withAttempts(config, "r", 9);
+    expect(supervisor.plan(next).routes).toEqual({ added: [], removed: [], restarted: ["r"], kept: ["q"] });
+    const applied = supervisor.apply(next, bound());
+    await turn();
+    expect(supervisor.state().kind).toBe("swapping");
+    expect(supervisor.view()).toMatchObject({ running: true, health: "ok" });
+    hub.publish("in2", { id: "q2" });
+    other[Symbol.dispose]();
+    await hub.channel("in2").waitForSettlements(2, bound());
+    expect(supervisor.state().kind).toBe("swapping");
+    rest[Symbol.dispose]();
+    expect(await applied).toBe("applied");
+    expect(hub.channel("in").accepted).toBe(1);
+    expect(supervisor.stats().legs.map((leg) => leg.dispositions.abandoned)).toEqual([0, 0, 0, 0]);
+    await supervisor.shutdown();
+  });
+
+  test("a session that a changed route shares stays connected, and what it left unsettled comes again", async () => {
+    const { hub, clock, supervisor, config } = twoRoutes({ session: true, quiesceTimeoutMs: 20 });
+    await supervisor.start(bound());
+    await clock.until(() => supervisor.view().level === "full");
+    expect(await supervisor.apply(withAttempts(config, "r", 9), bound())).toBe("applied");
+    expect(supervisor.plan(config).sessions).toMatchObject({ restarted: [], kept: ["s"] });
+    expect([hub.link("s", "source").connections, hub.link("s", "target").connections]).toEqual([1, 1]);
+
+    const hold = hub.channel("out").sends.hold();
+    hub.publish("in", { id: "m1" });
+    await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
+    await supervisor.apply(config, bound());
+    hold[Symbol.dispose]();
+    await clock.until(() => hub.channel("in").accepted === 1);
+    expect([hub.link("s", "source").connections, hub.link("s", "target").connections]).toEqual([2, 1]);
+    expect(supervisor.stats().unaccounted).toBe(0);
+    await supervisor.shutdown();
+  });
+
+  test("a receiver that comes or goes restarts the source half of its session with all its routes, and no other", async () => {
+    const { hub, clock, supervisor, config } = twoRoutes({ session: true });
+    const one = { ...config, routes: config.routes.slice(0, 1) };
+    await supervisor.apply(one, bound());
+    await supervisor.start(bound());
+    await clock.until(() => supervisor.view().level === "full");
+    expect(supervisor.plan(config)).toMatchObject({
+      routes: { added: ["q"], restarted: ["r"] },
+      sessions: { restarted: ["s"] },
+    });
+    await supervisor.apply(config, bound());
+    await clock.until(() => supervisor.view().level === "full");
+    expect([hub.link("s", "source").connections, hub.link("s", "target").connections]).toEqual([2, 1]);
+    expect(supervisor.view().sessions[0]).toMatchObject({ subscriptionsWanted: 2, subscriptionsActive: 2 });
+    await supervisor.shutdown();
+  });
+
+  test("routes without a session come and go by themselves", async () => {
+    const { hub, supervisor, config } = twoRoutes();
+    const one = { ...config, routes: config.routes.slice(0, 1) };
+    await supervisor.start(bound());
+    expect(supervisor.plan(one).routes).toEqual({ added: [], removed: ["q"], restarted: [], kept: ["r"] });
+    await supervisor.apply(one, bound());
+    await expect(supervisor.inject("q", message, bound())).rejects.toMatchObject({ kind: "not_found" });
+    hub.publish("in2", { id: "m1" });
+    await turn();
+    expect(hub.channel("in2").handedOut).toBe(0);
+    await supervisor.apply(config, bound());
+    await hub.channel("in2").waitForSettlements(1, bound());
+    await supervisor.shutdown();
+  });
+
+  test("a processor with a memory that two routes share keeps it when one of them changes", async () => {
+    let disposed = 0;
+    const processor: Processor = {
+      process: (envelope) => ({ kind: "pass", envelope }),
+      [Symbol.asyncDispose]: async () => void disposed++,
+    };
+    const { supervisor, config } = twoRoutes({ processors: [processor] });
+    await supervisor.start(bound());
+    await supervisor.apply(withAttempts(config, "r", 9), bound());
+    expect(disposed).toBe(0);
+    const without = withRoute(withRoute(config, "r", bare), "q", bare);
+    await supervisor.apply(without, bound());
+    expect(disposed).toBe(1);
+    await supervisor.shutdown();
+  });
+
+  test("a changed store touches the routes that may use it, and it is closed before it is opened again", async () => {
+    const events: string[] = [];
+    const dlq = async () => {
+      events.push("open");
+      const store = openMemoryDlq({ maxEntries: 1 });
+      return { ...store, [Symbol.asyncDispose]: async () => void events.push("close") };
+    };
+    const drop = { onPermanentFailure: "drop", onExpired: "drop", onFiltered: "drop" } as const;
+    const { supervisor, config } = twoRoutes({ dlq });
+    const base = withRoute(config, "q", (route) => ({ ...route, policy: { ...route.policy, ...drop } }));
+    await supervisor.apply(base, bound());
+    await supervisor.start(bound());
+    const next = { ...base, stores: { dlq: { type: "test", reach: "process", options: { other: true } } } } as const;
+    expect(supervisor.plan(next)).toMatchObject({ stores: ["dlq"], routes: { restarted: ["r"], kept: ["q"] } });
+    await supervisor.apply(next, bound());
+    expect(events).toEqual(["open", "close", "open"]);
+    await supervisor.shutdown();
+  });
+
+  test("what cannot be opened is undone, and what was not touched has not noticed", async () => {
+    const { hub, supervisor, config } = twoRoutes();
+    await supervisor.start(bound());
+    const hold = hub.channel("out2").sends.hold();
+    hub.publish("in2", { id: "q1" });
+    await hub.channel("out2").until((channel) => channel.sends.held === 1, bound());
+    hub.channel("other").opens.failNext(1, new BridgeError("UNAVAILABLE", "the port is taken"));
+    const [receiver, ...others] = config.receivers;
+    if (receiver === undefined) throw new Error("there is no receiver");
+    const moved = { ...receiver, options: { ...(receiver.options as object), channel: "other" } };
+    await expect(supervisor.apply({ ...config, receivers: [moved, ...others] }, bound())).rejects.toThrow("taken");
+    expect(supervisor.state().kind).toBe("running");
+    hold[Symbol.dispose]();
+    await hub.channel("in2").waitForSettlements(1, bound());
+    hub.publish("in", { id: "r1" });
+    await hub.channel("in").waitForSettlements(1, bound());
+    expect(supervisor.stats().unaccounted).toBe(0);
+    await supervisor.shutdown();
+  });
+
+  test("a shutdown in the middle of a swap ends both, in one time", async () => {
+    const { hub, supervisor, config } = twoRoutes({ quiesceTimeoutMs: 50 });
+    await supervisor.start(bound());
+    using _ = hub.channel("out").sends.hold();
+    hub.publish("in", { id: "m1" });
+    await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
+    const next = withAttempts(config, "r", 9);
+    const applied = supervisor.apply(next, bound());
+    await turn();
+    await supervisor.shutdown();
+    expect(await applied).toBe("accepted");
+    expect(supervisor.config()).toBe(next);
+    expect(supervisor.state().kind).toBe("shutting_down");
+    expect(hub.channel("in")).toMatchObject({ accepted: 0, unsettled: 0 });
+  });
+
+  test("while a route is replaced injects into it are told to come again, and into others they go", async () => {
+    const { hub, supervisor, config } = twoRoutes({ quiesceTimeoutMs: 5_000, drainTimeoutMs: 10_000 });
+    await supervisor.start(bound());
+    const hold = hub.channel("out").sends.hold();
+    hub.publish("in", { id: "m1" });
+    await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
+    const applied = supervisor.apply(withAttempts(config, "r", 9), bound());
+    await turn();
+    await expect(supervisor.inject("r", message, bound())).rejects.toMatchObject({ kind: "unavailable" });
+    expect(await supervisor.inject("q", message, bound())).toMatchObject({ outcome: "delivered" });
+    hold[Symbol.dispose]();
+    await applied;
+    expect(await supervisor.inject("r", message, bound())).toMatchObject({ outcome: "delivered" });
+    await supervisor.shutdown();
+  });
+});
+
+const message = { subject: "s", payload: new Uint8Array() };
+
+function bare<Route extends object>(route: Route): Route {
+  return { ...route, processors: [] };
+}
