@@ -119,7 +119,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: "bridge_unaccounted_messages",
     type: "gauge",
-    help: "Legs received and injected, less those ended and in flight. Anything but 0 is a bug of the bridge.",
+    help: "Legs received, injected and recovered, less those ended, in flight and in the outbox. Anything but 0 is a bug of the bridge.",
     read: (stats) => single(stats.unaccounted),
   },
   {

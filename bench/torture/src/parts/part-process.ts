@@ -18,7 +18,10 @@ export class PartProcess {
     const { pid } = child;
     if (pid !== undefined) guard.note({ kind: "started", pid });
     this.ended = new Promise((resolve, reject) => {
-      child.once("error", (error) => reject(new Error(`${name} cannot be started: ${error.message}`)));
+      child.once("error", (error: NodeJS.ErrnoException) => {
+        const why = error.code === "ENOENT" ? `install ${child.spawnfile}, or put it on the PATH` : error.message;
+        reject(new Error(`${name} cannot be started: ${why}`));
+      });
       child.once("exit", (code, signal) => {
         if (pid !== undefined) guard.note({ kind: "ended", pid });
         this.#ending = code ?? signal ?? 1;
