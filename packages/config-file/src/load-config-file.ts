@@ -1,9 +1,9 @@
-import { dirname, resolve } from "node:path";
 import { type BridgeConfig, checkDocument, type Problem, type Registry } from "@bridge/config";
 import { MAX_FILE_BYTES } from "./content.ts";
 import { inFileOrder, type LocatedProblem } from "./located-problem.ts";
 import { parseDocument, type ParsedDocument } from "./parse-document.ts";
 import { MissingFileError, readText } from "./read-text.ts";
+import { referenceSources } from "./reference-sources.ts";
 
 export interface LoadOptions {
   /** For `${env:NAME}`: mostly `process.env`. */
@@ -14,8 +14,6 @@ export interface LoadOptions {
 export type LoadedConfig =
   | { readonly ok: true; readonly config: BridgeConfig; readonly warnings: readonly LocatedProblem[] }
   | { readonly ok: false; readonly problems: readonly LocatedProblem[]; readonly warnings: readonly LocatedProblem[] };
-
-const MAX_REFERENCED_BYTES = 64 * 1024;
 
 /**
  * Reads a configuration from a YAML or JSON file: parses it, resolves its references, validates it, and gives each
@@ -61,11 +59,7 @@ async function check(
 ): Promise<LoadedConfig> {
   const located = (problems: readonly Problem[]): readonly LocatedProblem[] =>
     inFileOrder(problems.map((problem) => ({ ...problem, file, position: parsed.positionOf(problem.path) })));
-  const sources = {
-    env: (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined),
-    file: (name: string) => readText(resolve(dirname(file), name), MAX_REFERENCED_BYTES, signal),
-  };
-  const checked = await checkDocument(parsed.value, registry, sources, signal);
+  const checked = await checkDocument(parsed.value, registry, referenceSources(file, env), signal);
   const warnings = located(checked.warnings);
   if (checked.ok) return { ok: true, config: checked.config, warnings };
   return { ok: false, problems: located(checked.problems), warnings };

@@ -10,6 +10,8 @@ export interface ConfigFollowerOptions {
   readonly source: ConfigSource;
   readonly supervisor: Pick<Supervisor, "apply" | "view">;
   readonly env: HostProcess["env"];
+  /** Told the version of each configuration that it has brought into force. */
+  readonly onApplied?: (version: number) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -107,6 +109,7 @@ export class ConfigFollower {
       const outcome = await orAborted(supervisor.apply(judged.config, NEVER), this.#over.signal);
       this.#lastReloadAt = clock.now();
       this.#lastError = undefined;
+      this.#options.onApplied?.(judged.config.configVersion);
       const { restartRequired } = supervisor.view();
       logger.info(SENTENCES[outcome], {
         config_version: judged.config.configVersion,

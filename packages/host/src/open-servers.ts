@@ -1,5 +1,5 @@
 import type { Auditor } from "@bridge/audit";
-import type { HttpSection } from "@bridge/config";
+import type { ConfigTransactions, HttpSection } from "@bridge/config";
 import type { Supervisor } from "@bridge/core";
 import { createAdminApp } from "@bridge/http-admin";
 import { type FetchApp, listen, type Listener } from "@bridge/http-kit";
@@ -23,6 +23,7 @@ export interface ServersOptions {
   readonly keys: ApiKeys;
   /** What deep health tells of the configuration's source. */
   readonly configWatch: () => ConfigWatch;
+  readonly configTransactions: ConfigTransactions;
   readonly seams: Seams;
 }
 
@@ -41,6 +42,7 @@ export async function openServers({
   http,
   keys,
   configWatch,
+  configTransactions,
   seams,
 }: ServersOptions): Promise<Servers> {
   const shared = { ...seams, supervisor: () => supervisor, auditor, corsOrigins: http?.corsOrigins };
@@ -71,7 +73,7 @@ export async function openServers({
     return { monitor, admin: undefined };
   }
   try {
-    const adminApp = createAdminApp({ ...shared, keys: adminKeys });
+    const adminApp = createAdminApp({ ...shared, configTransactions, keys: adminKeys });
     return { monitor, admin: await bind("admin", http?.adminAddr ?? USUAL_ADDRESS.admin, adminApp) };
   } catch (error) {
     await monitor[Symbol.asyncDispose]();

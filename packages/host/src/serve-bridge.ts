@@ -1,7 +1,14 @@
 import { createAuditor, logSink } from "@bridge/audit";
-import { type BridgeConfig, emptyConfig, type Registry } from "@bridge/config";
-import { openConfigFile } from "@bridge/config-file";
+import {
+  type BridgeConfig,
+  type ConfigTransactions,
+  createConfigTransactions,
+  emptyConfig,
+  type Registry,
+} from "@bridge/config";
+import { openConfigFile, referenceSources } from "@bridge/config-file";
 import { createSupervisor, type Supervisor } from "@bridge/core";
+import type { ConfigWatch } from "@bridge/http-monitor";
 import { type Logger, systemClock, systemRandom } from "@bridge/ports";
 import { type ApiKeys, apiKeys } from "./api-keys.ts";
 import { ConfigFollower } from "./config-follower.ts";
@@ -14,6 +21,7 @@ import { openLog } from "./log.ts";
 import { messageOf } from "./message-of.ts";
 import { openServers, type Servers } from "./open-servers.ts";
 import { shutDown } from "./shut-down.ts";
+import { confirmRunning, tellUnconfirmed } from "./unconfirmed-commit.ts";
 import { untilTheEnd } from "./until-the-end.ts";
 import { type ProcessWatch, watchProcess } from "./watch-process.ts";
 
@@ -68,7 +76,12 @@ async function serve({ source, config, onConfig, keys, registry, host, watch, lo
   const sinks = config.audit.log ? [logSink(openLog(host.stderr, "info"))] : [];
   const auditor = createAuditor({ ...seams, sinks });
   const supervisor = createSupervisor({ ...seams, config, registry, onConfig });
-  const follower = new ConfigFollower({ ...seams, source, supervisor, env: host.env });
+  const { store } = source;
+  const confirm = (version: number): void => void confirmRunning(store, version, logger);
+  const follower = new ConfigFollower({ ...seams, source, supervisor, env: host.env, onApplied: confirm });
+  const sources = referenceSources(store.source, host.env);
+  const configTransactions = createConfigTransactions({ ...seams, store, registry, sources, applier: supervisor });
+  await tellUnconfirmed(store, config.configVersion, logger);
   let servers: Servers | undefined;
   try {
     servers = await openServers({
@@ -77,10 +90,12 @@ async function serve({ source, config, onConfig, keys, registry, host, watch, lo
       http: config.http,
       keys,
       seams,
-      configWatch: () => follower.facts(),
+      configWatch: () => withNotApplied(follower.facts(), configTransactions),
+      configTransactions,
     });
     const first = await Promise.race([start(supervisor, logger), watch.asked]);
     if (first === "started") {
+      confirm(config.configVersion);
       follower.start();
       watch.onReload(() => follower.reload());
     }
@@ -90,6 +105,13 @@ async function serve({ source, config, onConfig, keys, registry, host, watch, lo
     return ending;
   }
   return untilTheEnd({ supervisor, auditor, servers, follower }, watch.asked, logger);
+}
+
+/** What a commit has left behind counts until the source is followed again. */
+function withNotApplied(facts: ConfigWatch, transactions: ConfigTransactions): ConfigWatch {
+  const left = transactions.notApplied();
+  if (left === undefined || (facts.lastReloadAt ?? 0) > left.since) return facts;
+  return { ...facts, lastError: facts.lastError ?? left.error };
 }
 
 /** Not bounded here: a shutdown ends it, and the supervisor bounds what it opens. */

@@ -16,7 +16,7 @@ export class CommitHistory {
   async begin(entry: ConfigHistoryEntry, base: StoredConfig): Promise<void> {
     await this.#keep(async (signal) => {
       // What an earlier commit left behind is in the store: it stays in the history, though it may never have run.
-      const former = await unconfirmedCommit(this.#store, base, signal);
+      const former = await unconfirmedCommit(this.#store, base.version, signal);
       if (former !== undefined) await this.#store.history?.append(confirmed(former), signal);
       await this.#store.history?.append({ ...entry, pending: true }, signal);
     });
@@ -39,16 +39,16 @@ export class CommitHistory {
 }
 
 /**
- * The commit that wrote what is stored and then ended, with its process or because the configuration could neither be
+ * The commit that wrote `version`, which is stored, and then ended, with its process or because the configuration could neither be
  * applied nor undone: nobody knows it to have run. `undefined` when there is none.
  */
 export async function unconfirmedCommit(
   store: ConfigStore,
-  stored: StoredConfig,
+  version: number,
   signal: AbortSignal,
 ): Promise<ConfigHistoryEntry | undefined> {
   const newest = (await store.history?.list(signal))?.[0];
-  return newest?.pending === true && newest.version === stored.version ? newest : undefined;
+  return newest?.pending === true && newest.version === version ? newest : undefined;
 }
 
 /** The entry of a commit that is known to run. */

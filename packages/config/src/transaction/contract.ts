@@ -62,6 +62,8 @@ export interface NotApplied {
   /** Of the stored configuration. */
   readonly version: number;
   readonly error: string;
+  /** Epoch milliseconds. */
+  readonly since: number;
 }
 
 /** One transaction at a time; it ends by a commit, by a rollback, or by its time to live. */

@@ -196,7 +196,7 @@ class Transactions implements ConfigTransactions {
       { store, history: this.#history, applier, applyTimeoutMs, clock, logger },
     );
     const differs = result.status === "committed_not_applied" && result.version !== base.version;
-    if (differs) this.#notApplied = { version: result.version, error: result.error };
+    if (differs) this.#notApplied = { version: result.version, error: result.error, since: clock.now() };
     else if (result.status === "committed" || result.status === "committed_applying") this.#notApplied = undefined;
     return result;
   }

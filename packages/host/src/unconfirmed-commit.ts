@@ -1,0 +1,42 @@
+import { confirmed, unconfirmedCommit } from "@bridge/config";
+import { type ConfigHistoryEntry, type ConfigStore, deadline, type Logger } from "@bridge/ports";
+import { messageOf } from "./message-of.ts";
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Says so in the log when the version that is about to run was written by a commit that did not get to its end: its
+ * process died before it was applied, or it could be neither applied nor undone. Never rejects.
+ */
+export async function tellUnconfirmed(store: ConfigStore, version: number, logger: Logger): Promise<void> {
+  await looked(store, version, logger, async (entry) => {
+    logger.warn(
+      "the configuration was written by a commit that did not get to its end: this start is the first to run it, as far as is known",
+      {
+        config_version: version,
+        committed_at: new Date(entry.committedAt).toISOString(),
+        actor: entry.actor,
+      },
+    );
+  });
+}
+
+/** Notes in the history that `version` runs. Never rejects. */
+export async function confirmRunning(store: ConfigStore, version: number, logger: Logger): Promise<void> {
+  await looked(store, version, logger, async (entry, signal) => store.history?.append(confirmed(entry), signal));
+}
+
+async function looked(
+  store: ConfigStore,
+  version: number,
+  logger: Logger,
+  found: (entry: ConfigHistoryEntry, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  using bound = deadline(TIMEOUT_MS, new Error(`the history did not answer in ${TIMEOUT_MS / 1_000} s`));
+  try {
+    const entry = await unconfirmedCommit(store, version, bound.signal);
+    if (entry !== undefined) await found(entry, bound.signal);
+  } catch (error) {
+    logger.warn("the history of the configuration cannot be had", { error: messageOf(error) });
+  }
+}
