@@ -32,6 +32,8 @@ export interface ConfigFileOptions {
 
 /** A configuration document in a file of YAML or JSON. */
 export interface ConfigFile extends ConfigStore {
+  /** Names the content that it has last loaded, written or told; `undefined` before the first. */
+  readonly seen: string | undefined;
   readonly history: ConfigHistory;
   /**
    * Resolves the references of what this store has loaded, written or told, and validates it; each problem has its
@@ -57,7 +59,7 @@ class FileConfigStore implements ConfigFile {
   /** Reading for a watch and writing take turns, so that no watch takes a write of ours for another's. */
   readonly #turns = new Serial();
   readonly #bytes = new WeakMap<StoredConfig, Uint8Array>();
-  /** What this store has last loaded or written: a watch tells what differs from it. */
+  /** What this store has last loaded, written or told: a watch tells what differs from it. */
   #seen: string | undefined;
   readonly #watches = new Set<Watched>();
 
@@ -78,6 +80,10 @@ class FileConfigStore implements ConfigFile {
           },
         ),
     );
+  }
+
+  get seen(): string | undefined {
+    return this.#seen;
   }
 
   async load(signal: AbortSignal): Promise<StoredConfig | undefined> {
@@ -129,6 +135,7 @@ class FileConfigStore implements ConfigFile {
       clock: this.#clock,
       logger: this.#logger,
       read: () => this.#turns.run(() => this.#read(signal)),
+      told: (identity) => void (this.#seen = identity),
       ended: () => void this.#watches.delete(watched),
       signal,
     });

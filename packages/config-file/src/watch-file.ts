@@ -23,6 +23,8 @@ interface WatchOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly read: () => Promise<Content>;
+  /** Called before a content of this identity is told. */
+  readonly told: (identity: string) => void;
   readonly ended: () => void;
   readonly signal: AbortSignal;
 }
@@ -50,7 +52,7 @@ export async function* watchFile(options: WatchOptions): AsyncGenerator<ConfigCh
 }
 
 /** What is there now and was not seen, once it has stayed the same for a while. */
-async function settled({ watched, settings, clock, read, signal }: WatchOptions): Promise<Content | undefined> {
+async function settled({ watched, settings, clock, read, told, signal }: WatchOptions): Promise<Content | undefined> {
   let content = await read();
   while (content.identity !== watched.seen) {
     const { debounceMs } = settings();
@@ -61,6 +63,7 @@ async function settled({ watched, settings, clock, read, signal }: WatchOptions)
     }
     if (content.identity === former.identity && content.identity !== watched.seen) {
       watched.seen = content.identity;
+      told(content.identity);
       return content;
     }
   }

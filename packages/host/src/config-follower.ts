@@ -30,7 +30,8 @@ export class ConfigFollower {
   #watching: Promise<void> = Promise.resolve();
   #reloadWaits = false;
   #lastReloadAt: number | undefined;
-  #lastError: string | undefined;
+  /** And of which content: what has been written over by a commit is no error any more. */
+  #lastError: { readonly text: string; readonly seen: string | undefined } | undefined;
 
   constructor(options: ConfigFollowerOptions) {
     this.#options = options;
@@ -44,7 +45,7 @@ export class ConfigFollower {
       source: source.store.source,
       version: configVersion,
       lastReloadAt: this.#lastReloadAt,
-      lastError: this.#lastError ?? refusedChange,
+      lastError: this.#lastError?.seen === source.store.seen ? (this.#lastError?.text ?? refusedChange) : refusedChange,
       restartRequired: restartRequired.length === 0 ? undefined : restartRequired.join(", "),
     };
   }
@@ -75,7 +76,7 @@ export class ConfigFollower {
     try {
       for await (const change of source.store.watch(this.#over.signal)) await this.#inTurn(() => this.#take(change));
     } catch (error) {
-      this.#lastError = `changes are not noticed any more, only at SIGHUP: ${messageOf(error)}`;
+      this.#fail(`changes are not noticed any more, only at SIGHUP: ${messageOf(error)}`);
       logger.error("the configuration is watched no more: SIGHUP still reloads it", { error: messageOf(error) });
     }
   }
@@ -96,7 +97,7 @@ export class ConfigFollower {
   async #apply(judged: Judged): Promise<void> {
     const { supervisor, source, env, clock, logger } = this.#options;
     if (!judged.ok) {
-      this.#lastError = judged.error;
+      this.#fail(judged.error);
       logger.error(judged.missing ? SENTENCES.missing : SENTENCES.refused, { source: source.store.source });
       return;
     }
@@ -117,9 +118,13 @@ export class ConfigFollower {
       });
     } catch (error) {
       if (this.#over.signal.aborted) return;
-      this.#lastError = messageOf(error);
-      logger.error("configuration not applied", { error: this.#lastError });
+      this.#fail(messageOf(error));
+      logger.error("configuration not applied", { error: messageOf(error) });
     }
+  }
+
+  #fail(text: string): void {
+    this.#lastError = { text, seen: this.#options.source.store.seen };
   }
 
   async #isCurrent({ revision }: StoredConfig): Promise<boolean> {

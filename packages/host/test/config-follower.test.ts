@@ -41,7 +41,7 @@ async function follow(apply: Apply) {
     logger,
   });
   follower.start();
-  return { path, write, follower, supervisor, logger, lines };
+  return { path, write, store, follower, supervisor, logger, lines };
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -86,12 +86,26 @@ describe("a source that is followed", () => {
     expect(follower.facts()).toMatchObject({ lastError: "the port is taken, the former one runs again" });
     expect(follower.facts().lastReloadAt).toBeUndefined();
     write(3);
-    await until(() => follower.facts().lastError === undefined);
-    expect(follower.facts().lastReloadAt).toBeGreaterThan(0);
+    await until(() => follower.facts().lastReloadAt !== undefined);
+    expect(follower.facts().lastError).toBeUndefined();
     expect(lines.map(({ message }) => message)).toEqual([
       "configuration not applied",
       "configuration accepted: it comes into force as soon as the bridge can",
     ]);
+    await follower.stop();
+  });
+
+  test("is no error any more once the store itself has written over it, and is one again when that is undone", async () => {
+    const { path, store, follower } = await follow(async () => "applied");
+    writeFileSync(path, "bridge: {id: test, log_level: loud}\n");
+    await until(() => follower.facts().lastError !== undefined);
+    const refused = await store.load(NEVER);
+    if (refused === undefined) throw new Error("the file is gone");
+    const written = await store.write({ bridge: { id: "test" } }, refused, NEVER);
+    if (written === undefined) throw new Error("the file has changed");
+    expect(follower.facts().lastError).toBeUndefined();
+    await store.restore(refused, written, NEVER);
+    expect(follower.facts().lastError).toContain("bridge.yaml:1:20 bridge.log_level");
     await follower.stop();
   });
 
