@@ -17,7 +17,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "http-kit": ["ports", "net-kit"],
   "transport-http": ["ports", "net-kit"],
   "http-monitor": ["ports", "core", "http-kit", "audit", "telemetry"],
-  "http-admin": ["ports", "core", "http-kit", "audit"],
+  "http-admin": ["ports", "config", "core", "http-kit", "audit"],
   host: ["ports", "config", "core", "audit", "telemetry", "http-kit", "http-admin", "http-monitor", "config-file"],
   conformance: ["ports"],
   "config-file": ["ports", "config", "file-kit"],
