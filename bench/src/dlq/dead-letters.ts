@@ -11,6 +11,11 @@ export const BEGIN = Date.UTC(2026, 0, 1);
 /** Puts waiting for the disk together. */
 const TOGETHER = 1_000;
 
+/** Any of the four filters may be given or not (spec 4.3); of each combination so many pages are asked for. */
+export const COMBINATIONS = 16;
+export const SAMPLES = 100;
+export const PAGES = COMBINATIONS * SAMPLES;
+
 export interface Filling {
   readonly path: string;
   readonly entries: number;

@@ -1,7 +1,7 @@
 import type { ClaimEnd } from "@bridge/ports";
+import type { Lane } from "./lane.ts";
 import type { Loan } from "./loans.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
-import type { OutboxStatements } from "./outbox-statements.ts";
 import { STATUSES } from "./record-rows.ts";
 
 const END_BYTES = 64;
@@ -31,16 +31,24 @@ export async function finish(parts: OutboxParts, ends: readonly ClaimEnd[]): Pro
 
 async function write({ file, loans, clock }: OutboxParts, endings: readonly Ending[]): Promise<void> {
   const now = clock.now();
+  const runs = runsOf(endings);
   try {
     await file.write({
       frees: true,
       bytes: endings.length * END_BYTES,
-      run: (statements) => endings.map((ending) => enter(statements, ending, now)),
+      run(statements) {
+        for (const { loan, outcome } of endings) {
+          if (outcome.kind !== "retry") continue;
+          const { attempts, delayMs } = outcome;
+          statements.retry(loan.entry.number, attempts, now + delayMs, delayMs);
+        }
+        return runs.map(({ from, upTo, status }) => statements.finish(from, upTo, status, now));
+      },
       done(finished) {
-        for (const [index, { loan, outcome }] of endings.entries()) {
+        for (const [index, { lane }] of runs.entries()) lane.depth -= finished[index] ?? 0;
+        for (const { loan, outcome } of endings) {
           const { lane, entry } = loan;
           loans.end(loan);
-          if (finished[index] === true) lane.depth--;
           if (outcome.kind === "retry") {
             entry.attempts = outcome.attempts;
             entry.dueAt = clock.monotonic() + outcome.delayMs;
@@ -57,13 +65,23 @@ async function write({ file, loans, clock }: OutboxParts, endings: readonly Endi
   }
 }
 
-/** Whether the record was unfinished before and is finished now. */
-function enter(statements: OutboxStatements, { loan: { entry }, outcome }: Ending, now: number): boolean {
-  if (outcome.kind === "retry") {
-    statements.retry(entry.number, outcome.attempts, now + outcome.delayMs, outcome.delayMs);
-    return false;
+/** Records of one lane with numbers one after another that end alike: they are finished in one statement. */
+interface Run {
+  readonly lane: Lane;
+  readonly status: number;
+  readonly from: number;
+  upTo: number;
+}
+
+function runsOf(endings: readonly Ending[]): readonly Run[] {
+  const runs: Run[] = [];
+  for (const { loan, outcome } of endings.toSorted((a, b) => a.loan.entry.number - b.loan.entry.number)) {
+    if (outcome.kind === "retry") continue;
+    const { lane, entry } = loan;
+    const status = STATUSES.indexOf(outcome.kind);
+    const last = runs.at(-1);
+    if (last?.lane === lane && last.status === status && last.upTo === entry.number - 1) last.upTo = entry.number;
+    else runs.push({ lane, status, from: entry.number, upTo: entry.number });
   }
-  const unfinished = statements.deleteContent(entry.number);
-  statements.finish(entry.number, STATUSES.indexOf(outcome.kind), now);
-  return unfinished;
+  return runs;
 }

@@ -8,9 +8,8 @@ export interface WritingStatements {
   /** False when there is a record of this lane and envelope. */
   addRecord(values: RecordValues): boolean;
   addContent(values: ContentValues): void;
-  /** False when there is none: the record is finished. */
-  deleteContent(number: number): boolean;
-  finish(number: number, status: number, finishedAt: number): void;
+  /** All from one number up to another; returns how many of them were unfinished. */
+  finish(from: number, upTo: number, status: number, finishedAt: number): number;
   /** `dueAt` is what the clock shows then; `delayMs` is how long that is from now. */
   retry(number: number, attempts: number, dueAt: number, delayMs: number): void;
   deleteRecord(number: number): void;
@@ -26,8 +25,8 @@ export function writingStatements(db: DatabaseSync): WritingStatements {
   const addContent = db.prepare(`
     INSERT INTO content (number, lane, address, envelope, received, payload, received_payload)
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
-  const deleteContent = db.prepare("DELETE FROM content WHERE number = ?");
-  const finish = db.prepare("UPDATE record SET status = ?, finished_at = ? WHERE number = ?");
+  const deleteContent = db.prepare("DELETE FROM content WHERE number BETWEEN ? AND ?");
+  const finish = db.prepare("UPDATE record SET status = ?, finished_at = ? WHERE number BETWEEN ? AND ?");
   const retry = db.prepare("UPDATE record SET attempts = ?, due_at = ?, retry_delay = ? WHERE number = ?");
   const deleteRecord = db.prepare("DELETE FROM record WHERE number = ?");
   const touch = db.prepare("UPDATE lane SET route_id = route_id WHERE lane = 1");
@@ -36,8 +35,10 @@ export function writingStatements(db: DatabaseSync): WritingStatements {
     addLane: ({ number, routeId, bindingId }) => void addLane.run(number, routeId, bindingId),
     addRecord: (values) => addRecord.run(...values).changes > 0,
     addContent: (values) => void addContent.run(...values),
-    deleteContent: (number) => deleteContent.run(number).changes > 0,
-    finish: (number, status, finishedAt) => void finish.run(status, finishedAt, number),
+    finish(from, upTo, status, finishedAt) {
+      finish.run(status, finishedAt, from, upTo);
+      return Number(deleteContent.run(from, upTo).changes);
+    },
     retry: (number, attempts, dueAt, delayMs) => void retry.run(attempts, Math.ceil(dueAt), Math.ceil(delayMs), number),
     deleteRecord: (number) => void deleteRecord.run(number),
     touch: () => void touch.run(),

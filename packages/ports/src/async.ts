@@ -22,11 +22,12 @@ export interface Deadline extends Disposable {
 }
 
 /**
- * Aborts with `reason` after `ms`. Unlike `AbortSignal.timeout`, whose timer is unreferenced, this keeps the process
- * alive until then: a shutdown that waits for nothing but its deadline must not end early, with exit code 0.
+ * Aborts with `reason` after `ms`; a function makes the reason only then, where a call for each message would pay for it.
+ * Unlike `AbortSignal.timeout`, whose timer is unreferenced, this keeps the process alive until then: a shutdown that
+ * waits for nothing but its deadline must not end early, with exit code 0.
  */
-export function deadline(ms: number, reason: Error): Deadline {
+export function deadline(ms: number, reason: Error | (() => Error)): Deadline {
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(reason), ms);
+  const timer = setTimeout(() => controller.abort(typeof reason === "function" ? reason() : reason), ms);
   return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) };
 }

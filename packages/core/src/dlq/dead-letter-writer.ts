@@ -46,7 +46,7 @@ export class DeadLetterWriter {
   async #put(entry: DeadLetter, signal: AbortSignal): Promise<void> {
     const store = this.#options.dlq();
     if (store === undefined) throw new BridgeError("UNAVAILABLE", "no DLQ store is open");
-    using limit = deadline(WRITE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the DLQ store did not answer"));
+    using limit = deadline(WRITE_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the DLQ store did not answer"));
     const bounded = AbortSignal.any([signal, limit.signal]);
     await orAborted(store.put(entry, bounded), bounded);
   }

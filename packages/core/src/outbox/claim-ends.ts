@@ -31,7 +31,7 @@ export class ClaimEnds {
   async #finish(ends: readonly ClaimEnd[]): Promise<readonly boolean[]> {
     const { logger, clock } = this.#seams;
     for (let tries = 1; tries <= TRIES; tries++) {
-      using bound = deadline(FINISH_TIMEOUT_MS, new BridgeError("TIMEOUT", "the outbox store did not answer"));
+      using bound = deadline(FINISH_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
       try {
         const store = this.#store();
         if (store === undefined) throw new BridgeError("UNAVAILABLE", "no outbox store is open");

@@ -170,7 +170,7 @@ export class Drain implements Disposable {
     const limit = Math.min(MAX_BATCH, this.#slots.free, target.rate.within(RATED_CLAIM_MS));
     const loanMs =
       drainBudget(limit, this.#policy.sendTimeoutMs, parts.budgets()) + this.#policy.sendTimeoutMs + LOAN_MARGIN_MS;
-    using bound = deadline(CLAIM_TIMEOUT_MS, new BridgeError("TIMEOUT", "the outbox store did not answer"));
+    using bound = deadline(CLAIM_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
     const bounded = AbortSignal.any([signal, bound.signal]);
     try {
       const opened = store();

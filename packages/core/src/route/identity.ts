@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type Envelope, RESERVED } from "@bridge/ports";
 
 /** The identity that a redelivery of the message has too; `undefined` when the bridge minted the id (spec 1.3). */
@@ -14,7 +14,7 @@ export function orderingKey(envelope: Envelope): string | undefined {
 
 /** One failure of one message at one binding has one entry id, so that writing it twice keeps the first (contract §2). */
 export function deadLetterId(routeId: string, bindingId: string, envelope: Envelope): string {
-  const payload = createHash("sha256").update(envelope.payload).digest("hex");
+  const payload = hash("sha256", envelope.payload, "hex");
   const identity = JSON.stringify([routeId, bindingId, envelope.sourceId, envelope.id, payload]);
-  return createHash("sha256").update(identity).digest("hex");
+  return hash("sha256", identity, "hex");
 }

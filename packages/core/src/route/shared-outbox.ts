@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   BridgeError,
   deadline,
@@ -62,7 +62,7 @@ export class SharedOutbox implements Handover {
   async handOn(work: Work, targets: readonly Target[]): Promise<Outcome> {
     const { failures } = this.#options;
     for (const target of targets) target.account.open(work.origin);
-    const digest = createHash("sha256").update(work.received.payload).digest("hex");
+    const digest = hash("sha256", work.received.payload, "hex");
     const entries: Entry[] = [];
     const ended: LegOutcome[] = [];
     for (const target of targets) {
@@ -186,7 +186,7 @@ export class SharedOutbox implements Handover {
   async #persistAll(records: readonly OutboxRecord[]): Promise<readonly PersistResult[]> {
     const store = this.#options.store();
     if (store === undefined) throw new BridgeError("UNAVAILABLE", "no outbox store is open");
-    using limit = deadline(PERSIST_TIMEOUT_MS, new BridgeError("TIMEOUT", "the outbox store did not answer"));
+    using limit = deadline(PERSIST_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
     return await orAborted(store.persist(records, limit.signal), limit.signal);
   }
 }
