@@ -62,12 +62,8 @@ export class Reference implements AsyncDisposable {
   }
 
   /** Runs `-validate`; resolves to how many milliseconds it took. */
-  async validate(): Promise<number> {
-    const begin = performance.now();
-    const child = spawn(process.execPath, [PROGRAM, "-validate", "-config", this.#file], { stdio: "ignore" });
-    const [code] = (await once(child, "exit")) as [number | null];
-    if (code !== 0) throw new Error(`-validate has ended with code ${code}`);
-    return performance.now() - begin;
+  validate(): Promise<number> {
+    return run([PROGRAM, "-validate", "-config", this.#file]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -77,4 +73,17 @@ export class Reference implements AsyncDisposable {
     child.kill("SIGTERM");
     await exit;
   }
+}
+
+/** How many milliseconds a process of Node takes that has nothing to do. */
+export function bareStart(): Promise<number> {
+  return run(["--eval", "0"]);
+}
+
+async function run(args: readonly string[]): Promise<number> {
+  const begin = performance.now();
+  const child = spawn(process.execPath, args, { stdio: "ignore" });
+  const [code] = (await once(child, "exit")) as [number | null];
+  if (code !== 0) throw new Error(`${args.join(" ")} has ended with code ${code}`);
+  return performance.now() - begin;
 }

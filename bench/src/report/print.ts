@@ -23,7 +23,7 @@ const COLUMNS = [
 type Column = (typeof COLUMNS)[number];
 
 /** Figures of which a multiple means something. */
-const RATIOS: ReadonlySet<string> = new Set(["perSecond", "cpuMicros", "rssMb", "p50Ms", "p99Ms"]);
+const RATIOS: ReadonlySet<string> = new Set(["perSecond", "cpuMicros", "rssMb", "elapsedMs", "p50Ms", "p99Ms"]);
 
 /** The measurements of one suite: each contender, and the bridge as a multiple of its yardstick. */
 export function resultTable(measurements: readonly Measurement[]): string {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
-import { Reference } from "../binary/reference.ts";
+import { bareStart, Reference } from "../binary/reference.ts";
 import { Child } from "../harness/child.ts";
 import { folder } from "../harness/folder.ts";
 import { startMosquitto } from "../harness/mosquitto.ts";
@@ -23,7 +23,7 @@ const PHASE_TIMEOUT_MS = 120_000;
 const PROBE_EVERY_MS = 10;
 const [TOPIC_IN, TOPIC_OUT] = ["bench/in", "bench/out"] as const;
 
-type Figures = Readonly<Record<"full" | "validated" | "live" | "ready", Run>>;
+type Figures = Readonly<Record<"bare" | "full" | "validated" | "live" | "ready", Run>>;
 
 /** The built binary with a route from MQTT to MQTT: how soon it is there, and what its probes say under full load. */
 export async function* probesSuite(settings: Settings): AsyncGenerator<Measurement> {
@@ -38,7 +38,10 @@ export async function* probesSuite(settings: Settings): AsyncGenerator<Measureme
     ["live", "/live under full load"],
     ["ready", "/ready under full load"],
   ] as const) {
-    yield { suite: "probes", name, runs: { bridge: all.map((each) => each[part]) } };
+    const bridge = all.map((each) => each[part]);
+    const isStart = part === "full" || part === "validated";
+    // What starting costs at all on this machine, now.
+    yield { suite: "probes", name, runs: isStart ? { script: all.map((each) => each.bare), bridge } : { bridge } };
   }
 }
 
@@ -46,6 +49,7 @@ async function figures(settings: Settings): Promise<Figures> {
   await using broker = await startMosquitto();
   await using place = await folder();
   await using bridge = await Reference.configured(place.path, documentOf(place.path, broker.port));
+  const bareMs = await bareStart();
   const validatedMs = await bridge.validate();
   const fullMs = await bridge.start(settings.profileDir);
 
@@ -68,6 +72,7 @@ async function figures(settings: Settings): Promise<Figures> {
   const perSecond = (messages / (await flooding)) * 1_000;
   const { lost } = await load.ask<Balance>("balance", undefined, PHASE_TIMEOUT_MS);
   return {
+    bare: { elapsedMs: bareMs },
     full: { elapsedMs: fullMs },
     validated: { elapsedMs: validatedMs },
     live: { ...live, perSecond, lost },
