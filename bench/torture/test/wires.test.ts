@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { generate } from "mqtt-packet";
 import { afterEach, describe, expect, it } from "vitest";
 import { judge, type RouteJudgement } from "../src/auditor/judge.ts";
@@ -35,6 +36,19 @@ describe("between the bridge and a target", () => {
     expect(wire.judged()).toMatchObject({ bound: 1 });
     expect(wire.wires.interruptions).toMatchObject({ unconfirmed: 0, unread: 1 });
   });
+
+  it.each(["paused", "starved"] as const)(
+    "a confirmation is in doubt that a bridge which is %s has not read for long",
+    async (hindrance) => {
+      const wire = await wiretap("target", "mqtt");
+      wire.wires.hinder(hindrance, true);
+      await wire.pass(wire.client, publish(wire.id), wire.server);
+      await wire.pass(wire.server, PUBACK, wire.client);
+      await setTimeout(1_200);
+      await wire.end();
+      expect(wire.judged()).toMatchObject({ bound: 1 });
+    },
+  );
 
   it("without an end nothing that was confirmed is in doubt", async () => {
     const wire = await wiretap("target", "mqtt");

@@ -4,8 +4,8 @@
  */
 const UNREAD_MS = 1_000;
 
-/** Why the bridge cannot take note of what it is told: it is stopped, or its outbox cannot be written. */
-export type Hindrance = "paused" | "outbox_full";
+/** Why the bridge cannot take note of what it is told: it is stopped, does not get its turn, or its outbox cannot be written. */
+export type Hindrance = "paused" | "starved" | "outbox_full";
 
 /**
  * Knows when the bridge could take note of confirmations. One that it could not is as good as none: it may send again, and

@@ -31,6 +31,11 @@ export class BridgeApi {
     this.#headers = { "X-API-Key": key };
   }
 
+  /** Whether the process answers. */
+  async alive(): Promise<boolean> {
+    return (await this.#get(`${this.#monitor}/live`).catch(() => undefined)) !== undefined;
+  }
+
   /** Whether its runtime is running. */
   async healthy(): Promise<boolean> {
     return (await this.#get(`${this.#monitor}/health`).catch(() => undefined))?.ok === true;

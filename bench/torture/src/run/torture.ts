@@ -5,6 +5,7 @@ import { Dice } from "../plan/dice.ts";
 import type { Progress } from "../report/progress.ts";
 import type { Result } from "../report/result.ts";
 import { killAgainAndAgain } from "./lives.ts";
+import { feelPulse } from "./pulse.ts";
 import { reckon } from "./reckoning.ts";
 import { isDisk, type Stage } from "./stage.ts";
 import { Tally } from "./tally.ts";
@@ -32,7 +33,8 @@ export async function torture(
   let phase: Progress["phase"] = "starting";
 
   const over = new AbortController();
-  const watching = watch(AbortSignal.any([signal, over.signal]));
+  const during = AbortSignal.any([signal, over.signal]);
+  const watching = Promise.all([watch(during), feelPulse(stage, during)]);
   try {
     await firstMessages(stage);
     phase = "torture";
@@ -59,15 +61,15 @@ export async function torture(
     await watching;
   }
 
-  async function watch(during: AbortSignal): Promise<void> {
+  async function watch(running: AbortSignal): Promise<void> {
     let standing: Standing | undefined;
-    while (!during.aborted) {
+    while (!running.aborted) {
       // The auditor does not answer any more once the stage is taken down.
       standing = await stage.auditor.standing().catch(() => standing);
       if (phase === "torture") await vitals.read();
       const { kills, allTroubles: troubles } = tally;
       show({ phase, kills, wantedKills: flags.kills, troubles, leftMs: until - performance.now(), standing });
-      await sleep(SHOW_EVERY_MS, undefined, { signal: during }).catch(() => {});
+      await sleep(SHOW_EVERY_MS, undefined, { signal: running }).catch(() => {});
     }
   }
 }
