@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { chmodSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -252,6 +252,13 @@ describe("changing the configuration of a bridge that runs", () => {
     expect(await stage.admin("POST", `${path}/commit`)).toMatchObject({ status: 409, body: error("another hand") });
     expect(await stage.admin("GET", path)).toMatchObject({ status: 404 });
     expect(stage.text).toBe(byHand);
+  });
+
+  test("a file that cannot be written to is a conflict", async () => {
+    await using stage = await Stage.run(INSIDE);
+    chmodSync(join(stage.folder.path, "bridge.yaml"), 0o444);
+    expect(await stage.commit(SEVEN)).toMatchObject({ status: 409, body: error("cannot be written to") });
+    expect(stage.text).toBe(INSIDE);
   });
 
   test("while the bridge is stopped it is stored for the next start", async () => {
