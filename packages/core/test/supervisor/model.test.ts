@@ -73,6 +73,12 @@ test("whatever is asked in whatever order: one receiver of an identity, the newe
       /** Those that were asked for and may be in force, newest last. */
       const asked: BridgeConfig[] = [config];
       const answers: Promise<unknown>[] = [];
+      /** Those that were answered with `applied` or `accepted`, by when they were asked for. */
+      const taken = new Map<number, BridgeConfig>();
+      const apply = (next: BridgeConfig, signal: AbortSignal): void => {
+        const taking = supervisor.apply(next, signal).then(() => taken.set(next.configVersion, next));
+        answers.push(taking.catch(() => {}));
+      };
       for (const { do: what, turns } of requests) {
         const next = variant(config, ++version, what);
         switch (what) {
@@ -90,18 +96,18 @@ test("whatever is asked in whatever order: one receiver of an identity, the newe
             break;
           case "aborted": {
             const impatient = new AbortController();
-            answers.push(supervisor.apply(next, impatient.signal).catch(() => {}));
+            apply(next, impatient.signal);
             impatient.abort(new Error("no patience"));
             break;
           }
           case "unopenable":
             hub.channel("shut").opens.failNext(1, new BridgeError("UNAVAILABLE", "taken"));
-            answers.push(supervisor.apply(next, bound()).catch(() => {}));
+            apply(next, bound());
             break;
           case "unbuildable":
           case "apply":
           case "moved":
-            answers.push(supervisor.apply(next, bound()).catch(() => {}));
+            apply(next, bound());
             break;
         }
         if (what !== "start" && what !== "stop" && what !== "shutdown" && what !== "unclosable") asked.push(next);
@@ -110,6 +116,11 @@ test("whatever is asked in whatever order: one receiver of an identity, the newe
         expect(asked).toContain(supervisor.config());
       }
       await Promise.all(answers);
+      for (let i = 0; i < 50; i++) await turn();
+      if (supervisor.state().kind !== "terminal" && supervisor.view().refusedChange === undefined) {
+        const newest = taken.get(Math.max(...taken.keys()));
+        expect(supervisor.config()).toBe(newest ?? config);
+      }
       // One that nobody interferes with is the newest, and settles whatever was left.
       hub.channel("shut").opens.clear();
       const last = variant(config, ++version, "apply");

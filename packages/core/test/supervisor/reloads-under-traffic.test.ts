@@ -16,15 +16,13 @@ test.each([
     let published = 0;
     for (let reload = 1; reload <= 100; reload++) {
       const applied = supervisor.apply(withAttempts(config, "r", 5 + reload), bound());
-      let swapping = true;
-      void applied.then(() => (swapping = false));
-      while (swapping) {
+      do {
         const before = hub.channel("in2").accepted;
         for (const channel of ["in", "in2"]) hub.publish(channel, { id: `${channel}-${published}` });
         published++;
         await clock.advance(1);
         if (deliveryMode === "direct_hold") expect(hub.channel("in2").accepted).toBe(before + 1);
-      }
+      } while (supervisor.state().kind === "swapping");
       expect(await applied).toBe("applied");
       expect(supervisor.stats().unaccounted).toBe(0);
     }
@@ -36,8 +34,14 @@ test.each([
       ["in2", "out2"],
     ] as const) {
       const wanted = Array.from({ length: published }, (_, index) => `${from}-${index}`);
-      const got = hub.channel(to).messages();
-      expect(got.map(({ id }) => id).toSorted()).toEqual(wanted.toSorted());
+      const got = new Set(
+        hub
+          .channel(to)
+          .messages()
+          .map(({ id }) => id),
+      );
+      expect(hub.channel(to).messages()).toHaveLength(published);
+      expect(got).toEqual(new Set(wanted));
     }
     if (session) expect(hub.link("s", "source").connections).toBe(1);
     const { legs } = supervisor.stats();
