@@ -1,18 +1,16 @@
 import { once } from "node:events";
-import { chmodSync, readFileSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ask, eventually, type Told } from "./support/ask.ts";
-import type { Binary } from "./support/binary.ts";
+import { eventually } from "./support/ask.ts";
 import { INSIDE, webToWeb } from "./support/documents.ts";
-import { ADMIN_KEY, Folder } from "./support/folder.ts";
+import { ADMIN_KEY } from "./support/folder.ts";
+import { Stage } from "./support/stage.ts";
 import { WebService } from "./support/web-service.ts";
 
-const folders: Folder[] = [];
 afterAll(() => {
   squatter.close();
-  for (const folder of folders) folder[Symbol.dispose]();
 });
 
 const DEBUG = { bridge: { log_level: "debug" } };
@@ -32,6 +30,9 @@ const UNOPENABLE = {
   ],
 };
 
+const NOT_TO_ITS_END =
+  "the configuration was written by a commit that did not get to its end: this start is the first to run it, as far as is known";
+
 const squatter = createServer();
 beforeAll(async () => {
   // Where it is taken by another program, that will do.
@@ -41,80 +42,6 @@ beforeAll(async () => {
     if (error.code !== "EADDRINUSE") throw error;
   });
 });
-
-interface Health {
-  readonly ready_for_traffic: boolean;
-  readonly config_watch: { readonly version: number; readonly last_error?: string; readonly restart_required?: string };
-}
-
-/** A bridge on a file of its own, and what an operator does to it. */
-class Stage implements AsyncDisposable {
-  readonly folder: Folder;
-  bridge: Binary;
-  readonly #env: Readonly<Record<string, string>>;
-
-  private constructor(folder: Folder, env: Readonly<Record<string, string>>) {
-    this.folder = folder;
-    this.#env = env;
-    this.bridge = folder.run([], env);
-  }
-
-  static async run(document: string, env: Readonly<Record<string, string>> = {}): Promise<Stage> {
-    const folder = new Folder();
-    folders.push(folder);
-    folder.write("bridge.yaml", document);
-    const stage = new Stage(folder, env);
-    await stage.bridge.logged("bridge started");
-    return stage;
-  }
-
-  /** What is in the file. */
-  get text(): string {
-    return readFileSync(join(this.folder.path, "bridge.yaml"), "utf8");
-  }
-
-  async restart(): Promise<void> {
-    await this.bridge[Symbol.asyncDispose]();
-    this.bridge = this.folder.run([], this.#env);
-    await this.bridge.logged("bridge started");
-  }
-
-  async admin(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Told> {
-    return ask(`${await this.bridge.url("admin")}/api/v1/admin${path}`, {
-      method,
-      headers: { "X-API-Key": ADMIN_KEY },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(signal !== undefined && { signal }),
-    });
-  }
-
-  /** Opens a transaction and patches it; resolves to its path. */
-  async opened(overlay?: object): Promise<string> {
-    const { body } = await this.admin("POST", "/config/transactions", {});
-    const path = `/config/transactions/${(body as { txn_id: string }).txn_id}`;
-    const patched = overlay && (await this.admin("PATCH", path, overlay));
-    if (patched !== undefined && patched.status !== 200) throw new Error(JSON.stringify(patched));
-    return path;
-  }
-
-  async commit(overlay: object): Promise<Told> {
-    return this.admin("POST", `${await this.opened(overlay)}/commit`);
-  }
-
-  async health(wanted: (health: Health) => boolean): Promise<Health> {
-    const url = `${await this.bridge.url("monitor")}/api/v1/monitor/deephealth`;
-    return (
-      await eventually(
-        () => ask(url),
-        ({ body }) => wanted(body as Health),
-      )
-    ).body as Health;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.bridge[Symbol.asyncDispose]();
-  }
-}
 
 /** A message is on its way to a target that does not answer, so that a change of its route has to wait. */
 async function withMessageInFlight(target: WebService): Promise<{ stage: Stage; settled: Promise<unknown> }> {
@@ -299,6 +226,42 @@ describe("changing the configuration of a bridge that runs", () => {
     await stage.health(({ config_watch: { version, last_error } }) => version === 9 && last_error === undefined);
   });
 
+  test("what can be neither applied nor undone is told by the answer, by deep health, and by the next start", async () => {
+    await using target = await WebService.open();
+    const { stage, settled } = await withMessageInFlight(target);
+    await using _ = stage;
+    const committing = stage.commit(UNOPENABLE);
+    await expect.poll(() => stage.text, { timeout: 20_000 }).toMatch(/config_version: 1/);
+    chmodSync(join(stage.folder.path, "bridge.yaml"), 0o444);
+    target.answer(200);
+    await settled;
+    expect(await committing).toMatchObject({
+      status: 500,
+      body: {
+        status: "committed_not_applied",
+        version: 1,
+        ...(error("version 1 is stored and does not run") as object),
+      },
+    });
+    const { config_watch: watch } = await stage.health(({ config_watch }) => config_watch.last_error !== undefined);
+    expect(watch).toMatchObject({
+      version: 0,
+      last_error: expect.stringContaining("version 1 is stored and does not run") as unknown,
+    });
+    expect(await stage.admin("GET", "/config/history")).toMatchObject({
+      body: { versions: [{ version: 1, pending: true }] },
+    });
+    await stage.bridge[Symbol.asyncDispose]();
+    stage.bridge = stage.folder.run();
+    expect(await stage.bridge.logged(NOT_TO_ITS_END)).toMatchObject({
+      level: "warn",
+      config_version: 1,
+      actor: "admin",
+    });
+    // Where the port is still taken.
+    expect(await stage.bridge.ended).toBe(1);
+  });
+
   test("a commit goes on when its client is gone, and while it does, a second one is refused", async () => {
     await using target = await WebService.open();
     const { stage, settled } = await withMessageInFlight(target);
@@ -334,7 +297,7 @@ describe("changing the configuration of a bridge that runs", () => {
     expect(stage.bridge.log).toContainEqual(
       expect.objectContaining({
         level: "warn",
-        msg: expect.stringContaining("written by a commit that did not get to its end") as unknown,
+        msg: NOT_TO_ITS_END,
         config_version: 1,
         actor: "admin",
       }),
