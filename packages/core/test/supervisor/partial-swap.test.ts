@@ -1,7 +1,8 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import { BridgeError, type Processor } from "@bridge/ports";
+import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { BridgeError, type Processor, systemRandom } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
-import { turn } from "../support/fake-clock.ts";
+import { FakeClock, turn } from "../support/fake-clock.ts";
 import { bound } from "../support/memory-bridge.ts";
 import { twoRoutes, withAttempts, withRoute } from "../support/two-routes.ts";
 
@@ -113,6 +114,42 @@ describe("what a change does not touch keeps running", () => {
     expect(supervisor.plan(next)).toMatchObject({ stores: ["dlq"], routes: { restarted: ["r"], kept: ["q"] } });
     await supervisor.apply(next, bound());
     expect(events).toEqual(["open", "close", "open"]);
+    await supervisor.shutdown();
+  });
+
+  test("what an outbox holds when it is closed counts as abandoned, and as recovered where it is opened again", async () => {
+    const random = systemRandom();
+    const clock = new FakeClock();
+    const inner = openMemoryOutbox({ maxRecords: 10, retentionMs: 3_600_000, clock, random });
+    const outbox = new Proxy(inner, {
+      get: (target, name) => {
+        if (name === Symbol.asyncDispose) return async () => {};
+        const member: unknown = Reflect.get(target, name, target);
+        return typeof member === "function" ? member.bind(target) : member;
+      },
+    });
+    const { hub, supervisor, config } = twoRoutes({
+      deliveryMode: "shared_outbox",
+      outbox,
+      clock,
+      quiesceTimeoutMs: 1,
+    });
+    await supervisor.start(bound());
+    const hold = hub.channel("out").sends.hold();
+    hub.publish("in", { id: "m1" });
+    await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
+    const block = { type: "test", reach: "process", options: { other: true } } as const;
+    const next = { ...config, stores: { ...config.stores, outbox: block } };
+    expect(supervisor.plan(next)).toMatchObject({ stores: ["outbox"], routes: { restarted: ["q", "r"] } });
+    await supervisor.apply(next, bound());
+    expect(supervisor.stats().unaccounted).toBe(0);
+    const leg = () => supervisor.stats().legs.find(({ bindingId }) => bindingId === "out");
+    expect(leg()).toMatchObject({ received: 1, recovered: 1, inOutbox: 1, dispositions: { abandoned: 1 } });
+    hold[Symbol.dispose]();
+    await clock.until(() => hub.channel("out").messages().length === 1, 1_000);
+    await clock.until(() => leg()?.inOutbox === 0);
+    expect(leg()).toMatchObject({ dispositions: { abandoned: 1, delivered: 1 } });
+    expect(supervisor.stats().unaccounted).toBe(0);
     await supervisor.shutdown();
   });
 
