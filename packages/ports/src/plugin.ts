@@ -51,6 +51,8 @@ export type DlqStorePlugin = StorePlugin<DlqStore>;
 export type OutboxStorePlugin = StorePlugin<OutboxStore>;
 
 export interface SessionContext extends PluginContext {
+  /** `bridge.id` of the configuration: tells sessions of one name apart that several bridges open at one broker. */
+  readonly bridgeId: string;
   readonly role: SessionRole;
   readonly sessionMode: SessionMode;
   /** The most deliveries that the routes fed by this session hold unsettled at once: the protocol's window. */

@@ -37,7 +37,7 @@ export function parts(hub: MemoryHub) {
       return sender!.create(v.parse(sender!.options, options), { ...seams, ...context, id: "sender" });
     },
     session: (id: string, role: SessionRole): Session =>
-      plugin.session!.create({}, { ...seams, id, role, sessionMode: "persistent", maxInFlight: 10 }),
+      plugin.session!.create({}, { ...seams, id, bridgeId: "plant", role, sessionMode: "persistent", maxInFlight: 10 }),
   };
 }
 

@@ -7,7 +7,7 @@ const REASONS: Readonly<Record<number, readonly [code: ErrorCode, words: string]
   0x82: ["CONNECTION_LOST", "protocol error"],
   0x83: ["REJECTED", "refused for a reason of the broker's own"],
   0x84: ["FORBIDDEN", "the broker does not speak this protocol_version"],
-  0x85: ["REJECTED", "the broker does not accept this client_id"],
+  0x85: ["REJECTED", "the broker does not accept this client_id: set a shorter or simpler one, or one that it knows"],
   0x86: ["NOT_AUTHORIZED", "bad username or password"],
   0x87: ["NOT_AUTHORIZED", "not authorized"],
   0x88: ["UNAVAILABLE", "server unavailable"],

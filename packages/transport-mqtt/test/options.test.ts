@@ -67,13 +67,13 @@ test.each([
 });
 
 describe("a connection", () => {
-  const context = { id: "plant", role: "source", sessionMode: "persistent", maxInFlight: 7 } as const;
+  const context = { bridgeId: "north", id: "plant", role: "source", sessionMode: "persistent", maxInFlight: 7 } as const;
   const broker = parseBrokerUrl("mqtt://host");
 
-  test("is named after its session, and differently for sending", () => {
+  test("is named after its bridge and session, and differently for sending", () => {
     const options = v.parse(sessionOptions, URLS);
-    expect(clientIdOf(options, context)).toBe("bridge-plant");
-    expect(clientIdOf(options, { ...context, role: "target" })).toBe("bridge-plant-target");
+    expect(clientIdOf(options, context)).toBe("bridge-north:plant");
+    expect(clientIdOf(options, { ...context, role: "target" })).toBe("bridge-north:plant-target");
     const named = v.parse(sessionOptions, { ...URLS, client_id: "me" });
     expect(clientIdOf(named, context)).toBe("me");
     expect(clientIdOf(named, { ...context, role: "target" })).toBe("me-target");

@@ -156,6 +156,7 @@ export class Stage implements AsyncDisposable {
     return factory.create(await parse(factory, session.options), {
       ...seams,
       id: this.#id,
+      bridgeId: "suite",
       role,
       sessionMode: session.mode ?? "persistent",
       maxInFlight: WINDOW,

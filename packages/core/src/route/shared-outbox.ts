@@ -71,6 +71,11 @@ export class SharedOutbox implements Handover {
       else entries.push({ target, record });
     }
     const results = entries.length === 0 ? [] : await this.#persist(work, entries);
+    // Only a message of which nothing is kept may be refused: what has been accepted in part goes on by the policy.
+    const refused =
+      work.delivery.refusable === true &&
+      ended.length === 0 &&
+      results?.every((result) => result.kind === "conflict") === true;
     for (const [index, { target, record }] of entries.entries()) {
       const { bindingId } = target;
       const result = results?.[index];
@@ -87,7 +92,7 @@ export class SharedOutbox implements Handover {
         ended.push({ disposition: "duplicate", bindingId, recordId: result.id });
       } else {
         const conflict = new BridgeError("ID_CONFLICT", "another payload has been accepted under this message id");
-        ended.push(await this.#conflict(work, target, conflict));
+        ended.push(refused ? refuse(target, conflict) : await this.#fail(work, target, conflict));
       }
     }
     return summarise(ended);
@@ -112,13 +117,6 @@ export class SharedOutbox implements Handover {
     } catch (thrown) {
       return BridgeError.from(thrown);
     }
-  }
-
-  /** A caller who waits for the answer is told; for anybody else it goes by the policy (contract §8). */
-  async #conflict(work: Work, target: Target, error: BridgeError): Promise<EndedLeg> {
-    if (work.delivery.refusable !== true) return this.#fail(work, target, error);
-    target.account.close("released");
-    return { disposition: "released", error, bindingId: target.bindingId };
   }
 
   /** Ends a leg that never got into the outbox, by the policy. */
@@ -189,4 +187,10 @@ export class SharedOutbox implements Handover {
     using limit = deadline(PERSIST_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
     return await orAborted(store.persist(records, limit.signal), limit.signal);
   }
+}
+
+/** For a caller who waits for the answer and is told that (contract §8). */
+function refuse({ account, bindingId }: Target, error: BridgeError): EndedLeg {
+  account.close("released");
+  return { disposition: "released", error, bindingId };
 }

@@ -199,6 +199,7 @@ class Builder {
     const windows = config.routes.filter((route) => fed.has(route.receiverId)).map((route) => route.policy.maxInFlight);
     return factory.create(options, {
       ...this.#seams(id, { session_id: id, role }),
+      bridgeId: config.bridge.id,
       role,
       sessionMode,
       maxInFlight: windows.reduce((sum, window) => sum + window, 0),

@@ -1,4 +1,4 @@
-import { BridgeError, type DeadLetter, type DlqStore, type OutboxStore, systemRandom } from "@bridge/ports";
+import { BridgeError, type DeadLetter, type DlqStore, type OutboxStore, systemRandom, type TransportPlugin } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryOutbox } from "@bridge/outbox-memory";
 import { describe, expect, test } from "vitest";
@@ -36,6 +36,31 @@ function outboxWith(changes: (inner: OutboxStore) => Partial<OutboxStore>): Outb
   return { ...inner, ...changes(inner) };
 }
 
+/** The sources of these bridges wait for an answer, as callers over HTTP do. */
+const CALLED: MemoryBridgeOptions = {
+  transports: (memory) => {
+    const { receiver: waiting } = memory;
+    if (waiting === undefined) throw new Error("no receiver");
+    const receiver: NonNullable<TransportPlugin["receiver"]> = {
+      ...waiting,
+      create(options, context) {
+        const inner = waiting.create(options, context);
+        return {
+          async *receive(signal) {
+            for await (const delivery of inner.receive(signal)) yield Object.assign(delivery, { refusable: true });
+          },
+          [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
+        };
+      },
+    };
+    return [{ ...memory, type: "called", receiver }];
+  },
+  config: (config) => ({
+    ...config,
+    receivers: config.receivers.map((receiver) => ({ ...receiver, transport: "called" })),
+  }),
+};
+
 describe("shared_outbox: the source is settled when the record is durable", () => {
   test("persisted first, delivered after", async () => {
     const { hub, clock, supervisor } = await started();
@@ -70,6 +95,36 @@ describe("shared_outbox: the source is settled when the record is durable", () =
     expect(await dead(bridge.dlq)).toMatchObject([
       { errorCode: "ID_CONFLICT", category: "rejected", bindingId: "out" },
     ]);
+    await supervisor.shutdown();
+  });
+
+  test("a caller who waits for the answer is told of an ID_CONFLICT, and nothing is written", async () => {
+    const bridge = await started(CALLED);
+    const { hub, supervisor } = bridge;
+    hub.publish("in", { id: "m1", payload: "one" });
+    hub.publish("in", { id: "m1", payload: "two" });
+    const settled = await hub.channel("in").waitForSettlements(2, bound());
+    expect(settled.map(({ settlement }) => settlement.kind)).toEqual(["accept", "refuse"]);
+    expect(await dead(bridge.dlq)).toEqual([]);
+    expect(supervisor.stats()).toMatchObject({ unaccounted: 0, legs: [{ dispositions: { released: 1 } }, {}] });
+    await supervisor.shutdown();
+  });
+
+  test("fan_out: an ID_CONFLICT of one leg refuses nothing that another leg has taken; it goes by the policy", async () => {
+    const bridge = await started({ ...CALLED, dispatchMode: "fan_out", bindings: ["a", "b"] });
+    const { hub, clock, supervisor } = bridge;
+    // Of an earlier message, when there was no binding `a`.
+    const envelope = envelopeOf({ payload: new TextEncoder().encode("one") });
+    const earlier = { id: "e", routeId: "r", bindingId: "b", address: "b", envelope, payloadDigest: "d", createdAt: 0 };
+    await bridge.outbox.persist([earlier], bound());
+    for (let times = 0; times < 2; times++) hub.publish("in", { id: "m1", payload: "two" });
+    const settled = await hub.channel("in").waitForSettlements(2, bound());
+    expect(settled.map(({ settlement }) => settlement)).toEqual([
+      { kind: "accept", outcome: "dead_lettered", envelopeId: "m1" },
+      { kind: "accept", outcome: "dead_lettered", envelopeId: "m1" },
+    ]);
+    await clock.until(() => hub.channel("a").arrived === 1);
+    expect(await dead(bridge.dlq)).toMatchObject([{ errorCode: "ID_CONFLICT", bindingId: "b" }]);
     await supervisor.shutdown();
   });
 

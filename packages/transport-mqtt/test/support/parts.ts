@@ -60,6 +60,7 @@ export function session(setup: SessionSetup): Session {
   const options = { broker_urls: [`mqtt://127.0.0.1:${setup.port}`], connect_timeout: "5s", ...setup.options };
   return factory.create(v.parse(factory.options, options), {
     id,
+    bridgeId: "plant",
     clock: setup.clock ?? systemClock,
     random,
     logger: rememberingLogger(setup.log ?? []),
