@@ -16,10 +16,13 @@ export const AUDIT_ACTIONS = {
   "dlq.delete": "dlq",
   "dlq.delete_by_filter": "dlq",
   "dlq.purge": "dlq",
+  /** An operator knows of the damaged files that were set aside. */
+  "dlq.acknowledge_damage": "dlq",
   "outbox.summary": "outbox",
   "outbox.list": "outbox",
   /** Moving records from the outbox to the DLQ. */
   "outbox.dead_letter": "outbox",
+  "outbox.acknowledge_damage": "outbox",
   "config.read": "config",
   "config.history": "config",
   "config.txn.create": "config",

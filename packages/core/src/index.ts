@@ -1,6 +1,7 @@
 export { redrive, type RedriveOptions, type RedriveTarget } from "./dlq/redrive.ts";
 export { type RedriveFailure, type RedriveResult } from "./dlq/redrive-result.ts";
 export { type MoveResult } from "./outbox/dead-letter-record.ts";
+export { isDrained } from "./outbox/undrained.ts";
 export { OperationError, type OperationErrorKind } from "./operation-error.ts";
 export {
   type BindingStep,
@@ -24,6 +25,7 @@ export {
   type RouteView,
   type ServiceLevel,
   type SessionView,
+  type StoreView,
 } from "./view/bridge-view.ts";
 export {
   type BridgeStats,

@@ -65,6 +65,8 @@ export function openFileDlq(options: FileDlqOptions): DlqStore & { readonly admi
       delete: (ids, signal) => deleteIds(file, ids, clock, signal),
       deleteWhere: (filter, limit, signal) => deleteOldest(file, filter, limit ?? Infinity, clock, signal),
     },
+    health: () => file.health(),
+    acknowledgeDamage: () => file.acknowledgeDamage(),
     async [Symbol.asyncDispose]() {
       await expiry?.[Symbol.asyncDispose]();
       await file[Symbol.asyncDispose]();

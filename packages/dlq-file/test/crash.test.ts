@@ -60,6 +60,10 @@ test("a damaged file is set aside, loudly, and a new one begun", async () => {
   expect(await idsIn(store)).toEqual([]);
   await store.put(deadLetter("new"), signal);
   expect(errors).toMatchObject([[expect.stringMatching(/damaged file was set aside/), { store: "DLQ" }]]);
+  const { setAside = [] } = store.health?.() ?? {};
+  expect(setAside).toMatchObject([expect.stringMatching(/\.damaged-\w+$/)]);
+  expect(store.acknowledgeDamage?.()).toEqual(setAside);
+  expect(store.health?.().setAside).toEqual([]);
 });
 
 test.each<[string, (path: string) => void, RegExp]>([

@@ -15,6 +15,11 @@ export function openMemoryDlq({ maxEntries }: MemoryDlqOptions): DlqStore & { re
   const index = new DeadLetterIndex();
   let closed = false;
 
+  const fullness = (): string | undefined =>
+    index.size < maxEntries
+      ? undefined
+      : `the memory DLQ is full: it holds max_entries ${maxEntries}; redrive or delete entries, or raise max_entries`;
+
   function begin(signal: AbortSignal): void {
     signal.throwIfAborted();
     if (closed) throw new BridgeError("UNAVAILABLE", "the memory DLQ is closed");
@@ -24,12 +29,8 @@ export function openMemoryDlq({ maxEntries }: MemoryDlqOptions): DlqStore & { re
     async put(entry, signal) {
       begin(signal);
       if (index.has(entry.id)) return;
-      if (index.size >= maxEntries) {
-        throw new BridgeError(
-          "UNAVAILABLE",
-          `the memory DLQ is full: it holds max_entries ${maxEntries}; redrive or delete entries, or raise max_entries`,
-        );
-      }
+      const fault = fullness();
+      if (fault !== undefined) throw new BridgeError("UNAVAILABLE", fault);
       index.add(entry);
     },
     async get(id, signal) {
@@ -54,6 +55,7 @@ export function openMemoryDlq({ maxEntries }: MemoryDlqOptions): DlqStore & { re
         return index.deleteWhere(filter, limit ?? Infinity);
       },
     },
+    health: () => ({ fault: fullness(), setAside: [] }),
     async [Symbol.asyncDispose]() {
       closed = true;
       index.clear();

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, type StoreHealth } from "@bridge/ports";
 import { Checkpointer } from "./checkpointer.ts";
 import { isLogFull } from "./connection.ts";
 import { makeFolder } from "./create-file.ts";
@@ -10,6 +10,8 @@ import { type DiskSync, diskSync, GroupCommit } from "./group-commit.ts";
 import { type OpenedFile, RecoveringFile, type RecoveringFileOptions } from "./recovering-file.ts";
 import type { Job } from "./transaction.ts";
 
+/** While the disk refuses writes it is asked so often whether it still does, so that it is known when it does not. */
+const PROBE_MS = 10_000;
 /** A checkpoint that failed is tried again after this time at the earliest. */
 const CHECKPOINT_RETRY_MS = 1_000;
 
@@ -32,6 +34,8 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   readonly #file: RecoveringFile<Statements>;
   readonly #commits: GroupCommit<Statements>;
   readonly #checkpointer: Checkpointer;
+  readonly #probes: Disposable;
+  #probing = false;
   #checkpointing: Promise<void> | undefined;
   #nextCheckpointAt = 0;
   #closing: Promise<void> | undefined;
@@ -62,6 +66,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
       failed: (fault: FileFault) => this.#file.fail(fault),
     };
     this.#commits = new GroupCommit(target, options.sync ?? diskSync);
+    this.#probes = options.clock.every(PROBE_MS, () => void this.#probe());
   }
 
   /** Throws a {@link BridgeError} after the end. */
@@ -73,6 +78,24 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   /** False while the disk takes no writes: from one that failed to the next that does not. */
   get writable(): boolean {
     return this.#commits.writable;
+  }
+
+  /** Never throws, and never waits. */
+  health(): StoreHealth {
+    const { damaged } = this.#file;
+    return { fault: this.#fault(), setAside: damaged.unacknowledged };
+  }
+
+  /**
+   * Files that were set aside as damaged are named no more. Returns those that were.
+   *
+   * Throws a {@link BridgeError} when the disk does not let that be kept.
+   */
+  acknowledgeDamage(): readonly string[] {
+    this.assertOpen();
+    const files = this.#file.damaged.acknowledge();
+    if (files.length > 0) this.#options.logger.warn("damaged files acknowledged by an operator", { files });
+    return files;
   }
 
   /** Throws a {@link BridgeError} when the file cannot be read. */
@@ -101,11 +124,30 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#probes[Symbol.dispose]();
     await this.#commits.drained();
     await this.#checkpointing;
     await this.#checkpointer.close();
     this.#file.close();
     this.#lock[Symbol.dispose]();
+  }
+
+  /** Writes what is there already. */
+  async #probe(): Promise<void> {
+    if (this.#commits.fault === undefined || this.#probing) return;
+    this.#probing = true;
+    const version = this.#options.kind.migrations.length;
+    const run = (): void => this.#file.open().db.exec(`PRAGMA user_version = ${version}`);
+    await this.#commits.write({ frees: false, bytes: 0, run }).catch(() => {});
+    this.#probing = false;
+  }
+
+  #fault(): string | undefined {
+    try {
+      return (this.#commits.fault ?? this.#refusal())?.message;
+    } catch (error) {
+      return BridgeError.from(error).message;
+    }
   }
 
   #refusal(): BridgeError | undefined {

@@ -52,6 +52,7 @@ export class GroupCommit<Statements> {
   #running: Promise<void> | undefined;
   #committing: Promise<void> | undefined;
   #pause: Promise<void> | undefined;
+  #fault: BridgeError | undefined;
   #writable = true;
 
   constructor(target: CommitTarget<Statements>, sync: DiskSync) {
@@ -62,6 +63,11 @@ export class GroupCommit<Statements> {
   /** False from a group that could not be written to the next one that can. */
   get writable(): boolean {
     return this.#writable;
+  }
+
+  /** Why the disk refused a job: until one is written, of a full disk one that needs room; `undefined` else. */
+  get fault(): BridgeError | undefined {
+    return this.#fault;
   }
 
   /** Resolves when the job is durable. Rejects with a {@link BridgeError} when it was not done, or may not last. */
@@ -134,6 +140,17 @@ export class GroupCommit<Statements> {
 
   /** What became of each job, or why none was done. */
   async #write(jobs: readonly Job<Statements, unknown>[]): Promise<readonly JobOutcome[] | BridgeError> {
+    const outcomes = await this.#writeAndSync(jobs);
+    if (outcomes instanceof Error) this.#fault = outcomes;
+    else {
+      const isFull = this.#fault instanceof FileFault && this.#fault.fault === "full";
+      const written = outcomes.some(({ ok }, index) => ok && !(isFull && jobs[index]?.frees === true));
+      this.#fault = faultIn(outcomes) ?? (written ? undefined : this.#fault);
+    }
+    return outcomes;
+  }
+
+  async #writeAndSync(jobs: readonly Job<Statements, unknown>[]): Promise<readonly JobOutcome[] | BridgeError> {
     const { path } = this.#target;
     let file: OpenedFile<Statements>;
     let outcomes: readonly JobOutcome[];
@@ -163,4 +180,9 @@ export class GroupCommit<Statements> {
     this.#target.committed(file);
     return outcomes;
   }
+}
+
+/** Why the disk had no room for some of the jobs. */
+function faultIn(outcomes: readonly JobOutcome[]): FileFault | undefined {
+  return outcomes.flatMap((outcome) => (!outcome.ok && outcome.error instanceof FileFault ? [outcome.error] : []))[0];
 }

@@ -1,10 +1,10 @@
 import type { Clock, Logger } from "@bridge/ports";
 import { type Connection, openConnection } from "./connection.ts";
 import { createFile } from "./create-file.ts";
+import type { DamagedFiles } from "./damaged-files.ts";
 import { FileFault } from "./file-fault.ts";
 import type { FileKind } from "./file-kind.ts";
 import { inspectFile } from "./inspect-file.ts";
-import { quarantine } from "./quarantine.ts";
 
 export interface OpeningOptions {
   readonly kind: FileKind;
@@ -19,7 +19,12 @@ export interface OpeningOptions {
  *
  * Throws a `BridgeError`.
  */
-export function openOrCreate(path: string, options: OpeningOptions, damaged: boolean): Connection {
+export function openOrCreate(
+  path: string,
+  options: OpeningOptions,
+  damaged: boolean,
+  damagedFiles: DamagedFiles,
+): Connection {
   const { kind, onDamage, clock, logger } = options;
   try {
     if (damaged) throw new FileFault(path, "damaged");
@@ -28,7 +33,7 @@ export function openOrCreate(path: string, options: OpeningOptions, damaged: boo
     const fault = FileFault.of(path, thrown);
     if (fault?.fault !== "damaged") throw fault ?? thrown;
     if (onDamage === "refuse") throw fault;
-    const aside = quarantine(path, clock.now());
+    const aside = damagedFiles.setAside(clock.now());
     logger.error("a damaged file was set aside and a new one begun: what it holds is in the new one no more", {
       file: path,
       set_aside: aside,

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { BridgeError } from "@bridge/ports";
 import type { Connection } from "./connection.ts";
+import { DamagedFiles } from "./damaged-files.ts";
 import { FileFault } from "./file-fault.ts";
 import { type OpeningOptions, openOrCreate } from "./open-or-create.ts";
 import type { OpenFile } from "./transaction.ts";
@@ -25,6 +26,7 @@ interface Failure {
 /** A file that is closed when it fails, and opened again when somebody next asks for it. */
 export class RecoveringFile<Statements> {
   readonly path: string;
+  readonly damaged: DamagedFiles;
   readonly #options: RecoveringFileOptions<Statements>;
   readonly #release: () => Promise<void>;
   #opened: OpenedFile<Statements> | undefined;
@@ -36,6 +38,7 @@ export class RecoveringFile<Statements> {
     this.path = path;
     this.#options = options;
     this.#release = release;
+    this.damaged = new DamagedFiles(path);
     this.#opened = this.#connect(false);
   }
 
@@ -86,7 +89,8 @@ export class RecoveringFile<Statements> {
   }
 
   #connect(damaged: boolean): OpenedFile<Statements> {
-    const connection = openOrCreate(this.path, this.#options, damaged);
+    const connection = openOrCreate(this.path, this.#options, damaged, this.damaged);
+    this.damaged.look();
     try {
       return { ...connection, path: this.path, statements: this.#options.prepare(connection.db) };
     } catch (error) {

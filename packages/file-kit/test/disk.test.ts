@@ -1,10 +1,21 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { noBreakableDisk, noSmallDisk, breakableDisk, smallDisk } from "@bridge/tooling/faulty-disk";
-import { describe, expect, test } from "vitest";
+import { systemClock, type Clock } from "@bridge/ports";
+import { describe, expect, test, vi } from "vitest";
 import { adding, Notes, removing } from "./support/notes.ts";
 
 const UNAVAILABLE = { code: "UNAVAILABLE", charged: false };
+
+/** A clock whose periods end when the test says so. */
+function tickingClock(): { readonly clock: Clock; readonly tick: () => void } {
+  const ticks = new Set<() => void>();
+  const every = (_: number, tick: () => void): Disposable => {
+    ticks.add(tick);
+    return { [Symbol.dispose]: () => ticks.delete(tick) };
+  };
+  return { clock: { ...systemClock, every }, tick: () => ticks.forEach((tick) => tick()) };
+}
 
 describe.skipIf(noSmallDisk)("a disk that is full (needs the right to mount)", () => {
   test("refuses what needs room, loses nothing, and goes on when there is some", async () => {
@@ -19,11 +30,27 @@ describe.skipIf(noSmallDisk)("a disk that is full (needs the right to mount)", (
     await expect(fill()).rejects.toMatchObject(UNAVAILABLE);
     await expect(fill()).rejects.toThrow(/the disk is full: make room/);
     expect(notes.writable).toBe(false);
+    expect(notes.health().fault).toMatch(/the disk is full: make room/);
+    await notes.write(removing("n0"));
+    expect(notes.health().fault, "what frees room says nothing about room").toMatch(/the disk is full/);
+    done.shift();
     expect(notes.ids()).toEqual(done);
     rmSync(ballast);
     expect(await notes.write(adding("more", 10_000))).toBe("more");
     expect(notes.writable).toBe(true);
+    expect(notes.health()).toEqual({ fault: undefined, setAside: [] });
     expect(notes.ids()).toEqual([...done, "more"]);
+  });
+
+  test("is found to have room again when nobody writes", async () => {
+    using disk = smallDisk(1_024);
+    const { clock, tick } = tickingClock();
+    await using notes = new Notes({ path: join(disk.folder, "notes.db"), clock });
+    await expect(notes.write(adding("large", 2_000_000))).rejects.toMatchObject(UNAVAILABLE);
+    expect(notes.health().fault).toMatch(/the disk is full/);
+    tick();
+    await vi.waitFor(() => expect(notes.health().fault).toBeUndefined());
+    expect(notes.ids()).toEqual([]);
   });
 
   test("lets through what makes room as long as there is room for that", async () => {

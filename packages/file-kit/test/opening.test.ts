@@ -6,6 +6,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -204,6 +205,35 @@ test.each(["refuse", "quarantine"] as const)("damage that shows while the file i
   expect(aside.length > 0).toBe(onDamage === "quarantine");
 });
 
+test("what was set aside is named until an operator acknowledges it or moves it away, over restarts", async () => {
+  using scratch = scratchFolder();
+  const { path } = scratch;
+  const damage = async (): Promise<string> => {
+    {
+      await using notes = new Notes({ path });
+      await notes.write(adding(crypto.randomUUID(), 30_000));
+    }
+    truncateSync(path, 2_000);
+    await using notes = new Notes({ path, onDamage: "quarantine" });
+    return notes.health().setAside.at(-1) ?? "none";
+  };
+  const first = await damage();
+  expect(existsSync(first)).toBe(true);
+  {
+    await using notes = new Notes({ path });
+    expect(notes.health()).toEqual({ fault: undefined, setAside: [first] });
+    expect(notes.acknowledgeDamage()).toEqual([first]);
+    expect(notes.health().setAside).toEqual([]);
+    expect(notes.acknowledgeDamage()).toEqual([]);
+  }
+  expect(existsSync(first), "it stays").toBe(true);
+  const second = await damage();
+  await using notes = new Notes({ path });
+  expect(notes.health().setAside).toEqual([second]);
+  renameSync(second, join(scratch.folder, "looked into"));
+  expect(notes.health().setAside).toEqual([]);
+});
+
 test("a log without its file is a damaged file, not an empty one", async () => {
   using scratch = scratchFolder();
   writeFileSync(`${scratch.path}-wal`, "what was not delivered yet");
@@ -212,6 +242,7 @@ test("a log without its file is a damaged file, not an empty one", async () => {
   {
     await using notes = new Notes({ path: scratch.path, onDamage: "quarantine" });
     expect(notes.ids()).toEqual([]);
+    expect(notes.health().setAside).toEqual([expect.stringMatching(/notes\.db\.damaged-\w+$/)]);
   }
   expect(readdirSync(scratch.folder).filter((name) => /damaged.*-wal$/.test(name))).toHaveLength(1);
 });

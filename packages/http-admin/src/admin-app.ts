@@ -4,6 +4,7 @@ import type { Supervisor } from "@bridge/core";
 import { type AdminKeys, createKeyring, namedAdminKeys, serve, type ThrottleOptions } from "@bridge/http-kit";
 import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import type { Hono } from "hono";
+import { damageEndpoints } from "./acknowledge-damage.ts";
 import { bridgeEndpoints } from "./bridge.ts";
 import { BridgeAccess } from "./bridge-access.ts";
 import { configEndpoints } from "./config.ts";
@@ -69,6 +70,7 @@ export function createAdminApp(options: AdminAppOptions): Hono {
       ...(configTransactions === undefined
         ? []
         : [...configEndpoints(configTransactions), ...configTransactionEndpoints(configTransactions)]),
+      ...damageEndpoints(bridge),
     ],
     schemas: NAMED_SCHEMAS,
     describe: { access: "admin", audit: "api.describe" },

@@ -1,3 +1,4 @@
+import { isDrained } from "@bridge/core";
 import { deadline, type Clock } from "@bridge/ports";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
@@ -31,7 +32,8 @@ export function outboxEndpoints(bridge: BridgeAccess, clock: Clock): readonly Ad
       answers: { 200: { description: "A line for each binding that has records.", schema: outboxSummary } },
     }).handle(async () => {
       const backlog = await bridge.bounded(LATE, (signal) => bridge.outbox.backlog(signal));
-      return { status: 200, body: outboxSummaryToWire(backlog, clock.now()) };
+      const config = bridge.supervisor.config();
+      return { status: 200, body: outboxSummaryToWire(backlog, (line) => isDrained(config, line), clock.now()) };
     }),
 
     endpoint({

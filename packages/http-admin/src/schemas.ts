@@ -85,9 +85,12 @@ export const partlyRedriven = v.object({
   warning: v.optional(v.string()),
 });
 
+export const damageAcknowledged = v.object({ acknowledged: v.array(v.string()) });
+
 const outboxBacklog = v.object({
   route_id: v.string(),
   binding_id: v.string(),
+  configured: v.pipe(v.boolean(), v.description("False when no configured route delivers these any more.")),
   depth: v.pipe(count, v.description("Records that are not delivered yet, those being sent included.")),
   oldest_created_at: time,
   oldest_age_ms: count,

@@ -125,17 +125,19 @@ export function filterToWire({ routeId, category, since, before }: DeadLetterFil
 
 export function outboxSummaryToWire(
   backlog: readonly OutboxBacklog[],
+  isConfigured: (line: OutboxBacklog) => boolean,
   now: number,
 ): InferOutput<typeof schemas.outboxSummary> {
   return {
     depth: backlog.reduce((sum, { depth }) => sum + depth, 0),
-    bindings: backlog.map(({ routeId, bindingId, depth, oldestCreatedAt, blockedKeys }) => ({
-      route_id: routeId,
-      binding_id: bindingId,
-      depth,
-      oldest_created_at: timeToWire(oldestCreatedAt),
-      oldest_age_ms: Math.max(0, now - oldestCreatedAt),
-      blocked_keys: blockedKeys,
+    bindings: backlog.map((line) => ({
+      route_id: line.routeId,
+      binding_id: line.bindingId,
+      configured: isConfigured(line),
+      depth: line.depth,
+      oldest_created_at: timeToWire(line.oldestCreatedAt),
+      oldest_age_ms: Math.max(0, now - line.oldestCreatedAt),
+      blocked_keys: line.blockedKeys,
     })),
   };
 }

@@ -10,7 +10,7 @@ describe("the outbox", () => {
     const { body } = await admin.call("GET", "/outbox");
     expect(body).toMatchObject({
       depth: 1,
-      bindings: [{ route_id: "boxed", binding_id: "boxed", depth: 1, blocked_keys: 1 }],
+      bindings: [{ route_id: "boxed", binding_id: "boxed", configured: true, depth: 1, blocked_keys: 1 }],
     });
     expect(admin.events.at(-1)).toMatchObject({
       action: "outbox.summary",
@@ -85,6 +85,21 @@ describe("the outbox", () => {
       status: 200,
       body: { moved: 1, failed: 0 },
     });
+  });
+
+  it("says which records no configured route delivers; those can be moved to the DLQ", async () => {
+    await using admin = await startAdmin({ outbox: true });
+    const signal = AbortSignal.timeout(10_000);
+    const payload = new Uint8Array(3);
+    const place = { routeId: "boxed", bindingId: "removed", address: "x", payloadDigest: "d", createdAt: 1 };
+    const envelope = { id: "m", sourceId: "in", subject: "s", contentType: "", headers: {}, payload };
+    const record = { ...place, id: "lost", envelope: { ...envelope, correlationId: "c", receivedAt: 1 } };
+    await admin.supervisor.outbox()?.persist([record], signal);
+    expect(await admin.call("GET", "/outbox")).toMatchObject({
+      body: { bindings: [{ route_id: "boxed", binding_id: "removed", configured: false, depth: 1 }] },
+    });
+    expect(await admin.call("POST", "/outbox/dead-letter", { ids: ["lost"] })).toMatchObject({ status: 200 });
+    expect(await admin.call("GET", "/dlq/messages")).toMatchObject({ body: { messages: [{ binding_id: "removed" }] } });
   });
 
   it("is answered with 404 when none is configured, and with 400 for bad ids", async () => {

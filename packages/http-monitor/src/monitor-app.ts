@@ -16,6 +16,7 @@ import { probes } from "./probes.ts";
 import { deepHealth, readiness, route, session, topology } from "./schemas.ts";
 import { UNWIRED_VIEW } from "./unwired-view.ts";
 import { views } from "./views.ts";
+import { waitingIn } from "./waiting-in.ts";
 
 /** Whose keys open the views; an admin key opens everything that the monitor key does. Without any, nothing does. */
 export interface MonitorKeys extends AdminKeys {
@@ -32,7 +33,7 @@ export interface MonitorAppOptions extends Partial<Seams> {
   /** The listeners that `/metrics` is to show. Default: none. */
   readonly servers?: (() => readonly ServerStats[]) | undefined;
   /** The text of `/metrics`. Default: that of `@bridge/telemetry`. */
-  readonly metrics?: (() => string) | undefined;
+  readonly metrics?: (() => string | Promise<string>) | undefined;
   /** What is known of a watched configuration source. Default: none is watched. */
   readonly configWatch?: (() => ConfigWatch | undefined) | undefined;
   /** Origins that browsers may call from (spec 5.8). Default: none. */
@@ -57,10 +58,12 @@ const NAMED_SCHEMAS = {
 export function createMonitorApp(options: MonitorAppOptions): Hono {
   const { supervisor, servers = () => [], configWatch = () => undefined } = options;
   const view = () => supervisor()?.view() ?? UNWIRED_VIEW;
-  const metrics = (): string => {
+  const clock = options.clock ?? systemClock;
+  const metrics = async (): Promise<string> => {
     const bridge = supervisor();
-    const ofBridge = bridge === undefined ? "" : renderMetrics(bridge.stats(), bridge.view());
-    return ofBridge + renderServerMetrics(servers());
+    if (bridge === undefined) return renderServerMetrics(servers());
+    const waiting = await waitingIn(bridge.outbox(), clock);
+    return renderMetrics(bridge.stats(), bridge.view(), waiting) + renderServerMetrics(servers());
   };
   return serve<never>({
     server: "monitor",
@@ -71,7 +74,7 @@ export function createMonitorApp(options: MonitorAppOptions): Hono {
     audit: options.auditor,
     corsOrigins: options.corsOrigins,
     throttle: options.throttle,
-    clock: options.clock ?? systemClock,
+    clock,
     random: options.random ?? systemRandom(),
     logger: options.logger ?? silentLogger,
   });

@@ -43,6 +43,19 @@ export const session = v.object({
   service_level: serviceLevel,
 });
 
+const store = v.object({
+  role: v.picklist(["dlq", "outbox", "lease"]),
+  type: v.string(),
+  open: v.boolean(),
+  fault: v.optional(
+    v.pipe(v.string(), v.description("Why it refuses to be written to, such as a full disk; absent while it does not.")),
+  ),
+  set_aside: v.pipe(
+    v.optional(v.array(v.string())),
+    v.description("Damaged files that were set aside and that no operator has acknowledged; else absent."),
+  ),
+});
+
 const configWatch = v.object({
   source: v.string(),
   version: v.number(),
@@ -70,5 +83,6 @@ export const deepHealth = v.object({
       paused: v.pipe(v.optional(v.boolean()), v.description("True while an operator has paused it; else absent.")),
     }),
   ),
+  stores: v.array(store),
   config_watch: v.optional(configWatch),
 });

@@ -13,6 +13,7 @@ export const UNWIRED_VIEW: BridgeView = {
   serviceLevel: "full",
   routes: [],
   sessions: [],
+  stores: [],
   failures: [],
   restartRequired: [],
 };

@@ -10,7 +10,7 @@ const endpoint = endpointFor<never>();
 export interface ViewsOptions {
   readonly view: () => BridgeView;
   readonly configWatch: () => ConfigWatch | undefined;
-  readonly metrics: () => string;
+  readonly metrics: () => string | Promise<string>;
 }
 
 /** What is for the eyes of operators: behind the monitor key or an admin key (spec 4.1, 5.2). */
@@ -60,6 +60,6 @@ export function views({ view, configWatch, metrics }: ViewsOptions): readonly En
           schema: v.string(),
         },
       },
-    }).handle(() => ({ status: 200, body: metrics() })),
+    }).handle(async () => ({ status: 200, body: await metrics() })),
   ];
 }

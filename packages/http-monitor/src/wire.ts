@@ -52,6 +52,13 @@ export function deepHealthToWire(
       delivery_mode: deliveryMode,
       ...(paused && { paused }),
     })),
+    stores: view.stores.map(({ role, type, open, fault, setAside }) => ({
+      role,
+      type,
+      open,
+      ...(fault !== undefined && { fault }),
+      ...(setAside.length > 0 && { set_aside: [...setAside] }),
+    })),
     ...(watch !== undefined && { config_watch: configWatchToWire(watch) }),
   };
 }

@@ -1,3 +1,4 @@
+import type { StoreHealth } from "@bridge/ports";
 import { describe, expect, it } from "vitest";
 import { ADMIN_KEY, answer, makeBridge, MONITOR_KEY, seenAs, startMonitor } from "./monitor.ts";
 
@@ -67,6 +68,7 @@ describe("spec 2.6: deep health", () => {
       },
     ],
     routes: [{ id: "alarms", delivery_mode: "direct_hold" }],
+    stores: [{ role: "dlq", type: "memory", open: true }],
   };
 
   it("200 with the full object when ready for traffic", async () => {
@@ -100,6 +102,27 @@ describe("spec 2.6: deep health", () => {
     await using unwired = await startMonitor(undefined);
     const [unwiredStatus, unwiredBody] = await answer(unwired.get("monitor/deephealth", MONITOR_KEY));
     expect([unwiredStatus, Object.keys(unwiredBody as object)]).toEqual([503, Object.keys(ready)]);
+  });
+
+  it("a store says why it takes no writes, and which files it has set aside, which costs the level full", async () => {
+    const { supervisor } = makeBridge();
+    await using monitor = await startMonitor(supervisor);
+    await supervisor.start(signal());
+    await expect.poll(async () => (await monitor.get("monitor/deephealth", MONITOR_KEY)).status).toBe(200);
+    const health: StoreHealth = { fault: "/data/dlq.db: the disk is full", setAside: ["/data/dlq.db.damaged-1"] };
+    Object.assign(supervisor.dlq() ?? {}, { health: () => health });
+    expect(await answer(monitor.get("monitor/deephealth", MONITOR_KEY))).toEqual([
+      503,
+      {
+        ...ready,
+        level: "subscribed",
+        ready_for_traffic: false,
+        stores: [{ role: "dlq", type: "memory", open: true, fault: health.fault, set_aside: health.setAside }],
+      },
+    ]);
+    const metrics = await (await monitor.get("monitor/metrics", MONITOR_KEY)).text();
+    expect(metrics).toContain('bridge_store_writable{store="dlq"} 0\n');
+    expect(metrics).toContain('bridge_store_set_aside_files{store="dlq"} 1\n');
   });
 
   it("an empty instance never reports ready_for_traffic", async () => {

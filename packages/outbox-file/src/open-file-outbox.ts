@@ -106,6 +106,8 @@ export function openFileOutbox(options: FileOutboxOptions): OutboxStore {
       begin(signal);
       return list(parts, filter, page);
     },
+    health: () => file.health(),
+    acknowledgeDamage: () => file.acknowledgeDamage(),
     async [Symbol.asyncDispose]() {
       await compaction[Symbol.asyncDispose]();
       await file[Symbol.asyncDispose]();

@@ -58,6 +58,10 @@ test("a damaged file is set aside if that is wanted, loudly", async () => {
   expect(await store.backlog(signal)).toEqual([]);
   expect(errors).toMatchObject([[expect.stringMatching(/damaged file was set aside/), { store: "outbox" }]]);
   expect(readdirSync(scratch.folder).some((name) => name.startsWith("outbox.db.damaged-"))).toBe(true);
+  const { setAside = [] } = store.health?.() ?? {};
+  expect(setAside).toHaveLength(1);
+  expect(store.acknowledgeDamage?.()).toEqual(setAside);
+  expect(store.health?.().setAside).toEqual([]);
 });
 
 async function fill(path: string): Promise<void> {

@@ -52,6 +52,7 @@ export function openMemoryOutbox(options: MemoryOutboxOptions): OutboxStore {
     async list(filter, page, signal) {
       return begin(signal).list(filter, page);
     },
+    health: () => ({ fault: table.fullness(), setAside: [] }),
     async [Symbol.asyncDispose]() {
       closed = true;
       compaction[Symbol.dispose]();

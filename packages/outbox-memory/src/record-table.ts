@@ -52,6 +52,13 @@ export class RecordTable {
     this.#options = options;
   }
 
+  /** Why there is no room for so many more; `undefined` when there is. */
+  fullness(count = 1): string | undefined {
+    const { maxRecords } = this.#options;
+    if (this.#byId.size - this.#finished.size + count <= maxRecords) return undefined;
+    return `the memory outbox is full: it holds max_records ${maxRecords}, none of them delivered; raise max_records, or see why its targets do not accept`;
+  }
+
   /** @throws BridgeError `UNAVAILABLE` when there is no room for all that is new; then none of it is entered */
   persist(records: readonly OutboxRecord[]): readonly PersistResult[] {
     const { maxRecords } = this.#options;
@@ -60,12 +67,8 @@ export class RecordTable {
       return { identity, record, known: this.#resultOfRepeat(identity, record) };
     });
     const fresh = new Set(entries.flatMap(({ known, identity }) => (known === undefined ? identity : []))).size;
-    if (this.#byId.size - this.#finished.size + fresh > maxRecords) {
-      throw new BridgeError(
-        "UNAVAILABLE",
-        `the memory outbox is full: it holds max_records ${maxRecords}, none of them delivered; raise max_records, or see why its targets do not accept`,
-      );
-    }
+    const fault = this.fullness(fresh);
+    if (fault !== undefined) throw new BridgeError("UNAVAILABLE", fault);
     // Evidence against duplicates is worth less than a message.
     while (this.#byId.size + fresh > maxRecords) this.#forgetFirst();
     return entries.map(

@@ -1,5 +1,6 @@
 import type { Envelope } from "./envelope.ts";
 import type { ErrorClass, ErrorCode } from "./errors.ts";
+import type { TellsHealth } from "./store-health.ts";
 
 /** A message that could not be delivered, with why (spec 2.7). Times are epoch milliseconds. */
 export interface DeadLetter {
@@ -43,7 +44,7 @@ export interface Page {
  * Keeps dead letters. Methods reject with a {@link BridgeError} when the store cannot do the work, and with the
  * signal's reason when it aborts, leaving nothing half-written.
  */
-export interface DlqStore extends AsyncDisposable {
+export interface DlqStore extends AsyncDisposable, TellsHealth {
   /**
    * Resolves when the entry is durable, as far as the store's reach goes; only then does the engine accept the
    * delivery. Writing an id that is there already keeps the first entry and resolves.

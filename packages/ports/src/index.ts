@@ -61,3 +61,4 @@ export {
   type OutboxStore,
   type PersistResult,
 } from "./outbox-store.ts";
+export { type StoreHealth, type TellsHealth } from "./store-health.ts";

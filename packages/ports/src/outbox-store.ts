@@ -1,5 +1,6 @@
 import type { Page } from "./dlq-store.ts";
 import type { Envelope } from "./envelope.ts";
+import type { TellsHealth } from "./store-health.ts";
 
 /** A leg that the bridge has accepted and its target has not: what an outbox keeps. Times are epoch milliseconds. */
 export interface OutboxRecord {
@@ -104,7 +105,7 @@ export interface OutboxFilter {
  * {@link BridgeError} when the store cannot do the work, and with the signal's reason when it aborts; what an aborted
  * `persist` or `finish` has done is then unknown, and saying it again is harmless.
  */
-export interface OutboxStore extends AsyncDisposable {
+export interface OutboxStore extends AsyncDisposable, TellsHealth {
   /**
    * Resolves when the records are durable, as far as the store's reach goes: together, so that a crash leaves all of
    * them or none. Concurrent calls may share one write. Unique by route, binding and envelope id.

@@ -7,6 +7,7 @@ import {
   type RouteStats,
   type SessionStats,
   type SessionView,
+  type StoreView,
 } from "@bridge/core";
 import type { MetricType, Sample } from "./exposition.ts";
 
@@ -15,7 +16,14 @@ export interface Metric {
   readonly name: `bridge_${string}`;
   readonly type: MetricType;
   readonly help: string;
-  readonly read: (stats: BridgeStats, view: BridgeView) => readonly Sample[];
+  readonly read: (stats: BridgeStats, view: BridgeView, waiting?: readonly Waiting[]) => readonly Sample[];
+}
+
+/** The records of one route and binding that wait in the outbox. */
+export interface Waiting {
+  readonly routeId: string;
+  readonly bindingId: string;
+  readonly oldestAgeMs: number;
 }
 
 /**
@@ -93,6 +101,12 @@ export const METRICS: readonly Metric[] = [
     read: perLeg((leg) => leg.inOutbox),
   },
   {
+    name: "bridge_outbox_oldest_age_seconds",
+    type: "gauge",
+    help: "How long the oldest leg in the outbox has been there; 0 when none is.",
+    read: (stats, view, waiting) => (waiting === undefined ? [] : ages(stats, view, waiting)),
+  },
+  {
     name: "bridge_legs_total",
     type: "counter",
     help: "Legs that ended, by what became of them.",
@@ -135,6 +149,12 @@ export const METRICS: readonly Metric[] = [
     read: perRoute((route) => route.dlqWriteFailures),
   },
   {
+    name: "bridge_outbox_write_failures_total",
+    type: "counter",
+    help: "Writes to the outbox that failed, of new records and of how records ended; each is tried again.",
+    read: perRoute((route) => route.outboxWriteFailures),
+  },
+  {
     name: "bridge_settle_failures_total",
     type: "counter",
     help: "Settlements that the source did not take; it redelivers.",
@@ -151,6 +171,18 @@ export const METRICS: readonly Metric[] = [
     type: "counter",
     help: "Dead letters whose redrive failed.",
     read: (stats) => single(stats.redriveFailures),
+  },
+  {
+    name: "bridge_store_writable",
+    type: "gauge",
+    help: "1 while the store is open and takes what is written to it; 0 when its disk is full or read-only, say.",
+    read: perStore(({ open, fault }) => Number(open && fault === undefined)),
+  },
+  {
+    name: "bridge_store_set_aside_files",
+    type: "gauge",
+    help: "Damaged files that the store has set aside and that no operator has acknowledged.",
+    read: perStore(({ setAside }) => setAside.length),
   },
   {
     name: "bridge_session_connected",
@@ -207,7 +239,7 @@ function flag(value: boolean): readonly Sample[] {
   return single(Number(value));
 }
 
-function legLabels({ routeId, bindingId }: LegStats) {
+function legLabels({ routeId, bindingId }: Pick<LegStats, "routeId" | "bindingId">) {
   return { route: routeId, binding: bindingId };
 }
 
@@ -217,6 +249,20 @@ function perLeg(value: (leg: LegStats) => number): Metric["read"] {
 
 function perRoute(value: (route: RouteStats) => number): Metric["read"] {
   return ({ routes }) => routes.map((route) => ({ labels: { route: route.routeId }, value: value(route) }));
+}
+
+function perStore(value: (store: StoreView) => number): Metric["read"] {
+  return (_, { stores }) => stores.map((store) => ({ labels: { store: store.role }, value: value(store) }));
+}
+
+/** A sample for each binding that has, or may have, something in the outbox. */
+function ages({ legs }: BridgeStats, { routes }: BridgeView, waiting: readonly Waiting[]): readonly Sample[] {
+  const boxed = new Set(routes.filter((route) => route.deliveryMode === "shared_outbox").map(({ id }) => id));
+  const none = legs
+    .filter(({ routeId, bindingId }) => boxed.has(routeId) && bindingId !== "")
+    .filter((leg) => !waiting.some((one) => one.routeId === leg.routeId && one.bindingId === leg.bindingId))
+    .map((leg) => ({ labels: legLabels(leg), value: 0 }));
+  return [...waiting.map((one) => ({ labels: legLabels(one), value: one.oldestAgeMs / 1_000 })), ...none];
 }
 
 function perSession(value: (session: SessionStats) => number): Metric["read"] {

@@ -4,10 +4,10 @@ import { describe, expect, test } from "vitest";
 import { renderMetrics } from "../src/index.ts";
 import { exposition } from "../src/exposition.ts";
 import { type ParsedFamily, parseExposition } from "./parse-exposition.ts";
-import { leg, session, stats, view } from "./samples.ts";
+import { leg, session, stats, view, waiting } from "./samples.ts";
 
 const read = (some: Partial<BridgeStats> = {}, seen: Partial<BridgeView> = {}): ReadonlyMap<string, ParsedFamily> =>
-  parseExposition(renderMetrics({ ...stats, ...some }, { ...view, ...seen }));
+  parseExposition(renderMetrics({ ...stats, ...some }, { ...view, ...seen }, waiting));
 
 const values = (family: ParsedFamily | undefined, label: string): Record<string, number> =>
   Object.fromEntries((family?.samples ?? []).map(({ labels, value }) => [labels[label] ?? "", value]));
@@ -44,15 +44,19 @@ describe("the table of metrics", () => {
       "bridge_legs_injected_total counter route binding",
       "bridge_legs_recovered_total counter route binding",
       "bridge_legs_in_outbox gauge route binding",
+      "bridge_outbox_oldest_age_seconds gauge route binding",
       "bridge_legs_total counter route binding disposition",
       "bridge_legs_in_flight gauge route binding",
       "bridge_attempts_total counter route binding",
       "bridge_unaccounted_messages gauge",
       "bridge_deliveries_in_flight gauge route",
       "bridge_dlq_write_failures_total counter route",
+      "bridge_outbox_write_failures_total counter route",
       "bridge_settle_failures_total counter route",
       "bridge_dlq_redrives_total counter",
       "bridge_dlq_redrive_failures_total counter",
+      "bridge_store_writable gauge store",
+      "bridge_store_set_aside_files gauge store",
       "bridge_session_connected gauge session",
       "bridge_session_connects_total counter session",
       "bridge_session_failures_total counter session",
@@ -73,6 +77,7 @@ describe("the table of metrics", () => {
     expect(values(metrics.get("bridge_attempts_total"), "binding")).toEqual({ "to-out": 130, "": 0 });
     expect(values(metrics.get("bridge_deliveries_in_flight"), "route")).toEqual({ alarms: 9 });
     expect(values(metrics.get("bridge_dlq_write_failures_total"), "route")).toEqual({ alarms: 12 });
+    expect(values(metrics.get("bridge_outbox_write_failures_total"), "route")).toEqual({ alarms: 23 });
     expect(values(metrics.get("bridge_settle_failures_total"), "route")).toEqual({ alarms: 13 });
     expect(values(metrics.get("bridge_session_connected"), "session")).toEqual({ broker: 1 });
     expect(values(metrics.get("bridge_session_connects_total"), "session")).toEqual({ broker: 14 });
@@ -85,6 +90,23 @@ describe("the table of metrics", () => {
     expect(only(metrics.get("bridge_dlq_redrive_failures_total"))).toBe(20);
     expect(only(metrics.get("bridge_unaccounted_messages"))).toBe(0);
     expect(only(metrics.get("bridge_config_version"))).toBe(3);
+  });
+
+  test("what waits in the outbox has an age, also when nobody delivers it; where nothing waits it is 0", () => {
+    const some: Partial<BridgeStats> = { legs: [leg({ routeId: "r", bindingId: "b" }), leg({ routeId: "direct" })] };
+    const seen = { routes: view.routes.map((route) => ({ ...route, id: "r", deliveryMode: "shared_outbox" as const })) };
+    const ages = values(read(some, seen).get("bridge_outbox_oldest_age_seconds"), "route");
+    expect(ages).toEqual({ gone: 24.5, r: 0 });
+    const unknown = parseExposition(renderMetrics({ ...stats, ...some }, { ...view, ...seen }));
+    expect(unknown.get("bridge_outbox_oldest_age_seconds")?.samples).toEqual([]);
+  });
+
+  test("a store that refuses writes, is not open, or has set a damaged file aside", () => {
+    const metrics = read();
+    expect(values(metrics.get("bridge_store_writable"), "store")).toEqual({ dlq: 1, outbox: 0 });
+    expect(values(metrics.get("bridge_store_set_aside_files"), "store")).toEqual({ dlq: 1, outbox: 0 });
+    const closed = read({}, { stores: view.stores.map((store) => ({ ...store, open: false })) });
+    expect(values(closed.get("bridge_store_writable"), "store")).toEqual({ dlq: 0, outbox: 0 });
   });
 
   test("every disposition is told apart, those that never happened too", () => {

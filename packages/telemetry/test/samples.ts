@@ -1,4 +1,5 @@
 import type { BridgeStats, BridgeView, LegStats, SessionView } from "@bridge/core";
+import type { Waiting } from "../src/index.ts";
 
 /** A bridge in the middle of its work, with a different number in every place. */
 export const stats: BridgeStats = {
@@ -25,7 +26,7 @@ export const stats: BridgeStats = {
     },
     leg({ routeId: "alarms", bindingId: "", received: 6 }),
   ],
-  routes: [{ routeId: "alarms", inFlight: 9, dlqWriteFailures: 12, settleFailures: 13 }],
+  routes: [{ routeId: "alarms", inFlight: 9, dlqWriteFailures: 12, outboxWriteFailures: 23, settleFailures: 13 }],
   sessions: [{ sessionId: "broker", connected: true, connects: 14, failures: 15 }],
   parts: [
     { part: "receiver", id: "in", counters: { resent: 16 } },
@@ -68,9 +69,15 @@ export const view: BridgeView = {
     },
   ],
   sessions: [session("broker")],
+  stores: [
+    { role: "dlq", type: "file", open: true, setAside: ["dlq.db.damaged-20260101T000000000Z"] },
+    { role: "outbox", type: "file", open: true, fault: "the disk is full", setAside: [] },
+  ],
   failures: [],
   restartRequired: [],
 };
+
+export const waiting: readonly Waiting[] = [{ routeId: "gone", bindingId: "to-out", oldestAgeMs: 24_500 }];
 
 export function leg(some: Partial<LegStats>): LegStats {
   return {

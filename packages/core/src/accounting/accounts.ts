@@ -12,6 +12,7 @@ export class RouteAccount {
   readonly routeId: string;
   inFlight = 0;
   dlqWriteFailures = 0;
+  outboxWriteFailures = 0;
   settleFailures = 0;
 
   constructor(routeId: string) {
@@ -34,6 +35,7 @@ export class RouteAccount {
       routeId: this.routeId,
       inFlight: this.inFlight,
       dlqWriteFailures: this.dlqWriteFailures,
+      outboxWriteFailures: this.outboxWriteFailures,
       settleFailures: this.settleFailures,
     };
   }

@@ -1,4 +1,5 @@
-import { BridgeError, type ClaimEnd, deadline, orAborted, type OutboxStore, type Seams } from "@bridge/ports";
+import { BridgeError, type ClaimEnd, deadline, orAborted, type OutboxStore } from "@bridge/ports";
+import type { RouteParts } from "../route/route-parts.ts";
 import { TurnBatch } from "./turn-batch.ts";
 
 /** One write of ends; a store that takes longer has failed, and they are said again. */
@@ -10,13 +11,13 @@ const PAUSE_MS = 500;
 /** Enters how loans ended: all that end in one turn of the event loop in one call. */
 export class ClaimEnds {
   readonly #store: () => OutboxStore | undefined;
-  readonly #seams: Seams;
+  readonly #parts: Pick<RouteParts, "account" | "clock" | "logger">;
   readonly #batch = new TurnBatch((ends: readonly ClaimEnd[]) => this.#finish(ends));
   #failing = false;
 
-  constructor(store: () => OutboxStore | undefined, seams: Seams) {
+  constructor(store: () => OutboxStore | undefined, parts: Pick<RouteParts, "account" | "clock" | "logger">) {
     this.#store = store;
-    this.#seams = seams;
+    this.#parts = parts;
   }
 
   get failing(): boolean {
@@ -29,7 +30,7 @@ export class ClaimEnds {
   }
 
   async #finish(ends: readonly ClaimEnd[]): Promise<readonly boolean[]> {
-    const { logger, clock } = this.#seams;
+    const { logger, clock } = this.#parts;
     for (let tries = 1; tries <= TRIES; tries++) {
       using bound = deadline(FINISH_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
       try {
@@ -41,6 +42,7 @@ export class ClaimEnds {
       } catch (thrown) {
         const error = BridgeError.from(thrown);
         this.#failing = true;
+        this.#parts.account.outboxWriteFailures++;
         logger.error("outbox not written: what was delivered may be delivered again", {
           code: error.code,
           error: error.message,

@@ -56,14 +56,20 @@ export class RouteOutbox {
   /** Enters what a former runtime or process has left. @throws BridgeError when the store cannot tell */
   async recover(signal: AbortSignal): Promise<void> {
     const backlog = (await this.#options.parts.outbox()?.backlog(signal)) ?? [];
-    for (const { routeId, depth } of backlog) if (routeId === this.#options.parts.config.id) this.#depth.found(depth);
+    const own = backlog.filter(
+      ({ routeId, bindingId }) => routeId === this.#options.parts.config.id && this.drains.has(bindingId),
+    );
+    for (const { depth } of own) this.#depth.found(depth);
   }
 
   /** A record was moved to the DLQ by an operator: there is room again, and its key goes on. */
   left({ id, bindingId }: OutboxRecord): void {
-    this.#depth.give(1);
     this.#outcomes.ended(id, { disposition: "dead_lettered" });
-    this.drains.get(bindingId)?.wake();
+    const drain = this.drains.get(bindingId);
+    // Records of a binding that the route has no more take no room.
+    if (drain === undefined) return;
+    this.#depth.give(1);
+    drain.wake();
   }
 
   async quiesce(signal: AbortSignal): Promise<void> {

@@ -132,7 +132,7 @@ export class SharedOutbox implements Handover {
   /** Persists all legs together, however long that takes; `undefined` when the work was cancelled before. */
   async #persist(work: Work, entries: readonly Entry[]): Promise<readonly PersistResult[] | undefined> {
     const { parts, depth } = this.#options;
-    const { clock, random, config, logger } = parts;
+    const { account, clock, random, config, logger } = parts;
     let waiting = false;
     const wait = (): void => {
       if (!waiting) this.#waiting++;
@@ -153,6 +153,7 @@ export class SharedOutbox implements Handover {
         }
         depth.give(entries.length);
         wait();
+        account.outboxWriteFailures++;
         logger.error("outbox write failed: the message stays unsettled and is tried again", {
           code: results.code,
           error: results.message,

@@ -3,6 +3,7 @@ import type { OutboxStore, Seams } from "@bridge/ports";
 import { Accounts } from "../accounting/accounts.ts";
 import { unaccounted } from "../accounting/leg-account.ts";
 import { Controls } from "../control/controls.ts";
+import { warnOfUndrained } from "../outbox/undrained.ts";
 import { build, type Kept, type RuntimeParts } from "../runtime/build.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { SessionCounts } from "../view/session-counts.ts";
@@ -50,6 +51,12 @@ export class Foundation {
       budgets,
       ...(kept !== undefined && { kept }),
     });
+  }
+
+  /** Opens the stores of `config`, and says what they hold that it does not deliver. */
+  async open(config: BridgeConfig, signal: AbortSignal): Promise<void> {
+    await this.stores.open(config.stores, signal);
+    await warnOfUndrained(this.stores.outbox(), config, this.#options.seams.logger, signal);
   }
 
   /** Parts of `config` are about to start. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { noStoreFactory, type Registry, type StoreConfig, type StoreRole, type StoresSection } from "@bridge/config";
 import { deadline, type DlqStore, orAborted, type OutboxStore, type Seams, type StorePlugin } from "@bridge/ports";
 import type { StopPhase } from "../runtime/stop-phases.ts";
+import type { StoreView } from "../view/bridge-view.ts";
 
 const OPEN_TIMEOUT_MS = 30_000;
 const CLOSE_CEILING_MS = 5_000;
@@ -62,6 +63,17 @@ export class StorePool {
       if (handle !== undefined) await this.#watch.opened(handle.store);
       this.#handles.outbox = handle;
     }
+  }
+
+  /** What the configured stores tell of themselves. */
+  views(blocks: StoresSection): readonly StoreView[] {
+    return (["dlq", "outbox"] as const).flatMap((role) => {
+      const block = blocks[role];
+      if (block === undefined) return [];
+      const store = this.#handles[role]?.store;
+      const health = store?.health?.() ?? { setAside: [] };
+      return [{ role, type: block.type, open: store !== undefined, ...health }];
+    });
   }
 
   /** The phases that close everything at shutdown. */

@@ -86,6 +86,7 @@ export class RuntimeSupervisor implements Supervisor {
       state: this.#state.kind,
       runtime: this.#runtime,
       controls: this.#foundation.controls,
+      stores: this.#foundation.stores.views(this.#config.stores),
       restartRequired: pendingRestart(this.#config, this.#startedWith),
       refusedChange: this.#refusedChange,
     });
@@ -199,7 +200,7 @@ export class RuntimeSupervisor implements Supervisor {
   async #startRuntime(): Promise<void> {
     const [config, foundation] = [this.#config, this.#foundation];
     const parts = foundation.build(config);
-    await foundation.stores.open(config.stores, this.#root.signal);
+    await foundation.open(config, this.#root.signal);
     foundation.starting(config, parts);
     // Known before it runs: what a failed start could not close again, the next start has to hear of.
     this.#runtime = new Runtime({ ...this.#seams, parts, budgets: () => this.#config.bridge });

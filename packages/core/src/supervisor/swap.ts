@@ -36,7 +36,7 @@ export async function swap(options: SwapOptions, signal: AbortSignal): Promise<S
   const { runtime, foundation, from, to, parts, rebuild, root } = options;
   const start = async (config: BridgeConfig, next: RuntimeParts, opening: AbortSignal): Promise<void> => {
     opening.throwIfAborted();
-    await foundation.stores.open(config.stores, opening);
+    await foundation.open(config, opening);
     foundation.starting(config, next);
     await runtime.adopt(next, opening);
   };

@@ -1,4 +1,5 @@
-import type { DeliveryMode, DispatchMode, RoutePolicy } from "@bridge/config";
+import type { DeliveryMode, DispatchMode, RoutePolicy, StoreRole } from "@bridge/config";
+import type { StoreHealth } from "@bridge/ports";
 import type { SupervisorState } from "../supervisor/contract.ts";
 
 /** Spec 2.1, least to most strict. */
@@ -25,6 +26,8 @@ export interface BridgeView {
   /** Of the configuration in force, also while stopped. */
   readonly routes: readonly RouteView[];
   readonly sessions: readonly SessionView[];
+  /** Those that are configured, by role. */
+  readonly stores: readonly StoreView[];
   /** The background components that have failed, with why. */
   readonly failures: readonly ComponentFailure[];
   /** Parts of the configuration in force that apply only after a restart of the process, such as `http` (spec 2.6). */
@@ -50,6 +53,13 @@ export interface SessionView {
   readonly subscriptionsActive: number;
   readonly ready: boolean;
   readonly serviceLevel: ServiceLevel;
+}
+
+export interface StoreView extends StoreHealth {
+  readonly role: StoreRole;
+  readonly type: string;
+  /** False until the first start, and when it could not be opened. */
+  readonly open: boolean;
 }
 
 export interface ComponentFailure {

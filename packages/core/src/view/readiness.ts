@@ -8,6 +8,8 @@ export interface ReadinessFacts {
   readonly healthy: boolean;
   readonly role: Role;
   readonly sessions: readonly SessionView[];
+  /** Whether a store has lost something that no operator knows of. */
+  readonly damaged: boolean;
   /** For each route, whether messages can go through right now. */
   readonly routes: readonly boolean[];
 }
@@ -23,7 +25,7 @@ export function readinessLevel(facts: ReadinessFacts): ReadinessLevel {
       : facts.sessions;
   if (!ours.every((session) => session.connected)) return "running";
   if (!ours.every((session) => session.ready)) return "connected";
-  const full = facts.healthy && facts.role !== "standby" && facts.routes.every(Boolean);
+  const full = facts.healthy && !facts.damaged && facts.role !== "standby" && facts.routes.every(Boolean);
   return full ? "full" : "subscribed";
 }
 

@@ -42,6 +42,8 @@ export interface RouteStats {
   readonly inFlight: number;
   /** Writes of dead letters that failed and are tried again. */
   readonly dlqWriteFailures: number;
+  /** Writes of the outbox that failed, of new records and of how records ended; each is tried again. */
+  readonly outboxWriteFailures: number;
   /** Settlements that the source did not take; it will redeliver. */
   readonly settleFailures: number;
 }

@@ -3,7 +3,7 @@ import type { Controls } from "../control/controls.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Link } from "../session/link.ts";
 import type { SupervisorState } from "../supervisor/contract.ts";
-import type { BridgeView, HealthStatus, Role, SessionView } from "./bridge-view.ts";
+import type { BridgeView, HealthStatus, Role, SessionView, StoreView } from "./bridge-view.ts";
 import { aggregateServiceLevel, readinessLevel, serviceLevel } from "./readiness.ts";
 
 export interface ViewFacts {
@@ -12,18 +12,20 @@ export interface ViewFacts {
   readonly state: SupervisorState["kind"];
   readonly runtime: Runtime | undefined;
   readonly controls: Controls;
+  readonly stores: readonly StoreView[];
   readonly restartRequired: readonly string[];
   readonly refusedChange: string | undefined;
 }
 
 /** Everything the monitor tells, from the configuration in force and the runtime as it is now. */
 export function viewOf(facts: ViewFacts): BridgeView {
-  const { instanceId, config, state, runtime, controls, restartRequired, refusedChange } = facts;
+  const { instanceId, config, state, runtime, controls, stores, restartRequired, refusedChange } = facts;
   const running = (state === "running" || state === "swapping") && runtime !== undefined && runtime.running;
   const failures = runtime?.failures ?? [];
   const sessions = sessionViews(running ? runtime.links : [], config);
   const role = roleOf(config, sessions);
   const routes = config.routes.map(({ id }) => running && runtime.route(id)?.able === true);
+  const damaged = stores.some(({ setAside }) => setAside.length > 0);
   return {
     instanceId,
     configVersion: config.configVersion,
@@ -31,7 +33,7 @@ export function viewOf(facts: ViewFacts): BridgeView {
     running,
     health: healthOf(state, running, failures.length === 0),
     role,
-    level: readinessLevel({ running, healthy: failures.length === 0, role, sessions, routes }),
+    level: readinessLevel({ running, healthy: failures.length === 0, damaged, role, sessions, routes }),
     empty: config.routes.length === 0 && config.sessions.length === 0,
     serviceLevel: aggregateServiceLevel(sessions.map((session) => session.serviceLevel)),
     routes: config.routes.map(({ id, deliveryMode, dispatchMode, policy }) => ({
@@ -42,6 +44,7 @@ export function viewOf(facts: ViewFacts): BridgeView {
       paused: controls.paused(id),
     })),
     sessions,
+    stores,
     failures,
     restartRequired,
     ...(refusedChange !== undefined && { refusedChange }),

@@ -1,4 +1,13 @@
-import { BridgeError, type DeadLetter, type DlqStore, type OutboxStore, systemRandom, type TransportPlugin } from "@bridge/ports";
+import {
+  BridgeError,
+  type DeadLetter,
+  type DlqStore,
+  type LogFields,
+  type OutboxStore,
+  silentLogger,
+  systemRandom,
+  type TransportPlugin,
+} from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryOutbox } from "@bridge/outbox-memory";
 import { describe, expect, test } from "vitest";
@@ -141,6 +150,7 @@ describe("shared_outbox: the source is settled when the record is durable", () =
     await clock.advance(10_000);
     expect(hub.channel("in")).toMatchObject({ accepted: 0, unsettled: 1 });
     expect(supervisor.view().level).toBe("subscribed");
+    expect(supervisor.stats().routes[0]?.outboxWriteFailures).toBeGreaterThan(1);
     failing = false;
     await clock.until(() => hub.channel("in").accepted === 1);
     expect(supervisor.view().level).toBe("full");
@@ -257,6 +267,26 @@ describe("the drain", () => {
     hold[Symbol.dispose]();
     await clock.until(() => hub.channel("out").arrived === 60);
     expect(clock.now() - heldUntil).toBeLessThan(1_000);
+    await supervisor.shutdown();
+  });
+
+  test("records of a binding that is configured no more are kept, told of, take no room, and can be dead-lettered", async () => {
+    const outbox = outboxWith(() => ({}));
+    const lost = { id: "l", routeId: "r", bindingId: "gone", address: "x", envelope: envelopeOf(), payloadDigest: "d" };
+    await outbox.persist([{ ...lost, createdAt: 0 }], bound());
+    const lines: unknown[] = [];
+    const logger = { ...silentLogger, warn: (message: string, fields?: LogFields) => lines.push([message, fields]) };
+    const bridge = await started({ outbox, logger: { ...logger, child: () => logger }, policy: { maxOutboxDepth: 1 } });
+    const { hub, clock, supervisor } = bridge;
+    expect(lines).toEqual([
+      [expect.stringContaining("nobody delivers"), { route_id: "r", binding_id: "gone", records: 1 }],
+    ]);
+    hub.publish("in", { id: "m2" });
+    await clock.until(() => hub.channel("out").arrived === 1);
+    expect(await outbox.backlog(bound())).toMatchObject([{ bindingId: "gone", depth: 1 }]);
+    expect(await supervisor.deadLetterRecords(["l"], bound())).toEqual({ moved: 1, errors: [] });
+    expect(await dead(bridge.dlq)).toMatchObject([{ bindingId: "gone" }]);
+    expect(supervisor.stats().unaccounted).toBe(0);
     await supervisor.shutdown();
   });
 

@@ -16,6 +16,7 @@ const session = (changes: Partial<SessionView> = {}): SessionView => ({
 const facts = (changes: Partial<ReadinessFacts> = {}): ReadinessFacts => ({
   running: true,
   healthy: true,
+  damaged: false,
   role: "standalone",
   sessions: [session()],
   routes: [true],
@@ -33,6 +34,10 @@ describe("readiness levels", () => {
   test("spec 3.2.2: an isolated route or session fault caps the level below full", () => {
     expect(readinessLevel(facts({ routes: [true, false] }))).toBe("subscribed");
     expect(readinessLevel(facts({ sessions: [session(), session({ ready: false })] }))).toBe("connected");
+  });
+
+  test("a damaged file of a store caps the level below full until an operator knows of it", () => {
+    expect(readinessLevel(facts({ damaged: true }))).toBe("subscribed");
   });
 
   test("spec 3.2.3: a standby is capped at subscribed", () => {
@@ -58,6 +63,7 @@ describe("readiness levels", () => {
     const anyFacts = fc.record({
       running: fc.boolean(),
       healthy: fc.boolean(),
+      damaged: fc.boolean(),
       role: fc.constantFrom("standalone" as const, "standby" as const),
       sessions,
       routes: fc.array(fc.boolean(), { minLength: 1, maxLength: 4 }),
@@ -68,6 +74,7 @@ describe("readiness levels", () => {
         const worse: ReadinessFacts[] = [
           { ...given, running: false },
           { ...given, healthy: false },
+          { ...given, damaged: true },
           { ...given, role: "standby" },
           { ...given, routes: given.routes.map(() => false) },
           { ...given, sessions: given.sessions.map((one) => ({ ...one, ready: false })) },

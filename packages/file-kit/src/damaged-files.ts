@@ -1,0 +1,69 @@
+import { closeSync, existsSync, openSync, readdirSync, renameSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { FileFault } from "./file-fault.ts";
+
+/** What is set aside of one file: itself, or only its log when it was gone. */
+const PARTS = ["", "-wal", "-shm"];
+const ACKNOWLEDGED = ".acknowledged";
+
+/**
+ * The damaged files that were set aside beside a file. Each is something that an operator has to look into, until it is
+ * moved away or acknowledged, which a marker beside it says: so that it lasts, whoever restarts what.
+ */
+export class DamagedFiles {
+  readonly #path: string;
+  #unacknowledged: readonly string[] = [];
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Cheap while there is none. */
+  get unacknowledged(): readonly string[] {
+    if (this.#unacknowledged.length > 0) this.look();
+    return this.#unacknowledged;
+  }
+
+  /** Sets the file aside, with its log, under a name that says when. Returns the new path. */
+  setAside(now: number): string {
+    const aside = `${this.#path}.damaged-${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}`;
+    for (const part of PARTS) {
+      try {
+        renameSync(this.#path + part, aside + part);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      }
+    }
+    return aside;
+  }
+
+  /** Looks into the folder: for what was set aside now or in an earlier process, and for what is gone. */
+  look(): void {
+    const folder = dirname(this.#path);
+    const prefix = `${basename(this.#path)}.damaged-`;
+    let names: readonly string[];
+    try {
+      names = readdirSync(folder);
+    } catch {
+      // A folder that cannot be read says nothing new.
+      return;
+    }
+    const aside = names.filter((name) => name.startsWith(prefix) && !name.endsWith(ACKNOWLEDGED));
+    const files = new Set(aside.map((name) => join(folder, name.replace(/-(?:wal|shm)$/, ""))));
+    this.#unacknowledged = [...files].filter((file) => !existsSync(file + ACKNOWLEDGED)).toSorted();
+  }
+
+  /** Throws a {@link FileFault} when the disk takes no marker; what has one already counts. */
+  acknowledge(): readonly string[] {
+    this.look();
+    const files = this.#unacknowledged;
+    try {
+      for (const file of files) closeSync(openSync(file + ACKNOWLEDGED, "a", 0o600));
+    } catch (error) {
+      throw FileFault.of(this.#path, error) ?? error;
+    } finally {
+      this.look();
+    }
+    return files;
+  }
+}

@@ -1,0 +1,18 @@
+/** What a store knows of itself, without asking its disk or server. */
+export interface StoreHealth {
+  /** Why it refuses to be written to at the moment, in words for an operator; absent while it does not. */
+  readonly fault?: string | undefined;
+  /** Damaged files that it has set aside and that no operator has acknowledged. Empty when nothing is missing. */
+  readonly setAside: readonly string[];
+}
+
+/** What a store may tell operators of its state; a store that has nothing to tell has neither method. */
+export interface TellsHealth {
+  /** At once: it is asked for each probe. Never throws. */
+  health?(): StoreHealth;
+  /**
+   * An operator knows of the damaged files: they are named no more, also after a restart. Nothing of them is deleted.
+   * Returns those that were named until now. Throws a {@link BridgeError} when that cannot be made to last.
+   */
+  acknowledgeDamage?(): readonly string[];
+}
