@@ -48,7 +48,10 @@ const store = v.object({
   type: v.string(),
   open: v.boolean(),
   fault: v.optional(
-    v.pipe(v.string(), v.description("Why it refuses to be written to, such as a full disk; absent while it does not.")),
+    v.pipe(
+      v.string(),
+      v.description("Why it refuses to be written to, such as a full disk; absent while it does not."),
+    ),
   ),
   set_aside: v.pipe(
     v.optional(v.array(v.string())),

@@ -5,10 +5,7 @@ import type { Waiting } from "@bridge/telemetry";
 const TIMEOUT_MS = 2_000;
 
 /** What waits in the outbox; `undefined` when there is none or it does not answer, so that no number is made up. */
-export async function waitingIn(
-  store: OutboxStore | undefined,
-  clock: Clock,
-): Promise<readonly Waiting[] | undefined> {
+export async function waitingIn(store: OutboxStore | undefined, clock: Clock): Promise<readonly Waiting[] | undefined> {
   if (store === undefined) return undefined;
   using limit = deadline(TIMEOUT_MS, new Error("the outbox store did not answer"));
   try {

@@ -94,7 +94,9 @@ describe("the table of metrics", () => {
 
   test("what waits in the outbox has an age, also when nobody delivers it; where nothing waits it is 0", () => {
     const some: Partial<BridgeStats> = { legs: [leg({ routeId: "r", bindingId: "b" }), leg({ routeId: "direct" })] };
-    const seen = { routes: view.routes.map((route) => ({ ...route, id: "r", deliveryMode: "shared_outbox" as const })) };
+    const seen = {
+      routes: view.routes.map((route) => ({ ...route, id: "r", deliveryMode: "shared_outbox" as const })),
+    };
     const ages = values(read(some, seen).get("bridge_outbox_oldest_age_seconds"), "route");
     expect(ages).toEqual({ gone: 24.5, r: 0 });
     const unknown = parseExposition(renderMetrics({ ...stats, ...some }, { ...view, ...seen }));

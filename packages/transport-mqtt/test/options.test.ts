@@ -67,7 +67,13 @@ test.each([
 });
 
 describe("a connection", () => {
-  const context = { bridgeId: "north", id: "plant", role: "source", sessionMode: "persistent", maxInFlight: 7 } as const;
+  const context = {
+    bridgeId: "north",
+    id: "plant",
+    role: "source",
+    sessionMode: "persistent",
+    maxInFlight: 7,
+  } as const;
   const broker = parseBrokerUrl("mqtt://host");
 
   test("is named after its bridge and session, and differently for sending", () => {
