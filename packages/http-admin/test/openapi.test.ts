@@ -21,6 +21,8 @@ const SHOWN = {
   "POST /api/v1/admin/dlq/delete": [200, 400, 404, 413, 500, 503],
   "POST /api/v1/admin/dlq/delete-by-filter": [200, 400, 404, 413, 500, 503],
   "POST /api/v1/admin/dlq/purge": [200, 400, 404, 413, 500, 503],
+  "POST /api/v1/admin/dlq/acknowledge-damage": [200, 404, 413, 503],
+  "POST /api/v1/admin/outbox/acknowledge-damage": [200, 404, 413, 503],
   "GET /api/v1/admin/outbox": [200, 404, 503],
   "GET /api/v1/admin/outbox/messages": [200, 400, 404, 503],
   "POST /api/v1/admin/outbox/dead-letter": [200, 207, 400, 404, 413, 503],
