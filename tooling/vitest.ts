@@ -12,6 +12,6 @@ export const base: ViteUserConfig = {
     // Most of the time of a test goes by waiting for sockets and processes, not in computing.
     maxWorkers: 4,
     // No verdict on how quick a machine is.
-    testTimeout: 20_000,
+    testTimeout: 60_000,
   },
 };

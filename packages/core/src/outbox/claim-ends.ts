@@ -4,20 +4,31 @@ import { TurnBatch } from "./turn-batch.ts";
 
 /** One write of ends; a store that takes longer has failed, and they are said again. */
 const FINISH_TIMEOUT_MS = 10_000;
-/** Ends are said so often; after that the loans lapse by themselves and the records are sent again. */
+/**
+ * Ends are said so often at least, and for as long as loans last by then: a disk that gets room again must not cost the
+ * wait until they lapse. After that the records are sent again.
+ */
 const TRIES = 5;
-const PAUSE_MS = 500;
+const SAID_FOR_MS = 60_000;
+const PAUSE_MS = { first: 500, longest: 4_000 } as const;
 
 /** Enters how loans ended: all that end in one turn of the event loop in one call. */
 export class ClaimEnds {
   readonly #store: () => OutboxStore | undefined;
   readonly #parts: Pick<RouteParts, "account" | "clock" | "logger">;
+  readonly #leaving: AbortSignal;
   readonly #batch = new TurnBatch((ends: readonly ClaimEnd[]) => this.#finish(ends));
   #failing = false;
 
-  constructor(store: () => OutboxStore | undefined, parts: Pick<RouteParts, "account" | "clock" | "logger">) {
+  /** When `leaving` aborts, nobody waits longer than need be any more. */
+  constructor(
+    store: () => OutboxStore | undefined,
+    parts: Pick<RouteParts, "account" | "clock" | "logger">,
+    leaving: AbortSignal,
+  ) {
     this.#store = store;
     this.#parts = parts;
+    this.#leaving = leaving;
   }
 
   get failing(): boolean {
@@ -31,7 +42,8 @@ export class ClaimEnds {
 
   async #finish(ends: readonly ClaimEnd[]): Promise<readonly boolean[]> {
     const { logger, clock } = this.#parts;
-    for (let tries = 1; tries <= TRIES; tries++) {
+    const startedAt = clock.monotonic();
+    for (let tries = 1; ; tries++) {
       using bound = deadline(FINISH_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
       try {
         const store = this.#store();
@@ -49,9 +61,20 @@ export class ClaimEnds {
           records: ends.length,
           tries,
         });
-        if (tries < TRIES) await clock.delay(PAUSE_MS, new AbortController().signal);
+        const enough = this.#leaving.aborted || clock.monotonic() - startedAt >= SAID_FOR_MS;
+        if (tries >= TRIES && enough) return ends.map(() => false);
+        await this.#pause(tries);
       }
     }
-    return ends.map(() => false);
+  }
+
+  async #pause(tries: number): Promise<void> {
+    const { clock } = this.#parts;
+    if (this.#leaving.aborted) {
+      await clock.delay(PAUSE_MS.first, new AbortController().signal);
+      return;
+    }
+    const pauseMs = Math.min(PAUSE_MS.longest, PAUSE_MS.first * 2 ** (tries - 1));
+    await clock.delay(pauseMs, this.#leaving).catch(() => {});
   }
 }

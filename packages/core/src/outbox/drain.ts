@@ -87,7 +87,7 @@ export class Drain implements Disposable {
     this.#gates = new Gates(parts.processors);
     this.#writer = new DeadLetterWriter(parts);
     this.#slots = new Slots(this.#policy.maxInFlight);
-    this.#ends = new ClaimEnds(options.store, parts);
+    this.#ends = new ClaimEnds(options.store, parts, this.#quiescing.signal);
   }
 
   /** False while the outbox or the DLQ store refuses what has to be written. */

@@ -137,6 +137,27 @@ describe("shared_outbox: the source is settled when the record is durable", () =
     await supervisor.shutdown();
   });
 
+  test("a store that cannot be written to for a while: what was delivered meanwhile is not delivered again", async () => {
+    let failing = false;
+    const outbox = outboxWith((inner) => ({
+      finish: async (ends, signal) => {
+        if (failing) throw new BridgeError("UNAVAILABLE", "disk full");
+        return inner.finish(ends, signal);
+      },
+    }));
+    const { hub, clock, supervisor } = await started({ outbox });
+    hub.publish("in", { id: "m1" });
+    failing = true;
+    await clock.until(() => hub.channel("out").arrived === 1);
+    await clock.advance(30_000);
+    expect(supervisor.view().level).toBe("subscribed");
+    failing = false;
+    await clock.until(() => supervisor.stats().legs[0]?.inOutbox === 0);
+    expect(hub.channel("out").arrived).toBe(1);
+    expect(supervisor.view().level).toBe("full");
+    await supervisor.shutdown();
+  });
+
   test("a write that fails leaves the message unsettled, is tried again and shows in readiness", async () => {
     let failing = true;
     const outbox = outboxWith((inner) => ({
