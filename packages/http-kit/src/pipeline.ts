@@ -2,7 +2,7 @@ import type { Seams } from "@bridge/ports";
 import type { Context } from "hono";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Authenticate } from "./authenticator.ts";
-import { readBody } from "./body.ts";
+import { discardBody, readBody } from "./body.ts";
 import { displayAddress, peerAddress } from "./client-address.ts";
 import { CORRELATION_HEADER, correlationId, SECURITY_HEADERS } from "./common-headers.ts";
 import type { Cors } from "./cors.ts";
@@ -137,12 +137,11 @@ async function run<Action extends string>(
   record: (action: Action, outcome: Outcome, detail: Detail) => Promise<void>,
 ): Promise<Reply> {
   row.guard?.(params);
-  // Read even where none is asked for: the limit holds for every body.
-  const bytes = await readBody(request);
+  const bytes = row.body === undefined ? await discardBody(request) : await readBody(request);
   return row.handle({
     params,
     query: row.query && decodeQuery(row.query, new URL(request.url).searchParams),
-    body: row.body && decodeBody(row.body, bytes),
+    body: row.body && bytes && decodeBody(row.body, bytes),
     actor,
     record,
   });

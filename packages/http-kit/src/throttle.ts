@@ -8,16 +8,17 @@ export interface ThrottleOptions {
 }
 
 const DEFAULTS = { limit: 5, windowMs: 60_000 };
-/** Clients remembered; the one that failed longest ago is forgotten first. */
-const MAX_CLIENTS = 10_000;
+/** Of clients. Two generations are remembered; those that have not failed again by the end of the next one are forgotten. */
+const GENERATION_SIZE = 5_000;
 
 /** Counts the failed authentications of each client over the last window (contract §3). */
 export class Throttle {
   readonly #clock: Clock;
   readonly #limit: number;
   readonly #windowMs: number;
-  /** When each of the client's counted failures happened, oldest first; the client that failed last is at the end. */
-  readonly #failures = new Map<string, number[]>();
+  /** When each of a client's counted failures happened, oldest first. */
+  #recent = new Map<string, number[]>();
+  #older = new Map<string, number[]>();
 
   constructor(clock: Clock, options: ThrottleOptions = {}) {
     this.#clock = clock;
@@ -25,21 +26,36 @@ export class Throttle {
     this.#windowMs = options.windowMs ?? DEFAULTS.windowMs;
   }
 
+  /** How many are remembered. */
+  get clients(): number {
+    return this.#recent.size + this.#older.size;
+  }
+
   /** Notes a failure. Returns 0, or, for a client over the limit, after how many ms it is heard again. */
   fail(client: string): number {
     const now = this.#clock.monotonic();
-    const recent = (this.#failures.get(client) ?? []).filter((at) => now - at < this.#windowMs);
+    const recent = (this.#recent.get(client) ?? this.#older.get(client) ?? []).filter(
+      (at) => now - at < this.#windowMs,
+    );
     const [oldest] = recent;
     const throttled = oldest !== undefined && recent.length >= this.#limit;
     if (!throttled) recent.push(now);
-    this.#failures.delete(client);
-    this.#failures.set(client, recent);
-    if (this.#failures.size > MAX_CLIENTS) this.#failures.delete(this.#failures.keys().next().value ?? "");
+    this.#remember(client, recent);
     return throttled ? oldest + this.#windowMs - now : 0;
   }
 
   /** A valid key was shown. */
   reset(client: string): void {
-    this.#failures.delete(client);
+    this.#recent.delete(client);
+    this.#older.delete(client);
+  }
+
+  #remember(client: string, failures: number[]): void {
+    this.#older.delete(client);
+    if (this.#recent.size >= GENERATION_SIZE && !this.#recent.has(client)) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
+    }
+    this.#recent.set(client, failures);
   }
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { createAuthenticator } from "../src/authenticator.ts";
+import { createKeyring } from "../src/keyring.ts";
 import { Throttle } from "../src/throttle.ts";
-import { manualClock } from "./server.ts";
+import { KEY, manualClock } from "./server.ts";
 
 describe("contract 3: throttle", () => {
   it("answers five failures a minute, and says when the sixth would be heard", () => {
@@ -51,6 +53,27 @@ describe("contract 3: throttle", () => {
     expect(throttle.fail("first")).toBeGreaterThan(0);
     for (let client = 5_000; client < 15_000; client++) throttle.fail(`client-${client}`);
     expect(throttle.fail("first")).toBe(0);
+  });
+
+  it("100,000 clients take the room of 10,000, and one with a valid key is not among them", async () => {
+    const throttle = new Throttle(manualClock());
+    const authenticate = createAuthenticator({
+      server: "admin",
+      keyring: createKeyring([{ name: "alice", key: KEY }]),
+      throttle,
+      audit: { record: async () => {} },
+    });
+    const peerOf = (client: number): string => `10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`;
+    const call = (client: number, key: string): Promise<string> => {
+      const peer = peerOf(client);
+      return authenticate({ peer, clientAddr: peer, headers: new Headers({ "X-API-Key": key }) });
+    };
+    for (let client = 0; client < 100_000; client++) throttle.fail(peerOf(client));
+    expect(throttle.clients).toBe(10_000);
+    for (let n = 0; n < 10; n++) await call(99_999, "wrong").catch(() => {});
+    await expect(call(99_999, "wrong")).rejects.toMatchObject({ status: 429 });
+    expect(await call(99_999, KEY)).toBe("alice");
+    expect(throttle.clients).toBe(9_999);
   });
 
   it("takes another limit and window", () => {

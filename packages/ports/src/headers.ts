@@ -17,13 +17,15 @@ export const RESERVED = {
 } as const;
 
 const PLAIN_NAME = /^[!-~]+$/;
+/** What is not seen in a name, or only as a mark above or below a letter. */
+const UNSEEN = /[\p{M}\p{Default_Ignorable_Code_Point}\p{Cc}\s]/gu;
 
 /**
  * Whether `name` belongs to the bridge, in any letter case and in any Unicode spelling that a reader further on might
- * fold into it.
+ * fold into it: wide and styled letters, accents, dotless and dotted i, characters that are not seen.
  */
 export function isReserved(name: string): boolean {
-  const folded = PLAIN_NAME.test(name) ? name : name.normalize("NFKC").trim();
+  const folded = PLAIN_NAME.test(name) ? name : name.normalize("NFKD").replace(UNSEEN, "").toUpperCase();
   return folded.slice(0, RESERVED_PREFIX.length).toLowerCase() === RESERVED_PREFIX;
 }
 

@@ -126,6 +126,9 @@ describe("options of a sender (contract 8)", () => {
     ],
     [{ max_connections: 0 }, /^max_connections/],
     [{ connect_timeout: "0s" }, /^connect_timeout/],
+    [{ tls: { cert_file: "a.crt" } }, /^tls\.cert_file: goes with key_file/],
+    [{ tls: { reject_unauthorized: false } }, /^tls\.reject_unauthorized/],
+    [{ url: "http://target.example", tls: { ca_file: "ca.crt" } }, /^tls: has no effect without an https URL/],
   ] as const)("%o are refused", async ([options, problem]) => {
     const { problems } = await parse(sender, { url, ...options });
     expect(problems.length).toBeGreaterThan(0);

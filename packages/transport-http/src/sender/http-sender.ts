@@ -6,6 +6,7 @@ import { failureOf, failureWithout } from "./failure.ts";
 import { fillPlaceholder } from "./fill-placeholder.ts";
 import { RequestHeaders } from "./request-headers.ts";
 import type { SenderOptions } from "./sender-options.ts";
+import { tlsConnector } from "./tls-connector.ts";
 
 /** Sends each message as one HTTP request; accepted means answered 2xx (contract §5, §8). */
 export class HttpSender implements Sender {
@@ -30,6 +31,7 @@ export class HttpSender implements Sender {
     this.#poolOptions = {
       connections: options.max_connections,
       connectTimeout: options.connect_timeout,
+      ...(options.tls !== undefined && { connect: tlsConnector(options.tls, options.connect_timeout) }),
       // One request at a time on a connection: behind a slow one, others would wait, and be lost with it.
       pipelining: 1,
       allowH2: false,

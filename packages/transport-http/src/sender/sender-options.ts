@@ -1,4 +1,4 @@
-import { describe, duration, integer, secret } from "@bridge/ports/options";
+import { describe, duration, integer, secret, text as fileName } from "@bridge/ports/options";
 import * as v from "valibot";
 import { isHeaderName } from "./header-name.ts";
 import { FIELDS } from "../header-fields.ts";
@@ -49,6 +49,21 @@ const credential = v.pipe(
   v.check((text) => SENDABLE.test(text), "must be printable ASCII, without spaces at its ends, and not empty"),
 );
 
+const tls = v.pipe(
+  v.strictObject({
+    ca_file: describe(v.optional(fileName()), "PEM file of the authorities to trust instead of the system's."),
+    cert_file: describe(v.optional(fileName()), "PEM file of the bridge's own certificate."),
+    key_file: describe(v.optional(fileName()), "PEM file of the key to `cert_file`."),
+  }),
+  v.forward(
+    v.check(
+      ({ cert_file, key_file }) => (cert_file === undefined) === (key_file === undefined),
+      "goes with key_file: set both or none",
+    ),
+    ["cert_file"],
+  ),
+);
+
 /** Options of an `http` sender (contract §8). */
 export const senderOptions = v.pipe(
   v.strictObject({
@@ -75,7 +90,16 @@ export const senderOptions = v.pipe(
       v.optional(v.pipe(duration(), v.minValue(1, "must be above 0")), "10s"),
       "How long opening a connection may take, TLS included.",
     ),
+    tls: describe(v.optional(tls), "For https. The files are read for each connection."),
   }),
+  v.forward(
+    v.check(
+      ({ tls: files, url: base, allowed_origins }) =>
+        files === undefined || [base, ...allowed_origins].some((each) => /^https:/i.test(each)),
+      "has no effect without an https URL",
+    ),
+    ["tls"],
+  ),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const { headers, api_key, bearer } = dataset.value;
