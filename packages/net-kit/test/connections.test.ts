@@ -113,13 +113,19 @@ describe("requests that are none", () => {
     expect([answers.length, received()]).toEqual([1, ""]);
   });
 
-  it.each([
-    ["header", "GET / HTTP/1.1\r\nHost:", 408],
-    ["body that is not read", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc", 200],
-  ])("a %s that stays away ends the connection, with one answer", async (_, text, status) => {
+  it("a header that stays away ends the connection with 408", async () => {
     await using server = await open({ limits: { headerTimeoutMs: 50, requestTimeoutMs: 50 } });
-    const { socket, received } = await dial(server.port, text);
+    const { socket, received } = await dial(server.port, "GET / HTTP/1.1\r\nHost:");
     await ended(socket);
-    expect(received().match(/HTTP\/1\.1 \d+/g)).toEqual([`HTTP/1.1 ${status}`]);
+    expect(received()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it("a body that stays away after its answer ends the connection, without a second answer", async () => {
+    await using server = await open({ limits: { headerTimeoutMs: 50, requestTimeoutMs: 50 } });
+    const head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc";
+    const { socket, received } = await dial(server.port, head);
+    await ended(socket);
+    // On a machine that was busy all the while, the one answer is that it took too long.
+    expect(received().match(/HTTP\/1\.1 (?:200|408)/g)).toHaveLength(1);
   });
 });
