@@ -1,26 +1,35 @@
 /** Every action that is recorded, with the type of the resource that it is about (contract: audit vocabulary, spec 6). */
 export const AUDIT_ACTIONS = {
   "bridge.status": "bridge",
+  /** Each `….begin` is written before the work, outcome pending, with what was asked for. */
+  "bridge.start.begin": "bridge",
   "bridge.start": "bridge",
+  "bridge.stop.begin": "bridge",
   "bridge.stop": "bridge",
   "route.list": "route",
+  "route.inject.begin": "route",
   "route.inject": "route",
+  "route.pause.begin": "route",
   "route.pause": "route",
+  "route.resume.begin": "route",
   "route.resume": "route",
   "dlq.summary": "dlq",
   "dlq.list": "dlq",
   "dlq.read_payload": "dlq",
-  /** Before the first entry is injected again, with the ids asked for. */
   "dlq.redrive.begin": "dlq",
   "dlq.redrive": "dlq",
+  "dlq.delete.begin": "dlq",
   "dlq.delete": "dlq",
+  "dlq.delete_by_filter.begin": "dlq",
   "dlq.delete_by_filter": "dlq",
+  "dlq.purge.begin": "dlq",
   "dlq.purge": "dlq",
   /** An operator knows of the damaged files that were set aside. */
   "dlq.acknowledge_damage": "dlq",
   "outbox.summary": "outbox",
   "outbox.list": "outbox",
   /** Moving records from the outbox to the DLQ. */
+  "outbox.dead_letter.begin": "outbox",
   "outbox.dead_letter": "outbox",
   "outbox.acknowledge_damage": "outbox",
   "config.read": "config",
@@ -29,6 +38,7 @@ export const AUDIT_ACTIONS = {
   "config.txn.read": "config",
   "config.txn.patch": "config",
   "config.txn.validate": "config",
+  "config.txn.commit.begin": "config",
   "config.txn.commit": "config",
   "config.txn.rollback": "config",
   "api.describe": "api",
@@ -36,6 +46,8 @@ export const AUDIT_ACTIONS = {
   "auth.failure": "admin",
   /** A client over its limit of failures was turned away. */
   "auth.throttled": "admin",
+  /** A sink that keeps records in a chain went on after something went wrong; written by the sink itself. */
+  "audit.resumed": "audit",
 } as const satisfies Record<string, string>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;

@@ -15,7 +15,10 @@ export interface AuditorOptions {
   readonly sinks?: readonly AuditSink[] | undefined;
 }
 
-/** Records what operators do. Disposing it writes what is still merged and waits for the sinks, within a bound. */
+/**
+ * Records what operators do. Disposing it writes what is still merged, waits for the sinks within a bound, and disposes
+ * those that can be.
+ */
 export interface Auditor extends AsyncDisposable {
   /**
    * Stamps the entry and hands it to every sink. Resolves when each has kept it, has failed, or has taken 5 seconds;
@@ -51,7 +54,7 @@ export function createAuditor({ clock, logger, sinks = [logSink(logger)] }: Audi
     [Symbol.asyncDispose]: async () => {
       windows[Symbol.dispose]();
       await endWindow();
-      await Promise.all(outlets.map((outlet) => outlet.idle()));
+      await Promise.all(outlets.map((outlet) => outlet.close()));
     },
   };
 }

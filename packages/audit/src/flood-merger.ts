@@ -3,7 +3,7 @@ import type { AuditEntry } from "./event.ts";
 /** Entries of one key that pass in a window; the rest is merged. */
 const PASSING = 10;
 /** Keys told apart in a window; what comes from further ones is merged as coming from many clients. */
-const MAX_KEYS = 1_000;
+const MAX_KEYS = 100;
 
 interface Client {
   passed: number;

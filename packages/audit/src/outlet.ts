@@ -37,13 +37,19 @@ export class Outlet {
     }
   }
 
-  /** Resolves when nothing is outstanding, or after the time that a caller would wait. Never rejects. */
-  async idle(): Promise<void> {
-    await inTime(Promise.allSettled(this.#outstanding)).catch(() => {});
+  /** Waits for what is outstanding, as long as a caller would, and disposes the sink. Never rejects. */
+  async close(): Promise<void> {
+    try {
+      await inTime(Promise.allSettled(this.#outstanding));
+      await inTime(Promise.resolve(this.sink[Symbol.asyncDispose]?.()));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#logger.error("audit sink was not closed", { sink: this.sink.name, error: reason });
+    }
   }
 }
 
 async function inTime(work: Promise<unknown>): Promise<void> {
-  using limit = deadline(SINK_TIMEOUT_MS, new Error(`it did not keep the event within ${SINK_TIMEOUT_MS} ms`));
+  using limit = deadline(SINK_TIMEOUT_MS, new Error(`it took longer than ${SINK_TIMEOUT_MS} ms`));
   await orAborted(work, limit.signal);
 }

@@ -5,8 +5,9 @@ import type { AuditEvent } from "./event.ts";
  * Keeps audit events. Any function will do: `{ name: "siem", write: (event) => send(event) }`.
  *
  * Events are handed over in order and without waiting for the one before; a sink that cares serialises them itself.
+ * One that can be disposed is, with the auditor, after the last event.
  */
-export interface AuditSink {
+export interface AuditSink extends Partial<AsyncDisposable> {
   /** For the log line and the count of a failure. */
   readonly name: string;
   /** Returns, or resolves, once the event is kept. */

@@ -47,8 +47,18 @@ describe("contract 6: audit events", () => {
   });
 
   it("contract 6: knows every action by name", () => {
-    expect(Object.keys(AUDIT_ACTIONS)).toHaveLength(27);
-    expect(Object.keys(AUDIT_ACTIONS).every((action) => /^[a-z]+(\.[a-z_]+){1,2}$/.test(action))).toBe(true);
+    const actions = Object.keys(AUDIT_ACTIONS);
+    for (const action of actions) {
+      expect(action).toMatch(/^[a-z]+(\.[a-z_]+){1,2}(\.begin)?$/);
+      if (action.endsWith(".begin")) expect(actions).toContain(action.slice(0, -".begin".length));
+    }
+    expect(actions).toEqual(
+      expect.arrayContaining(
+        "bridge.status bridge.start bridge.stop route.list route.inject dlq.summary dlq.list dlq.read_payload dlq.redrive.begin dlq.redrive dlq.delete dlq.delete_by_filter dlq.purge config.read config.history config.txn.create config.txn.read config.txn.patch config.txn.validate config.txn.commit config.txn.rollback api.describe auth.failure auth.throttled".split(
+          " ",
+        ),
+      ),
+    );
   });
 
   it("contract 6: without other sinks, events are lines of the structured log", async () => {
@@ -167,8 +177,8 @@ describe("contract 6: floods of auth events", () => {
     await using auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks: [keep(events)] });
     for (let n = 0; n < 100_000; n++) await auditor.record(failure(`client-${n % 50_000}`));
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(events).toHaveLength(2_001);
-    expect(events.at(-1)?.detail).toMatchObject({ count: 98_000, several_clients: true });
+    expect(events).toHaveLength(201);
+    expect(events.at(-1)?.detail).toMatchObject({ count: 99_800, several_clients: true });
   });
 
   it("writes what is still merged when it is disposed", async () => {

@@ -85,6 +85,7 @@ export function configTransactionEndpoints(transactions: ConfigTransactions): re
       method: "POST",
       path: `${ONE}/commit`,
       audit: "config.txn.commit",
+      begin: { action: "config.txn.commit.begin" },
       summary: "Writes the preview as the next version and applies it; goes on when the client disconnects.",
       refusals: { ...REFUSALS, 409: "Another hand has changed the configuration, or it cannot be written to." },
       answers: {

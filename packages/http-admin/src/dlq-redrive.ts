@@ -17,6 +17,7 @@ export function dlqRedriveEndpoint(
     path: "/api/v1/admin/dlq/redrive",
     access: "admin",
     audit: "dlq.redrive",
+    begin: { action: "dlq.redrive.begin", detail: ({ ids }) => ({ ids: [...new Set(ids)] }) },
     summary: "Delivers entries again, and deletes each once its delivery is confirmed.",
     guard: () => {
       void bridge.running;
@@ -28,9 +29,8 @@ export function dlqRedriveEndpoint(
       200: { description: "Every entry was delivered and deleted.", schema: redriven },
       207: { description: "Some entries, or all, were not; those are kept.", schema: partlyRedriven },
     },
-  }).handle(async ({ body, record }) => {
+  }).handle(async ({ body }) => {
     const ids = [...new Set(body.ids)];
-    await record("dlq.redrive.begin", "pending", { ids });
     using limit = deadline(timeoutMs, new Error(`the redrive was not done after ${timeoutMs} ms`));
     const { errors, ...counts } = await bridge.running.redrive(ids, limit.signal, replayTimeoutMs);
     const detail = { requested: ids.length, redriven: counts.redriven, failed: counts.failed };

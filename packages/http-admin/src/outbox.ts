@@ -60,6 +60,7 @@ export function outboxEndpoints(bridge: BridgeAccess, clock: Clock): readonly Ad
       path: "/api/v1/admin/outbox/dead-letter",
       access: "admin",
       audit: "outbox.dead_letter",
+      begin: { action: "outbox.dead_letter.begin", detail: ({ ids }) => ({ ids: [...new Set(ids)] }) },
       summary: "Moves records to the DLQ, such as one that holds up its ordering key.",
       guard: () => {
         void bridge.outbox;

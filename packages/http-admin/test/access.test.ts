@@ -3,32 +3,13 @@ import { silentLogger, systemClock } from "@bridge/ports";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { createAdminApp } from "../src/index.ts";
-import { type Admin, ADMIN_KEY, startAdmin } from "./admin.ts";
+import { ADMIN_KEY, startAdmin } from "./admin.ts";
 import { deadLetter, keep, makeBridge } from "./bridge.ts";
-
-/** Method, path, body and action of every endpoint. */
-const CALLS = [
-  ["GET", "/bridge", undefined, "bridge.status"],
-  ["POST", "/bridge/start", undefined, "bridge.start"],
-  ["POST", "/bridge/stop", undefined, "bridge.stop"],
-  ["GET", "/routes", undefined, "route.list"],
-  ["POST", "/routes/alarms/inject", { subject: "s" }, "route.inject"],
-  ["GET", "/dlq", undefined, "dlq.summary"],
-  ["GET", "/dlq/messages", undefined, "dlq.list"],
-  ["GET", "/dlq/messages/e1", undefined, "dlq.read_payload"],
-  ["POST", "/dlq/redrive", { ids: ["e1"] }, "dlq.redrive"],
-  ["POST", "/dlq/delete", { ids: ["e1"] }, "dlq.delete"],
-  ["POST", "/dlq/delete-by-filter", { route_id: "alarms" }, "dlq.delete_by_filter"],
-  ["POST", "/dlq/purge", { confirm_purge_all: true }, "dlq.purge"],
-] as const;
-
-function tell(admin: Admin): (readonly [string, string])[] {
-  return admin.events.map(({ action, outcome }) => [action, outcome] as const);
-}
+import { CALLS } from "./calls.ts";
 
 describe("spec 5: authentication", () => {
-  it.each(CALLS)("spec 5.3: %s %s needs the admin key", async (method, path, body) => {
-    await using admin = await startAdmin();
+  it.each(CALLS)("spec 5.3: $method $path needs the admin key", async ({ method, path, body }) => {
+    await using admin = await startAdmin({ outbox: true });
     await keep(admin, deadLetter("e1"));
     for (const headers of [
       {},
@@ -40,7 +21,7 @@ describe("spec 5: authentication", () => {
       expect(refused.headers.get("WWW-Authenticate")).toBe('Bearer realm="bridge-admin"');
     }
     const bearer = { headers: { Authorization: `Bearer ${ADMIN_KEY}` } };
-    expect((await admin.call(method, path, body, bearer)).status).toBe(200);
+    expect((await admin.call(method, path, body, bearer)).status).not.toBe(401);
   });
 
   it("spec 5.6: a failure is recorded with the peer as actor, and over the limit it is 429", async () => {
@@ -88,100 +69,6 @@ describe("spec 5: authentication", () => {
 
   it("spec 5.8: the origin * is refused", async () => {
     await expect(startAdmin({ corsOrigins: ["*"], started: false })).rejects.toThrow("CORS origin");
-  });
-});
-
-describe("spec 6: audit", () => {
-  it.each(CALLS)("%s %s is recorded as its action", async (method, path, body, action) => {
-    await using admin = await startAdmin();
-    await keep(admin, deadLetter("e1"));
-    expect((await admin.call(method, path, body)).status).toBe(200);
-    expect(admin.events.at(-1)).toMatchObject({
-      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
-      action,
-      actor: "admin",
-      resource_type: action.split(".")[0],
-      outcome: "success",
-      detail: { client_addr: "127.0.0.1" },
-    });
-    expect(admin.events).toHaveLength(action === "dlq.redrive" ? 2 : 1);
-  });
-
-  it("the resource is the instance, the route or the entry that the path names", async () => {
-    await using admin = await startAdmin();
-    await admin.call("GET", "/bridge");
-    await admin.call("POST", "/routes/nothing/inject", { subject: "s" });
-    await admin.call("GET", "/dlq/messages/e1");
-    await admin.call("GET", "/dlq");
-    expect(admin.events.map((event) => event.resource_id)).toEqual(["plant-7-a", "nothing", "e1", ""]);
-  });
-
-  it("contract 6: 4xx and 5xx after authentication are the action with outcome failure", async () => {
-    await using admin = await startAdmin();
-    await admin.call("POST", "/routes/nothing/inject", { subject: "s" });
-    await admin.call("GET", "/dlq/messages?limit=0");
-    await admin.call("GET", "/dlq/messages/nothing");
-    await admin.call("POST", "/dlq/purge", "x".repeat(2_000_000));
-    await admin.call("GET", "/bridge/stop");
-    await admin.call("POST", "/bridge/stop");
-    await admin.call("POST", "/dlq/redrive", { ids: ["e1"] });
-    expect(tell(admin)).toEqual([
-      ["route.inject", "failure"],
-      ["dlq.list", "failure"],
-      ["dlq.read_payload", "failure"],
-      ["dlq.purge", "failure"],
-      ["bridge.stop", "failure"],
-      ["bridge.stop", "success"],
-      ["dlq.redrive", "failure"],
-    ]);
-  });
-
-  it("an unknown path has no action, and is not recorded", async () => {
-    await using admin = await startAdmin();
-    expect((await admin.call("GET", "/nothing")).status).toBe(404);
-    expect(admin.events).toEqual([]);
-  });
-
-  it("contract 6: reading the OpenAPI document is api.describe", async () => {
-    await using admin = await startAdmin();
-    const get = (headers: Record<string, string>): Promise<Response> =>
-      fetch(`${admin.url}/api/v1/openapi.json`, { headers });
-    expect((await get({})).status).toBe(401);
-    expect((await get({ "X-API-Key": ADMIN_KEY })).status).toBe(200);
-    expect(admin.events.at(-1)).toMatchObject({ action: "api.describe", resource_type: "api", outcome: "success" });
-  });
-
-  it("no record holds a payload, a key, a header value or a body", async () => {
-    await using admin = await startAdmin();
-    const canary = "canary-0123456789";
-    const payload = Buffer.from(canary).toString("base64");
-    await admin.call("POST", "/routes/alarms/inject", { subject: canary, payload, headers: { a: canary } });
-    await admin.call("POST", "/routes/alarms/inject", {
-      subject: canary,
-      payload: `${canary}!`,
-      headers: { a: [canary] },
-    });
-    await admin.call("POST", "/dlq/purge", { confirm_purge_all: canary });
-    await admin.call("GET", "/bridge", undefined, { headers: { "X-API-Key": canary, "X-Correlation-ID": canary } });
-    const { envelope } = deadLetter("e1");
-    await keep(admin, deadLetter("e1", { subject: canary, envelope: { ...envelope, headers: { a: canary } } }));
-    await admin.call("GET", "/dlq/messages/e1");
-    await admin.call("POST", "/dlq/redrive", { ids: ["e1"] });
-    expect(admin.events.length).toBeGreaterThan(6);
-    for (const secret of [canary, payload, ADMIN_KEY]) expect(JSON.stringify(admin.events)).not.toContain(secret);
-    expect(admin.errors).toEqual([]);
-  });
-
-  it("a sink that fails fails no request", async () => {
-    const auditor = createAuditor({
-      clock: systemClock,
-      logger: silentLogger,
-      sinks: [{ name: "broken", write: () => Promise.reject(new Error("no disk")) }],
-    });
-    await using admin = await startAdmin({ auditor });
-    expect((await admin.call("GET", "/bridge")).status).toBe(200);
-    expect(auditor.failures().get("broken")).toBe(1);
-    await auditor[Symbol.asyncDispose]();
   });
 });
 

@@ -37,14 +37,12 @@ export interface Reply<Status extends number = number, Body = unknown> {
 }
 
 /** A request that has passed all checks, decoded. */
-interface Call<Params, Query, Body, Action extends string> {
+interface Call<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   /** The name of the key that was shown; empty when none had to be. */
   readonly actor: string;
-  /** Writes an audit record of its own about this call, besides the one at its end. Never rejects. */
-  readonly record: (action: Action, outcome: Outcome, detail: Detail) => Promise<void>;
 }
 
 type Replies<Answers> = {
@@ -70,6 +68,15 @@ interface EndpointRow<
   readonly summary: string;
   /** The action that is recorded for each call that was let in. Absent: calls are not recorded. */
   readonly audit?: Action;
+  /**
+   * For what has effects outside of the call: the action that is recorded, outcome pending, when all checks are passed
+   * and before the work begins. A process that ends in between leaves this.
+   */
+  readonly begin?: {
+    readonly action: Action;
+    /** What was asked for. Default: nothing that the action and the resource do not say. */
+    readonly detail?: (body: Decoded<Body>) => Detail;
+  };
   /** The resource that the record names. Default: none. */
   readonly resourceId?: (params: PathParams<Path>) => string;
   /** On every answer to this path, refusals included. */
@@ -95,17 +102,18 @@ export type Endpoint<Action extends string = string> = Omit<
     GenericSchema | undefined,
     Readonly<Record<number, Answer>>
   >,
-  "resourceId" | "guard" | "params"
+  "resourceId" | "guard" | "params" | "begin"
 > & {
+  readonly begin?: { readonly action: Action; readonly detail?: (body: unknown) => Detail };
   readonly params?: Readonly<Record<string, string>>;
   readonly resourceId?: (params: Readonly<Record<string, string>>) => string;
   readonly guard?: (params: Readonly<Record<string, string>>) => void;
-  readonly handle: (call: Call<Readonly<Record<string, string>>, unknown, unknown, Action>) => Promise<Reply> | Reply;
+  readonly handle: (call: Call<Readonly<Record<string, string>>, unknown, unknown>) => Promise<Reply> | Reply;
 };
 
 /** What an endpoint does with a call that has passed every check. */
-type Handler<Path extends string, Query, Body, Answers, Action extends string> = (
-  call: Call<PathParams<Path>, Decoded<Query>, Decoded<Body>, Action>,
+type Handler<Path extends string, Query, Body, Answers> = (
+  call: Call<PathParams<Path>, Decoded<Query>, Decoded<Body>>,
 ) => Promise<Replies<Answers>> | Replies<Answers>;
 
 /**
@@ -123,7 +131,7 @@ export type EndpointFactory<Action extends string> = <
   row: EndpointRow<Path, Action, Query, Body, Answers>,
 ) => {
   // A step of its own, because the types of the replies are those of the schemas only once these are known.
-  readonly handle: (handle: Handler<Path, Query, Body, Answers, Action>) => Endpoint<Action>;
+  readonly handle: (handle: Handler<Path, Query, Body, Answers>) => Endpoint<Action>;
 };
 
 /** For a table whose calls are recorded as these actions. */

@@ -134,17 +134,14 @@ async function run<Action extends string>(
   row: Endpoint<Action>,
   { request, params }: Exchange<Action>,
   actor: string,
-  record: (action: Action, outcome: Outcome, detail: Detail) => Promise<void>,
+  record: (action: Action, outcome: Outcome, detail: Detail | undefined) => Promise<void>,
 ): Promise<Reply> {
   row.guard?.(params);
   const bytes = row.body === undefined ? await discardBody(request) : await readBody(request);
-  return row.handle({
-    params,
-    query: row.query && decodeQuery(row.query, new URL(request.url).searchParams),
-    body: row.body && bytes && decodeBody(row.body, bytes),
-    actor,
-    record,
-  });
+  const query = row.query && decodeQuery(row.query, new URL(request.url).searchParams);
+  const body = row.body && bytes && decodeBody(row.body, bytes);
+  if (row.begin !== undefined) await record(row.begin.action, "pending", row.begin.detail?.(body));
+  return row.handle({ params, query, body, actor });
 }
 
 function methodNotAllowed(rows: readonly Endpoint[]): HttpError {

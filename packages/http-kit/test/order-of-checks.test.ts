@@ -169,7 +169,7 @@ describe("spec 6: what is recorded of calls", () => {
     ]);
   });
 
-  it("what a handler records itself comes before the record of the call", async () => {
+  it("contract 6: what changes something is recorded as pending before the work, and with its outcome after it", async () => {
     await using server = await startServer();
     const response = await server.call("/api/v1/admin/things", { method: "POST", body: '{"names":["a","bad"]}' });
     expect(response.status).toBe(207);

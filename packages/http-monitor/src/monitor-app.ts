@@ -61,9 +61,11 @@ export function createMonitorApp(options: MonitorAppOptions): Hono {
   const clock = options.clock ?? systemClock;
   const metrics = async (): Promise<string> => {
     const bridge = supervisor();
-    if (bridge === undefined) return renderServerMetrics(servers());
+    const ofServers = renderServerMetrics(servers());
+    if (bridge === undefined) return ofServers;
     const waiting = await waitingIn(bridge.outbox(), clock);
-    return renderMetrics(bridge.stats(), bridge.view(), waiting) + renderServerMetrics(servers());
+    const surroundings = { auditFailures: options.auditor.failures(), waiting };
+    return renderMetrics(bridge.stats(), bridge.view(), surroundings) + ofServers;
   };
   return serve<never>({
     server: "monitor",

@@ -1,3 +1,3 @@
-export { type Waiting } from "./metrics.ts";
+export { type Surroundings, type Waiting } from "./metrics.ts";
 export { renderMetrics } from "./render-metrics.ts";
 export { renderServerMetrics, type ServerStats } from "./server-metrics.ts";

@@ -16,7 +16,15 @@ export interface Metric {
   readonly name: `bridge_${string}`;
   readonly type: MetricType;
   readonly help: string;
-  readonly read: (stats: BridgeStats, view: BridgeView, waiting?: readonly Waiting[]) => readonly Sample[];
+  readonly read: (stats: BridgeStats, view: BridgeView, surroundings: Surroundings) => readonly Sample[];
+}
+
+/** What is known around the engine, in the process that it runs in. */
+export interface Surroundings {
+  /** Audit events that did not reach a sink, by its name. */
+  readonly auditFailures?: ReadonlyMap<string, number>;
+  /** What the outbox holds, where that is known. */
+  readonly waiting?: readonly Waiting[] | undefined;
 }
 
 /** The records of one route and binding that wait in the outbox. */
@@ -104,7 +112,7 @@ export const METRICS: readonly Metric[] = [
     name: "bridge_outbox_oldest_age_seconds",
     type: "gauge",
     help: "How long the oldest leg in the outbox has been there; 0 when none is.",
-    read: (stats, view, waiting) => (waiting === undefined ? [] : ages(stats, view, waiting)),
+    read: (stats, view, { waiting }) => (waiting === undefined ? [] : ages(stats, view, waiting)),
   },
   {
     name: "bridge_legs_total",
@@ -219,6 +227,12 @@ export const METRICS: readonly Metric[] = [
     type: "gauge",
     help: "Subscriptions that the broker has acknowledged.",
     read: perSessionView((session) => session.subscriptionsActive),
+  },
+  {
+    name: "bridge_audit_failures_total",
+    type: "counter",
+    help: "Audit events that a sink did not keep, or not in time.",
+    read: (_, __, { auditFailures = [] }) => Array.from(auditFailures, ([sink, value]) => ({ labels: { sink }, value })),
   },
   {
     name: "bridge_adapter",

@@ -6,8 +6,13 @@ import { exposition } from "../src/exposition.ts";
 import { type ParsedFamily, parseExposition } from "./parse-exposition.ts";
 import { leg, session, stats, view, waiting } from "./samples.ts";
 
+const auditFailures = new Map([
+  ["log", 0],
+  ["file", 23],
+]);
+
 const read = (some: Partial<BridgeStats> = {}, seen: Partial<BridgeView> = {}): ReadonlyMap<string, ParsedFamily> =>
-  parseExposition(renderMetrics({ ...stats, ...some }, { ...view, ...seen }, waiting));
+  parseExposition(renderMetrics({ ...stats, ...some }, { ...view, ...seen }, { auditFailures, waiting }));
 
 const values = (family: ParsedFamily | undefined, label: string): Record<string, number> =>
   Object.fromEntries((family?.samples ?? []).map(({ labels, value }) => [labels[label] ?? "", value]));
@@ -63,6 +68,7 @@ describe("the table of metrics", () => {
       "bridge_session_has_lease gauge session",
       "bridge_session_subscriptions_wanted gauge session",
       "bridge_session_subscriptions_active gauge session",
+      "bridge_audit_failures_total counter sink",
       "bridge_adapter untyped part id counter",
     ]);
   });
@@ -86,6 +92,7 @@ describe("the table of metrics", () => {
     expect(values(metrics.get("bridge_session_subscriptions_wanted"), "session")).toEqual({ broker: 21 });
     expect(values(metrics.get("bridge_session_subscriptions_active"), "session")).toEqual({ broker: 22 });
     expect(values(metrics.get("bridge_adapter"), "counter")).toEqual({ resent: 16, reconnects: 17, bytes: 18 });
+    expect(values(metrics.get("bridge_audit_failures_total"), "sink")).toEqual({ log: 0, file: 23 });
     expect(only(metrics.get("bridge_dlq_redrives_total"))).toBe(19);
     expect(only(metrics.get("bridge_dlq_redrive_failures_total"))).toBe(20);
     expect(only(metrics.get("bridge_unaccounted_messages"))).toBe(0);

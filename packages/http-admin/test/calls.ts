@@ -1,0 +1,39 @@
+/** A call of an endpoint that does something, of a bridge with an outbox and the dead letter `e1`. */
+export interface SampleCall {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Below `/api/v1/admin`. */
+  readonly path: string;
+  readonly body?: object;
+  readonly action: string;
+  /** Default: 200, with outcome `success`. */
+  readonly status?: number;
+  readonly outcome?: string;
+}
+
+/** One call of every endpoint. */
+export const CALLS: readonly SampleCall[] = [
+  { method: "GET", path: "/bridge", action: "bridge.status" },
+  { method: "POST", path: "/bridge/start", action: "bridge.start" },
+  { method: "POST", path: "/bridge/stop", action: "bridge.stop" },
+  { method: "GET", path: "/routes", action: "route.list" },
+  { method: "POST", path: "/routes/alarms/inject", body: { subject: "s" }, action: "route.inject" },
+  { method: "POST", path: "/routes/alarms/pause", action: "route.pause" },
+  { method: "POST", path: "/routes/alarms/resume", action: "route.resume" },
+  { method: "GET", path: "/dlq", action: "dlq.summary" },
+  { method: "GET", path: "/dlq/messages", action: "dlq.list" },
+  { method: "GET", path: "/dlq/messages/e1", action: "dlq.read_payload" },
+  { method: "POST", path: "/dlq/redrive", body: { ids: ["e1"] }, action: "dlq.redrive" },
+  { method: "POST", path: "/dlq/delete", body: { ids: ["e1"] }, action: "dlq.delete" },
+  { method: "POST", path: "/dlq/delete-by-filter", body: { route_id: "alarms" }, action: "dlq.delete_by_filter" },
+  { method: "POST", path: "/dlq/purge", body: { confirm_purge_all: true }, action: "dlq.purge" },
+  { method: "GET", path: "/outbox", action: "outbox.summary" },
+  { method: "GET", path: "/outbox/messages", action: "outbox.list" },
+  {
+    method: "POST",
+    path: "/outbox/dead-letter",
+    body: { ids: ["not-there"] },
+    action: "outbox.dead_letter",
+    status: 207,
+    outcome: "failure",
+  },
+];
