@@ -86,7 +86,13 @@ function sectionsOf({
     },
     audit: {
       log: audit.log,
-      file: audit.file && { path: audit.file.path, maxBytes: audit.file.max_bytes, keep: audit.file.keep },
+      file: audit.file && {
+        path: audit.file.path,
+        maxBytes: audit.file.max_bytes,
+        keep: audit.file.keep,
+        // An empty one is none, as with API keys.
+        hmacKey: audit.file.hmac_key || undefined,
+      },
     },
   };
 }

@@ -64,7 +64,15 @@ export interface HttpSection {
 
 export interface AuditSection {
   readonly log: boolean;
-  readonly file: { readonly path: string; readonly maxBytes: number | undefined; readonly keep: number } | undefined;
+  readonly file:
+    | {
+        readonly path: string;
+        readonly maxBytes: number;
+        readonly keep: number;
+        /** A secret. Absent: hashes are plain. */
+        readonly hmacKey: string | undefined;
+      }
+    | undefined;
 }
 
 export type StoreRole = "dlq" | "outbox" | "lease";

@@ -93,7 +93,7 @@ describe("a document in which nothing is wrong", () => {
     const document = withValue("audit", { log: false, file: { path: "audit.jsonl", max_bytes: 1_000_000 } });
     expect(parseConfig(document, registry).audit).toEqual({
       log: false,
-      file: { path: "audit.jsonl", maxBytes: 1_000_000, keep: 10 },
+      file: { path: "audit.jsonl", maxBytes: 1_000_000, keep: 10, hmacKey: undefined },
     });
   });
 

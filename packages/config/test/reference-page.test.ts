@@ -16,7 +16,7 @@ describe("the configuration reference", () => {
     expect(page).toMatch(/^\| `topics\[\]\.qos` \| `0`, `1`, `2` \| `1` \| /m);
     expect(page).toMatch(/^\| `policy\.backoff\.jitter` \| number from 0 to 1 \| `0\.2` \| /m);
     expect(page).toMatch(/^\| `policy\.max_replay_attempts` \| integer, at least 1 \| `5` \| /m);
-    expect(page).toMatch(/^\| `file\.max_bytes` \| integer, at least 4096 \| {2}\| /m);
+    expect(page).toMatch(/^\| `file\.max_bytes` \| integer, at least 4096 \| `67108864` \| /m);
     expect(page).toMatch(/^\| `bindings` \| list of ids \| required \| /m);
   });
 

@@ -1,13 +1,8 @@
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { chmodSync, closeSync, openSync, renameSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { FileKind } from "./file-kind.ts";
+import { syncFolder } from "./folder.ts";
 import { migrate } from "./migrate.ts";
-
-/** Makes the folder that is to hold `path`, for its owner only, unless it is there. */
-export function makeFolder(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-}
 
 /** Makes an empty file of its kind, for its owner only. A crash leaves a whole file or none. */
 export function createFile(path: string, kind: FileKind): void {
@@ -22,16 +17,5 @@ export function createFile(path: string, kind: FileKind): void {
     db.close();
   }
   renameSync(draft, path);
-  syncFolder(dirname(path));
-}
-
-/** Makes the names in a folder durable. Windows cannot, and need not. */
-function syncFolder(folder: string): void {
-  if (process.platform === "win32") return;
-  const handle = openSync(folder, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
+  syncFolder(path);
 }

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { BridgeError, type StoreHealth } from "@bridge/ports";
 import { Checkpointer } from "./checkpointer.ts";
 import { isLogFull } from "./connection.ts";
-import { makeFolder } from "./create-file.ts";
+import { makeFolder } from "./folder.ts";
 import { FileFault } from "./file-fault.ts";
 import { lockFile } from "./file-lock.ts";
 import { type DiskSync, diskSync, GroupCommit } from "./group-commit.ts";

@@ -1,6 +1,8 @@
 export { FileDatabase, type FileDatabaseOptions } from "./file-database.ts";
+export { FileFault } from "./file-fault.ts";
 export { type FileKind } from "./file-kind.ts";
-export { tryLockFile } from "./file-lock.ts";
+export { lockFile, tryLockFile } from "./file-lock.ts";
+export { makeFolder, syncFolder } from "./folder.ts";
 export { packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
 export { sweepEvery } from "./sweep.ts";
 export { type Job } from "./transaction.ts";

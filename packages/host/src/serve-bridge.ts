@@ -1,4 +1,3 @@
-import { createAuditor, logSink } from "@bridge/audit";
 import {
   type BridgeConfig,
   type ConfigTransactions,
@@ -19,6 +18,7 @@ import type { Flags } from "./flags.ts";
 import type { HostProcess } from "./host-process.ts";
 import { openLog } from "./log.ts";
 import { messageOf } from "./message-of.ts";
+import { openAuditor } from "./open-auditor.ts";
 import { openServers, type Servers } from "./open-servers.ts";
 import { shutDown } from "./shut-down.ts";
 import { confirmRunning, tellUnconfirmed } from "./unconfirmed-commit.ts";
@@ -69,12 +69,7 @@ interface Parts {
 
 async function serve({ source, config, onConfig, keys, registry, host, watch, logger }: Parts): Promise<Ending> {
   const seams = { clock: systemClock, random: systemRandom(), logger };
-  if (config.audit.file !== undefined) {
-    logger.warn("audit.file has no effect: this version writes audit events to the log only");
-  }
-  // Audit events are no diagnostics: they are logged whatever the level of the log is.
-  const sinks = config.audit.log ? [logSink(openLog(host.stderr, "info"))] : [];
-  const auditor = createAuditor({ ...seams, sinks });
+  const auditor = await openAuditor(config.audit, seams, host.stderr);
   const supervisor = createSupervisor({ ...seams, config, registry, onConfig });
   const { store } = source;
   const confirm = (version: number): void => void confirmRunning(store, version, logger);

@@ -1,18 +1,39 @@
-import { describe, integer, text } from "@bridge/ports/options";
+import { describe, integer, secret, text } from "@bridge/ports/options";
 import * as v from "valibot";
 
-/** The `audit` block: where audit events go. */
+const MIN_KEY_LENGTH = 32;
+
+/** The `audit` block: where audit events go, besides each other. It is read at the start of the process. */
 export const auditSchema = v.strictObject({
   log: describe(v.optional(v.boolean(), true), "Whether audit events are written to the log."),
   file: describe(
     v.optional(
       v.strictObject({
-        path: describe(text(), "The file that events are appended to, one line of JSON each."),
-        max_bytes: describe(
-          v.optional(integer(4096)),
-          "The size, in bytes, at which a new file is begun. Default: never.",
+        path: describe(
+          text(),
+          "The file that events are appended to, one line of JSON each, chained by hashes. A relative path starts at the working directory; the folder is made if missing.",
         ),
-        keep: describe(v.optional(integer(1, 1000), 10), "How many full files are kept beside the current one."),
+        max_bytes: describe(
+          v.optional(integer(4096), 64 * 1024 * 1024),
+          "The size, in bytes, at which a new file is begun. The full one gets the number of its last record as a suffix.",
+        ),
+        keep: describe(
+          v.optional(integer(1, 1000), 10),
+          "How many full files are kept beside the current one; older ones are deleted.",
+        ),
+        hmac_key: describe(
+          v.optional(
+            v.pipe(
+              secret(),
+              v.check(
+                (key) => key === "" || key.length >= MIN_KEY_LENGTH,
+                `an HMAC key has at least ${MIN_KEY_LENGTH} characters`,
+              ),
+            ),
+            "",
+          ),
+          "A key of at least 32 characters, with which the hashes become HMACs: who has not got it cannot forge the file. Empty: plain SHA-256.",
+        ),
       }),
     ),
     "An audit file, in addition to the log.",

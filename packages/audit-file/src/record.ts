@@ -1,0 +1,55 @@
+import { createHmac, hash as digest } from "node:crypto";
+import type { AuditEvent } from "@bridge/audit";
+
+/** A place in the chain: the number of a record and its hash. */
+export interface Link {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** What the first record of all follows. */
+export const GENESIS: Link = { seq: 0, hash: "0".repeat(64) };
+
+/** A line of the file, read. */
+export interface ChainRecord extends Link {
+  /** The hash of the record before. */
+  readonly prev: string;
+  /** Whether the hash is an HMAC. */
+  readonly keyed: boolean;
+  /** What was hashed: the bytes of the line before its last field. */
+  readonly hashed: Buffer;
+}
+
+const TRAILER = /^,"(hash|hmac)":"([0-9a-f]{64})"\}$/;
+const TRAILER_BYTES = 75;
+const PLACE = /,"seq":([1-9]\d{0,15}),"prev":"([0-9a-f]{64})"$/;
+const PLACE_BYTES = 108;
+
+/**
+ * The line of an event behind `after`, without its line break: the event's fields, `seq`, `prev`, and last `hash`, the
+ * SHA-256 of the bytes of the line before that field; with a key `hmac`, their HMAC-SHA-256.
+ */
+export function seal(event: AuditEvent, after: Link, key: string | undefined): { line: string; link: Link } {
+  const seq = after.seq + 1;
+  const hashed = `${JSON.stringify(event).slice(0, -1)},"seq":${seq},"prev":"${after.hash}"`;
+  const hash = hashOf(hashed, key);
+  return { line: `${hashed},"${key === undefined ? "hash" : "hmac"}":"${hash}"}`, link: { seq, hash } };
+}
+
+/** `undefined` for a line that is no record. Its hash is not checked. */
+export function readRecord(line: Buffer): ChainRecord | undefined {
+  const end = line.length - TRAILER_BYTES;
+  const [, kind, hash] = TRAILER.exec(line.toString("latin1", Math.max(0, end))) ?? [];
+  const [, seq, prev] = PLACE.exec(line.toString("latin1", Math.max(0, end - PLACE_BYTES), Math.max(0, end))) ?? [];
+  if (hash === undefined || prev === undefined) return undefined;
+  return { seq: Number(seq), prev, hash, keyed: kind === "hmac", hashed: line.subarray(0, end) };
+}
+
+/** Whether the hash of the record is that of its bytes, with one of the keys if it is an HMAC. */
+export function isIntact({ hashed, hash, keyed }: ChainRecord, keys: readonly string[]): boolean {
+  return keyed ? keys.some((key) => hashOf(hashed, key) === hash) : hashOf(hashed, undefined) === hash;
+}
+
+function hashOf(data: string | Uint8Array, key: string | undefined): string {
+  return key === undefined ? digest("sha256", data, "hex") : createHmac("sha256", key).update(data).digest("hex");
+}

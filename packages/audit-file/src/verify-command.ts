@@ -1,0 +1,90 @@
+import { readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { type Verification, verifyFiles } from "./verify.ts";
+
+const USAGE = `usage: bridge-audit verify [-head HASH] [-key-file FILE]... FILE...
+
+  -head HASH      the hash of a record, from the log: finds a tail that was cut off
+  -key-file FILE  the key of the HMACs; may be repeated when there was another one before
+
+The files of one chain, in any order. Exit codes: 0 no break, 1 a break, 2 wrong usage or a file that cannot be read.
+`;
+
+/** Where the command writes. */
+export interface Output {
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown };
+}
+
+/** `bridge-audit`: resolves to its exit code. */
+export async function bridgeAudit(args: readonly string[], { stdout, stderr }: Output): Promise<0 | 1 | 2> {
+  const asked = parse(args);
+  if (typeof asked === "string") {
+    stderr.write(asked === "" ? USAGE : `bridge-audit: ${asked}\n\n${USAGE}`);
+    return 2;
+  }
+  if (asked.help) {
+    stdout.write(USAGE);
+    return 0;
+  }
+  try {
+    const keys = await Promise.all(asked.keyFiles.map(readKey));
+    const result = await verifyFiles(asked.files, { keys, head: asked.head });
+    for (const line of report(result)) stdout.write(`${line}\n`);
+    return result.break === undefined ? 0 : 1;
+  } catch (error) {
+    stderr.write(`bridge-audit: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 2;
+  }
+}
+
+interface Asked {
+  readonly files: readonly string[];
+  readonly keyFiles: readonly string[];
+  readonly head: string | undefined;
+  readonly help: boolean;
+}
+
+/** What is asked for, or what is wrong with the asking. */
+function parse(args: readonly string[]): Asked | string {
+  try {
+    const { values, positionals } = parseArgs({
+      // One dash or two, as the bridge takes them.
+      args: args.map((arg) => (/^-[a-z]/.test(arg) ? `-${arg}` : arg)),
+      options: { head: { type: "string" }, "key-file": { type: "string", multiple: true }, help: { type: "boolean" } },
+      allowPositionals: true,
+    });
+    const [command, ...files] = positionals;
+    const { head, "key-file": keyFiles = [], help = false } = values;
+    if (help) return { files, keyFiles, head, help };
+    if (command !== "verify") return command === undefined ? "" : `unknown command ${JSON.stringify(command)}`;
+    if (files.length === 0) return "no files were named";
+    if (head !== undefined && !/^[0-9a-f]{64}$/i.test(head)) return "-head takes the 64 hexadecimal digits of a hash";
+    return { files, keyFiles, head, help };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** As `${file:…}` of a configuration reads it: without its last line break. */
+async function readKey(path: string): Promise<string> {
+  const key = (await readFile(path, "utf8")).replace(/\r?\n$/, "");
+  if (key === "") throw new Error(`${path} holds no key`);
+  return key;
+}
+
+function* report(result: Verification): Generator<string> {
+  for (const { path, first, last } of result.files)
+    yield first === 0 ? `${path}: no records` : `${path}: records ${first} to ${last}`;
+  for (const { file, line, seq, lost, tornBytes } of result.resumed) {
+    const found = [
+      ...(lost > 0 ? [`${lost} events could not be written`] : []),
+      ...(tornBytes > 0 ? [`a torn line of ${tornBytes} bytes was cut off`] : []),
+    ];
+    yield `${file}:${line}: the bridge went on with record ${seq}${found.length > 0 ? `: ${found.join(", ")}` : ""}`;
+  }
+  if (result.torn !== undefined)
+    yield `${result.torn.file}: the last line, ${result.torn.bytes} bytes, was not written to its end, as a crash leaves it`;
+  if (result.break !== undefined) yield `BREAK ${result.break.file}:${result.break.line}: ${result.break.message}`;
+  else yield `ok: ${result.records} records, head ${result.head}`;
+}
