@@ -58,9 +58,9 @@ describe("contract 6: the audit file of a bridge", () => {
 
     expect(bridge.log.some(({ msg }) => msg === "audit")).toBe(false);
     const head = String(bridge.log.findLast(({ msg }) => msg === "audit head")?.["head"]);
-    expect(await verify("-head", head, "audit.jsonl")).toEqual({
+    expect(await verify("-head", head, "audit.jsonl-lock", "audit.jsonl")).toEqual({
       code: 0,
-      said: `audit.jsonl: records 1 to 4\nok: 4 records, head ${head}\n`,
+      said: `audit.jsonl: records 1 to 4\naudit.jsonl-lock: no records\nok: 4 records, head ${head}\n`,
     });
     const path = join(folder.path, "audit.jsonl");
     writeFileSync(path, readFileSync(path, "utf8").replace("bridge.stop.begin", "bridge.stoq.begin"));

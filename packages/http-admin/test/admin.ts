@@ -17,7 +17,7 @@ export interface Admin extends AsyncDisposable, Bridge {
   readonly url: string;
   readonly events: readonly AuditEvent[];
   /** Of these, the ones of calls that are done. */
-  readonly done: readonly AuditEvent[];
+  done(): readonly AuditEvent[];
   /** What was logged at level error. */
   readonly errors: readonly unknown[];
   /** With the key; paths are below `/api/v1/admin`. A body that is no string is sent as JSON. */
@@ -66,9 +66,7 @@ export async function startAdmin({
     ...bridge,
     url: listener.url,
     events,
-    get done() {
-      return events.filter(({ action }) => !action.endsWith(".begin"));
-    },
+    done: () => events.filter(({ action }) => !action.endsWith(".begin")),
     errors,
     call: async (method, path, body, init) => {
       const response = await fetch(`${listener.url}/api/v1/admin${path}`, {

@@ -10,7 +10,7 @@ export interface SampleCall {
   readonly outcome?: string;
 }
 
-/** One call of every endpoint. */
+/** One call of every endpoint but those of the configuration. */
 export const CALLS: readonly SampleCall[] = [
   { method: "GET", path: "/bridge", action: "bridge.status" },
   { method: "POST", path: "/bridge/start", action: "bridge.start" },
@@ -36,4 +36,18 @@ export const CALLS: readonly SampleCall[] = [
     status: 207,
     outcome: "failure",
   },
+];
+
+const TRANSACTION = "/config/transactions/{txnID}";
+
+/** One call of every endpoint of the configuration, of an open transaction with a patch. */
+export const CONFIG_CALLS: readonly SampleCall[] = [
+  { method: "GET", path: "/config", action: "config.read" },
+  { method: "GET", path: "/config/history", action: "config.history" },
+  { method: "POST", path: "/config/transactions", action: "config.txn.create", status: 201 },
+  { method: "GET", path: TRANSACTION, action: "config.txn.read" },
+  { method: "PATCH", path: TRANSACTION, body: { bridge: { log_level: "debug" } }, action: "config.txn.patch" },
+  { method: "POST", path: `${TRANSACTION}/validate`, action: "config.txn.validate" },
+  { method: "POST", path: `${TRANSACTION}/commit`, action: "config.txn.commit" },
+  { method: "DELETE", path: TRANSACTION, action: "config.txn.rollback" },
 ];

@@ -79,7 +79,7 @@ describe("spec 4.8: delete by filter", () => {
       body: { deleted: count },
     });
     expect(await admin.ids()).toEqual(left);
-    expect(admin.done).toMatchObject([{ action: "dlq.delete_by_filter", detail: { deleted: count } }]);
+    expect(admin.done()).toMatchObject([{ action: "dlq.delete_by_filter", detail: { deleted: count } }]);
   });
 
   it("spec 4.8: limit 0 means no limit", async () => {
@@ -124,7 +124,7 @@ describe("spec 4.8: delete by filter", () => {
       since: "2026-01-01T16:00:00+01:00",
       limit: 5,
     });
-    expect(admin.done[0]?.detail).toEqual({
+    expect(admin.done()[0]?.detail).toEqual({
       route_id: "fan",
       since: "2026-01-01T15:00:00.000Z",
       limit: 5,
@@ -152,7 +152,7 @@ describe("spec 2.12, 4.7: purge", () => {
       await using admin = await startWithFour();
       expect((await admin.call("POST", "/dlq/purge", body)).status).toBe(400);
       expect(await admin.ids()).toHaveLength(4);
-      expect(admin.done).toMatchObject([{ action: "dlq.purge", outcome: "failure" }]);
+      expect(admin.done()).toMatchObject([{ action: "dlq.purge", outcome: "failure" }]);
     },
   );
 });

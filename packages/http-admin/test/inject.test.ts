@@ -62,7 +62,7 @@ describe("spec 2.10, 4.4: inject", () => {
     const { status, body } = await inject(admin, route, { subject: "s", id: "m-1" });
     expect(status).toBe(422);
     expect(body).toEqual({ error: expect.stringMatching(error) as string, reason, envelope_id: "m-1" });
-    expect(admin.done).toMatchObject([
+    expect(admin.done()).toMatchObject([
       {
         action: "route.inject",
         resource_type: "route",
@@ -149,7 +149,7 @@ describe("contract 2: inject, what is 400", () => {
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({ error: expect.stringContaining(error) as string });
     expect(admin.hub.channel("out").arrived).toBe(0);
-    expect(admin.done).toMatchObject([{ action: "route.inject", outcome: "failure", detail: { status: 400 } }]);
+    expect(admin.done()).toMatchObject([{ action: "route.inject", outcome: "failure", detail: { status: 400 } }]);
   });
 
   it("a body over 1 MB is 413", async () => {
@@ -194,7 +194,7 @@ describe("contract 2: bounds of inject", () => {
     await expect(answer).rejects.toThrow("aborted");
     held[Symbol.dispose]();
     await out.waitForMessages(1, soon());
-    await expect.poll(() => admin.done).toMatchObject([{ action: "route.inject", outcome: "success" }]);
+    await expect.poll(() => admin.done()).toMatchObject([{ action: "route.inject", outcome: "success" }]);
   });
 
   it("takes a slot of the route", async () => {

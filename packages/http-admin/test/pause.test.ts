@@ -26,7 +26,7 @@ describe("pausing a route", () => {
     await using admin = await startAdmin();
     await admin.call("POST", "/routes/alarms/pause");
     await admin.call("POST", "/routes/other/resume");
-    expect(admin.done).toMatchObject([
+    expect(admin.done()).toMatchObject([
       { action: "route.pause", resource_type: "route", resource_id: "alarms", outcome: "success" },
       { action: "route.resume", resource_type: "route", resource_id: "other", outcome: "failure" },
     ]);
