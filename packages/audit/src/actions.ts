@@ -26,12 +26,14 @@ export const AUDIT_ACTIONS = {
   "dlq.purge": "dlq",
   /** An operator knows of the damaged files that were set aside. */
   "dlq.acknowledge_damage": "dlq",
+  "dlq.acknowledge_damage.begin": "dlq",
   "outbox.summary": "outbox",
   "outbox.list": "outbox",
   /** Moving records from the outbox to the DLQ. */
   "outbox.dead_letter.begin": "outbox",
   "outbox.dead_letter": "outbox",
   "outbox.acknowledge_damage": "outbox",
+  "outbox.acknowledge_damage.begin": "outbox",
   "config.read": "config",
   "config.history": "config",
   "config.txn.create": "config",

@@ -16,6 +16,7 @@ function acknowledge(role: "dlq" | "outbox", store: () => DlqStore | OutboxStore
     path: `/api/v1/admin/${role}/acknowledge-damage`,
     access: "admin",
     audit: `${role}.acknowledge_damage`,
+    begin: { action: `${role}.acknowledge_damage.begin` },
     summary: "Says that the damaged files which the store has set aside are known of; nothing is deleted.",
     guard: () => void store(),
     refusals: REFUSALS,

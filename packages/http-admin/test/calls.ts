@@ -26,6 +26,8 @@ export const CALLS: readonly SampleCall[] = [
   { method: "POST", path: "/dlq/delete", body: { ids: ["e1"] }, action: "dlq.delete" },
   { method: "POST", path: "/dlq/delete-by-filter", body: { route_id: "alarms" }, action: "dlq.delete_by_filter" },
   { method: "POST", path: "/dlq/purge", body: { confirm_purge_all: true }, action: "dlq.purge" },
+  { method: "POST", path: "/dlq/acknowledge-damage", action: "dlq.acknowledge_damage" },
+  { method: "POST", path: "/outbox/acknowledge-damage", action: "outbox.acknowledge_damage" },
   { method: "GET", path: "/outbox", action: "outbox.summary" },
   { method: "GET", path: "/outbox/messages", action: "outbox.list" },
   {

@@ -232,7 +232,8 @@ export const METRICS: readonly Metric[] = [
     name: "bridge_audit_failures_total",
     type: "counter",
     help: "Audit events that a sink did not keep, or not in time.",
-    read: (_, __, { auditFailures = [] }) => Array.from(auditFailures, ([sink, value]) => ({ labels: { sink }, value })),
+    read: (_, __, { auditFailures = [] }) =>
+      Array.from(auditFailures, ([sink, value]) => ({ labels: { sink }, value })),
   },
   {
     name: "bridge_adapter",
