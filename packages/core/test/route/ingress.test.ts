@@ -93,6 +93,7 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
         const reserved = Object.keys(envelope.headers).filter((name) => name.startsWith("x-bridge."));
         expect(reserved).toEqual(envelope.id === "minted" ? [RESERVED.generatedId] : []);
       }),
+      { numRuns: 25 },
     );
   });
 });
