@@ -3,7 +3,6 @@ import type { Entry } from "./entry.ts";
 import type { Loan } from "./loans.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { payloadBytes } from "./record-rows.ts";
-import { toEntry } from "./window.ts";
 
 /** A claim with more payload than this is cut short. */
 const CLAIM_BYTES = 8 * 1024 * 1024;
@@ -32,7 +31,7 @@ export async function claim(
       };
       take();
       if (taken.length === limit || !window.canExtend(lane)) return false;
-      window.extend(lane, statements, clock);
+      window.extend(lane, statements);
       take();
       return taken.length < limit && window.canExtend(lane);
     });
@@ -50,7 +49,7 @@ export async function claimOne(
   loanMs: number,
   signal: AbortSignal,
 ): Promise<OutboxClaim | undefined> {
-  const { file, lanes, loans, window, clock } = parts;
+  const { file, lanes, loans, window } = parts;
   const loan = file.read((statements) => {
     loans.lapse();
     const row = statements.byId(id);
@@ -59,7 +58,7 @@ export async function claimOne(
     if (former !== undefined && !former.lapsed) return undefined;
     const lane = lanes.numbered(row.lane);
     if (lane === undefined) return undefined;
-    const entry = lane.queue.get(row.number) ?? former?.entry ?? toEntry(row, clock);
+    const entry = window.entryFor(lane, row);
     entry.place = "lent";
     return loans.lend(entry, lane, loanMs);
   });

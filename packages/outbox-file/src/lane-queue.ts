@@ -19,6 +19,8 @@ const byNumber = (entry: Entry): number => entry.number;
  */
 export class LaneQueue {
   readonly #entries = new Map<number, Entry>();
+  /** Entries that were lent by name and given back before their turn came: only here is told how long they wait. */
+  readonly #beyond = new Map<number, Entry>();
   readonly #keys = new Map<string, Chain>();
   // Entries that have left their place in another way are still in here, and passed over.
   readonly #ready = new BinaryHeap(byNumber);
@@ -29,11 +31,12 @@ export class LaneQueue {
   }
 
   get(number: number): Entry | undefined {
-    return this.#entries.get(number);
+    return this.#entries.get(number) ?? this.#beyond.get(number);
   }
 
   add(entry: Entry, now: number): void {
     this.#entries.set(entry.number, entry);
+    this.#beyond.delete(entry.number);
     if (entry.key !== undefined) this.#chain(entry, entry.key);
     if (entry.place !== "lent") this.#queue(entry, now);
   }
@@ -59,9 +62,11 @@ export class LaneQueue {
   giveBack(entry: Entry, now: number): void {
     entry.place = "behind";
     if (this.#entries.get(entry.number) === entry) this.#queue(entry, now);
+    else this.#beyond.set(entry.number, entry);
   }
 
   remove(entry: Entry, now: number): void {
+    this.#beyond.delete(entry.number);
     if (this.#entries.get(entry.number) !== entry) return;
     this.#entries.delete(entry.number);
     if (entry.key === undefined) return;

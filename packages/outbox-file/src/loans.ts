@@ -70,9 +70,7 @@ export class Loans {
       }
       const { entry, lane } = loan;
       loan.lapsed = true;
-      // One that is not in memory is found in the file when its turn comes.
-      if (lane.queue.get(entry.number) === entry) lane.queue.giveBack(entry, monotonic);
-      else this.end(loan);
+      lane.queue.giveBack(entry, monotonic);
     }
   }
 }

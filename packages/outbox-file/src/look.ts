@@ -1,11 +1,9 @@
 import { unpackEnvelope } from "@bridge/file-kit";
-import type { Clock, OutboxBacklog, OutboxFilter, OutboxHead, OutboxStatus, Page } from "@bridge/ports";
+import type { OutboxBacklog, OutboxFilter, OutboxHead, OutboxStatus, Page } from "@bridge/ports";
 import type { Lane } from "./lane.ts";
-import type { Loans } from "./loans.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import type { HeadRow, ReadingStatements } from "./reading-statements.ts";
 import { STATUSES } from "./record-rows.ts";
-import { waitOf } from "./window.ts";
 
 const NOTHING = new Uint8Array();
 
@@ -23,7 +21,7 @@ export function backlog({ file, lanes, window, clock }: OutboxParts): readonly O
   return file.read((statements) =>
     lanes.busy().map((lane) => {
       // Before the first claim there is nothing in memory; what waits for a retry is among the oldest.
-      if (lane.edge === 0) window.extend(lane, statements, clock);
+      if (lane.edge === 0) window.extend(lane, statements);
       return {
         routeId: lane.routeId,
         bindingId: lane.bindingId,
@@ -36,16 +34,13 @@ export function backlog({ file, lanes, window, clock }: OutboxParts): readonly O
 }
 
 /** Oldest first, over all lanes that match. */
-export function list(
-  { file, lanes, loans, clock }: OutboxParts,
-  filter: OutboxFilter,
-  page: Page,
-): readonly OutboxHead[] {
+export function list(parts: OutboxParts, filter: OutboxFilter, page: Page): readonly OutboxHead[] {
+  const { file, lanes, loans } = parts;
   return file.read((statements) => {
     loans.lapse();
     return numbersOf(lanes.busy(filter), page, statements).flatMap(({ number, lane }) => {
       const row = statements.head(number);
-      return row === undefined ? [] : [headOf(row, lane, loans, clock)];
+      return row === undefined ? [] : [headOf(row, lane, parts)];
     });
   });
 }
@@ -63,8 +58,8 @@ function numbersOf(lanes: readonly Lane[], { limit, offset }: Page, statements: 
     .slice(offset, end);
 }
 
-function headOf(row: HeadRow, lane: Lane, loans: Loans, clock: Clock): OutboxHead {
-  const loan = loans.of(row.id);
+function headOf(row: HeadRow, lane: Lane, parts: OutboxParts): OutboxHead {
+  const loan = parts.loans.of(row.id);
   return {
     id: row.id,
     routeId: lane.routeId,
@@ -74,16 +69,15 @@ function headOf(row: HeadRow, lane: Lane, loans: Loans, clock: Clock): OutboxHea
     address: row.address,
     ...(row.ordering_key !== null && { orderingKey: row.ordering_key }),
     createdAt: row.created_at,
-    dueAt: dueAtOf(row, lane, clock),
+    dueAt: dueAtOf(row, lane, parts),
     attempts: row.attempts,
     lent: loan !== undefined && !loan.lapsed,
   };
 }
 
 /** When a record may be sent, by the clock as it stands now. */
-function dueAtOf(row: HeadRow, lane: Lane, clock: Clock): number {
+function dueAtOf(row: HeadRow, lane: Lane, { window, clock }: OutboxParts): number {
   if (row.due_at === 0) return row.created_at;
-  const entry = lane.queue.get(row.number);
-  const wait = entry === undefined ? waitOf(row, clock) : entry.dueAt - clock.monotonic();
+  const wait = window.entryFor(lane, row).dueAt - clock.monotonic();
   return wait > 0 ? Math.round(clock.now() + wait) : Math.min(row.due_at, clock.now());
 }

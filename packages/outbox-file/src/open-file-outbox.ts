@@ -45,7 +45,7 @@ export function openFileOutbox(options: FileOutboxOptions): OutboxStore {
   const { path, retentionMs, maxBytes, onCorrupt, clock, random, logger } = options;
   const lanes = new Lanes();
   const loans = new Loans(clock, random);
-  const window = new Window(loans, options.window ?? WINDOW_LIMITS);
+  const window = new Window(loans, options.window ?? WINDOW_LIMITS, clock);
   const file: FileDatabase<OutboxStatements> = new FileDatabase({
     path,
     kind: OUTBOX_FILE,

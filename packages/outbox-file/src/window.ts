@@ -31,18 +31,23 @@ const RECORD_BYTES = 1_000;
 export class Window {
   readonly #loans: Loans;
   readonly #limits: WindowLimits;
+  readonly #clock: Clock;
+  /** When the file was opened, by the time of day and by the clock that nobody sets. */
+  #opened = { now: 0, monotonic: 0 };
   /** The highest number of a durable record. */
   #newest = 0;
   /** The highest number that has been given. */
   #given = 0;
 
-  constructor(loans: Loans, limits: WindowLimits) {
+  constructor(loans: Loans, limits: WindowLimits, clock: Clock) {
     this.#loans = loans;
     this.#limits = limits;
+    this.#clock = clock;
   }
 
   /** After the file has been opened. */
   reset(newest: number): void {
+    this.#opened = { now: this.#clock.now(), monotonic: this.#clock.monotonic() };
     this.#newest = newest;
     this.#given = Math.max(this.#given, newest);
   }
@@ -81,12 +86,22 @@ export class Window {
   }
 
   /** Fetches more of a lane from the file. */
-  extend(lane: Lane, statements: ReadingStatements, clock: Clock): void {
+  extend(lane: Lane, statements: ReadingStatements): void {
     const { chunk } = this.#limits;
     const rows = statements.queue(lane.number, lane.edge, this.#newest, chunk);
-    for (const row of rows) lane.queue.add(this.#loans.of(row.id)?.entry ?? toEntry(row, clock), clock.monotonic());
+    for (const row of rows) lane.queue.add(this.entryFor(lane, row), this.#clock.monotonic());
     lane.complete = rows.length < chunk;
     lane.edge = lane.complete ? this.#newest : (rows.at(-1)?.number ?? this.#newest);
+  }
+
+  /** What is known in memory of an unfinished record, or else what the file says of it. */
+  entryFor(lane: Lane, row: QueueRow): Entry {
+    const { number, id, ordering_key: key, attempts } = row;
+    return (
+      lane.queue.get(number) ??
+      this.#loans.of(id)?.entry ??
+      entryOf({ number, id, key: key ?? undefined, attempts, dueAt: this.#dueAt(row) })
+    );
   }
 
   /** The record of an entry. It is not kept in memory after that: it is on its way. */
@@ -101,15 +116,12 @@ export class Window {
     if (row === undefined) throw new BridgeError("INTERNAL", `the outbox file has no content for record ${entry.id}`);
     return recordOf(row, lane.routeId, lane.bindingId);
   }
-}
 
-export function toEntry(row: QueueRow, clock: Clock): Entry {
-  const { number, id, ordering_key: key, attempts } = row;
-  const wait = waitOf(row, clock);
-  return entryOf({ number, id, key: key ?? undefined, attempts, dueAt: wait > 0 ? clock.monotonic() + wait : 0 });
-}
-
-/** How long a record has to wait that is only in the file: never longer than it was to, however the clock was set. */
-export function waitOf({ due_at: dueAt, retry_delay: delayMs }: QueueRow, clock: Clock): number {
-  return Math.max(0, Math.min(dueAt - clock.now(), delayMs));
+  /**
+   * When a record is due of which only the file tells: never later than its delay after the file was opened, however
+   * the clock was set before, and whatever becomes of the clock after that.
+   */
+  #dueAt({ due_at: dueAt, retry_delay: delayMs }: QueueRow): number {
+    return this.#opened.monotonic + Math.max(0, Math.min(dueAt - this.#opened.now, delayMs));
+  }
 }

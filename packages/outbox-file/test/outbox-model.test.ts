@@ -8,10 +8,24 @@ import { openScratchOutbox } from "./support/scratch-outbox.ts";
 
 const SMALL: WindowLimits = { queueLength: 3, maxQueueLength: 1_000, chunk: 2, contentBytes: 20_000 };
 
-test.each<[string, WindowLimits | undefined, number]>([
-  ["all of it in memory", undefined, 25],
-  ["most of it in the file", SMALL, 40],
-])("does what a naive list does, killed now and then: %s", { timeout: 120_000 }, async (_, window, numRuns) => {
+/**
+ * Runs that failed once: lapsed loans and waits of records that were not in memory. A change of the commands makes
+ * others of them; the cases by name are in `window.test.ts` and `set-clock.test.ts`.
+ */
+const FOUND = [
+  { seed: 148_517_341, path: "63" },
+  { seed: 2_008_407_055, path: "110" },
+  { seed: 1, path: "29" },
+  { seed: 4, path: "126" },
+];
+
+type Case = [name: string, window: WindowLimits | undefined, parameters: fc.Parameters<unknown>];
+
+test.each<Case>([
+  ["all of it in memory", undefined, { numRuns: 25 }],
+  ["most of it in the file", SMALL, { numRuns: 40 }],
+  ...FOUND.map((run): Case => [`seed ${run.seed}`, SMALL, { ...run, numRuns: 1 }]),
+])("does what a naive list does, killed now and then: %s", { timeout: 120_000 }, async (_, window, parameters) => {
   await fc.assert(
     fc.asyncProperty(outboxCommands, async (commands) => {
       const options = { clock: new SuiteClock(1_767_225_600_000), window };
@@ -25,6 +39,7 @@ test.each<[string, WindowLimits | undefined, number]>([
         await real.store[Symbol.asyncDispose]();
       }
     }),
-    { numRuns },
+    // Shrinking takes minutes: it is for whoever replays the seed and path that a failure tells.
+    { ...parameters, endOnFailure: true },
   );
 });

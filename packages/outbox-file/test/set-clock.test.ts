@@ -8,6 +8,7 @@ const { signal } = new AbortController();
 const CLAIM = { ...ROUTE, limit: 10, loanMs: 60_000 };
 const DELAY_MS = 5_000;
 const HOUR_MS = 3_600_000;
+const ONE_IN_MEMORY = { queueLength: 1, maxQueueLength: 1_000, chunk: 1, contentBytes: 10_000 };
 
 /** An outbox with one record, which is to be tried again after {@link DELAY_MS}. */
 async function retrying(clock: SuiteClock): Promise<OutboxStore> {
@@ -34,6 +35,30 @@ describe.each([-HOUR_MS, HOUR_MS])("the clock is set by %i ms while a record wai
     await clock.pass(1);
     expect(await claimed(store)).toBe(1);
   });
+
+  test("so it is when the record is not in memory", async () => {
+    const clock = new SuiteClock(1_767_225_600_000);
+    await using store = openScratchOutbox({ clock, window: ONE_IN_MEMORY });
+    for (const id of ["a", "b", "c"]) await store.persist([outboxRecord(id)], signal);
+    const claim = await store.claimOne("c", 60_000, signal);
+    await store.finish([end(claim!, { kind: "retry", delayMs: DELAY_MS, attempts: 1 })], signal);
+    clock.jump(jumpMs);
+    const [head] = await store.list({}, { limit: 1, offset: 2 }, signal);
+    expect(head?.dueAt).toBe(clock.now() + DELAY_MS);
+    await clock.pass(DELAY_MS - 1);
+    expect(await claimed(store)).toBe(2);
+    await clock.pass(1);
+    expect(await claimed(store)).toBe(1);
+  });
+});
+
+test("set back before a restart, it adds nothing to the time before the first claim", async () => {
+  const clock = new SuiteClock(1_767_225_600_000);
+  const before = await retrying(clock);
+  clock.jump(-HOUR_MS);
+  await using store = await survivorOf(before, { clock });
+  await clock.pass(DELAY_MS);
+  expect(await claimed(store)).toBe(1);
 });
 
 test("set back before a restart, it adds no more than the delay to the wait", async () => {

@@ -79,6 +79,25 @@ test("a queue in which everything waits grows only so far; what is younger follo
   expect(lent.at(-1)).toBe("free");
 });
 
+test("a loan that has lapsed may be ended until the record is lent again, in memory or not", async () => {
+  const clock = new SuiteClock(1_000_000);
+  await using store = openScratchOutbox({ window: SMALL, clock });
+  await persist(store, 30);
+  const lapsing = [await store.claimOne("r28", 1_000, signal), await store.claimOne("r29", 1_000, signal)];
+  await clock.pass(1_000);
+  const heads = await store.list({}, { limit: 2, offset: 28 }, signal);
+  expect(heads.map(({ id, lent }) => ({ id, lent }))).toEqual([
+    { id: "r28", lent: false },
+    { id: "r29", lent: false },
+  ]);
+  const again = await store.claimOne("r29", 1_000, signal);
+  const ends = lapsing.map((claim) => end(claim!, { kind: "done" }));
+  expect(await store.finish(ends, signal)).toEqual([true, false]);
+  expect(await store.finish([end(again!, { kind: "done" })], signal)).toEqual([true]);
+  const rest = await store.claim(CLAIM, signal);
+  expect(rest.map(({ record }) => record.id)).toEqual(Array.from({ length: 28 }, (_, i) => `r${i}`));
+});
+
 test("one claim lends only so many bytes", async () => {
   await using store = openScratchOutbox();
   const megabyte = 1024 * 1024;
