@@ -12,6 +12,7 @@ const MESSAGES = 40;
 const SHUTDOWN_TIMEOUT_S = 10;
 
 interface Scene {
+  readonly folder: Folder;
   readonly broker: Mosquitto;
   readonly target: Target;
   readonly bridge: Binary;
@@ -88,6 +89,21 @@ const ROWS: readonly Row[] = [
     exit: 0,
   },
   {
+    when: "a swap under way",
+    target: "hangs",
+    reached: async (scene) => {
+      await someAsked(scene);
+      const { bridge, folder } = scene;
+      folder.write("bridge.yaml", folder.read("bridge.yaml").replace("max_in_flight: 10", "max_in_flight: 11"));
+      await until(
+        "swapping",
+        () => bridge.log.some(({ to }) => to === "swapping"),
+        () => bridge.log.length,
+      );
+    },
+    exit: 0,
+  },
+  {
     when: "a second signal follows",
     target: "hangs",
     reached: someAsked,
@@ -107,7 +123,7 @@ describe.skipIf(noMosquitto).concurrent.each(["direct_hold", "shared_outbox"])("
     folder.write("bridge.yaml", documentOf(mode, broker.port, target.url));
     await using bridge = folder.run();
     if (row.starting !== true) await publishTo(broker, bridge);
-    const scene: Scene = { broker, target, bridge };
+    const scene: Scene = { folder, broker, target, bridge };
     await row.reached(scene);
     const signalled = performance.now();
     bridge.kill("SIGTERM");
@@ -119,7 +135,7 @@ describe.skipIf(noMosquitto).concurrent.each(["direct_hold", "shared_outbox"])("
     target.manner = "accepts";
     await using next = folder.run();
     if (row.starting === true) await publishTo(broker, next);
-    await allArrived({ broker, target, bridge: next });
+    await allArrived({ ...scene, bridge: next });
     expect(await ask(`${await next.url("admin")}/api/v1/admin/dlq`)).toMatchObject({ body: { count: 0 } });
     expect([bridge, next].flatMap(({ log }) => log.filter(({ level }) => level === "error"))).toEqual([]);
     next.kill("SIGTERM");

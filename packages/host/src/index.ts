@@ -1,2 +1,3 @@
 export { type HostProcess } from "./host-process.ts";
 export { type BridgeApp, runBridge } from "./run-bridge.ts";
+export { type ShutdownBudgets } from "./shut-down.ts";

@@ -5,6 +5,7 @@ import { type Flags, parseFlags, usage, UsageError } from "./flags.ts";
 import type { HostProcess } from "./host-process.ts";
 import { messageOf } from "./message-of.ts";
 import { serveBridge } from "./serve-bridge.ts";
+import type { ShutdownBudgets } from "./shut-down.ts";
 import { tryMessage } from "./try-message.ts";
 
 /** What makes one program out of the bridge. */
@@ -12,6 +13,8 @@ export interface BridgeApp {
   readonly program: { readonly name: string; readonly version: string };
   /** The adapters that a configuration may name. */
   readonly plugins: Plugins;
+  /** How often a shutdown may spend `shutdown_timeout`. Default: `two`. */
+  readonly shutdownBudgets?: ShutdownBudgets;
 }
 
 /**
@@ -33,7 +36,7 @@ export async function runBridge(app: BridgeApp, host: HostProcess): Promise<numb
   }
 }
 
-async function run({ program, plugins }: BridgeApp, host: HostProcess): Promise<Ending> {
+async function run({ program, plugins, shutdownBudgets }: BridgeApp, host: HostProcess): Promise<Ending> {
   let flags: Flags;
   try {
     flags = parseFlags(host.argv.slice(2));
@@ -47,7 +50,7 @@ async function run({ program, plugins }: BridgeApp, host: HostProcess): Promise<
   const registry: Registry = createRegistry(plugins);
   if (flags.validate) return (await validateFile(flags.config, registry, host)) ? "answered" : "not_valid";
   if (flags.try !== "") return (await tryMessage(flags, registry, host)) ? "answered" : "not_valid";
-  return serveBridge(flags, registry, host);
+  return serveBridge({ flags, registry, host, budgets: shutdownBudgets });
 }
 
 function answer(text: string, host: HostProcess): Ending {

@@ -20,13 +20,20 @@ import { openLog } from "./log.ts";
 import { messageOf } from "./message-of.ts";
 import { openAuditor } from "./open-auditor.ts";
 import { openServers, type Servers } from "./open-servers.ts";
-import { shutDown } from "./shut-down.ts";
+import { shutDown, type ShutdownBudgets } from "./shut-down.ts";
 import { confirmRunning, tellUnconfirmed } from "./unconfirmed-commit.ts";
 import { untilTheEnd } from "./until-the-end.ts";
 import { type ProcessWatch, watchProcess } from "./watch-process.ts";
 
+export interface ServeOptions {
+  readonly flags: Flags;
+  readonly registry: Registry;
+  readonly host: HostProcess;
+  readonly budgets?: ShutdownBudgets | undefined;
+}
+
 /** Runs a bridge until something ends it. Never rejects: what goes wrong is logged. */
-export async function serveBridge(flags: Flags, registry: Registry, host: HostProcess): Promise<Ending> {
+export async function serveBridge({ flags, registry, host, budgets }: ServeOptions): Promise<Ending> {
   const logger = openLog(host.stderr, "info");
   using watch = watchProcess(host, () => logger);
   let inForce = emptyConfig();
@@ -48,6 +55,7 @@ export async function serveBridge(flags: Flags, registry: Registry, host: HostPr
       registry,
       host,
       watch,
+      budgets,
       logger,
     });
   } catch (error) {
@@ -64,10 +72,12 @@ interface Parts {
   readonly registry: Registry;
   readonly host: HostProcess;
   readonly watch: ProcessWatch;
+  readonly budgets: ShutdownBudgets | undefined;
   readonly logger: Logger;
 }
 
-async function serve({ source, config, onConfig, keys, registry, host, watch, logger }: Parts): Promise<Ending> {
+async function serve(parts: Parts): Promise<Ending> {
+  const { source, config, onConfig, keys, registry, host, watch, budgets, logger } = parts;
   const seams = { clock: systemClock, random: systemRandom(), logger };
   const auditor = await openAuditor(config.audit, seams, host.stderr);
   const supervisor = createSupervisor({ ...seams, config, registry, onConfig });
@@ -96,10 +106,10 @@ async function serve({ source, config, onConfig, keys, registry, host, watch, lo
     }
   } catch (error) {
     const ending = notStarted(error, logger);
-    await shutDown({ supervisor, auditor, servers }, logger);
+    await shutDown({ supervisor, auditor, servers, budgets }, logger);
     return ending;
   }
-  return untilTheEnd({ supervisor, auditor, servers, follower }, watch.asked, logger);
+  return untilTheEnd({ supervisor, auditor, servers, follower, budgets }, watch.asked, logger);
 }
 
 /** What a commit has left behind counts until the source is followed again. */

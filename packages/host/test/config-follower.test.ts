@@ -160,7 +160,7 @@ describe("spec 3.3: the shutdown", () => {
     expect(await shutDown(opened, logger)).toBe(true);
     expect(lines).toContainEqual({
       message: "a stage of the shutdown is abandoned",
-      fields: { stage: "config watch", error: "still running after 20 ms" },
+      fields: { stage: "config watch", error: "still stopping after 20 ms" },
     });
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Binary } from "./binary.ts";
@@ -17,6 +17,10 @@ export class Folder implements Disposable {
     const path = join(this.path, name);
     writeFileSync(path, text);
     return path;
+  }
+
+  read(name: string): string {
+    return readFileSync(join(this.path, name), "utf8");
   }
 
   run(args: readonly string[] = [], env?: Readonly<Record<string, string>>): Binary {
