@@ -135,7 +135,9 @@ describe("spec 3.4: a failed start is 1", () => {
     folder.write("tls.yaml", INSIDE.replace("http: {", "http: {tls_cert_file: no.crt, tls_key_file: no.key, "));
     await using bridge = folder.run(["-config", "tls.yaml"]);
     expect(await bridge.ended).toBe(1);
-    expect(bridge.log.find((line) => line.level === "error")?.["error"]).toMatch(/no\.crt.*no\.key/);
+    expect(bridge.log.find((line) => line.level === "error")?.["error"]).toMatch(
+      /http\.monitor_addr.*no\.crt cannot be read/,
+    );
   });
 
   test("a route whose listener cannot be opened: no runtime, and nothing stays open", async () => {
