@@ -1,4 +1,11 @@
-import type { DlqStorePlugin, OutboxStorePlugin, ProcessorPlugin, StorePlugin, TransportPlugin } from "@bridge/ports";
+import type {
+  DlqStorePlugin,
+  LeaseStorePlugin,
+  OutboxStorePlugin,
+  ProcessorPlugin,
+  StorePlugin,
+  TransportPlugin,
+} from "@bridge/ports";
 import type { StoreRole } from "./model.ts";
 
 /** The plugins that an application is built with. */
@@ -6,6 +13,7 @@ export interface Plugins {
   readonly transports?: readonly TransportPlugin[];
   readonly dlqStores?: readonly DlqStorePlugin[];
   readonly outboxStores?: readonly OutboxStorePlugin[];
+  readonly leaseStores?: readonly LeaseStorePlugin[];
   readonly processors?: readonly ProcessorPlugin[];
 }
 
@@ -14,6 +22,7 @@ export interface Registry {
   readonly transports: ReadonlyMap<string, TransportPlugin>;
   readonly dlqStores: ReadonlyMap<string, DlqStorePlugin>;
   readonly outboxStores: ReadonlyMap<string, OutboxStorePlugin>;
+  readonly leaseStores: ReadonlyMap<string, LeaseStorePlugin>;
   readonly processors: ReadonlyMap<string, ProcessorPlugin>;
   /** What validation needs to know of the stores of each role. */
   readonly stores: Readonly<Record<StoreRole, ReadonlyMap<string, StorePlugin<unknown>>>>;
@@ -23,12 +32,14 @@ export interface Registry {
 export function createRegistry(plugins: Plugins): Registry {
   const dlqStores = byType("DLQ store", plugins.dlqStores);
   const outboxStores = byType("outbox store", plugins.outboxStores);
+  const leaseStores = byType("lease store", plugins.leaseStores);
   return {
     transports: byType("transport", plugins.transports),
     dlqStores,
     outboxStores,
+    leaseStores,
     processors: byType("processor", plugins.processors),
-    stores: { dlq: dlqStores, outbox: outboxStores, lease: new Map() },
+    stores: { dlq: dlqStores, outbox: outboxStores, lease: leaseStores },
   };
 }
 

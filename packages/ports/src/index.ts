@@ -18,11 +18,13 @@ export {
 } from "./dlq-store.ts";
 export { type Envelope, type SourceMessage } from "./envelope.ts";
 export { BridgeError, type BridgeErrorOptions, ERROR_CODES, type ErrorClass, type ErrorCode } from "./errors.ts";
+export { type LeaseRecord, type LeaseStore } from "./lease-store.ts";
 export { carriedHeaders, isReserved, type MessageHeaders, RESERVED, RESERVED_PREFIX } from "./headers.ts";
 export {
   defineFactory,
   type DlqStorePlugin,
   type Factory,
+  type LeaseStorePlugin,
   type OutboxStorePlugin,
   type PluginContext,
   type ProcessorPlugin,

@@ -1,5 +1,6 @@
 import type { GenericSchema, InferOutput } from "valibot";
 import type { DlqStore } from "./dlq-store.ts";
+import type { LeaseStore } from "./lease-store.ts";
 import type { OutboxStore } from "./outbox-store.ts";
 import type { Processor } from "./processor.ts";
 import type { Seams } from "./seams.ts";
@@ -49,6 +50,7 @@ export interface StorePlugin<Store> extends Factory<PluginContext, (signal: Abor
 
 export type DlqStorePlugin = StorePlugin<DlqStore>;
 export type OutboxStorePlugin = StorePlugin<OutboxStore>;
+export type LeaseStorePlugin = StorePlugin<LeaseStore>;
 
 export interface SessionContext extends PluginContext {
   /** `bridge.id` of the configuration: tells sessions of one name apart that several bridges open at one broker. */
@@ -100,6 +102,12 @@ export interface ReceiverTraits {
    * connection. Startup warns about a `direct_hold` route whose source does not.
    */
   readonly redelivers: "always" | "never" | "persistent-session";
+  /**
+   * Whether the source gives each message to one of the instances that listen to it, like a queue, rather than to each
+   * of them. In a cluster a `direct_hold` route needs such a source, an exclusive session or `allow_unfenced`. A function
+   * judges by topic. Default: it does not.
+   */
+  readonly competing?: boolean | ((topic: string) => boolean);
   /** Why nothing can be listened to under `topic`, as the end of a sentence; `undefined` when it can. Default: it can. */
   readonly topicProblem?: (topic: string) => string | undefined;
 }

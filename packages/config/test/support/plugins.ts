@@ -175,6 +175,7 @@ const byType = <Plugin extends { readonly type: string }>(plugins: readonly Plug
 export const registry: Registry = {
   transports: byType([broker, web, broken]),
   dlqStores: byType(dlqStores),
+  leaseStores: new Map(),
   outboxStores: byType(outboxStores),
   processors: byType([filter, opaque]),
   stores: {
