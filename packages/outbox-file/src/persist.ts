@@ -19,7 +19,7 @@ export async function persist(parts: OutboxParts, records: readonly OutboxRecord
   const added = await file.write({
     frees: false,
     bytes: records.reduce((sum, record) => sum + payloadBytes(record), 0),
-    run: (statements) => additions.map((addition) => add(statements, addition, window.nextNumber())),
+    run: (statements) => add(statements, additions, window.nextNumbers(additions.length)),
     done(numbers) {
       for (const [index, { record, lane }] of additions.entries()) {
         const number = numbers[index];
@@ -32,12 +32,21 @@ export async function persist(parts: OutboxParts, records: readonly OutboxRecord
   return added.map((result) => (typeof result === "number" ? { kind: "persisted" } : result));
 }
 
-function add(statements: OutboxStatements, { record, lane }: Addition, number: number): Added {
-  if (!lane.stored) statements.addLane(lane);
-  if (statements.addRecord(recordValues(number, lane.number, record))) {
-    statements.addContent(contentValues(number, lane.number, record));
-    return number;
+function add(statements: OutboxStatements, additions: readonly Addition[], first: number): readonly Added[] {
+  const lanes = new Set(additions.map((addition) => addition.lane));
+  for (const lane of lanes) if (!lane.stored) statements.addLane(lane);
+  const rows = additions.map(({ record, lane }, index) => recordValues(first + index, lane.number, record));
+  const contents = additions.map(({ record, lane }, index) => contentValues(first + index, lane.number, record));
+  if (statements.addRecords(rows) === additions.length) {
+    statements.addContents(contents);
+    return rows.map(([number]) => number);
   }
+  const added = new Set(statements.between(first, first + additions.length - 1));
+  statements.addContents(contents.filter(([number]) => added.has(number)));
+  return additions.map((addition, index) => (added.has(first + index) ? first + index : repeat(statements, addition)));
+}
+
+function repeat(statements: OutboxStatements, { record, lane }: Addition): Added {
   const there = statements.byEnvelope(lane.number, record.envelope.id);
   if (there?.payload_digest !== record.payloadDigest) return { kind: "conflict" };
   return { kind: "duplicate", id: there.id, status: STATUSES[there.status] ?? "pending" };

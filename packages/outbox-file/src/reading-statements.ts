@@ -34,6 +34,8 @@ export interface ReadingStatements {
   depths(): readonly { readonly lane: number; readonly depth: number }[];
   /** The highest number that has been given; 0 when there is none. */
   newest(): number;
+  /** The numbers of records from one number up to another. */
+  between(from: number, upTo: number): readonly number[];
   byEnvelope(lane: number, envelopeId: string): StateRow | undefined;
   byId(id: string): StateRow | undefined;
   /** A record with its content; `undefined` when it is finished. */
@@ -57,6 +59,7 @@ export function readingStatements(db: DatabaseSync): ReadingStatements {
   const lanes = db.prepare("SELECT lane, route_id, binding_id FROM lane");
   const depths = db.prepare("SELECT lane, count(*) AS depth FROM content INDEXED BY content_by_lane GROUP BY lane");
   const newest = db.prepare("SELECT coalesce(max(number), 0) AS number FROM record");
+  const between = db.prepare("SELECT number FROM record WHERE number BETWEEN ? AND ?");
   const byEnvelope = db.prepare(`SELECT ${STATE} FROM record WHERE lane = ? AND envelope_id = ?`);
   const byId = db.prepare(`SELECT ${STATE} FROM record WHERE id = ?`);
   const stored = db.prepare(`
@@ -80,6 +83,7 @@ export function readingStatements(db: DatabaseSync): ReadingStatements {
     lanes: () => lanes.all() as never,
     depths: () => depths.all() as never,
     newest: () => numberOf(newest.get()),
+    between: (from, upTo) => between.all(from, upTo).map(numberOf),
     byEnvelope: (lane, envelopeId) => byEnvelope.get(lane, envelopeId) as never,
     byId: (id) => byId.get(id) as never,
     stored: (number) => stored.get(number) as never,

@@ -52,9 +52,11 @@ export class Window {
     this.#given = Math.max(this.#given, newest);
   }
 
-  /** For a new record; one that is not used after all leaves a gap. */
-  nextNumber(): number {
-    return ++this.#given;
+  /** The first of so many for new records; one that is not used after all leaves a gap. */
+  nextNumbers(count: number): number {
+    const first = this.#given + 1;
+    this.#given += count;
+    return first;
   }
 
   isDurable(number: number): boolean {

@@ -1,13 +1,13 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Lane } from "./lane.ts";
 import type { ContentValues, RecordValues } from "./record-rows.ts";
 
 /** What is changed in the file. */
 export interface WritingStatements {
   addLane(lane: Lane): void;
-  /** False when there is a record of this lane and envelope. */
-  addRecord(values: RecordValues): boolean;
-  addContent(values: ContentValues): void;
+  /** Returns how many were added: none is whose lane and envelope have a record. */
+  addRecords(records: readonly RecordValues[]): number;
+  addContents(contents: readonly ContentValues[]): void;
   /** All from one number up to another; returns how many of them were unfinished. */
   finish(from: number, upTo: number, status: number, finishedAt: number): number;
   /** `dueAt` is what the clock shows then; `delayMs` is how long that is from now. */
@@ -17,14 +17,22 @@ export interface WritingStatements {
   touch(): void;
 }
 
+/** So many rows are added by one statement, which costs a quarter less than one by one. */
+const ROWS = 20;
+
 export function writingStatements(db: DatabaseSync): WritingStatements {
   const addLane = db.prepare("INSERT INTO lane (lane, route_id, binding_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
-  const addRecord = db.prepare(`
-    INSERT INTO record (number, lane, id, envelope_id, payload_digest, ordering_key, entry_id, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (lane, envelope_id) DO NOTHING`);
-  const addContent = db.prepare(`
-    INSERT INTO content (number, lane, address, envelope, received, payload, received_payload)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  const addRecords = insertion(
+    db,
+    "record (number, lane, id, envelope_id, payload_digest, ordering_key, entry_id, created_at)",
+    "(?, ?, ?, ?, ?, ?, ?, ?)",
+    "ON CONFLICT (lane, envelope_id) DO NOTHING",
+  );
+  const addContents = insertion(
+    db,
+    "content (number, lane, address, envelope, received, payload, received_payload)",
+    "(?, ?, ?, ?, ?, ?, ?)",
+  );
   const deleteContent = db.prepare("DELETE FROM content WHERE number BETWEEN ? AND ?");
   const finish = db.prepare("UPDATE record SET status = ?, finished_at = ? WHERE number BETWEEN ? AND ?");
   const retry = db.prepare("UPDATE record SET attempts = ?, due_at = ?, retry_delay = ? WHERE number = ?");
@@ -33,8 +41,8 @@ export function writingStatements(db: DatabaseSync): WritingStatements {
 
   return {
     addLane: ({ number, routeId, bindingId }) => void addLane.run(number, routeId, bindingId),
-    addRecord: (values) => addRecord.run(...values).changes > 0,
-    addContent: (values) => void addContent.run(...values),
+    addRecords,
+    addContents: (contents) => void addContents(contents),
     finish(from, upTo, status, finishedAt) {
       finish.run(status, finishedAt, from, upTo);
       return Number(deleteContent.run(from, upTo).changes);
@@ -42,5 +50,25 @@ export function writingStatements(db: DatabaseSync): WritingStatements {
     retry: (number, attempts, dueAt, delayMs) => void retry.run(attempts, Math.ceil(dueAt), Math.ceil(delayMs), number),
     deleteRecord: (number) => void deleteRecord.run(number),
     touch: () => void touch.run(),
+  };
+}
+
+/** Adds rows, {@link ROWS} at a time and what is left one by one; returns how many were added. */
+function insertion(
+  db: DatabaseSync,
+  columns: string,
+  row: string,
+  otherwise = "",
+): (rows: readonly (readonly SQLInputValue[])[]) => number {
+  const prepared = (count: number): StatementSync =>
+    db.prepare(`INSERT INTO ${columns} VALUES ${Array<string>(count).fill(row).join(", ")} ${otherwise}`);
+  const [one, many] = [prepared(1), prepared(ROWS)];
+  return (rows) => {
+    let [added, next] = [0, 0];
+    for (; next + ROWS <= rows.length; next += ROWS) {
+      added += Number(many.run(...rows.slice(next, next + ROWS).flat()).changes);
+    }
+    for (; next < rows.length; next++) added += Number(one.run(...(rows[next] ?? [])).changes);
+    return added;
   };
 }
