@@ -73,6 +73,11 @@ export interface ReceiverContext extends PluginContext {
   readonly topics: readonly Topic[];
   /** The window of the route that this receiver feeds. */
   readonly maxInFlight: number;
+  /**
+   * The replay cap of that route when the receiver was built: for advice at startup about a source that gives up
+   * earlier. A receiver outlives a change of it.
+   */
+  readonly maxReplayAttempts: number;
 }
 
 /** What a receiver of a topic-based broker listens to. */

@@ -30,7 +30,8 @@ export function parts(hub: MemoryHub) {
     receiver: (options: object, context: Context = {}): Receiver => {
       const { receiver } = plugin;
       const parsed = v.parse(receiver!.options, { channel: "in", ...options });
-      return receiver!.create(parsed, { ...seams, ...context, id: "receiver", topics: [], maxInFlight: 10 });
+      const route = { topics: [], maxInFlight: 10, maxReplayAttempts: 5 };
+      return receiver!.create(parsed, { ...seams, ...context, id: "receiver", ...route });
     },
     sender: (options: object = {}, context: Context = {}): Sender => {
       const { sender } = plugin;

@@ -146,6 +146,7 @@ export class Stage implements AsyncDisposable {
       session,
       topics,
       maxInFlight: WINDOW,
+      maxReplayAttempts: 5,
     });
   }
 

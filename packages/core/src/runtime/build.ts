@@ -151,7 +151,8 @@ class Builder {
     if (factory === undefined) throw new Error(`transport "${transport}" has no receiver`);
     const seams = this.#seams(id, { receiver_id: id });
     const session = sessionId === undefined ? undefined : this.#link(sessionId, "source").session;
-    const receiver = factory.create(options, { ...seams, session, topics, maxInFlight: route.policy.maxInFlight });
+    const { maxInFlight, maxReplayAttempts } = route.policy;
+    const receiver = factory.create(options, { ...seams, session, topics, maxInFlight, maxReplayAttempts });
     return new Intake(id, receiver, seams);
   }
 

@@ -76,8 +76,15 @@ export async function buildReceiver(
   if (factory === undefined) throw new Error("the plugin has no receiver");
   const parsed = await factory.options["~standard"].validate(options);
   if (parsed.issues !== undefined) throw new Error(parsed.issues.map(({ message }) => message).join("; "));
-  const context = { id, clock: systemClock, random: systemRandom(), logger, topics: [], maxInFlight: 100 };
-  return factory.create(parsed.value, context);
+  return factory.create(parsed.value, {
+    id,
+    clock: systemClock,
+    random: systemRandom(),
+    logger,
+    topics: [],
+    maxInFlight: 100,
+    maxReplayAttempts: 5,
+  });
 }
 
 async function open(path: string, build: (logger: Logger) => Promise<Receiver>): Promise<OpenReceiver> {

@@ -81,6 +81,7 @@ export function receiver(of: Session, topics: readonly (Topic | string)[], id = 
     session: of,
     topics: topics.map((topic) => (typeof topic === "string" ? { topic, qos: 1 } : topic)),
     maxInFlight: 100,
+    maxReplayAttempts: 5,
   });
 }
 
