@@ -1,0 +1,2 @@
+export { type MemoryLeasesOptions, openMemoryLeases } from "./open-memory-leases.ts";
+export { memoryLeasePlugin } from "./memory-lease-plugin.ts";

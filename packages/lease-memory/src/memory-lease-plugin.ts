@@ -1,0 +1,28 @@
+import { defineFactory, type LeaseStorePlugin } from "@bridge/ports";
+import { describe, text } from "@bridge/ports/options";
+import * as v from "valibot";
+import { openMemoryLeases } from "./open-memory-leases.ts";
+
+const options = v.strictObject({
+  acknowledge_volatile: describe(
+    v.literal(
+      true,
+      "the memory lease store is seen by one process only and forgets on restart: set acknowledge_volatile: true to accept that",
+    ),
+    "Must be true: says that leases which no other process sees are accepted.",
+  ),
+  name: describe(v.optional(text(), "default"), "Bridges of one process that give the same name share their leases."),
+});
+
+/** The lease store `memory`. */
+export const memoryLeasePlugin: LeaseStorePlugin = {
+  type: "memory",
+  reach: "process",
+  ...defineFactory({
+    options,
+    create:
+      ({ name }) =>
+      async () =>
+        openMemoryLeases({ name }),
+  }),
+};
