@@ -1,4 +1,4 @@
-import { type BridgeConfig, checkDocument, type Problem, type Registry } from "@bridge/config";
+import { type BridgeConfig, checkDocument, type Problem, type ReferenceReaders, type Registry } from "@bridge/config";
 import { MAX_FILE_BYTES } from "./content.ts";
 import { inFileOrder, type LocatedProblem } from "./located-problem.ts";
 import { parseDocument, type ParsedDocument } from "./parse-document.ts";
@@ -8,6 +8,8 @@ import { referenceSources } from "./reference-sources.ts";
 export interface LoadOptions {
   /** For `${env:NAME}`: mostly `process.env`. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** For references of other kinds. Default: there are none. */
+  readonly references?: ReferenceReaders | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -55,11 +57,11 @@ async function check(
   file: string,
   parsed: ParsedDocument,
   registry: Registry,
-  { env, signal }: LoadOptions,
+  { env, references, signal }: LoadOptions,
 ): Promise<LoadedConfig> {
   const located = (problems: readonly Problem[]): readonly LocatedProblem[] =>
     inFileOrder(problems.map((problem) => ({ ...problem, file, position: parsed.positionOf(problem.path) })));
-  const checked = await checkDocument(parsed.value, registry, referenceSources(file, env), signal);
+  const checked = await checkDocument(parsed.value, registry, referenceSources(file, env, references), signal);
   const warnings = located(checked.warnings);
   if (checked.ok) return { ok: true, config: checked.config, warnings };
   return { ok: false, problems: located(checked.problems), warnings };

@@ -32,8 +32,6 @@ export interface ConfigFileOptions {
 
 /** A configuration document in a file of YAML or JSON. */
 export interface ConfigFile extends ConfigStore {
-  /** Names the content that it has last loaded, written or told; `undefined` before the first. */
-  readonly seen: string | undefined;
   readonly history: ConfigHistory;
   /**
    * Resolves the references of what this store has loaded, written or told, and validates it; each problem has its

@@ -24,7 +24,7 @@ class MemoryConfigStore implements ConfigStore {
   readonly history: ConfigHistory;
   readonly #held: MemoryDocument;
   readonly #readOnly: boolean;
-  /** What this store has last loaded or written: a watch tells what differs from it. */
+  /** What this store has last loaded, written or told: a watch tells what differs from it. */
   #seen: DocumentState | undefined;
   readonly #watches = new Set<{ seen: DocumentState }>();
 
@@ -42,6 +42,12 @@ class MemoryConfigStore implements ConfigStore {
         return structuredClone(held.history);
       },
     };
+  }
+
+  get seen(): string | undefined {
+    const state = this.#seen;
+    if (state?.kind === "changed") return `revision ${state.stored.revision}`;
+    return state?.kind === "unreadable" ? `unreadable: ${state.error.message}` : state?.kind;
   }
 
   async load(signal: AbortSignal): Promise<StoredConfig | undefined> {
@@ -88,7 +94,7 @@ class MemoryConfigStore implements ConfigStore {
           await wake.promise;
           wake = Promise.withResolvers();
         } else {
-          watch.seen = state;
+          watch.seen = this.#seen = state;
           yield state;
         }
       }

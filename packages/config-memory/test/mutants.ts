@@ -270,7 +270,7 @@ function mutant(fault: string, caughtBy: ConfigStoreCaseName, change: Change): M
       ...memorySubject,
       async open(document) {
         const place = await memorySubject.open(document);
-        return { ...place, store: { ...bound(place.store), ...change(place.store, place) } };
+        return { ...place, store: Object.assign(bound(place.store), change(place.store, place)) };
       },
     },
   };
@@ -279,6 +279,9 @@ function mutant(fault: string, caughtBy: ConfigStoreCaseName, change: Change): M
 function bound(store: ConfigStore): ConfigStore {
   return {
     source: store.source,
+    get seen() {
+      return store.seen;
+    },
     load: (signal) => store.load(signal),
     write: (document, expected, signal) => store.write(document, expected, signal),
     restore: (former, current, signal) => store.restore(former, current, signal),

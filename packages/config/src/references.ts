@@ -7,7 +7,12 @@ export interface ReferenceSources {
   env(name: string): string | undefined;
   /** The text of a file. Rejects with a sentence that says why it cannot be read. */
   file(path: string, signal: AbortSignal): Promise<string>;
+  /** Further kinds, by the word before the colon: `{ vault }` is asked for `${vault:NAME}`. Default: there are none. */
+  readonly others?: ReferenceReaders | undefined;
 }
+
+/** Each resolves to the value of a name, or rejects with a sentence that says why there is none and does not quote one. */
+export type ReferenceReaders = Readonly<Record<string, (name: string, signal: AbortSignal) => Promise<string>>>;
 
 export interface ResolvedDocument {
   /** A copy, with the values in place of the references; a reference that failed stands as it was written. */
@@ -22,9 +27,10 @@ const MAX_DEPTH = 100;
 
 /**
  * Puts values in place of references. `${env:NAME}` stands for an environment variable and `${file:/path}` for the
- * text of a file without its last line break; either may be the whole of a string or a part of it, and several may
- * stand in one. `$${env:` and `$${file:` stand for `${env:` and `${file:`. Keys hold no references, and a value that
- * came in through one is not looked into again. What is not a string before stays a string after.
+ * text of a file without its last line break, and so on for what other kinds the sources have; each may be the whole of
+ * a string or a part of it, and several may stand in one. `$${env:` and so on stand for `${env:`. Keys hold no
+ * references, and a value that came in through one is not looked into again. What is of a kind that the sources do not
+ * have is no reference and stays.
  *
  * Rejects only with the signal's reason.
  */
@@ -41,9 +47,9 @@ export async function resolveReferences(
   };
 }
 
-const REFERENCE = /\$(\$?)\{(env|file):([^{}]*)(\}?)/g;
+const REFERENCE = /\$(\$?)\{([a-z]+):([^{}]*)(\}?)/g;
 
-/** Whether a text as written holds a reference. */
+/** Whether a text as written holds a reference, of whatever kind. */
 export function holdsReference(text: string): boolean {
   return [...text.matchAll(REFERENCE)].some(([, escape]) => escape === "");
 }
@@ -53,7 +59,7 @@ class Resolution {
   readonly problems: Problem[] = [];
   readonly #sources: ReferenceSources;
   readonly #signal: AbortSignal;
-  readonly #files = new Map<string, Promise<string>>();
+  readonly #read = new Map<string, Promise<string>>();
 
   constructor(sources: ReferenceSources, signal: AbortSignal) {
     this.#sources = sources;
@@ -78,7 +84,7 @@ class Resolution {
   }
 
   async #text(text: string, path: Path): Promise<string> {
-    const matches = [...text.matchAll(REFERENCE)];
+    const matches = [...text.matchAll(REFERENCE)].filter(([, , kind = ""]) => this.#knows(kind));
     if (matches.length === 0) return text;
     let resolved = "";
     let end = 0;
@@ -118,21 +124,29 @@ class Resolution {
       return value;
     }
     try {
-      return (await this.#file(name)).replace(/\r?\n$/, "");
+      const text = await this.#once(kind, name);
+      return kind === "file" ? text.replace(/\r?\n$/, "") : text;
     } catch (error) {
       this.#signal.throwIfAborted();
       const why = error instanceof Error ? error.message : "it cannot be read";
-      this.problems.push({ path, message: `the file ${quote(name)} cannot be read: ${why}` });
+      const what = kind === "file" ? `the file ${quote(name)}` : `what \${${kind}:…} names, ${quote(name)},`;
+      this.problems.push({ path, message: `${what} cannot be read: ${why}` });
       return undefined;
     }
   }
 
-  /** Each file is read once, so that all places get the same value. */
-  #file(path: string): Promise<string> {
-    let text = this.#files.get(path);
+  #knows(kind: string): boolean {
+    return kind === "env" || kind === "file" || Object.hasOwn(this.#sources.others ?? {}, kind);
+  }
+
+  /** Each is read once, so that all places get the same value. */
+  #once(kind: string, name: string): Promise<string> {
+    const key = `${kind}:${name}`;
+    let text = this.#read.get(key);
     if (text === undefined) {
-      text = this.#sources.file(path, this.#signal);
-      this.#files.set(path, text);
+      const read = kind === "file" ? this.#sources.file.bind(this.#sources) : this.#sources.others?.[kind];
+      text = read?.(name, this.#signal) ?? Promise.reject(new Error("nothing reads it"));
+      this.#read.set(key, text);
     }
     return text;
   }

@@ -33,6 +33,31 @@ describe("references", () => {
     expect(await resolve({ a: [text] })).toMatchObject({ document: { a: [value] }, problems: [] });
   });
 
+  it("of another kind than env and file stand for what the application reads", async () => {
+    const asked: string[] = [];
+    const others = {
+      vault: async (name: string): Promise<string> => {
+        asked.push(name);
+        if (name === "gone") throw new Error("there is no such entry");
+        return "from-vault\n";
+      },
+    };
+    const { signal } = new AbortController();
+    const document = {
+      a: "${vault:x/y:z}",
+      b: "<${vault:x/y:z}>",
+      c: "$${vault:x}",
+      d: "${vault:gone}",
+      e: "${other:x}",
+    };
+    expect(await resolveReferences(document, { ...sources, others }, signal)).toEqual({
+      document: { ...document, a: "from-vault\n", b: "<from-vault\n>", c: "${vault:x}" },
+      fromReference: [["a"], ["b"], ["d"]],
+      problems: [{ path: ["d"], message: 'what ${vault:…} names, "gone", cannot be read: there is no such entry' }],
+    });
+    expect(asked).toEqual(["x/y:z", "gone"]);
+  });
+
   it("are told by the places of the strings that hold them", async () => {
     const document = { a: ["x", "${env:KEY}"], b: { c: "$${env:KEY}", d: "${env:NONE}", "${env:KEY}": 1 } };
     const { fromReference, document: resolved } = await resolve(document);

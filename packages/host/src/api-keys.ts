@@ -1,11 +1,6 @@
 import type { HttpSection } from "@bridge/config";
+import type { MonitorKeys } from "@bridge/http-monitor";
 import type { HostProcess } from "./host-process.ts";
-
-/** The keys of the two servers; `undefined` where there is none. */
-export interface ApiKeys {
-  readonly admin: string | undefined;
-  readonly monitor: string | undefined;
-}
 
 const MIN_KEY_LENGTH = 16;
 
@@ -13,17 +8,18 @@ const MIN_KEY_LENGTH = 16;
  * The keys of the configuration, else those of the environment (contract §3).
  * @throws Error when an `http` block comes without an admin key, or a key is shorter than spec 5.4 allows
  */
-export function apiKeys(http: HttpSection | undefined, env: HostProcess["env"]): ApiKeys {
-  const admin = http?.adminApiKey || fromEnvironment("BRIDGE_ADMIN_API_KEY", env);
-  const monitor = http?.monitorApiKey || fromEnvironment("BRIDGE_MONITOR_API_KEY", env);
-  if (http !== undefined && admin === undefined) {
+export function apiKeys(http: HttpSection | undefined, env: HostProcess["env"]): MonitorKeys {
+  const adminApiKey = http?.adminApiKey || fromEnvironment("BRIDGE_ADMIN_API_KEY", env);
+  const monitorApiKey = http?.monitorApiKey || fromEnvironment("BRIDGE_MONITOR_API_KEY", env);
+  if (http !== undefined && adminApiKey === undefined) {
     throw new Error(
       "the http block has no admin key: set http.admin_api_key or the environment variable BRIDGE_ADMIN_API_KEY",
     );
   }
-  return { admin, monitor };
+  return { adminApiKey, monitorApiKey };
 }
 
+/** A key of the environment; an empty one counts as absent. @throws Error when it is too short */
 function fromEnvironment(name: string, env: HostProcess["env"]): string | undefined {
   const key = env[name];
   if (key === undefined || key === "") return undefined;

@@ -1,15 +1,15 @@
+import type { HttpSection } from "@bridge/config";
 import type { Supervisor } from "@bridge/core";
 import type { ConfigWatch } from "@bridge/http-monitor";
 import { type Clock, type ConfigChange, type Logger, orAborted, type StoredConfig } from "@bridge/ports";
-import { apiKeys } from "./api-keys.ts";
 import type { ConfigSource, Judged } from "./config-source.ts";
-import type { HostProcess } from "./host-process.ts";
 import { messageOf } from "./message-of.ts";
 
 export interface ConfigFollowerOptions {
   readonly source: ConfigSource;
   readonly supervisor: Pick<Supervisor, "apply" | "view">;
-  readonly env: HostProcess["env"];
+  /** Throws when a process that starts with this block would have no keys. */
+  readonly keys: (http: HttpSection | undefined) => unknown;
   /** Told the version of each configuration that it has brought into force. */
   readonly onApplied?: (version: number) => void;
   readonly clock: Clock;
@@ -86,7 +86,7 @@ export class ConfigFollower {
     const { signal } = this.#over;
     switch (change.kind) {
       case "missing":
-        return this.#apply({ ok: false, missing: true, error: `${source.store.source}: there is no such file` });
+        return this.#apply(source.missing());
       case "unreadable":
         return this.#apply(source.refuse([change.error.message]));
       case "changed":
@@ -95,7 +95,7 @@ export class ConfigFollower {
   }
 
   async #apply(judged: Judged): Promise<void> {
-    const { supervisor, source, env, clock, logger } = this.#options;
+    const { supervisor, source, keys, clock, logger } = this.#options;
     if (!judged.ok) {
       this.#fail(judged.error);
       logger.error(judged.missing ? SENTENCES.missing : SENTENCES.refused, { source: source.store.source });
@@ -105,7 +105,7 @@ export class ConfigFollower {
     if (!(await this.#isCurrent(judged.stored))) return;
     try {
       // The next start would fail without; better told now.
-      apiKeys(judged.config.http, env);
+      keys(judged.config.http);
       // Not bounded here: the supervisor bounds what it stops and opens.
       const outcome = await orAborted(supervisor.apply(judged.config, NEVER), this.#over.signal);
       this.#lastReloadAt = clock.now();

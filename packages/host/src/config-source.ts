@@ -1,8 +1,8 @@
 import type { BridgeConfig, Registry } from "@bridge/config";
-import { type ConfigFile, formatLocatedProblem } from "@bridge/config-file";
 import { deadline, type Logger, type StoredConfig } from "@bridge/ports";
-import type { HostProcess } from "./host-process.ts";
+import type { ConfigOrigin } from "./config-origin.ts";
 import { messageOf } from "./message-of.ts";
+import { type Overrule, overruledNowhere } from "./overrule.ts";
 
 /** What can be run, or why nothing can: already logged, line by line. */
 export type Judged =
@@ -10,9 +10,10 @@ export type Judged =
   | { readonly ok: false; readonly missing: boolean; readonly error: string };
 
 export interface ConfigSourceOptions {
-  readonly store: ConfigFile;
+  readonly origin: ConfigOrigin;
   readonly registry: Registry;
-  readonly env: HostProcess["env"];
+  /** Default: nothing of the configuration is overruled. */
+  readonly overrule?: Overrule | undefined;
   readonly logger: Logger;
 }
 
@@ -20,12 +21,16 @@ const READ_TIMEOUT_MS = 30_000;
 
 /** Where the configuration of a process comes from, read with the eyes of this process: its adapters and its environment. */
 export class ConfigSource {
-  readonly store: ConfigFile;
+  readonly origin: ConfigOrigin;
   readonly #options: ConfigSourceOptions;
 
   constructor(options: ConfigSourceOptions) {
-    this.store = options.store;
+    this.origin = options.origin;
     this.#options = options;
+  }
+
+  get store(): ConfigOrigin["store"] {
+    return this.origin.store;
   }
 
   /** What is there now. Rejects only with the signal's reason. */
@@ -34,9 +39,7 @@ export class ConfigSource {
     const either = AbortSignal.any([signal, bound.signal]);
     try {
       const stored = await this.store.load(either);
-      if (stored === undefined)
-        return { ok: false, missing: true, error: `${this.store.source}: there is no such file` };
-      return await this.judge(stored, signal);
+      return stored === undefined ? this.missing() : await this.judge(stored, signal);
     } catch (error) {
       signal.throwIfAborted();
       return this.refuse([messageOf(error)]);
@@ -45,22 +48,24 @@ export class ConfigSource {
 
   /** Whether what was loaded or told can be run. Rejects only with the signal's reason. */
   async judge(stored: StoredConfig, signal: AbortSignal): Promise<Judged> {
-    const { registry, env, logger } = this.#options;
+    const { registry, overrule = overruledNowhere, logger } = this.#options;
     using bound = this.#bound();
     try {
-      const checked = await this.store.check(stored, registry, {
-        env,
-        signal: AbortSignal.any([signal, bound.signal]),
-      });
-      for (const warning of checked.warnings) {
-        logger.warn("configuration warning", { warning: formatLocatedProblem(warning) });
-      }
-      if (!checked.ok) return this.refuse(checked.problems.map(formatLocatedProblem));
-      return { ok: true, config: checked.config, stored };
+      const checked = await this.origin.check(stored, registry, AbortSignal.any([signal, bound.signal]));
+      const warn = (warning: string): void => logger.warn("configuration warning", { warning });
+      checked.warnings.forEach(warn);
+      if (!checked.ok) return this.refuse(checked.problems);
+      const { config, warnings } = overrule(checked.config);
+      warnings.forEach(warn);
+      return { ok: true, config, stored };
     } catch (error) {
       signal.throwIfAborted();
       return this.refuse([messageOf(error)]);
     }
+  }
+
+  missing(): Judged {
+    return { ok: false, missing: true, error: `${this.store.source}: ${this.origin.whenMissing}` };
   }
 
   /** Logs why there is nothing to run. */

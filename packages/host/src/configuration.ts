@@ -1,9 +1,9 @@
 import { type BridgeConfig, emptyConfig, type Registry } from "@bridge/config";
-import { formatLocatedProblem, loadConfigFile, type LoadedConfig } from "@bridge/config-file";
 import { deadline, type Logger } from "@bridge/ports";
+import { type ConfigOrigin, fileOrigin } from "./config-origin.ts";
 import type { ConfigSource } from "./config-source.ts";
-import type { Flags } from "./flags.ts";
 import type { HostProcess } from "./host-process.ts";
+import { type Overrule, overruledNowhere } from "./overrule.ts";
 
 const LOAD_TIMEOUT_MS = 30_000;
 
@@ -13,49 +13,60 @@ const LOAD_TIMEOUT_MS = 30_000;
  */
 export async function configuration(
   source: ConfigSource,
-  { startEmpty }: Flags,
+  {
+    startEmpty,
+    overrule = overruledNowhere,
+  }: { readonly startEmpty: boolean; readonly overrule?: Overrule | undefined },
   logger: Logger,
 ): Promise<BridgeConfig | undefined> {
   const judged = await source.read(new AbortController().signal);
   if (judged.ok) return judged.config;
   if (!judged.missing) return undefined;
-  const file = source.store.source;
+  const { source: file } = source.store;
   if (startEmpty) {
-    logger.warn("no configuration file: starting empty; it is taken when it appears", { file });
-    return emptyConfig();
+    logger.warn("no configuration: starting empty; it is taken when it appears", { source: file });
+    return overrule(emptyConfig()).config;
   }
   logger.error("no configuration file: name one with -config, or allow an empty start", { file });
   return undefined;
 }
 
 /**
- * Tells, line by line, what is wrong with a configuration file (`-validate`); resolves to whether nothing is.
+ * Tells, line by line, what is wrong with a configuration (`-validate`); resolves to whether nothing is.
  * @throws Error when reading takes longer than 30 seconds
  */
-export async function validateFile(file: string, registry: Registry, host: HostProcess): Promise<boolean> {
-  const config = await checkedFile(file, registry, host);
-  if (config !== undefined) host.stdout.write(`${file}: valid\n`);
-  return config !== undefined;
+export async function validateConfiguration(
+  origin: ConfigOrigin,
+  registry: Registry,
+  host: HostProcess,
+  overrule: Overrule = overruledNowhere,
+): Promise<boolean> {
+  const config = await checkedConfiguration(origin, registry, host);
+  if (config === undefined) return false;
+  for (const warning of overrule(config).warnings) host.stderr.write(`warning: ${warning}\n`);
+  host.stdout.write(`${origin.store.source}: valid\n`);
+  return true;
 }
 
 /** The configuration of a file; `undefined` when something is wrong with it, which then stands on standard error. */
-export async function checkedFile(
-  file: string,
+export function checkedFile(file: string, registry: Registry, host: HostProcess): Promise<BridgeConfig | undefined> {
+  return checkedConfiguration(fileOrigin(file, { env: host.env }), registry, host);
+}
+
+async function checkedConfiguration(
+  origin: ConfigOrigin,
   registry: Registry,
   host: HostProcess,
 ): Promise<BridgeConfig | undefined> {
-  const loaded = await load(file, registry, host.env);
-  if (loaded === "missing") {
-    host.stderr.write(`${file}: there is no such file\n`);
+  const { source } = origin.store;
+  using bound = deadline(LOAD_TIMEOUT_MS, new Error(`${source} and what it refers to could not be read in 30 s`));
+  const checked = await origin.read(registry, bound.signal);
+  if (checked === "missing") {
+    host.stderr.write(`${source}: ${origin.whenMissing}\n`);
     return undefined;
   }
-  for (const warning of loaded.warnings) host.stderr.write(`warning: ${formatLocatedProblem(warning)}\n`);
-  if (loaded.ok) return loaded.config;
-  for (const problem of loaded.problems) host.stderr.write(`${formatLocatedProblem(problem)}\n`);
+  for (const warning of checked.warnings) host.stderr.write(`warning: ${warning}\n`);
+  if (checked.ok) return checked.config;
+  for (const problem of checked.problems) host.stderr.write(`${problem}\n`);
   return undefined;
-}
-
-async function load(file: string, registry: Registry, env: HostProcess["env"]): Promise<LoadedConfig | "missing"> {
-  using bound = deadline(LOAD_TIMEOUT_MS, new Error(`${file} and what it refers to could not be read in 30 s`));
-  return await loadConfigFile(file, registry, { env, signal: bound.signal });
 }

@@ -5,8 +5,8 @@ import { createAdminApp } from "@bridge/http-admin";
 import { type FetchApp, listen, type Listener } from "@bridge/http-kit";
 import { type ConfigWatch, createMonitorApp } from "@bridge/http-monitor";
 import { deadline, type Seams } from "@bridge/ports";
-import type { ApiKeys } from "./api-keys.ts";
 import { messageOf } from "./message-of.ts";
+import type { ServerKeys } from "./server-keys.ts";
 
 /** The servers of a process, bound once at its start (spec 1.7). */
 export interface Servers {
@@ -20,7 +20,7 @@ export interface ServersOptions {
   readonly auditor: Auditor;
   /** Absent: the monitor server on its usual address, and the admin server too if there is a key. */
   readonly http: HttpSection | undefined;
-  readonly keys: ApiKeys;
+  readonly keys: ServerKeys;
   /** What deep health tells of the configuration's source. */
   readonly configWatch: () => ConfigWatch;
   readonly configTransactions: ConfigTransactions;
@@ -46,7 +46,6 @@ export async function openServers({
   seams,
 }: ServersOptions): Promise<Servers> {
   const shared = { ...seams, supervisor: () => supervisor, auditor, corsOrigins: http?.corsOrigins };
-  const adminKeys = { adminApiKey: keys.admin };
   const bound: { readonly server: "admin" | "monitor"; readonly listener: Listener }[] = [];
   const bind = async (server: "admin" | "monitor", addr: string, app: FetchApp): Promise<Listener> => {
     using budget = deadline(BIND_TIMEOUT_MS, new Error(`not bound after ${BIND_TIMEOUT_MS} ms`));
@@ -65,7 +64,7 @@ export async function openServers({
     ...shared,
     servers,
     configWatch,
-    keys: { ...adminKeys, monitorApiKey: keys.monitor },
+    keys: keys.monitor,
   });
   const monitor = await bind("monitor", http?.monitorAddr ?? USUAL_ADDRESS.monitor, monitorApp);
   if (keys.admin === undefined) {
@@ -73,7 +72,7 @@ export async function openServers({
     return { monitor, admin: undefined };
   }
   try {
-    const adminApp = createAdminApp({ ...shared, configTransactions, keys: adminKeys });
+    const adminApp = createAdminApp({ ...shared, configTransactions, keys: keys.admin });
     return { monitor, admin: await bind("admin", http?.adminAddr ?? USUAL_ADDRESS.admin, adminApp) };
   } catch (error) {
     await monitor[Symbol.asyncDispose]();

@@ -1,39 +1,67 @@
 import {
   type BridgeConfig,
   type ConfigTransactions,
+  type ConfigWatchSection,
   createConfigTransactions,
   emptyConfig,
+  type HttpSection,
   type Registry,
 } from "@bridge/config";
-import { openConfigFile, referenceSources } from "@bridge/config-file";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import type { ConfigWatch } from "@bridge/http-monitor";
-import { type Logger, systemClock, systemRandom } from "@bridge/ports";
-import { type ApiKeys, apiKeys } from "./api-keys.ts";
+import { type Logger, type Seams, systemClock, systemRandom } from "@bridge/ports";
+import type { Companion } from "./companion.ts";
 import { ConfigFollower } from "./config-follower.ts";
+import type { ConfigOrigin } from "./config-origin.ts";
 import { ConfigSource } from "./config-source.ts";
 import { configuration } from "./configuration.ts";
 import type { Ending } from "./exit-codes.ts";
-import type { Flags } from "./flags.ts";
 import type { HostProcess } from "./host-process.ts";
 import { openLog } from "./log.ts";
 import { messageOf } from "./message-of.ts";
 import { openAuditor } from "./open-auditor.ts";
 import { openServers, type Servers } from "./open-servers.ts";
+import { type Overrule, overruling } from "./overrule.ts";
+import type { ServerKeys } from "./server-keys.ts";
 import { shutDown, type ShutdownBudgets } from "./shut-down.ts";
 import { confirmRunning, tellUnconfirmed } from "./unconfirmed-commit.ts";
 import { untilTheEnd } from "./until-the-end.ts";
 import { type ProcessWatch, watchProcess } from "./watch-process.ts";
 
+/** What a process is given to make its parts of. */
+export interface Surroundings extends Seams {
+  /** How the configuration in force wants its source to be watched. */
+  readonly watch: () => ConfigWatchSection;
+}
+
+/** What makes one process out of the bridge. */
+export interface ProcessParts {
+  readonly origin: ConfigOrigin;
+  /** What of the configuration the process does not take from it. Default: nothing. */
+  readonly overrule?: Overrule | undefined;
+  /**
+   * The keys of a process that starts with this `http` block. Asked at the start, and again for each configuration that
+   * is to come into force: a throw refuses it.
+   */
+  readonly keys: (http: HttpSection | undefined) => ServerKeys;
+  /** What goes on besides the bridge. Default: nothing. */
+  readonly companions?: ((seams: Seams) => readonly Companion[]) | undefined;
+}
+
 export interface ServeOptions {
-  readonly flags: Flags;
   readonly registry: Registry;
   readonly host: HostProcess;
+  /** Whether a missing configuration means an empty bridge, rather than an error (spec 1.8). */
+  readonly startEmpty: boolean;
+  /** How often a shutdown may spend `shutdown_timeout`. Default: `two`. */
   readonly budgets?: ShutdownBudgets | undefined;
+  /** A rejection is a failed start. It is not waited for when the process is asked to end meanwhile. */
+  readonly prepare: (surroundings: Surroundings) => ProcessParts | Promise<ProcessParts>;
 }
 
 /** Runs a bridge until something ends it. Never rejects: what goes wrong is logged. */
-export async function serveBridge({ flags, registry, host, budgets }: ServeOptions): Promise<Ending> {
+export async function serveBridge(options: ServeOptions): Promise<Ending> {
+  const { registry, host, startEmpty, prepare } = options;
   const logger = openLog(host.stderr, "info");
   using watch = watchProcess(host, () => logger);
   let inForce = emptyConfig();
@@ -41,63 +69,72 @@ export async function serveBridge({ flags, registry, host, budgets }: ServeOptio
     inForce = config;
     logger.setLevel(config.bridge.logLevel);
   };
+  const seams: Seams = { clock: systemClock, random: systemRandom(), logger };
   try {
-    const store = openConfigFile(flags.config, { watch: () => inForce.configWatch, logger });
-    const source = new ConfigSource({ store, registry, env: host.env, logger });
-    const config = await configuration(source, flags, logger);
+    const prepared = (async () => prepare({ ...seams, watch: () => inForce.configWatch }))();
+    const parts = await Promise.race([prepared, watch.asked]);
+    if (typeof parts === "string") {
+      prepared.catch(() => {});
+      logger.info("asked to end before the start", { signal: parts });
+      return "stopped";
+    }
+    const source = new ConfigSource({ ...parts, registry, logger });
+    const config = await configuration(source, { startEmpty, overrule: parts.overrule }, logger);
     if (config === undefined) return "not_started";
     onConfig(config);
     return await serve({
+      ...options,
+      ...parts,
       source,
       config,
       onConfig,
-      keys: apiKeys(config.http, host.env),
-      registry,
-      host,
+      keysInForce: parts.keys(config.http),
       watch,
-      budgets,
-      logger,
+      seams,
     });
   } catch (error) {
     return notStarted(error, logger);
   }
 }
 
-interface Parts {
+interface Serving extends ServeOptions, ProcessParts {
   readonly source: ConfigSource;
   readonly config: BridgeConfig;
   /** Told of each configuration that comes into force after the first. */
   readonly onConfig: (config: BridgeConfig) => void;
-  readonly keys: ApiKeys;
-  readonly registry: Registry;
-  readonly host: HostProcess;
+  readonly keysInForce: ServerKeys;
   readonly watch: ProcessWatch;
-  readonly budgets: ShutdownBudgets | undefined;
-  readonly logger: Logger;
+  readonly seams: Seams;
 }
 
-async function serve(parts: Parts): Promise<Ending> {
-  const { source, config, onConfig, keys, registry, host, watch, budgets, logger } = parts;
-  const seams = { clock: systemClock, random: systemRandom(), logger };
+async function serve(serving: Serving): Promise<Ending> {
+  const { source, config, onConfig, keys, keysInForce, registry, host, watch, budgets, seams } = serving;
+  const { logger } = seams;
   const auditor = await openAuditor(config.audit, seams, host.stderr);
   const supervisor = createSupervisor({ ...seams, config, registry, onConfig });
-  const { store } = source;
+  const { store, sources } = source.origin;
   const confirm = (version: number): void => void confirmRunning(store, version, logger);
-  const follower = new ConfigFollower({ ...seams, source, supervisor, env: host.env, onApplied: confirm });
-  const sources = referenceSources(store.source, host.env);
-  const configTransactions = createConfigTransactions({ ...seams, store, registry, sources, applier: supervisor });
+  const follower = new ConfigFollower({ ...seams, source, supervisor, keys, onApplied: confirm });
+  const applier = serving.overrule === undefined ? supervisor : overruling(supervisor, serving.overrule);
+  const configTransactions = createConfigTransactions({ ...seams, store, registry, sources, applier });
   await tellUnconfirmed(store, config.configVersion, logger);
+  const companions = serving.companions?.(seams) ?? [];
+  const started: Companion[] = [];
   let servers: Servers | undefined;
   try {
     servers = await openServers({
       supervisor,
       auditor,
       http: config.http,
-      keys,
+      keys: keysInForce,
       seams,
       configWatch: () => withNotApplied(follower.facts(), configTransactions),
       configTransactions,
     });
+    for (const companion of companions) {
+      companion.start();
+      started.push(companion);
+    }
     const first = await Promise.race([start(supervisor, logger), watch.asked]);
     if (first === "started") {
       confirm(config.configVersion);
@@ -106,10 +143,10 @@ async function serve(parts: Parts): Promise<Ending> {
     }
   } catch (error) {
     const ending = notStarted(error, logger);
-    await shutDown({ supervisor, auditor, servers, budgets }, logger);
+    await shutDown({ supervisor, auditor, servers, companions: started, budgets }, logger);
     return ending;
   }
-  return untilTheEnd({ supervisor, auditor, servers, follower, budgets }, watch.asked, logger);
+  return untilTheEnd({ supervisor, auditor, servers, follower, companions, budgets }, watch.asked, logger);
 }
 
 /** What a commit has left behind counts until the source is followed again. */

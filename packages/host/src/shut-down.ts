@@ -1,6 +1,7 @@
 import type { Auditor } from "@bridge/audit";
 import type { Supervisor } from "@bridge/core";
 import { deadline, type Logger, orAborted } from "@bridge/ports";
+import { type Companion, stopAll } from "./companion.ts";
 import type { ConfigFollower } from "./config-follower.ts";
 import { messageOf } from "./message-of.ts";
 import type { Servers } from "./open-servers.ts";
@@ -18,6 +19,8 @@ export interface Opened {
   readonly servers: Servers | undefined;
   /** Absent when no source is followed. */
   readonly follower?: Pick<ConfigFollower, "stop"> | undefined;
+  /** Those that were started. */
+  readonly companions?: readonly Companion[] | undefined;
   /** Default: `two`. */
   readonly budgets?: ShutdownBudgets | undefined;
 }
@@ -29,12 +32,13 @@ export interface Opened {
  * 2. The configuration is followed no more, and the servers stop, under `shutdown_timeout`. The admin server finishes the
  *    calls that it is serving; the monitor server answers probes until the supervisor has ended, so that whoever watches
  *    the drain sees it.
- * 3. The supervisor ends and the audit sinks get what is left, under what is left of that budget or a fresh one.
+ * 3. The supervisor ends, its companions hand over what they hold, and the audit sinks get what is left, under what is
+ *    left of that budget or a fresh one.
  *
  * `shutdown_timeout` is read now, so that the configuration in force counts. What overruns is abandoned.
  */
 export async function shutDown(opened: Opened, logger: Logger): Promise<boolean> {
-  const { supervisor, auditor, servers, follower, budgets = "two" } = opened;
+  const { supervisor, auditor, servers, follower, companions = [], budgets = "two" } = opened;
   const { shutdownTimeoutMs } = supervisor.config().bridge;
   const ended = supervisor.shutdown();
   using first = deadline(shutdownTimeoutMs, new Error(`still stopping after ${shutdownTimeoutMs} ms`));
@@ -43,6 +47,7 @@ export async function shutDown(opened: Opened, logger: Logger): Promise<boolean>
   const { signal } = budgets === "one" ? first : second;
   try {
     await orAborted(ended, signal);
+    await stopAll(companions, signal);
     await orAborted(Promise.resolve(auditor[Symbol.asyncDispose]()), signal);
     logger.info("stopped cleanly");
     return true;

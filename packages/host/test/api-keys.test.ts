@@ -18,21 +18,27 @@ const http = (keys: Partial<HttpSection> = {}): HttpSection => ({
 describe("contract 3: where the keys come from", () => {
   test("the configuration comes before the environment", () => {
     const env = { BRIDGE_ADMIN_API_KEY: OTHER, BRIDGE_MONITOR_API_KEY: OTHER };
-    expect(apiKeys(http({ adminApiKey: KEY, monitorApiKey: KEY }), env)).toEqual({ admin: KEY, monitor: KEY });
+    expect(apiKeys(http({ adminApiKey: KEY, monitorApiKey: KEY }), env)).toEqual({
+      adminApiKey: KEY,
+      monitorApiKey: KEY,
+    });
   });
 
   test("the environment gives what the configuration has not", () => {
     const env = { BRIDGE_ADMIN_API_KEY: KEY, BRIDGE_MONITOR_API_KEY: OTHER };
-    expect(apiKeys(http(), env)).toEqual({ admin: KEY, monitor: OTHER });
-    expect(apiKeys(undefined, env)).toEqual({ admin: KEY, monitor: OTHER });
+    expect(apiKeys(http(), env)).toEqual({ adminApiKey: KEY, monitorApiKey: OTHER });
+    expect(apiKeys(undefined, env)).toEqual({ adminApiKey: KEY, monitorApiKey: OTHER });
   });
 
   test("a monitor key is not needed", () => {
-    expect(apiKeys(http({ adminApiKey: KEY }), {})).toEqual({ admin: KEY, monitor: undefined });
+    expect(apiKeys(http({ adminApiKey: KEY }), {})).toEqual({ adminApiKey: KEY, monitorApiKey: undefined });
   });
 
   test("without an http block no key is needed", () => {
-    expect(apiKeys(undefined, { BRIDGE_ADMIN_API_KEY: "" })).toEqual({ admin: undefined, monitor: undefined });
+    expect(apiKeys(undefined, { BRIDGE_ADMIN_API_KEY: "" })).toEqual({
+      adminApiKey: undefined,
+      monitorApiKey: undefined,
+    });
   });
 
   test("an http block without an admin key is refused", () => {

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type BridgeConfig, createRegistry } from "@bridge/config";
-import { openConfigFile } from "@bridge/config-file";
 import { createSupervisor } from "@bridge/core";
 import { type LogFields, type Logger, silentLogger, systemClock } from "@bridge/ports";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ConfigFollower } from "../src/config-follower.ts";
+import { fileOrigin } from "../src/config-origin.ts";
 import { ConfigSource } from "../src/config-source.ts";
 import { shutDown } from "../src/shut-down.ts";
 
@@ -28,15 +28,17 @@ async function follow(apply: Apply) {
   const lines: { message: string; fields: LogFields | undefined }[] = [];
   const note = (message: string, fields?: LogFields): void => void lines.push({ message, fields });
   const logger: Logger = { ...silentLogger, info: note, warn: note, error: note };
-  const store = openConfigFile(path, { watch: () => ({ mode: "notify", pollIntervalMs: 60_000, debounceMs: 1 }) });
-  const source = new ConfigSource({ store, registry, env: {}, logger });
+  const watch = () => ({ mode: "notify", pollIntervalMs: 60_000, debounceMs: 1 }) as const;
+  const origin = fileOrigin(path, { env: {}, watch });
+  const { store } = origin;
+  const source = new ConfigSource({ origin, registry, logger });
   const first = await source.read(NEVER);
   if (!first.ok) throw new Error(first.error);
   const supervisor = createSupervisor({ config: first.config, registry });
   const follower = new ConfigFollower({
     source,
     supervisor: { apply: (config) => apply(config), view: () => supervisor.view() },
-    env: {},
+    keys: () => {},
     clock: systemClock,
     logger,
   });

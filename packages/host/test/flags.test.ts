@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { parseFlags, usage, UsageError } from "../src/flags.ts";
+import { parseFlags as parse, usage, UsageError } from "../src/flag-table.ts";
+import { checkFlags, type Flags, FLAGS } from "../src/flags.ts";
+
+function parseFlags(args: readonly string[]): Flags {
+  const flags = parse(FLAGS, args);
+  checkFlags(flags);
+  return flags;
+}
 
 const DEFAULTS = {
   config: "bridge.yaml",
@@ -9,8 +16,6 @@ const DEFAULTS = {
   route: "",
   subject: "",
   header: [],
-  version: false,
-  help: false,
 };
 
 describe("contract 7: flags", () => {
@@ -35,17 +40,16 @@ describe("contract 7: flags", () => {
   });
 
   test("on and off after a space", () => {
-    expect(parseFlags(["-start-empty", "false", "-validate", "true", "--help"])).toEqual({
+    expect(parseFlags(["-start-empty", "false", "-validate", "true"])).toEqual({
       ...DEFAULTS,
       startEmpty: false,
       validate: true,
-      help: true,
     });
   });
 
-  test.each(["validate", "version", "help"] as const)("-%s is off unless it is there", (name) => {
-    expect(parseFlags([`-${name}`])).toEqual({ ...DEFAULTS, [name]: true });
-    expect(parseFlags([`--${name}=false`])).toEqual(DEFAULTS);
+  test("-validate is off unless it is there", () => {
+    expect(parseFlags(["-validate"])).toEqual({ ...DEFAULTS, validate: true });
+    expect(parseFlags(["--validate=false"])).toEqual(DEFAULTS);
   });
 
   test("a value may hold = and dashes, and the last of a kind wins", () => {
@@ -81,14 +85,14 @@ describe("contract 7: flags", () => {
     [["-config", ""], "-config needs a FILE"],
     [["-start-empty=maybe"], '-start-empty is true or false, not "maybe"'],
     [["-start-empty="], '-start-empty is true or false, not ""'],
-    [["-help=1"], '-help is true or false, not "1"'],
+    [["-validate=1"], '-validate is true or false, not "1"'],
     [["-constructor"], "unknown flag -constructor"],
   ])("%j is refused", (args, message) => {
     expect(() => parseFlags(args)).toThrow(new UsageError(message));
   });
 
   test("the usage names every flag", () => {
-    const text = usage("bridge");
-    for (const flag of ["-config FILE", "-start-empty", "-validate", "-version", "-help"]) expect(text).toContain(flag);
+    const text = usage("bridge", FLAGS);
+    for (const flag of ["-config FILE", "-start-empty", "-validate"]) expect(text).toContain(flag);
   });
 });

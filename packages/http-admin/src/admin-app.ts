@@ -1,7 +1,15 @@
 import type { Auditor } from "@bridge/audit";
 import type { ConfigTransactions } from "@bridge/config";
 import type { Supervisor } from "@bridge/core";
-import { type AdminKeys, createKeyring, namedAdminKeys, serve, type ThrottleOptions } from "@bridge/http-kit";
+import {
+  type AdminKeys,
+  createKeyring,
+  isKeyring,
+  type Keyring,
+  namedAdminKeys,
+  serve,
+  type ThrottleOptions,
+} from "@bridge/http-kit";
 import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import type { Hono } from "hono";
 import { damageEndpoints } from "./acknowledge-damage.ts";
@@ -23,8 +31,8 @@ export interface AdminAppOptions extends Partial<Seams> {
   readonly supervisor: () => Supervisor | undefined;
   /** Changes the configuration while the bridge runs. Absent: the endpoints of the configuration do not exist. */
   readonly configTransactions?: ConfigTransactions | undefined;
-  /** At least one key. */
-  readonly keys: AdminKeys;
+  /** At least one key; or a ring, which may know others at each request. */
+  readonly keys: AdminKeys | Keyring;
   /** Takes a record of every call and of every failed login. */
   readonly auditor: Auditor;
   /** Bounds starts, stops, injects, each replay of a redrive and the work of the DLQ store. Default 30 s. */
@@ -55,8 +63,6 @@ export function createAdminApp(options: AdminAppOptions): Hono {
   const { operationTimeoutMs = LIMITS.operationTimeoutMs, redriveTimeoutMs = LIMITS.redriveTimeoutMs } = options;
   const { configTransactions } = options;
   const clock = options.clock ?? systemClock;
-  const keys = namedAdminKeys(options.keys);
-  if (keys.length === 0) throw new Error("the admin server needs a key: give adminApiKey or adminApiKeys");
   const bridge = new BridgeAccess(options.supervisor, operationTimeoutMs);
   return serve({
     server: "admin",
@@ -74,7 +80,7 @@ export function createAdminApp(options: AdminAppOptions): Hono {
     ],
     schemas: NAMED_SCHEMAS,
     describe: { access: "admin", audit: "api.describe" },
-    keyring: createKeyring(keys),
+    keyring: isKeyring(options.keys) ? options.keys : adminKeyring(options.keys),
     audit: options.auditor,
     translate: toHttpError,
     corsOrigins: options.corsOrigins,
@@ -83,4 +89,10 @@ export function createAdminApp(options: AdminAppOptions): Hono {
     random: options.random ?? systemRandom(),
     logger: options.logger ?? silentLogger,
   });
+}
+
+function adminKeyring(keys: AdminKeys): Keyring {
+  const named = namedAdminKeys(keys);
+  if (named.length === 0) throw new Error("the admin server needs a key: give adminApiKey or adminApiKeys");
+  return createKeyring(named);
 }

@@ -59,9 +59,10 @@ export async function startTransactional(options: TransactionalOptions = {}): Pr
 }
 
 /** Puts other methods in place of a store's own. */
-export function storeWith(methods: Partial<ConfigStore>): (store: ConfigStore) => ConfigStore {
+export function storeWith(methods: Partial<Omit<ConfigStore, "seen">>): (store: ConfigStore) => ConfigStore {
   return (store) => ({
     source: store.source,
+    seen: undefined,
     load: (signal) => store.load(signal),
     write: (document, expected, signal) => store.write(document, expected, signal),
     restore: (former, current, signal) => store.restore(former, current, signal),

@@ -17,6 +17,11 @@ export interface Keyring {
   identify(presented: string): string | undefined;
 }
 
+/** Tells a ring from what one is made of. */
+export function isKeyring(keys: object): keys is Keyring {
+  return "identify" in keys;
+}
+
 /**
  * An empty ring lets nobody in.
  * @throws Error when a name or a key is malformed (spec 5.4), or one key has two names; never shows a key

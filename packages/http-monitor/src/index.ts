@@ -1,2 +1,2 @@
 export { type ConfigWatch } from "./config-watch.ts";
-export { createMonitorApp, type MonitorAppOptions, type MonitorKeys } from "./monitor-app.ts";
+export { createMonitorApp, type MonitorAppOptions, type MonitorKeys, namedMonitorKeys } from "./monitor-app.ts";

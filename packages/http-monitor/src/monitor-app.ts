@@ -3,6 +3,8 @@ import type { Supervisor } from "@bridge/core";
 import {
   type AdminKeys,
   createKeyring,
+  isKeyring,
+  type Keyring,
   type NamedKey,
   namedAdminKeys,
   serve,
@@ -22,12 +24,14 @@ import { waitingIn } from "./waiting-in.ts";
 export interface MonitorKeys extends AdminKeys {
   /** An empty key counts as absent. */
   readonly monitorApiKey?: string | undefined;
+  /** Keys by name, besides the one without. */
+  readonly monitorApiKeys?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface MonitorAppOptions extends Partial<Seams> {
   /** The bridge; `undefined` as long as the process has none. */
   readonly supervisor: () => Supervisor | undefined;
-  readonly keys: MonitorKeys;
+  readonly keys: MonitorKeys | Keyring;
   /** Takes the failed logins. */
   readonly auditor: Auditor;
   /** The listeners that `/metrics` is to show. Default: none. */
@@ -72,7 +76,7 @@ export function createMonitorApp(options: MonitorAppOptions): Hono {
     endpoints: [...probes(view), ...views({ view, configWatch, metrics: options.metrics ?? metrics })],
     schemas: NAMED_SCHEMAS,
     describe: { access: "open" },
-    keyring: createKeyring(monitorKeys(options.keys)),
+    keyring: isKeyring(options.keys) ? options.keys : createKeyring(namedMonitorKeys(options.keys)),
     audit: options.auditor,
     corsOrigins: options.corsOrigins,
     throttle: options.throttle,
@@ -82,8 +86,17 @@ export function createMonitorApp(options: MonitorAppOptions): Hono {
   });
 }
 
-function monitorKeys({ monitorApiKey = "", ...adminKeys }: MonitorKeys): readonly NamedKey[] {
+/**
+ * Each key once, under its name; a key that is an admin's too has the name that it has there.
+ * @throws Error when a named admin key takes the name of the single one
+ */
+export function namedMonitorKeys({
+  monitorApiKey = "",
+  monitorApiKeys = {},
+  ...adminKeys
+}: MonitorKeys): readonly NamedKey[] {
   const admins = namedAdminKeys(adminKeys);
-  const isOwn = monitorApiKey !== "" && admins.every(({ key }) => key !== monitorApiKey);
-  return isOwn ? [...admins, { name: "monitor", key: monitorApiKey }] : admins;
+  const own = Object.entries(monitorApiKeys).map(([name, key]) => ({ name, key }));
+  if (monitorApiKey !== "") own.unshift({ name: "monitor", key: monitorApiKey });
+  return [...admins, ...own.filter(({ key }) => admins.every((admin) => admin.key !== key))];
 }

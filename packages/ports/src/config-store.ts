@@ -56,6 +56,11 @@ export interface ConfigStore extends AsyncDisposable {
   /** For people, as in `config_watch.source`: the path of a file, the name of a table. */
   readonly source: string;
   /**
+   * Names the content that this store has last loaded, written or told, also that there was none; `undefined` before the
+   * first. Another content has another name.
+   */
+  readonly seen: string | undefined;
+  /**
    * `undefined` when there is no document.
    * @throws Error when there is one that cannot be read or parsed
    */

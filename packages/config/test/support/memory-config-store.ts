@@ -10,6 +10,7 @@ import type { Json } from "./documents.ts";
 /** A store that fails when it is told to. */
 export class MemoryConfigStore implements ConfigStore {
   readonly source = "memory";
+  readonly seen = undefined;
   readonly entries: ConfigHistoryEntry[] = [];
   /** Thrown by the method of that name; called before it does anything. */
   readonly faults: { [Method in "load" | "write" | "restore" | "append"]?: () => void } = {};

@@ -33,6 +33,22 @@ export const LOADING_CHECKS = {
       return true;
     });
   }),
+  "names what it has seen last, and another content by another name": at(async (place, signal) => {
+    const { store } = place;
+    assert.equal(store.seen, undefined);
+    await store.load(signal);
+    const first = store.seen;
+    assert.notEqual(first, undefined);
+    await store.load(signal);
+    assert.equal(store.seen, first);
+    await place.replace({ ...FIRST, another: true });
+    assert.equal(store.seen, first);
+    await store.load(signal);
+    assert.notEqual(store.seen, first);
+    await place.remove();
+    await store.load(signal);
+    assert.ok(store.seen !== undefined && store.seen !== first);
+  }),
   "the revision stays while nobody writes, and is the same for every store": at(async (place, signal) => {
     const { revision } = await loadOf(place.store, signal);
     assert.equal((await loadOf(place.store, signal)).revision, revision);

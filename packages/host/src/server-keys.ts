@@ -1,0 +1,43 @@
+import { createKeyring, type Keyring, namedAdminKeys } from "@bridge/http-kit";
+import { type MonitorKeys, namedMonitorKeys } from "@bridge/http-monitor";
+
+/** What opens the two servers. */
+export interface ServerKeys {
+  /** Absent: there is no admin server. */
+  readonly admin: Keyring | undefined;
+  readonly monitor: Keyring;
+}
+
+/** @throws Error when a key or the name of one is malformed; never shows a key */
+export function serverKeys(keys: MonitorKeys): ServerKeys {
+  const admins = namedAdminKeys(keys);
+  return {
+    admin: admins.length === 0 ? undefined : createKeyring(admins),
+    monitor: createKeyring(namedMonitorKeys(keys)),
+  };
+}
+
+/** Keys that can be exchanged while the servers use them. */
+export class RotatingKeys implements ServerKeys {
+  readonly admin: Keyring | undefined;
+  readonly monitor: Keyring;
+  #inForce: ServerKeys;
+
+  /** @throws Error as {@link serverKeys} does */
+  constructor(keys: MonitorKeys) {
+    this.#inForce = serverKeys(keys);
+    const identify = (presented: string): string | undefined => this.#inForce.admin?.identify(presented);
+    this.admin = this.#inForce.admin && { identify };
+    this.monitor = { identify: (presented) => this.#inForce.monitor.identify(presented) };
+  }
+
+  /**
+   * From now on `keys` open the servers, and no others.
+   * @throws Error as {@link serverKeys} does, or when there is no admin key any more; the former keys stay in force then
+   */
+  replace(keys: MonitorKeys): void {
+    const next = serverKeys(keys);
+    if (next.admin === undefined && this.admin !== undefined) throw new Error("the admin server needs a key");
+    this.#inForce = next;
+  }
+}
