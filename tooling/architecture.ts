@@ -34,7 +34,12 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   conformance: ["ports"],
   "config-file": ["ports", "config", "file-kit"],
   "file-kit": ["ports"],
+  "dynamodb-kit": ["ports"],
   "dlq-file": ["ports", "file-kit"],
+  "dlq-dynamodb": ["ports", "dynamodb-kit"],
+  "lease-dynamodb": ["ports", "dynamodb-kit"],
+  "outbox-dynamodb": ["ports", "dynamodb-kit"],
+  "config-dynamodb": ["ports", "config", "dynamodb-kit"],
   "outbox-file": ["ports", "file-kit"],
 };
 

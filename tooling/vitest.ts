@@ -1,7 +1,7 @@
 import type { ViteUserConfig } from "vitest/config";
 
 /** Workspace packages resolve to their sources, so tests need no build. */
-const conditions: string[] = ["@bridge/source", "module", "node", "development|production"];
+const conditions: string[] = ["@bridge/source", "node", "development|production"];
 
 export const base: ViteUserConfig = {
   resolve: { conditions },

@@ -1,0 +1,112 @@
+import {
+  CreateTableCommand,
+  DescribeTimeToLiveCommand,
+  UpdateTimeToLiveCommand,
+  type TableDescription as ActualTable,
+} from "@aws-sdk/client-dynamodb";
+import { BridgeError, type Clock } from "@bridge/ports";
+import { describeTable, requireLike } from "./describe-table.ts";
+import type { DynamoClient } from "./dynamo-client.ts";
+import { serviceErrorOf } from "./failure.ts";
+import type { TableDescription } from "./table-description.ts";
+import { createTableInput } from "./table-request.ts";
+
+export interface CreatedTable {
+  /** `present`: it was there, and is as described. */
+  readonly table: "created" | "present";
+  /**
+   * Whether the service removes items by itself: `none` where the table has no such attribute, `unsupported` where an
+   * emulator cannot.
+   */
+  readonly ttl: "enabled" | "none" | "unsupported";
+}
+
+const POLL_MS = 250;
+const NO_TABLE = "ResourceNotFoundException";
+
+/**
+ * Makes the table, or sees that it is there and as described; resolves when it can be used. Idempotent, also when
+ * several do it at once. Nothing of an existing table is changed but its time to live, which is switched on.
+ *
+ * @throws BridgeError `SCHEMA_VIOLATION` when there is one of another form, naming the differences
+ */
+export async function createTable(
+  description: TableDescription,
+  client: DynamoClient,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<CreatedTable> {
+  const created = await ensureTable(description, client, signal);
+  const actual = await untilUsable(description.name, client, clock, signal);
+  requireLike(description, actual);
+  return { table: created ? "created" : "present", ttl: await ensureTtl(description, client, signal) };
+}
+
+/** Whether it was made by this call. */
+async function ensureTable(description: TableDescription, client: DynamoClient, signal: AbortSignal): Promise<boolean> {
+  try {
+    await describeTable(description.name, client, signal);
+    return false;
+  } catch (error) {
+    if (serviceErrorOf(error) !== NO_TABLE) throw error;
+  }
+  try {
+    await client.send(new CreateTableCommand(createTableInput(description)), signal);
+    return true;
+  } catch (error) {
+    // Somebody else makes it at the same time, or the answer to an earlier try was lost.
+    if (serviceErrorOf(error) !== "ResourceInUseException") throw error;
+    return false;
+  }
+}
+
+async function untilUsable(
+  name: string,
+  client: DynamoClient,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<ActualTable> {
+  for (;;) {
+    const actual = await described(name, client, signal);
+    if (actual !== undefined && isUsable(actual)) return actual;
+    await clock.delay(POLL_MS, signal);
+  }
+}
+
+/** A table that was made a moment ago may not be known yet. */
+async function described(name: string, client: DynamoClient, signal: AbortSignal): Promise<ActualTable | undefined> {
+  try {
+    return await describeTable(name, client, signal);
+  } catch (error) {
+    if (serviceErrorOf(error) === NO_TABLE) return undefined;
+    throw error;
+  }
+}
+
+function isUsable({ TableStatus, GlobalSecondaryIndexes = [] }: ActualTable): boolean {
+  const usable = TableStatus === "ACTIVE" || TableStatus === "UPDATING";
+  return usable && GlobalSecondaryIndexes.every(({ IndexStatus }) => IndexStatus === "ACTIVE");
+}
+
+async function ensureTtl(
+  { name, ttlAttribute }: TableDescription,
+  client: DynamoClient,
+  signal: AbortSignal,
+): Promise<CreatedTable["ttl"]> {
+  if (ttlAttribute === undefined) return "none";
+  const { TimeToLiveDescription: ttl } = await client.send(new DescribeTimeToLiveCommand({ TableName: name }), signal);
+  const on = ttl?.TimeToLiveStatus === "ENABLED" || ttl?.TimeToLiveStatus === "ENABLING";
+  if (on && ttl.AttributeName === ttlAttribute) return "enabled";
+  if (on) {
+    const text = `table ${name}: its time to live goes by ${ttl.AttributeName} instead of ${ttlAttribute}: switch it off first`;
+    throw new BridgeError("SCHEMA_VIOLATION", text, { charged: false });
+  }
+  const specification = { Enabled: true, AttributeName: ttlAttribute };
+  try {
+    await client.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification: specification }), signal);
+    return "enabled";
+  } catch (error) {
+    if (serviceErrorOf(error) === "UnknownOperationException") return "unsupported";
+    throw error;
+  }
+}

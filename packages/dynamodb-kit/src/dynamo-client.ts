@@ -1,0 +1,194 @@
+import {
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+  type DynamoDBClientResolvedConfig,
+  type $Command,
+  type ServiceInputTypes,
+  type ServiceOutputTypes,
+} from "@aws-sdk/client-dynamodb";
+import { BridgeError, type Clock, orAborted, type Random, type StoreHealth } from "@bridge/ports";
+import { addConsumption, type Consumed } from "./consumption.ts";
+import { failureOf, isConditionFailed, NoAnswer } from "./failure.ts";
+import { LinkedAbort } from "./linked-abort.ts";
+import { retryDelay } from "./retry-delay.ts";
+import { Slots } from "./slots.ts";
+
+/** A request to be sent: any command of the SDK's client. */
+export type Command<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = $Command<
+  Input,
+  Output,
+  DynamoDBClientResolvedConfig,
+  ServiceInputTypes,
+  ServiceOutputTypes
+>;
+
+/** What became of a write under a condition. */
+export type Conditional<Output> =
+  | { readonly made: true; readonly output: Output }
+  | {
+      readonly made: false;
+      /**
+       * An earlier try of this very write got no answer, so what the condition met may be one's own work: read and look.
+       * Where it is false, nothing was written.
+       */
+      readonly unsure: boolean;
+    };
+
+export interface DynamoOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** How long a call may take with all its tries, in milliseconds. Default: 20 s. The caller's signal bounds it too. */
+  readonly callTimeoutMs?: number | undefined;
+  /** How long one try may take, in milliseconds. Default: 3 s. */
+  readonly tryTimeoutMs?: number | undefined;
+  /** Is told what each answered request has consumed. */
+  readonly onConsumed?: ((consumed: Consumed) => void) | undefined;
+  /** For the SDK's client, such as credentials. Default: region, endpoint and credentials as the SDK finds them. */
+  readonly sdk?: DynamoDBClientConfig | undefined;
+}
+
+const CALL_TIMEOUT_MS = 20_000;
+const TRY_TIMEOUT_MS = 3_000;
+const CONNECT_TIMEOUT_MS = 1_500;
+/** Requests on the way at once, a connection each; more wait for their turn. */
+const REQUESTS = 50;
+const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+
+/**
+ * Requests to DynamoDB, bounded and tried again. What is throttled, fails in the service or gets no answer is sent again
+ * after a random wait that grows, until the call's time is up or its signal aborts.
+ *
+ * Calls reject with a {@link BridgeError}, uncharged, whose text has neither keys nor content of items; or with the
+ * signal's reason. Whether a rejected write was made is then unknown.
+ */
+export class DynamoClient implements AsyncDisposable {
+  readonly #sdk: DynamoDBClient;
+  readonly #options: DynamoOptions;
+  readonly #slots = new Slots(REQUESTS);
+  readonly #calls = new Set<LinkedAbort>();
+  #closed = false;
+  #fault: string | undefined;
+
+  constructor(options: DynamoOptions) {
+    this.#options = options;
+    this.#sdk = new DynamoDBClient({
+      // Tries are counted and timed here, once, under the caller's signal and the injected clock.
+      maxAttempts: 1,
+      requestHandler: {
+        connectionTimeout: CONNECT_TIMEOUT_MS,
+        httpAgent: { keepAlive: true, maxSockets: REQUESTS },
+        httpsAgent: { keepAlive: true, maxSockets: REQUESTS },
+        logger: SILENT,
+      },
+      ...options.sdk,
+    });
+    if (options.onConsumed !== undefined) addConsumption(this.#sdk, options.onConsumed);
+  }
+
+  /** @throws BridgeError `DESTINATION_NOT_FOUND` when the SDK finds no region, with the remedy */
+  async requireRegion(): Promise<void> {
+    try {
+      await this.#sdk.config.region();
+    } catch {
+      const remedy = "set AWS_REGION, or a region in the AWS profile";
+      throw new BridgeError("DESTINATION_NOT_FOUND", `no AWS region is configured: ${remedy}`, { charged: false });
+    }
+  }
+
+  /** The answer to one request. A condition that does not hold is `REJECTED`: use {@link sendIf} where that can be. */
+  async send<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+    command: Command<Input, Output>,
+    signal: AbortSignal,
+  ): Promise<Output> {
+    const result = await this.sendIf(command, signal);
+    if (result.made) return result.output;
+    throw new BridgeError("REJECTED", `${nameOf(command)}: a condition did not hold`, { charged: false });
+  }
+
+  /** A write under a condition. Of writers that race, the table lets one through. */
+  async sendIf<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+    command: Command<Input, Output>,
+    signal: AbortSignal,
+  ): Promise<Conditional<Output>> {
+    signal.throwIfAborted();
+    if (this.#closed) throw closed();
+    using call = new LinkedAbort(signal);
+    this.#calls.add(call);
+    try {
+      const result = await this.#sendIf(command, call.signal);
+      this.#fault = undefined;
+      return result;
+    } catch (error) {
+      if (BridgeError.is(error) && !call.signal.aborted) this.#fault = error.message;
+      throw error;
+    } finally {
+      this.#calls.delete(call);
+    }
+  }
+
+  /** The fault that the last call ended with, unless one has succeeded since. */
+  health(): StoreHealth {
+    return { ...(this.#fault !== undefined && { fault: this.#fault }), setAside: [] };
+  }
+
+  /** Ends what is under way, as `UNAVAILABLE`. Idempotent. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    for (const call of this.#calls) call.abort(closed());
+    this.#sdk.destroy();
+  }
+
+  async #sendIf<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+    command: Command<Input, Output>,
+    signal: AbortSignal,
+  ): Promise<Conditional<Output>> {
+    const { clock, random, callTimeoutMs = CALL_TIMEOUT_MS } = this.#options;
+    const endsAt = clock.monotonic() + callTimeoutMs;
+    let unsure = false;
+    for (let tries = 1; ; tries++) {
+      try {
+        return { made: true, output: await this.#try(command, endsAt, signal) };
+      } catch (thrown) {
+        signal.throwIfAborted();
+        if (isConditionFailed(thrown)) return { made: false, unsure };
+        const failure = failureOf(thrown, nameOf(command));
+        unsure ||= failure.unsure;
+        const delayMs = retryDelay(tries, random);
+        if (!failure.again || clock.monotonic() + delayMs >= endsAt) throw failure.error;
+        await clock.delay(delayMs, signal);
+      }
+    }
+  }
+
+  async #try<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+    command: Command<Input, Output>,
+    endsAt: number,
+    signal: AbortSignal,
+  ): Promise<Output> {
+    const { clock, tryTimeoutMs = TRY_TIMEOUT_MS } = this.#options;
+    using _ = await this.#slots.take(signal);
+    // Its own, because the SDK leaves its listener there until the connection is done with the request.
+    using request = new LinkedAbort(signal);
+    const timer = new AbortController();
+    const timeoutMs = Math.max(0, Math.min(tryTimeoutMs, endsAt - clock.monotonic()));
+    const timeout = clock.delay(timeoutMs, timer.signal).then(() => request.abort(new NoAnswer()));
+    timeout.catch(() => {});
+    try {
+      return await orAborted(this.#sdk.send(command, { abortSignal: request.signal }), request.signal);
+    } finally {
+      timer.abort();
+    }
+  }
+}
+
+function closed(): BridgeError {
+  return new BridgeError("UNAVAILABLE", "the store is closed", { charged: false });
+}
+
+/** `PutItem on table t`; a request on several tables or none: `ListTables`. */
+function nameOf(command: { readonly input: ServiceInputTypes }): string {
+  const operation = command.constructor.name.replace(/^_+|Command$/g, "");
+  const { input } = command;
+  const table = "TableName" in input ? input.TableName : undefined;
+  return table === undefined ? operation : `${operation} on table ${table}`;
+}

@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import { BridgeError, type ErrorCode, systemClock } from "@bridge/ports";
+import { type DynamoFault, testDynamo, type TestDynamo } from "@bridge/tooling/test-dynamodb";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { DynamoClient } from "../src/index.ts";
+import { AT_ONCE, clientOf, getNote, makeNotes, putNote } from "./support/notes.ts";
+
+const TABLE = "notes";
+const SECRET = "what the note says";
+const signal = new AbortController().signal;
+let dynamo: TestDynamo;
+let notes = 0;
+
+beforeAll(async () => {
+  dynamo = await testDynamo();
+  await makeNotes(dynamo, TABLE);
+});
+afterAll(() => dynamo[Symbol.asyncDispose]());
+beforeEach(() => {
+  dynamo.reset();
+  notes++;
+});
+
+function put() {
+  return putNote(TABLE, `note-${notes}`, SECRET);
+}
+
+function get() {
+  return getNote(TABLE, `note-${notes}`);
+}
+
+// What the SDK does when it finds none; its type says string.
+const noRegion = (() => Promise.reject(new Error("Region is missing"))) as unknown as string;
+
+async function rejection(promise: Promise<unknown>): Promise<BridgeError> {
+  const error: unknown = await promise.then(
+    () => assert.fail("it resolved"),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(BridgeError.is(error), `no BridgeError: ${String(error)}`);
+  return error;
+}
+
+describe("what passes is tried again", () => {
+  test.each<[string, DynamoFault]>([
+    ["throttling of the table", { error: "ProvisionedThroughputExceededException" }],
+    ["throttling of the account", { error: "RequestLimitExceeded" }],
+    ["throttling", { error: "ThrottlingException" }],
+    ["a failure of the service", { error: "InternalServerError", status: 500 }],
+    ["an error of a proxy that is none of the service's", { error: "Oops", status: 503 }],
+    ["a connection that is cut", "cut"],
+    ["an answer that is lost", "lose-answer"],
+    ["a request that is never answered", "hang"],
+  ])("%s", async (_, fault) => {
+    await using client = clientOf(dynamo, { tryTimeoutMs: 300 });
+    dynamo.inject("GetItem", fault, 2);
+    await client.send(get(), signal);
+    expect(dynamo.operations).toEqual(["GetItem", "GetItem", "GetItem"]);
+    expect(client.health()).toEqual({ setAside: [] });
+  });
+
+  test("until the time of the call is up", async () => {
+    await using client = clientOf(dynamo, { callTimeoutMs: 300, random: { next: () => 0.5, id: () => "" } });
+    dynamo.inject("GetItem", { error: "ThrottlingException" }, 100);
+    const error = await rejection(client.send(get(), signal));
+    expect(error).toMatchObject({ code: "THROTTLED", charged: false });
+    expect(dynamo.operations.length).toBeGreaterThan(1);
+    expect(client.health().fault).toContain("throttled");
+  });
+
+  test("a service that cannot be reached fails as CONNECTION_LOST", async () => {
+    const sdk = { ...dynamo.sdk, endpoint: "http://127.0.0.1:1" };
+    await using client = clientOf(dynamo, { callTimeoutMs: 50, random: { next: () => 1, id: () => "" }, sdk });
+    expect(await rejection(client.send(get(), signal))).toMatchObject({ code: "CONNECTION_LOST", charged: false });
+  });
+
+  test("a service that never answers fails as TIMEOUT", async () => {
+    await using client = clientOf(dynamo, { callTimeoutMs: 200, tryTimeoutMs: 200 });
+    dynamo.inject("GetItem", "hang");
+    expect(await rejection(client.send(get(), signal))).toMatchObject({ code: "TIMEOUT", charged: false });
+  });
+});
+
+describe("what does not pass is told at once", () => {
+  test.each<[string, ErrorCode]>([
+    ["AccessDeniedException", "NOT_AUTHORIZED"],
+    ["UnrecognizedClientException", "NOT_AUTHORIZED"],
+    ["ExpiredTokenException", "NOT_AUTHORIZED"],
+    ["ResourceNotFoundException", "DESTINATION_NOT_FOUND"],
+    ["ItemCollectionSizeLimitExceededException", "PAYLOAD_TOO_LARGE"],
+    ["ValidationException", "REJECTED"],
+    ["SomethingNewException", "INTERNAL"],
+  ])("%s is %s", async (name, code) => {
+    await using client = clientOf(dynamo);
+    dynamo.inject("PutItem", { error: name });
+    const error = await rejection(client.send(put(), signal));
+    expect(error).toMatchObject({ code, charged: false });
+    expect(error.message).toContain(`PutItem on table ${TABLE}`);
+    expect(error.message).toContain(name);
+    expect(dynamo.operations).toEqual(["PutItem"]);
+  });
+
+  test("a table that is not there is named, with the remedy", async () => {
+    await using client = clientOf(dynamo);
+    const error = await rejection(client.send(getNote("nowhere", "a"), signal));
+    expect(error.code).toBe("DESTINATION_NOT_FOUND");
+    expect(error.message).toMatch(/GetItem on table nowhere: there is no such table.*bridge-aws -create-tables/);
+  });
+
+  test("no error repeats what the item holds, nor what the service wrote", async () => {
+    await using client = clientOf(dynamo);
+    // A number that is none makes the service repeat it.
+    const command = put();
+    command.input.Item = { id: { S: "n" }, text: { N: SECRET } };
+    const error = await rejection(client.send(command, signal));
+    const { inspect } = await import("node:util");
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(SECRET);
+  });
+
+  test("without a region the remedy is named", async () => {
+    await using client = new DynamoClient({
+      clock: systemClock,
+      random: AT_ONCE,
+      sdk: { ...dynamo.sdk, region: noRegion },
+    });
+    const error = await rejection(client.requireRegion());
+    expect(error.message).toBe("no AWS region is configured: set AWS_REGION, or a region in the AWS profile");
+  });
+});
+
+describe("a write under a condition", () => {
+  test("is made once, whoever else tries", async () => {
+    await using client = clientOf(dynamo);
+    const results = await Promise.all(Array.from({ length: 20 }, () => client.sendIf(put(), signal)));
+    expect(results.filter(({ made }) => made)).toHaveLength(1);
+    expect(results.filter((result) => !result.made && !result.unsure)).toHaveLength(19);
+  });
+
+  test.each<[DynamoFault, boolean]>([
+    ["lose-answer", true],
+    ["hang-after", true],
+    ["cut", true],
+    [{ error: "InternalServerError", status: 500 }, true],
+    [{ error: "ThrottlingException" }, false],
+  ])("that is refused after %j tells whether the condition may have met one's own write", async (fault, unsure) => {
+    await using client = clientOf(dynamo, { tryTimeoutMs: 300 });
+    const done = fault === "lose-answer" || fault === "hang-after";
+    if (!done) await client.send(put(), signal);
+    dynamo.inject("PutItem", fault);
+    expect(await client.sendIf(put(), signal)).toEqual({ made: false, unsure });
+    expect(client.health()).toEqual({ setAside: [] });
+  });
+});
+
+describe("the end of a call", () => {
+  test("the caller's reason is what it rejects with, on the way and between two tries", async () => {
+    await using client = clientOf(dynamo, { random: { next: () => 1, id: () => "" } });
+    for (const fault of ["hang", { error: "ThrottlingException" }] as const) {
+      dynamo.inject("GetItem", fault);
+      const caller = new AbortController();
+      const reason = new Error("given up");
+      const call = client.send(get(), caller.signal);
+      await expect.poll(() => dynamo.operations.length).toBe(1);
+      caller.abort(reason);
+      await assert.rejects(call, (error) => error === reason);
+      dynamo.reset();
+    }
+    expect(client.health()).toEqual({ setAside: [] });
+  });
+
+  test("leaves no listener on the signal", async () => {
+    await using client = clientOf(dynamo);
+    await Promise.all([client.send(get(), signal), client.sendIf(put(), signal)]);
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
+  });
+
+  test("a client that is closed ends what is under way, and takes no more", async () => {
+    const client = clientOf(dynamo);
+    dynamo.inject("GetItem", "hang");
+    const call = client.send(get(), signal);
+    await expect.poll(() => dynamo.operations.length).toBe(1);
+    await client[Symbol.asyncDispose]();
+    await client[Symbol.asyncDispose]();
+    for (const late of [call, client.send(get(), signal)]) {
+      expect(await rejection(late)).toMatchObject({ code: "UNAVAILABLE", message: "the store is closed" });
+    }
+  });
+});
+
+test("more calls than connections wait for their turn, in order, and an abandoned one gives its turn on", async () => {
+  await using client = clientOf(dynamo);
+  const caller = new AbortController();
+  dynamo.inject("GetItem", "hang", 50);
+  const hanging = Array.from({ length: 50 }, () => client.send(get(), caller.signal));
+  const waiting = client.send(get(), caller.signal);
+  const next = client.send(get(), signal);
+  await expect.poll(() => dynamo.operations.length).toBe(50);
+  caller.abort(new Error("given up"));
+  await Promise.allSettled([...hanging, waiting]);
+  await next;
+  expect(dynamo.operations).toHaveLength(51);
+});
+
+test("what requests consume is told", async () => {
+  const told: unknown[] = [];
+  await using client = clientOf(dynamo, { onConsumed: (consumed) => told.push(consumed) });
+  await client.send(put(), signal);
+  await client.send(get(), signal);
+  expect(told).toEqual([
+    { operation: "PutItem", units: 1 },
+    { operation: "GetItem", units: 1 },
+  ]);
+});

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { DescribeTableCommand } from "@aws-sdk/client-dynamodb";
+import { BridgeError, type LogFields, silentLogger, systemClock } from "@bridge/ports";
+import { testDynamo, type TestDynamo } from "@bridge/tooling/test-dynamodb";
+import { safeParse } from "valibot";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTable, openTable, type TableDescription, tableName } from "../src/index.ts";
+import { clientOf, notesTable, optionsOf } from "./support/notes.ts";
+
+const signal = AbortSignal.timeout(50_000);
+let dynamo: TestDynamo;
+
+beforeAll(async () => {
+  dynamo = await testDynamo();
+});
+afterAll(() => dynamo[Symbol.asyncDispose]());
+
+async function create(description: TableDescription) {
+  await using client = clientOf(dynamo);
+  return await createTable(description, client, systemClock, signal);
+}
+
+test("a table is made as described, paid by request, and the second time it is there", async () => {
+  expect(await create(notesTable("made"))).toEqual({ table: "created", ttl: "unsupported" });
+  expect(await create(notesTable("made"))).toEqual({ table: "present", ttl: "unsupported" });
+  await using client = clientOf(dynamo);
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: "made" }), signal);
+  expect(Table).toMatchObject({
+    TableStatus: "ACTIVE",
+    BillingModeSummary: { BillingMode: "PAY_PER_REQUEST" },
+    KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: "by_time",
+        KeySchema: [
+          { AttributeName: "shard", KeyType: "HASH" },
+          { AttributeName: "at", KeyType: "RANGE" },
+        ],
+        Projection: { ProjectionType: "INCLUDE", NonKeyAttributes: ["title"] },
+      },
+    ],
+  });
+});
+
+test("of several that make it at once, one does", async () => {
+  const results = await Promise.all(Array.from({ length: 5 }, () => create(notesTable("raced"))));
+  expect(results.filter(({ table }) => table === "created")).toHaveLength(1);
+});
+
+test("a lost answer to its making is no error", async () => {
+  dynamo.inject("CreateTable", "lose-answer");
+  expect(await create(notesTable("lost"))).toMatchObject({ table: "present" });
+});
+
+test("it is used when it and its indexes are ready, not before", async () => {
+  dynamo.reset();
+  const { ttlAttribute: _, ...description } = notesTable("slow");
+  dynamo.inject("DescribeTable", { error: "ResourceNotFoundException" }, 2);
+  expect(await create(description)).toEqual({ table: "created", ttl: "none" });
+  expect(dynamo.operations).toEqual(["DescribeTable", "CreateTable", "DescribeTable", "DescribeTable"]);
+});
+
+test("a table of another form is refused, with the differences", async () => {
+  await create({
+    name: "other",
+    key: { partition: { name: "id", type: "N" } },
+    indexes: [
+      { name: "by_time", key: { partition: { name: "shard", type: "S" } }, projection: "keys" },
+      { name: "by_more", key: { partition: { name: "more", type: "B" } }, projection: "all" },
+    ],
+  });
+  const wanted = notesTable("other");
+  const again: TableDescription = {
+    ...wanted,
+    indexes: [...wanted.indexes, { name: "third", key: { partition: { name: "id", type: "S" } }, projection: "all" }],
+  };
+  const text =
+    "table other: its key is id (N) instead of id (S); the key of its index by_time is shard (S) instead of shard (S), " +
+    "at (N); its index by_time does not hold title; it has no index third: " +
+    "give the store a table of its own, made by bridge-aws -create-tables";
+  await assert.rejects(create(again), { code: "SCHEMA_VIOLATION", message: text });
+  await assert.rejects(openTable(again, optionsOf(dynamo), signal), { code: "SCHEMA_VIOLATION", message: text });
+});
+
+test("a store opens on its table; without one it is told how to make it", async () => {
+  await create(notesTable("there"));
+  await using client = await openTable(notesTable("there"), optionsOf(dynamo), signal);
+  expect(client.health()).toEqual({ setAside: [] });
+  await assert.rejects(openTable(notesTable("gone"), optionsOf(dynamo), signal), (error) => {
+    assert.ok(BridgeError.is(error));
+    assert.equal(error.code, "DESTINATION_NOT_FOUND");
+    assert.match(error.message, /table gone.*bridge-aws -create-tables/);
+    return true;
+  });
+});
+
+test("a store opens although the service is away, or does not let its table be looked at, and says so", async () => {
+  for (const fault of ["AccessDeniedException", "ValidationException"]) {
+    const lines: unknown[] = [];
+    const logger = { ...silentLogger, warn: (message: string, fields?: LogFields) => lines.push([message, fields]) };
+    dynamo.inject("DescribeTable", { error: fault });
+    await using client = await openTable(notesTable("there"), { ...optionsOf(dynamo), logger }, signal);
+    expect(client.health().fault).toContain(fault);
+    expect(lines).toHaveLength(1);
+  }
+});
+
+test("an aborted opening rejects with the reason and leaves nothing open", async () => {
+  const reason = new Error("given up");
+  await assert.rejects(
+    openTable(notesTable("there"), optionsOf(dynamo), AbortSignal.abort(reason)),
+    (error) => error === reason,
+  );
+  const caller = new AbortController();
+  dynamo.reset();
+  dynamo.inject("DescribeTable", "hang");
+  const opening = openTable(notesTable("there"), optionsOf(dynamo), caller.signal);
+  await expect.poll(() => dynamo.operations.length).toBe(1);
+  caller.abort(reason);
+  await assert.rejects(opening, (error) => error === reason);
+});
+
+test.each([
+  ["bridge-dlq", true],
+  ["a.b_C-9", true],
+  ["ab", false],
+  ["with space", false],
+  ["x".repeat(256), false],
+])("the name %s of a table: %s", (name, valid) => {
+  expect(safeParse(tableName(), name).success).toBe(valid);
+});

@@ -1,0 +1,175 @@
+/**
+ * DynamoDB for tests: dynalite in this process behind a proxy that can be told to misbehave as the service and its
+ * network do. What dynalite does not show (throttling, leftovers of a batch, lost answers) is made here; transactions
+ * and time to live it does not have at all. @module
+ */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse, Agent } from "node:http";
+import type { AddressInfo } from "node:net";
+import dynalite from "dynalite";
+
+export type DynamoFault =
+  /** Answered with this error of the service; nothing is done. Default status: 400. */
+  | { readonly error: string; readonly status?: number }
+  /** Nothing is done, and the connection is cut. */
+  | "cut"
+  /** It is done, and the connection is cut before the answer. */
+  | "lose-answer"
+  /** Nothing is done, and there is never an answer. */
+  | "hang"
+  /** It is done, and there is never an answer. */
+  | "hang-after"
+  /** Of a batch only the first so many are done; the rest is left over. */
+  | { readonly atMost: number };
+
+export interface TestDynamo extends AsyncDisposable {
+  readonly endpoint: string;
+  /** For the client: where it is, and credentials that are none. */
+  readonly sdk: {
+    readonly endpoint: string;
+    readonly region: string;
+    readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  };
+  /** The operations asked for since the last {@link reset}, those that a fault hit included. */
+  readonly operations: readonly string[];
+  /** Forgets the operations, and the faults that are still to come. */
+  reset(): void;
+  /** The next `times` requests for the operation (`*`: any) meet the fault. Several wait for their turn. */
+  inject(operation: string, fault: DynamoFault, times?: number): void;
+  /** Chooses the fault of each request that no injected one hits. Default: none. */
+  choose: (operation: string) => DynamoFault | undefined;
+  /** Is awaited between what was done and its answer. Default: nothing. */
+  beforeAnswer: (operation: string) => Promise<void>;
+}
+
+interface Injected {
+  readonly operation: string;
+  readonly fault: DynamoFault;
+  left: number;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+type Batch = Record<string, unknown[] | { readonly Keys: unknown[] }>;
+
+const HOST = "127.0.0.1";
+const CONTENT_TYPE = "application/x-amz-json-1.0";
+
+/** An empty one, on a free port of loopback. */
+export async function testDynamo(): Promise<TestDynamo> {
+  const service = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
+  const target = await listen(service);
+  const agent = new Agent({ keepAlive: true });
+  const injected: Injected[] = [];
+  const operations: string[] = [];
+
+  function faultOf(operation: string): DynamoFault | undefined {
+    const hit = injected.find((one) => one.left > 0 && (one.operation === "*" || one.operation === operation));
+    if (hit === undefined) return dynamo.choose(operation);
+    hit.left--;
+    return hit.fault;
+  }
+
+  // The proxy always sends whole requests on: dynalite ends its process when one breaks off.
+  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const body = await textOf(incoming);
+    const operation = String(incoming.headers["x-amz-target"]).split(".")[1] ?? "";
+    operations.push(operation);
+    const fault = faultOf(operation);
+    if (fault === "hang") return;
+    if (fault === "cut") {
+      outgoing.destroy();
+      return;
+    }
+    const answer = await answerTo(incoming, body, fault);
+    await dynamo.beforeAnswer(operation);
+    if (fault === "hang-after") return;
+    if (fault === "lose-answer") {
+      outgoing.destroy();
+      return;
+    }
+    outgoing.writeHead(answer.status, { "content-type": CONTENT_TYPE }).end(answer.body);
+  }
+
+  async function answerTo(incoming: IncomingMessage, body: string, fault: DynamoFault | undefined): Promise<Answer> {
+    if (typeof fault === "object" && "error" in fault) {
+      const type = `com.amazonaws.dynamodb.v20120810#${fault.error}`;
+      return { status: fault.status ?? 400, body: JSON.stringify({ __type: type, message: "injected" }) };
+    }
+    if (typeof fault !== "object") return forward(incoming, body);
+    const { RequestItems, ...rest } = JSON.parse(body) as { readonly RequestItems: Batch };
+    const [done, left] = splitBatch(RequestItems, fault.atMost);
+    const leftovers = { UnprocessedItems: left, UnprocessedKeys: left };
+    // A batch of nothing is an error.
+    if (Object.keys(done).length === 0) return { status: 200, body: JSON.stringify({ Responses: {}, ...leftovers }) };
+    const answer = await forward(incoming, JSON.stringify({ ...rest, RequestItems: done }));
+    return { ...answer, body: JSON.stringify({ ...(JSON.parse(answer.body) as object), ...leftovers }) };
+  }
+
+  async function forward(incoming: IncomingMessage, body: string): Promise<Answer> {
+    const headers = { ...incoming.headers, "content-length": Buffer.byteLength(body) };
+    const onwards = request({ agent, host: HOST, port: target, method: "POST", path: "/", headers });
+    onwards.end(body);
+    const [answer] = (await once(onwards, "response")) as [IncomingMessage];
+    return { status: answer.statusCode ?? 500, body: await textOf(answer) };
+  }
+
+  const proxy = createServer((incoming, outgoing) => {
+    serve(incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  const endpoint = `http://${HOST}:${await listen(proxy)}`;
+  const dynamo: TestDynamo = {
+    endpoint,
+    sdk: { endpoint, region: "us-east-1", credentials: { accessKeyId: "test", secretAccessKey: "test" } },
+    operations,
+    reset() {
+      operations.length = 0;
+      injected.length = 0;
+      dynamo.choose = () => undefined;
+      dynamo.beforeAnswer = async () => {};
+    },
+    inject: (operation, fault, times = 1) => void injected.push({ operation, fault, left: times }),
+    choose: () => undefined,
+    beforeAnswer: async () => {},
+    async [Symbol.asyncDispose]() {
+      agent.destroy();
+      await Promise.all([close(proxy), close(service)]);
+    },
+  };
+  return dynamo;
+}
+
+/** The first `count` writes or keys of a batch, and the rest. */
+function splitBatch(items: Batch, count: number): readonly [done: Batch, left: Batch] {
+  const done: Batch = {};
+  const left: Batch = {};
+  let room = count;
+  for (const [table, asked] of Object.entries(items)) {
+    const parts = Array.isArray(asked) ? asked : asked.Keys;
+    const as = (some: unknown[]): Batch[string] => (Array.isArray(asked) ? some : { ...asked, Keys: some });
+    if (room > 0) done[table] = as(parts.slice(0, room));
+    if (parts.length > room) left[table] = as(parts.slice(room));
+    room = Math.max(0, room - parts.length);
+  }
+  return [done, left];
+}
+
+async function textOf(message: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, HOST);
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+async function close(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
