@@ -1,4 +1,4 @@
-import type { ConfigChange, ConfigHistoryEntry, StoredConfig } from "@bridge/ports";
+import type { ConfigChange, ConfigHistoryEntry, StagedConfig, StoredConfig } from "@bridge/ports";
 
 /** What a document is at one moment; each change makes a new one. */
 export type DocumentState = ConfigChange;
@@ -9,6 +9,7 @@ const HISTORY_ENTRIES = 20;
 export class MemoryDocument {
   #state: DocumentState;
   #writes = 0;
+  #staged: { readonly staged: StagedConfig; readonly stored: StoredConfig } | undefined;
   #history: readonly ConfigHistoryEntry[] = [];
   readonly #watchers = new Set<() => void>();
 
@@ -44,6 +45,33 @@ export class MemoryDocument {
     this.#enter({ kind: "changed", stored });
   }
 
+  /** @internal */
+  get staged(): StagedConfig | undefined {
+    return this.#staged?.staged;
+  }
+
+  /** Lays `document` beside what is there, in the place of what lay there. @internal */
+  stage(
+    document: Readonly<Record<string, unknown>>,
+    version: number,
+    { by, at }: { by: string; at: number },
+  ): StagedConfig {
+    const { stored } = this.#holding({ ...document, config_version: version });
+    const staged = Object.freeze({ version, revision: stored.revision, by, at });
+    this.#staged = { staged, stored };
+    return staged;
+  }
+
+  /** Puts there what is staged. @internal */
+  confirm(): void {
+    if (this.#staged !== undefined) this.restore(this.#staged.stored);
+  }
+
+  /** Takes away what is staged. @internal */
+  discard(): void {
+    this.#staged = undefined;
+  }
+
   /** Calls `changed` after each change until disposed. @internal */
   onChange(changed: () => void): Disposable {
     this.#watchers.add(changed);
@@ -74,6 +102,7 @@ export class MemoryDocument {
 
   #enter(state: DocumentState): void {
     this.#state = state;
+    this.#staged = undefined;
     for (const changed of this.#watchers) changed();
   }
 }

@@ -1,6 +1,7 @@
 import {
   type ConfigChange,
   type ConfigHistory,
+  type ConfigStaging,
   type ConfigStore,
   ReadOnlyConfigError,
   type StoredConfig,
@@ -22,6 +23,7 @@ export function openMemoryConfig(held: MemoryDocument, options: MemoryConfigOpti
 class MemoryConfigStore implements ConfigStore {
   readonly source: string;
   readonly history: ConfigHistory;
+  readonly staging: ConfigStaging;
   readonly #held: MemoryDocument;
   readonly #readOnly: boolean;
   /** What this store has last loaded, written or told: a watch tells what differs from it. */
@@ -42,6 +44,7 @@ class MemoryConfigStore implements ConfigStore {
         return structuredClone(held.history);
       },
     };
+    this.staging = this.#staging();
   }
 
   get seen(): string | undefined {
@@ -81,6 +84,36 @@ class MemoryConfigStore implements ConfigStore {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
+  #staging(): ConfigStaging {
+    const held = this.#held;
+    const isStaged = ({ revision }: { readonly revision: string }): boolean => held.staged?.revision === revision;
+    return {
+      get seen() {
+        return held.staged;
+      },
+      async look(signal) {
+        signal.throwIfAborted();
+        return held.staged;
+      },
+      stage: async (document, expected, request, signal) => {
+        signal.throwIfAborted();
+        this.#demandWritable();
+        const { staged } = held;
+        if (!this.#holds(expected) || (staged !== undefined && staged.at >= request.leftBehindBefore)) return undefined;
+        return held.stage(document, expected.version + 1, request);
+      },
+      confirm: async (staged, signal) => {
+        signal.throwIfAborted();
+        if (isStaged(staged)) this.#own(() => held.confirm());
+        return this.#holds(staged);
+      },
+      async discard(staged, signal) {
+        signal.throwIfAborted();
+        if (isStaged(staged)) held.discard();
+      },
+    };
+  }
+
   async *#changes(watch: { seen: DocumentState }, signal: AbortSignal): AsyncIterable<ConfigChange> {
     this.#watches.add(watch);
     let wake = Promise.withResolvers<void>();
@@ -104,7 +137,7 @@ class MemoryConfigStore implements ConfigStore {
     }
   }
 
-  #holds({ version, revision }: StoredConfig): boolean {
+  #holds({ version, revision }: Pick<StoredConfig, "version" | "revision">): boolean {
     const { state } = this.#held;
     return state.kind === "changed" && state.stored.version === version && state.stored.revision === revision;
   }

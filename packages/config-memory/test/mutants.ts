@@ -186,6 +186,26 @@ export const MUTANTS: readonly Mutant[] = [
       watch: (signal) => secondWatch(place, signal),
     }),
   ),
+  mutant(
+    "names what is there, seen or not",
+    "names what it has seen last, and another content by another name",
+    (store) => ({
+      seen: store.seen ?? "1",
+    }),
+  ),
+  mutant("sees only what it loads", "has seen what it has written, restored or told", (store) => {
+    let seen: string | undefined;
+    return {
+      get seen() {
+        return seen;
+      },
+      async load(signal) {
+        const stored = await store.load(signal);
+        seen = store.seen;
+        return stored;
+      },
+    };
+  }),
   mutant("goes on when its watch is aborted", "ends when its signal aborts, and leaves no listener", (store) => ({
     watch: () => store.watch(NEVER),
   })),
@@ -270,10 +290,15 @@ function mutant(fault: string, caughtBy: ConfigStoreCaseName, change: Change): M
       ...memorySubject,
       async open(document) {
         const place = await memorySubject.open(document);
-        return { ...place, store: Object.assign(bound(place.store), change(place.store, place)) };
+        return { ...place, store: changed(bound(place.store), change(place.store, place)) };
       },
     },
   };
+}
+
+/** `store` with other properties in place of its own, getters among them. */
+function changed(store: ConfigStore, change: Partial<ConfigStore>): ConfigStore {
+  return Object.defineProperties(store, Object.getOwnPropertyDescriptors(change));
 }
 
 function bound(store: ConfigStore): ConfigStore {

@@ -59,10 +59,12 @@ export async function startTransactional(options: TransactionalOptions = {}): Pr
 }
 
 /** Puts other methods in place of a store's own. */
-export function storeWith(methods: Partial<Omit<ConfigStore, "seen">>): (store: ConfigStore) => ConfigStore {
+export function storeWith(methods: Partial<ConfigStore>): (store: ConfigStore) => ConfigStore {
   return (store) => ({
     source: store.source,
-    seen: undefined,
+    get seen() {
+      return store.seen;
+    },
     load: (signal) => store.load(signal),
     write: (document, expected, signal) => store.write(document, expected, signal),
     restore: (former, current, signal) => store.restore(former, current, signal),

@@ -60,6 +60,8 @@ export interface ConfigStore extends AsyncDisposable {
    * first. Another content has another name.
    */
   readonly seen: string | undefined;
+  /** The most that a document may have as JSON, in bytes. Absent: more than anybody commits. */
+  readonly maxDocumentBytes?: number;
   /**
    * `undefined` when there is no document.
    * @throws Error when there is one that cannot be read or parsed
@@ -87,6 +89,56 @@ export interface ConfigStore extends AsyncDisposable {
   watch(signal: AbortSignal): AsyncIterable<ConfigChange>;
   /** Committed changes, kept beside the document; the newest 20. Absent when the store keeps none. */
   readonly history?: ConfigHistory;
+  /** For a document that several instances follow. Absent: one instance reads and commits what is stored. */
+  readonly staging?: ConfigStaging;
+}
+
+/** A document that the instance which commits it tries out. */
+export interface StagedConfig {
+  /** That it will have. */
+  readonly version: number;
+  /** That it will have. */
+  readonly revision: string;
+  /** Names the instance. */
+  readonly by: string;
+  /** Epoch milliseconds, by the clock of that instance. */
+  readonly at: number;
+}
+
+export interface StagingRequest extends Pick<StagedConfig, "by" | "at"> {
+  /** Epoch milliseconds: what another instance staged earlier than this was left behind, and is replaced. */
+  readonly leftBehindBefore: number;
+}
+
+/**
+ * Lets an instance try a document out before any other has to run it. What is staged lies beside what is stored: nobody
+ * loads it, and no watch tells it, until it is confirmed. An instance that ends meanwhile leaves it behind, to no effect.
+ *
+ * One document is staged at a time, and every step is a compare-and-set. Writing, restoring and any other hand's change of
+ * what is stored take away what is staged.
+ */
+export interface ConfigStaging {
+  /** What was staged when this store last looked, for whatever reason. */
+  readonly seen: StagedConfig | undefined;
+  /** What is staged now. */
+  look(signal: AbortSignal): Promise<StagedConfig | undefined>;
+  /**
+   * Stages `document` as version `expected.version + 1`. `undefined`, and nothing changes, when what is stored is not
+   * `expected` any more, or something else is staged that was not left behind.
+   */
+  stage(
+    document: Readonly<Record<string, unknown>>,
+    expected: StoredConfig,
+    request: StagingRequest,
+    signal: AbortSignal,
+  ): Promise<StagedConfig | undefined>;
+  /**
+   * Makes what is staged what is stored; the watches of this store do not tell it. `false` when it is staged no more;
+   * `true`, too, when that was done already.
+   */
+  confirm(staged: StagedConfig, signal: AbortSignal): Promise<boolean>;
+  /** Takes it away, if it is still staged. */
+  discard(staged: StagedConfig, signal: AbortSignal): Promise<void>;
 }
 
 export interface ConfigHistory {

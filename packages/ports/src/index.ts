@@ -3,8 +3,11 @@ export {
   type ConfigHistory,
   type ConfigHistoryChange,
   type ConfigHistoryEntry,
+  type ConfigStaging,
   type ConfigStore,
   ReadOnlyConfigError,
+  type StagedConfig,
+  type StagingRequest,
   type StoredConfig,
 } from "./config-store.ts";
 export { type AcceptedOutcome, type Delivery, type Settlement } from "./delivery.ts";

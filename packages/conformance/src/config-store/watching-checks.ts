@@ -87,6 +87,25 @@ export const WATCHING_CHECKS = {
     assert.equal(told.kind, "changed");
     await writeTo(place.store, named("mine"), told.stored, signal);
   }),
+  "has seen what it has written, restored or told": at(async (place, signal) => {
+    const { store } = place;
+    const seenBySecond = async (): Promise<string | undefined> => {
+      const second = await place.second();
+      await second.load(signal);
+      return second.seen;
+    };
+    const former = await loadOf(store, signal);
+    const first = store.seen;
+    const written = await writeTo(store, named("mine"), former, signal);
+    assert.notEqual(store.seen, first);
+    assert.equal(store.seen, await seenBySecond());
+    await store.restore(former, written, signal);
+    assert.equal(store.seen, first);
+    await using watch = begin(place, signal);
+    await place.replace(named("by hand"));
+    await watch.next();
+    assert.equal(store.seen, await seenBySecond());
+  }),
   "ends when its signal aborts, and leaves no listener": at(async ({ store }, signal) => {
     await store.load(signal);
     const controller = new AbortController();
