@@ -3,9 +3,12 @@ import { BridgeError, type Delivery, type Settlement, type SourceMessage } from 
 import type { Reservation } from "./backlog.ts";
 import type { Place } from "./ordered-list.ts";
 import { type Reply, replyTo, sendReply } from "./reply.ts";
+import type { SignalPool } from "./signal-pool.ts";
 
 /** Why the work on a delivery ends: its caller has been told that nothing is confirmed. */
 const TAKEN_BACK = new BridgeError("CONNECTION_LOST", "the caller was answered 503 and is to repeat the request");
+
+const ABORTED = AbortSignal.abort(TAKEN_BACK);
 
 /** One admitted request, from its headers to its answer. It is answered at most once. */
 export class Exchange {
@@ -20,6 +23,7 @@ export class Exchange {
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
   readonly #correlationId: string | undefined;
+  readonly #signals: SignalPool;
   readonly #onEnd: (exchange: Exchange) => void;
   #ended = false;
   #takenBack = false;
@@ -30,12 +34,14 @@ export class Exchange {
     readonly outgoing: ServerResponse;
     readonly correlationId: string | undefined;
     readonly deadline: number;
+    readonly signals: SignalPool;
     readonly onEnd: (exchange: Exchange) => void;
   }) {
     this.#incoming = options.incoming;
     this.#outgoing = options.outgoing;
     this.#correlationId = options.correlationId;
     this.deadline = options.deadline;
+    this.#signals = options.signals;
     this.#onEnd = options.onEnd;
   }
 
@@ -48,11 +54,10 @@ export class Exchange {
     return this.#incoming.socket.destroyed;
   }
 
-  /** Aborts when the request ends without being settled. */
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#takenBack) this.#controller.abort(TAKEN_BACK);
-    return this.#controller.signal;
+  /** Aborts when the request ends without being settled; `undefined` once it is settled. */
+  get signal(): AbortSignal | undefined {
+    if (!this.#ended) this.#controller ??= this.#signals.take();
+    return this.#controller?.signal ?? (this.#takenBack ? ABORTED : undefined);
   }
 
   /** Answers the caller without a settlement; whoever works on the message is told to give up. */
@@ -70,6 +75,8 @@ export class Exchange {
 
   settle(settlement: Settlement): Promise<void> | undefined {
     if (!this.#end()) return Promise.reject(TAKEN_BACK);
+    if (this.#controller !== undefined) this.#signals.giveBack(this.#controller);
+    this.#controller = undefined;
     const fallback = settlement.kind === "accept" ? settlement.envelopeId : undefined;
     sendReply(this.#outgoing, replyTo(settlement), this.#correlationId ?? fallback);
     return undefined;
@@ -100,7 +107,7 @@ export class HttpDelivery implements Delivery {
     this.#exchange = exchange;
   }
 
-  get signal(): AbortSignal {
+  get signal(): AbortSignal | undefined {
     return this.#exchange.signal;
   }
 

@@ -11,6 +11,7 @@ import { type MessageHead, readMessageHead } from "./message-head.ts";
 import { OrderedList } from "./ordered-list.ts";
 import { readBody } from "./read-body.ts";
 import { correlationIdOf, malformed, REFUSALS, refuse, type Reply } from "./reply.ts";
+import { SignalPool } from "./signal-pool.ts";
 
 /** The header fields of one request, their size aside. Above it: 431. */
 const MAX_HEADER_FIELDS = 256;
@@ -39,6 +40,7 @@ export class HttpReceiver implements Receiver, Mount {
   readonly #backlog: Backlog<Exchange>;
   /** Everything admitted and not answered, in the order of deadlines. */
   readonly #unanswered = new OrderedList<Exchange>();
+  readonly #signals = new SignalPool();
   readonly #counts = { overCapacity: 0, notConfirmed: 0, unauthorized: 0 };
   /** From the opening until an iteration ends, and again while one is open. */
   #accepting = false;
@@ -122,6 +124,7 @@ export class HttpReceiver implements Receiver, Mount {
       outgoing,
       correlationId: correlationIdOf(incoming),
       deadline: this.#deps.clock.monotonic() + this.#deps.responseTimeoutMs,
+      signals: this.#signals,
       onEnd: (ended) => this.#forget(ended),
     });
     exchange.reservation = reservation;
@@ -186,6 +189,7 @@ export class HttpReceiver implements Receiver, Mount {
 
   #endIteration(): void {
     this.#accepting = false;
+    this.#signals.clear();
     this.#backlog.interrupt();
     for (let { first } = this.#unanswered; first !== undefined; { first } = this.#unanswered) {
       first.refuse(REFUSALS.stopping);

@@ -102,5 +102,8 @@ function error(message: string): string {
 }
 
 function asciiJson(value: Readonly<Record<string, string>>): string {
-  return JSON.stringify(value).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const text = JSON.stringify(value);
+  // Nearly all are plain: what looks for the rest costs more than the JSON.
+  if (/^[ -~]*$/.test(text)) return text;
+  return text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
