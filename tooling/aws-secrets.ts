@@ -96,14 +96,10 @@ export class AwsSecrets implements AsyncDisposable {
     if (headers.authorization?.startsWith("AWS4-HMAC-SHA256 ") !== true)
       throw new Refusal("MissingAuthenticationTokenException");
     const body = JSON.parse(text) as Body;
-    switch (headers["x-amz-target"]) {
-      case "AmazonSSM.GetParameter":
-        return this.#parameter(body);
-      case "secretsmanager.GetSecretValue":
-        return this.#secret(body);
-      default:
-        throw new Refusal("UnknownOperationException");
-    }
+    const target = headers["x-amz-target"];
+    if (target === "AmazonSSM.GetParameter") return this.#parameter(body);
+    if (target === "secretsmanager.GetSecretValue") return this.#secret(body);
+    throw new Refusal("UnknownOperationException");
   }
 
   #parameter({ Name: name, WithDecryption: decrypted }: Body): Body {

@@ -12,7 +12,7 @@ async function ask(service: AwsSecrets, target: string, body: object, headers: R
       ...headers,
     },
   });
-  return { status: response.status, body: (await response.json()) as unknown };
+  return { status: response.status, body: await response.json() };
 }
 
 test("the double of AWS gives an encrypted parameter in the clear only to whoever asks for that", async () => {
