@@ -1,0 +1,3 @@
+export { dynamodbLeasePlugin } from "./dynamodb-lease-plugin.ts";
+export { leaseTable } from "./lease-table.ts";
+export { type DynamodbLeasesOptions, openDynamodbLeases } from "./open-dynamodb-leases.ts";
