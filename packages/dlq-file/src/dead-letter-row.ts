@@ -1,5 +1,4 @@
-import { packEnvelope, unpackEnvelope } from "@bridge/file-kit";
-import type { DeadLetter, DeadLetterHead, ErrorClass } from "@bridge/ports";
+import { type DeadLetter, type DeadLetterHead, type ErrorClass, packEnvelope, unpackEnvelope } from "@bridge/ports";
 
 /** What a list reads. */
 export interface HeadRow {

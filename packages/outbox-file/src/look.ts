@@ -1,5 +1,11 @@
-import { unpackEnvelope } from "@bridge/file-kit";
-import type { OutboxBacklog, OutboxFilter, OutboxHead, OutboxStatus, Page } from "@bridge/ports";
+import {
+  type OutboxBacklog,
+  type OutboxFilter,
+  type OutboxHead,
+  type OutboxStatus,
+  type Page,
+  unpackEnvelope,
+} from "@bridge/ports";
 import type { Lane } from "./lane.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import type { HeadRow, ReadingStatements } from "./reading-statements.ts";

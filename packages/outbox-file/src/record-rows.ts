@@ -1,5 +1,4 @@
-import { packEnvelope, unpackEnvelope } from "@bridge/file-kit";
-import type { Envelope, OutboxRecord, OutboxStatus } from "@bridge/ports";
+import { type Envelope, type OutboxRecord, type OutboxStatus, packEnvelope, unpackEnvelope } from "@bridge/ports";
 
 /** The statuses by their number in the file. */
 export const STATUSES = ["pending", "done", "dead"] as const satisfies readonly OutboxStatus[];

@@ -66,4 +66,5 @@ export {
   type OutboxStore,
   type PersistResult,
 } from "./outbox-store.ts";
+export { packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
 export { type StoreHealth, type TellsHealth } from "./store-health.ts";

@@ -1,7 +1,6 @@
-import type { Envelope } from "@bridge/ports";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { packEnvelope, unpackEnvelope } from "../src/index.ts";
+import { type Envelope, packEnvelope, unpackEnvelope } from "../src/index.ts";
 
 const anyText = fc.string({ unit: "binary" });
 const name = fc.oneof(anyText, fc.constantFrom("__proto__", "constructor", "toString", "hasOwnProperty"));

@@ -1,4 +1,4 @@
-import type { Envelope } from "@bridge/ports";
+import type { Envelope } from "./envelope.ts";
 
 /** An envelope without its payload, in the order of its fields: names would be most of the text. */
 type Packed = [
@@ -13,7 +13,7 @@ type Packed = [
   expiresAt?: number,
 ];
 
-/** JSON of everything but the payload, which belongs into a column of its own. */
+/** JSON of everything but the payload, for stores that keep bytes in a place of their own. */
 export function packEnvelope(envelope: Envelope): string {
   const { id, sourceId, subject, contentType, headers, correlationId, receivedAt, expiresAt } = envelope;
   const correlation = correlationId === id ? null : correlationId;
