@@ -4,7 +4,7 @@ import { MemoryDocument, openMemoryConfig } from "../src/index.ts";
 export const FORGETS = "it keeps nothing beyond the process, and says so";
 
 /** What the suite is to try. */
-export const memorySubject: ConfigStoreSubject = {
+export const memorySubject: Omit<ConfigStoreSubject, "except"> = {
   open: async (document) => place(new MemoryDocument(document), false),
   openReadOnly: async (document) => place(new MemoryDocument(document), true),
 };

@@ -1,4 +1,10 @@
 export { type Case, type Excuses } from "./case.ts";
+export {
+  type ConfigStagingCaseName,
+  configStagingCases,
+  type ConfigStagingSubject,
+} from "./config-staging/config-staging-cases.ts";
+export { describeConfigStaging } from "./config-staging/describe-config-staging.ts";
 export { type ConfigStoreCaseName, configStoreCases } from "./config-store/config-store-cases.ts";
 export { type ConfigDocument, type ConfigPlace, type ConfigStoreSubject } from "./config-store/config-store-subject.ts";
 export { describeConfigStore } from "./config-store/describe-config-store.ts";

@@ -91,4 +91,6 @@ export interface ConfigTransactions {
   history(signal: AbortSignal): Promise<readonly ConfigHistoryEntry[] | undefined>;
   /** How what is stored differs from what runs, by the last commit's doing; `undefined` while it does not. */
   notApplied(): NotApplied | undefined;
+  /** A commit that has not come to its end, to wait for; whoever else applies configurations must not do so meanwhile. */
+  readonly underWay: Promise<unknown> | undefined;
 }

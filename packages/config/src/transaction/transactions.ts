@@ -3,20 +3,19 @@ import {
   type Clock,
   type ConfigHistoryEntry,
   type ConfigStore,
-  deadline,
   type Logger,
-  orAborted,
   type Random,
   type StoredConfig,
 } from "@bridge/ports";
 import { type CheckedDocument, checkDocument } from "../check-document.ts";
-import { withoutUsers } from "../check/hidden-values.ts";
 import type { Path } from "../problem.ts";
 import { type ReferenceSources, resolveReferences } from "../references.ts";
 import type { Registry } from "../registry.ts";
 import type { ConfigApplier } from "./applier.ts";
 import { changesBetween } from "./changes.ts";
-import { CommitHistory } from "./commit-history.ts";
+import { commitChange } from "./commit-change.ts";
+import { asKnown, CommitHistory } from "./commit-history.ts";
+import { tellerOf } from "./commit-parts.ts";
 import type {
   CommitResult,
   ConfigTransactions,
@@ -30,10 +29,11 @@ import type {
 import { erasedOptions } from "./erased-options.ts";
 import { mergeOverlay } from "./merge-overlay.ts";
 import { OverlayError } from "./overlay-error.ts";
+import { readWithin } from "./read-within.ts";
 import { redactedView } from "./redacted-view.ts";
 import { TransactionError } from "./transaction-error.ts";
 import { nextState, type TransactionEvent, type TransactionState } from "./transaction-state.ts";
-import { writeAndApply } from "./write-and-apply.ts";
+import { whyNotNow } from "./why-not-now.ts";
 
 export interface ConfigTransactionsOptions {
   readonly store: ConfigStore;
@@ -44,14 +44,15 @@ export interface ConfigTransactionsOptions {
   readonly applier?: ConfigApplier | undefined;
   /** Spec 4.9.5. Default 60 s. */
   readonly applyTimeoutMs?: number | undefined;
+  /** Names this instance to others that follow the same store. Default: something random. */
+  readonly instanceId?: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
 }
 
 const APPLY_TIMEOUT_MS = 60_000;
-/** For reading what is stored and what it refers to. */
-const READ_TIMEOUT_MS = 30_000;
+const NEVER = new AbortController().signal;
 /** A configuration that patches have made larger than this is refused: as a file it must stay one that can be loaded. */
 const MAX_DOCUMENT_BYTES = 2 * 1024 * 1024;
 
@@ -74,9 +75,12 @@ class Transactions implements ConfigTransactions {
   readonly #history: CommitHistory;
   #transaction: Transaction | undefined;
   #notApplied: NotApplied | undefined;
+  readonly #instanceId: string;
+  #underWay: Promise<unknown> | undefined;
 
   constructor(options: ConfigTransactionsOptions) {
     this.#options = options;
+    this.#instanceId = options.instanceId ?? options.random.id();
     this.#history = new CommitHistory(options.store, options.logger);
   }
 
@@ -88,8 +92,10 @@ class Transactions implements ConfigTransactions {
   async open(ttlMs: number, signal: AbortSignal): Promise<TransactionInfo & { config: ConfigView }> {
     this.#refuseSecond();
     const base = await this.#load(signal);
+    const { clock, random, store, sources } = this.#options;
+    const refusal = await readWithin(signal, (bound) => whyNotNow(base, { store, sources, clock }, bound));
+    if (refusal !== undefined) throw new TransactionError("conflict", refusal);
     this.#refuseSecond();
-    const { clock, random } = this.#options;
     const createdAt = clock.now();
     const info = { id: random.id(), version: base.version, createdAt, expiresAt: createdAt + ttlMs };
     const expiresAtMonotonic = clock.monotonic() + ttlMs;
@@ -118,9 +124,10 @@ class Transactions implements ConfigTransactions {
     const transaction = this.#find(id);
     this.#move(transaction, "patch");
     const merged = mergeOverlay(transaction.pending, overlay);
-    if (Buffer.byteLength(JSON.stringify(merged)) > MAX_DOCUMENT_BYTES)
+    const { maxDocumentBytes = MAX_DOCUMENT_BYTES } = this.#options.store;
+    if (Buffer.byteLength(JSON.stringify(merged)) > maxDocumentBytes)
       throw new OverlayError([
-        { path: [], message: `the configuration would have more than ${MAX_DOCUMENT_BYTES} bytes` },
+        { path: [], message: `the configuration would have more than ${maxDocumentBytes} bytes` },
       ]);
     transaction.pending = merged;
     transaction.patchCount++;
@@ -154,12 +161,18 @@ class Transactions implements ConfigTransactions {
     this.#move(transaction, "commit");
     let event: TransactionEvent = "refused";
     try {
-      const result = await this.#commit(transaction, actor);
+      const committing = (this.#underWay = this.#commit(transaction, actor));
+      const result = await committing;
       if (result.status !== "erases_options" && result.status !== "invalid") event = result.status;
       return result;
     } finally {
+      this.#underWay = undefined;
       this.#move(transaction, event);
     }
+  }
+
+  get underWay(): Promise<unknown> | undefined {
+    return this.#underWay;
   }
 
   rollback(id: string): void {
@@ -169,11 +182,10 @@ class Transactions implements ConfigTransactions {
   async history(signal: AbortSignal): Promise<readonly ConfigHistoryEntry[] | undefined> {
     const { history } = this.#options.store;
     if (history === undefined) return undefined;
-    const entries = await within(signal, (bound) => history.list(bound));
+    const entries = await readWithin(signal, (bound) => history.list(bound));
     const version = (await this.#stored(signal))?.version;
-    // What is pending and not stored was given up, or is being committed right now.
     const committing = this.#live()?.state.kind === "committing";
-    return entries.filter((entry) => entry.pending !== true || (entry.version === version && !committing));
+    return entries.flatMap((entry) => asKnown(entry, { version, staging: this.#options.store.staging, committing }));
   }
 
   notApplied(): NotApplied | undefined {
@@ -181,7 +193,7 @@ class Transactions implements ConfigTransactions {
   }
 
   async #commit({ base, pending, patchCount }: Transaction, actor: string): Promise<CommitResult> {
-    const { signal } = new AbortController();
+    const signal = NEVER;
     const { clock, store, logger, applier, applyTimeoutMs = APPLY_TIMEOUT_MS } = this.#options;
     const [checked, erased] = await this.#check(base.document, pending, signal);
     if (erased.length > 0) return { status: "erases_options", erasedOptions: erased };
@@ -191,31 +203,46 @@ class Transactions implements ConfigTransactions {
     if (!checked.ok || isDeepStrictEqual(pending, base.document)) return { status: "committed", version: base.version };
     const changes = changesBetween(base.document, pending);
     const entry = { version: base.version + 1, committedAt: clock.now(), actor, changes };
-    const result = await writeAndApply(
-      { base, document: pending, config: checked.config, entry, tell: (error) => tell(error, checked) },
-      { store, history: this.#history, applier, applyTimeoutMs, clock, logger },
-    );
-    const differs = result.status === "committed_not_applied" && result.version !== base.version;
-    if (differs) this.#notApplied = { version: result.version, error: result.error, since: clock.now() };
+    const change = {
+      base,
+      document: pending,
+      config: checked.config,
+      entry,
+      tell: tellerOf(checked),
+    };
+    const { result, differs } = await commitChange(change, {
+      store,
+      history: this.#history,
+      applier,
+      applyTimeoutMs,
+      clock,
+      logger,
+      instanceId: this.#instanceId,
+      check: (document) => this.#checked(document, signal),
+    });
+    if (result.status === "committed_not_applied" && differs)
+      this.#notApplied = { version: result.version, error: result.error, since: clock.now() };
     else if (result.status === "committed" || result.status === "committed_applying") this.#notApplied = undefined;
     return result;
   }
 
   /** What is wrong with `after`, and what of the options in `before` it would erase. */
   async #check(before: unknown, after: unknown, signal: AbortSignal): Promise<[CheckedDocument, readonly Path[]]> {
+    const checked = await this.#checked(after, signal);
+    const { document } = await readWithin(signal, (bound) => resolveReferences(before, this.#options.sources, bound));
+    return [checked, erasedOptions(document, checked.resolved)];
+  }
+
+  #checked(document: unknown, signal: AbortSignal): Promise<CheckedDocument> {
     const { registry, sources } = this.#options;
-    return within(signal, async (bound) => {
-      const checked = await checkDocument(after, registry, sources, bound);
-      const { document } = await resolveReferences(before, sources, bound);
-      return [checked, erasedOptions(document, checked.resolved)];
-    });
+    return readWithin(signal, (bound) => checkDocument(document, registry, sources, bound));
   }
 
   /** @throws TransactionError */
   async #load(signal: AbortSignal): Promise<StoredConfig> {
     let stored: StoredConfig | undefined;
     try {
-      stored = await within(signal, (bound) => this.#options.store.load(bound));
+      stored = await readWithin(signal, (bound) => this.#options.store.load(bound));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new TransactionError("unavailable", `the configuration cannot be read: ${reason}`, { cause: error });
@@ -269,16 +296,4 @@ function beingCommitted(): TransactionError {
 function movedSince(base: StoredConfig, stored: StoredConfig | undefined): string {
   const now = stored === undefined ? "cannot be read now" : `is version ${stored.version} now`;
   return `the configuration was version ${base.version} when the transaction was opened, and another hand has written since: it ${now}; open a new transaction`;
-}
-
-function tell(error: unknown, checked: CheckedDocument): string {
-  const text = error instanceof Error ? error.message : String(error);
-  const told = checked.ok ? checked.tellable(text) : withoutUsers(text);
-  return told ?? "the error quotes a secret, or a value that came in through a reference";
-}
-
-async function within<Result>(signal: AbortSignal, work: (bound: AbortSignal) => Promise<Result>): Promise<Result> {
-  using limit = deadline(READ_TIMEOUT_MS, new Error(`not read in ${READ_TIMEOUT_MS / 1_000} s`));
-  const bound = AbortSignal.any([signal, limit.signal]);
-  return await orAborted(work(bound), bound);
 }

@@ -3,7 +3,7 @@ import type { ConfigStore, StoredConfig } from "@bridge/ports";
 import type { ConfigDocument, ConfigPlace, ConfigStoreSubject } from "./config-store-subject.ts";
 
 /** What a case does with the stores of its subject. Rejects when they do not pass. */
-export type ConfigStoreCheck = (subject: ConfigStoreSubject, signal: AbortSignal) => Promise<void>;
+export type ConfigStoreCheck = (subject: Omit<ConfigStoreSubject, "except">, signal: AbortSignal) => Promise<void>;
 
 /** What most cases begin with. */
 export const FIRST: ConfigDocument = {

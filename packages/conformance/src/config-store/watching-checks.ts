@@ -3,11 +3,9 @@ import { getEventListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ConfigChange } from "@bridge/ports";
 import { within } from "../harness/within.ts";
+import { beginWatch, LOOK_MS, type Watching } from "./begin-watch.ts";
 import { assertStored, at, type ConfigStoreCheck, FIRST, loadOf, named, writeTo } from "./check.ts";
 import type { ConfigDocument, ConfigPlace } from "./config-store-subject.ts";
-
-/** Time for a store to tell what it should not. A busy machine lets a fault pass here, and fails nothing that is sound. */
-const LOOK_MS = 30;
 
 /** Changes by other hands. */
 export const WATCHING_CHECKS = {
@@ -25,7 +23,7 @@ export const WATCHING_CHECKS = {
   "tells what changed between the load and the watch": at(async (place, signal) => {
     await place.store.load(signal);
     await place.replace(named("meanwhile"));
-    await using watch = begin(place, signal);
+    await using watch = beginWatch(place.store, signal);
     assertTold(await watch.next(), named("meanwhile"), 4);
   }),
   "does not tell what the store itself wrote or restored": watching(async ({ place, next, signal }) => {
@@ -69,7 +67,7 @@ export const WATCHING_CHECKS = {
   "tells a document that appears": async (subject, signal) => {
     await using place = await subject.open(undefined);
     await place.store.load(signal);
-    await using watch = begin(place, signal);
+    await using watch = beginWatch(place.store, signal);
     await place.replace(FIRST);
     assertTold(await watch.next(), FIRST, 4);
   },
@@ -101,7 +99,7 @@ export const WATCHING_CHECKS = {
     assert.equal(store.seen, await seenBySecond());
     await store.restore(former, written, signal);
     assert.equal(store.seen, first);
-    await using watch = begin(place, signal);
+    await using watch = beginWatch(place.store, signal);
     await place.replace(named("by hand"));
     await watch.next();
     assert.equal(store.seen, await seenBySecond());
@@ -121,10 +119,6 @@ export const WATCHING_CHECKS = {
   }),
 } as const satisfies Record<string, ConfigStoreCheck>;
 
-interface Watching extends AsyncDisposable {
-  next(): Promise<ConfigChange>;
-}
-
 /** A check at a place whose document was loaded and is watched. */
 function watching(
   check: (
@@ -133,25 +127,9 @@ function watching(
 ): ConfigStoreCheck {
   return at(async (place, signal) => {
     await place.store.load(signal);
-    await using watch = begin(place, signal);
+    await using watch = beginWatch(place.store, signal);
     await check({ place, next: () => watch.next(), signal });
   });
-}
-
-function begin({ store }: ConfigPlace, signal: AbortSignal): Watching {
-  const controller = new AbortController();
-  const changes = store.watch(controller.signal)[Symbol.asyncIterator]();
-  return {
-    async next() {
-      const result: IteratorResult<ConfigChange, unknown> = await within(changes.next(), signal, "a change to be told");
-      assert.ok(result.done !== true, "the watch has ended");
-      return result.value;
-    },
-    async [Symbol.asyncDispose]() {
-      controller.abort(new Error("the case is over"));
-      await within(Promise.resolve(changes.return?.()), signal, "the watch to end");
-    },
-  };
 }
 
 function assertTold(change: ConfigChange, document: ConfigDocument, version: number): void {

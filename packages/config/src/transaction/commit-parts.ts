@@ -1,0 +1,86 @@
+import {
+  type Clock,
+  type ConfigHistoryEntry,
+  type ConfigStore,
+  deadline,
+  type Logger,
+  orAborted,
+  type StoredConfig,
+} from "@bridge/ports";
+import type { CheckedDocument } from "../check-document.ts";
+import { withoutUsers } from "../check/hidden-values.ts";
+import type { BridgeConfig } from "../model.ts";
+import type { ConfigApplier } from "./applier.ts";
+import type { CommitHistory } from "./commit-history.ts";
+import type { CommitResult } from "./contract.ts";
+
+export interface CommitParts {
+  readonly store: ConfigStore;
+  readonly history: CommitHistory;
+  readonly applier: ConfigApplier | undefined;
+  readonly applyTimeoutMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A change that nothing is wrong with. */
+export interface SoundChange {
+  readonly base: StoredConfig;
+  readonly document: StoredConfig["document"];
+  readonly config: BridgeConfig;
+  /** For the history. */
+  readonly entry: ConfigHistoryEntry;
+  /** What an error says, without what must not be seen. */
+  readonly tell: (error: unknown) => string;
+}
+
+export type Outcome = Exclude<CommitResult, { readonly status: "erases_options" | "invalid" }>;
+
+/** How long the store may take for each thing that it is asked. */
+const STORE_TIMEOUT_MS = 30_000;
+
+/** Whether it runs already; otherwise it will. Rejects when it does not and will not. */
+export async function applied(
+  config: BridgeConfig,
+  { applier, applyTimeoutMs, clock, logger }: CommitParts,
+): Promise<boolean> {
+  if (applier === undefined) return true;
+  const cap = new AbortController();
+  const done = new AbortController();
+  const overrun = new Error(`it was not applied within ${applyTimeoutMs / 1_000} s`);
+  clock.delay(applyTimeoutMs, done.signal).then(
+    () => cap.abort(overrun),
+    () => {},
+  );
+  const applying = applier.apply(config, cap.signal);
+  try {
+    return (await orAborted(applying, cap.signal)) === "applied";
+  } finally {
+    done.abort();
+    const late = { version: config.configVersion };
+    if (cap.signal.aborted)
+      applying.then(
+        () => logger.error("a configuration was applied after it had been given up", late),
+        () => {},
+      );
+  }
+}
+
+/** What is stored; `undefined` when there is nothing, or it cannot be read. */
+export async function load(store: ConfigStore): Promise<StoredConfig | undefined> {
+  return bounded((signal) => store.load(signal)).catch(() => undefined);
+}
+
+export async function bounded<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  using limit = deadline(STORE_TIMEOUT_MS, new Error(`the store did not answer in ${STORE_TIMEOUT_MS / 1_000} s`));
+  return await orAborted(work(limit.signal), limit.signal);
+}
+
+/** Says what an error of the work with a checked document says, as far as it may be seen. */
+export function tellerOf(checked: CheckedDocument): SoundChange["tell"] {
+  return (error) => {
+    const text = error instanceof Error ? error.message : String(error);
+    const told = checked.ok ? checked.tellable(text) : withoutUsers(text);
+    return told ?? "the error quotes a secret, or a value that came in through a reference";
+  };
+}

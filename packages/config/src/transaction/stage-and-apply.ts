@@ -1,0 +1,131 @@
+import { type ConfigStaging, ReadOnlyConfigError, type StagedConfig, type StoredConfig } from "@bridge/ports";
+import type { CheckedDocument } from "../check-document.ts";
+import { applied, bounded, type CommitParts, load, type Outcome, type SoundChange, tellerOf } from "./commit-parts.ts";
+import { leftBehindBefore, whyNotStaged } from "./why-not-now.ts";
+import { notWritten } from "./write-and-apply.ts";
+
+export interface StagingParts extends CommitParts {
+  readonly staging: ConfigStaging;
+  /** Names this instance to the others. */
+  readonly instanceId: string;
+  readonly check: (document: StoredConfig["document"]) => Promise<CheckedDocument>;
+}
+
+export interface StagedOutcome {
+  readonly result: Outcome;
+  /** Whether this instance runs what is not stored, and nobody mends it. */
+  readonly differs: boolean;
+}
+
+/**
+ * Stages a change, applies it here, and confirms it: only then do other instances take it. What cannot be applied was
+ * never stored. Never rejects.
+ */
+export async function stageAndApply(change: SoundChange, parts: StagingParts): Promise<StagedOutcome> {
+  const { base, document, entry, tell } = change;
+  const { staging, history, clock, instanceId, logger } = parts;
+  const request = { by: instanceId, at: clock.now(), leftBehindBefore: leftBehindBefore(clock) };
+  let staged: StagedConfig | undefined;
+  try {
+    staged = await bounded((signal) => staging.stage(document, base, request, signal));
+  } catch (error) {
+    if (error instanceof ReadOnlyConfigError) return inStep({ status: "conflict", error: tell(error) });
+    await withdraw(request, parts);
+    return inStep(await notWritten(change, parts, error));
+  }
+  if (staged === undefined) return inStep({ status: "conflict", error: await refusal(base, parts) });
+  await history.begin(entry, base);
+  let runs: boolean;
+  try {
+    runs = await applied({ ...change.config, configVersion: staged.version }, parts);
+  } catch (error) {
+    await bounded((signal) => staging.discard(staged, signal)).catch((thrown: unknown) => {
+      // Nobody takes what is staged: it is only in the way of the next commit, until it counts as left behind.
+      logger.warn("a configuration that could not be applied is still staged", { error: tell(thrown) });
+    });
+    const why = `the configuration could not be applied: ${tell(error)}`;
+    return inStep({ status: "rolled_back", version: base.version, error: why });
+  }
+  const confirmation = await confirmed(staged, change, parts);
+  if (confirmation !== "confirmed") return backInStep(change, staged, confirmation, parts);
+  await history.confirm(entry);
+  return inStep({ status: runs ? "committed" : "committed_applying", version: staged.version });
+}
+
+function inStep(result: Outcome): StagedOutcome {
+  return { result, differs: false };
+}
+
+async function refusal({ version }: StoredConfig, { staging, clock }: StagingParts): Promise<string> {
+  const other = await bounded((signal) => staging.look(signal)).catch(() => undefined);
+  return whyNotStaged(other, clock) ?? `the configuration moved on from version ${version}: open a new transaction`;
+}
+
+/** After a staging that failed: it may have been done all the same, and would be in the way of the next commit. */
+async function withdraw({ by, at }: Pick<StagedConfig, "by" | "at">, { staging }: StagingParts): Promise<void> {
+  const ours = async (signal: AbortSignal): Promise<void> => {
+    const staged = await staging.look(signal);
+    if (staged?.by === by && staged.at === at) await staging.discard(staged, signal);
+  };
+  await bounded(ours).catch(() => {});
+}
+
+/** Whether it is stored now; when nobody can say, why. */
+async function confirmed(
+  staged: StagedConfig,
+  { tell }: SoundChange,
+  { staging, store }: StagingParts,
+): Promise<"confirmed" | "refused" | { readonly unknown: string }> {
+  try {
+    return (await bounded((signal) => staging.confirm(staged, signal))) ? "confirmed" : "refused";
+  } catch (error) {
+    const stored = await load(store);
+    return stored?.revision === staged.revision ? "confirmed" : { unknown: tell(error) };
+  }
+}
+
+/**
+ * What runs here is not what is stored, or nobody knows: this instance runs again what the others run. Should it have been
+ * confirmed after all, the watch of the store tells it like any other change.
+ */
+async function backInStep(
+  change: SoundChange,
+  staged: StagedConfig,
+  confirmation: "refused" | { readonly unknown: string },
+  parts: StagingParts,
+): Promise<StagedOutcome> {
+  const { base } = change;
+  const stored = (await load(parts.store)) ?? base;
+  const reason =
+    confirmation === "refused"
+      ? `another hand has written since version ${base.version}`
+      : `version ${staged.version} could not be confirmed, and may still come into force: ${confirmation.unknown}`;
+  const { version } = stored;
+  const fault = await applyAgain(stored, parts);
+  if (fault !== undefined) {
+    const error = `${reason}; version ${staged.version} runs here, and version ${version}, which is stored, cannot be applied: ${fault}`;
+    parts.logger.error("a configuration runs that is not stored, and what is stored cannot be applied", { error });
+    return { result: { status: "committed_not_applied", version, error }, differs: true };
+  }
+  const error = `${reason}; version ${version} is stored and runs`;
+  if (confirmation === "refused") return inStep({ status: "conflict", error });
+  parts.logger.error("a configuration could not be confirmed", { version: staged.version, error });
+  return inStep({ status: "committed_not_applied", version, error });
+}
+
+/** Why it cannot be done; `undefined` when it is. */
+async function applyAgain({ version, document }: StoredConfig, parts: StagingParts): Promise<string | undefined> {
+  let checked: CheckedDocument;
+  try {
+    checked = await parts.check(document);
+  } catch {
+    return "what it refers to cannot be read";
+  }
+  if (!checked.ok) return "it is not valid here";
+  try {
+    await applied({ ...checked.config, configVersion: version }, parts);
+    return undefined;
+  } catch (error) {
+    return tellerOf(checked)(error);
+  }
+}
