@@ -13,6 +13,12 @@ export { type HostProcess } from "./host-process.ts";
 export { type Overrule } from "./overrule.ts";
 export { type BridgeApp, runBridge } from "./run-bridge.ts";
 export { type Program, runProgram } from "./run-program.ts";
-export { type ProcessParts, serveBridge, type ServeOptions, type Surroundings } from "./serve-bridge.ts";
+export {
+  type Measurable,
+  type ProcessParts,
+  serveBridge,
+  type ServeOptions,
+  type Surroundings,
+} from "./serve-bridge.ts";
 export { RotatingKeys, type ServerKeys, serverKeys } from "./server-keys.ts";
 export { type ShutdownBudgets } from "./shut-down.ts";

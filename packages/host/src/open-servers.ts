@@ -3,8 +3,9 @@ import type { ConfigTransactions, HttpSection } from "@bridge/config";
 import type { Supervisor } from "@bridge/core";
 import { createAdminApp } from "@bridge/http-admin";
 import { type FetchApp, listen, type Listener } from "@bridge/http-kit";
-import { type ConfigWatch, createMonitorApp } from "@bridge/http-monitor";
+import { type ConfigWatch, createMonitorApp, type KeyRefresh } from "@bridge/http-monitor";
 import { deadline, type Seams } from "@bridge/ports";
+import type { ServerStats } from "@bridge/telemetry";
 import { messageOf } from "./message-of.ts";
 import type { ServerKeys } from "./server-keys.ts";
 
@@ -13,6 +14,7 @@ export interface Servers {
   readonly monitor: Listener;
   /** Absent when there is no key that could open it. */
   readonly admin: Listener | undefined;
+  stats(): readonly ServerStats[];
 }
 
 export interface ServersOptions {
@@ -23,6 +25,7 @@ export interface ServersOptions {
   readonly keys: ServerKeys;
   /** What deep health tells of the configuration's source. */
   readonly configWatch: () => ConfigWatch;
+  readonly keyRefresh: (() => KeyRefresh | undefined) | undefined;
   readonly configTransactions: ConfigTransactions;
   readonly seams: Seams;
 }
@@ -42,6 +45,7 @@ export async function openServers({
   http,
   keys,
   configWatch,
+  keyRefresh,
   configTransactions,
   seams,
 }: ServersOptions): Promise<Servers> {
@@ -59,21 +63,23 @@ export async function openServers({
     }
   };
 
-  const servers = () => bound.map(({ server, listener }) => ({ server, stats: listener.stats() }));
+  const stats = () => bound.map(({ server, listener }) => ({ server, stats: listener.stats() }));
   const monitorApp = createMonitorApp({
     ...shared,
-    servers,
+    servers: stats,
     configWatch,
+    keyRefresh,
     keys: keys.monitor,
   });
   const monitor = await bind("monitor", http?.monitorAddr ?? USUAL_ADDRESS.monitor, monitorApp);
   if (keys.admin === undefined) {
     seams.logger.warn("no admin server: set BRIDGE_ADMIN_API_KEY, or http.admin_api_key in the configuration");
-    return { monitor, admin: undefined };
+    return { monitor, admin: undefined, stats };
   }
   try {
     const adminApp = createAdminApp({ ...shared, configTransactions, keys: keys.admin });
-    return { monitor, admin: await bind("admin", http?.adminAddr ?? USUAL_ADDRESS.admin, adminApp) };
+    const admin = await bind("admin", http?.adminAddr ?? USUAL_ADDRESS.admin, adminApp);
+    return { monitor, admin, stats };
   } catch (error) {
     await monitor[Symbol.asyncDispose]();
     throw error;

@@ -8,8 +8,9 @@ import {
   type Registry,
 } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
-import type { ConfigWatch } from "@bridge/http-monitor";
+import type { ConfigWatch, KeyRefresh } from "@bridge/http-monitor";
 import { type Logger, type Seams, systemClock, systemRandom } from "@bridge/ports";
+import { type Family, readMetrics } from "@bridge/telemetry";
 import type { Companion } from "./companion.ts";
 import { ConfigFollower } from "./config-follower.ts";
 import type { ConfigOrigin } from "./config-origin.ts";
@@ -34,6 +35,13 @@ export interface Surroundings extends Seams {
   readonly watch: () => ConfigWatchSection;
 }
 
+/** What a companion is given. */
+export interface Measurable extends Seams {
+  readonly instanceId: string;
+  /** Everything that is counted in this process; never rejects. */
+  readonly readMetrics: () => Promise<readonly Family[]>;
+}
+
 /** What makes one process out of the bridge. */
 export interface ProcessParts {
   readonly origin: ConfigOrigin;
@@ -44,8 +52,10 @@ export interface ProcessParts {
    * is to come into force: a throw refuses it.
    */
   readonly keys: (http: HttpSection | undefined) => ServerKeys;
+  /** What is known of keys that a companion exchanges. Default: they stay. */
+  readonly keyRefresh?: (() => KeyRefresh | undefined) | undefined;
   /** What goes on besides the bridge. Default: nothing. */
-  readonly companions?: ((seams: Seams) => readonly Companion[]) | undefined;
+  readonly companions?: ((measured: Measurable) => readonly Companion[]) | undefined;
 }
 
 export interface ServeOptions {
@@ -108,7 +118,7 @@ interface Serving extends ServeOptions, ProcessParts {
 }
 
 async function serve(serving: Serving): Promise<Ending> {
-  const { source, config, onConfig, keys, keysInForce, registry, host, watch, budgets, seams } = serving;
+  const { source, config, onConfig, keys, keysInForce, keyRefresh, registry, host, watch, budgets, seams } = serving;
   const { logger } = seams;
   const auditor = await openAuditor(config.audit, seams, host.stderr);
   const supervisor = createSupervisor({ ...seams, config, registry, onConfig });
@@ -118,9 +128,17 @@ async function serve(serving: Serving): Promise<Ending> {
   const applier = serving.overrule === undefined ? supervisor : overruling(supervisor, serving.overrule);
   const configTransactions = createConfigTransactions({ ...seams, store, registry, sources, applier });
   await tellUnconfirmed(store, config.configVersion, logger);
-  const companions = serving.companions?.(seams) ?? [];
-  const started: Companion[] = [];
   let servers: Servers | undefined;
+  const measured = () => ({
+    supervisor,
+    servers: servers?.stats() ?? [],
+    auditFailures: auditor.failures(),
+    keyRefreshFailures: keyRefresh?.()?.failures,
+  });
+  const { instanceId } = supervisor;
+  const readAll = () => readMetrics(measured(), seams.clock);
+  const companions = serving.companions?.({ ...seams, instanceId, readMetrics: readAll }) ?? [];
+  const started: Companion[] = [];
   try {
     servers = await openServers({
       supervisor,
@@ -129,6 +147,7 @@ async function serve(serving: Serving): Promise<Ending> {
       keys: keysInForce,
       seams,
       configWatch: () => withNotApplied(follower.facts(), configTransactions),
+      keyRefresh,
       configTransactions,
     });
     for (const companion of companions) {

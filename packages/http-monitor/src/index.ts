@@ -1,2 +1,3 @@
 export { type ConfigWatch } from "./config-watch.ts";
+export { type KeyRefresh } from "./key-refresh.ts";
 export { createMonitorApp, type MonitorAppOptions, type MonitorKeys, namedMonitorKeys } from "./monitor-app.ts";

@@ -11,14 +11,14 @@ import {
   type ThrottleOptions,
 } from "@bridge/http-kit";
 import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
-import { renderMetrics, renderServerMetrics, type ServerStats } from "@bridge/telemetry";
+import { exposition, readMetrics, type ServerStats } from "@bridge/telemetry";
 import type { Hono } from "hono";
 import type { ConfigWatch } from "./config-watch.ts";
+import type { KeyRefresh } from "./key-refresh.ts";
 import { probes } from "./probes.ts";
 import { deepHealth, readiness, route, session, topology } from "./schemas.ts";
 import { UNWIRED_VIEW } from "./unwired-view.ts";
 import { views } from "./views.ts";
-import { waitingIn } from "./waiting-in.ts";
 
 /** Whose keys open the views; an admin key opens everything that the monitor key does. Without any, nothing does. */
 export interface MonitorKeys extends AdminKeys {
@@ -40,6 +40,8 @@ export interface MonitorAppOptions extends Partial<Seams> {
   readonly metrics?: (() => string | Promise<string>) | undefined;
   /** What is known of a watched configuration source. Default: none is watched. */
   readonly configWatch?: (() => ConfigWatch | undefined) | undefined;
+  /** What is known of keys that are read again and again. Default: they do not change. */
+  readonly keyRefresh?: (() => KeyRefresh | undefined) | undefined;
   /** Origins that browsers may call from (spec 5.8). Default: none. */
   readonly corsOrigins?: readonly string[] | undefined;
   /** Default: 5 failed logins a minute and client. */
@@ -60,20 +62,18 @@ const NAMED_SCHEMAS = {
  * @throws Error when a key, a key name or an origin is malformed
  */
 export function createMonitorApp(options: MonitorAppOptions): Hono {
-  const { supervisor, servers = () => [], configWatch = () => undefined } = options;
+  const { supervisor, servers = () => [], configWatch = () => undefined, keyRefresh = () => undefined } = options;
   const view = () => supervisor()?.view() ?? UNWIRED_VIEW;
   const clock = options.clock ?? systemClock;
   const metrics = async (): Promise<string> => {
-    const bridge = supervisor();
-    const ofServers = renderServerMetrics(servers());
-    if (bridge === undefined) return ofServers;
-    const waiting = await waitingIn(bridge.outbox(), clock);
-    const surroundings = { auditFailures: options.auditor.failures(), waiting };
-    return renderMetrics(bridge.stats(), bridge.view(), surroundings) + ofServers;
+    const auditFailures = options.auditor.failures();
+    const keyRefreshFailures = keyRefresh()?.failures;
+    const measured = { supervisor: supervisor(), servers: servers(), auditFailures, keyRefreshFailures };
+    return exposition(await readMetrics(measured, clock));
   };
   return serve<never>({
     server: "monitor",
-    endpoints: [...probes(view), ...views({ view, configWatch, metrics: options.metrics ?? metrics })],
+    endpoints: [...probes(view), ...views({ view, configWatch, keyRefresh, metrics: options.metrics ?? metrics })],
     schemas: NAMED_SCHEMAS,
     describe: { access: "open" },
     keyring: isKeyring(options.keys) ? options.keys : createKeyring(namedMonitorKeys(options.keys)),

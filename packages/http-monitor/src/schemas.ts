@@ -69,6 +69,15 @@ const configWatch = v.object({
   ),
 });
 
+const apiKeys = v.object({
+  last_refresh_at: v.pipe(v.string(), v.metadata({ format: "date-time" })),
+  failures: v.pipe(v.number(), v.integer(), v.description("How often the keys could not be read again.")),
+  last_error: v.pipe(
+    v.optional(v.string()),
+    v.description("Why not, the last time; the last good keys are in force. Absent while they can be read."),
+  ),
+});
+
 export const deepHealth = v.object({
   running: v.boolean(),
   healthy: v.boolean(),
@@ -88,4 +97,5 @@ export const deepHealth = v.object({
   ),
   stores: v.array(store),
   config_watch: v.optional(configWatch),
+  api_keys: v.optional(apiKeys),
 });

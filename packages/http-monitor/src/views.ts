@@ -2,6 +2,7 @@ import type { BridgeView } from "@bridge/core";
 import { type Endpoint, endpointFor } from "@bridge/http-kit";
 import * as v from "valibot";
 import type { ConfigWatch } from "./config-watch.ts";
+import type { KeyRefresh } from "./key-refresh.ts";
 import { deepHealth, route, topology } from "./schemas.ts";
 import { deepHealthToWire, routeToWire, topologyToWire } from "./wire.ts";
 
@@ -10,11 +11,12 @@ const endpoint = endpointFor<never>();
 export interface ViewsOptions {
   readonly view: () => BridgeView;
   readonly configWatch: () => ConfigWatch | undefined;
+  readonly keyRefresh: () => KeyRefresh | undefined;
   readonly metrics: () => string | Promise<string>;
 }
 
 /** What is for the eyes of operators: behind the monitor key or an admin key (spec 4.1, 5.2). */
-export function views({ view, configWatch, metrics }: ViewsOptions): readonly Endpoint<never>[] {
+export function views({ view, configWatch, keyRefresh, metrics }: ViewsOptions): readonly Endpoint<never>[] {
   return [
     endpoint({
       method: "GET",
@@ -44,7 +46,7 @@ export function views({ view, configWatch, metrics }: ViewsOptions): readonly En
         503: { description: "It is not.", schema: deepHealth },
       },
     }).handle(() => {
-      const body = deepHealthToWire(view(), configWatch());
+      const body = deepHealthToWire(view(), configWatch(), keyRefresh());
       return { status: body.ready_for_traffic ? 200 : 503, body };
     }),
 

@@ -4,6 +4,7 @@
 import type { BridgeView, RouteView, SessionView } from "@bridge/core";
 import type { InferOutput } from "valibot";
 import type { ConfigWatch } from "./config-watch.ts";
+import type { KeyRefresh } from "./key-refresh.ts";
 import type * as schemas from "./schemas.ts";
 
 export function topologyToWire(view: BridgeView): InferOutput<typeof schemas.topology> {
@@ -36,6 +37,7 @@ export function routeToWire({ id, deliveryMode, dispatchMode, policy }: RouteVie
 export function deepHealthToWire(
   view: BridgeView,
   watch: ConfigWatch | undefined,
+  keys: KeyRefresh | undefined,
 ): InferOutput<typeof schemas.deepHealth> {
   return {
     running: view.running,
@@ -60,6 +62,7 @@ export function deepHealthToWire(
       ...(setAside.length > 0 && { set_aside: [...setAside] }),
     })),
     ...(watch !== undefined && { config_watch: configWatchToWire(watch) }),
+    ...(keys !== undefined && { api_keys: keyRefreshToWire(keys) }),
   };
 }
 
@@ -88,5 +91,17 @@ function configWatchToWire({
     ...(lastReloadAt !== undefined && { last_reload_at: new Date(lastReloadAt).toISOString() }),
     ...(lastError !== undefined && { last_error: lastError }),
     ...(restartRequired !== undefined && { restart_required: restartRequired }),
+  };
+}
+
+function keyRefreshToWire({
+  lastRefreshAt,
+  failures,
+  lastError,
+}: KeyRefresh): InferOutput<typeof schemas.deepHealth>["api_keys"] {
+  return {
+    last_refresh_at: new Date(lastRefreshAt).toISOString(),
+    failures,
+    ...(lastError !== undefined && { last_error: lastError }),
   };
 }

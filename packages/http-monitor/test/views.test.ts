@@ -168,6 +168,17 @@ describe("spec 2.6: deep health", () => {
       restart_required: "http",
     });
   });
+
+  it("tells of keys that are read again, and why they could not be", async () => {
+    const lastRefreshAt = Date.UTC(2026, 0, 2);
+    await using server = await startMonitor(makeBridge().supervisor, {
+      keyRefresh: () => ({ lastRefreshAt, failures: 3, lastError: "access is denied" }),
+    });
+    const [, body] = await answer(server.get("monitor/deephealth", MONITOR_KEY));
+    expect(body).toMatchObject({
+      api_keys: { last_refresh_at: "2026-01-02T00:00:00.000Z", failures: 3, last_error: "access is denied" },
+    });
+  });
 });
 
 describe("contract 4: GET /metrics", () => {

@@ -23,6 +23,8 @@ export interface Metric {
 export interface Surroundings {
   /** Audit events that did not reach a sink, by its name. */
   readonly auditFailures?: ReadonlyMap<string, number>;
+  /** How often the keys of the servers could not be read again, where they are. */
+  readonly keyRefreshFailures?: number | undefined;
   /** What the outbox holds, where that is known. */
   readonly waiting?: readonly Waiting[] | undefined;
 }
@@ -234,6 +236,12 @@ export const METRICS: readonly Metric[] = [
     help: "Audit events that a sink did not keep, or not in time.",
     read: (_, __, { auditFailures = [] }) =>
       Array.from(auditFailures, ([sink, value]) => ({ labels: { sink }, value })),
+  },
+  {
+    name: "bridge_key_refresh_failures_total",
+    type: "counter",
+    help: "How often the keys of the servers could not be read again; the last good ones stay in force.",
+    read: (_, __, { keyRefreshFailures }) => (keyRefreshFailures === undefined ? [] : single(keyRefreshFailures)),
   },
   {
     name: "bridge_adapter",

@@ -1,5 +1,5 @@
 import type { ListenerStats } from "@bridge/net-kit";
-import { exposition, type MetricType } from "./exposition.ts";
+import { exposition, type Family, type MetricType } from "./exposition.ts";
 
 /** One of the servers of a process, by its name. */
 export interface ServerStats {
@@ -54,18 +54,21 @@ const SERVER_METRICS: readonly ServerMetric[] = [
   },
 ];
 
-/** The listeners of a process as Prometheus text; empty when there are none. */
+/** What is counted of the listeners of a process; empty when there are none. */
+export function serverFamilies(servers: readonly ServerStats[]): readonly Family[] {
+  if (servers.length === 0) return [];
+  return SERVER_METRICS.map(({ name, type, help, read }) => ({
+    name,
+    type,
+    help,
+    samples: servers.flatMap(({ server, stats }) => {
+      const value = read(stats);
+      return value === undefined ? [] : [{ labels: { server }, value }];
+    }),
+  }));
+}
+
+/** The same as Prometheus text. */
 export function renderServerMetrics(servers: readonly ServerStats[]): string {
-  if (servers.length === 0) return "";
-  return exposition(
-    SERVER_METRICS.map(({ name, type, help, read }) => ({
-      name,
-      type,
-      help,
-      samples: servers.flatMap(({ server, stats }) => {
-        const value = read(stats);
-        return value === undefined ? [] : [{ labels: { server }, value }];
-      }),
-    })),
-  );
+  return exposition(serverFamilies(servers));
 }

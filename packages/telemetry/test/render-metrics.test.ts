@@ -12,7 +12,9 @@ const auditFailures = new Map([
 ]);
 
 const read = (some: Partial<BridgeStats> = {}, seen: Partial<BridgeView> = {}): ReadonlyMap<string, ParsedFamily> =>
-  parseExposition(renderMetrics({ ...stats, ...some }, { ...view, ...seen }, { auditFailures, waiting }));
+  parseExposition(
+    renderMetrics({ ...stats, ...some }, { ...view, ...seen }, { auditFailures, keyRefreshFailures: 24, waiting }),
+  );
 
 const values = (family: ParsedFamily | undefined, label: string): Record<string, number> =>
   Object.fromEntries((family?.samples ?? []).map(({ labels, value }) => [labels[label] ?? "", value]));
@@ -69,6 +71,7 @@ describe("the table of metrics", () => {
       "bridge_session_subscriptions_wanted gauge session",
       "bridge_session_subscriptions_active gauge session",
       "bridge_audit_failures_total counter sink",
+      "bridge_key_refresh_failures_total counter",
       "bridge_adapter untyped part id counter",
     ]);
   });
@@ -96,6 +99,7 @@ describe("the table of metrics", () => {
     expect(only(metrics.get("bridge_dlq_redrives_total"))).toBe(19);
     expect(only(metrics.get("bridge_dlq_redrive_failures_total"))).toBe(20);
     expect(only(metrics.get("bridge_unaccounted_messages"))).toBe(0);
+    expect(only(metrics.get("bridge_key_refresh_failures_total"))).toBe(24);
     expect(only(metrics.get("bridge_config_version"))).toBe(3);
   });
 
