@@ -1,0 +1,44 @@
+import { BridgeError, type StoredConfig } from "@bridge/ports";
+
+/** An item has 400 KiB at most; what else is in it is far less than the difference. */
+export const MAX_DOCUMENT_BYTES = 400_000;
+
+/** There is an item, but no document in it; the message says why, without quoting it. */
+export class UnreadableConfigError extends Error {
+  override readonly name = "UnreadableConfigError";
+}
+
+/** @throws BridgeError `PAYLOAD_TOO_LARGE` when it would not fit into an item */
+export function textOf(document: StoredConfig["document"], version: number, source: string): string {
+  const text = JSON.stringify({ ...document, config_version: version });
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_DOCUMENT_BYTES)
+    throw new BridgeError(
+      "PAYLOAD_TOO_LARGE",
+      `${source}: the configuration has ${bytes} bytes as JSON; ${MAX_DOCUMENT_BYTES} at most can be stored`,
+    );
+  return text;
+}
+
+/** @throws UnreadableConfigError */
+export function storedOf(text: string, revision: string, source: string): StoredConfig {
+  const document = parsed(text, source);
+  if (typeof document !== "object" || document === null || Array.isArray(document))
+    throw new UnreadableConfigError(`${source}: the configuration is not a map of keys to values`);
+  const { config_version: version } = document as Record<string, unknown>;
+  return {
+    version: typeof version === "number" && Number.isSafeInteger(version) && version >= 0 ? version : 0,
+    revision,
+    document: document as Record<string, unknown>,
+  };
+}
+
+function parsed(text: string, source: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // The engine's message may quote the text.
+    const [place = ""] = / \(line \d+ column \d+\)$/.exec((error as Error).message) ?? [];
+    throw new UnreadableConfigError(`${source}: the configuration is not valid JSON${place}`);
+  }
+}

@@ -1,0 +1,87 @@
+import { BridgeError, type ConfigStaging, type Random, type StagedConfig } from "@bridge/ports";
+import type { Contents } from "./contents.ts";
+import { textOf } from "./document-text.ts";
+import { type Head, identityOf, stagedIn } from "./head.ts";
+import { changeHead, type Place, readHead, type Step } from "./head-item.ts";
+
+export interface StagingOptions {
+  readonly place: Place;
+  readonly contents: Contents;
+  readonly random: Random;
+  /** Told each head that was read or put. */
+  readonly look: (head: Head) => void;
+  readonly seen: () => StagedConfig | undefined;
+  /** Told what this store has confirmed, which its watches are not to tell. */
+  readonly confirmed: (head: Head) => void;
+}
+
+/** What is staged stands in the item that says what is stored, so that one conditional put decides each step. */
+export function dynamodbStaging({ place, contents, random, ...told }: StagingOptions): ConfigStaging {
+  const { source } = place;
+
+  async function change<Result>(step: (head: Head) => Step<Result>, signal: AbortSignal) {
+    const changed = await changeHead(place, step, signal);
+    told.look(changed.head);
+    return changed;
+  }
+
+  return {
+    get seen() {
+      return told.seen();
+    },
+    async look(signal) {
+      const head = await readHead(place, signal);
+      told.look(head);
+      return stagedIn(head);
+    },
+    async stage(document, expected, { by, at, leftBehindBefore }, signal) {
+      signal.throwIfAborted();
+      const staged: StagedConfig = { version: expected.version + 1, revision: random.id(), by, at };
+      const { revision } = staged;
+      await contents.put(revision, textOf(document, staged.version, source), signal);
+      const step = (head: Head): Step<StagedConfig | undefined> => {
+        const other = stagedIn(head);
+        if (other?.revision === revision) return { result: staged };
+        const over = identityOf(head.current);
+        if (over !== expected.revision || (other !== undefined && other.at >= leftBehindBefore))
+          return { result: undefined };
+        return { result: staged, next: { current: head.current, staged: { ...staged, over } } };
+      };
+      const { result, head, unsure } = await change(step, signal);
+      if (unsure && result === undefined) throw unknown(source, "staged");
+      await contents.sweep(head, result === undefined ? revision : undefined, signal);
+      return result;
+    },
+    async confirm(staged, signal) {
+      const { version, revision } = staged;
+      const step = (head: Head): Step<boolean> => {
+        if (identityOf(head.current) === revision) return { result: true };
+        if (!isStaged(head, staged)) return { result: false };
+        return { result: true, next: { current: { kind: "written", version, revision }, staged: undefined } };
+      };
+      const { result, head } = await change(step, signal);
+      if (result) told.confirmed(head);
+      return result;
+    },
+    async discard(staged, signal) {
+      const step = (head: Head): Step<undefined> => ({
+        result: undefined,
+        next: isStaged(head, staged) ? { current: head.current, staged: undefined } : undefined,
+      });
+      const { head } = await change(step, signal);
+      await contents.sweep(head, staged.revision, signal);
+    },
+  };
+}
+
+function isStaged(head: Head, { revision }: StagedConfig): boolean {
+  return stagedIn(head)?.revision === revision;
+}
+
+/** The answer to a write was lost, and what is there now is another's. */
+export function unknown(source: string, done: "written" | "restored" | "staged"): BridgeError {
+  return new BridgeError(
+    "CONNECTION_LOST",
+    `${source}: whether the configuration was ${done} is unknown: no answer came in time, and another hand has written since`,
+  );
+}

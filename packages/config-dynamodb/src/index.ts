@@ -1,0 +1,2 @@
+export { configTable } from "./config-table.ts";
+export { type DynamodbConfigOptions, openDynamodbConfig } from "./open-dynamodb-config.ts";
