@@ -123,6 +123,7 @@ export const deploymentSchema = v.strictObject({
     "Queues that are there already.",
   ),
   oldest_message: describe(v.optional(duration(), "15m"), "A message that waits longer in a queue raises an alarm."),
+  dead_letters: describe(v.optional(integer(0), 0), "More dead letters than this in five minutes raise an alarm."),
   alarm_topic_arn: describe(v.optional(text()), "Told of alarms and of their end. Default: alarms are only shown."),
   log_retention_days: describe(
     v.optional(v.picklist([1, 3, 7, 14, 30, 60, 90, 180, 365]), 30),

@@ -1,3 +1,4 @@
+import { configTable } from "@bridge/config-dynamodb";
 import { leaseTable } from "@bridge/lease-dynamodb";
 import type { TableDescription } from "@bridge/dynamodb-kit";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
@@ -6,7 +7,7 @@ import type { Deployment } from "./deployment.ts";
 import { tableOf } from "./tables.ts";
 
 /** What a table is for, in the words of the configuration. */
-export type StoreRole = "lease";
+export type StoreRole = "config" | "lease";
 
 export interface Store {
   readonly role: StoreRole;
@@ -22,11 +23,15 @@ interface Kind {
 
 /** Each store and its table, as the packages of the stores describe it. */
 export const STORES: Readonly<Record<StoreRole, Kind>> = {
+  config: {
+    describe: configTable,
+    operations: ["DescribeTable", "GetItem", "PutItem", "DeleteItem", "Query"],
+  },
   lease: { describe: leaseTable, operations: ["DescribeTable", "GetItem", "PutItem"] },
 };
 
 /** `bridge-plant-7-dlq`: what the configuration gives as `table_name`. */
-function tableNameOf({ bridge_id }: Pick<Deployment, "bridge_id">, role: StoreRole): string {
+export function tableNameOf({ bridge_id }: Pick<Deployment, "bridge_id">, role: StoreRole): string {
   return `bridge-${bridge_id}-${role}`;
 }
 

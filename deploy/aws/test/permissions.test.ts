@@ -44,6 +44,11 @@ describe("the bridge may", () => {
 
   test("do with tables, queues and secrets what it does, and nothing else", () => {
     expect(statementsOf(stack, "What the bridge may do")).toEqual([
+      allow(
+        "ConfigTable",
+        ["dynamodb:DescribeTable", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:DeleteItem", "dynamodb:Query"],
+        "<Tableconfig.Arn>",
+      ),
       allow("LeaseTable", ["dynamodb:DescribeTable", "dynamodb:GetItem", "dynamodb:PutItem"], "<Tablelease.Arn>"),
       allow(
         "ReceiveMessages",
