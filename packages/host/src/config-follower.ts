@@ -1,13 +1,15 @@
-import type { HttpSection } from "@bridge/config";
+import type { ConfigTransactions, HttpSection } from "@bridge/config";
 import type { Supervisor } from "@bridge/core";
 import type { ConfigWatch } from "@bridge/http-monitor";
-import { type Clock, type ConfigChange, type Logger, orAborted, type StoredConfig } from "@bridge/ports";
+import { BridgeError, type Clock, type ConfigChange, type Logger, orAborted, type StoredConfig } from "@bridge/ports";
 import type { ConfigSource, Judged } from "./config-source.ts";
 import { messageOf } from "./message-of.ts";
 
 export interface ConfigFollowerOptions {
   readonly source: ConfigSource;
   readonly supervisor: Pick<Supervisor, "apply" | "view">;
+  /** Whose commits bring configurations into force, too. */
+  readonly transactions: Pick<ConfigTransactions, "underWay">;
   /** Throws when a process that starts with this block would have no keys. */
   readonly keys: (http: HttpSection | undefined) => unknown;
   /** Told the version of each configuration that it has brought into force. */
@@ -16,7 +18,15 @@ export interface ConfigFollowerOptions {
   readonly logger: Logger;
 }
 
+/** What has to end before a process does (spec 3.3). */
+export interface FollowerStages {
+  readonly watch: Promise<void>;
+  readonly rollout: Promise<void>;
+}
+
 const NEVER = new AbortController().signal;
+/** Before the store is asked again for what it could not be asked for. */
+const ASK_AGAIN_MS = 1_000;
 
 /**
  * Keeps a bridge at what its configuration source says (spec 1.8, 2.6): the newest valid configuration is brought into
@@ -47,6 +57,7 @@ export class ConfigFollower {
       lastReloadAt: this.#lastReloadAt,
       lastError: this.#lastError?.seen === source.store.seen ? (this.#lastError?.text ?? refusedChange) : refusedChange,
       restartRequired: restartRequired.length === 0 ? undefined : restartRequired.join(", "),
+      staged: source.store.staging?.seen,
     };
   }
 
@@ -65,10 +76,10 @@ export class ConfigFollower {
     });
   }
 
-  /** Ends it; resolves when nothing of it runs any more. What is being applied is left to the supervisor. */
-  async stop(): Promise<void> {
+  /** Ends it; each stage resolves when nothing of it runs any more. What is being applied is left to the supervisor. */
+  stop(): FollowerStages {
     this.#over.abort(new Error("the configuration is followed no more"));
-    await Promise.all([this.#watching, this.#turns]);
+    return { watch: this.#watching, rollout: this.#turns };
   }
 
   async #watch(): Promise<void> {
@@ -101,9 +112,9 @@ export class ConfigFollower {
       logger.error(judged.missing ? SENTENCES.missing : SENTENCES.refused, { source: source.store.source });
       return;
     }
-    // What was written in the meantime is brought into force by whoever wrote it, or told next.
-    if (!(await this.#isCurrent(judged.stored))) return;
     try {
+      // What was written in the meantime is brought into force by whoever wrote it, or told next.
+      if (!(await this.#mayApply(judged.stored))) return;
       // The next start would fail without; better told now.
       keys(judged.config.http);
       // Not bounded here: the supervisor bounds what it stops and opens.
@@ -127,11 +138,40 @@ export class ConfigFollower {
     this.#lastError = { text, seen: this.#options.source.store.seen };
   }
 
+  /**
+   * Whether it is still what is stored, and no commit of this process brings something else into force. Nothing is awaited
+   * between that finding and its use.
+   */
+  async #mayApply(stored: StoredConfig): Promise<boolean> {
+    const { transactions } = this.#options;
+    for (;;) {
+      const current = await this.#isCurrent(stored);
+      const { underWay } = transactions;
+      if (underWay === undefined || !current) return current;
+      await orAborted(
+        underWay.then(
+          () => {},
+          () => {},
+        ),
+        this.#over.signal,
+      );
+    }
+  }
+
+  /** Asks until there is an answer: nobody tells this change again. */
   async #isCurrent({ revision }: StoredConfig): Promise<boolean> {
-    try {
-      return (await this.#options.source.store.load(this.#over.signal))?.revision === revision;
-    } catch {
-      return false;
+    const { source, clock } = this.#options;
+    const { signal } = this.#over;
+    for (;;) {
+      try {
+        return (await source.store.load(signal))?.revision === revision;
+      } catch (error) {
+        signal.throwIfAborted();
+        // Something else is there, and cannot be read.
+        if (!BridgeError.is(error)) return false;
+        this.#fail(messageOf(error));
+        await clock.delay(ASK_AGAIN_MS, signal);
+      }
     }
   }
 

@@ -9,7 +9,15 @@ import {
 } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import type { ConfigWatch, KeyRefresh } from "@bridge/http-monitor";
-import { type Logger, type Seams, systemClock, systemRandom } from "@bridge/ports";
+import {
+  type ConfigStore,
+  deadline,
+  type Logger,
+  orAborted,
+  type Seams,
+  systemClock,
+  systemRandom,
+} from "@bridge/ports";
 import { type Family, readMetrics } from "@bridge/telemetry";
 import type { Companion } from "./companion.ts";
 import { ConfigFollower } from "./config-follower.ts";
@@ -28,6 +36,8 @@ import { shutDown, type ShutdownBudgets } from "./shut-down.ts";
 import { confirmRunning, tellUnconfirmed } from "./unconfirmed-commit.ts";
 import { untilTheEnd } from "./until-the-end.ts";
 import { type ProcessWatch, watchProcess } from "./watch-process.ts";
+
+const STORE_CLOSE_MS = 1_000;
 
 /** What a process is given to make its parts of. */
 export interface Surroundings extends Seams {
@@ -88,20 +98,16 @@ export async function serveBridge(options: ServeOptions): Promise<Ending> {
       logger.info("asked to end before the start", { signal: parts });
       return "stopped";
     }
-    const source = new ConfigSource({ ...parts, registry, logger });
-    const config = await configuration(source, { startEmpty, overrule: parts.overrule }, logger);
-    if (config === undefined) return "not_started";
-    onConfig(config);
-    return await serve({
-      ...options,
-      ...parts,
-      source,
-      config,
-      onConfig,
-      keysInForce: parts.keys(config.http),
-      watch,
-      seams,
-    });
+    try {
+      const source = new ConfigSource({ ...parts, registry, logger });
+      const config = await configuration(source, { startEmpty, overrule: parts.overrule }, logger);
+      if (config === undefined) return "not_started";
+      onConfig(config);
+      const keysInForce = parts.keys(config.http);
+      return await serve({ ...options, ...parts, source, config, onConfig, keysInForce, watch, seams });
+    } finally {
+      await closeStore(parts.origin.store, logger);
+    }
   } catch (error) {
     return notStarted(error, logger);
   }
@@ -124,9 +130,11 @@ async function serve(serving: Serving): Promise<Ending> {
   const supervisor = createSupervisor({ ...seams, config, registry, onConfig });
   const { store, sources } = source.origin;
   const confirm = (version: number): void => void confirmRunning(store, version, logger);
-  const follower = new ConfigFollower({ ...seams, source, supervisor, keys, onApplied: confirm });
+  const { instanceId } = supervisor;
   const applier = serving.overrule === undefined ? supervisor : overruling(supervisor, serving.overrule);
-  const configTransactions = createConfigTransactions({ ...seams, store, registry, sources, applier });
+  const configTransactions = createConfigTransactions({ ...seams, store, registry, sources, applier, instanceId });
+  const transactions = configTransactions;
+  const follower = new ConfigFollower({ ...seams, source, supervisor, transactions, keys, onApplied: confirm });
   await tellUnconfirmed(store, config.configVersion, logger);
   let servers: Servers | undefined;
   const measured = () => ({
@@ -135,7 +143,6 @@ async function serve(serving: Serving): Promise<Ending> {
     auditFailures: auditor.failures(),
     keyRefreshFailures: keyRefresh?.()?.failures,
   });
-  const { instanceId } = supervisor;
   const readAll = () => readMetrics(measured(), seams.clock);
   const companions = serving.companions?.({ ...seams, instanceId, readMetrics: readAll }) ?? [];
   const started: Companion[] = [];
@@ -173,6 +180,16 @@ function withNotApplied(facts: ConfigWatch, transactions: ConfigTransactions): C
   const left = transactions.notApplied();
   if (left === undefined || (facts.lastReloadAt ?? 0) > left.since) return facts;
   return { ...facts, lastError: facts.lastError ?? left.error };
+}
+
+/** Nobody asks it any more. Never rejects, and waits for no more than a moment. */
+async function closeStore(store: ConfigStore, logger: Logger): Promise<void> {
+  using bound = deadline(STORE_CLOSE_MS, new Error(`not closed in ${STORE_CLOSE_MS} ms`));
+  try {
+    await orAborted(Promise.resolve(store[Symbol.asyncDispose]()), bound.signal);
+  } catch (error) {
+    logger.warn("the store of the configuration is not closed", { error: messageOf(error) });
+  }
 }
 
 /** Not bounded here: a shutdown ends it, and the supervisor bounds what it opens. */

@@ -66,9 +66,13 @@ async function stopServers(servers: Servers | undefined, ended: Promise<void>, b
 /** Never rejects. What is still running when the budget ends is abandoned. */
 async function join(follower: Opened["follower"], budget: AbortSignal, logger: Logger): Promise<void> {
   if (follower === undefined) return;
-  try {
-    await orAborted(follower.stop(), budget);
-  } catch (error) {
-    logger.warn("a stage of the shutdown is abandoned", { stage: "config watch", error: messageOf(error) });
-  }
+  const { watch, rollout } = follower.stop();
+  const joined = async (stage: string, ended: Promise<void>): Promise<void> => {
+    try {
+      await orAborted(ended, budget);
+    } catch (error) {
+      logger.warn("a stage of the shutdown is abandoned", { stage, error: messageOf(error) });
+    }
+  };
+  await Promise.all([joined("config watch", watch), joined("rollout", rollout)]);
 }

@@ -1,14 +1,16 @@
 import { confirmed, unconfirmedCommit } from "@bridge/config";
-import { type ConfigHistoryEntry, type ConfigStore, deadline, type Logger } from "@bridge/ports";
+import { type ConfigHistoryEntry, type ConfigStaging, type ConfigStore, deadline, type Logger } from "@bridge/ports";
 import { messageOf } from "./message-of.ts";
 
 const TIMEOUT_MS = 10_000;
 
 /**
  * Says so in the log when the version that is about to run was written by a commit that did not get to its end: its
- * process died before it was applied, or it could be neither applied nor undone. Never rejects.
+ * process died before it was applied, or it could be neither applied nor undone. Where commits are staged, that version is
+ * not the one that is about to run. Never rejects.
  */
 export async function tellUnconfirmed(store: ConfigStore, version: number, logger: Logger): Promise<void> {
+  if (store.staging !== undefined) return tellStaged(store.staging, version, logger);
   await looked(store, version, logger, async (entry) => {
     logger.warn(
       "the configuration was written by a commit that did not get to its end: this start is the first to run it, as far as is known",
@@ -21,9 +23,29 @@ export async function tellUnconfirmed(store: ConfigStore, version: number, logge
   });
 }
 
-/** Notes in the history that `version` runs. Never rejects. */
+/** Notes in the history that `version` runs; where commits are staged, that is known by the store. Never rejects. */
 export async function confirmRunning(store: ConfigStore, version: number, logger: Logger): Promise<void> {
+  if (store.staging !== undefined) return;
   await looked(store, version, logger, async (entry, signal) => store.history?.append(confirmed(entry), signal));
+}
+
+async function tellStaged(staging: ConfigStaging, version: number, logger: Logger): Promise<void> {
+  using bound = deadline(TIMEOUT_MS, new Error(`the store did not answer in ${TIMEOUT_MS / 1_000} s`));
+  try {
+    const staged = await staging.look(bound.signal);
+    if (staged === undefined) return;
+    logger.warn(
+      "another version is staged and not confirmed: it is being committed, or was left behind, and does not run",
+      {
+        config_version: version,
+        staged_version: staged.version,
+        staged_by: staged.by,
+        staged_at: new Date(staged.at).toISOString(),
+      },
+    );
+  } catch (error) {
+    logger.warn("whether a configuration is staged cannot be had", { error: messageOf(error) });
+  }
 }
 
 async function looked(

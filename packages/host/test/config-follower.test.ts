@@ -12,6 +12,7 @@ import { ConfigSource } from "../src/config-source.ts";
 import { shutDown } from "../src/shut-down.ts";
 
 const NEVER = new AbortController().signal;
+const NEVER_ENDS = Promise.withResolvers<void>().promise;
 const registry = createRegistry({});
 
 let folder: string;
@@ -38,12 +39,18 @@ async function follow(apply: Apply) {
   const follower = new ConfigFollower({
     source,
     supervisor: { apply: (config) => apply(config), view: () => supervisor.view() },
+    transactions: { underWay: undefined },
     keys: () => {},
     clock: systemClock,
     logger,
   });
   follower.start();
   return { path, write, store, follower, supervisor, logger, lines };
+}
+
+async function stopped(follower: ConfigFollower): Promise<void> {
+  const { watch, rollout } = follower.stop();
+  await Promise.all([watch, rollout]);
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -74,7 +81,7 @@ describe("a source that is followed", () => {
     follower.reload();
     gate.resolve();
     await until(() => begun.includes(5));
-    await follower.stop();
+    await stopped(follower);
     expect(begun.filter((version) => version === 3 || version === 4)).toEqual([]);
   });
 
@@ -94,7 +101,7 @@ describe("a source that is followed", () => {
       "configuration not applied",
       "configuration accepted: it comes into force as soon as the bridge can",
     ]);
-    await follower.stop();
+    await stopped(follower);
   });
 
   test("is no error any more once the store itself has written over it, and is one again when that is undone", async () => {
@@ -108,7 +115,7 @@ describe("a source that is followed", () => {
     expect(follower.facts().lastError).toBeUndefined();
     await store.restore(refused, written, NEVER);
     expect(follower.facts().lastError).toContain("bridge.yaml:1:20 bridge.log_level");
-    await follower.stop();
+    await stopped(follower);
   });
 
   test("is not applied when somebody else has written over it before its turn", async () => {
@@ -125,7 +132,7 @@ describe("a source that is followed", () => {
     rmSync(path);
     gate.resolve();
     await until(() => follower.facts().lastError !== undefined);
-    await follower.stop();
+    await stopped(follower);
     expect(applied).toEqual([2]);
   });
 
@@ -137,7 +144,7 @@ describe("a source that is followed", () => {
     });
     write(2);
     await begun.promise;
-    await follower.stop();
+    await stopped(follower);
     write(3);
     follower.reload();
     await delay(30);
@@ -146,9 +153,9 @@ describe("a source that is followed", () => {
 });
 
 describe("spec 3.3: the shutdown", () => {
-  test("gives the watch up, and logs it, when it is still running at the end of its budget", async () => {
+  test("gives the watch and the rollout up, and logs it, when they are still running at the end of the budget", async () => {
     const { follower, supervisor, logger, lines } = await follow(async () => "applied");
-    await follower.stop();
+    await stopped(follower);
     const config = { ...supervisor.config(), bridge: { ...supervisor.config().bridge, shutdownTimeoutMs: 20 } };
     const opened = {
       supervisor: Object.assign(Object.create(supervisor) as typeof supervisor, {
@@ -157,12 +164,14 @@ describe("spec 3.3: the shutdown", () => {
       }),
       auditor: { emit() {}, [Symbol.asyncDispose]: async () => {} } as never,
       servers: undefined,
-      follower: { stop: () => Promise.withResolvers<void>().promise },
+      follower: { stop: () => ({ watch: NEVER_ENDS, rollout: NEVER_ENDS }) },
     };
     expect(await shutDown(opened, logger)).toBe(true);
-    expect(lines).toContainEqual({
-      message: "a stage of the shutdown is abandoned",
-      fields: { stage: "config watch", error: "still stopping after 20 ms" },
-    });
+    for (const stage of ["config watch", "rollout"]) {
+      expect(lines).toContainEqual({
+        message: "a stage of the shutdown is abandoned",
+        fields: { stage, error: "still stopping after 20 ms" },
+      });
+    }
   });
 });

@@ -8,4 +8,6 @@ export interface ConfigWatch {
   readonly lastError?: string | undefined;
   /** The part of the document that was accepted and applies only after a restart. */
   readonly restartRequired?: string | undefined;
+  /** What an instance tries out, or has left behind; it runs nowhere else. */
+  readonly staged?: { readonly version: number; readonly by: string; readonly at: number } | undefined;
 }

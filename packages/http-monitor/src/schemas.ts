@@ -67,6 +67,18 @@ const configWatch = v.object({
   restart_required: v.optional(
     v.pipe(v.string(), v.description("The part of the configuration that applies only after a restart.")),
   ),
+  staged: v.pipe(
+    v.optional(
+      v.object({
+        version: v.number(),
+        instance_id: v.string(),
+        since: v.pipe(v.string(), v.metadata({ format: "date-time" })),
+      }),
+    ),
+    v.description(
+      "A version that an instance is committing, or has left behind; it runs on no other one. Else absent.",
+    ),
+  ),
 });
 
 const apiKeys = v.object({
@@ -82,6 +94,7 @@ export const deepHealth = v.object({
   running: v.boolean(),
   healthy: v.boolean(),
   instance_id: v.string(),
+  config_version: v.pipe(v.number(), v.description("Of the configuration that this instance runs.")),
   role,
   ready_for_traffic: v.boolean(),
   empty: v.pipe(v.boolean(), v.description("Neither routes nor sessions are configured.")),

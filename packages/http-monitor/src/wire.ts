@@ -43,6 +43,7 @@ export function deepHealthToWire(
     running: view.running,
     healthy: view.health === "ok",
     instance_id: view.instanceId,
+    config_version: view.configVersion,
     role: view.role,
     ready_for_traffic: view.level === "full",
     empty: view.empty,
@@ -84,6 +85,7 @@ function configWatchToWire({
   lastReloadAt,
   lastError,
   restartRequired,
+  staged,
 }: ConfigWatch): InferOutput<typeof schemas.deepHealth>["config_watch"] {
   return {
     source,
@@ -91,6 +93,9 @@ function configWatchToWire({
     ...(lastReloadAt !== undefined && { last_reload_at: new Date(lastReloadAt).toISOString() }),
     ...(lastError !== undefined && { last_error: lastError }),
     ...(restartRequired !== undefined && { restart_required: restartRequired }),
+    ...(staged !== undefined && {
+      staged: { version: staged.version, instance_id: staged.by, since: new Date(staged.at).toISOString() },
+    }),
   };
 }
 

@@ -51,6 +51,7 @@ describe("spec 2.6: deep health", () => {
     running: true,
     healthy: true,
     instance_id: "plant-7-a",
+    config_version: 4,
     role: "standalone",
     ready_for_traffic: true,
     empty: false,
@@ -158,6 +159,7 @@ describe("spec 2.6: deep health", () => {
         lastReloadAt: Date.UTC(2026, 0, 2),
         lastError: "routes[0].id: must not be empty",
         restartRequired: "http",
+        staged: { version: 6, by: "plant-7-b", at: Date.UTC(2026, 0, 3) },
       }),
     });
     expect(await watchOf(answer(full.get("monitor/deephealth", MONITOR_KEY)))).toEqual({
@@ -166,6 +168,7 @@ describe("spec 2.6: deep health", () => {
       last_reload_at: "2026-01-02T00:00:00.000Z",
       last_error: "routes[0].id: must not be empty",
       restart_required: "http",
+      staged: { version: 6, instance_id: "plant-7-b", since: "2026-01-03T00:00:00.000Z" },
     });
   });
 
