@@ -73,6 +73,8 @@ function sectionsOf({
       maxDrainTimeoutMs: bridge.max_drain_timeout,
       quiesceTimeoutMs: Math.min(bridge.quiesce_timeout, bridge.drain_timeout),
       terminalLingerMs: bridge.terminal_linger,
+      leaseTtlMs: bridge.lease_ttl,
+      leasePollIntervalMs: bridge.lease_poll_interval,
     },
     configWatch: { mode: watch.mode, pollIntervalMs: watch.poll_interval, debounceMs: watch.debounce },
     http: http && {

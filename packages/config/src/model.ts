@@ -33,6 +33,10 @@ export interface BridgeSection extends ShutdownBudgets {
   readonly logLevel: LogLevel;
   /** How long `/live` answers 503 `terminal` before the process exits. */
   readonly terminalLingerMs: number;
+  /** How long the holder of an exclusive session may be silent. */
+  readonly leaseTtlMs: number;
+  /** How often one who waits for an exclusive session looks. */
+  readonly leasePollIntervalMs: number;
 }
 
 /** Spec 2.14. */

@@ -34,6 +34,8 @@ describe("a document in which nothing is wrong", () => {
         maxDrainTimeoutMs: 10_000,
         quiesceTimeoutMs: 25_000,
         terminalLingerMs: 5000,
+        leaseTtlMs: 20_000,
+        leasePollIntervalMs: 2000,
       },
       configWatch: { mode: "notify", pollIntervalMs: 30_000, debounceMs: 100 },
       http: undefined,

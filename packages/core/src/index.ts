@@ -2,6 +2,7 @@ export { redrive, type RedriveOptions, type RedriveTarget } from "./dlq/redrive.
 export { type RedriveFailure, type RedriveResult } from "./dlq/redrive-result.ts";
 export { type MoveResult } from "./outbox/dead-letter-record.ts";
 export { isDrained } from "./outbox/undrained.ts";
+export { LeaseLost } from "./lease/lease-lost.ts";
 export { OperationError, type OperationErrorKind } from "./operation-error.ts";
 export {
   type BindingStep,
@@ -31,6 +32,7 @@ export {
   type BridgeStats,
   type Disposition,
   DISPOSITIONS,
+  type LeaseStats,
   type LegStats,
   type PartStats,
   type RouteStats,

@@ -2,6 +2,7 @@ import {
   type BridgeStats,
   type BridgeView,
   DISPOSITIONS,
+  type LeaseStats,
   type LegStats,
   READINESS_LEVELS,
   type RouteStats,
@@ -219,6 +220,24 @@ export const METRICS: readonly Metric[] = [
     read: perSessionView((session) => Number(session.hasLease)),
   },
   {
+    name: "bridge_lease_acquisitions_total",
+    type: "counter",
+    help: "How often this instance has got the lease of the session.",
+    read: perLease((lease) => lease.acquisitions),
+  },
+  {
+    name: "bridge_lease_losses_total",
+    type: "counter",
+    help: "How often this instance had to step down from the lease of the session; a stop of the bridge is none.",
+    read: perLease((lease) => lease.losses),
+  },
+  {
+    name: "bridge_lease_renewal_failures_total",
+    type: "counter",
+    help: "Renewals of the lease that failed and were tried again.",
+    read: perLease((lease) => lease.failures),
+  },
+  {
     name: "bridge_session_subscriptions_wanted",
     type: "gauge",
     help: "Subscriptions that the configuration asks for.",
@@ -291,6 +310,10 @@ function ages({ legs }: BridgeStats, { routes }: BridgeView, waiting: readonly W
 function perSession(value: (session: SessionStats) => number): Metric["read"] {
   return ({ sessions }) =>
     sessions.map((session) => ({ labels: { session: session.sessionId }, value: value(session) }));
+}
+
+function perLease(value: (lease: LeaseStats) => number): Metric["read"] {
+  return ({ leases }) => leases.map((lease) => ({ labels: { session: lease.sessionId }, value: value(lease) }));
 }
 
 function perSessionView(value: (session: SessionView) => number): Metric["read"] {

@@ -68,6 +68,9 @@ describe("the table of metrics", () => {
       "bridge_session_connects_total counter session",
       "bridge_session_failures_total counter session",
       "bridge_session_has_lease gauge session",
+      "bridge_lease_acquisitions_total counter session",
+      "bridge_lease_losses_total counter session",
+      "bridge_lease_renewal_failures_total counter session",
       "bridge_session_subscriptions_wanted gauge session",
       "bridge_session_subscriptions_active gauge session",
       "bridge_audit_failures_total counter sink",
@@ -92,6 +95,9 @@ describe("the table of metrics", () => {
     expect(values(metrics.get("bridge_session_connects_total"), "session")).toEqual({ broker: 14 });
     expect(values(metrics.get("bridge_session_failures_total"), "session")).toEqual({ broker: 15 });
     expect(values(metrics.get("bridge_session_has_lease"), "session")).toEqual({ broker: 1 });
+    expect(values(metrics.get("bridge_lease_acquisitions_total"), "session")).toEqual({ broker: 24 });
+    expect(values(metrics.get("bridge_lease_losses_total"), "session")).toEqual({ broker: 25 });
+    expect(values(metrics.get("bridge_lease_renewal_failures_total"), "session")).toEqual({ broker: 26 });
     expect(values(metrics.get("bridge_session_subscriptions_wanted"), "session")).toEqual({ broker: 21 });
     expect(values(metrics.get("bridge_session_subscriptions_active"), "session")).toEqual({ broker: 22 });
     expect(values(metrics.get("bridge_adapter"), "counter")).toEqual({ resent: 16, reconnects: 17, bytes: 18 });

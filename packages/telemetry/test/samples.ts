@@ -28,6 +28,7 @@ export const stats: BridgeStats = {
   ],
   routes: [{ routeId: "alarms", inFlight: 9, dlqWriteFailures: 12, outboxWriteFailures: 23, settleFailures: 13 }],
   sessions: [{ sessionId: "broker", connected: true, connects: 14, failures: 15 }],
+  leases: [{ sessionId: "broker", acquisitions: 24, losses: 25, failures: 26 }],
   parts: [
     { part: "receiver", id: "in", counters: { resent: 16 } },
     { part: "session", id: "broker/source", counters: { reconnects: 17, bytes: 18 } },
@@ -108,6 +109,7 @@ export function session(sessionId: string): SessionView {
     sessionId,
     connected: true,
     hasLease: true,
+    leasedElsewhere: false,
     subscriptionsWanted: 21,
     subscriptionsActive: 22,
     ready: false,

@@ -3,6 +3,9 @@ import * as v from "valibot";
 import { id, optionalId } from "./id.ts";
 import { positiveDuration } from "./positive-duration.ts";
 
+const MIN_LEASE_TTL_MS = 1_000;
+const MIN_LEASE_POLL_MS = 100;
+
 /** The `bridge` block (spec 2.14; contract §1). */
 export const bridgeSchema = v.strictObject({
   id: describe(id(), "Names the bridge."),
@@ -35,5 +38,13 @@ export const bridgeSchema = v.strictObject({
   terminal_linger: describe(
     v.optional(duration(), "5s"),
     "How long the liveness probe answers `terminal` before a bridge that is beyond recovery ends its process.",
+  ),
+  lease_ttl: describe(
+    v.optional(v.pipe(duration(), v.minValue(MIN_LEASE_TTL_MS, "must be at least 1s")), "20s"),
+    "How long an instance that holds an exclusive session may be silent before another takes over. It renews its lease every quarter of that.",
+  ),
+  lease_poll_interval: describe(
+    v.optional(v.pipe(duration(), v.minValue(MIN_LEASE_POLL_MS, "must be at least 100ms")), "2s"),
+    "How often an instance that waits for an exclusive session looks whether it is free.",
   ),
 });

@@ -81,6 +81,8 @@ const IN_PLACE: readonly (readonly [key: string, field: Exclude<keyof BridgeConf
   [
     ["bridge.deployment_mode", "deploymentMode"],
     ["bridge.drain_timeout", "drainTimeoutMs"],
+    ["bridge.lease_poll_interval", "leasePollIntervalMs"],
+    ["bridge.lease_ttl", "leaseTtlMs"],
     ["bridge.log_level", "logLevel"],
     ["bridge.max_drain_timeout", "maxDrainTimeoutMs"],
     ["bridge.per_record_drain_timeout", "perRecordDrainTimeoutMs"],

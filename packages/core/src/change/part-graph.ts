@@ -13,6 +13,7 @@ export const STORE_ROLES: readonly StoreRole[] = ["dlq", "outbox", "lease"];
 
 /** The names of parts, unique over all kinds of them. */
 export const partKey = {
+  lease: (sessionId: string): string => `lease ${sessionId}`,
   link: (sessionId: string, role: SessionRole): string => `link ${sessionId} ${role}`,
   receiver: (id: string): string => `receiver ${id}`,
   /** Bindings of one sender share it unless they name different sessions. */
@@ -31,11 +32,15 @@ export function describeParts(config: BridgeConfig): ReadonlyMap<string, PartDes
     if (block !== undefined) parts.set(partKey.store(role), { content: block, needs: [] });
   }
   for (const session of config.sessions) {
+    const exclusive = session.sessionMode === "exclusive";
+    const needs = exclusive ? [partKey.lease(session.id)] : [];
     for (const role of ROLES) {
       if (!isNamed(config, session.id, role)) continue;
+      // Its times are read whenever they are needed; both halves stand under it, and it outlasts them.
+      if (exclusive) parts.set(partKey.lease(session.id), { content: "lease", needs: [partKey.store("lease")] });
       // A source half subscribes for its receivers and opens a window for all of their routes when it connects.
       const fed = role === "source" ? fedBy(config, session.id) : [];
-      parts.set(partKey.link(session.id, role), { content: { session, fed }, needs: [] });
+      parts.set(partKey.link(session.id, role), { content: { session, fed }, needs });
     }
   }
   for (const route of config.routes) describeRoute(route, config, parts);

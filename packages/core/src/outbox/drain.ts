@@ -129,6 +129,11 @@ export class Drain implements Disposable {
         await orAborted(link.whenConnected, signal).catch(() => {});
         continue;
       }
+      const term = link?.lease?.term;
+      if (term?.lasts(this.#policy.sendTimeoutMs) === false) {
+        await orAborted(term.whenRenewed, signal).catch(() => {});
+        continue;
+      }
       if (pause.paused) {
         await pause.whenResumed(signal);
         continue;
@@ -232,6 +237,7 @@ export class Drain implements Disposable {
   #mayNotSend({ orderingKey: key }: OutboxRecord, batch: Batch): boolean {
     const { parts, target } = this.#options;
     if (this.#leaving || parts.control.pause.paused || parts.clock.monotonic() > batch.deadline) return true;
+    if (target.link?.lease?.term?.lasts(this.#policy.sendTimeoutMs) === false) return true;
     return target.link?.connected === false || (key !== undefined && batch.blocked.has(key));
   }
 

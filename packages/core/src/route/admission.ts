@@ -1,5 +1,6 @@
 import type { BackoffPolicy, RoutePolicy } from "@bridge/config";
 import type { RouteControl } from "../control/controls.ts";
+import type { Lease } from "../lease/lease.ts";
 import { Slots } from "./slots.ts";
 
 /** What a delivery needs before a route begins with it: a slot, no pause, and leave by the rate limit. */
@@ -7,32 +8,36 @@ export class Admission {
   /** How long a source that is lost is left alone. */
   readonly backoff: BackoffPolicy;
   readonly #control: RouteControl;
+  readonly #leases: readonly Lease[];
   readonly #slots: Slots;
 
-  constructor({ backoff, maxInFlight }: RoutePolicy, control: RouteControl) {
+  /** `leases`: what is to be held before a delivery is welcome. */
+  constructor({ backoff, maxInFlight }: RoutePolicy, control: RouteControl, leases: readonly Lease[]) {
     this.backoff = backoff;
     this.#control = control;
+    this.#leases = leases;
     this.#slots = new Slots(maxInFlight);
   }
 
   /** Whether a delivery is welcome: {@link room} would resolve at once. */
   get hasRoom(): boolean {
-    return this.#slots.hasRoom && !this.#control.pause.paused;
+    return this.#slots.hasRoom && !this.#control.pause.paused && this.#leased;
   }
 
   /** Resolves when a delivery is welcome; rejects with the signal's reason when that comes first. */
   async room(signal: AbortSignal): Promise<void> {
     await this.#slots.room(signal);
     await this.#control.pause.whenResumed(signal);
+    for (const lease of this.#leases) await lease.whenHeld(signal);
     signal.throwIfAborted();
   }
 
   /**
    * Takes a slot for a delivery that has come: `true` when it is taken, `false` when `signal` aborted first. One that
-   * came with a pause waits, unsettled, like one that is over the rate.
+   * came with a pause, or without a lease, waits, unsettled, like one that is over the rate.
    */
   admit(signal: AbortSignal): true | Promise<boolean> {
-    if (this.#control.pause.paused || !this.#slots.tryTake()) return this.#admitLater(signal);
+    if (this.#control.pause.paused || !this.#leased || !this.#slots.tryTake()) return this.#admitLater(signal);
     const turn = this.#control.rate.take(signal);
     return turn === undefined ? true : this.#inTurn(turn, signal);
   }
@@ -47,6 +52,11 @@ export class Admission {
     this.#slots.release();
   }
 
+  get #leased(): boolean {
+    for (const lease of this.#leases) if (!lease.held) return false;
+    return true;
+  }
+
   async #admitLater(signal: AbortSignal): Promise<boolean> {
     try {
       await this.#slots.take(signal);
@@ -54,6 +64,7 @@ export class Admission {
       return false;
     }
     await this.#control.pause.whenResumed(signal);
+    for (const lease of this.#leases) await lease.whenHeld(signal).catch(() => {});
     return this.#inTurn(this.#control.rate.take(signal), signal);
   }
 

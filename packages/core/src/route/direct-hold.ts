@@ -1,4 +1,6 @@
 import { BridgeError, orAborted } from "@bridge/ports";
+import type { Lease } from "../lease/lease.ts";
+import type { Term } from "../lease/term.ts";
 import { expiryOf } from "./expiry.ts";
 import type { Failures } from "./failures.ts";
 import { Gates } from "./gates.ts";
@@ -13,6 +15,7 @@ const DELIVERED: Outcome = { disposition: "delivered", failedBindings: [] };
 /** Delivery mode `direct_hold`: the source is held until every target has accepted, or the policy has been carried out. */
 export class DirectHold implements Handover {
   readonly able = true;
+  readonly leases: readonly Lease[];
   readonly #parts: RouteParts;
   readonly #failures: Failures;
   readonly #guards: SendGuards;
@@ -20,6 +23,7 @@ export class DirectHold implements Handover {
 
   constructor(parts: RouteParts, failures: Failures) {
     this.#parts = parts;
+    this.leases = [...new Set([...parts.targets.values()].flatMap(({ link }) => link?.lease ?? []))];
     this.#failures = failures;
     this.#guards = new SendGuards(parts.clock, parts.config.policy.sendTimeoutMs);
     this.#gates = new Gates(parts.processors);
@@ -75,6 +79,11 @@ export class DirectHold implements Handover {
         // Much may have changed while it waited.
         if (work.cancelled || pause.paused || link?.connected === false) continue;
       }
+      const short = this.#short(work.term) ?? this.#short(link?.lease?.term);
+      if (short !== undefined) {
+        await orAborted(short.whenRenewed, work.signal).catch(() => {});
+        continue;
+      }
       const error = expiryOf(work.envelope, this.#parts.clock) ?? (await this.#send(work, target));
       if (error === undefined) {
         this.#failures.forget(work, bindingId);
@@ -87,6 +96,11 @@ export class DirectHold implements Handover {
       if (ended !== "again") return ended;
     }
     return { disposition: "abandoned", bindingId };
+  }
+
+  /** The term, if it does not last for a send: it could be another's before the target has answered. */
+  #short(term: Term | undefined): Term | undefined {
+    return term?.lasts(this.#parts.config.policy.sendTimeoutMs) === false ? term : undefined;
   }
 
   async #send(work: Work, target: Target): Promise<BridgeError | undefined> {

@@ -10,6 +10,8 @@ import {
   type SourceMessage,
 } from "@bridge/ports";
 import type { Origin } from "../accounting/leg-account.ts";
+import type { Lease } from "../lease/lease.ts";
+import type { Term } from "../lease/term.ts";
 import { OperationError } from "../operation-error.ts";
 import type { Drain } from "../outbox/drain.ts";
 import { type DrainedOutcome, RouteOutbox } from "../outbox/route-outbox.ts";
@@ -64,7 +66,7 @@ export class Route implements Reader {
     this.#outbox = mode === "shared_outbox" ? new RouteOutbox({ parts, failures: this.#failures }) : undefined;
     this.#handover = this.#outbox?.handover ?? new DirectHold(parts, this.#failures);
     this.#process = new Process(parts, this.#failures, this.#handover);
-    this.admission = new Admission(parts.config.policy, parts.control);
+    this.admission = new Admission(parts.config.policy, parts.control, this.#handover.leases);
     this.#onBug = onBug;
     this.#ingress = { sourceId: parts.config.receiverId, clock: parts.clock, random: parts.random };
   }
@@ -78,6 +80,13 @@ export class Route implements Reader {
     if (sourceLink !== undefined && !sourceLink.connected) return false;
     for (const { link } of targets.values()) if (link !== undefined && !link.connected) return false;
     return true;
+  }
+
+  /** Whether a session that it needs is another live instance's business. */
+  get elsewhere(): boolean {
+    const { sourceLink, targets } = this.#parts;
+    if (sourceLink?.lease?.elsewhere === true) return true;
+    return [...targets.values()].some(({ link }) => link?.lease?.elsewhere === true);
   }
 
   /** Whether an operator has paused it. */
@@ -178,6 +187,8 @@ export class Route implements Reader {
   async #carryInjected(injection: Injection, signal: AbortSignal): Promise<InjectResult> {
     const { envelope, refused, entryId } = injection;
     if (this.paused) throw new OperationError("conflict", "the route is paused: resume it first");
+    const missing = this.#handover.leases.find(({ held }) => !held);
+    if (missing !== undefined) throw leasedElsewhere(missing);
     if (this.#retiring) throw replaced();
     await this.admission.take(signal);
     if (this.#stopped) {
@@ -208,21 +219,25 @@ export class Route implements Reader {
 
   /** Starts work on a delivery, whose slot is already taken; gives the slot back when the delivery was taken back. */
   receive(delivery: Delivery): void {
-    if (this.#stopped || delivery.signal?.aborted === true) {
+    const lease = this.#parts.sourceLink?.lease;
+    const term = lease?.term;
+    const fenced = lease !== undefined && term?.live !== true;
+    if (this.#stopped || fenced || delivery.signal?.aborted === true) {
       this.admission.release();
       return;
     }
     const { envelope, error } = normalise(delivery.message, this.#ingress);
-    const work = this.#begin(delivery, "received", { envelope });
+    const work = this.#begin(delivery, "received", { envelope }, term);
     const refused = delivery.undecodable === undefined ? error : undecodable(delivery.undecodable);
     void this.#carry(work, refused);
   }
 
-  #begin(delivery: Delivery, origin: Origin, { envelope, onlyBinding, entryId }: Injection): Work {
+  #begin(delivery: Delivery, origin: Origin, { envelope, onlyBinding, entryId }: Injection, term?: Term): Work {
     const { clock, account } = this.#parts;
     account.inFlight++;
-    if (delivery.signal !== undefined) this.#watch(delivery.signal);
-    return new Work({ delivery, envelope, origin, onlyBinding, entryId, startedAt: clock.monotonic() });
+    if (delivery.signal !== undefined) this.#watch(delivery.signal, (work) => work.delivery.signal);
+    if (term !== undefined) this.#watch(term.signal, (work) => work.term?.signal);
+    return new Work({ delivery, envelope, origin, onlyBinding, entryId, term, startedAt: clock.monotonic() });
   }
 
   /** From the first step to the settlement. Never rejects: a bug leaves the delivery unsettled and makes us unhealthy. */
@@ -264,6 +279,8 @@ export class Route implements Reader {
    * not know and will hand it out again.
    */
   async #settle(work: Work, settlement: Settlement): Promise<void> {
+    // Whoever holds the lease by now has the message too, and settles it.
+    if (work.term?.live === false) return;
     try {
       const told = work.delivery.settle(settlement);
       // An acknowledgement that has to wait its turn holds the slot: until it is out, the delivery is unsettled.
@@ -278,12 +295,15 @@ export class Route implements Reader {
     }
   }
 
-  /** When the source takes back what it handed out, work on it ends. One listener serves a whole connection. */
-  #watch(signal: AbortSignal): void {
+  /**
+   * When the source takes back what it handed out, or the lease is lost under which it came, work on it ends. One
+   * listener serves a whole connection or term.
+   */
+  #watch(signal: AbortSignal, of: (work: Work) => AbortSignal | undefined): void {
     if (this.#watched.has(signal)) return;
     this.#watched.add(signal);
     const onAbort = (): void => {
-      for (const work of this.#inFlight) if (work.delivery.signal === signal) this.#cancel(work);
+      for (const work of this.#inFlight) if (of(work) === signal) this.#cancel(work);
     };
     signal.addEventListener("abort", onAbort, { once: true });
   }
@@ -296,6 +316,11 @@ function undecodable(error: BridgeError): BridgeError {
 /** What is asked of a route that a change of configuration is replacing. */
 export function replaced(): OperationError {
   return new OperationError("unavailable", "the route is being replaced by a change of configuration: try again");
+}
+
+function leasedElsewhere({ sessionId }: Lease): OperationError {
+  const message = `this instance does not hold the lease of session ${sessionId}, over which the route sends: ask the one that does`;
+  return new OperationError("unavailable", message);
 }
 
 function stopped(): OperationError {

@@ -7,6 +7,7 @@ import {
   type OutboxStore,
   type PersistResult,
 } from "@bridge/ports";
+import type { Lease } from "../lease/lease.ts";
 import type { OutboxDepth } from "../outbox/outbox-depth.ts";
 import { TurnBatch } from "../outbox/turn-batch.ts";
 import { backoffDelay } from "./backoff.ts";
@@ -49,6 +50,8 @@ export class SharedOutbox implements Handover {
     this.#options = options;
   }
 
+  /** None: the outbox takes messages for whoever drains it. */
+  readonly leases: readonly Lease[] = [];
   /** False while messages wait because the outbox is full or does not take them. */
   get able(): boolean {
     return this.#waiting === 0 && !this.#options.depth.full;

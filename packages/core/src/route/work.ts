@@ -1,6 +1,7 @@
 import type { Clock, Delivery, Envelope } from "@bridge/ports";
 import type { Origin } from "../accounting/leg-account.ts";
 import type { PauseSwitch } from "../control/pause-switch.ts";
+import type { Term } from "../lease/term.ts";
 import type { Placed } from "./bag.ts";
 
 /** One delivery on its way through a route, from the moment it takes a slot until it is settled or abandoned. */
@@ -13,6 +14,8 @@ export class Work implements Placed {
   readonly entryId: string | undefined;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
+  /** What it came under: after that has ended nothing may be done for it. Absent unless its source is exclusive. */
+  readonly term: Term | undefined;
   /** As it was received: what a dead letter keeps. */
   readonly received: Envelope;
   /** As the processors left it: what is sent. */
@@ -31,25 +34,27 @@ export class Work implements Placed {
     startedAt: number;
     onlyBinding?: string | undefined;
     entryId?: string | undefined;
+    term?: Term | undefined;
   }) {
     this.delivery = options.delivery;
     this.origin = options.origin;
     this.onlyBinding = options.onlyBinding;
     this.entryId = options.entryId;
+    this.term = options.term;
     this.startedAt = options.startedAt;
     this.received = options.envelope;
     this.envelope = options.envelope;
   }
 
-  /** Whether the source, the operator or a stop has taken the work back. */
+  /** Whether the source, the operator, a stop or a lost lease has taken the work back. */
   get cancelled(): boolean {
-    return this.#cancelled;
+    return this.#cancelled || this.term?.live === false;
   }
 
   /** Aborts on {@link cancel}. Made when first asked for: most deliveries never wait for anything but their send. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#cancelled) this.#controller.abort();
+    if (this.cancelled) this.#controller.abort();
     return this.#controller.signal;
   }
 

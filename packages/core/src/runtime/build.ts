@@ -16,10 +16,13 @@ import { compileAddress } from "../route/address-template.ts";
 import { compileResolver } from "../route/resolver.ts";
 import { Intake } from "../route/intake.ts";
 import type { NamedProcessor, RouteParts, Target } from "../route/route-parts.ts";
+import { Lease } from "../lease/lease.ts";
 import { Link } from "../session/link.ts";
 
 /** The parts of a runtime, each by its `partKey`. Making them opens nothing. */
 export interface RuntimeParts {
+  /** Of the exclusive sessions. */
+  readonly leases: ReadonlyMap<string, Lease>;
   readonly links: ReadonlyMap<string, Link>;
   readonly intakes: ReadonlyMap<string, Intake>;
   readonly senders: ReadonlyMap<string, Sender>;
@@ -30,6 +33,7 @@ export interface RuntimeParts {
 }
 
 export const NO_PARTS: RuntimeParts = {
+  leases: new Map(),
   links: new Map(),
   intakes: new Map(),
   senders: new Map(),
@@ -73,6 +77,7 @@ export function build(options: BuildOptions): RuntimeParts {
 class Builder {
   readonly #options: BuildOptions;
   readonly #kept: Kept;
+  readonly #leases = new Map<string, Lease>();
   readonly #links = new Map<string, Link>();
   readonly #intakes = new Map<string, Intake>();
   readonly #senders = new Map<string, Sender>();
@@ -92,6 +97,7 @@ class Builder {
       if (sessionId !== undefined) this.#link(sessionId, "target");
     }
     return {
+      leases: this.#leases,
       links: this.#links,
       intakes: this.#intakes,
       senders: this.#senders,
@@ -183,11 +189,23 @@ class Builder {
     const key = partKey.link(sessionId, role);
     let link = this.#links.get(key);
     if (link !== undefined) return link;
-    const { config } = this.#options;
+    const session = found(this.#options.config.sessions, sessionId, "session");
+    const lease = session.sessionMode === "exclusive" ? this.#lease(sessionId) : undefined;
     link = this.#atWork(this.#kept.parts.links, key);
-    link ??= new Link({ sessionId, role, session: this.#session(found(config.sessions, sessionId, "session"), role) });
+    link ??= new Link({ sessionId, role, session: this.#session(session, role), lease });
     this.#links.set(key, link);
     return link;
+  }
+
+  /** Both halves of a session stand under one lease. */
+  #lease(sessionId: string): Lease {
+    const key = partKey.lease(sessionId);
+    const lease =
+      this.#leases.get(key) ??
+      this.#atWork(this.#kept.parts.leases, key) ??
+      new Lease(sessionId, `${this.#options.config.bridge.id}/${sessionId}`);
+    this.#leases.set(key, lease);
+    return lease;
   }
 
   #session({ id, transport, sessionMode, options }: SessionConfig, role: SessionRole): Session {

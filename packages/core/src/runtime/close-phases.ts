@@ -3,6 +3,8 @@ import type { StopPhase } from "./stop-phases.ts";
 
 /** Each close of a part, detached from whoever asked for the stop. */
 export const CLOSE_CEILING_MS = 5_000;
+/** Above the bounds that keepers of leases set themselves. */
+const RELEASE_CEILING_MS = 15_000;
 
 /** The phases that close `parts`, side by side. `disconnected` resolves when the keeper of a link has ended. */
 export function closePhases(
@@ -22,6 +24,21 @@ export function closePhases(
     ...[...senders].map(([key, sender]) => close(key, sender)),
     ...[...processors].map(([key, { processor }]) => close(key, processor)),
   ];
+}
+
+/**
+ * The phases that release the leases of `parts`, when what stood under them is closed. `released` resolves when the
+ * keeper of a lease has ended; it bounds itself.
+ */
+export function releasePhases(
+  { leases }: RuntimeParts,
+  released: (key: string) => Promise<void> | undefined,
+): readonly StopPhase[] {
+  return [...leases.keys()].map((key) => ({
+    name: key,
+    ceilingMs: RELEASE_CEILING_MS,
+    run: async () => released(key),
+  }));
 }
 
 function close(name: string, part: Partial<AsyncDisposable>): StopPhase {

@@ -16,6 +16,7 @@ function select(all: RuntimeParts, others: RuntimeParts, shared: boolean): Runti
     return new Map([...kind(all)].filter(([, part]) => known.has(part) === shared));
   };
   return {
+    leases: pick(({ leases }) => leases),
     links: pick(({ links }) => links),
     intakes: pick(({ intakes }) => intakes),
     senders: pick(({ senders }) => senders),

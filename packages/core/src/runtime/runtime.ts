@@ -2,15 +2,17 @@ import type { ShutdownBudgets } from "@bridge/config";
 import { type DeadLetter, deadline, orAborted, type OutboxRecord, type Seams, type SourceMessage } from "@bridge/ports";
 import { partKey } from "../change/part-graph.ts";
 import { OperationError } from "../operation-error.ts";
+import type { Lease } from "../lease/lease.ts";
+import { LeaseLost } from "../lease/lease-lost.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import { replaced, type Route } from "../route/route.ts";
 import type { Link } from "../session/link.ts";
-import { keepSession } from "../session/session-keeper.ts";
+import { keepLink } from "../session/keep-link.ts";
 import type { ComponentFailure } from "../view/bridge-view.ts";
 import type { PartStats } from "../view/stats.ts";
 import { Background } from "./background.ts";
 import { NO_PARTS, type RuntimeParts } from "./build.ts";
-import { CLOSE_CEILING_MS, closePhases } from "./close-phases.ts";
+import { CLOSE_CEILING_MS, closePhases, releasePhases } from "./close-phases.ts";
 import { common, without } from "./part-sets.ts";
 import { RouteRunner } from "./route-runner.ts";
 import { type PhaseFailure, runPhases, StopError, type StopPhase } from "./stop-phases.ts";
@@ -31,6 +33,10 @@ export interface RuntimeOptions extends Seams {
   readonly parts: RuntimeParts;
   /** Read when a stop begins. */
   readonly budgets: () => ShutdownBudgets;
+  /** Keeps one lease until the signal aborts, and releases it then. */
+  readonly keepLease: (lease: Lease, signal: AbortSignal) => Promise<void>;
+  /** Told when a lease is lost for good: this process must not go on. */
+  readonly leaseLost: (lost: LeaseLost) => void;
 }
 
 /**
@@ -243,12 +249,22 @@ export class Runtime {
   }
 
   #begin(parts: RuntimeParts): void {
+    for (const [key, lease] of parts.leases) this.#run(key, key, (signal) => this.#keepLease(lease, signal));
     for (const [key, link] of parts.links) {
       const name = `session ${link.sessionId} (${link.role})`;
-      this.#run(key, name, (signal) => keepSession(link, this.#options, signal));
+      this.#run(key, name, (signal) => keepLink(link, this.#options, signal));
     }
     for (const [key, intake] of parts.intakes) this.#run(key, key, (signal) => intake.run(signal));
     for (const runner of this.#runnersOf(parts)) runner.start();
+  }
+
+  async #keepLease(lease: Lease, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#options.keepLease(lease, signal);
+    } catch (error) {
+      if (error instanceof LeaseLost) this.#options.leaseLost(error);
+      throw error;
+    }
   }
 
   #run(key: string, name: string, run: (signal: AbortSignal) => Promise<void>): void {
@@ -292,13 +308,18 @@ export class Runtime {
     for (const runner of runners) runner[Symbol.dispose]();
     for (const key of parts.links.keys()) this.#background.get(key)?.stop();
     const closes = await this.#phased(closePhases(parts, (key) => this.#background.get(key)?.ended));
+    // Last, so that whoever takes a lease finds its session closed.
+    for (const key of parts.leases.keys()) this.#background.get(key)?.stop();
+    const releases = await this.#phased(releasePhases(parts, (key) => this.#background.get(key)?.ended));
     this.#forget(parts, runners);
-    return [...failures, ...closes];
+    return [...failures, ...closes, ...releases];
   }
 
   #forget(parts: RuntimeParts, runners: readonly RouteRunner[]): void {
     for (const { parts: own } of runners) this.#runners.delete(partKey.route(own.config.id));
-    for (const key of [...parts.links.keys(), ...parts.intakes.keys()]) this.#background.delete(key);
+    for (const kind of [parts.leases, parts.links, parts.intakes]) {
+      for (const key of kind.keys()) this.#background.delete(key);
+    }
   }
 
   async #phased(phases: readonly StopPhase[]): Promise<readonly PhaseFailure[]> {

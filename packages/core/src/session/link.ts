@@ -1,10 +1,13 @@
 import type { BridgeError, Session, SessionRole } from "@bridge/ports";
+import type { Lease } from "../lease/lease.ts";
 
 /** One half of a configured session, as the rest of the engine sees it. Written only by its keeper. */
 export class Link {
   readonly sessionId: string;
   readonly role: SessionRole;
   readonly session: Session;
+  /** What it is connected under; absent unless the session is exclusive. */
+  readonly lease: Lease | undefined;
   connects = 0;
   failures = 0;
   lastError: BridgeError | undefined;
@@ -13,10 +16,11 @@ export class Link {
   #active: ReadonlySet<string> | undefined;
   #up = Promise.withResolvers<void>();
 
-  constructor(options: { sessionId: string; role: SessionRole; session: Session }) {
+  constructor(options: { sessionId: string; role: SessionRole; session: Session; lease?: Lease | undefined }) {
     this.sessionId = options.sessionId;
     this.role = options.role;
     this.session = options.session;
+    this.lease = options.lease;
   }
 
   get connected(): boolean {

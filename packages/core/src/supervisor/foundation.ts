@@ -1,9 +1,13 @@
-import type { BridgeConfig, Registry, ShutdownBudgets } from "@bridge/config";
+import type { BridgeConfig, BridgeSection, Registry } from "@bridge/config";
 import type { OutboxStore, Seams } from "@bridge/ports";
 import { Accounts } from "../accounting/accounts.ts";
 import { unaccounted } from "../accounting/leg-account.ts";
 import { Controls } from "../control/controls.ts";
 import { warnOfUndrained } from "../outbox/undrained.ts";
+import type { Lease } from "../lease/lease.ts";
+import { LeaseCounts } from "../lease/lease-counts.ts";
+import { LeaseKeeper } from "../lease/lease-keeper.ts";
+import { LeaseWriter } from "../lease/lease-writer.ts";
 import { build, type Kept, type RuntimeParts } from "../runtime/build.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { SessionCounts } from "../view/session-counts.ts";
@@ -13,8 +17,10 @@ import { StorePool } from "./store-pool.ts";
 export interface FoundationOptions {
   readonly registry: Registry;
   readonly seams: Seams;
-  /** The shutdown budgets in force. */
-  readonly budgets: () => ShutdownBudgets;
+  /** The `bridge` block in force. */
+  readonly bridge: () => BridgeSection;
+  /** This process, told from all others. */
+  readonly holder: string;
   /** Aborted when the process is to end. */
   readonly root: AbortSignal;
 }
@@ -26,6 +32,7 @@ export class Foundation {
   readonly controls: Controls;
   readonly #options: FoundationOptions;
   readonly #sessionCounts = new SessionCounts();
+  readonly #leaseCounts = new LeaseCounts();
 
   constructor(options: FoundationOptions) {
     const { registry, seams } = options;
@@ -38,7 +45,7 @@ export class Foundation {
   }
 
   build(config: BridgeConfig, kept?: Kept): RuntimeParts {
-    const { registry, seams, budgets } = this.#options;
+    const { registry, seams, bridge } = this.#options;
     const { accounts, controls, stores } = this;
     return build({
       ...seams,
@@ -48,9 +55,19 @@ export class Foundation {
       controls,
       dlq: () => stores.dlq(),
       outbox: () => stores.outbox(),
-      budgets,
+      budgets: bridge,
       ...(kept !== undefined && { kept }),
     });
+  }
+
+  /** Keeps one lease until `signal` aborts, and releases it then. @throws LeaseLost when it is lost for good */
+  keepLease(lease: Lease, signal: AbortSignal): Promise<void> {
+    const { seams, bridge, holder } = this.#options;
+    const { clock } = seams;
+    const writer = new LeaseWriter({ key: lease.key, clock, store: () => this.stores.leases() });
+    const logger = seams.logger.child({ session_id: lease.sessionId });
+    const count = this.#leaseCounts.of(lease.sessionId);
+    return new LeaseKeeper({ lease, writer, holder, timing: bridge, count, clock, logger }).run(signal);
   }
 
   /** Opens the stores of `config`, and says what they hold that it does not deliver. */
@@ -69,6 +86,7 @@ export class Foundation {
   follow(config: BridgeConfig): void {
     this.controls.follow(config);
     this.#sessionCounts.forget(config);
+    this.#leaseCounts.follow(new Set(config.sessions.map(({ id }) => id)));
     this.accounts.follow(config);
   }
 
@@ -79,6 +97,7 @@ export class Foundation {
       legs,
       routes: accounts.routes(),
       sessions: this.#sessionCounts.read(),
+      leases: this.#leaseCounts.read(),
       parts: runtime?.partStats() ?? [],
       redrives: accounts.redrives,
       redriveFailures: accounts.redriveFailures,

@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { noStoreFactory, type Registry, type StoreConfig, type StoreRole, type StoresSection } from "@bridge/config";
-import { deadline, type DlqStore, orAborted, type OutboxStore, type Seams, type StorePlugin } from "@bridge/ports";
+import {
+  deadline,
+  type DlqStore,
+  type LeaseStore,
+  orAborted,
+  type OutboxStore,
+  type Seams,
+  type StorePlugin,
+} from "@bridge/ports";
 import type { StopPhase } from "../runtime/stop-phases.ts";
 import type { StoreView } from "../view/bridge-view.ts";
 
@@ -11,7 +19,10 @@ const CLOSE_CEILING_MS = 5_000;
 interface Stores {
   dlq: DlqStore;
   outbox: OutboxStore;
+  lease: LeaseStore;
 }
+
+const ROLES = ["dlq", "outbox", "lease"] as const;
 
 interface Handle<Store> {
   readonly block: StoreConfig;
@@ -50,6 +61,10 @@ export class StorePool {
     return this.#handles.outbox?.store;
   }
 
+  leases(): LeaseStore | undefined {
+    return this.#handles.lease?.store;
+  }
+
   /** Opens what is configured and not open yet, and closes what is configured no more, or otherwise. */
   async open(blocks: StoresSection, signal: AbortSignal): Promise<void> {
     if (!isDeepStrictEqual(this.#handles.dlq?.block, blocks.dlq)) {
@@ -63,11 +78,15 @@ export class StorePool {
       if (handle !== undefined) await this.#watch.opened(handle.store);
       this.#handles.outbox = handle;
     }
+    if (!isDeepStrictEqual(this.#handles.lease?.block, blocks.lease)) {
+      await this.#closeInTime("lease");
+      this.#handles.lease = await this.#open("lease", blocks.lease, this.#registry.leaseStores, signal);
+    }
   }
 
   /** What the configured stores tell of themselves. */
   views(blocks: StoresSection): readonly StoreView[] {
-    return (["dlq", "outbox"] as const).flatMap((role) => {
+    return ROLES.flatMap((role) => {
       const block = blocks[role];
       if (block === undefined) return [];
       const store = this.#handles[role]?.store;
@@ -78,9 +97,11 @@ export class StorePool {
 
   /** The phases that close everything at shutdown. */
   closes(): readonly StopPhase[] {
-    return (["dlq", "outbox"] as const)
-      .filter((role) => this.#handles[role] !== undefined)
-      .map((role) => ({ name: `store ${role}`, ceilingMs: CLOSE_CEILING_MS, run: () => this.#close(role) }));
+    return ROLES.filter((role) => this.#handles[role] !== undefined).map((role) => ({
+      name: `store ${role}`,
+      ceilingMs: CLOSE_CEILING_MS,
+      run: () => this.#close(role),
+    }));
   }
 
   async #closeInTime(role: keyof Stores): Promise<void> {

@@ -47,8 +47,9 @@ export class RuntimeSupervisor implements Supervisor {
     this.#config = config;
     this.#seams = seams;
     this.#onConfig = onConfig;
-    const budgets = () => this.#config.bridge;
-    this.#foundation = new Foundation({ registry, seams, budgets, root: this.#root.signal });
+    const bridge = () => this.#config.bridge;
+    const holder = `${this.instanceId}/${seams.random.id()}`;
+    this.#foundation = new Foundation({ registry, seams, bridge, holder, root: this.#root.signal });
     this.#foundation.follow(config);
     this.#operations = new Operations({
       seams,
@@ -203,7 +204,13 @@ export class RuntimeSupervisor implements Supervisor {
     await foundation.open(config, this.#root.signal);
     foundation.starting(config, parts);
     // Known before it runs: what a failed start could not close again, the next start has to hear of.
-    this.#runtime = new Runtime({ ...this.#seams, parts, budgets: () => this.#config.bridge });
+    this.#runtime = new Runtime({
+      ...this.#seams,
+      parts,
+      budgets: () => this.#config.bridge,
+      keepLease: (lease, signal) => foundation.keepLease(lease, signal),
+      leaseLost: (error) => this.#becomeTerminal("lease_lost", error),
+    });
     await this.#runtime.start(this.#root.signal);
   }
 
@@ -311,6 +318,8 @@ export class RuntimeSupervisor implements Supervisor {
   }
 
   #becomeTerminal(cause: TerminalCause, error: Error): void {
+    // The first cause is the cause; and a process that ends already needs no other.
+    if (!mayFollow(this.#state.kind, "terminal")) return;
     const state = { kind: "terminal", cause, error } as const;
     this.#enter(state);
     this.#terminated.resolve(state);

@@ -49,6 +49,8 @@ export interface SessionView {
   readonly sessionId: string;
   readonly connected: boolean;
   readonly hasLease: boolean;
+  /** Whether another instance was seen to hold its lease and to be alive. */
+  readonly leasedElsewhere: boolean;
   readonly subscriptionsWanted: number;
   readonly subscriptionsActive: number;
   readonly ready: boolean;

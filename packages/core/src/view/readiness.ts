@@ -10,7 +10,7 @@ export interface ReadinessFacts {
   readonly sessions: readonly SessionView[];
   /** Whether a store has lost something that no operator knows of. */
   readonly damaged: boolean;
-  /** For each route, whether messages can go through right now. */
+  /** For each route, whether messages can go through right now, or are the business of another instance. */
   readonly routes: readonly boolean[];
 }
 
@@ -18,11 +18,8 @@ export interface ReadinessFacts {
 export function readinessLevel(facts: ReadinessFacts): ReadinessLevel {
   if (!facts.running) return "live";
   if (facts.routes.length === 0 && facts.sessions.length === 0) return "running";
-  // A session that another live instance leases is none of an active instance's business (contract §4).
-  const ours =
-    facts.role === "active"
-      ? facts.sessions.filter((session) => session.connected || session.hasLease)
-      : facts.sessions;
+  // A session that another live instance leases is none of ours (contract §4).
+  const ours = facts.sessions.filter((session) => !session.leasedElsewhere);
   if (!ours.every((session) => session.connected)) return "running";
   if (!ours.every((session) => session.ready)) return "connected";
   const full = facts.healthy && !facts.damaged && facts.role !== "standby" && facts.routes.every(Boolean);

@@ -57,6 +57,17 @@ export interface SessionStats {
   readonly failures: number;
 }
 
+/** The lease of an exclusive session, counted by this instance. */
+export interface LeaseStats {
+  readonly sessionId: string;
+  /** How often this instance has got it. */
+  readonly acquisitions: number;
+  /** How often it had to step down from it; a release at a stop is none. */
+  readonly losses: number;
+  /** Renewals that failed and were tried again. */
+  readonly failures: number;
+}
+
 /** Counters that an adapter keeps of itself. */
 export interface PartStats {
   readonly part: "receiver" | "sender" | "session";
@@ -69,6 +80,7 @@ export interface BridgeStats {
   readonly legs: readonly LegStats[];
   readonly routes: readonly RouteStats[];
   readonly sessions: readonly SessionStats[];
+  readonly leases: readonly LeaseStats[];
   readonly parts: readonly PartStats[];
   readonly redrives: number;
   /** `DLQRedriveFailures` of spec 6. */

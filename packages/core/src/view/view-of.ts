@@ -24,7 +24,10 @@ export function viewOf(facts: ViewFacts): BridgeView {
   const failures = runtime?.failures ?? [];
   const sessions = sessionViews(running ? runtime.links : [], config);
   const role = roleOf(config, sessions);
-  const routes = config.routes.map(({ id }) => running && runtime.route(id)?.able === true);
+  const routes = config.routes.map(({ id }) => {
+    const route = running ? runtime.route(id) : undefined;
+    return route?.able === true || route?.elsewhere === true;
+  });
   const damaged = stores.some(({ setAside }) => setAside.length > 0);
   return {
     instanceId,
@@ -75,6 +78,14 @@ function sessionViews(links: readonly Link[], config: BridgeConfig): readonly Se
       subscriptionsActive: own.reduce((sum, link) => sum + link.subscriptionsActive, 0),
     };
     const level = serviceLevel(facts);
-    return { sessionId: id, ...facts, hasLease: false, ready: level === "full", serviceLevel: level };
+    const lease = own.find((link) => link.lease !== undefined)?.lease;
+    return {
+      sessionId: id,
+      ...facts,
+      hasLease: lease?.held === true,
+      leasedElsewhere: lease?.elsewhere === true,
+      ready: level === "full",
+      serviceLevel: level,
+    };
   });
 }

@@ -22,7 +22,7 @@ function runtimeOf(options: MemoryBridgeOptions = {}): { readonly bridge: Memory
     outbox: () => undefined,
     budgets,
   });
-  return { bridge, runtime: new Runtime({ ...seams, parts, budgets }) };
+  return { bridge, runtime: new Runtime({ ...seams, parts, budgets, keepLease: async () => {}, leaseLost: () => {} }) };
 }
 
 describe("a runtime: one configuration, run once", () => {

@@ -69,6 +69,11 @@ export class FakeClock implements Clock {
     await turn();
   }
 
+  /** Time passes while nothing can run: as when the event loop is held up. */
+  skip(ms: number): void {
+    this.#now += ms;
+  }
+
   /** Lets time pass, a step at a time, until `condition` holds. */
   async until(condition: () => boolean, stepMs = 10, steps = 20_000): Promise<void> {
     for (let step = 0; step < steps; step++) {

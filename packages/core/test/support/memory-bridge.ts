@@ -6,6 +6,7 @@ import {
   BridgeError,
   type DlqStore,
   type DlqStorePlugin,
+  type LeaseStore,
   type Logger,
   type OutboxStore,
   type OutboxStorePlugin,
@@ -42,6 +43,10 @@ export interface MemoryBridgeOptions {
   /** Shared with another bridge. Default: its own. */
   readonly clock?: FakeClock;
   readonly logger?: Logger;
+  /** With it the session is exclusive, under a lease of this store. */
+  readonly leases?: () => LeaseStore;
+  /** Default `plant-a`. */
+  readonly instanceId?: string;
   /** Stands in for the memory DLQ. */
   readonly dlq?: DlqStore | (() => Promise<DlqStore>);
   readonly drainTimeoutMs?: number;
@@ -86,7 +91,7 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
   const openOutbox = async (): Promise<OutboxStore> =>
     (outbox ??= openMemoryOutbox({ maxRecords: 10_000, retentionMs: 3_600_000, clock, random: systemRandom() }));
   const outboxPlugin: OutboxStorePlugin = { ...dlqPlugin, create: () => openOutbox };
-  const processors = options.processors ?? [];
+  const { leases, processors = [] } = options;
   const processorPlugins: ProcessorPlugin[] = processors.map((processor, index) => ({
     type: `p${index}`,
     options: memoryDlqPlugin.options,
@@ -97,6 +102,7 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
     transports: [memory, ...(options.transports?.(memory) ?? [])],
     dlqStores: [dlqPlugin],
     outboxStores: [outboxPlugin],
+    leaseStores: leases === undefined ? [] : [{ ...dlqPlugin, create: () => async () => leases() }],
     processors: processorPlugins,
   });
   const plain = configOf(options);
@@ -131,6 +137,7 @@ let generated = 0;
 
 function configOf(options: MemoryBridgeOptions): BridgeConfig {
   const sessionId = options.session === true ? "s" : undefined;
+  const sessionMode = options.sessionMode ?? (options.leases === undefined ? "persistent" : "exclusive");
   const bindings = options.bindings ?? ["out"];
   const dispatchMode = options.dispatchMode ?? "single";
   const fallback: ResolverConfig =
@@ -139,10 +146,12 @@ function configOf(options: MemoryBridgeOptions): BridgeConfig {
     configVersion: 3,
     bridge: {
       id: "plant",
-      instanceId: "plant-a",
+      instanceId: options.instanceId ?? "plant-a",
       deploymentMode: "standalone",
       logLevel: "info",
       terminalLingerMs: 0,
+      leaseTtlMs: 20_000,
+      leasePollIntervalMs: 2_000,
       shutdownTimeoutMs: 30_000,
       drainTimeoutMs: options.drainTimeoutMs ?? 1_000,
       perRecordDrainTimeoutMs: 3_000,
@@ -155,11 +164,12 @@ function configOf(options: MemoryBridgeOptions): BridgeConfig {
     stores: {
       dlq: { type: "test", reach: "process", options: {} },
       ...(options.deliveryMode === "shared_outbox" && { outbox: { type: "test", reach: "process", options: {} } }),
+      ...(options.leases !== undefined && { lease: { type: "test", reach: "process", options: {} } }),
     },
     sessions:
       sessionId === undefined || options.empty === true
         ? []
-        : [{ id: sessionId, transport: "memory", sessionMode: options.sessionMode ?? "persistent", options: {} }],
+        : [{ id: sessionId, transport: "memory", sessionMode, options: {} }],
     receivers: [
       {
         id: "in",

@@ -7,6 +7,7 @@ const session = (changes: Partial<SessionView> = {}): SessionView => ({
   sessionId: "s",
   connected: true,
   hasLease: false,
+  leasedElsewhere: false,
   subscriptionsWanted: 1,
   subscriptionsActive: 1,
   ready: true,
@@ -45,6 +46,24 @@ describe("readiness levels", () => {
     expect(readinessLevel(facts({ role: "standby", sessions: [session({ connected: false })] }))).toBe("running");
   });
 
+  test("a standby needs no connection that is another instance's, and so is subscribed while nothing else is wrong", () => {
+    const elsewhere = session({ connected: false, ready: false, leasedElsewhere: true });
+    const standby = (...others: SessionView[]) =>
+      readinessLevel(facts({ role: "standby", sessions: [elsewhere, ...others] }));
+    expect(standby()).toBe("subscribed");
+    expect(standby(session())).toBe("subscribed");
+    expect(standby(session({ connected: false, ready: false }))).toBe("running");
+  });
+
+  test("contract 4: a session leased by another live instance does not lower the level of an active one", () => {
+    const mine = session({ hasLease: true });
+    const other = session({ connected: false, ready: false, leasedElsewhere: true });
+    const active = (...sessions: SessionView[]) => readinessLevel(facts({ role: "active", sessions }));
+    expect(active(mine, other)).toBe("full");
+    expect(active(mine, session({ connected: false, ready: false }))).toBe("running");
+    expect(active(session({ hasLease: true, connected: false, ready: false }), other)).toBe("running");
+  });
+
   test("spec 3.2.4: an empty instance never rises above running", () => {
     expect(readinessLevel(facts({ routes: [], sessions: [] }))).toBe("running");
   });
@@ -64,7 +83,7 @@ describe("readiness levels", () => {
       running: fc.boolean(),
       healthy: fc.boolean(),
       damaged: fc.boolean(),
-      role: fc.constantFrom("standalone" as const, "standby" as const),
+      role: fc.constantFrom("standalone" as const, "active" as const, "standby" as const),
       sessions,
       routes: fc.array(fc.boolean(), { minLength: 1, maxLength: 4 }),
     });

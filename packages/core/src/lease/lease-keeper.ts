@@ -1,0 +1,276 @@
+import { BridgeError, type LeaseRecord, type Logger, type Seams } from "@bridge/ports";
+import type { Lease } from "./lease.ts";
+import type { LeaseCount } from "./lease-counts.ts";
+import { LeaseLost } from "./lease-lost.ts";
+import { LeaseWatch } from "./lease-watch.ts";
+import type { LeaseWriter } from "./lease-writer.ts";
+import { Term } from "./term.ts";
+
+/** What is closed under a lease has this long to close before it is released. */
+const CLOSE_CEILING_MS = 5_000;
+/** A release that takes longer is left to the ttl. */
+const RELEASE_TIMEOUT_MS = 3_000;
+/** For leases that are waited for, pauses are no shorter. */
+const MIN_PAUSE_MS = 10;
+
+/** Parts of the ttl. A renewal that fails is tried again; the holder steps down while others still have to wait. */
+const RENEW_EVERY = 1 / 4;
+const STEP_DOWN_AFTER = 3 / 4;
+const ASK_WITHIN = 1 / 4;
+const TRY_AGAIN_AFTER = 1 / 20;
+
+export interface LeaseTiming {
+  readonly leaseTtlMs: number;
+  /** How often one who waits looks. */
+  readonly leasePollIntervalMs: number;
+}
+
+export interface LeaseKeeperOptions extends Pick<Seams, "clock"> {
+  readonly lease: Lease;
+  readonly writer: LeaseWriter;
+  /** This process, told from all others: instance id and nonce. */
+  readonly holder: string;
+  /** As configured now. */
+  readonly timing: () => LeaseTiming;
+  readonly count: LeaseCount;
+  readonly logger: Logger;
+}
+
+/** A lease as it was last written by us, and when that write began. */
+interface Held {
+  readonly record: LeaseRecord;
+  readonly startedAt: number;
+}
+
+/** How a holding ended, and what may stand in the store. */
+interface Ending {
+  readonly why: "stopped" | "lapsed" | "silent" | "taken";
+  readonly record: LeaseRecord;
+}
+
+/**
+ * Gets one lease, keeps it, and gives it up: the whole of the algorithm (design: docs/adr/0025-leases.md).
+ *
+ *     waiting ──► holding ──► stepping down ──► taking it back ──► holding …
+ *        ▲                                            │
+ *        └── (start)                                  └──► lost: the process has to end
+ *
+ * Every duration is measured by the monotonic clock of this process, from before a write began: whoever waits measures
+ * from after it was read.
+ */
+export class LeaseKeeper {
+  readonly #options: LeaseKeeperOptions;
+  readonly #watch: LeaseWatch;
+  #beat = 0;
+  #reachable = true;
+
+  constructor(options: LeaseKeeperOptions) {
+    this.#options = options;
+    this.#watch = new LeaseWatch(options.holder);
+  }
+
+  /** Keeps the lease until `signal` aborts, and releases it then. @throws LeaseLost when it is lost for good */
+  async run(signal: AbortSignal): Promise<void> {
+    const { lease } = this.#options;
+    try {
+      let held = await this.#acquire(signal);
+      while (held !== undefined) {
+        const term = this.#begin(held);
+        const ending = await this.#hold(term, held, signal);
+        await this.#stepDown(term, ending);
+        if (signal.aborted) return;
+        held = await this.#takeBack(ending, signal);
+      }
+    } finally {
+      lease.term?.end();
+      lease.seenElsewhere(false);
+    }
+  }
+
+  /** Waits until the lease is free, however long the store is out of reach; `undefined` when `signal` aborts. */
+  async #acquire(signal: AbortSignal): Promise<Held | undefined> {
+    while (!signal.aborted) {
+      const { leasePollIntervalMs } = this.#options.timing();
+      const found = await this.#look(signal);
+      if (typeof found === "object") return found;
+      await this.#pause(Math.min(leasePollIntervalMs, found ?? leasePollIntervalMs), signal);
+    }
+    return undefined;
+  }
+
+  /** Takes the lease if it is free; else how long it is not: `undefined` when that is not known. */
+  async #look(signal: AbortSignal): Promise<Held | number | undefined> {
+    const { writer, clock, lease, holder, timing } = this.#options;
+    const { leaseTtlMs } = timing();
+    const boundMs = leaseTtlMs * ASK_WITHIN;
+    try {
+      const there = await writer.read(boundMs, signal);
+      const waitMs = this.#watch.waitFor(there, clock.monotonic());
+      lease.seenElsewhere(waitMs > 0);
+      this.#reached();
+      if (waitMs > 0) return waitMs;
+      const startedAt = clock.monotonic();
+      const record = { holder, token: (there?.token ?? 0) + 1, beat: ++this.#beat, ttlMs: leaseTtlMs };
+      const written = await writer.write(there, record, boundMs, signal);
+      return written.made ? { record, startedAt } : undefined;
+    } catch (thrown) {
+      if (signal.aborted) return undefined;
+      if (!this.#watch.fresh(clock.monotonic())) lease.seenElsewhere(false);
+      this.#unreachable(thrown);
+      return undefined;
+    }
+  }
+
+  #begin({ record, startedAt }: Held): Term {
+    const { lease, clock, count, logger } = this.#options;
+    const term = new Term(clock, record.token, startedAt, record.ttlMs);
+    count.acquisitions++;
+    logger.info("lease acquired", { token: record.token, ttl_ms: record.ttlMs });
+    lease.taken(term);
+    return term;
+  }
+
+  /** Renews until that fails, or `signal` aborts. */
+  async #hold(term: Term, held: Held, signal: AbortSignal): Promise<Ending> {
+    const alive = AbortSignal.any([signal, term.signal]);
+    let last = held;
+    for (;;) {
+      await this.#untilRenewal(term, last, alive);
+      if (signal.aborted) return { why: "stopped", record: last.record };
+      if (!term.live) return { why: "lapsed", record: last.record };
+      const renewed = await this.#renew(last, alive);
+      if ("why" in renewed) {
+        if (signal.aborted) return { ...renewed, why: "stopped" };
+        return term.ended ? { ...renewed, why: "lapsed" } : renewed;
+      }
+      last = renewed;
+      term.renew(last.startedAt, last.record.ttlMs);
+    }
+  }
+
+  /** A quarter of the ttl, or sooner if somebody has to wait because the term does not last long enough. */
+  async #untilRenewal(term: Term, { startedAt, record }: Held, alive: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const sooner = new AbortController();
+    const regular = this.#pause(
+      startedAt + record.ttlMs * RENEW_EVERY - clock.monotonic(),
+      AbortSignal.any([alive, sooner.signal]),
+    );
+    await Promise.race([regular, term.wanted]);
+    sooner.abort();
+    await this.#pause(startedAt + record.ttlMs * TRY_AGAIN_AFTER - clock.monotonic(), alive);
+  }
+
+  /** Tries until it is renewed, is somebody else's, or it is time to step down. */
+  async #renew({ record: last, startedAt: lastStart }: Held, alive: AbortSignal): Promise<Held | Ending> {
+    const { writer, clock, holder, timing, count } = this.#options;
+    const stepDownAt = lastStart + last.ttlMs * STEP_DOWN_AFTER;
+    let expected = last;
+    for (;;) {
+      const startedAt = clock.monotonic();
+      const boundMs = Math.min(last.ttlMs * ASK_WITHIN, stepDownAt - startedAt);
+      if (boundMs <= 0 || alive.aborted) return { why: "silent", record: expected };
+      const next = { holder, token: last.token, beat: ++this.#beat, ttlMs: timing().leaseTtlMs };
+      try {
+        const written = await writer.write(expected, next, boundMs, alive);
+        this.#reached();
+        if (written.made) return { record: next, startedAt };
+        const { there } = written;
+        if (there?.holder !== holder || there.token !== last.token) return { why: "taken", record: expected };
+        // What a former try of ours has written after we had given it up.
+        expected = there;
+      } catch (thrown) {
+        if (alive.aborted) continue;
+        count.failures++;
+        this.#unreachable(thrown);
+      }
+      await this.#pause(last.ttlMs * TRY_AGAIN_AFTER, alive);
+    }
+  }
+
+  /** Ends the term, waits until what was open under it is closed, and lets others have the lease. */
+  async #stepDown(term: Term, { why, record }: Ending): Promise<void> {
+    const { logger, count } = this.#options;
+    if (why !== "stopped") {
+      count.losses++;
+      logger.error("lease lost: stepping down", { token: term.token, why: WORDS[why] });
+    }
+    term.end();
+    // Nothing to release, and no time to lose.
+    if (why === "taken") return;
+    if (!(await this.#closed(term))) {
+      logger.warn("lease not released: what was open under it did not close in time", { token: term.token });
+      return;
+    }
+    await this.#release(record);
+  }
+
+  async #closed(term: Term): Promise<boolean> {
+    const ceiling = new AbortController();
+    const late = this.#pause(CLOSE_CEILING_MS, ceiling.signal).then(() => false);
+    const closed = await Promise.race([term.whenIdle.then(() => true), late]);
+    ceiling.abort();
+    return closed;
+  }
+
+  /** Does nothing when the lease is somebody else's by now. */
+  async #release(last: LeaseRecord): Promise<void> {
+    const { writer, holder, logger } = this.#options;
+    const never = new AbortController().signal;
+    let expected = last;
+    try {
+      for (let tries = 0; tries < 2; tries++) {
+        const released = { ...expected, holder: "", beat: ++this.#beat };
+        const written = await writer.write(expected, released, RELEASE_TIMEOUT_MS, never);
+        if (written.made) logger.info("lease released", { token: last.token });
+        if (written.made || written.there?.holder !== holder || written.there.token !== last.token) return;
+        expected = written.there;
+      }
+    } catch (thrown) {
+      const { code, message } = BridgeError.from(thrown);
+      logger.warn("lease not released: it lapses by itself", { token: last.token, code, error: message });
+    }
+  }
+
+  /**
+   * Gets the lease again after it was lost, for as long as one ttl.
+   * @throws LeaseLost when another holds it, or the store stays out of reach
+   */
+  async #takeBack({ why, record }: Ending, signal: AbortSignal): Promise<Held | undefined> {
+    const { clock, lease, timing } = this.#options;
+    if (why === "taken") throw new LeaseLost(lease.sessionId, "another instance holds it");
+    const until = clock.monotonic() + record.ttlMs;
+    while (!signal.aborted) {
+      const found = await this.#look(signal);
+      if (typeof found === "object") return found;
+      if (found !== undefined) throw new LeaseLost(lease.sessionId, "another instance holds it");
+      if (clock.monotonic() >= until) throw new LeaseLost(lease.sessionId, "the lease store cannot be reached");
+      await this.#pause(Math.min(timing().leasePollIntervalMs, record.ttlMs * TRY_AGAIN_AFTER), signal);
+    }
+    return undefined;
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    if (ms <= 0 || signal.aborted) return;
+    await this.#options.clock.delay(Math.max(MIN_PAUSE_MS, ms), signal).catch(() => {});
+  }
+
+  #unreachable(thrown: unknown): void {
+    const { logger, lease } = this.#options;
+    const { code, message } = BridgeError.from(thrown);
+    if (!this.#reachable) return;
+    this.#reachable = false;
+    logger.warn("lease store out of reach: tried again", { code, error: message, held: lease.held });
+  }
+
+  #reached(): void {
+    if (!this.#reachable) this.#options.logger.info("lease store in reach again");
+    this.#reachable = true;
+  }
+}
+
+const WORDS: Readonly<Record<Exclude<Ending["why"], "stopped">, string>> = {
+  lapsed: "it was not renewed in time: the process stood still, or its event loop was held up",
+  silent: "it could not be renewed",
+  taken: "another instance has taken it",
+};

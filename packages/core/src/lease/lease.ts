@@ -1,0 +1,51 @@
+import { orAborted } from "@bridge/ports";
+import type { Term } from "./term.ts";
+
+/** The lease of one exclusive session, as the rest of the engine sees it. Written only by its keeper. */
+export class Lease {
+  readonly sessionId: string;
+  /** `<bridge.id>/<session id>`: the same for all instances. */
+  readonly key: string;
+  #term: Term | undefined;
+  #taken = Promise.withResolvers<Term>();
+  #elsewhere = false;
+
+  constructor(sessionId: string, key: string) {
+    this.sessionId = sessionId;
+    this.key = key;
+  }
+
+  /** While this instance holds it. */
+  get term(): Term | undefined {
+    return this.#term?.ended === true ? undefined : this.#term;
+  }
+
+  get held(): boolean {
+    return this.term !== undefined;
+  }
+
+  /** Whether another instance was seen to hold it and to be alive. */
+  get elsewhere(): boolean {
+    return this.#elsewhere;
+  }
+
+  /** Resolves with the term while the lease is held, or when it next is; rejects with the signal's reason. */
+  async whenHeld(signal: AbortSignal): Promise<Term> {
+    for (;;) {
+      const { term } = this;
+      if (term !== undefined) return term;
+      await orAborted(this.#taken.promise, signal);
+    }
+  }
+
+  taken(term: Term): void {
+    this.#term = term;
+    this.#elsewhere = false;
+    term.signal.addEventListener("abort", () => (this.#taken = Promise.withResolvers()), { once: true });
+    this.#taken.resolve(term);
+  }
+
+  seenElsewhere(elsewhere: boolean): void {
+    this.#elsewhere = elsewhere;
+  }
+}

@@ -1,0 +1,98 @@
+import { silentLogger } from "@bridge/ports";
+import { Lease } from "../../src/lease/lease.ts";
+import { LeaseKeeper } from "../../src/lease/lease-keeper.ts";
+import { LeaseLost } from "../../src/lease/lease-lost.ts";
+import { LeaseWriter } from "../../src/lease/lease-writer.ts";
+import { Machine, type World } from "./world.ts";
+
+export const TTL_MS = 20_000;
+export const POLL_MS = 1_000;
+const SEND_MS = 10_000;
+
+let nonce = 0;
+
+/** One instance: a process with a keeper, which sends whenever it may. */
+export class Owner {
+  readonly machine: Machine;
+  readonly holder = `owner/${nonce++}`;
+  readonly count = { acquisitions: 0, losses: 0, failures: 0 };
+  readonly #world: World;
+  #lease: Lease | undefined;
+  #run: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
+  /** Why it must not go on. */
+  lost: LeaseLost | undefined;
+  /** Of sends, by the world's time: how long the last one may be under way. */
+  sendingUntil = 0;
+
+  constructor(world: World, rate: number) {
+    this.#world = world;
+    this.machine = new Machine(world, rate, 1_000_000 * Math.abs(rate));
+  }
+
+  get running(): boolean {
+    return this.#run !== undefined && this.lost === undefined && !this.machine.dead;
+  }
+
+  /** Whether it may act on its lease right now, by its own clock. */
+  get live(): boolean {
+    return this.running && !this.machine.frozen && this.#lease?.term?.live === true;
+  }
+
+  get token(): number | undefined {
+    return this.#lease?.term?.token;
+  }
+
+  start(): void {
+    if (this.#run !== undefined || this.machine.dead) return;
+    const { machine, holder, count } = this;
+    const lease = new Lease("s", "bridge/s");
+    const store = machine.store();
+    const before = count.acquisitions;
+    const keeper = new LeaseKeeper({
+      lease,
+      writer: new LeaseWriter({ key: lease.key, clock: machine, store: () => store }),
+      holder,
+      timing: () => ({ leaseTtlMs: TTL_MS, leasePollIntervalMs: POLL_MS }),
+      count,
+      clock: machine,
+      logger: silentLogger,
+    });
+    const stop = new AbortController();
+    const ended = keeper.run(stop.signal).catch((error: unknown) => {
+      if (!(error instanceof LeaseLost)) throw error;
+      if (count.acquisitions === before) throw new Error("a standby became terminal", { cause: error });
+      this.lost = error;
+    });
+    this.#lease = lease;
+    this.#run = { stop, ended };
+  }
+
+  /** Resolves when it has let go; a process that is frozen does not hear of it before it thaws. */
+  stop(): Promise<void> {
+    const run = this.#run;
+    if (run === undefined || this.machine.frozen) return Promise.resolve();
+    run.stop.abort(new Error("stopped"));
+    return run.ended.finally(() => {
+      this.#run = undefined;
+    });
+  }
+
+  /** Dies in the middle of whatever it does. */
+  kill(): void {
+    this.machine.dead = true;
+  }
+
+  lasts(ms: number): boolean {
+    return this.live && this.#lease?.term?.lasts(ms) === true;
+  }
+
+  /** Begins a send if it may. */
+  send(): boolean {
+    const term = this.#lease?.term;
+    if (term === undefined || !this.lasts(SEND_MS)) return false;
+    this.sendingUntil = this.#world.time + this.machine.worldly(SEND_MS);
+    // As a route does, which gives up its sends when a term ends.
+    term.signal.addEventListener("abort", () => (this.sendingUntil = this.#world.time), { once: true });
+    return true;
+  }
+}
