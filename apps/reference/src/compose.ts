@@ -1,6 +1,7 @@
 import type { Plugins } from "@bridge/config";
 import { fileDlqPlugin } from "@bridge/dlq-file";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { memoryLeasePlugin } from "@bridge/lease-memory";
 import { fileOutboxPlugin } from "@bridge/outbox-file";
 import { memoryOutboxPlugin } from "@bridge/outbox-memory";
 import { circuitBreakerPlugin, filterPlugin, schemaPlugin, transformPlugin } from "@bridge/processors";
@@ -14,6 +15,7 @@ export function plugins(): Plugins {
     transports: [mqttTransport, httpTransport(), memoryTransport()],
     dlqStores: [fileDlqPlugin, memoryDlqPlugin],
     outboxStores: [fileOutboxPlugin, memoryOutboxPlugin],
+    leaseStores: [memoryLeasePlugin],
     processors: [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin],
   };
 }
