@@ -4,8 +4,9 @@
  * and time to live it does not have at all. @module
  */
 import { once } from "node:events";
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse, Agent } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import dynalite from "dynalite";
 
 export type DynamoFault =
@@ -61,8 +62,7 @@ const CONTENT_TYPE = "application/x-amz-json-1.0";
 /** An empty one, on a free port of loopback. */
 export async function testDynamo(): Promise<TestDynamo> {
   const service = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
-  const target = await listen(service);
-  const agent = new Agent({ keepAlive: true });
+  await listen(service);
   const injected: Injected[] = [];
   const operations: string[] = [];
 
@@ -73,7 +73,6 @@ export async function testDynamo(): Promise<TestDynamo> {
     return hit.fault;
   }
 
-  // The proxy always sends whole requests on: dynalite ends its process when one breaks off.
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const body = await textOf(incoming);
     const operation = String(incoming.headers["x-amz-target"]).split(".")[1] ?? "";
@@ -109,12 +108,17 @@ export async function testDynamo(): Promise<TestDynamo> {
     return { ...answer, body: JSON.stringify({ ...(JSON.parse(answer.body) as object), ...leftovers }) };
   }
 
-  async function forward(incoming: IncomingMessage, body: string): Promise<Answer> {
-    const headers = { ...incoming.headers, "content-length": Buffer.byteLength(body) };
-    const onwards = request({ agent, host: HOST, port: target, method: "POST", path: "/", headers });
-    onwards.end(body);
-    const [answer] = (await once(onwards, "response")) as [IncomingMessage];
-    return { status: answer.statusCode ?? 500, body: await textOf(answer) };
+  /** Handed over whole and inside the process: dynalite throws when a connection breaks off, and a second one is dear. */
+  function forward({ headers }: IncomingMessage, body: string): Promise<Answer> {
+    const whole = Object.assign(Readable.from([Buffer.from(body)]), { method: "POST", url: "/", headers });
+    return new Promise((resolve) => {
+      const answer = {
+        statusCode: 200,
+        setHeader() {},
+        end: (text: string) => resolve({ status: answer.statusCode, body: text }),
+      };
+      service.emit("request", whole, answer);
+    });
   }
 
   const proxy = createServer((incoming, outgoing) => {
@@ -135,7 +139,6 @@ export async function testDynamo(): Promise<TestDynamo> {
     choose: () => undefined,
     beforeAnswer: async () => {},
     async [Symbol.asyncDispose]() {
-      agent.destroy();
       await Promise.all([close(proxy), close(service)]);
     },
   };

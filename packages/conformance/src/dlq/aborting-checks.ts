@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { BridgeError, type DlqStore } from "@bridge/ports";
-import { adminOf, assertSame, type DlqCheck, idsOf, putAll, withStore } from "./check.ts";
+import { adminOf, assertSame, type DlqCheck, idsOf, largestPayload, putAll, withStore } from "./check.ts";
 import { deadLetter, deadLetters } from "./dead-letters.ts";
 
 type Call = (store: DlqStore, signal: AbortSignal) => Promise<unknown>;
 
 const ALL = { limit: 100, offset: 0 };
-const LARGE = deadLetter("large", { envelope: { payload: new Uint8Array(1024 * 1024).fill(7) } });
 
 const CALLS = {
   put: (store, signal) => store.put(deadLetter("new"), signal),
@@ -26,10 +25,12 @@ export const ABORTING_CHECKS = {
   "an aborted count rejects with the signal's reason": aborted(CALLS.count),
   "an aborted delete rejects with the signal's reason and deletes nothing": aborted(CALLS.delete),
   "an aborted deleteWhere rejects with the signal's reason and deletes nothing": aborted(CALLS.deleteWhere),
-  "a put that is aborted on the way leaves the entry whole or not at all": withStore(async (store, signal) => {
+  "a put that is aborted on the way leaves the entry whole or not at all": async (subject, signal) => {
+    const large = deadLetter("large", { envelope: { payload: new Uint8Array(largestPayload(subject)).fill(7) } });
+    await using store = await subject.open();
     const controller = new AbortController();
     const reason = new Error("given up");
-    const put = store.put(LARGE, controller.signal);
+    const put = store.put(large, controller.signal);
     controller.abort(reason);
     const outcome = await put.then(
       () => "written",
@@ -37,10 +38,10 @@ export const ABORTING_CHECKS = {
     );
     const kept = await store.get("large", signal);
     if (outcome !== "written") assert.equal(outcome, reason, "it rejects with another error than the signal's reason");
-    if (outcome === "written" || kept !== undefined) assertSame(kept, LARGE);
-    await store.put(LARGE, signal);
-    assertSame(await store.get("large", signal), LARGE);
-  }),
+    if (outcome === "written" || kept !== undefined) assertSame(kept, large);
+    await store.put(large, signal);
+    assertSame(await store.get("large", signal), large);
+  },
   "leaves no listener on the signal": withStore(async (store) => {
     const shared = new AbortController().signal;
     for (const call of Object.values<Call>(CALLS)) await call(store, shared);

@@ -37,6 +37,11 @@ export function withRestart(
   };
 }
 
+/** The size of what counts as a large payload for a subject. */
+export function largestPayload({ maxPayload = 1024 * 1024 }: DlqStoreSubject): number {
+  return maxPayload;
+}
+
 export function adminOf(store: DlqStore): DlqAdmin {
   assert.ok(store.admin !== undefined, "the store has no deleting half");
   return store.admin;

@@ -6,6 +6,8 @@ import type { DlqStoreCaseName } from "./dlq-store-cases.ts";
 export interface DlqStoreSubject {
   /** What the store need not do, and why. */
   readonly except?: Excuses<DlqStoreCaseName>;
+  /** The largest payload that it has to take, in bytes. Default: 1 MiB. */
+  readonly maxPayload?: number;
   /** An empty store that no other case uses. The case disposes it. */
   open(): Promise<DlqStore>;
   /**

@@ -1,11 +1,12 @@
 import { createTable, DynamoClient } from "@bridge/dynamodb-kit";
+import { patientClock } from "@bridge/conformance";
 import { type LeaseStore, type Random, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import type { TestDynamo } from "@bridge/tooling/test-dynamodb";
 import { type DynamodbLeasesOptions, leaseTable, openDynamodbLeases } from "../../src/index.ts";
 
 /** Waits between tries are 0. */
 export const AT_ONCE: Random = { ...systemRandom(), next: () => 0 };
-const SEAMS = { clock: systemClock, random: AT_ONCE, logger: silentLogger };
+const SEAMS = { clock: patientClock, random: AT_ONCE, logger: silentLogger };
 
 let tables = 0;
 

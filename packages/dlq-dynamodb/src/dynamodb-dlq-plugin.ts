@@ -1,0 +1,26 @@
+import { tableName } from "@bridge/dynamodb-kit";
+import { defineFactory, type DlqStore, type DlqStorePlugin, type PluginContext } from "@bridge/ports";
+import { describe, duration } from "@bridge/ports/options";
+import * as v from "valibot";
+import { openDynamodbDlq } from "./open-dynamodb-dlq.ts";
+
+const options = v.strictObject({
+  table_name: describe(tableName(), "The table, made by `bridge-aws -create-tables`. Its instances share one."),
+  retention: describe(
+    v.optional(v.pipe(duration(), v.minValue(1, "must be longer than 0s"))),
+    "Entries that failed longer ago than this are not there any more. Default: they are kept.",
+  ),
+});
+
+/** The DLQ store `dynamodb` (spec 1.6). */
+export const dynamodbDlqPlugin: DlqStorePlugin = {
+  type: "dynamodb",
+  reach: "cluster",
+  ...defineFactory({
+    options,
+    create:
+      (block, { clock, random, logger }: PluginContext) =>
+      (signal): Promise<DlqStore> =>
+        openDynamodbDlq({ tableName: block.table_name, retentionMs: block.retention, clock, random, logger }, signal),
+  }),
+};

@@ -1,0 +1,3 @@
+export { dlqTable } from "./dlq-table.ts";
+export { dynamodbDlqPlugin } from "./dynamodb-dlq-plugin.ts";
+export { type DynamodbDlqOptions, openDynamodbDlq } from "./open-dynamodb-dlq.ts";

@@ -1,0 +1,19 @@
+/** Later than any date can be, in milliseconds, and all integers up to there are told apart. */
+const LATEST = Number.MAX_SAFE_INTEGER;
+const DIGITS = String(LATEST).length;
+
+/** Orders by the time of failure, then by id, as text. */
+export function orderKey(failedAt: number, id: string): string {
+  return `${atOrAfter(failedAt)}/${id}`;
+}
+
+/** Before every key of this time or later, and after every earlier one. */
+export function atOrAfter(time: number): string {
+  const whole = Math.min(LATEST, Math.max(0, Math.ceil(time)));
+  return String(whole).padStart(DIGITS, "0");
+}
+
+/** Before every key that comes after this one, and after the key itself. */
+export function justAfter(key: string): string {
+  return `${key}\u0000`;
+}
