@@ -1,5 +1,6 @@
 import type { Page } from "./dlq-store.ts";
 import type { Envelope } from "./envelope.ts";
+import type { BridgeError } from "./errors.ts";
 import type { TellsHealth } from "./store-health.ts";
 
 /** A leg that the bridge has accepted and its target has not: what an outbox keeps. Times are epoch milliseconds. */
@@ -28,7 +29,9 @@ export type PersistResult =
   /** The same payload is there already for this route, binding and envelope id, finished or not. */
   | { readonly kind: "duplicate"; readonly id: string; readonly status: OutboxStatus }
   /** Another payload is there under this route, binding and envelope id; nothing was written. */
-  | { readonly kind: "conflict" };
+  | { readonly kind: "conflict" }
+  /** The store will never take this record, such as one that is too large; nothing of it was written. */
+  | { readonly kind: "refused"; readonly error: BridgeError };
 
 /**
  * `pending`: to be sent, or lent to somebody who sends it. `done`: delivered. `dead`: given up, and a dead letter says
@@ -106,6 +109,11 @@ export interface OutboxFilter {
  * `persist` or `finish` has done is then unknown, and saying it again is harmless.
  */
 export interface OutboxStore extends AsyncDisposable, TellsHealth {
+  /**
+   * Whether other processes may persist and claim in it at the same time, so that one's own records end elsewhere and
+   * those of others here. Default: false.
+   */
+  readonly shared?: boolean;
   /**
    * Resolves when the records are durable, as far as the store's reach goes: together, so that a crash leaves all of
    * them or none. Concurrent calls may share one write. Unique by route, binding and envelope id.

@@ -102,7 +102,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: "bridge_legs_recovered_total",
     type: "counter",
-    help: "Legs that were found in the outbox when its store was opened.",
+    help: "Legs that were found in the outbox when its store was opened, or put there by other instances and ended here.",
     read: perLeg((leg) => leg.recovered),
   },
   {

@@ -11,9 +11,11 @@ export class LegAccount {
   injected = 0;
   attempts = 0;
   inFlight = 0;
-  /** Found in the outbox when its store was opened. */
+  /** Found in the outbox when its store was opened, or, in one that is shared, ended here and persisted elsewhere. */
   recovered = 0;
   inOutbox = 0;
+  /** What this process has persisted in a shared outbox and not seen end, oldest first. */
+  readonly #own = new Set<string>();
   readonly #closed: Record<Disposition, number> = {
     delivered: 0,
     dead_lettered: 0,
@@ -42,15 +44,33 @@ export class LegAccount {
     this.inFlight--;
   }
 
-  /** It is durable in the outbox, and comes out of it in exactly one way. */
-  persist(): void {
-    this.inFlight--;
-    this.inOutbox++;
+  /** Ids of {@link persist} that have not ended. */
+  get own(): ReadonlySet<string> {
+    return this.#own;
   }
 
-  drain(disposition: Disposition): void {
+  /**
+   * It is durable in the outbox, and comes out of it in exactly one way. `sharedId` is its record's in an outbox that
+   * other processes drain too.
+   */
+  persist(sharedId?: string): void {
+    this.inFlight--;
+    this.inOutbox++;
+    if (sharedId !== undefined) this.#own.add(sharedId);
+  }
+
+  /** Returns whether it was in these books; else it comes into them with its end. */
+  drain(disposition: Disposition, sharedId?: string): boolean {
+    const own = sharedId === undefined || this.#own.delete(sharedId);
+    if (!own) this.recover(1);
     this.#closed[disposition]++;
     this.inOutbox--;
+    return own;
+  }
+
+  /** Another process has ended it, and has it in its books. */
+  endedElsewhere(sharedId: string): boolean {
+    return this.#own.has(sharedId) && this.drain("abandoned", sharedId);
   }
 
   recover(count: number): void {
@@ -62,6 +82,7 @@ export class LegAccount {
   outboxClosed(): void {
     this.#closed.abandoned += this.inOutbox;
     this.inOutbox = 0;
+    this.#own.clear();
   }
 
   /** Whether nothing of it can change any more once its route is gone. */

@@ -23,6 +23,7 @@ import { Slots } from "../route/slots.ts";
 import { ClaimEnds } from "./claim-ends.ts";
 import { drainBudget } from "./drain-budget.ts";
 import type { OutboxDepth } from "./outbox-depth.ts";
+import { followOwnRecords } from "./own-records.ts";
 import type { RecordOutcome, RecordOutcomes } from "./record-outcomes.ts";
 
 /** The most records of one claim: more would only lie there. */
@@ -71,6 +72,8 @@ export class Drain implements Disposable {
   /** Records whose dead letter could not be written; they are tried again. */
   readonly #undeadlettered = new Set<string>();
   readonly #retrying = new Set<string>();
+  /** On loan here. */
+  readonly #held = new Set<string>();
   #wake = Promise.withResolvers<void>();
   /** Aborts when nothing more is to be sent that has not begun. */
   readonly #quiescing = new AbortController();
@@ -119,6 +122,21 @@ export class Drain implements Disposable {
 
   /** Delivers until `signal` aborts, and then enters what it still knows. Rejects for a bug only. */
   async run(signal: AbortSignal): Promise<void> {
+    const others = this.#followOthers(signal);
+    try {
+      await this.#deliverAll(signal);
+    } finally {
+      await others[Symbol.asyncDispose]();
+    }
+  }
+
+  /** What others end of one's own records leaves the books here. */
+  #followOthers(signal: AbortSignal): AsyncDisposable {
+    const { parts, target, store, depth } = this.#options;
+    return followOwnRecords({ store, account: target.account, depth, held: this.#held, clock: parts.clock }, signal);
+  }
+
+  async #deliverAll(signal: AbortSignal): Promise<void> {
     const { target, parts } = this.#options;
     this.#work = signal;
     let failures = 0;
@@ -208,6 +226,7 @@ export class Drain implements Disposable {
 
   async #deliver(claim: OutboxClaim, batch: Batch): Promise<void> {
     const { id, orderingKey: key } = claim.record;
+    this.#held.add(id);
     const turn = key === undefined ? undefined : this.#order.enter(key);
     try {
       if (turn !== undefined) await turn.ready;
@@ -222,14 +241,15 @@ export class Drain implements Disposable {
       if (entered && outcome !== undefined) this.#settled(claim, outcome);
     } finally {
       turn?.leave();
+      this.#held.delete(id);
     }
   }
 
   #settled({ record }: OutboxClaim, outcome: RecordOutcome): void {
-    const { target, depth, outcomes } = this.#options;
+    const { target, store, depth, outcomes } = this.#options;
     this.#undeadlettered.delete(record.id);
-    target.account.drain(outcome.disposition);
-    depth.give(1);
+    const sharedId = store()?.shared === true ? record.id : undefined;
+    if (target.account.drain(outcome.disposition, sharedId)) depth.give(1);
     outcomes.ended(record.id, outcome);
   }
 

@@ -55,7 +55,12 @@ export class RouteOutbox {
 
   /** Enters what a former runtime or process has left. @throws BridgeError when the store cannot tell */
   async recover(signal: AbortSignal): Promise<void> {
-    const backlog = (await this.#options.parts.outbox()?.backlog(signal)) ?? [];
+    const store = this.#options.parts.outbox();
+    if (store?.shared === true) {
+      for (const { account } of this.#options.parts.targets.values()) this.#depth.found(account.own.size);
+      return;
+    }
+    const backlog = (await store?.backlog(signal)) ?? [];
     const own = backlog.filter(
       ({ routeId, bindingId }) => routeId === this.#options.parts.config.id && this.drains.has(bindingId),
     );
@@ -63,12 +68,12 @@ export class RouteOutbox {
   }
 
   /** A record was moved to the DLQ by an operator: there is room again, and its key goes on. */
-  left({ id, bindingId }: OutboxRecord): void {
+  left({ id, bindingId }: OutboxRecord, own: boolean): void {
     this.#outcomes.ended(id, { disposition: "dead_lettered" });
     const drain = this.drains.get(bindingId);
     // Records of a binding that the route has no more take no room.
     if (drain === undefined) return;
-    this.#depth.give(1);
+    if (own) this.#depth.give(1);
     drain.wake();
   }
 

@@ -104,9 +104,9 @@ export class Route implements Reader {
     await this.#outbox?.recover(signal);
   }
 
-  /** A record was moved to the DLQ by an operator. */
-  recordLeft(record: OutboxRecord): void {
-    this.#outbox?.left(record);
+  /** A record was moved to the DLQ by an operator; `own` when it was in our books. */
+  recordLeft(record: OutboxRecord, own: boolean): void {
+    this.#outbox?.left(record, own);
   }
 
   hasBinding(bindingId: string): boolean {

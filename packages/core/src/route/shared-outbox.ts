@@ -78,7 +78,7 @@ export class SharedOutbox implements Handover {
     const refused =
       work.delivery.refusable === true &&
       ended.length === 0 &&
-      results?.every((result) => result.kind === "conflict") === true;
+      results?.every((result) => result.kind === "conflict" || result.kind === "refused") === true;
     for (const [index, { target, record }] of entries.entries()) {
       const { bindingId } = target;
       const result = results?.[index];
@@ -87,15 +87,15 @@ export class SharedOutbox implements Handover {
         ended.push({ disposition: "abandoned", bindingId });
       } else if (result.kind === "persisted") {
         failures.forget(work, bindingId);
-        target.account.persist();
+        target.account.persist(this.#options.store()?.shared === true ? record.id : undefined);
         this.#options.wake(bindingId);
         ended.push({ disposition: "persisted", bindingId, recordId: record.id });
       } else if (result.kind === "duplicate") {
         target.account.close("duplicate");
         ended.push({ disposition: "duplicate", bindingId, recordId: result.id });
       } else {
-        const conflict = new BridgeError("ID_CONFLICT", "another payload has been accepted under this message id");
-        ended.push(refused ? refuse(target, conflict) : await this.#fail(work, target, conflict));
+        const error = result.kind === "refused" ? result.error : conflict();
+        ended.push(refused ? refuse(target, error) : await this.#fail(work, target, error));
       }
     }
     return summarise(ended);
@@ -191,6 +191,10 @@ export class SharedOutbox implements Handover {
     using limit = deadline(PERSIST_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
     return await orAborted(store.persist(records, limit.signal), limit.signal);
   }
+}
+
+function conflict(): BridgeError {
+  return new BridgeError("ID_CONFLICT", "another payload has been accepted under this message id");
 }
 
 /** For a caller who waits for the answer and is told that (contract §8). */

@@ -181,9 +181,9 @@ export class Runtime {
     return route.replay(entry, signal);
   }
 
-  /** A record was taken out of the outbox by an operator. */
-  recordLeft(record: OutboxRecord): void {
-    this.route(record.routeId)?.recordLeft(record);
+  /** A record was taken out of the outbox by an operator; `own` when it was in our books. */
+  recordLeft(record: OutboxRecord, own: boolean): void {
+    this.route(record.routeId)?.recordLeft(record, own);
   }
 
   partStats(): readonly PartStats[] {

@@ -105,8 +105,12 @@ export class Foundation {
     };
   }
 
-  /** Enters what an outbox holds when it is opened; from then on every record comes in and goes out through us. */
+  /**
+   * Enters what an outbox holds when it is opened; from then on every record comes in and goes out through us. One that
+   * is shared holds what others have in their books: of that we enter what ends here, when it does.
+   */
   async #recover(store: OutboxStore): Promise<void> {
+    if (store.shared === true) return;
     for (const { routeId, bindingId, depth } of await store.backlog(this.#options.root)) {
       this.accounts.leg(routeId, bindingId).recover(depth);
     }

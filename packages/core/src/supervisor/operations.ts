@@ -64,8 +64,9 @@ export class Operations {
     if (outbox === undefined) throw new OperationError("not_found", "no outbox store configured");
     if (dlq === undefined) throw new OperationError("not_found", "no DLQ store configured");
     const moved = (record: OutboxRecord): void => {
-      accounts.leg(record.routeId, record.bindingId).drain("dead_lettered");
-      runtime()?.recordLeft(record);
+      const sharedId = outbox.shared === true ? record.id : undefined;
+      const own = accounts.leg(record.routeId, record.bindingId).drain("dead_lettered", sharedId);
+      runtime()?.recordLeft(record, own);
     };
     return deadLetterRecords(ids, { ...seams, outbox, dlq, moved }, signal);
   }

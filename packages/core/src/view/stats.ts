@@ -26,7 +26,7 @@ export interface LegStats {
   readonly received: number;
   /** Legs that came from an inject or a redrive. */
   readonly injected: number;
-  /** Legs that were found in the outbox when its store was opened. */
+  /** Legs that were found in the outbox when its store was opened, or that other instances have put there and that ended here. */
   readonly recovered: number;
   readonly dispositions: Readonly<Record<Disposition, number>>;
   /** Sends tried. */

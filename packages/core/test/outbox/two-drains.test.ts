@@ -28,6 +28,7 @@ test("two owners of one outbox, whose words may be lost so that loans lapse: not
         // What this owner says of its loans does not arrive while it is deaf: they lapse, and the other takes over.
         const outbox: OutboxStore = {
           ...store,
+          shared: true,
           finish: async (ends, signal) => {
             if (deaf[owner] === true) throw new BridgeError("UNAVAILABLE", "the store does not hear");
             return store.finish(ends, signal);
@@ -94,6 +95,16 @@ test("two owners of one outbox, whose words may be lost so that loans lapse: not
         const firsts = [...new Set(arrived.filter((message) => message.subject === key).map((message) => message.id))];
         expect(firsts).toEqual(firsts.toSorted((a, b) => Number(a) - Number(b)));
       }
+      // What one has persisted and the other delivered leaves the books of the one when it is looked up.
+      for (let waits = 0; waits < 10; waits++) await clock.advance(30_000);
+      let delivered = 0;
+      for (const { supervisor } of owners) {
+        const { legs, unaccounted } = supervisor.stats();
+        expect(unaccounted).toBe(0);
+        expect(legs.reduce((sum, leg) => sum + leg.inOutbox, 0)).toBe(0);
+        delivered += legs.reduce((sum, leg) => sum + leg.dispositions.delivered, 0);
+      }
+      expect(delivered).toBe(published);
       for (const { supervisor } of owners) await supervisor.shutdown();
       await store[Symbol.asyncDispose]();
     }),

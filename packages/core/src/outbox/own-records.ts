@@ -1,0 +1,71 @@
+import { type Clock, orAborted, type OutboxStore } from "@bridge/ports";
+import type { LegAccount } from "../accounting/leg-account.ts";
+import type { OutboxDepth } from "./outbox-depth.ts";
+
+/** How often others are asked for, and how seldom at least when nothing of ours has ended there. */
+const EVERY_MS = { first: 2_000, longest: 30_000 } as const;
+/** Records that are asked for at a time. */
+const ASKED = 50;
+
+export interface OwnRecordsOptions {
+  readonly store: () => OutboxStore | undefined;
+  readonly account: LegAccount;
+  readonly depth: OutboxDepth;
+  /** What this process has on loan: it sees the end itself. */
+  readonly held: ReadonlySet<string>;
+  readonly clock: Clock;
+}
+
+/**
+ * In an outbox that is shared, other processes may end what this one has persisted. Those records are looked up from
+ * time to time and leave the books here, as `abandoned`; whoever ended them has them in theirs. So they take no room of
+ * `max_outbox_depth` either. Disposing ends it.
+ */
+export function followOwnRecords(options: OwnRecordsOptions, signal: AbortSignal): AsyncDisposable {
+  const stop = new AbortController();
+  const running = follow(options, AbortSignal.any([signal, stop.signal])).catch(() => {});
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+async function follow(options: OwnRecordsOptions, signal: AbortSignal): Promise<void> {
+  const { clock, account } = options;
+  let pauseMs: number = EVERY_MS.first;
+  let before: ReadonlySet<string> = new Set();
+  let asked = new Set<string>();
+  for (;;) {
+    await clock.delay(pauseMs, signal);
+    const open = [...account.own].filter((id) => before.has(id) && !asked.has(id) && !options.held.has(id));
+    before = new Set(account.own);
+    const some = open.slice(0, ASKED);
+    // Each has its turn: those that wait for long do not keep us from the others.
+    asked = some.length < open.length ? new Set([...asked, ...some]) : new Set();
+    const ended = await enter(options, some, signal);
+    pauseMs = ended > 0 || some.length === 0 ? EVERY_MS.first : Math.min(EVERY_MS.longest, pauseMs * 2);
+  }
+}
+
+/** Returns how many have ended elsewhere. */
+async function enter(
+  { store, account, depth, held }: OwnRecordsOptions,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<number> {
+  const opened = store();
+  if (opened?.shared !== true) return 0;
+  let ended = 0;
+  await Promise.all(
+    ids.map(async (id) => {
+      // A store that does not answer says nothing about the record: ask again.
+      const status = await orAborted(opened.status(id, signal), signal).catch(() => "pending" as const);
+      if (status === "pending" || held.has(id) || !account.endedElsewhere(id)) return;
+      depth.give(1);
+      ended++;
+    }),
+  );
+  return ended;
+}

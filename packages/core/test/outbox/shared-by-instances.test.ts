@@ -1,0 +1,148 @@
+import { BridgeError, type OutboxStore, systemRandom } from "@bridge/ports";
+import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { memoryHub } from "@bridge/transport-memory";
+import { expect, test } from "vitest";
+import { FakeClock } from "../support/fake-clock.ts";
+import { bound, type MemoryBridge, memoryBridge, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
+
+type Changes = (inner: OutboxStore) => Partial<OutboxStore>;
+
+/** Two bridges on one outbox, of which the first takes the messages in. */
+function pair(first: Changes, second: Changes = () => ({}), options: MemoryBridgeOptions = {}) {
+  const hub = memoryHub();
+  const clock = new FakeClock();
+  const store = openMemoryOutbox({ maxRecords: 1_000, retentionMs: 3_600_000, clock, random: systemRandom() });
+  const bridges = [first, second].map((changes, index) =>
+    memoryBridge({
+      ...options,
+      deliveryMode: "shared_outbox",
+      hub,
+      clock,
+      outbox: { ...store, shared: true, ...changes(store), [Symbol.asyncDispose]: async () => {} },
+      config: (config) => ({
+        ...config,
+        receivers: config.receivers.map((receiver) => ({
+          ...receiver,
+          options: { ...(receiver.options as object), channel: index === 0 ? "in" : "nothing" },
+        })),
+      }),
+    }),
+  );
+  const [one, other] = bridges as [MemoryBridge, MemoryBridge];
+  return { hub, clock, store, one, other };
+}
+
+/** It persists and never delivers. */
+const IDLE: Changes = () => ({ claim: async () => [] });
+
+function booksOf({ supervisor }: MemoryBridge) {
+  const { legs, unaccounted } = supervisor.stats();
+  const leg = legs.find(({ bindingId }) => bindingId === "out");
+  const { received = 0, recovered = 0, inOutbox = 0 } = leg ?? {};
+  const { delivered = 0, abandoned = 0, dead_lettered = 0 } = leg?.dispositions ?? {};
+  return { received, recovered, inOutbox, delivered, abandoned, dead_lettered, unaccounted };
+}
+
+const NOTHING = {
+  received: 0,
+  recovered: 0,
+  inOutbox: 0,
+  delivered: 0,
+  abandoned: 0,
+  dead_lettered: 0,
+  unaccounted: 0,
+};
+
+test("what another instance delivers is recovered there and abandoned here, and both books balance", async () => {
+  const { hub, clock, one, other } = pair(IDLE);
+  await one.supervisor.start(bound());
+  for (let i = 0; i < 5; i++) hub.publish("in", { id: `m${i}` });
+  await hub.channel("in").waitForSettlements(5, bound());
+  expect(booksOf(one)).toEqual({ ...NOTHING, received: 5, inOutbox: 5 });
+  await other.supervisor.start(bound());
+  expect(booksOf(other)).toEqual(NOTHING);
+  await clock.advance(10_000);
+  expect(hub.channel("out").arrived).toBe(5);
+  expect(booksOf(other)).toEqual({ ...NOTHING, recovered: 5, delivered: 5 });
+  await clock.advance(30_000);
+  expect(booksOf(one)).toEqual({ ...NOTHING, received: 5, abandoned: 5 });
+});
+
+test("what another instance has delivered takes no room of max_outbox_depth", async () => {
+  const { hub, clock, one, other } = pair(IDLE, () => ({}), { policy: { maxOutboxDepth: 3 } });
+  await one.supervisor.start(bound());
+  for (let i = 0; i < 9; i++) hub.publish("in", { id: `m${i}` });
+  await hub.channel("in").waitForSettlements(3, bound());
+  await other.supervisor.start(bound());
+  for (let i = 0; i < 20; i++) await clock.advance(10_000);
+  expect(hub.channel("out").arrived).toBe(9);
+  expect(booksOf(one)).toEqual({ ...NOTHING, received: 9, abandoned: 9 });
+});
+
+test("what an instance finds of its former process, or of others, is not in its books before it ends there", async () => {
+  const { hub, one, other } = pair(IDLE, IDLE);
+  await one.supervisor.start(bound());
+  hub.publish("in", { id: "m" });
+  await hub.channel("in").waitForSettlements(1, bound());
+  await one.supervisor.shutdown();
+  await other.supervisor.start(bound());
+  expect(booksOf(other)).toEqual(NOTHING);
+  await other.supervisor.stop(bound());
+  await other.supervisor.start(bound());
+  expect(booksOf(other)).toEqual(NOTHING);
+});
+
+test("a stop and a start change nothing in the books of what one has persisted, nor in its room", async () => {
+  const { hub, clock, one } = pair(IDLE, IDLE, { policy: { maxOutboxDepth: 2 } });
+  await one.supervisor.start(bound());
+  for (let i = 0; i < 2; i++) hub.publish("in", { id: `m${i}` });
+  await hub.channel("in").waitForSettlements(2, bound());
+  await one.supervisor.stop(bound());
+  await one.supervisor.start(bound());
+  hub.publish("in", { id: "waits" });
+  await clock.advance(1_000);
+  expect(booksOf(one)).toMatchObject({ inOutbox: 2, unaccounted: 0 });
+  expect(hub.channel("in").unsettled).toBe(1);
+});
+
+test("a record of another instance that an operator moves to the DLQ is recovered and dead-lettered here", async () => {
+  const { hub, clock, store, one, other } = pair(IDLE, IDLE);
+  await one.supervisor.start(bound());
+  await other.supervisor.start(bound());
+  hub.publish("in", { id: "m" });
+  await hub.channel("in").waitForSettlements(1, bound());
+  const [head] = await store.list({}, { limit: 1, offset: 0 }, bound());
+  await expect(other.supervisor.deadLetterRecords([head?.id ?? ""], bound())).resolves.toMatchObject({ moved: 1 });
+  expect(booksOf(other)).toEqual({ ...NOTHING, recovered: 1, dead_lettered: 1 });
+  await clock.advance(60_000);
+  expect(booksOf(one)).toEqual({ ...NOTHING, received: 1, abandoned: 1 });
+});
+
+test("what the store will never take goes by the policy, and what came in with it is persisted", async () => {
+  const tooLarge = new BridgeError("PAYLOAD_TOO_LARGE", "too large for this store");
+  const { hub, one } = pair((inner) => ({
+    async persist(records, signal) {
+      const taken = await inner.persist(
+        records.filter(({ envelope }) => envelope.id !== "large"),
+        signal,
+      );
+      const left = [...taken];
+      return records.map(({ envelope }) =>
+        envelope.id === "large" ? { kind: "refused", error: tooLarge } : (left.shift() ?? { kind: "conflict" }),
+      );
+    },
+  }));
+  await one.supervisor.start(bound());
+  for (const id of ["a", "large", "b"]) hub.publish("in", { id });
+  const settled = await hub.channel("in").waitForSettlements(3, bound());
+  expect(settled.map(({ settlement }) => settlement)).toEqual(
+    expect.arrayContaining([
+      { kind: "accept", outcome: "persisted", envelopeId: "a" },
+      { kind: "accept", outcome: "dead_lettered", envelopeId: "large" },
+      { kind: "accept", outcome: "persisted", envelopeId: "b" },
+    ]),
+  );
+  const [entry] = await one.dlq.list({}, { limit: 9, offset: 0 }, bound());
+  expect(entry).toMatchObject({ errorCode: "PAYLOAD_TOO_LARGE", category: "rejected", bindingId: "out" });
+  expect(booksOf(one)).toMatchObject({ received: 3, dead_lettered: 1, unaccounted: 0 });
+});
