@@ -17,6 +17,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "net-kit": ["ports"],
   "http-kit": ["ports", "net-kit"],
   "transport-http": ["ports", "net-kit"],
+  "transport-mqtt": ["ports", "broker-kit"],
+  "transport-amqp": ["ports", "broker-kit"],
   "http-monitor": ["ports", "core", "http-kit", "audit", "telemetry"],
   "http-admin": ["ports", "config", "core", "http-kit", "audit"],
   host: [

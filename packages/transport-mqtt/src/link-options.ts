@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
-import { BridgeError, type SessionContext } from "@bridge/ports";
+import { readClientTls } from "@bridge/broker-kit";
+import type { SessionContext } from "@bridge/ports";
 import type { IClientOptions } from "mqtt";
 import type { BrokerUrl } from "./broker-url.ts";
 import type { SessionOptions } from "./options.ts";
@@ -61,7 +61,7 @@ export async function clientOptions(
     ...(options.password !== undefined && { password: options.password }),
     ...(options.will !== undefined && { will: options.will }),
     ...(options.protocol_version === 5 && { properties: connectProperties(options, context, keeps) }),
-    ...(broker.tls && (await tlsOptions(options))),
+    ...(broker.tls && (await readClientTls(options.tls))),
   };
 }
 
@@ -75,29 +75,4 @@ function connectProperties(
     ...(keeps && { sessionExpiryInterval: Math.ceil(options.session_expiry / 1_000) }),
     ...(role === "source" && { receiveMaximum: window }),
   };
-}
-
-async function tlsOptions({ tls }: SessionOptions): Promise<IClientOptions> {
-  const [ca, cert, key] = await Promise.all([
-    pem("ca_file", tls?.ca_file),
-    pem("cert_file", tls?.cert_file),
-    pem("key_file", tls?.key_file),
-  ]);
-  return {
-    rejectUnauthorized: tls?.reject_unauthorized ?? true,
-    ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && { cert }),
-    ...(key !== undefined && { key }),
-  };
-}
-
-/** Read for each connection, so that renewed certificates are used without a restart. */
-async function pem(option: string, path: string | undefined): Promise<Buffer | undefined> {
-  if (path === undefined) return undefined;
-  try {
-    return await readFile(path);
-  } catch (error) {
-    const { code = "error" } = error as NodeJS.ErrnoException;
-    throw new BridgeError("UNAVAILABLE", `tls.${option} "${path}" cannot be read: ${code}`, { cause: error });
-  }
 }

@@ -1,3 +1,4 @@
+import { clientTlsSchema } from "@bridge/broker-kit";
 import { describe, duration, integer, secret, text } from "@bridge/ports/options";
 import * as v from "valibot";
 import { brokerUrlProblem } from "./broker-url.ts";
@@ -24,25 +25,6 @@ const topicName = v.pipe(
     const problem = dataset.typed ? topicProblem(dataset.value) : undefined;
     if (problem !== undefined) addIssue({ message: `not a topic: it ${problem}` });
   }),
-);
-
-const tls = v.pipe(
-  v.strictObject({
-    ca_file: describe(v.optional(text()), "PEM file of the authorities to trust instead of the system's."),
-    cert_file: describe(v.optional(text()), "PEM file of the bridge's own certificate."),
-    key_file: describe(v.optional(text()), "PEM file of the key to `cert_file`."),
-    reject_unauthorized: describe(
-      v.optional(v.boolean("expected true or false"), true),
-      "Whether a broker must prove who it is. `false` is for tests only.",
-    ),
-  }),
-  v.forward(
-    v.check(
-      ({ cert_file, key_file }) => (cert_file === undefined) === (key_file === undefined),
-      "goes with key_file: set both or none",
-    ),
-    ["cert_file"],
-  ),
 );
 
 const will = v.strictObject({
@@ -93,7 +75,7 @@ export const sessionOptions = v.pipe(
     ),
     username: describe(v.optional(text()), "Who the bridge is to the broker."),
     password: describe(v.optional(secret()), "Goes with `username`."),
-    tls: describe(v.optional(tls), "For addresses with TLS."),
+    tls: describe(v.optional(clientTlsSchema), "For addresses with TLS."),
     will: describe(v.optional(will), "What the broker publishes when a connection of the session is lost."),
     ack_order: describe(
       v.optional(v.picklist(["connection", "any"], 'expected "connection" or "any"'), "connection"),

@@ -1,10 +1,10 @@
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
+import { networkError } from "@bridge/broker-kit";
 import { BridgeError, type Clock, deadline, orAborted } from "@bridge/ports";
 import { connect, type IClientOptions, type IConnackPacket, type IPublishPacket, type MqttClient } from "mqtt";
 import type { IPubackPacket, Packet } from "mqtt-packet";
 import { Heartbeat } from "./heartbeat.ts";
-import { networkError } from "./network-error.ts";
 import { reasonError } from "./reason-codes.ts";
 
 /** How long a broker may take to close a connection that we have taken leave on. */

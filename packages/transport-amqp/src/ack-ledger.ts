@@ -1,0 +1,112 @@
+import { BridgeError } from "@bridge/ports";
+import type { Channel, Message } from "amqplib";
+
+/** What a ledger needs of its channel. */
+export type AckChannel = Pick<Channel, "ack" | "nack">;
+
+/**
+ * What one channel owes its broker.
+ *
+ * Acknowledgements of one turn of the event loop go out together: those that leave no older message behind as one frame,
+ * the others one by one. It dies with its channel: what is settled later is refused, and never reaches another channel,
+ * where its tag may mean another message.
+ */
+export class AckLedger {
+  readonly #channel: AckChannel;
+  readonly #gone = new AbortController();
+  /** Tags that the broker waits for, in the order of receipt, which is ascending. */
+  readonly #outstanding = new Set<number>();
+  /** Accepted in this turn. */
+  #accepted: number[] = [];
+  #written: PromiseWithResolvers<void> | undefined;
+  #acknowledged = 0;
+
+  constructor(channel: AckChannel) {
+    this.#channel = channel;
+  }
+
+  /** Aborts when the channel is gone, and with it the right to settle. */
+  get signal(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  get acknowledged(): number {
+    return this.#acknowledged;
+  }
+
+  get outstanding(): number {
+    return this.#outstanding.size;
+  }
+
+  open(tag: number): void {
+    this.#outstanding.add(tag);
+  }
+
+  /** Resolves when the acknowledgement is written; rejects when the channel is lost before that. Once for each tag. */
+  accept(tag: number): Promise<void> {
+    if (this.signal.aborted) return Promise.reject(this.signal.reason as BridgeError);
+    this.#accepted.push(tag);
+    if (this.#written === undefined) {
+      const written = Promise.withResolvers<void>();
+      written.promise.catch(() => {});
+      this.#written = written;
+      setImmediate(() => this.flush());
+    }
+    return this.#written.promise;
+  }
+
+  /** Gives a message back to its queue, unless the channel is gone: then the broker has it back already. */
+  release(tag: number): void {
+    if (this.signal.aborted || !this.#outstanding.delete(tag)) return;
+    try {
+      this.#channel.nack(messageOf(tag), false, true);
+    } catch {
+      // A channel that takes nothing any more is about to give everything back.
+    }
+  }
+
+  /** Writes what is accepted. */
+  flush(): void {
+    const accepted = this.#accepted;
+    const written = this.#written;
+    if (written === undefined) return;
+    this.#accepted = [];
+    this.#written = undefined;
+    try {
+      this.#acknowledge(accepted);
+      written.resolve();
+    } catch (error) {
+      written.reject(
+        new BridgeError("CONNECTION_LOST", "the channel takes no acknowledgements any more", { cause: error }),
+      );
+    }
+  }
+
+  /** The channel is gone: what was not acknowledged will be handed out again. */
+  lose(error: BridgeError): void {
+    if (this.signal.aborted) return;
+    this.#gone.abort(error);
+    this.#outstanding.clear();
+    this.#accepted = [];
+    this.#written?.reject(error);
+    this.#written = undefined;
+  }
+
+  #acknowledge(accepted: readonly number[]): void {
+    for (const tag of accepted) this.#outstanding.delete(tag);
+    const [oldest = Number.POSITIVE_INFINITY] = this.#outstanding;
+    // The broker knows nothing older than these any more but what is accepted too, so the highest speaks for all.
+    let last = 0;
+    for (const tag of accepted) {
+      if (tag > oldest) this.#channel.ack(messageOf(tag), false);
+      else if (tag > last) last = tag;
+    }
+    if (last > 0) this.#channel.ack(messageOf(last), true);
+    this.#acknowledged += accepted.length;
+  }
+}
+
+/** The library takes a message and looks at its tag only. */
+function messageOf(tag: number): Message {
+  return { fields: { deliveryTag: tag } } as Message;
+}

@@ -1,0 +1,60 @@
+import { BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
+import type { AmqpSession } from "./amqp-session.ts";
+import type { SenderOptions } from "./options.ts";
+import { publishProperties } from "./outbound-message.ts";
+import { isTooLong, MAX_SHORT_BYTES } from "./short-string.ts";
+
+/** Why nothing can be published with a routing key, as the end of a sentence; `undefined` when it can. */
+export function routingKeyProblem(key: string): string | undefined {
+  return isTooLong(key) ? `is longer than ${MAX_SHORT_BYTES} bytes, which no routing key is` : undefined;
+}
+
+/** Publishes to its exchange, with the binding's address as the routing key. */
+export class AmqpSender implements Sender {
+  readonly #options: SenderOptions;
+  readonly #session: AmqpSession;
+  readonly #clock: Clock;
+  #sent = 0;
+
+  constructor(options: SenderOptions, session: AmqpSession, clock: Clock) {
+    this.#options = options;
+    this.#session = session;
+    this.#clock = clock;
+  }
+
+  async send(envelope: Envelope, address: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { target } = this.#session;
+    if (target === undefined) {
+      throw new BridgeError("CONNECTION_LOST", "the session is not connected", { charged: false });
+    }
+    const { exchange, mandatory, persistent } = this.#options;
+    this.#check(address);
+    target.check(envelope.payload.length);
+    const properties = publishProperties(envelope, target.wire.frameMax, this.#clock.now());
+    properties.mandatory = mandatory;
+    properties.persistent = persistent;
+    await target.publisherOf(this, exchange).publish(address, envelope.payload, properties, signal);
+    this.#sent++;
+  }
+
+  counters(): Readonly<Record<string, number>> {
+    return { sent: this.#sent };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const error = new BridgeError("CONNECTION_LOST", "the sender was closed");
+    this.#session.target?.forget(this, error);
+  }
+
+  #check(key: string): void {
+    const problem = routingKeyProblem(key);
+    if (problem !== undefined) throw new BridgeError("BINDING_UNRESOLVED", `the binding's address ${problem}`);
+    if (key === "" && this.#options.exchange === "") {
+      throw new BridgeError(
+        "BINDING_UNRESOLVED",
+        "the binding has no address: with the default exchange it is the name of a queue",
+      );
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import { readClientTls } from "@bridge/broker-kit";
+import { BridgeError, type Connection, deadline, type Session, type SessionContext } from "@bridge/ports";
+import type { SocketOptions } from "amqplib";
+import type { AmqpReceiver } from "./amqp-receiver.ts";
+import { type BrokerUrl, parseBrokerUrl } from "./broker-url.ts";
+import type { SessionOptions } from "./options.ts";
+import { SourceConnection } from "./source-connection.ts";
+import { TargetConnection } from "./target-connection.ts";
+import { Wire, type WireHandlers } from "./wire.ts";
+
+/** What the broker's default user is called, and its password. */
+const GUEST = "guest";
+
+/** One half of a session of AMQP: makes its connections, one at a time, and knows its receivers. */
+export class AmqpSession implements Session {
+  readonly #options: SessionOptions;
+  readonly #context: SessionContext;
+  readonly #broker: BrokerUrl;
+  readonly #receivers = new Set<AmqpReceiver>();
+  readonly #disposed = new AbortController();
+  #source: SourceConnection | undefined;
+  #target: TargetConnection | undefined;
+
+  constructor(options: SessionOptions, context: SessionContext) {
+    this.#options = options;
+    this.#context = context;
+    this.#broker = parseBrokerUrl(options.url);
+  }
+
+  get subscriptions(): ReadonlySet<string> {
+    return new Set(Array.from(this.#receivers, ({ id }) => id));
+  }
+
+  /** The connection that messages can be sent on right now. */
+  get target(): TargetConnection | undefined {
+    return this.#target;
+  }
+
+  addReceiver(receiver: AmqpReceiver): void {
+    if (this.#context.role !== "source")
+      throw new Error(`the target half of session ${this.#context.id} has no receivers`);
+    this.#receivers.add(receiver);
+  }
+
+  async connect(signal: AbortSignal): Promise<Connection> {
+    const { connect_timeout: timeoutMs } = this.#options;
+    const late = `${this.#broker.label}: the broker has not answered within ${timeoutMs} ms`;
+    using bound = deadline(timeoutMs, new BridgeError("TIMEOUT", late));
+    const attempt = AbortSignal.any([signal, bound.signal, this.#disposed.signal]);
+    attempt.throwIfAborted();
+    const options = await this.#wireOptions();
+    if (this.#context.role === "source") return await this.#openSource(options, attempt);
+    return await this.#openTarget(options, attempt);
+  }
+
+  counters(): Readonly<Record<string, number>> {
+    if (this.#context.role === "source") return { unacknowledged: this.#source?.unacknowledged ?? 0 };
+    const target = this.#target;
+    return {
+      waiting: target?.waiting ?? 0,
+      unconfirmed: target?.unconfirmed ?? 0,
+      blocked: target?.blocked === true ? 1 : 0,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposed.abort(new BridgeError("CONNECTION_LOST", `session ${this.#context.id} is disposed`));
+    await this.#source?.[Symbol.asyncDispose]();
+    await this.#target?.[Symbol.asyncDispose]();
+  }
+
+  async #openSource(options: Parameters<typeof Wire.open>[0], attempt: AbortSignal): Promise<Connection> {
+    const handlers: WireHandlers = {
+      blocked: () => {},
+      gone: (cause) => {
+        source.lost(cause ?? closed());
+        if (this.#source === source) this.#source = undefined;
+      },
+    };
+    const wire = await Wire.open(options, handlers, attempt);
+    const source = new SourceConnection(wire, {
+      receivers: this.#receivers,
+      timeoutMs: this.#options.connect_timeout,
+      logger: this.#context.logger,
+    });
+    this.#source = source;
+    return source;
+  }
+
+  async #openTarget(options: Parameters<typeof Wire.open>[0], attempt: AbortSignal): Promise<Connection> {
+    const handlers: WireHandlers = {
+      blocked: (reason) => {
+        this.#noteBlocked(reason);
+        target.block(reason);
+      },
+      gone: (cause) => {
+        target.lost(cause ?? closed());
+        if (this.#target === target) this.#target = undefined;
+      },
+    };
+    const wire = await Wire.open(options, handlers, attempt);
+    const target = new TargetConnection(wire, this.#context.clock);
+    this.#target = target;
+    return target;
+  }
+
+  async #wireOptions(): Promise<Parameters<typeof Wire.open>[0]> {
+    const { username, password = GUEST, heartbeat, tls } = this.#options;
+    const { tls: secure, host, port, vhost, label } = this.#broker;
+    const { bridgeId, id, role } = this.#context;
+    const socket: SocketOptions = {
+      ...(secure && (await readClientTls(tls))),
+      // Operators find it by this name in the broker's list of connections.
+      clientProperties: { connection_name: `bridge-${bridgeId}:${id}${role === "target" ? "-target" : ""}` },
+    };
+    const connection = {
+      protocol: secure ? "amqps" : "amqp",
+      hostname: host,
+      port,
+      username,
+      password,
+      vhost,
+      heartbeat: Math.ceil(heartbeat / 1_000),
+    };
+    return { connection, socket, label };
+  }
+
+  #noteBlocked(reason: string | undefined): void {
+    if (reason === undefined) this.#context.logger.info("the broker takes messages again");
+    else this.#context.logger.warn("the broker takes no messages", { reason });
+  }
+}
+
+function closed(): BridgeError {
+  return new BridgeError("CONNECTION_LOST", "the connection was closed");
+}

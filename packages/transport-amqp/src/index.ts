@@ -1,0 +1,1 @@
+export { amqpTransport } from "./amqp-transport.ts";

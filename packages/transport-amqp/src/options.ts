@@ -1,0 +1,114 @@
+import { clientTlsSchema } from "@bridge/broker-kit";
+import { describe, duration, integer, secret, text } from "@bridge/ports/options";
+import * as v from "valibot";
+import { brokerUrlProblem } from "./broker-url.ts";
+import { isTooLong, MAX_SHORT_BYTES } from "./short-string.ts";
+
+const MIN_HEARTBEAT_MS = 1_000;
+const MAX_HEARTBEAT_MS = 65_535_000;
+/** The engine gives an attempt to connect up after a minute. */
+const MAX_CONNECT_TIMEOUT_MS = 55_000;
+export const MAX_PREFETCH = 65_535;
+
+const brokerUrl = v.pipe(
+  v.string("expected a broker address"),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const problem = dataset.typed ? brokerUrlProblem(dataset.value) : undefined;
+    if (problem !== undefined) addIssue({ message: problem });
+  }),
+);
+
+export const sessionOptions = v.pipe(
+  v.strictObject({
+    url: describe(
+      brokerUrl,
+      'Address of the broker, such as "amqp://host:5672" or "amqps://host/plant"; the path is the virtual host, default `/`.',
+    ),
+    username: describe(v.optional(text(), "guest"), "Who the bridge is to the broker."),
+    password: describe(v.optional(secret()), "Goes with `username`. Default: `guest`, when that is the user."),
+    heartbeat: describe(
+      v.optional(within(MIN_HEARTBEAT_MS, MAX_HEARTBEAT_MS, "from 1s to 18h"), "10s"),
+      "A broker that is silent for two to three times this long is taken for lost. The broker may ask for less.",
+    ),
+    connect_timeout: describe(
+      v.optional(within(1, MAX_CONNECT_TIMEOUT_MS, "up to 55s"), "10s"),
+      "The bound of one attempt to connect, and of one to consume.",
+    ),
+    tls: describe(v.optional(clientTlsSchema), "For addresses with TLS."),
+  }),
+  v.forward(
+    v.check(
+      ({ tls, url }) => tls === undefined || /^amqps:/i.test(url),
+      'has no effect without an address with TLS: write it as "amqps://"',
+    ),
+    ["tls"],
+  ),
+  v.forward(
+    v.check(
+      ({ username, password }) => username === "guest" || password !== undefined,
+      "needs a password: set it, or remove the username",
+    ),
+    ["username"],
+  ),
+);
+
+export type SessionOptions = v.InferOutput<typeof sessionOptions>;
+
+export const receiverOptions = v.strictObject({
+  queue: describe(named("queue"), "The queue that messages are taken from."),
+  queue_type: describe(
+    v.optional(v.picklist(["quorum", "classic"], 'expected "quorum" or "classic"'), "quorum"),
+    "What the queue is. Quorum queues count how often a message was handed out; of a classic one the bridge counts itself, in memory.",
+  ),
+  declare: describe(
+    v.optional(v.boolean("expected true or false"), false),
+    "Whether the bridge makes the queue, durable and of this type, when it is not there. A queue that is there with other arguments is an error.",
+  ),
+  prefetch: describe(
+    v.optional(integer(1, MAX_PREFETCH)),
+    "Messages that the broker hands over before the first is acknowledged. Default: `max_in_flight` of the route.",
+  ),
+  retry: describe(
+    v.optional(v.picklist(["hold", "requeue"], 'expected "hold" or "requeue"'), "hold"),
+    "Where a message waits for its next try. `hold`: in its slot, in order. `requeue`: its slot is free for others meanwhile, and then the broker puts it back into the queue, where others may overtake it.",
+  ),
+});
+
+export type ReceiverOptions = v.InferOutput<typeof receiverOptions>;
+
+export const senderOptions = v.strictObject({
+  exchange: describe(
+    v.optional(
+      v.pipe(
+        v.string("expected a string"),
+        v.check((name) => !isTooLong(name), `at most ${MAX_SHORT_BYTES} bytes`),
+      ),
+      "",
+    ),
+    "The exchange that messages are published to; bindings' addresses are routing keys. Default: the default exchange, where a routing key is the name of a queue.",
+  ),
+  mandatory: describe(
+    v.optional(v.boolean("expected true or false"), true),
+    "Whether a message that no queue takes is an error. `false`: the broker confirms and forgets it.",
+  ),
+  persistent: describe(
+    v.optional(v.boolean("expected true or false"), true),
+    "Whether classic queues keep messages over a restart of the broker; quorum queues always do.",
+  ),
+});
+
+export type SenderOptions = v.InferOutput<typeof senderOptions>;
+
+function named(what: string) {
+  return v.pipe(
+    text(),
+    v.check((name) => !isTooLong(name), `the name of a ${what} has at most ${MAX_SHORT_BYTES} bytes`),
+  );
+}
+
+function within(minMs: number, maxMs: number, range: string) {
+  return v.pipe(
+    duration(),
+    v.check((ms) => ms >= minMs && ms <= maxMs, `expected a duration ${range}`),
+  );
+}

@@ -1,0 +1,222 @@
+import { BridgeError, type Clock } from "@bridge/ports";
+import type { ConfirmChannel, Message, Options } from "amqplib";
+import { channelFailures, type Published } from "./channel-failures.ts";
+import { asTransient } from "./reply-codes.ts";
+import type { TargetConnection } from "./target-connection.ts";
+
+/** Enough for any window of the routes; what is given up stays here until the broker has answered it. */
+const MAX_UNCONFIRMED = 4_096;
+/** A broker that has confirmed nothing for so long, while a message waited in vain, will not do so any more. */
+const STALLED_MS = 5_000;
+
+/** One message under way. */
+interface Pending extends Published {
+  readonly payload: Buffer;
+  readonly properties: Options.Publish;
+  readonly signal: AbortSignal;
+  /** When it began to wait for its turn. */
+  waitingSince: number;
+  /** The broker has returned it; its confirm follows. */
+  returned: BridgeError | undefined;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+  readonly giveUp: () => void;
+}
+
+export interface PublisherParts {
+  readonly connection: TargetConnection;
+  readonly exchange: string;
+  readonly clock: Clock;
+}
+
+/**
+ * Publishes to one exchange on one connection, on a channel of its own. The channel is opened for the first message, and
+ * again after a message that made the broker close it. Nothing of it outlives the connection.
+ */
+export class Publisher {
+  readonly #connection: TargetConnection;
+  readonly #exchange: string;
+  readonly #clock: Clock;
+  #channel: ConfirmChannel | undefined;
+  #opening = false;
+  #closed: BridgeError | undefined;
+  /** In the order of publishing. */
+  readonly #unconfirmed = new Set<Pending>();
+  /** In their turn, until there is a channel and room. */
+  readonly #waiting = new Set<Pending>();
+  #confirmedAt = 0;
+
+  constructor({ connection, exchange, clock }: PublisherParts) {
+    this.#connection = connection;
+    this.#exchange = exchange;
+    this.#clock = clock;
+  }
+
+  get unconfirmed(): number {
+    return this.#unconfirmed.size;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Resolves when the broker has the message; rejects with a {@link BridgeError}, or the signal's reason. */
+  publish(routingKey: string, payload: Uint8Array, properties: Options.Publish, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const refusal = this.#closed ?? this.#connection.refusal;
+      if (refusal !== undefined) {
+        reject(refusal);
+        return;
+      }
+      const pending: Pending = {
+        routingKey,
+        messageId: properties.messageId ?? "",
+        size: payload.length,
+        payload: Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength),
+        properties,
+        signal,
+        waitingSince: 0,
+        returned: undefined,
+        resolve,
+        reject,
+        giveUp: () => this.#giveUp(pending),
+      };
+      signal.addEventListener("abort", pending.giveUp);
+      if (this.#mayWrite && this.#waiting.size === 0) this.#write(pending);
+      else this.#wait(pending);
+    });
+  }
+
+  /** Writes what waits, as far as it may. */
+  resume(): void {
+    for (const pending of this.#waiting) {
+      if (!this.#mayWrite) return;
+      this.#waiting.delete(pending);
+      this.#write(pending);
+    }
+  }
+
+  /** Fails what waits: it was not tried. */
+  refuseWaiting(error: BridgeError): void {
+    for (const pending of this.#waiting) this.#fail(pending, error);
+    this.#waiting.clear();
+  }
+
+  /** Nothing is published here any more; what is under way fails. */
+  close(error: BridgeError): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = asTransient(error, false);
+    this.refuseWaiting(this.#closed);
+    const interrupted = asTransient(error, true);
+    for (const pending of this.#unconfirmed) this.#fail(pending, interrupted);
+    this.#unconfirmed.clear();
+    // When the connection is closed already, so is the channel.
+    if (this.#channel !== undefined) void closeQuietly(this.#channel);
+    this.#channel = undefined;
+  }
+
+  get #mayWrite(): boolean {
+    return this.#channel !== undefined && !this.#connection.blocked && this.#unconfirmed.size < MAX_UNCONFIRMED;
+  }
+
+  #wait(pending: Pending): void {
+    pending.waitingSince = this.#clock.monotonic();
+    this.#waiting.add(pending);
+    if (this.#channel === undefined) void this.#open();
+  }
+
+  async #open(): Promise<void> {
+    if (this.#opening) return;
+    this.#opening = true;
+    try {
+      const opened: ConfirmChannel = await this.#connection.wire.confirmChannel((error) =>
+        this.#channelFailed(error, opened),
+      );
+      if (this.#closed !== undefined) {
+        void closeQuietly(opened);
+        return;
+      }
+      opened.on("return", (message) => this.#returned(message));
+      this.#channel = opened;
+      this.resume();
+    } catch (error) {
+      this.refuseWaiting(asTransient(BridgeError.from(error), false));
+    } finally {
+      this.#opening = false;
+    }
+  }
+
+  #write(pending: Pending): void {
+    const { routingKey, payload, properties } = pending;
+    try {
+      this.#channel?.publish(this.#exchange, routingKey, payload, properties, (error: Error | null) =>
+        this.#confirmed(pending, error),
+      );
+      this.#unconfirmed.add(pending);
+    } catch (error) {
+      this.#fail(
+        pending,
+        new BridgeError("CONNECTION_LOST", "the channel is closed", { cause: error, charged: false }),
+      );
+    }
+  }
+
+  #confirmed(pending: Pending, error: Error | null): void {
+    // Why a channel was closed is told elsewhere, and better.
+    if (error?.message === "channel closed" || !this.#unconfirmed.delete(pending)) return;
+    pending.signal.removeEventListener("abort", pending.giveUp);
+    if (error !== null) {
+      pending.reject(new BridgeError("UNAVAILABLE", "the broker could not take the message (basic.nack)"));
+    } else if (pending.returned !== undefined) pending.reject(pending.returned);
+    else pending.resolve();
+    if (this.#waiting.size === 0) return;
+    this.#confirmedAt = this.#clock.monotonic();
+    this.resume();
+  }
+
+  /** Returns come in the order of publishing, each before its confirm. */
+  #returned({ fields, properties }: Message): void {
+    for (const pending of this.#unconfirmed) {
+      if (pending.returned !== undefined || pending.messageId !== properties.messageId) continue;
+      if (pending.routingKey !== fields.routingKey) continue;
+      const exchange = this.#exchange === "" ? "the default exchange" : `exchange ${this.#exchange}`;
+      pending.returned = new BridgeError(
+        "DESTINATION_NOT_FOUND",
+        `no queue takes messages of ${exchange} with this routing key (312)`,
+      );
+      return;
+    }
+  }
+
+  #channelFailed(error: Error & { readonly code?: number }, failed: ConfirmChannel): void {
+    if (this.#channel !== failed) return;
+    this.#channel = undefined;
+    const pending = [...this.#unconfirmed];
+    this.#unconfirmed.clear();
+    const failures = channelFailures(error, pending, (maxSize) => this.#connection.keepTo(maxSize));
+    for (const [index, one] of pending.entries()) this.#fail(one, failures[index] as BridgeError);
+    if (this.#waiting.size > 0) void this.#open();
+  }
+
+  #fail(pending: Pending, error: Error): void {
+    pending.signal.removeEventListener("abort", pending.giveUp);
+    pending.reject(error);
+  }
+
+  #giveUp(pending: Pending): void {
+    this.#fail(pending, pending.signal.reason as Error);
+    if (!this.#waiting.delete(pending) || this.#connection.blocked) return;
+    const waitedMs = this.#clock.monotonic() - Math.max(pending.waitingSince, this.#confirmedAt);
+    if (waitedMs < STALLED_MS) return;
+    const what = `the broker has confirmed no message for ${Math.round(waitedMs)} ms`;
+    this.#connection.wire.lose(new BridgeError("TIMEOUT", what));
+  }
+}
+
+async function closeQuietly(channel: ConfirmChannel): Promise<void> {
+  try {
+    await channel.close();
+  } catch {
+    // It is closed.
+  }
+}

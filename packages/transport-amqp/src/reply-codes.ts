@@ -1,0 +1,75 @@
+import { networkError } from "@bridge/broker-kit";
+import { BridgeError, type ErrorCode } from "@bridge/ports";
+
+/** What each reply code of a broker means to the bridge, and in words. */
+const REPLIES: Readonly<Record<number, readonly [code: ErrorCode, words: string]>> = {
+  311: ["PAYLOAD_TOO_LARGE", "content too large"],
+  312: ["DESTINATION_NOT_FOUND", "no queue takes the message"],
+  313: ["UNAVAILABLE", "no consumers"],
+  320: ["CONNECTION_LOST", "closed by the broker or its operator"],
+  402: ["DESTINATION_NOT_FOUND", "no such virtual host"],
+  403: ["NOT_AUTHORIZED", "access refused"],
+  404: ["DESTINATION_NOT_FOUND", "not found"],
+  405: ["UNAVAILABLE", "another connection has it for itself"],
+  406: ["REJECTED", "precondition failed"],
+  501: ["CONNECTION_LOST", "frame error"],
+  502: ["CONNECTION_LOST", "syntax error"],
+  503: ["CONNECTION_LOST", "command invalid"],
+  504: ["CONNECTION_LOST", "channel error"],
+  505: ["CONNECTION_LOST", "unexpected frame"],
+  506: ["UNAVAILABLE", "not enough resources"],
+  530: ["FORBIDDEN", "not allowed"],
+  540: ["FORBIDDEN", "not implemented"],
+  541: ["UNAVAILABLE", "internal error of the broker"],
+};
+
+/** How the client library reports what a broker says. */
+const SAID = /(\d{3}) \([A-Z-]+\) with message "(?:[A-Z_]+ - )?(.*)"$/s;
+/** Brokers repeat routing keys, which may come from a message. */
+const TOPIC = /topic '[^']*'/;
+const MAX_SHOWN = 200;
+
+/** The error for a reply code. `what` begins the message: what was not done. */
+export function replyError(what: string, code: number, said = ""): BridgeError {
+  const [errorCode, words] = REPLIES[code] ?? ["UNAVAILABLE", "unknown reason"];
+  const quoted = said === "" ? "" : `, the broker says "${said.replace(TOPIC, "topic").slice(0, MAX_SHOWN)}"`;
+  return new BridgeError(errorCode, `${what}: ${words} (${code})${quoted}`);
+}
+
+/** What the broker says in an error of the client library. */
+export function saidIn(error: Error): string {
+  return SAID.exec(error.message)?.[2] ?? "";
+}
+
+/** The error of a failed attempt to connect to the broker that `label` shows. */
+export function connectError(label: string, error: Error): BridgeError {
+  const [, code, said] = SAID.exec(error.message) ?? [];
+  if (code !== undefined) return replyError(`${label}: the broker refused the connection`, Number(code), said);
+  // The library keeps what the broker says at this point to itself.
+  if (error.message.startsWith("Expected ConnectionOpenOk")) {
+    return new BridgeError(
+      "FORBIDDEN",
+      `${label}: the broker does not open the virtual host: there is none of that name, or the user may not use it`,
+    );
+  }
+  if (error.message.startsWith("Socket closed abruptly") || error.message === "Unexpected close")
+    return new BridgeError("CONNECTION_LOST", `${label}: the broker closed the connection while it was being opened`);
+  return networkError(label, error);
+}
+
+/** The error of a connection that was lost. */
+export function lossError(label: string, error: Error | undefined): BridgeError {
+  if (error === undefined || error.message === "Unexpected close")
+    return new BridgeError("CONNECTION_LOST", `${label}: the connection was closed by the broker`);
+  if (error.message === "Heartbeat timeout")
+    return new BridgeError("CONNECTION_LOST", `${label}: the broker has been silent for too long`);
+  const [, code, said] = SAID.exec(error.message) ?? [];
+  if (code !== undefined) return replyError(`${label}: the broker ended the connection`, Number(code), said);
+  return networkError(label, error);
+}
+
+/** An error of the connection as its sends see it: whatever its reason, another connection may have the message. */
+export function asTransient(error: BridgeError, charged: boolean): BridgeError {
+  const code = error.class === "transient" ? error.code : "CONNECTION_LOST";
+  return new BridgeError(code, error.message, { cause: error, charged });
+}
