@@ -10,13 +10,19 @@ import type {
   StoresSection,
 } from "./model.ts";
 import type { PluginOptions } from "./plugin-options.ts";
+import type { Path } from "./problem.ts";
 import type { Registry } from "./registry.ts";
 import type { ConfigDocument } from "./schema/document.ts";
 
 type Element<K extends "bindings" | "routes"> = ConfigDocument[K][number];
 
 /** What the rest of the bridge reads, of a document in which nothing is wrong. */
-export function modelOf(document: ConfigDocument, options: PluginOptions, registry: Registry): BridgeConfig {
+export function modelOf(
+  document: ConfigDocument,
+  options: PluginOptions,
+  registry: Registry,
+  written: (path: Path) => boolean,
+): BridgeConfig {
   const transports = new Map(document.sessions.map((session) => [session.id, session.transport]));
   const transportOf = (part: { transport: string; session_id?: string | undefined }): string =>
     part.transport === "" ? (transports.get(part.session_id ?? "") ?? "") : part.transport;
@@ -51,7 +57,10 @@ export function modelOf(document: ConfigDocument, options: PluginOptions, regist
       type,
       options: options.at(["processors", index, "options"]),
     })),
-    routes: document.routes.map(routeOf),
+    routes: document.routes.map((route, index) => {
+      const own = written(["routes", index, "policy", "send_timeout"]);
+      return routeOf(route, own ? route.policy.send_timeout : defaultSendTimeoutMs(document, route));
+    }),
   };
 }
 
@@ -119,7 +128,21 @@ function bindingOf(binding: Element<"bindings">, senderSession: string | undefin
   };
 }
 
-function routeOf(route: Element<"routes">): RouteConfig {
+/** Over an exclusive session a send has to end while its lease lasts, with room for renewals that come late. */
+function defaultSendTimeoutMs(document: ConfigDocument, route: Element<"routes">): number {
+  const { send_timeout: usual } = route.policy;
+  const { sessions, receivers, senders, bindings, bridge } = document;
+  const ids = new Set([
+    receivers.find(({ id }) => id === route.receiver_id)?.session_id,
+    ...bindings
+      .filter(({ id }) => route.bindings.includes(id))
+      .map((binding) => binding.session_id ?? senders.find(({ id }) => id === binding.sender_id)?.session_id),
+  ]);
+  const exclusive = sessions.some(({ id, session_mode: mode }) => ids.has(id) && mode === "exclusive");
+  return exclusive ? Math.min(usual, bridge.lease_ttl / 2) : usual;
+}
+
+function routeOf(route: Element<"routes">, sendTimeoutMs: number): RouteConfig {
   return {
     id: route.id,
     receiverId: route.receiver_id,
@@ -128,7 +151,7 @@ function routeOf(route: Element<"routes">): RouteConfig {
     processors: route.processors,
     resolver: resolverOf(route),
     bindings: route.bindings,
-    policy: policyOf(route.policy),
+    policy: policyOf(route.policy, sendTimeoutMs),
     rateLimit: rateLimitOf(route.rate_limit),
   };
 }
@@ -163,12 +186,12 @@ function rateLimitOf(limit: Element<"routes">["rate_limit"]): RateLimit | undefi
   return { messagesPerSecond, burst: limit.burst ?? Math.max(1, Math.ceil(messagesPerSecond)) };
 }
 
-function policyOf(policy: Element<"routes">["policy"]): RoutePolicy {
+function policyOf(policy: Element<"routes">["policy"], sendTimeoutMs: number): RoutePolicy {
   return {
     maxInFlight: policy.max_in_flight,
     maxReplayAttempts: policy.max_replay_attempts,
     replayBudgetMs: policy.replay_budget,
-    sendTimeoutMs: policy.send_timeout,
+    sendTimeoutMs,
     maxOutboxDepth: policy.max_outbox_depth,
     ackAfter: policy.ack_after,
     onPermanentFailure: policy.on_permanent_failure,

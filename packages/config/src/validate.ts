@@ -48,7 +48,7 @@ export function validateConfig(input: unknown, registry: Registry, options: Vali
   const warnings = report.warnings();
   const problems = report.problems();
   if (problems.length > 0) return { ok: false, problems, warnings };
-  const config = modelOf(checked.output as ConfigDocument, outputs, registry);
+  const config = modelOf(checked.output as ConfigDocument, outputs, registry, (path) => context.written(path));
   return { ok: true, config, warnings, tellable: (text) => hidden.tellable(text, []) };
 }
 

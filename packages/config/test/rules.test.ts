@@ -201,16 +201,19 @@ describe("stores", () => {
 
   it("spec 1.6: in clustered mode every store is one that instances share", () => {
     const clustered = ["bridge.deployment_mode", "clustered"] as const;
-    expect(problemsOf(changed(clustered))).toEqual([
+    const shared = ["receivers.0.topics.0.topic", "$share/plant/s/#"] as const;
+    expect(problemsOf(changed(clustered, shared))).toEqual([
       'stores.dlq.type: "file" is not shared by all instances, as deployment_mode clustered needs; stores that are: table',
     ]);
     expect(
-      problemsOf(changed(clustered, ["stores.dlq", { type: "memory", options: { acknowledge_volatile: true } }])),
+      problemsOf(
+        changed(clustered, shared, ["stores.dlq", { type: "memory", options: { acknowledge_volatile: true } }]),
+      ),
     ).toEqual([expect.stringContaining('"memory" is not shared by all instances')]);
-    expect(problemsOf(changed(clustered, ["stores.outbox", { type: "file" }], ["stores.dlq.type", "table"]))).toEqual([
-      expect.stringContaining("stores that are: none is registered"),
-    ]);
-    expect(problemsOf(changed(clustered, ["stores.dlq.type", "table"]))).toEqual([]);
+    expect(
+      problemsOf(changed(clustered, shared, ["stores.outbox", { type: "file" }], ["stores.dlq.type", "table"])),
+    ).toEqual([expect.stringContaining("stores that are: none is registered")]);
+    expect(problemsOf(changed(clustered, shared, ["stores.dlq.type", "table"]))).toEqual([]);
   });
 
   it("are there for whatever is to be kept in them", () => {

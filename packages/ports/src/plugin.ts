@@ -55,6 +55,12 @@ export type LeaseStorePlugin = StorePlugin<LeaseStore>;
 export interface SessionContext extends PluginContext {
   /** `bridge.id` of the configuration: tells sessions of one name apart that several bridges open at one broker. */
   readonly bridgeId: string;
+  /**
+   * In a cluster, the name of this instance, when each instance opens this session for itself: at the broker they must
+   * not be taken for one. Absent for a bridge that stands alone, and for an exclusive session, which the next holder of
+   * its lease goes on with.
+   */
+  readonly replica?: string | undefined;
   readonly role: SessionRole;
   readonly sessionMode: SessionMode;
   /** The most deliveries that the routes fed by this session hold unsettled at once: the protocol's window. */

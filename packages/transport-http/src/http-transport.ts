@@ -26,6 +26,8 @@ export function httpTransport(): TransportPlugin {
       topics: "refused",
       // The caller keeps its message until it is told 202, and repeats what was answered 503.
       redelivers: "always",
+      // A request goes to one instance.
+      competing: true,
       ...defineFactory({
         options: receiverOptions,
         create: (options, { id, clock, logger }: ReceiverContext) => {

@@ -31,6 +31,7 @@ export function memoryTransport(hub: MemoryHub = memoryHub()): TransportPlugin {
       needsSession: false,
       topics: "refused",
       redelivers: "always",
+      competing: true,
       ...defineFactory({
         options: receiverOptions,
         create: (options, { clock, session }: ReceiverContext) =>

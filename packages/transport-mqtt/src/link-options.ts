@@ -8,17 +8,19 @@ import type { SessionOptions } from "./options.ts";
 const TARGET_SUFFIX = "-target";
 const MAX_RECEIVE_MAXIMUM = 65_535;
 
-type LinkContext = Pick<SessionContext, "bridgeId" | "id" | "role" | "sessionMode" | "maxInFlight">;
+type LinkContext = Pick<SessionContext, "bridgeId" | "replica" | "id" | "role" | "sessionMode" | "maxInFlight">;
 
 /** The library's timers are not used: {@link Heartbeat} does their work. */
 const NO_TIMER = { set: () => 0, clear: () => {} };
 
 /**
  * The same over restarts, so that a session that the broker keeps is found again. By default with the bridge's id in it,
- * as a broker closes the elder of two connections of one name; no id holds a colon, so that no two defaults are equal.
+ * and in a cluster the instance's, as a broker closes the elder of two connections of one name; no id holds a colon, so
+ * that no two defaults are equal.
  */
-export function clientIdOf(options: SessionOptions, { bridgeId, id, role }: LinkContext): string {
-  const clientId = options.client_id ?? `bridge-${bridgeId}:${id}`;
+export function clientIdOf(options: SessionOptions, { bridgeId, replica, id, role }: LinkContext): string {
+  const ids = [bridgeId, id, ...(replica === undefined ? [] : [replica])];
+  const clientId = options.client_id ?? `bridge-${ids.join(":")}`;
   return role === "target" ? clientId + TARGET_SUFFIX : clientId;
 }
 

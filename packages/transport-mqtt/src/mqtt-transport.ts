@@ -9,7 +9,7 @@ import {
 import { MqttSender } from "./mqtt-sender.ts";
 import { MqttSession } from "./mqtt-session.ts";
 import { receiverOptions, senderOptions, sessionOptions } from "./options.ts";
-import { filterProblem, topicProblem } from "./topic.ts";
+import { filterProblem, isShared, topicProblem } from "./topic.ts";
 
 /**
  * The transport `mqtt`: MQTT 5 and 3.1.1.
@@ -27,6 +27,7 @@ export const mqttTransport: TransportPlugin = {
     needsSession: true,
     topics: "required",
     redelivers: "persistent-session",
+    competing: isShared,
     topicProblem: filterProblem,
     ...defineFactory({
       options: receiverOptions,

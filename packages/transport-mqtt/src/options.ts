@@ -51,7 +51,7 @@ export const sessionOptions = v.pipe(
     ),
     client_id: describe(
       v.optional(v.pipe(text(), v.maxLength(MAX_CLIENT_ID_LENGTH, `at most ${MAX_CLIENT_ID_LENGTH} characters`))),
-      "Must differ for each replica and stay the same over restarts. Connections that send add `-target`. Default: `bridge-<bridge id>:<session id>`.",
+      "Must differ for each replica, unless the session is exclusive, and stay the same over restarts. Connections that send add `-target`. Default: `bridge-<bridge id>:<session id>`, followed in a cluster by `:<instance id>` unless the session is exclusive.",
     ),
     protocol_version: describe(
       v.optional(v.picklist([5, 4], "expected 5 (MQTT 5) or 4 (MQTT 3.1.1)"), 5),

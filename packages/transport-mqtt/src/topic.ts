@@ -28,6 +28,11 @@ export function filterProblem(filter: string): string | undefined {
   return undefined;
 }
 
+/** Whether each message of a subscription goes to one of its subscribers. */
+export function isShared(filter: string): boolean {
+  return SHARED.test(filter);
+}
+
 /** The part of a filter that topics are compared with: without the group of a shared subscription. */
 export function patternOf(filter: string): string {
   return SHARED.exec(filter)?.[2] ?? filter;

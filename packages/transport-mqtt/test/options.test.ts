@@ -80,6 +80,7 @@ describe("a connection", () => {
     const options = v.parse(sessionOptions, URLS);
     expect(clientIdOf(options, context)).toBe("bridge-north:plant");
     expect(clientIdOf(options, { ...context, role: "target" })).toBe("bridge-north:plant-target");
+    expect(clientIdOf(options, { ...context, replica: "north-2" })).toBe("bridge-north:plant:north-2");
     const named = v.parse(sessionOptions, { ...URLS, client_id: "me" });
     expect(clientIdOf(named, context)).toBe("me");
     expect(clientIdOf(named, { ...context, role: "target" })).toBe("me-target");

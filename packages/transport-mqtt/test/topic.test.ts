@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { filterProblem, matches, overlaps, patternOf, topicProblem } from "../src/topic.ts";
+import { filterProblem, isShared, matches, overlaps, patternOf, topicProblem } from "../src/topic.ts";
 
 describe("a topic filter", () => {
   test.each([
@@ -22,6 +22,16 @@ describe("a topic filter", () => {
     ["a/b", "a/b/", false],
   ])("%s and the topic %s: %s", (filter, topic, expected) => {
     expect(matches(filter, topic)).toBe(expected);
+  });
+
+  test("is shared out among subscribers when it has a group", () => {
+    expect(["$share/group/a/#", "$share/group//"].map(isShared)).toEqual([true, true]);
+    expect(["a/#", "share/group/a", "$SYS/share/a", "$shared/group/a"].map(isShared)).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
   });
 
   test("of a shared subscription is what comes after its group", () => {

@@ -3,7 +3,9 @@ import { backoffOrder } from "./backoff-order.ts";
 import { bindingSessions } from "./binding-sessions.ts";
 import { crossReferences } from "./cross-references.ts";
 import { fedRoutes } from "./fed-routes.ts";
+import { fencing, oneExclusiveSession } from "./fencing.ts";
 import { idleBindings } from "./idle-bindings.ts";
+import { leaseTimes, tightLeaseTimes } from "./lease-times.ts";
 import { neededStores } from "./needed-stores.ts";
 import { processorTypes } from "./processor-types.ts";
 import { quiesceBudget } from "./quiesce-budget.ts";
@@ -33,8 +35,11 @@ export const RULES: readonly Rule[] = [
   repeatedBindings,
   resolverChoices,
   backoffOrder,
+  leaseTimes,
+  fencing,
+  oneExclusiveSession,
   tlsFiles,
 ];
 
 /** What is allowed and yet worth a word. They need the whole document to be sound, or they would be wrong. */
-export const WARNINGS: readonly Rule[] = [quiesceBudget, unkeptMessages, idleBindings, unusedParts];
+export const WARNINGS: readonly Rule[] = [quiesceBudget, tightLeaseTimes, unkeptMessages, idleBindings, unusedParts];

@@ -34,7 +34,10 @@ export const policySchema = v.strictObject({
     v.optional(duration(), "0s"),
     "Above 0s: transient errors count as a failure only when the message is also older than this.",
   ),
-  send_timeout: describe(v.optional(positiveDuration(), "30s"), "How long one send may take."),
+  send_timeout: describe(
+    v.optional(positiveDuration(), "30s"),
+    "How long one send may take. Over an exclusive session it has to be below `lease_ttl`, and is half of that at the most if it is not written.",
+  ),
   max_outbox_depth: describe(
     v.optional(integer(1), 10_000),
     "`shared_outbox` only: how many records may wait before the source is held back.",

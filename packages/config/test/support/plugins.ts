@@ -50,6 +50,7 @@ const broker: TransportPlugin = {
     needsSession: true,
     topics: "required",
     redelivers: "persistent-session",
+    competing: (topic) => topic.startsWith("$share/"),
     topicProblem: (topic) => (topic.includes("#/") ? 'has a "#" that is not the last level' : undefined),
   },
   sender: {
@@ -78,6 +79,7 @@ const web: TransportPlugin = {
     needsSession: false,
     topics: "refused",
     redelivers: "never",
+    competing: true,
   },
   sender: {
     ...defineFactory<v.GenericSchema, unknown, Sender>({

@@ -40,7 +40,9 @@ export function describeParts(config: BridgeConfig): ReadonlyMap<string, PartDes
       if (exclusive) parts.set(partKey.lease(session.id), { content: "lease", needs: [partKey.store("lease")] });
       // A source half subscribes for its receivers and opens a window for all of their routes when it connects.
       const fed = role === "source" ? fedBy(config, session.id) : [];
-      parts.set(partKey.link(session.id, role), { content: { session, fed }, needs });
+      // In a cluster it bears the name of its instance.
+      const named = !exclusive && config.bridge.deploymentMode === "clustered";
+      parts.set(partKey.link(session.id, role), { content: { session, fed, named }, needs });
     }
   }
   for (const route of config.routes) describeRoute(route, config, parts);

@@ -54,7 +54,18 @@ export async function explain(options: ExplainOptions, signal: AbortSignal): Pro
   const budgets = () => config.bridge;
   const controls = new Controls(clock);
   const stores = { dlq: notOpen, outbox: notOpen };
-  const parts = build({ clock, random, logger, config, registry, accounts, controls, budgets, ...stores });
+  const parts = build({
+    instanceId: config.bridge.id,
+    clock,
+    random,
+    logger,
+    config,
+    registry,
+    accounts,
+    controls,
+    budgets,
+    ...stores,
+  });
   try {
     const route = parts.routes.get(partKey.route(routeId));
     if (route === undefined) throw new OperationError("not_found", "route not found");

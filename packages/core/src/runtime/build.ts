@@ -50,6 +50,7 @@ export interface Kept {
 
 export interface BuildOptions extends Seams {
   readonly config: BridgeConfig;
+  readonly instanceId: string;
   readonly registry: Registry;
   readonly accounts: Accounts;
   readonly controls: Controls;
@@ -209,7 +210,7 @@ class Builder {
   }
 
   #session({ id, transport, sessionMode, options }: SessionConfig, role: SessionRole): Session {
-    const { config } = this.#options;
+    const { config, instanceId } = this.#options;
     const { session: factory } = this.#transport(transport);
     if (factory === undefined) throw new Error(`transport "${transport}" has no sessions`);
     const fed = new Set(
@@ -219,6 +220,7 @@ class Builder {
     return factory.create(options, {
       ...this.#seams(id, { session_id: id, role }),
       bridgeId: config.bridge.id,
+      ...(config.bridge.deploymentMode === "clustered" && sessionMode !== "exclusive" && { replica: instanceId }),
       role,
       sessionMode,
       maxInFlight: windows.reduce((sum, window) => sum + window, 0),

@@ -19,6 +19,7 @@ export interface FoundationOptions {
   readonly seams: Seams;
   /** The `bridge` block in force. */
   readonly bridge: () => BridgeSection;
+  readonly instanceId: string;
   /** This process, told from all others. */
   readonly holder: string;
   /** Aborted when the process is to end. */
@@ -45,11 +46,12 @@ export class Foundation {
   }
 
   build(config: BridgeConfig, kept?: Kept): RuntimeParts {
-    const { registry, seams, bridge } = this.#options;
+    const { registry, seams, bridge, instanceId } = this.#options;
     const { accounts, controls, stores } = this;
     return build({
       ...seams,
       config,
+      instanceId,
       registry,
       accounts,
       controls,

@@ -49,7 +49,14 @@ export class RuntimeSupervisor implements Supervisor {
     this.#onConfig = onConfig;
     const bridge = () => this.#config.bridge;
     const holder = `${this.instanceId}/${seams.random.id()}`;
-    this.#foundation = new Foundation({ registry, seams, bridge, holder, root: this.#root.signal });
+    this.#foundation = new Foundation({
+      registry,
+      seams,
+      bridge,
+      instanceId: this.instanceId,
+      holder,
+      root: this.#root.signal,
+    });
     this.#foundation.follow(config);
     this.#operations = new Operations({
       seams,

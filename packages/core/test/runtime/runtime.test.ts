@@ -1,5 +1,6 @@
 import { BridgeError, silentLogger, type TransportPlugin } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
+import { openMemoryLeases } from "@bridge/lease-memory";
 import { describe, expect, test } from "vitest";
 import { Accounts } from "../../src/accounting/accounts.ts";
 import { Controls } from "../../src/control/controls.ts";
@@ -15,6 +16,7 @@ function runtimeOf(options: MemoryBridgeOptions = {}): { readonly bridge: Memory
   const parts = build({
     ...seams,
     config: bridge.config,
+    instanceId: "plant-a",
     registry: bridge.registry,
     accounts: new Accounts(),
     controls: new Controls(bridge.clock),
@@ -32,6 +34,39 @@ describe("a runtime: one configuration, run once", () => {
     expect(bridge.hub.link("s", "source").connections).toBe(0);
     expect(runtime.running).toBe(false);
     await runtime.stop();
+  });
+
+  test("in a cluster each instance opens its sessions under its own name, but for exclusive ones, which are passed on", () => {
+    const replicaOf = (deploymentMode: "standalone" | "clustered", exclusive: boolean): string | undefined => {
+      let seen: string | undefined;
+      runtimeOf({
+        session: true,
+        ...(exclusive && { leases: () => openMemoryLeases({ name: "unused" }) }),
+        config: (config) => ({
+          ...config,
+          bridge: { ...config.bridge, deploymentMode },
+          sessions: config.sessions.map((part) => ({ ...part, transport: "watched" })),
+        }),
+        transports: ({ session }) => [
+          {
+            type: "watched",
+            ...(session !== undefined && {
+              session: {
+                ...session,
+                create: (options, context) => {
+                  seen = context.replica;
+                  return session.create(options, context);
+                },
+              },
+            }),
+          },
+        ],
+      });
+      return seen;
+    };
+    expect(replicaOf("clustered", false)).toBe("plant-a");
+    expect(replicaOf("clustered", true)).toBeUndefined();
+    expect(replicaOf("standalone", false)).toBeUndefined();
   });
 
   test("spec 3.3.1: cancelling the start context stops it, without a call of stop", async () => {
