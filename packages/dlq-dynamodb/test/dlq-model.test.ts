@@ -72,7 +72,7 @@ test("does what the store in memory does, through throttling and lost answers", 
         expect(await store.list({}, all, signal)).toEqual(await memory.list({}, all, signal));
       },
     ),
-    { numRuns: 6 },
+    { numRuns: 4 },
   );
 });
 

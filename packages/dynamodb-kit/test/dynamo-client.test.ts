@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
-import { BridgeError, type ErrorCode, systemClock } from "@bridge/ports";
+import { patientClock } from "@bridge/conformance";
+import { BridgeError, type ErrorCode } from "@bridge/ports";
 import { type DynamoFault, testDynamo, type TestDynamo } from "@bridge/tooling/test-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { DynamoClient } from "../src/index.ts";
@@ -51,33 +52,43 @@ describe("what passes is tried again", () => {
     ["an error of a proxy that is none of the service's", { error: "Oops", status: 503 }],
     ["a connection that is cut", "cut"],
     ["an answer that is lost", "lose-answer"],
-    ["a request that is never answered", "hang"],
   ])("%s", async (_, fault) => {
-    await using client = clientOf(dynamo, { tryTimeoutMs: 300 });
+    await using client = clientOf(dynamo);
     dynamo.inject("GetItem", fault, 2);
     await client.send(get(), signal);
     expect(dynamo.operations).toEqual(["GetItem", "GetItem", "GetItem"]);
     expect(client.health()).toEqual({ setAside: [] });
   });
 
+  test.each<DynamoFault>(["hang", "hang-after"])("a request that is never answered: %s", async (fault) => {
+    await using client = clientOf(dynamo, { tryTimeoutMs: 20 });
+    dynamo.inject("GetItem", fault, 2);
+    await client.send(get(), signal);
+    expect(dynamo.operations.length).toBeGreaterThan(2);
+  });
+
   test("until the time of the call is up", async () => {
-    await using client = clientOf(dynamo, { callTimeoutMs: 300, random: { next: () => 0.5, id: () => "" } });
-    dynamo.inject("GetItem", { error: "ThrottlingException" }, 100);
+    let now = 0;
+    await using client = clientOf(dynamo, { callTimeoutMs: 10_000, clock: { ...patientClock, monotonic: () => now } });
+    dynamo.choose = () => {
+      now += 1_000;
+      return { error: "ThrottlingException" };
+    };
     const error = await rejection(client.send(get(), signal));
     expect(error).toMatchObject({ code: "THROTTLED", charged: false });
-    expect(dynamo.operations.length).toBeGreaterThan(1);
+    expect(dynamo.operations).toHaveLength(10);
     expect(client.health().fault).toContain("throttled");
   });
 
   test("a service that cannot be reached fails as CONNECTION_LOST", async () => {
     const sdk = { ...dynamo.sdk, endpoint: "http://127.0.0.1:1" };
-    await using client = clientOf(dynamo, { callTimeoutMs: 50, random: { next: () => 1, id: () => "" }, sdk });
+    await using client = clientOf(dynamo, { callTimeoutMs: 5, random: { next: () => 1, id: () => "" }, sdk });
     expect(await rejection(client.send(get(), signal))).toMatchObject({ code: "CONNECTION_LOST", charged: false });
   });
 
   test("a service that never answers fails as TIMEOUT", async () => {
-    await using client = clientOf(dynamo, { callTimeoutMs: 200, tryTimeoutMs: 200 });
-    dynamo.inject("GetItem", "hang");
+    await using client = clientOf(dynamo, { callTimeoutMs: 20 });
+    dynamo.inject("GetItem", "hang", 100);
     expect(await rejection(client.send(get(), signal))).toMatchObject({ code: "TIMEOUT", charged: false });
   });
 });
@@ -120,7 +131,7 @@ describe("what does not pass is told at once", () => {
 
   test("without a region the remedy is named", async () => {
     await using client = new DynamoClient({
-      clock: systemClock,
+      clock: patientClock,
       random: AT_ONCE,
       sdk: { ...dynamo.sdk, region: noRegion },
     });
@@ -144,7 +155,7 @@ describe("a write under a condition", () => {
     [{ error: "InternalServerError", status: 500 }, true],
     [{ error: "ThrottlingException" }, false],
   ])("that is refused after %j tells whether the condition may have met one's own write", async (fault, unsure) => {
-    await using client = clientOf(dynamo, { tryTimeoutMs: 300 });
+    await using client = clientOf(dynamo, { tryTimeoutMs: fault === "hang-after" ? 50 : undefined });
     const done = fault === "lose-answer" || fault === "hang-after";
     if (!done) await client.send(put(), signal);
     dynamo.inject("PutItem", fault);

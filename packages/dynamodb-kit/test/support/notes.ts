@@ -1,4 +1,5 @@
 import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { patientClock } from "@bridge/conformance";
 import { type Random, silentLogger, systemClock } from "@bridge/ports";
 import type { TestDynamo } from "@bridge/tooling/test-dynamodb";
 import { createTable, DynamoClient, type DynamoOptions, type TableDescription } from "../../src/index.ts";
@@ -26,7 +27,7 @@ export function clientOf(dynamo: TestDynamo, options: Partial<DynamoOptions> = {
 }
 
 export function optionsOf(dynamo: TestDynamo) {
-  return { clock: systemClock, random: AT_ONCE, logger: silentLogger, sdk: dynamo.sdk };
+  return { clock: patientClock, random: AT_ONCE, logger: silentLogger, sdk: dynamo.sdk };
 }
 
 export async function makeNotes(dynamo: TestDynamo, name: string): Promise<void> {
