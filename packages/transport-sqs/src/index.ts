@@ -1,0 +1,1 @@
+export { sqsTransport, type SqsTransportSettings } from "./sqs-transport.ts";

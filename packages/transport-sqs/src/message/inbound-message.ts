@@ -1,0 +1,97 @@
+import type { Message } from "@aws-sdk/client-sqs";
+import { BridgeError, isReserved, type SourceMessage } from "@bridge/ports";
+import { decodeBody } from "./body.ts";
+import { ATTRIBUTES, isOwn } from "./names.ts";
+import { sha256 } from "./text.ts";
+
+export interface Inbound {
+  readonly message: SourceMessage;
+  /** Why it is no message, though it has bytes. */
+  readonly undecodable?: BridgeError;
+}
+
+/** What is asked of SQS with each message. */
+export const SYSTEM_ATTRIBUTES = ["ApproximateReceiveCount", "MessageGroupId", "MessageDeduplicationId"] as const;
+
+/** A message as it came from SQS (the README's table, from right to left). */
+export function inboundMessage(received: Message, fifo: boolean): Inbound {
+  const own = (part: keyof typeof ATTRIBUTES): string | undefined => textOf(received, ATTRIBUTES[part]);
+  const body = received.Body ?? "";
+  const head = {
+    id: own("id") ?? received.MessageId,
+    subject: own("subject") ?? "",
+    contentType: own("contentType"),
+    correlationId: own("correlationId"),
+    dedupId: own("dedupId") ?? (fifo ? nativeDedupId(received, body) : undefined),
+    orderingKey: orderingKey(received, fifo),
+  };
+  try {
+    const expiresAt = timestamp(own("expiresAt"));
+    const headers = headersOf(received, own("moreHeaders"));
+    return { message: { ...head, headers, expiresAt, payload: decodeBody(body, own("encoding")) } };
+  } catch (error) {
+    return { message: { ...head, payload: Buffer.from(body, "utf8") }, undecodable: BridgeError.from(error) };
+  }
+}
+
+/** A key that is long or has odd characters is in the queue's own field as a hash. */
+function orderingKey(received: Message, fifo: boolean): string | undefined {
+  const written = textOf(received, ATTRIBUTES.orderingKey);
+  if (!fifo) return written;
+  const group = received.Attributes?.MessageGroupId;
+  // Two keys in one group would be handled side by side, and so out of order.
+  return written !== undefined && sha256(written) === group ? written : group;
+}
+
+/** The queue's own deduplication id, unless it was made of what is known otherwise: the id, or the body. */
+function nativeDedupId(received: Message, body: string): string | undefined {
+  const native = received.Attributes?.MessageDeduplicationId;
+  if (native === undefined) return undefined;
+  const id = textOf(received, ATTRIBUTES.id);
+  if (id !== undefined && (native === id || native === sha256(id))) return undefined;
+  // One payload may be sent again some minutes later and mean another message: nobody may take that for a repeat.
+  return native === sha256(body) ? undefined : native;
+}
+
+function headersOf(received: Message, more: string | undefined): Record<string, string> {
+  const headers = Object.create(null) as Record<string, string>;
+  for (const name in received.MessageAttributes) {
+    const value = isOwn(name) || isReserved(name) ? undefined : textOf(received, name);
+    if (value !== undefined) headers[name.toLowerCase()] = value;
+  }
+  for (const [name, value] of more === undefined ? [] : Object.entries(unpacked(more))) {
+    if (!isReserved(name)) headers[name.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+function unpacked(more: string): Readonly<Record<string, string>> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(more);
+  } catch {
+    parsed = undefined;
+  }
+  const isObject = typeof parsed === "object" && parsed !== null && !Array.isArray(parsed);
+  if (isObject && Object.values(parsed as object).every((value) => typeof value === "string")) {
+    return parsed as Record<string, string>;
+  }
+  throw new BridgeError("INVALID_PAYLOAD", `the attribute ${ATTRIBUTES.moreHeaders} is no JSON object of strings`);
+}
+
+/** Numbers as they are written, binary values in base64. */
+function textOf(received: Message, name: string): string | undefined {
+  const attribute = received.MessageAttributes?.[name];
+  if (attribute?.BinaryValue !== undefined) return Buffer.from(attribute.BinaryValue).toString("base64");
+  return attribute?.StringValue;
+}
+
+function timestamp(written: string | undefined): number | undefined {
+  if (written === undefined) return undefined;
+  const time = /^\d{4}-\d\d-\d\dT/.test(written) ? Date.parse(written) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new BridgeError(
+    "INVALID_PAYLOAD",
+    `the attribute ${ATTRIBUTES.expiresAt} is no time such as 2026-01-31T09:30:00Z`,
+  );
+}

@@ -1,0 +1,137 @@
+import { type Message, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import { BridgeError, type Clock, type Random } from "@bridge/ports";
+import { SYSTEM_ATTRIBUTES } from "../message/inbound-message.ts";
+import { sqsError } from "../sqs-error.ts";
+
+export interface PollsOptions {
+  readonly client: SQSClient;
+  readonly queueUrl: string;
+  readonly fifo: boolean;
+  /** Messages asked for by each request. */
+  readonly size: number;
+  readonly waitMs: number;
+  readonly visibilityMs: number;
+  /** Requests at a time. */
+  readonly limit: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onMessages: (messages: readonly Message[]) => void;
+  readonly onFailure: (error: BridgeError) => void;
+}
+
+/** An answer without messages that comes this early was no long poll. */
+const EARLY_MS = 500;
+const EARLY_IN_A_ROW = 3;
+const EARLY_PAUSE_MS = 250;
+
+/**
+ * Long polls of one queue. How many run at a time follows what they bring: one on an empty queue, twice as many after each
+ * that comes back full, one fewer after one that does not.
+ */
+export class Polls {
+  readonly #options: PollsOptions;
+  readonly #controller = new AbortController();
+  #wanted = 1;
+  #running = 0;
+  #made = 0;
+  #early = 0;
+  /** Of requests whose answers were lost: asked for under the same name, a FIFO queue gives the same answer again. */
+  readonly #unanswered: string[] = [];
+  #ended = Promise.withResolvers<void>();
+
+  constructor(options: PollsOptions) {
+    this.#options = options;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Requests that were made. */
+  get made(): number {
+    return this.#made;
+  }
+
+  /** Messages that running requests may bring. */
+  get requested(): number {
+    return this.#running * this.#options.size;
+  }
+
+  /** Asks for more, as long as all that may come has room. */
+  advance(room: number): void {
+    const { size } = this.#options;
+    while (this.#running < this.#wanted && room - this.requested >= size) void this.#poll();
+  }
+
+  /** After a failure: begins with one request again. */
+  calm(): void {
+    this.#wanted = 1;
+  }
+
+  /** Resolves when no request is under way. */
+  async whenEnded(): Promise<void> {
+    while (this.#running > 0) await this.#ended.promise;
+  }
+
+  /** Breaks off what is under way. What SQS hands out nevertheless comes again when its visibility timeout is over. */
+  abort(): void {
+    this.#controller.abort();
+  }
+
+  async #poll(): Promise<void> {
+    this.#running++;
+    const { clock, onFailure, onMessages } = this.#options;
+    const begun = clock.monotonic();
+    let messages: readonly Message[] = [];
+    try {
+      messages = await this.#receive();
+      this.#adapt(messages.length);
+      await this.#hesitate(messages.length, clock.monotonic() - begun);
+    } catch (thrown) {
+      if (!this.#controller.signal.aborted) onFailure(BridgeError.from(thrown));
+    } finally {
+      this.#running--;
+      this.#ended.resolve();
+      this.#ended = Promise.withResolvers();
+    }
+    onMessages(messages);
+  }
+
+  async #receive(): Promise<readonly Message[]> {
+    this.#made++;
+    const { client, queueUrl, fifo, size, waitMs, visibilityMs, random } = this.#options;
+    const attempt = fifo ? (this.#unanswered.pop() ?? random.id()) : undefined;
+    const command = new ReceiveMessageCommand({
+      QueueUrl: queueUrl,
+      MaxNumberOfMessages: size,
+      WaitTimeSeconds: waitMs / 1_000,
+      VisibilityTimeout: visibilityMs / 1_000,
+      MessageAttributeNames: ["All"],
+      MessageSystemAttributeNames: [...SYSTEM_ATTRIBUTES],
+      ReceiveRequestAttemptId: attempt,
+    });
+    try {
+      const { Messages } = await client.send(command, { abortSignal: this.#controller.signal });
+      return Messages ?? [];
+    } catch (thrown) {
+      const error = sqsError("nothing received from SQS", thrown);
+      const lost = error.code === "CONNECTION_LOST" || error.code === "TIMEOUT";
+      if (attempt !== undefined && lost) this.#unanswered.push(attempt);
+      throw error;
+    }
+  }
+
+  #adapt(count: number): void {
+    const { size, limit } = this.#options;
+    if (count === 0) this.#wanted = 1;
+    else if (count === size) this.#wanted = Math.min(this.#wanted * 2, limit);
+    else this.#wanted = Math.max(1, this.#wanted - 1);
+  }
+
+  /** A server that does not wait is not to be asked without a pause. */
+  async #hesitate(count: number, tookMs: number): Promise<void> {
+    this.#early = count === 0 && tookMs < EARLY_MS ? this.#early + 1 : 0;
+    if (this.#early < EARLY_IN_A_ROW) return;
+    await this.#options.clock.delay(EARLY_PAUSE_MS, this.#controller.signal).catch(() => {});
+  }
+}

@@ -1,0 +1,121 @@
+import type { BatchResultErrorEntry } from "@aws-sdk/client-sqs";
+import { BridgeError, type ErrorCode } from "@bridge/ports";
+
+/** What SQS calls it, and what the engine makes of it: the README's table. */
+const CODES: Readonly<Record<string, ErrorCode>> = {
+  QueueDoesNotExist: "DESTINATION_NOT_FOUND",
+  NonExistentQueue: "DESTINATION_NOT_FOUND",
+  QueueDeletedRecently: "DESTINATION_NOT_FOUND",
+  ResourceNotFoundException: "DESTINATION_NOT_FOUND",
+  InvalidAddress: "DESTINATION_NOT_FOUND",
+  AccessDenied: "FORBIDDEN",
+  AccessDeniedException: "FORBIDDEN",
+  KmsAccessDenied: "FORBIDDEN",
+  KmsInvalidKeyUsage: "FORBIDDEN",
+  KmsOptInRequired: "FORBIDDEN",
+  OptInRequired: "FORBIDDEN",
+  InvalidSecurity: "NOT_AUTHORIZED",
+  InvalidClientTokenId: "NOT_AUTHORIZED",
+  InvalidSignatureException: "NOT_AUTHORIZED",
+  SignatureDoesNotMatch: "NOT_AUTHORIZED",
+  UnrecognizedClientException: "NOT_AUTHORIZED",
+  MissingAuthenticationToken: "NOT_AUTHORIZED",
+  MissingAuthenticationTokenException: "NOT_AUTHORIZED",
+  IncompleteSignature: "NOT_AUTHORIZED",
+  // The SDK gets new credentials by itself, so the next attempt may do.
+  ExpiredToken: "UNAVAILABLE",
+  ExpiredTokenException: "UNAVAILABLE",
+  RequestExpired: "UNAVAILABLE",
+  // Somebody may switch the key on again.
+  KmsDisabled: "UNAVAILABLE",
+  KmsInvalidState: "UNAVAILABLE",
+  KmsNotFound: "UNAVAILABLE",
+  InternalError: "UNAVAILABLE",
+  InternalFailure: "UNAVAILABLE",
+  InternalServerError: "UNAVAILABLE",
+  ServiceUnavailable: "UNAVAILABLE",
+  ServiceUnavailableException: "UNAVAILABLE",
+  RequestThrottled: "THROTTLED",
+  KmsThrottled: "THROTTLED",
+  Throttling: "THROTTLED",
+  ThrottlingException: "THROTTLED",
+  ThrottledException: "THROTTLED",
+  RequestLimitExceeded: "THROTTLED",
+  TooManyRequestsException: "THROTTLED",
+  OverLimit: "THROTTLED",
+  RequestTimeout: "TIMEOUT",
+  RequestTimeoutException: "TIMEOUT",
+  TimeoutError: "TIMEOUT",
+  BatchRequestTooLong: "PAYLOAD_TOO_LARGE",
+  MessageTooLong: "PAYLOAD_TOO_LARGE",
+  InvalidMessageContents: "INVALID_PAYLOAD",
+  InvalidParameterValue: "INVALID_PAYLOAD",
+  InvalidParameterCombination: "INVALID_PAYLOAD",
+  InvalidAttributeName: "INVALID_PAYLOAD",
+  InvalidAttributeValue: "INVALID_PAYLOAD",
+  MissingParameter: "INVALID_PAYLOAD",
+  MissingRequiredParameterException: "INVALID_PAYLOAD",
+  ValidationException: "INVALID_PAYLOAD",
+  UnsupportedOperation: "REJECTED",
+};
+
+/** What a receipt handle that means nothing any more is called. */
+const HANDLE_GONE: ReadonlySet<string> = new Set([
+  "ReceiptHandleIsInvalid",
+  "MessageNotInflight",
+  "InvalidParameterValue",
+  "InvalidIdFormat",
+]);
+
+/** The code of a connection that could not be made, or broke. */
+const NETWORK = /^E(?:CONN|HOST|NET|PIPE|AI_|ADDR)|^ENOTFOUND$|^UND_/;
+
+interface SdkError {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+}
+
+/** A failed request, as the engine wants to know it. Goes by the error's name, never by its message. */
+export function sqsError(what: string, thrown: unknown): BridgeError {
+  if (BridgeError.is(thrown)) return thrown;
+  const { name, code, $metadata } = (thrown ?? {}) as SdkError;
+  const plain = plainName(String(name));
+  const network = typeof code === "string" && NETWORK.test(code);
+  // No request was made: there are no credentials right now.
+  if (plain === "CredentialsProviderError" || plain === "TokenProviderError") {
+    return new BridgeError("UNAVAILABLE", `${what}: ${plain}`, { cause: thrown, charged: false });
+  }
+  const found = CODES[plain] ?? (network ? "CONNECTION_LOST" : byStatus($metadata?.httpStatusCode));
+  // A connection that breaks while it is used is called a timeout by the library.
+  const broken = found === "TIMEOUT" && network ? "CONNECTION_LOST" : found;
+  const shown = network ? code : plain;
+  const said = broken === "INTERNAL" && thrown instanceof Error ? `${shown}: ${thrown.message}` : shown;
+  return new BridgeError(broken, `${what}: ${said}`, { cause: thrown });
+}
+
+/** A failed entry of a batch. */
+export function entryError(what: string, { Code }: BatchResultErrorEntry): BridgeError {
+  const plain = plainName(Code ?? "no code");
+  return new BridgeError(CODES[plain] ?? "REJECTED", `${what}: ${plain}`);
+}
+
+/** Whether a failed entry says that the message is not ours any more. */
+export function isHandleGone({ Code }: BatchResultErrorEntry): boolean {
+  return HANDLE_GONE.has(plainName(Code ?? ""));
+}
+
+/** Older names have a namespace before them. */
+function plainName(name: string): string {
+  return name.slice(Math.max(name.lastIndexOf("."), name.lastIndexOf("#")) + 1);
+}
+
+function byStatus(status: number | undefined): ErrorCode {
+  if (status === undefined) return "INTERNAL";
+  if (status === 429) return "THROTTLED";
+  if (status >= 500) return "UNAVAILABLE";
+  if (status === 401) return "NOT_AUTHORIZED";
+  if (status === 403) return "FORBIDDEN";
+  if (status === 404) return "DESTINATION_NOT_FOUND";
+  return status >= 400 ? "REJECTED" : "INTERNAL";
+}
