@@ -11,7 +11,7 @@ FROM ${BUILD_IMAGE} AS build
 ENV CI=true
 WORKDIR /src
 COPY . .
-RUN npx --yes pnpm@12.21.0 install --frozen-lockfile \
+RUN npx --yes pnpm@12.21.0 install --frozen-lockfile --filter bridge --filter "@bridge/reference..." \
  && npx --yes pnpm@12.21.0 --filter @bridge/reference run build
 
 FROM ${RUNTIME_IMAGE}

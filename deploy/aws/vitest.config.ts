@@ -3,6 +3,11 @@ import { base } from "@bridge/tooling/vitest";
 
 export default defineProject({
   ...base,
-  // The CDK's own validation takes seconds, so one test asks for it.
-  test: { ...base.test, isolate: false, env: { CDK_VALIDATION: "false" } },
+  test: {
+    ...base.test,
+    // The CDK is large: loaded once for all files.
+    isolate: false,
+    // Its own validation takes seconds, so one test asks for it.
+    env: { CDK_VALIDATION: "false" },
+  },
 });

@@ -9,12 +9,14 @@ export function bootstrapOf(deployment: Deployment, keys: Keys): Readonly<Record
   return {
     bridge_id: deployment.bridge_id,
     config_source: "dynamodb",
-    config_table_name: tableNameOf(deployment, "config"),
+    config_table: tableNameOf(deployment, "config"),
     admin_api_key_param: keys.admin,
     monitor_api_key_param: keys.monitor,
     admin_addr: `:${PORTS.admin}`,
     monitor_addr: `:${PORTS.monitor}`,
     metrics: "emf",
     metrics_namespace: NAMESPACE,
+    // Alarms look at each minute, over all instances: each has to have said something in it.
+    metrics_interval: "30s",
   };
 }

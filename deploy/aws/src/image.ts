@@ -1,4 +1,5 @@
-const DIGEST = /^[^\s@]+@sha256:[0-9a-f]{64}$/;
+/** Without a tag, which would say something else than the digest one day. */
+const PINNED = /^(?:[^\s@/]+\/)*[^\s@/:]+@sha256:[0-9a-f]{64}$/;
 const ECR = /^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/([^@:]+)/;
 
 /** An image by the digest of its content. */
@@ -13,9 +14,9 @@ export interface Image {
  * @throws Error saying what was given and how to find the digest
  */
 export function pinnedImage(written: unknown): Image {
-  if (typeof written !== "string" || !DIGEST.test(written)) {
+  if (typeof written !== "string" || !PINNED.test(written)) {
     throw new Error(
-      `image: expected NAME@sha256:… with 64 hex digits, not ${JSON.stringify(written)}: ` +
+      `image: expected NAME@sha256:… with 64 hex digits and without a tag, not ${JSON.stringify(written)}: ` +
         "`docker buildx imagetools inspect NAME:TAG` and the push itself print the digest",
     );
   }

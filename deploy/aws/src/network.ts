@@ -8,6 +8,7 @@ import {
   SecurityGroup,
   Vpc,
 } from "aws-cdk-lib/aws-ec2";
+import { Annotations } from "aws-cdk-lib/core";
 import type { Construct } from "constructs";
 import type { Deployment } from "./deployment.ts";
 
@@ -25,11 +26,13 @@ export function vpcOf(scope: Construct, { network }: Deployment): IVpc {
       restrictDefaultSecurityGroup: false,
     }) as IVpc;
   }
-  return Vpc.fromVpcAttributes(scope, "Vpc", {
+  const vpc = Vpc.fromVpcAttributes(scope, "Vpc", {
     vpcId: network.vpc_id,
     availabilityZones: [...network.availability_zones],
     privateSubnetIds: [...network.private_subnet_ids],
   });
+  Annotations.of(vpc).acknowledgeWarning("@aws-cdk/aws-ec2:noSubnetRouteTableId", "nothing is routed here");
+  return vpc;
 }
 
 /** Nobody may connect but the peers that are named, and tasks only to the ports that are. */

@@ -12,6 +12,8 @@ const QUEUE_ACTIONS = {
   send: ["SendMessage"],
 } as const;
 
+export const SECRET_ACTIONS = { parameter: "GetParameter", secret: "GetSecretValue" } as const;
+
 function allow(sid: string, actions: readonly string[], resources: readonly string[]): PolicyStatement {
   return new PolicyStatement({ sid, effect: Effect.ALLOW, actions: [...actions], resources: [...resources] });
 }
@@ -19,11 +21,17 @@ function allow(sid: string, actions: readonly string[], resources: readonly stri
 /** One statement for each table, and one for its indexes, which are only read. */
 export function tableStatements(stores: readonly Store[]): readonly PolicyStatement[] {
   return stores.flatMap(({ role, table, description }) => {
+    const { operations, queries } = STORES[role];
     const name = role.charAt(0).toUpperCase() + role.slice(1);
-    const actions = STORES[role].operations.map((operation) => `dynamodb:${operation}`);
+    const asked = queries === "table" ? [...operations, "Query"] : operations;
+    const onTable = allow(
+      `${name}Table`,
+      asked.map((operation) => `dynamodb:${operation}`),
+      [table.tableArn],
+    );
+    if (queries !== "indexes") return [onTable];
     const indexes = description.indexes.map((index) => `${table.tableArn}/index/${index.name}`);
-    const onTable = allow(`${name}Table`, actions, [table.tableArn]);
-    return indexes.length === 0 ? [onTable] : [onTable, allow(`${name}Indexes`, ["dynamodb:Query"], indexes)];
+    return [onTable, allow(`${name}Indexes`, ["dynamodb:Query"], indexes)];
   });
 }
 
@@ -47,8 +55,8 @@ export function secretStatements(
   const secrets = places.filter(isSecret);
   const parameters = places.filter((place) => !isSecret(place)).map((name) => parameterArn(scope, name));
   return [
-    ...(secrets.length > 0 ? [allow("ReadSecrets", ["secretsmanager:GetSecretValue"], secrets)] : []),
-    ...(parameters.length > 0 ? [allow("ReadParameters", ["ssm:GetParameter"], parameters)] : []),
+    ...(secrets.length > 0 ? [allow("ReadSecrets", [`secretsmanager:${SECRET_ACTIONS.secret}`], secrets)] : []),
+    ...(parameters.length > 0 ? [allow("ReadParameters", [`ssm:${SECRET_ACTIONS.parameter}`], parameters)] : []),
     ...(kmsKeyArns.length > 0 ? [decryption(scope, kmsKeyArns)] : []),
   ];
 }

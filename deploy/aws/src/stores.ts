@@ -1,4 +1,5 @@
 import { configTable } from "@bridge/config-dynamodb";
+import { dlqTable } from "@bridge/dlq-dynamodb";
 import { leaseTable } from "@bridge/lease-dynamodb";
 import type { TableDescription } from "@bridge/dynamodb-kit";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
@@ -7,7 +8,7 @@ import type { Deployment } from "./deployment.ts";
 import { tableOf } from "./tables.ts";
 
 /** What a table is for, in the words of the configuration. */
-export type StoreRole = "config" | "lease";
+export type StoreRole = "config" | "dlq" | "lease";
 
 export interface Store {
   readonly role: StoreRole;
@@ -17,17 +18,24 @@ export interface Store {
 
 interface Kind {
   readonly describe: (name: string) => TableDescription;
-  /** The operations that the store uses once its table is there; a test holds them against its sources. */
+  /** The operations that the store uses once its table is there, but for queries. A test holds them against its sources. */
   readonly operations: readonly string[];
+  readonly queries: "table" | "indexes" | "none";
 }
 
 /** Each store and its table, as the packages of the stores describe it. */
 export const STORES: Readonly<Record<StoreRole, Kind>> = {
   config: {
     describe: configTable,
-    operations: ["DescribeTable", "GetItem", "PutItem", "DeleteItem", "Query"],
+    operations: ["DescribeTable", "GetItem", "PutItem", "DeleteItem"],
+    queries: "table",
   },
-  lease: { describe: leaseTable, operations: ["DescribeTable", "GetItem", "PutItem"] },
+  dlq: {
+    describe: dlqTable,
+    operations: ["DescribeTable", "GetItem", "PutItem", "UpdateItem"],
+    queries: "indexes",
+  },
+  lease: { describe: leaseTable, operations: ["DescribeTable", "GetItem", "PutItem"], queries: "none" },
 };
 
 /** `bridge-plant-7-dlq`: what the configuration gives as `table_name`. */

@@ -10,7 +10,7 @@ import {
   OperatingSystemFamily,
 } from "aws-cdk-lib/aws-ecs";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
-import { Duration, RemovalPolicy, Size, Stack } from "aws-cdk-lib/core";
+import { Annotations, Duration, RemovalPolicy, Size, Stack } from "aws-cdk-lib/core";
 import type { Construct } from "constructs";
 import { type Deployment, STOP_MARGIN_SECONDS } from "./deployment.ts";
 import type { Image } from "./image.ts";
@@ -51,7 +51,7 @@ export function taskDefinitionOf(scope: Construct, options: TaskOptions): Fargat
 function addBridge(task: FargateTaskDefinition, { deployment, image, bootstrap }: TaskOptions): void {
   const linuxParameters = new LinuxParameters(task, "Linux");
   linuxParameters.dropCapabilities(Capability.ALL);
-  task.addContainer("bridge", {
+  const container = task.addContainer("bridge", {
     image: ContainerImage.fromRegistry(image.name),
     user: USER,
     readonlyRootFilesystem: true,
@@ -79,6 +79,8 @@ function addBridge(task: FargateTaskDefinition, { deployment, image, bootstrap }
       maxBufferSize: Size.mebibytes(25),
     }),
   });
+  const permitted = "the execution role may pull from the image's own repository";
+  Annotations.of(container).acknowledgeWarning("@aws-cdk/aws-ecs:ecrImageRequiresPolicy", permitted);
 }
 
 /** Log, audit and metrics: all of them are lines of the process. */

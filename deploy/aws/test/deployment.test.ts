@@ -48,8 +48,8 @@ describe("the deployment file", () => {
 
 describe("the image", () => {
   test("is named by its digest", () => {
-    expect(pinnedImage(`registry.example/team/bridge:1.2@${DIGEST}`)).toEqual({
-      name: `registry.example/team/bridge:1.2@${DIGEST}`,
+    expect(pinnedImage(`registry.example:5000/team/bridge@${DIGEST}`)).toEqual({
+      name: `registry.example:5000/team/bridge@${DIGEST}`,
     });
     expect(pinnedImage(`111122223333.dkr.ecr.eu-west-1.amazonaws.com/team/bridge@${DIGEST}`).ecr).toEqual({
       account: "111122223333",
@@ -58,10 +58,16 @@ describe("the image", () => {
     });
   });
 
-  test.each([undefined, "", "bridge", "bridge:latest", "bridge@sha256:abc", DIGEST, `a b@${DIGEST}`])(
-    "is refused as %j, with the remedy",
-    (written) => {
-      expect(() => pinnedImage(written)).toThrow(/^image: expected NAME@sha256:…/);
-    },
-  );
+  test.each([
+    undefined,
+    "",
+    "bridge",
+    "bridge:latest",
+    "bridge@sha256:abc",
+    DIGEST,
+    `bridge:1.2@${DIGEST}`,
+    `a b@${DIGEST}`,
+  ])("is refused as %j, with the remedy", (written) => {
+    expect(() => pinnedImage(written)).toThrow(/^image: expected NAME@sha256:…/);
+  });
 });

@@ -1,18 +1,6 @@
-import { globSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { STORES, type StoreRole } from "../src/stores.ts";
 import { readable } from "./support/readable.ts";
 import { DIGEST, synthesized, type Synthesized } from "./support/synthesized.ts";
-
-const PACKAGES = fileURLToPath(new URL("../../../packages", import.meta.url));
-
-/** What functions of the kit ask for on behalf of a store. */
-const BY_KIT = [
-  ["openTable", "DescribeTable"],
-  ["readBatch", "BatchGetItem"],
-  ["writeBatch", "BatchWriteItem"],
-] as const;
 
 /** What a role is permitted, whole, by the words of its description. */
 function statementsOf(stack: Synthesized, description: string): readonly unknown[] {
@@ -49,6 +37,12 @@ describe("the bridge may", () => {
         ["dynamodb:DescribeTable", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:DeleteItem", "dynamodb:Query"],
         "<Tableconfig.Arn>",
       ),
+      allow(
+        "DlqTable",
+        ["dynamodb:DescribeTable", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
+        "<Tabledlq.Arn>",
+      ),
+      allow("DlqIndexes", "dynamodb:Query", ["<Tabledlq.Arn>/index/by_category", "<Tabledlq.Arn>/index/by_route"]),
       allow("LeaseTable", ["dynamodb:DescribeTable", "dynamodb:GetItem", "dynamodb:PutItem"], "<Tablelease.Arn>"),
       allow(
         "ReceiveMessages",
@@ -71,17 +65,6 @@ describe("the bridge may", () => {
         },
       },
     ]);
-  });
-
-  test.each(Object.keys(STORES) as StoreRole[])("ask of the table %s what its store's sources ask", (role) => {
-    const sources = globSync(`${PACKAGES}/${role}-dynamodb/src/*.ts`).map((file) => readFileSync(file, "utf8"));
-    const asked = new Set<string>(
-      BY_KIT.filter(([name]) => sources.some((text) => text.includes(`${name}(`))).map(([, op]) => op),
-    );
-    for (const text of sources) {
-      for (const [, operation = ""] of text.matchAll(/new (\w+)Command\(/g)) asked.add(operation);
-    }
-    expect([...STORES[role].operations].toSorted()).toEqual([...asked].toSorted());
   });
 });
 

@@ -1,10 +1,11 @@
-import { CreateTableCommand, type CreateTableInput } from "@aws-sdk/client-dynamodb";
+import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
 import { createTable, DynamoClient } from "@bridge/dynamodb-kit";
 import { systemClock, systemRandom } from "@bridge/ports";
 import { testDynamo } from "@bridge/tooling/test-dynamodb";
 import { describe, expect, test } from "vitest";
 import { STORES, type StoreRole } from "../src/stores.ts";
 import { synthesized } from "./support/synthesized.ts";
+import { creationOf } from "./support/table-input.ts";
 
 const stack = synthesized();
 const { signal } = new AbortController();
@@ -18,10 +19,7 @@ describe("the tables", () => {
     const description = STORES[role].describe(name);
     await using dynamo = await testDynamo();
     await using client = new DynamoClient({ clock: systemClock, random: systemRandom(), sdk: dynamo.sdk });
-    const { TableName, AttributeDefinitions, KeySchema, BillingMode, GlobalSecondaryIndexes } =
-      table as unknown as CreateTableInput;
-    const made = { TableName, AttributeDefinitions, KeySchema, BillingMode, GlobalSecondaryIndexes };
-    await client.send(new CreateTableCommand(made), signal);
+    await client.send(new CreateTableCommand(creationOf(stack, name)), signal);
     // Refuses a table of another form.
     expect(await createTable(description, client, systemClock, signal)).toMatchObject({ table: "present" });
     expect(table?.["TimeToLiveSpecification"]).toEqual(
