@@ -3,7 +3,7 @@ export { emptyConfig } from "./empty-config.ts";
 export type * from "./model.ts";
 export { ConfigError, formatPath, formatProblem, type Path, type Problem } from "./problem.ts";
 export { configJsonSchema } from "./published/json-schema.ts";
-export { configReference } from "./published/reference-page.ts";
+export { adapterReference, configReference } from "./published/reference-page.ts";
 export {
   type ReferenceReaders,
   type ReferenceSources,

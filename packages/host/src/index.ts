@@ -1,3 +1,4 @@
+export { apiKeys } from "./api-keys.ts";
 export { type Companion } from "./companion.ts";
 export {
   type CheckedConfig,

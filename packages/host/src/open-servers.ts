@@ -73,7 +73,7 @@ export async function openServers({
   });
   const monitor = await bind("monitor", http?.monitorAddr ?? USUAL_ADDRESS.monitor, monitorApp);
   if (keys.admin === undefined) {
-    seams.logger.warn("no admin server: set BRIDGE_ADMIN_API_KEY, or http.admin_api_key in the configuration");
+    seams.logger.warn("no admin server: there is no key that would open it, such as BRIDGE_ADMIN_API_KEY");
     return { monitor, admin: undefined, stats };
   }
   try {

@@ -40,7 +40,7 @@ export function watchProcess(host: HostProcess, logger: () => Logger): ProcessWa
   host.on("SIGTERM", onEnd);
   host.on("SIGHUP", onReload);
   host.on("uncaughtException", onUncaught);
-  host.stderr.on("error", ignoreLostReader);
+  for (const stream of [host.stdout, host.stderr]) stream.on("error", ignoreLostReader);
   return {
     asked: promise,
     onReload(handler) {
@@ -53,10 +53,10 @@ export function watchProcess(host: HostProcess, logger: () => Logger): ProcessWa
       host.off("SIGTERM", onEnd);
       host.off("SIGHUP", onReload);
       host.off("uncaughtException", onUncaught);
-      host.stderr.off("error", ignoreLostReader);
+      for (const stream of [host.stdout, host.stderr]) stream.off("error", ignoreLostReader);
     },
   };
 }
 
-/** Nobody reading the log is no reason to stop carrying messages. */
+/** Nobody reading the log or the metrics is no reason to stop carrying messages. */
 function ignoreLostReader(): void {}

@@ -27,6 +27,11 @@ export function configReference(registry: Registry): string {
   return [INTRODUCTION, ...blocks, ...pluginSections(registry)].join("\n");
 }
 
+/** The part of it on the options of the plugins, for a page of one's own. */
+export function adapterReference(registry: Registry): string {
+  return pluginSections(registry).join("\n");
+}
+
 function pluginSections({ transports, stores, processors }: Registry): readonly string[] {
   const sections: string[] = [];
   for (const [type, { session, receiver, sender }] of transports) {

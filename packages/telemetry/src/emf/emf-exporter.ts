@@ -32,11 +32,14 @@ export class EmfExporter {
     this.#running = this.#run();
   }
 
-  /** Tells what has been counted since the last time. Rejects when that cannot be written, or with the signal's reason. */
+  /**
+   * Tells what has been counted since the last time; not the gauges, which are those of a bridge that has been told to
+   * end. Rejects when that cannot be written, or with the signal's reason.
+   */
   async stop(signal: AbortSignal): Promise<void> {
     this.#over.abort();
     await orAborted(
-      this.#running.then(() => this.#tell()),
+      this.#running.then(() => this.#tell(({ type }) => type === "counter")),
       signal,
     );
   }
@@ -55,9 +58,9 @@ export class EmfExporter {
     }
   }
 
-  async #tell(): Promise<void> {
+  async #tell(what: (family: Family) => boolean = () => true): Promise<void> {
     const { read, write, clock } = this.#options;
-    const lines = this.#lines.next(await read(), clock.now());
+    const lines = this.#lines.next((await read()).filter(what), clock.now());
     if (lines.length > 0) await write(`${lines.join("\n")}\n`);
     this.#lines.told();
   }

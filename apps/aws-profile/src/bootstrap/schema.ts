@@ -1,0 +1,69 @@
+import { corsOrigins, id, listenAddress, optionalId, positiveDuration } from "@bridge/config/documents";
+import { tableName } from "@bridge/dynamodb-kit";
+import { describe } from "@bridge/ports/options";
+import * as v from "valibot";
+
+const text = () => v.optional(v.string("expected a string"), "");
+
+function secretName() {
+  return v.pipe(
+    text(),
+    v.check(
+      (name) => !/\s/.test(name),
+      "expected the name of an SSM parameter, such as /bridge/admin-key, or the ARN of a Secrets Manager secret",
+    ),
+  );
+}
+
+function namespace() {
+  return v.pipe(
+    v.optional(v.string("expected a string"), "Bridge"),
+    v.regex(/^(?!AWS\/)[\w./#:-]{1,255}$/, "a namespace has 1 to 255 letters, digits and ./#:_- and is none of AWS"),
+  );
+}
+
+/** What an instance is started with: who it is, where its configuration and its keys are, and where it listens. */
+export const bootstrapSchema = v.strictObject({
+  bridge_id: describe(id(), "Names the bridge: all of its instances have the same. Counts for `bridge.id`."),
+  instance_id: describe(
+    optionalId(),
+    "Names this instance. Counts for `bridge.instance_id`. Default: what stands there, else the id and something random.",
+  ),
+  config_source: describe(
+    v.picklist(["file", "dynamodb"]),
+    "Where the configuration is: in a file, or in a DynamoDB table that all instances share.",
+  ),
+  config_file_path: describe(text(), "With `file`: the configuration, YAML or JSON. It need not be there yet."),
+  config_table: describe(
+    v.optional(v.union([v.literal(""), tableName()]), ""),
+    "With `dynamodb`: the table; the configuration is the one of `bridge_id`, which need not be there yet.",
+  ),
+  poll_interval: describe(
+    v.optional(positiveDuration(), "30s"),
+    "How often the keys, and a configuration in a table, are read again. Counts for `config_watch.poll_interval` there.",
+  ),
+  admin_api_key_param: describe(
+    secretName(),
+    "What holds the key of the admin server: the name of an SSM parameter, or the ARN of a Secrets Manager secret. Empty: BRIDGE_ADMIN_API_KEY holds it.",
+  ),
+  monitor_api_key_param: describe(
+    secretName(),
+    "The same for the key of the monitor server. Empty: BRIDGE_MONITOR_API_KEY. The admin key opens it too.",
+  ),
+  admin_addr: describe(v.optional(listenAddress(), ":8080"), "Where the admin server listens. Needs an admin key."),
+  monitor_addr: describe(v.optional(listenAddress(), ":8081"), "Where the monitor server listens."),
+  cors_origins: describe(
+    v.optional(corsOrigins(), ""),
+    "The origins whose web pages may call the servers, separated by commas. `*` is not allowed.",
+  ),
+  tls_cert_file: describe(text(), "The certificate chain of both servers, a PEM file. Needs tls_key_file."),
+  tls_key_file: describe(text(), "The private key of the certificate, a PEM file. Needs tls_cert_file."),
+  metrics: describe(
+    v.optional(v.picklist(["emf", "none"]), "emf"),
+    "Whether metrics are written to standard output, in the embedded metric format of CloudWatch.",
+  ),
+  metrics_namespace: describe(namespace(), "With `emf`: the namespace of the metrics."),
+  metrics_interval: describe(v.optional(positiveDuration(), "60s"), "With `emf`: how often they are written."),
+});
+
+export type BootstrapDocument = v.InferOutput<typeof bootstrapSchema>;

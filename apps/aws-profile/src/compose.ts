@@ -1,0 +1,39 @@
+import type { Plugins, StoreRole } from "@bridge/config";
+import { dlqTable, dynamodbDlqPlugin } from "@bridge/dlq-dynamodb";
+import { fileDlqPlugin } from "@bridge/dlq-file";
+import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import type { TableDescription } from "@bridge/dynamodb-kit";
+import { dynamodbLeasePlugin, leaseTable } from "@bridge/lease-dynamodb";
+import { memoryLeasePlugin } from "@bridge/lease-memory";
+import { fileOutboxPlugin } from "@bridge/outbox-file";
+import { memoryOutboxPlugin } from "@bridge/outbox-memory";
+import { circuitBreakerPlugin, filterPlugin, schemaPlugin, transformPlugin } from "@bridge/processors";
+import { httpTransport } from "@bridge/transport-http";
+import { memoryTransport } from "@bridge/transport-memory";
+import { mqttTransport } from "@bridge/transport-mqtt";
+
+/** What this binary is made of; the only place that knows an adapter by name. */
+export function plugins(): Plugins {
+  const aws = awsPlugins();
+  return {
+    transports: [mqttTransport, httpTransport(), memoryTransport()],
+    dlqStores: [...aws.dlqStores, fileDlqPlugin, memoryDlqPlugin],
+    outboxStores: [fileOutboxPlugin, memoryOutboxPlugin],
+    leaseStores: [...aws.leaseStores, memoryLeasePlugin],
+    processors: [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin],
+  };
+}
+
+/** Those that the reference binary does not have. */
+export function awsPlugins() {
+  return {
+    dlqStores: [dynamodbDlqPlugin],
+    leaseStores: [dynamodbLeasePlugin],
+  } satisfies Plugins;
+}
+
+/** The tables of the stores of type `dynamodb`, by their role and name. */
+export const TABLES: Partial<Readonly<Record<StoreRole, (name: string) => TableDescription>>> = {
+  dlq: dlqTable,
+  lease: leaseTable,
+};

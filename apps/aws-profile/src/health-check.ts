@@ -1,0 +1,49 @@
+import { get as getHttp } from "node:http";
+import { get as getHttps } from "node:https";
+import type { Ending, HostProcess } from "@bridge/host";
+import type { Bootstrap } from "./bootstrap/bootstrap.ts";
+
+/** Below the 5 s that container platforms commonly give a health check. */
+const TIMEOUT_MS = 4_000;
+const PATH = "/api/v1/monitor/live";
+const EVERYWHERE = new Set(["", "0.0.0.0", "[::]"]);
+
+/**
+ * Asks the bridge of this host whether it is alive (`-healthcheck`), within 4 s: it is when `/live` answers 200
+ * (spec 3.4). A certificate is taken as it is: the probe goes to a process of its own host, and tells it nothing.
+ */
+export async function healthCheck({ listeners }: Bootstrap, host: HostProcess): Promise<Ending> {
+  const url = liveUrl(listeners);
+  try {
+    const status = await statusOf(url);
+    if (status === 200) return "answered";
+    host.stderr.write(`${url} answers ${status}\n`);
+  } catch (error) {
+    host.stderr.write(`${url} does not answer: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
+  return "not_alive";
+}
+
+function liveUrl({ monitorAddr, tlsCertFile }: Bootstrap["listeners"]): string {
+  const at = monitorAddr.lastIndexOf(":");
+  const written = monitorAddr.slice(0, at);
+  const name = EVERYWHERE.has(written) ? "127.0.0.1" : written;
+  return `${tlsCertFile === "" ? "http" : "https"}://${name}:${monitorAddr.slice(at + 1)}${PATH}`;
+}
+
+function statusOf(url: string): Promise<number | undefined> {
+  const options = {
+    agent: false,
+
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    rejectUnauthorized: false,
+  };
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+  const request = url.startsWith("https:") ? getHttps(url, options) : getHttp(url, options);
+  request.on("error", reject);
+  request.on("response", (response) => {
+    response.resume();
+    resolve(response.statusCode);
+  });
+  return promise;
+}

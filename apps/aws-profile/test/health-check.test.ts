@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:net";
+import type { AddressInfo } from "node:net";
+import { DatabaseSync } from "node:sqlite";
+import { rmSync } from "node:fs";
+import { certificates } from "@bridge/tooling/certificates";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { INSIDE, Site } from "./support/site.ts";
+
+let site: Site;
+beforeAll(async () => {
+  site = await Site.open();
+  site.write("bridge.yaml", INSIDE);
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+async function listening(server: Server = createServer()): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+/** A port that nobody listened on a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await listening(server);
+  await once(server.close(), "close");
+  return port;
+}
+
+async function probed(bootstrap: Readonly<Record<string, unknown>>) {
+  await using probe = site.run(bootstrap, ["-healthcheck"]);
+  const code = await probe.ended;
+  expect(probe.stdout).toBe("");
+  return { code, stderr: probe.stderr };
+}
+
+describe("spec 3.4: -healthcheck", () => {
+  test("1 before there is a process and while it starts, 0 while it runs, 1 when it is gone", async () => {
+    const bootstrap = site.bootstrap({ monitor_addr: `:${await freePort()}` });
+    expect(await probed(bootstrap)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("ECONNREFUSED") as string,
+    });
+    site.secrets.outage = { kind: "silence" };
+    await using instance = site.run(bootstrap);
+    expect((await probed(bootstrap)).code).toBe(1);
+    site.secrets.outage = undefined;
+    await instance.logged("bridge started");
+    expect(await probed(bootstrap)).toEqual({ code: 0, stderr: "" });
+    instance.kill("SIGTERM");
+    await instance.ended;
+    expect((await probed(bootstrap)).code).toBe(1);
+  });
+
+  test("asks by TLS where the servers do, whoever signed the certificate", async () => {
+    using made = certificates("server");
+    const tls = { tls_cert_file: made.path("server.crt"), tls_key_file: made.path("server.key") };
+    const bootstrap = site.bootstrap({ monitor_addr: `127.0.0.1:${await freePort()}`, ...tls });
+    await using instance = site.run(bootstrap);
+    await instance.logged("bridge started");
+    expect(await instance.url("monitor")).toMatch(/^https:/);
+    expect(await probed(bootstrap)).toEqual({ code: 0, stderr: "" });
+  });
+
+  test("1 when the bridge is beyond recovery, while it tells so", async () => {
+    const foreign = (name: string): void => {
+      for (const suffix of ["", "-wal", "-shm"]) rmSync(`${site.path}/${name}${suffix}`, { force: true });
+      const database = new DatabaseSync(`${site.path}/${name}`);
+      database.exec("pragma application_id = 7; create table theirs (x)");
+      database.close();
+    };
+    const document = (dlq: string): string =>
+      `${INSIDE.replace("{id: test}", "{id: test, terminal_linger: 1h}")}\nstores: {dlq: {type: file, options: {path: ${dlq}}}}\n`;
+    const path = site.write("terminal.yaml", document("first.db"));
+    const bootstrap = site.bootstrap({ config_file_path: path, monitor_addr: `127.0.0.1:${await freePort()}` });
+    await using instance = site.run(bootstrap);
+    await instance.logged("bridge started");
+    // Neither the new configuration nor the former one can be started: both have the file of another program now.
+    foreign("first.db");
+    foreign("second.db");
+    site.write("terminal.yaml", document("second.db"));
+    await instance.logged("the bridge is beyond recovery: a new process has to take over");
+    expect(await probed(bootstrap)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/answers 503\n$/) as string,
+    });
+    instance.kill("SIGTERM");
+    expect(await instance.ended).toBe(1);
+  });
+
+  test("1 within 4 s when something listens that says nothing", async () => {
+    const silent = createServer();
+    const port = await listening(silent);
+    const began = performance.now();
+    expect((await probed(site.bootstrap({ monitor_addr: `127.0.0.1:${port}` }))).code).toBe(1);
+    // The start of a process on a busy machine included.
+    expect(performance.now() - began).toBeLessThan(20_000);
+    silent.close();
+  });
+
+  test("1 when the bootstrap document is not usable", async () => {
+    expect(await probed({})).toMatchObject({ code: 1, stderr: expect.stringContaining("bridge_id") as string });
+  });
+});

@@ -1,0 +1,12 @@
+import { fileURLToPath } from "node:url";
+import { defineProject } from "vitest/config";
+import { base } from "@bridge/tooling/vitest";
+
+export default defineProject({
+  ...base,
+  test: {
+    ...base.test,
+    globalSetup: fileURLToPath(import.meta.resolve("@bridge/tooling/built-bridge")),
+    testTimeout: 60_000,
+  },
+});

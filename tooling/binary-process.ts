@@ -1,0 +1,88 @@
+/** Runs a built binary as its operators do: from its command line to its exit code. @module */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+
+export interface RunOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
+
+type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly msg: string };
+
+const PATIENCE_MS = 30_000;
+
+/** A process of a binary; disposing it leaves none behind. */
+export class BinaryProcess implements AsyncDisposable {
+  stdout = "";
+  stderr = "";
+  /** The exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  readonly #child: ChildProcess;
+  readonly #waiting = new Set<() => void>();
+  #over = false;
+
+  constructor(file: string, args: readonly string[], { cwd, env = {} }: RunOptions) {
+    const child = spawn(process.execPath, [file, ...args], {
+      cwd,
+      env: { ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#child = child;
+    child.stdout.setEncoding("utf8").on("data", (text: string) => this.#read(() => (this.stdout += text)));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => this.#read(() => (this.stderr += text)));
+    this.ended = once(child, "close").then(([code, signal]) => {
+      this.#read(() => (this.#over = true));
+      return (code ?? signal) as number | NodeJS.Signals;
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** The lines of the log so far. */
+  get log(): readonly LogLine[] {
+    return this.stderr
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as LogLine);
+  }
+
+  /** The first line of the log with this sentence. Rejects when the process ends without it. */
+  async logged(msg: string): Promise<LogLine> {
+    const deadline = AbortSignal.timeout(PATIENCE_MS);
+    for (;;) {
+      const line = this.log.find((each) => each.msg === msg);
+      if (line !== undefined) return line;
+      if (this.#over || deadline.aborted) throw new Error(`"${msg}" was not logged:\n${this.stderr}`);
+      await this.#news(deadline);
+    }
+  }
+
+  /** Where a server listens, as the log says. */
+  async url(server: "admin" | "monitor"): Promise<string> {
+    return String((await this.logged(`${server} server listens`))["url"]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.ended;
+  }
+
+  #read(take: () => void): void {
+    take();
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+
+  #news(deadline: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.add(resolve);
+      deadline.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+}
