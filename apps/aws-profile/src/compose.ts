@@ -11,12 +11,13 @@ import { circuitBreakerPlugin, filterPlugin, schemaPlugin, transformPlugin } fro
 import { httpTransport } from "@bridge/transport-http";
 import { memoryTransport } from "@bridge/transport-memory";
 import { mqttTransport } from "@bridge/transport-mqtt";
+import { sqsTransport } from "@bridge/transport-sqs";
 
 /** What this binary is made of; the only place that knows an adapter by name. */
 export function plugins(): Plugins {
   const aws = awsPlugins();
   return {
-    transports: [mqttTransport, httpTransport(), memoryTransport()],
+    transports: [...aws.transports, mqttTransport, httpTransport(), memoryTransport()],
     dlqStores: [...aws.dlqStores, fileDlqPlugin, memoryDlqPlugin],
     outboxStores: [fileOutboxPlugin, memoryOutboxPlugin],
     leaseStores: [...aws.leaseStores, memoryLeasePlugin],
@@ -27,6 +28,7 @@ export function plugins(): Plugins {
 /** Those that the reference binary does not have. */
 export function awsPlugins() {
   return {
+    transports: [sqsTransport()],
     dlqStores: [dynamodbDlqPlugin],
     leaseStores: [dynamodbLeasePlugin],
   } satisfies Plugins;
