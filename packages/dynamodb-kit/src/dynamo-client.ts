@@ -9,6 +9,7 @@ import {
 import { BridgeError, type Clock, orAborted, type Random, type StoreHealth } from "@bridge/ports";
 import { addConsumption, type Consumed } from "./consumption.ts";
 import { failureOf, isConditionFailed, NoAnswer } from "./failure.ts";
+import { FaultWatch } from "./fault-watch.ts";
 import { LinkedAbort } from "./linked-abort.ts";
 import { retryDelay } from "./retry-delay.ts";
 import { Slots } from "./slots.ts";
@@ -41,6 +42,11 @@ export interface DynamoOptions {
   readonly callTimeoutMs?: number | undefined;
   /** How long one try may take, in milliseconds. Default: 3 s. */
   readonly tryTimeoutMs?: number | undefined;
+  /**
+   * A harmless request, sent every 10 s while the last call has failed: a store that nobody uses tells that way when the
+   * service is back. Default: nothing is sent.
+   */
+  readonly probe?: ((client: DynamoClient, signal: AbortSignal) => Promise<unknown>) | undefined;
   /** Is told what each answered request has consumed. */
   readonly onConsumed?: ((consumed: Consumed) => void) | undefined;
   /** For the SDK's client, such as credentials. Default: region, endpoint and credentials as the SDK finds them. */
@@ -68,11 +74,13 @@ export class DynamoClient implements AsyncDisposable {
   readonly #options: DynamoOptions;
   readonly #slots = new Slots(REQUESTS);
   readonly #calls = new Set<LinkedAbort>();
-  #closed = false;
-  #fault: string | undefined;
+  readonly #over = new AbortController();
+  readonly #faults: FaultWatch;
 
   constructor(options: DynamoOptions) {
+    const { clock, probe } = options;
     this.#options = options;
+    this.#faults = new FaultWatch(clock, probe && ((signal) => probe(this, signal)), this.#over.signal);
     this.#sdk = new DynamoDBClient({
       // Tries are counted and timed here, once, under the caller's signal and the injected clock.
       maxAttempts: 1,
@@ -113,36 +121,40 @@ export class DynamoClient implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<Conditional<Output>> {
     signal.throwIfAborted();
-    if (this.#closed) throw closed();
+    this.#over.signal.throwIfAborted();
     using call = new LinkedAbort(signal);
     this.#calls.add(call);
+    let failed: BridgeError | undefined;
     try {
-      const result = await this.#sendIf(command, call.signal);
-      this.#fault = undefined;
+      const result = await this.#sendIf(command, call.signal, (error) => (failed = error));
+      this.#faults.succeeded();
       return result;
     } catch (error) {
-      if (BridgeError.is(error) && !call.signal.aborted) this.#fault = error.message;
+      // Also when the caller gave up: it did because of that. A call without a failed try says nothing.
+      if (failed !== undefined) this.#faults.failed(failed);
       throw error;
     } finally {
       this.#calls.delete(call);
     }
   }
 
-  /** The fault that the last call ended with, unless one has succeeded since. */
+  /** Why the last call failed, or its last try before it was given up; nothing once a call has succeeded. */
   health(): StoreHealth {
-    return { ...(this.#fault !== undefined && { fault: this.#fault }), setAside: [] };
+    return this.#faults.health();
   }
 
   /** Ends what is under way, as `UNAVAILABLE`. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
-    for (const call of this.#calls) call.abort(closed());
+    if (this.#over.signal.aborted) return;
+    this.#over.abort(new BridgeError("UNAVAILABLE", "the store is closed", { charged: false }));
+    for (const call of this.#calls) call.abort(this.#over.signal.reason as BridgeError);
     this.#sdk.destroy();
   }
 
   async #sendIf<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
     command: Command<Input, Output>,
     signal: AbortSignal,
+    onFailure: (error: BridgeError) => void,
   ): Promise<Conditional<Output>> {
     const { clock, random, callTimeoutMs = CALL_TIMEOUT_MS } = this.#options;
     const endsAt = clock.monotonic() + callTimeoutMs;
@@ -154,6 +166,7 @@ export class DynamoClient implements AsyncDisposable {
         signal.throwIfAborted();
         if (isConditionFailed(thrown)) return { made: false, unsure };
         const failure = failureOf(thrown, nameOf(command));
+        onFailure(failure.error);
         unsure ||= failure.unsure;
         const delayMs = retryDelay(tries, random);
         if (!failure.again || clock.monotonic() + delayMs >= endsAt) throw failure.error;
@@ -183,13 +196,10 @@ export class DynamoClient implements AsyncDisposable {
   }
 }
 
-function closed(): BridgeError {
-  return new BridgeError("UNAVAILABLE", "the store is closed", { charged: false });
-}
-
-/** `PutItem on table t`; a request on several tables or none: `ListTables`. */
+/** `PutItem on table t`; of a request on several tables or none, such as a batch, the operation alone. */
 function nameOf(command: { readonly input: ServiceInputTypes }): string {
-  const operation = command.constructor.name.replace(/^_+|Command$/g, "");
+  // Bundlers add underscores and numbers to names of classes.
+  const operation = command.constructor.name.replace(/^_+|Command\d*$/g, "");
   const { input } = command;
   const table = "TableName" in input ? input.TableName : undefined;
   return table === undefined ? operation : `${operation} on table ${table}`;

@@ -1,7 +1,8 @@
+import { type AttributeValue, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { BridgeError, deadline, type Logger } from "@bridge/ports";
 import { describeTable, requireLike } from "./describe-table.ts";
 import { DynamoClient, type DynamoOptions } from "./dynamo-client.ts";
-import type { TableDescription } from "./table-description.ts";
+import type { KeyAttribute, TableDescription } from "./table-description.ts";
 
 /** Starting does not wait longer for a service that does not answer. */
 const CHECK_TIMEOUT_MS = 5_000;
@@ -19,7 +20,10 @@ export async function openTable(
   signal: AbortSignal,
 ): Promise<DynamoClient> {
   signal.throwIfAborted();
-  const client = new DynamoClient(options);
+  const client = new DynamoClient({
+    ...options,
+    probe: (probed, ended) => probed.send(readOfNothing(description), ended),
+  });
   try {
     await client.requireRegion();
     await check(description, client, options.logger, signal);
@@ -50,4 +54,18 @@ async function check(
       error: error.message,
     });
   }
+}
+
+/** Of a key that no item has. */
+function readOfNothing({ name, key }: TableDescription): GetItemCommand {
+  const attributes = [key.partition, ...(key.sort === undefined ? [] : [key.sort])];
+  return new GetItemCommand({
+    TableName: name,
+    Key: Object.fromEntries(attributes.map((one) => [one.name, noValue(one)])),
+  });
+}
+
+function noValue({ type }: KeyAttribute): AttributeValue {
+  if (type === "N") return { N: "-1" };
+  return type === "S" ? { S: "\u0000bridge-probe" } : { B: Uint8Array.of(0) };
 }

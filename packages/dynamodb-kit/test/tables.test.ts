@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { DescribeTableCommand } from "@aws-sdk/client-dynamodb";
+import { patientClock } from "@bridge/conformance";
 import { BridgeError, type LogFields, silentLogger, systemClock } from "@bridge/ports";
 import { testDynamo, type TestDynamo } from "@bridge/tooling/test-dynamodb";
 import { safeParse } from "valibot";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTable, openTable, type TableDescription, tableName } from "../src/index.ts";
 import { clientOf, notesTable, optionsOf } from "./support/notes.ts";
 
@@ -14,6 +15,7 @@ beforeAll(async () => {
   dynamo = await testDynamo();
 });
 afterAll(() => dynamo[Symbol.asyncDispose]());
+beforeEach(() => dynamo.reset());
 
 async function create(description: TableDescription) {
   await using client = clientOf(dynamo);
@@ -53,7 +55,6 @@ test("a lost answer to its making is no error", async () => {
 });
 
 test("it is used when it and its indexes are ready, not before", async () => {
-  dynamo.reset();
   const { ttlAttribute: _, ...description } = notesTable("slow");
   dynamo.inject("DescribeTable", { error: "ResourceNotFoundException" }, 2);
   expect(await create(description)).toEqual({ table: "created", ttl: "none" });
@@ -105,6 +106,23 @@ test("a store opens although the service is away, or does not let its table be l
   }
 });
 
+test("a store that nobody uses tells when the service is back", async () => {
+  // What is waited for between two looks takes no time here.
+  const delay: typeof patientClock.delay = (ms, ended) => patientClock.delay(ms === 10_000 ? 0 : ms, ended);
+  const description: TableDescription = {
+    name: "looked-at",
+    key: { partition: { name: "group", type: "N" }, sort: { name: "id", type: "B" } },
+    indexes: [],
+  };
+  await create(description);
+  const options = { ...optionsOf(dynamo), clock: { ...patientClock, delay } };
+  dynamo.inject("DescribeTable", { error: "AccessDeniedException" });
+  dynamo.inject("GetItem", { error: "AccessDeniedException" }, 3);
+  await using client = await openTable(description, options, signal);
+  await expect.poll(() => client.health(), { timeout: 30_000 }).toEqual({ setAside: [] });
+  expect(dynamo.operations.filter((operation) => operation === "GetItem")).toHaveLength(4);
+});
+
 test("an aborted opening rejects with the reason and leaves nothing open", async () => {
   const reason = new Error("given up");
   await assert.rejects(
@@ -112,7 +130,6 @@ test("an aborted opening rejects with the reason and leaves nothing open", async
     (error) => error === reason,
   );
   const caller = new AbortController();
-  dynamo.reset();
   dynamo.inject("DescribeTable", "hang");
   const opening = openTable(notesTable("there"), optionsOf(dynamo), caller.signal);
   await expect.poll(() => dynamo.operations.length).toBe(1);
