@@ -9,10 +9,11 @@ const workspace = fileURLToPath(new URL("..", import.meta.url));
 
 /**
  * Before tests that run a binary: builds it, unless it is younger than everything it is made from. It is the one of the
- * app that the tests are in, else the reference binary.
+ * app that the tests are in, the one that they deploy, else the reference binary.
  */
 export async function setup({ config }: TestProject): Promise<void> {
-  const name = /[\\/]apps[\\/]([\w-]+)$/.exec(config.root)?.[1] ?? "reference";
+  const deployed = /[\\/]deploy[\\/]aws$/.test(config.root) ? "aws-profile" : "reference";
+  const name = /[\\/]apps[\\/]([\w-]+)$/.exec(config.root)?.[1] ?? deployed;
   const app = `${workspace}apps/${name}`;
   const built = statSync(`${app}/dist/main.js`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = globSync(

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { defineProject } from "vitest/config";
 import { base } from "@bridge/tooling/vitest";
 
@@ -5,6 +6,7 @@ export default defineProject({
   ...base,
   test: {
     ...base.test,
+    globalSetup: fileURLToPath(import.meta.resolve("@bridge/tooling/built-bridge")),
     // The CDK is large: loaded once for all files.
     isolate: false,
     // Its own validation takes seconds, so one test asks for it.

@@ -7,7 +7,7 @@ import type { Image } from "./image.ts";
 import { type Store, STORES } from "./stores.ts";
 
 /** What a receiver and a sender ask of a queue. Requests of several messages need the permission for one. */
-const QUEUE_ACTIONS = {
+export const QUEUE_ACTIONS = {
   receive: ["ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes"],
   send: ["SendMessage"],
 } as const;

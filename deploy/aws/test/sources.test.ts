@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { SECRET_ACTIONS } from "../src/permissions.ts";
+import { QUEUE_ACTIONS, SECRET_ACTIONS } from "../src/permissions.ts";
 import { STORES, type StoreRole } from "../src/stores.ts";
 
 const PACKAGES = fileURLToPath(new URL("../../../packages", import.meta.url));
@@ -37,5 +37,10 @@ describe("what is permitted is what the sources ask for, no less and no more", (
 
   test("of parameters and secrets", () => {
     expect(Object.values(SECRET_ACTIONS).toSorted()).toEqual(askedBy("secrets-aws"));
+  });
+
+  test("of queues, where the permission for one message is that for several", () => {
+    const asked = askedBy("transport-sqs").map((operation) => operation.replace(/Batch$/, ""));
+    expect(new Set(Object.values(QUEUE_ACTIONS).flat())).toEqual(new Set(asked));
   });
 });
