@@ -1,7 +1,7 @@
 /**
  * DynamoDB for tests: dynalite in this process behind a proxy that can be told to misbehave as the service and its
- * network do. What dynalite does not show (throttling, leftovers of a batch, lost answers) is made here; transactions
- * and time to live it does not have at all. @module
+ * network do. What dynalite does not show (throttling, leftovers of a batch, lost answers, indexes that lag) is made
+ * here; transactions and time to live it does not have at all. @module
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -33,12 +33,14 @@ export interface TestDynamo extends AsyncDisposable {
   };
   /** The operations asked for since the last {@link reset}, those that a fault hit included. */
   readonly operations: readonly string[];
-  /** Forgets the operations, and the faults that are still to come. */
+  /** Forgets the operations, the answers, and the faults that are still to come. */
   reset(): void;
   /** The next `times` requests for the operation (`*`: any) meet the fault. Several wait for their turn. */
   inject(operation: string, fault: DynamoFault, times?: number): void;
   /** Chooses the fault of each request that no injected one hits. Default: none. */
   choose: (operation: string) => DynamoFault | undefined;
+  /** While it is true, each query of an index gets the answer that it had the last time it was asked, if it was. */
+  staleIndexes: boolean;
   /** Is awaited between what was done and its answer. Default: nothing. */
   beforeAnswer: (operation: string) => Promise<void>;
 }
@@ -65,6 +67,7 @@ export async function testDynamo(): Promise<TestDynamo> {
   await listen(service);
   const injected: Injected[] = [];
   const operations: string[] = [];
+  const lastAnswers = new Map<string, Answer>();
 
   function faultOf(operation: string): DynamoFault | undefined {
     const hit = injected.find((one) => one.left > 0 && (one.operation === "*" || one.operation === operation));
@@ -98,7 +101,7 @@ export async function testDynamo(): Promise<TestDynamo> {
       const type = `com.amazonaws.dynamodb.v20120810#${fault.error}`;
       return { status: fault.status ?? 400, body: JSON.stringify({ __type: type, message: "injected" }) };
     }
-    if (typeof fault !== "object") return forward(incoming, body);
+    if (typeof fault !== "object") return remembered(incoming, body);
     const { RequestItems, ...rest } = JSON.parse(body) as { readonly RequestItems: Batch };
     const [done, left] = splitBatch(RequestItems, fault.atMost);
     const leftovers = { UnprocessedItems: left, UnprocessedKeys: left };
@@ -106,6 +109,14 @@ export async function testDynamo(): Promise<TestDynamo> {
     if (Object.keys(done).length === 0) return { status: 200, body: JSON.stringify({ Responses: {}, ...leftovers }) };
     const answer = await forward(incoming, JSON.stringify({ ...rest, RequestItems: done }));
     return { ...answer, body: JSON.stringify({ ...(JSON.parse(answer.body) as object), ...leftovers }) };
+  }
+
+  async function remembered(incoming: IncomingMessage, body: string): Promise<Answer> {
+    if (!body.includes('"IndexName"')) return forward(incoming, body);
+    const last = dynamo.staleIndexes ? lastAnswers.get(body) : undefined;
+    const answer = last ?? (await forward(incoming, body));
+    lastAnswers.set(body, answer);
+    return answer;
   }
 
   /** Handed over whole and inside the process: dynalite throws when a connection breaks off, and a second one is dear. */
@@ -132,11 +143,14 @@ export async function testDynamo(): Promise<TestDynamo> {
     reset() {
       operations.length = 0;
       injected.length = 0;
+      lastAnswers.clear();
+      dynamo.staleIndexes = false;
       dynamo.choose = () => undefined;
       dynamo.beforeAnswer = async () => {};
     },
     inject: (operation, fault, times = 1) => void injected.push({ operation, fault, left: times }),
     choose: () => undefined,
+    staleIndexes: false,
     beforeAnswer: async () => {},
     async [Symbol.asyncDispose]() {
       await Promise.all([close(proxy), close(service)]);

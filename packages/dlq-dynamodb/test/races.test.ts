@@ -72,3 +72,21 @@ test("what the index still shows and somebody has deleted does not count, and th
     const left = await one.list({}, { limit: 100, offset: 0 }, signal);
     expect(left.map(({ id }) => id)).toEqual(["id-6", "id-7", "id-8", "id-9"]);
   }));
+
+test("while the index lags, lists do too, but nothing is deleted or counted twice, and a purge ends", async () =>
+  race(async (one) => {
+    const all = { limit: 100, offset: 0 };
+    await Promise.all(TWENTY.map((i) => one.put(deadLetter(`id-${i}`, { failedAt: i }), signal)));
+    expect(await one.list({}, all, signal)).toHaveLength(20);
+    expect(await one.admin.deleteWhere({}, 20, signal)).toBe(20);
+    await one.put(deadLetter("new", { failedAt: 100 }), signal);
+
+    dynamo.staleIndexes = true;
+    expect(await one.list({}, all, signal)).toHaveLength(20);
+    expect(await one.admin.deleteWhere({}, 20, signal)).toBe(0);
+    expect(await one.get("id-0", signal)).toBeUndefined();
+    expect(await one.get("new", signal)).toBeDefined();
+
+    dynamo.staleIndexes = false;
+    expect(await one.list({}, all, signal)).toMatchObject([{ id: "new" }]);
+  }));
