@@ -5,6 +5,7 @@ import { memoryLeasePlugin } from "@bridge/lease-memory";
 import { fileOutboxPlugin } from "@bridge/outbox-file";
 import { memoryOutboxPlugin } from "@bridge/outbox-memory";
 import { circuitBreakerPlugin, filterPlugin, schemaPlugin, transformPlugin } from "@bridge/processors";
+import { amqpTransport } from "@bridge/transport-amqp";
 import { httpTransport } from "@bridge/transport-http";
 import { memoryTransport } from "@bridge/transport-memory";
 import { mqttTransport } from "@bridge/transport-mqtt";
@@ -12,7 +13,7 @@ import { mqttTransport } from "@bridge/transport-mqtt";
 /** What this binary is made of; the only place that knows an adapter by name. */
 export function plugins(): Plugins {
   return {
-    transports: [mqttTransport, httpTransport(), memoryTransport()],
+    transports: [mqttTransport, amqpTransport, httpTransport(), memoryTransport()],
     dlqStores: [fileDlqPlugin, memoryDlqPlugin],
     outboxStores: [fileOutboxPlugin, memoryOutboxPlugin],
     leaseStores: [memoryLeasePlugin],
