@@ -16,7 +16,7 @@ export function keysOf(scope: Construct, deployment: Deployment): Keys {
       secretName: `bridge/${deployment.bridge_id}/${server}-api-key`,
       description: `API key of the ${server} server of the bridge ${deployment.bridge_id}`,
       generateSecretString: { passwordLength: 40, excludePunctuation: true },
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     return secret.secretArn;
   };

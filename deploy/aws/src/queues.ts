@@ -40,6 +40,6 @@ function queueOf(scope: Construct, id: string, name: string, fifo: boolean, more
     ...(fifo && { fifo }),
     encryption: QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
-    removalPolicy: RemovalPolicy.RETAIN,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
 }

@@ -89,7 +89,7 @@ function logGroupOf(scope: Construct, { bridge_id, log_retention_days }: Deploym
   return new LogGroup(scope, "Log", {
     logGroupName,
     retention: log_retention_days,
-    removalPolicy: RemovalPolicy.RETAIN,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
   });
 }
 

@@ -68,7 +68,11 @@ describe("the queues", () => {
     const queues = stack.resources("AWS::SQS::Queue");
     expect(queues).toHaveLength(4);
     for (const queue of queues) {
-      expect(queue).toMatchObject({ DeletionPolicy: "Retain", Properties: { SqsManagedSseEnabled: true } });
+      expect(queue).toMatchObject({
+        DeletionPolicy: "RetainExceptOnCreate",
+        UpdateReplacePolicy: "Retain",
+        Properties: { SqsManagedSseEnabled: true },
+      });
     }
     expect(stack.resources("AWS::SQS::QueuePolicy")).toHaveLength(queues.length);
   });

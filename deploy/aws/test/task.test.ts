@@ -43,7 +43,7 @@ describe("the task", () => {
     });
     expect(stack.resources("AWS::Logs::LogGroup")).toEqual([
       expect.objectContaining({
-        DeletionPolicy: "Retain",
+        DeletionPolicy: "RetainExceptOnCreate",
         Properties: expect.objectContaining({ LogGroupName: "/bridge/plant-7", RetentionInDays: 30 }) as unknown,
       }),
     ]);
@@ -62,7 +62,7 @@ describe("the task", () => {
     ]);
     for (const { Properties, DeletionPolicy } of secrets) {
       expect(Properties["GenerateSecretString"]).toEqual({ ExcludePunctuation: true, PasswordLength: 40 });
-      expect(DeletionPolicy).toBe("Retain");
+      expect(DeletionPolicy).toBe("RetainExceptOnCreate");
     }
   });
 });
