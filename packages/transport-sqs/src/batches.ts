@@ -1,5 +1,8 @@
 import type { Clock } from "@bridge/ports";
 
+/** Without a reason of one's own the platform makes one, with a stack, each time. */
+const NOTHING_LEFT = new Error("nothing waits any more");
+
 /** The most entries of one batch request. */
 export const MAX_ENTRIES = 10;
 
@@ -91,7 +94,7 @@ export class Batches<Item> {
       if (more) void this.#call(batch);
     }
     if (this.#queue.length === 0) {
-      this.#linger?.abort();
+      this.#linger?.abort(NOTHING_LEFT);
       this.#linger = undefined;
     }
     this.#tellIdle();

@@ -11,7 +11,10 @@ export interface Inbound {
 }
 
 /** What is asked of SQS with each message. */
-export const SYSTEM_ATTRIBUTES = ["ApproximateReceiveCount", "MessageGroupId", "MessageDeduplicationId"] as const;
+export const SYSTEM_ATTRIBUTES = {
+  standard: ["ApproximateReceiveCount"],
+  fifo: ["ApproximateReceiveCount", "MessageGroupId", "MessageDeduplicationId"],
+} as const;
 
 /** A message as it came from SQS (the README's table, from right to left). */
 export function inboundMessage(received: Message, fifo: boolean): Inbound {

@@ -26,7 +26,7 @@ const EARLY_PAUSE_MS = 250;
 
 /**
  * Long polls of one queue. How many run at a time follows what they bring: one on an empty queue, twice as many after each
- * that comes back full, one fewer after one that does not.
+ * that comes back full, one fewer after one that brings a fifth of that or less.
  */
 export class Polls {
   readonly #options: PollsOptions;
@@ -85,8 +85,9 @@ export class Polls {
     let messages: readonly Message[] = [];
     try {
       messages = await this.#receive();
-      this.#adapt(messages.length);
-      await this.#hesitate(messages.length, clock.monotonic() - begun);
+      const early = clock.monotonic() - begun < Math.min(EARLY_MS, this.#options.waitMs / 2);
+      this.#adapt(messages.length, early);
+      await this.#hesitate(messages.length, early);
     } catch (thrown) {
       if (!this.#controller.signal.aborted) onFailure(BridgeError.from(thrown));
     } finally {
@@ -107,7 +108,7 @@ export class Polls {
       WaitTimeSeconds: waitMs / 1_000,
       VisibilityTimeout: visibilityMs / 1_000,
       MessageAttributeNames: ["All"],
-      MessageSystemAttributeNames: [...SYSTEM_ATTRIBUTES],
+      MessageSystemAttributeNames: [...SYSTEM_ATTRIBUTES[fifo ? "fifo" : "standard"]],
       ReceiveRequestAttemptId: attempt,
     });
     try {
@@ -121,16 +122,16 @@ export class Polls {
     }
   }
 
-  #adapt(count: number): void {
+  #adapt(count: number, early: boolean): void {
     const { size, limit } = this.#options;
-    if (count === 0) this.#wanted = 1;
-    else if (count === size) this.#wanted = Math.min(this.#wanted * 2, limit);
-    else this.#wanted = Math.max(1, this.#wanted - 1);
+    if (count === size) this.#wanted = Math.min(this.#wanted * 2, limit);
+    else if (count === 0 && !early) this.#wanted = 1;
+    else if (count * 5 <= size) this.#wanted = Math.max(1, this.#wanted - 1);
   }
 
-  /** A server that does not wait is not to be asked without a pause. */
-  async #hesitate(count: number, tookMs: number): Promise<void> {
-    this.#early = count === 0 && tookMs < EARLY_MS ? this.#early + 1 : 0;
+  /** A server that does not wait is not to be asked without a pause. Of several polls some may wake for nothing. */
+  async #hesitate(count: number, early: boolean): Promise<void> {
+    this.#early = count === 0 && early && this.#wanted === 1 ? this.#early + 1 : 0;
     if (this.#early < EARLY_IN_A_ROW) return;
     await this.#options.clock.delay(EARLY_PAUSE_MS, this.#controller.signal).catch(() => {});
   }
