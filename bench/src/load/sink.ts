@@ -2,12 +2,16 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { HttpReader } from "./http-reader.ts";
 import { MqttPeer } from "./mqtt-peer.ts";
+import { SqsPeer } from "./sqs-peer.ts";
 
 /** Where messages are expected. */
 export type SinkJob =
   | { readonly kind: "mqtt"; readonly port: number; readonly topic: string }
+  | { readonly kind: "sqs"; readonly port: number; readonly queue: string }
   | { readonly kind: "http" };
 
+/** Requests for messages at a time. */
+const SQS_TAKERS = 8;
 const NO_CONTENT = "HTTP/1.1 204 No Content\r\n\r\n";
 
 /** Takes messages; returns the port that they are to be sent to. */
@@ -15,6 +19,11 @@ export async function openSink(job: SinkJob, onMessage: (payload: Buffer) => voi
   if (job.kind === "mqtt") {
     const peer = await MqttPeer.connect(job.port, "bench-sink", onMessage);
     await peer.subscribe(job.topic);
+    return job.port;
+  }
+  if (job.kind === "sqs") {
+    const peer = new SqsPeer(job.port, job.queue);
+    for (let taker = 0; taker < SQS_TAKERS; taker++) void peer.take(onMessage);
     return job.port;
   }
   const server = await openHttpSink(0, onMessage);

@@ -3,10 +3,12 @@ import { connect, type Socket } from "node:net";
 import { HttpReader } from "./http-reader.ts";
 import type { Ledger } from "./ledger.ts";
 import { MqttPeer, text } from "./mqtt-peer.ts";
+import { sqsSource } from "./sqs-source.ts";
 
 /** Where the load is put in. */
 export type SourceJob =
   | { readonly kind: "mqtt"; readonly port: number; readonly topic: string }
+  | { readonly kind: "sqs"; readonly port: number; readonly queue: string }
   | { readonly kind: "http"; readonly port: number; readonly path: string; readonly connections: number };
 
 /** Puts messages in, one at a time. */
@@ -17,8 +19,15 @@ export interface Source {
 }
 
 /** `onRoom` is called when there is room again. */
-export function openSource(job: SourceJob, ledger: Ledger, onRoom: () => void): Promise<Source> {
-  return job.kind === "mqtt" ? mqttSource(job, ledger) : httpSource(job, ledger, onRoom);
+export async function openSource(job: SourceJob, ledger: Ledger, onRoom: () => void): Promise<Source> {
+  switch (job.kind) {
+    case "mqtt":
+      return mqttSource(job, ledger);
+    case "sqs":
+      return sqsSource(job.port, job.queue, ledger, onRoom);
+    case "http":
+      return httpSource(job, ledger, onRoom);
+  }
 }
 
 async function mqttSource({ port, topic }: SourceJob & { kind: "mqtt" }, ledger: Ledger): Promise<Source> {

@@ -26,6 +26,19 @@ const bridge =
     figure(measurement, "bridge", name);
 const throughput = (measurement: Measurement): Median => ratio(measurement, "perSecond");
 
+/** Into an emulator, whose answers take milliseconds: the latency that is added shows nothing. */
+const SQS_BARS: readonly Bar[] = [
+  { rows: /./, what: "throughput / script", limit: 0.95, of: throughput },
+  {
+    rows: /./,
+    what: "requests a message / script",
+    limit: 1.1,
+    atMost: true,
+    of: (row) => ratio(row, "requestsPerMessage"),
+  },
+  { rows: /./, what: "messages lost", limit: 0, atMost: true, of: bridge("lost") },
+];
+
 /** The bars of what is no route against its script. */
 const OWN_BARS: Readonly<Record<string, readonly Bar[]>> = {
   engine: [{ rows: /./, what: "messages a second of one core", limit: 400_000, of: bridge("perCoreSecond") }],
@@ -44,6 +57,8 @@ const OWN_BARS: Readonly<Record<string, readonly Bar[]>> = {
     { rows: /page/, what: "p99, ms", limit: 20, atMost: true, of: bridge("p99Ms") },
     { rows: /delete/, what: "event loop blocked, ms", limit: 50, atMost: true, of: bridge("loopMaxMs") },
   ],
+  "sqs-sqs": SQS_BARS,
+  "mqtt-sqs": SQS_BARS,
   redrive: [
     { rows: /./, what: "entries a second", limit: 2_000, of: bridge("perSecond") },
     { rows: /./, what: "messages lost", limit: 0, atMost: true, of: bridge("lost") },

@@ -13,6 +13,7 @@ const COLUMNS = [
   ["ms", "elapsedMs", 0],
   ["p50 ms", "p50Ms", 2],
   ["p99 ms", "p99Ms", 1],
+  ["requests a message", "requestsPerMessage", 2],
   ["loop p99 ms", "loopP99Ms", 1],
   ["loop max ms", "loopMaxMs", 1],
   ["lost", "lost", 0],
@@ -23,7 +24,15 @@ const COLUMNS = [
 type Column = (typeof COLUMNS)[number];
 
 /** Figures of which a multiple means something. */
-const RATIOS: ReadonlySet<string> = new Set(["perSecond", "cpuMicros", "rssMb", "elapsedMs", "p50Ms", "p99Ms"]);
+const RATIOS: ReadonlySet<string> = new Set([
+  "perSecond",
+  "cpuMicros",
+  "rssMb",
+  "elapsedMs",
+  "p50Ms",
+  "p99Ms",
+  "requestsPerMessage",
+]);
 
 /** The measurements of one suite: each contender, and the bridge as a multiple of its yardstick. */
 export function resultTable(measurements: readonly Measurement[]): string {

@@ -43,7 +43,7 @@ export interface RouteRun {
 }
 
 const LOAD = new URL("../load/main.ts", import.meta.url);
-const PHASE_TIMEOUT_MS = 120_000;
+export const PHASE_TIMEOUT_MS = 120_000;
 const PACE_PER_SECOND = 1_000;
 /** Messages between the two ends of the load, as a multiple of the window: there is always one more to take. */
 const OUTSTANDING = 4;
@@ -77,19 +77,29 @@ export async function runRoute(run: RouteRun): Promise<Run> {
   return await measure(run, load, contender);
 }
 
-async function measure(
-  { window, warmUp, messages, pacedSeconds }: RouteRun,
+/** What else is to be looked at when the flood begins and when it has ended. */
+export interface Around {
+  before(): Promise<void>;
+  after(): Promise<void>;
+}
+
+/** Has the load go through a contender: as much as goes, then at a pace. */
+export async function measure(
+  { window, warmUp, messages, pacedSeconds }: Pick<RouteRun, "window" | "warmUp" | "messages" | "pacedSeconds">,
   load: Child,
   contender: Child,
+  around?: Around,
 ): Promise<Run> {
   const outstanding = OUTSTANDING * window;
   const flood = (count: number): Promise<number> =>
     load.ask<number>("flood", { messages: count, outstanding } satisfies Flood, PHASE_TIMEOUT_MS);
 
   await flood(warmUp);
+  await around?.before();
   const before = await contender.usage();
   const elapsedMs = await flood(messages);
   const after = await contender.usage();
+  await around?.after();
   const latency = pacedSeconds === 0 ? undefined : await paced(load, pacedSeconds);
   const { lost, duplicated, refused } = await load.ask<Balance>("balance", undefined, PHASE_TIMEOUT_MS);
 

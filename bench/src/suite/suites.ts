@@ -8,6 +8,7 @@ import { persistSuite } from "./persist-suite.ts";
 import { probesSuite } from "./probes-suite.ts";
 import { redriveSuite } from "./redrive-suite.ts";
 import { routeSuite } from "./route-suite.ts";
+import { sqsSuite } from "./sqs-suite.ts";
 
 /** Everything that can be measured, by the name that `--only` knows. */
 export const SUITES = {
@@ -15,6 +16,8 @@ export const SUITES = {
   "mqtt-mqtt": (settings) => routeSuite("mqtt-mqtt", settings),
   "mqtt-http": (settings) => routeSuite("mqtt-http", settings),
   "http-mqtt": (settings) => routeSuite("http-mqtt", settings),
+  "sqs-sqs": (settings) => sqsSuite("sqs-sqs", settings),
+  "mqtt-sqs": (settings) => sqsSuite("mqtt-sqs", settings),
   delay: delaySuite,
   outbox: outboxSuite,
   persist: persistSuite,
