@@ -19,7 +19,7 @@ const STEP_DOWN_AFTER = 3 / 4;
 const ASK_WITHIN = 1 / 4;
 const TRY_AGAIN_AFTER = 1 / 20;
 
-export interface LeaseTiming {
+interface LeaseTiming {
   readonly leaseTtlMs: number;
   /** How often one who waits looks. */
   readonly leasePollIntervalMs: number;
@@ -49,7 +49,7 @@ interface Ending {
 }
 
 /**
- * Gets one lease, keeps it, and gives it up: the whole of the algorithm (design: docs/adr/0025-leases.md).
+ * Gets one lease, keeps it, and gives it up: the whole of the algorithm (docs/adr/0031-leases.md).
  *
  *     waiting ──► holding ──► stepping down ──► taking it back ──► holding …
  *        ▲                                            │
