@@ -14,7 +14,7 @@ export type Current =
   | { readonly kind: "unreadable"; readonly why: string };
 
 /** Counts only over what it was staged over. */
-export interface Staged extends StagedConfig {
+interface Staged extends StagedConfig {
   readonly over: string;
 }
 

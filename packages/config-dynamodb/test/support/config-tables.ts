@@ -6,7 +6,7 @@ import type { TestDynamo } from "@bridge/tooling/test-dynamodb";
 import { configTable, type DynamodbConfigOptions, openDynamodbConfig } from "../../src/index.ts";
 
 /** Waits between tries are 0. */
-export const AT_ONCE: Random = { ...systemRandom(), next: () => 0 };
+const AT_ONCE: Random = { ...systemRandom(), next: () => 0 };
 const SEAMS = { clock: systemClock, random: AT_ONCE, logger: silentLogger };
 const { signal } = new AbortController();
 const TABLE = "bridge-config";

@@ -56,6 +56,8 @@ export class Instance {
   readonly #store: ConfigStore;
   readonly #death: AbortController;
   readonly #shared: Shared;
+  /** A supervisor serves one request at a time, in the order of asking. */
+  #turns: Promise<unknown> = Promise.resolve();
   #dies: Death | undefined;
   /** What its own commit tries out. */
   #tries: string | undefined;
@@ -89,7 +91,7 @@ export class Instance {
       delay: (ms, signal) => systemClock.delay(ms, AbortSignal.any([signal, death.signal])),
     };
     const supervisor = createSupervisor({ config, registry });
-    const apply = (next: BridgeConfig, signal: AbortSignal) => this.#apply(next, signal);
+    const apply = (next: BridgeConfig, signal: AbortSignal) => this.#inTurn(next, signal);
     const applier = { apply, plan: () => supervisor.plan(config), view: () => supervisor.view() };
     const seams = { clock, random: systemRandom(), logger: silentLogger };
     this.transactions = createConfigTransactions({ ...seams, store, registry, sources, applier, instanceId: name });
@@ -129,6 +131,12 @@ export class Instance {
     const { watch, rollout } = this.#follower.stop();
     await Promise.allSettled([watch, rollout]);
     await this.#store[Symbol.asyncDispose]();
+  }
+
+  #inTurn(config: BridgeConfig, signal: AbortSignal): Promise<"applied"> {
+    const applied = this.#turns.then(() => this.#apply(config, signal));
+    this.#turns = applied.catch(() => {});
+    return applied;
   }
 
   async #apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied"> {
