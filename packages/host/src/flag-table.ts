@@ -6,18 +6,18 @@ interface Named {
 }
 
 /** On or off. */
-export interface OnOff extends Named {
+interface OnOff extends Named {
   readonly initial: boolean;
 }
 
 /** Holds a text; `value` is what the usage calls it. */
-export interface Text extends Named {
+interface Text extends Named {
   readonly value: string;
   readonly initial: string;
 }
 
 /** Holds each text that it is given. */
-export interface Texts extends Named {
+interface Texts extends Named {
   readonly value: string;
   readonly initial: readonly string[];
 }

@@ -33,7 +33,7 @@ export interface Opened {
  *    calls that it is serving; the monitor server answers probes until the supervisor has ended, so that whoever watches
  *    the drain sees it.
  * 3. The supervisor ends, its companions hand over what they hold, and the audit sinks get what is left, under what is
- *    left of that budget or a fresh one.
+ *    left of that budget or a fresh one; what fails keeps nothing from the next.
  *
  * `shutdown_timeout` is read now, so that the configuration in force counts. What overruns is abandoned.
  */
@@ -45,16 +45,24 @@ export async function shutDown(opened: Opened, logger: Logger): Promise<boolean>
   await Promise.all([stopServers(servers, ended, first.signal), join(follower, first.signal, logger)]);
   using second = deadline(shutdownTimeoutMs, new Error(`still stopping after another ${shutdownTimeoutMs} ms`));
   const { signal } = budgets === "one" ? first : second;
-  try {
-    await orAborted(ended, signal);
-    await stopAll(companions, signal);
-    await orAborted(Promise.resolve(auditor[Symbol.asyncDispose]()), signal);
-    logger.info("stopped cleanly");
-    return true;
-  } catch (error) {
-    logger.error("the bridge did not stop cleanly", { error: messageOf(error) });
-    return false;
+  const stages = [
+    () => orAborted(ended, signal),
+    () => stopAll(companions, signal),
+    () => orAborted(Promise.resolve(auditor[Symbol.asyncDispose]()), signal),
+  ];
+  const failures: string[] = [];
+  for (const stage of stages) {
+    const overdue = signal.aborted && failures.length > 0;
+    try {
+      await stage();
+    } catch (error) {
+      // That the budget is spent is told once.
+      if (!overdue) failures.push(messageOf(error));
+    }
   }
+  if (failures.length === 0) logger.info("stopped cleanly");
+  else logger.error("the bridge did not stop cleanly", { error: failures.join("; ") });
+  return failures.length === 0;
 }
 
 /** Never rejects. What a server is still serving when the budget ends is cut. */

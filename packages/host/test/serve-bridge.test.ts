@@ -2,6 +2,7 @@ import { createRegistry } from "@bridge/config";
 import { MemoryDocument, openMemoryConfig } from "@bridge/config-memory";
 import { memoryTransport } from "@bridge/transport-memory";
 import { setTimeout as delay } from "node:timers/promises";
+import type { TransportPlugin } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { type Companion, type Overrule, serveBridge, serverKeys, storeOrigin } from "../src/index.ts";
 import { StandIn } from "./stand-in.ts";
@@ -41,10 +42,10 @@ const overrule: Overrule = (config) => ({
   warnings: config.http === undefined ? [] : ["http: this process listens where it was told to"],
 });
 
-function serve(held: MemoryDocument, companions: readonly Companion[] = []) {
+function serve(held: MemoryDocument, companions: readonly Companion[] = [], transport = memoryTransport()) {
   const host = new StandIn();
   const code = serveBridge({
-    registry: createRegistry({ transports: [memoryTransport()] }),
+    registry: createRegistry({ transports: [transport] }),
     host: host.process,
     startEmpty: true,
     budgets: "one",
@@ -145,6 +146,34 @@ describe("a process that brings its own parts", () => {
     host.emit("SIGTERM", "SIGTERM");
     expect(await code).toBe("not_stopped");
     expect((await logged(host, "the bridge did not stop cleanly"))["error"]).toBe(error);
+  });
+});
+
+describe("a bridge that does not stop", () => {
+  test("spec 3.3.5: its companions hand over what they hold all the same", async () => {
+    const memory = memoryTransport();
+    const { sender } = memory;
+    if (sender === undefined) throw new Error("the memory transport has senders");
+    const refusing: TransportPlugin = {
+      ...memory,
+      sender: {
+        ...sender,
+        create: (options, context) => {
+          const part = sender.create(options, context);
+          return {
+            send: part.send.bind(part),
+            [Symbol.asyncDispose]: () => Promise.reject(new Error("cannot close")),
+          };
+        },
+      },
+    };
+    const besides = companion(() => Promise.resolve());
+    const { host, code } = serve(new MemoryDocument(DOCUMENT), [besides], refusing);
+    await logged(host, "bridge started");
+    host.emit("SIGTERM", "SIGTERM");
+    expect(await code).toBe("not_stopped");
+    expect((await logged(host, "the bridge did not stop cleanly"))["error"]).toContain("cannot close");
+    expect(besides.did).toEqual(["started", "stopped"]);
   });
 });
 

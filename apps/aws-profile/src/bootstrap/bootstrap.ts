@@ -16,7 +16,7 @@ export interface Bootstrap {
   readonly metrics: { readonly namespace: string; readonly intervalMs: number } | undefined;
 }
 
-export interface Listeners {
+interface Listeners {
   readonly adminAddr: string;
   readonly monitorAddr: string;
   readonly corsOrigins: readonly string[];
