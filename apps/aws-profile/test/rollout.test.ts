@@ -106,6 +106,8 @@ describe("instances that share a configuration", () => {
     commit(a, SEVEN).catch(() => {});
     const staged = { version: 5, instance_id: "killed-a", since: expect.any(String) as string };
     await vi.waitFor(async () => expect((await health(b))["config_watch"]).toMatchObject({ staged }), SOON);
+    // Not before what is staged stands in the history as well.
+    await vi.waitFor(() => expect(a.log).toContainEqual(expect.objectContaining({ to: "swapping" })), SOON);
     a.kill("SIGKILL");
     await a.ended;
 
