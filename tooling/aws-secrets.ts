@@ -98,6 +98,7 @@ export class AwsSecrets implements AsyncDisposable {
     const body = JSON.parse(text) as Body;
     const target = headers["x-amz-target"];
     if (target === "AmazonSSM.GetParameter") return this.#parameter(body);
+    if (target === "AmazonSSM.PutParameter") return this.#putParameter(body);
     if (target === "secretsmanager.GetSecretValue") return this.#secret(body);
     throw new Refusal("UnknownOperationException");
   }
@@ -110,6 +111,14 @@ export class AwsSecrets implements AsyncDisposable {
     const { value, type = "SecureString" } = parameter;
     const shown = type === "String" || decrypted === true ? value : Buffer.from(value).toString("base64");
     return { Parameter: { Name: name, Type: type, Value: shown, Version: 1 } };
+  }
+
+  #putParameter({ Name: name, Value: value, Type: type = "String", Overwrite: overwrite }: Body): Body {
+    if (typeof name !== "string" || typeof value !== "string" || value === "") throw new Refusal("ValidationException");
+    if (type !== "String" && type !== "SecureString") throw new Refusal("UnsupportedParameterType");
+    if (this.parameters.has(name) && overwrite !== true) throw new Refusal("ParameterAlreadyExists");
+    this.parameters.set(name, { value, type });
+    return { Tier: "Standard", Version: 1 };
   }
 
   #secret({ SecretId: arn }: Body): Body {

@@ -8,12 +8,21 @@ import type { TestProject } from "vitest/node";
 const workspace = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Before tests that run a binary: builds it, unless it is younger than everything it is made from. It is the one of the
- * app that the tests are in, the one that they deploy, else the reference binary.
+ * Before tests that run binaries: builds those that are not younger than everything they are made from. They are that of
+ * the app that the tests are in, those that the examples run or the deployment ships, else the reference binary.
  */
 export async function setup({ config }: TestProject): Promise<void> {
-  const deployed = /[\\/]deploy[\\/]aws$/.test(config.root) ? "aws-profile" : "reference";
-  const name = /[\\/]apps[\\/]([\w-]+)$/.exec(config.root)?.[1] ?? deployed;
+  for (const name of appsOf(config.root)) await build(name);
+}
+
+function appsOf(root: string): readonly string[] {
+  const [, app] = /[\\/]apps[\\/]([\w-]+)$/.exec(root) ?? [];
+  if (app !== undefined) return [app];
+  if (/[\\/]deploy[\\/]aws$/.test(root)) return ["aws-profile"];
+  return /[\\/]examples$/.test(root) ? ["reference", "aws-profile"] : ["reference"];
+}
+
+async function build(name: string): Promise<void> {
   const app = `${workspace}apps/${name}`;
   const built = statSync(`${app}/dist/main.js`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = globSync(
