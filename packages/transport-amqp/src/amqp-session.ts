@@ -107,11 +107,10 @@ export class AmqpSession implements Session {
   async #wireOptions(): Promise<Parameters<typeof Wire.open>[0]> {
     const { username, password = GUEST, heartbeat, tls } = this.#options;
     const { tls: secure, host, port, vhost, label } = this.#broker;
-    const { bridgeId, id, role } = this.#context;
     const socket: SocketOptions = {
       ...(secure && (await readClientTls(tls))),
       // Operators find it by this name in the broker's list of connections.
-      clientProperties: { connection_name: `bridge-${bridgeId}:${id}${role === "target" ? "-target" : ""}` },
+      clientProperties: { connection_name: connectionName(this.#context) },
     };
     const connection = {
       protocol: secure ? "amqps" : "amqp",
@@ -133,4 +132,9 @@ export class AmqpSession implements Session {
 
 function closed(): BridgeError {
   return new BridgeError("CONNECTION_LOST", "the connection was closed");
+}
+
+function connectionName({ bridgeId, replica, id, role }: SessionContext): string {
+  const ids = [bridgeId, id, ...(replica === undefined ? [] : [replica])];
+  return `bridge-${ids.join(":")}${role === "target" ? "-target" : ""}`;
 }
