@@ -2,7 +2,7 @@ import { BridgeError, type ConfigStaging, type Random, type StagedConfig } from 
 import type { Contents } from "./contents.ts";
 import { textOf } from "./document-text.ts";
 import { type Head, identityOf, stagedIn } from "./head.ts";
-import { changeHead, type Place, readHead, type Step } from "./head-item.ts";
+import { type Changed, changeHead, type Place, readHead, type Step } from "./head-item.ts";
 
 export interface StagingOptions {
   readonly place: Place;
@@ -19,8 +19,12 @@ export interface StagingOptions {
 export function dynamodbStaging({ place, contents, random, ...told }: StagingOptions): ConfigStaging {
   const { source } = place;
 
-  async function change<Result>(step: (head: Head) => Step<Result>, signal: AbortSignal) {
-    const changed = await changeHead(place, step, signal);
+  async function change<Result>(
+    step: (head: Head) => Step<Result>,
+    signal: AbortSignal,
+    prepare?: () => Promise<void>,
+  ): Promise<Changed<Result>> {
+    const changed = await changeHead(place, step, signal, prepare);
     told.look(changed.head);
     return changed;
   }
@@ -38,7 +42,7 @@ export function dynamodbStaging({ place, contents, random, ...told }: StagingOpt
       signal.throwIfAborted();
       const staged: StagedConfig = { version: expected.version + 1, revision: random.id(), by, at };
       const { revision } = staged;
-      await contents.put(revision, textOf(document, staged.version, source), signal);
+      const text = textOf(document, staged.version, source);
       const step = (head: Head): Step<StagedConfig | undefined> => {
         const other = stagedIn(head);
         if (other?.revision === revision) return { result: staged };
@@ -47,9 +51,10 @@ export function dynamodbStaging({ place, contents, random, ...told }: StagingOpt
           return { result: undefined };
         return { result: staged, next: { current: head.current, staged: { ...staged, over } } };
       };
-      const { result, head, unsure } = await change(step, signal);
+      const prepare = (): Promise<void> => contents.put(revision, text, signal);
+      const { result, head, unsure, prepared } = await change(step, signal, prepare);
       if (unsure && result === undefined) throw unknown(source, "staged");
-      await contents.sweep(head, result === undefined ? revision : undefined, signal);
+      if (prepared) await contents.sweep(head, result === undefined ? revision : undefined, signal);
       return result;
     },
     async confirm(staged, signal) {

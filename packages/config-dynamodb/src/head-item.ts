@@ -19,6 +19,15 @@ export interface Step<Result> {
   readonly next?: Head | undefined;
 }
 
+export interface Changed<Result> {
+  readonly result: Result;
+  /** As it was put, or read last. */
+  readonly head: Head;
+  /** A put that got no answer may have been made, and was written over since. */
+  readonly unsure: boolean;
+  readonly prepared: boolean;
+}
+
 /** One read unit as long as the document was written by a store; strongly consistent. */
 export async function readHead({ client, tableName, document }: Place, signal: AbortSignal): Promise<Head> {
   const get = { TableName: tableName, Key: keyOf(document, HEAD), ConsistentRead: true };
@@ -29,24 +38,28 @@ export async function readHead({ client, tableName, document }: Place, signal: A
  * Reads the head, and puts there what `step` makes of it if it is the same still; otherwise once more, from the reading. A
  * step has to know its own work when it meets it: the answer to a put may have been lost.
  *
- * @returns `unsure` when a put that got no answer may have been made, and was written over since
+ * @param prepare is awaited once, before the first put: for what has to be there when the head names it
  * @throws ReadOnlyConfigError when it can be read and not written to
  */
 export async function changeHead<Result>(
   place: Place,
   step: (head: Head) => Step<Result>,
   signal: AbortSignal,
-): Promise<{ readonly result: Result; readonly head: Head; readonly unsure: boolean }> {
+  prepare: () => Promise<void> = async () => {},
+): Promise<Changed<Result>> {
   const { client, tableName, document } = place;
   let unsure = false;
+  let prepared = false;
   for (;;) {
     const head = await readHead(place, signal);
     const { result, next } = step(head);
-    if (next === undefined) return { result, head, unsure };
+    if (next === undefined) return { result, head, unsure, prepared };
+    if (!prepared) await prepare();
+    prepared = true;
     const item = { ...keyOf(document, HEAD), ...attributesOf(next) };
     const put = new PutItemCommand({ TableName: tableName, Item: item, ...sameAs(head) });
     const answer = await writing(place, client.sendIf(put, signal));
-    if (answer.made) return { result, head: next, unsure: false };
+    if (answer.made) return { result, head: next, unsure: false, prepared };
     unsure ||= answer.unsure;
   }
 }

@@ -142,7 +142,9 @@ class DynamodbConfigStore implements ConfigStore {
     signal: AbortSignal,
   ): Promise<boolean> {
     const revision = current.kind === "written" ? current.revision : undefined;
-    if (revision !== undefined) await this.#contents.put(revision, text, signal);
+    const prepare = async (): Promise<void> => {
+      if (revision !== undefined) await this.#contents.put(revision, text, signal);
+    };
     const identity = identityOf(current);
     const step = (head: Head): Step<boolean> => {
       const found = identityOf(head.current);
@@ -150,11 +152,11 @@ class DynamodbConfigStore implements ConfigStore {
       if (found !== expected.revision) return { result: false };
       return { result: true, next: { current, staged: undefined } };
     };
-    const { result, head, unsure } = await changeHead(this.#place, step, signal);
+    const { result, head, unsure, prepared } = await changeHead(this.#place, step, signal, prepare);
     this.#staged = stagedIn(head);
     if (unsure && !result) throw unknown(this.source, done);
     if (result) this.#own(head);
-    await this.#contents.sweep(head, result ? expected.revision : revision, signal);
+    if (prepared) await this.#contents.sweep(head, result ? expected.revision : revision, signal);
     return result;
   }
 

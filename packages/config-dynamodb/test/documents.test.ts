@@ -166,8 +166,8 @@ test("what looking, loading and committing consume", async () => {
   let staged = await staging.stage(stored.document, stored, REQUEST, signal);
   await staging.discard(staged as NonNullable<typeof staged>, signal);
   expect(await cost(async () => (staged = await staging.stage(stored.document, stored, REQUEST, signal)))).toEqual([
-    { operation: "PutItem", units: 10 },
     { operation: "GetItem", units: 1 },
+    { operation: "PutItem", units: 10 },
     { operation: "PutItem", units: 1 },
     { operation: "Query", units: 5 },
   ]);
