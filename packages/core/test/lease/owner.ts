@@ -43,7 +43,8 @@ export class Owner {
   }
 
   start(): void {
-    if (this.#run !== undefined || this.machine.dead) return;
+    // What is lost ends the process, so that nothing can be started in it any more.
+    if (this.#run !== undefined || this.lost !== undefined || this.machine.dead) return;
     const { machine, holder, count } = this;
     const lease = new Lease("s", "bridge/s");
     const store = machine.store();
