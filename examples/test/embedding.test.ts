@@ -25,6 +25,10 @@ describe("embedding", () => {
     expect(before).toContain('"dead_lettered":1,"dropped":0,"filtered":1');
   });
 
+  test("sqs-orders.ts carries what FIFO queues hold, in order for each customer", async () => {
+    expect(await run("sqs-orders")).toEqual(["ada: apple, pear, fig", "bob: plum"]);
+  });
+
   test("mounted-servers.ts answers on both servers, and audits the call of a named key", async () => {
     expect(await run("mounted-servers")).toEqual([
       '200 {"status":"ok"}',
