@@ -64,6 +64,10 @@ function batch(entries: readonly BatchEntry[], act: (entry: BatchEntry) => objec
   const Failed: object[] = [];
   for (const entry of entries) {
     try {
+      if (fault?.silent === true && fault.fails(entry)) {
+        act(entry);
+        continue;
+      }
       if (fault?.fails(entry) === true)
         throw new Refusal(fault.code, "injected", fault.senderFault === true ? 400 : 500);
       Successful.push(act(entry));

@@ -54,6 +54,8 @@ export type Fault =
       readonly kind: "entries";
       readonly code: string;
       readonly senderFault?: boolean;
+      /** They are carried out, and the answer does not mention them. */
+      readonly silent?: boolean;
       readonly fails: (entry: Entry) => boolean;
     }
   /** It is carried out, and its answer is lost. */

@@ -1,5 +1,6 @@
 import { DeleteMessageBatchCommand, type DeleteMessageBatchCommandOutput, type SQSClient } from "@aws-sdk/client-sqs";
 import { BridgeError, type Clock, type Random } from "@bridge/ports";
+import { failuresIn } from "../batch-answer.ts";
 import { Batches } from "../batches.ts";
 import { entryError, isHandleGone, sqsError } from "../sqs-error.ts";
 import type { Hold } from "./hold.ts";
@@ -77,10 +78,9 @@ export class Deletes {
     for (const { done } of deletes.filter(({ hold }) => hold.ended)) done.reject(late());
     if (ours.length === 0) return;
     try {
-      const { Failed = [] } = await this.#request(ours);
-      const failed = new Map(Failed.map((failure) => [failure.Id, failure]));
+      const failures = failuresIn(await this.#request(ours), ours.length);
       for (const [index, each] of ours.entries()) {
-        const failure = failed.get(String(index));
+        const failure = failures[index];
         if (failure === undefined) each.done.resolve();
         else if (isHandleGone(failure)) each.done.reject(late());
         else this.#failed(each, entryError(WHAT, failure));

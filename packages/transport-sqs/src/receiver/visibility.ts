@@ -1,10 +1,6 @@
-import {
-  type BatchResultErrorEntry,
-  ChangeMessageVisibilityBatchCommand,
-  type ChangeMessageVisibilityBatchCommandOutput,
-  type SQSClient,
-} from "@aws-sdk/client-sqs";
+import { type BatchResultErrorEntry, ChangeMessageVisibilityBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import type { BridgeError, Clock } from "@bridge/ports";
+import { failuresIn } from "../batch-answer.ts";
 import { Batches, MAX_ENTRIES } from "../batches.ts";
 import { entryError, isHandleGone, sqsError } from "../sqs-error.ts";
 import type { Hold } from "./hold.ts";
@@ -108,12 +104,12 @@ export class Visibility {
     for (const { hold } of entries) hold.extending = true;
     this.#extendRequests++;
     this.#extending += entries.length;
-    const failed = await this.#request(entries).catch(() => undefined);
+    const failures = await this.#request(entries).catch(() => undefined);
     this.#extending -= entries.length;
-    for (const { hold, seconds } of entries) {
+    for (const [index, { hold, seconds }] of entries.entries()) {
       hold.extending = false;
-      if (failed === undefined || hold.ended) continue;
-      const failure = failed.get(hold);
+      if (failures === undefined || hold.ended) continue;
+      const failure = failures[index];
       if (failure !== undefined) {
         if (isHandleGone(failure)) onLost(hold);
         continue;
@@ -125,9 +121,9 @@ export class Visibility {
 
   async #run(changes: readonly Change[]): Promise<void> {
     try {
-      const failed = await this.#request(changes);
-      for (const { hold, done } of changes) {
-        const failure = failed.get(hold);
+      const failures = await this.#request(changes);
+      for (const [index, { done }] of changes.entries()) {
+        const failure = failures[index];
         if (failure === undefined) done.resolve();
         else done.reject(entryError(WHAT, failure));
       }
@@ -137,26 +133,19 @@ export class Visibility {
     }
   }
 
-  /** The entries that failed. */
+  /** What failed, in the order of the changes. */
   async #request(
     changes: readonly Pick<Change, "hold" | "seconds">[],
-  ): Promise<ReadonlyMap<Hold, BatchResultErrorEntry>> {
+  ): Promise<readonly (BatchResultErrorEntry | undefined)[]> {
     const { client, queueUrl } = this.#options;
-    const output: ChangeMessageVisibilityBatchCommandOutput = await client.send(
-      new ChangeMessageVisibilityBatchCommand({
-        QueueUrl: queueUrl,
-        Entries: changes.map(({ hold, seconds }, index) => ({
-          Id: String(index),
-          ReceiptHandle: hold.receiptHandle,
-          VisibilityTimeout: seconds,
-        })),
-      }),
-    );
-    const failed = new Map<Hold, BatchResultErrorEntry>();
-    for (const failure of output.Failed ?? []) {
-      const change = changes[Number(failure.Id)];
-      if (change !== undefined) failed.set(change.hold, failure);
-    }
-    return failed;
+    const command = new ChangeMessageVisibilityBatchCommand({
+      QueueUrl: queueUrl,
+      Entries: changes.map(({ hold, seconds }, index) => ({
+        Id: String(index),
+        ReceiptHandle: hold.receiptHandle,
+        VisibilityTimeout: seconds,
+      })),
+    });
+    return failuresIn(await client.send(command), changes.length);
   }
 }

@@ -1,5 +1,6 @@
 import { type SendMessageBatchCommandOutput, SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import { BridgeError, type Clock } from "@bridge/ports";
+import type { BridgeError, Clock } from "@bridge/ports";
+import { failuresIn } from "../batch-answer.ts";
 import { Batches } from "../batches.ts";
 import { MAX_BYTES, type OutboundMessage } from "../message/outbound-message.ts";
 import { entryError, sqsError } from "../sqs-error.ts";
@@ -56,13 +57,11 @@ export class SendQueue {
       await this.#failed(sends, sqsError(WHAT, thrown));
       return;
     }
-    const failed = new Map((output.Failed ?? []).map((entry) => [entry.Id, entry]));
-    const successful = new Set((output.Successful ?? []).map(({ Id }) => Id));
+    const failures = failuresIn(output, sends.length);
     for (const [index, send] of sends.entries()) {
-      const failure = failed.get(String(index));
-      if (successful.has(String(index))) send.resolve();
-      else if (failure !== undefined) send.reject(entryError(WHAT, failure));
-      else send.reject(new BridgeError("UNAVAILABLE", `${WHAT}: the answer does not say what became of it`));
+      const failure = failures[index];
+      if (failure === undefined) send.resolve();
+      else send.reject(entryError(WHAT, failure));
     }
   }
 

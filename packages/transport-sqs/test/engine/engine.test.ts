@@ -100,6 +100,23 @@ describe.concurrent("a bridge from a queue", () => {
     await next.shutdown();
   });
 
+  test("that was stopped takes nothing with it: what comes into its last poll is shown to others", async () => {
+    const url = await queue();
+    const { target } = moody(0);
+    const stopped = await startBridge({
+      receiver: { queue_url: url, visibility_timeout: "1h", wait_time: "3s" },
+      target,
+    });
+    const stopping = stopped.shutdown();
+    await publish(url, "a");
+    await stopping;
+    const next = await startBridge({ receiver: { queue_url: url }, target });
+    // The stop may have come later than the message.
+    await until(() => ends(stopped).delivered + ends(next).delivered === 1);
+    await next.shutdown();
+    expect(await fauxqs.size(url)).toBe(0);
+  });
+
   test.each(["memory", "file"] as const)(
     "into an outbox (%s) empties the queue before the target accepts",
     async (type) => {

@@ -23,6 +23,7 @@ describe("settling", () => {
     const faults = [
       { kind: "refuse", code: "ThrottlingException" } as const,
       { kind: "entries", code: "InternalError", fails: ({ Id }: { Id: string }) => Id !== "0" } as const,
+      { kind: "entries", code: "", silent: true, fails: ({ Id }: { Id: string }) => Id === "0" } as const,
       { kind: "lose" } as const,
     ];
     place.sqs.fault = ({ action }) => (action === DELETES ? faults.shift() : undefined);

@@ -73,6 +73,14 @@ describe("a send that fails", () => {
     expect(bad).toMatchObject({ reason: { code: "INVALID_PAYLOAD" } });
   });
 
+  test("is told so when the answer does not mention it", async () => {
+    await using target = sender({ queue_url: url });
+    sqs.fault = () => ({ kind: "entries", code: "", silent: true, fails: (entry) => entry["MessageBody"] === "b" });
+    const [a, b] = await Promise.allSettled([of("a"), of("b")].map((each) => target.send(each, "", never())));
+    expect(a?.status).toBe("fulfilled");
+    expect(b).toMatchObject({ reason: { code: "UNAVAILABLE" } });
+  });
+
   test("takes nobody with it when the batch is refused as a whole because of it", async () => {
     await using target = sender({ queue_url: url });
     sqs.fault = ({ input }) =>

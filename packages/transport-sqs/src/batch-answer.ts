@@ -1,0 +1,21 @@
+import type { BatchResultErrorEntry } from "@aws-sdk/client-sqs";
+
+/** As far as all answers to batches are alike. */
+export interface BatchAnswer {
+  readonly Successful?: readonly { readonly Id: string | undefined }[] | undefined;
+  readonly Failed?: readonly BatchResultErrorEntry[] | undefined;
+}
+
+/**
+ * What an answer says of each of `count` entries, whose ids are their places: nothing when it was carried out. One that it
+ * does not mention may not have been.
+ */
+export function failuresIn(answer: BatchAnswer, count: number): readonly (BatchResultErrorEntry | undefined)[] {
+  const failed = new Map((answer.Failed ?? []).map((failure) => [failure.Id, failure]));
+  const done = new Set((answer.Successful ?? []).map(({ Id }) => Id));
+  return Array.from({ length: count }, (_, index) => {
+    const Id = String(index);
+    if (done.has(Id)) return undefined;
+    return failed.get(Id) ?? { Id, Code: "ServiceUnavailable", SenderFault: false };
+  });
+}
