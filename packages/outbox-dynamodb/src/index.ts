@@ -1,0 +1,3 @@
+export { dynamodbOutboxPlugin } from "./dynamodb-outbox-plugin.ts";
+export { type DynamodbOutboxOptions, openDynamodbOutbox } from "./open-dynamodb-outbox.ts";
+export { outboxTable } from "./outbox-table.ts";
