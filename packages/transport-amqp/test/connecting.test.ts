@@ -13,6 +13,13 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+/** Passes on to the broker what a client says, and back. */
+function relay(client: Socket): void {
+  const upstream = connect({ port: PORT, host: "127.0.0.1" });
+  client.pipe(upstream).pipe(client);
+  for (const socket of [client, upstream]) socket.on("error", () => {});
+}
+
 describe("an attempt to connect", () => {
   test("to a broker that says nothing ends in time", async () => {
     const server = createServer();
@@ -59,6 +66,24 @@ describe.skipIf(noBroker)("an attempt to connect (needs RabbitMQ)", () => {
     });
   });
 
+  test("is known to operators by the names of its bridge, session and instance", async () => {
+    const said: Buffer[] = [];
+    const server = createServer((client) => {
+      client.on("data", (data) => said.push(data));
+      relay(client);
+    });
+    const port = await portOf(server);
+    for (const parts of [{ port }, { port, role: "target", replica: "node-1" }] as const) {
+      await using half = session(parts);
+      await half.connect(never);
+    }
+    const words = Buffer.concat(said)
+      .toString("latin1")
+      .match(/bridge-[\w:-]+/g);
+    expect(words).toEqual(["bridge-plant:broker", "bridge-plant:broker:node-1-target"]);
+    server.close();
+  });
+
   test("finds the virtual host that is named in full", async () => {
     await using source = session({ options: { url: `amqp://127.0.0.1:${PORT}/%2F` } });
     const connection = await source.connect(never);
@@ -68,12 +93,7 @@ describe.skipIf(noBroker)("an attempt to connect (needs RabbitMQ)", () => {
 
   test("with TLS trusts the authority that it is told, and no other", async () => {
     using files = certificates("broker");
-    const server = createTlsServer({ cert: files.files["broker.crt"], key: files.files["broker.key"] }, (client) => {
-      const upstream = connect({ port: PORT, host: "127.0.0.1" });
-      client.pipe(upstream).pipe(client);
-      client.on("error", () => {});
-      upstream.on("error", () => {});
-    });
+    const server = createTlsServer({ cert: files.files["broker.crt"], key: files.files["broker.key"] }, relay);
     const url = `amqps://localhost:${await portOf(server)}`;
     {
       await using source = session({ options: { url, tls: { ca_file: files.path("ca.crt") } } });

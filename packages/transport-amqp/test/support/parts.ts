@@ -36,11 +36,12 @@ export interface SessionSetup {
   readonly role?: SessionRole;
   readonly options?: Options;
   readonly clock?: Clock;
+  readonly replica?: string;
   readonly log?: LogLine[];
 }
 
 /** One half of a session. */
-export function session({ port = PORT, role = "source", options, clock, log }: SessionSetup = {}): Session {
+export function session({ port = PORT, role = "source", options, clock, replica, log }: SessionSetup = {}): Session {
   return make(
     amqpTransport.session,
     { url: `amqp://127.0.0.1:${port}`, connect_timeout: "5s", ...options },
@@ -48,6 +49,7 @@ export function session({ port = PORT, role = "source", options, clock, log }: S
       ...seams(clock, log),
       id: "broker",
       bridgeId: "plant",
+      replica,
       role,
       sessionMode: "persistent",
       maxInFlight: 100,
