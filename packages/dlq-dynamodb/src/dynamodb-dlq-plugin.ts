@@ -5,7 +5,10 @@ import * as v from "valibot";
 import { openDynamodbDlq } from "./open-dynamodb-dlq.ts";
 
 const options = v.strictObject({
-  table_name: describe(tableName(), "The table, made by `bridge-aws -create-tables`. Its instances share one."),
+  table_name: describe(
+    tableName(),
+    "The table, made by `bridge-aws -create-tables`. One for each bridge: its instances share it.",
+  ),
   retention: describe(
     v.optional(v.pipe(duration(), v.minValue(1, "must be longer than 0s"))),
     "Entries that failed longer ago than this are not there any more. Default: they are kept.",
