@@ -18,7 +18,12 @@ export class BridgeStack extends Stack {
     const name = `bridge-${deployment.bridge_id}`;
     const description = `Bridge ${deployment.bridge_id}: carries messages`;
     // The CDK's classes miss its interfaces by optional properties that may be undefined, here and wherever one is asserted.
-    super(scope, name, { description, synthesizer: new BootstraplessSynthesizer() as IStackSynthesizer });
+    super(scope, name, {
+      description,
+      synthesizer: new BootstraplessSynthesizer() as IStackSynthesizer,
+      // Templates of more than 50 KiB have to go by way of a bucket.
+      suppressTemplateIndentation: true,
+    });
     Tags.of(this).add("bridge", deployment.bridge_id);
 
     const stores = storesOf(this, deployment);

@@ -1,6 +1,7 @@
 import { configTable } from "@bridge/config-dynamodb";
 import { dlqTable } from "@bridge/dlq-dynamodb";
 import { leaseTable } from "@bridge/lease-dynamodb";
+import { outboxTable } from "@bridge/outbox-dynamodb";
 import type { TableDescription } from "@bridge/dynamodb-kit";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
@@ -8,7 +9,7 @@ import type { Deployment } from "./deployment.ts";
 import { tableOf } from "./tables.ts";
 
 /** What a table is for, in the words of the configuration. */
-export type StoreRole = "config" | "dlq" | "lease";
+export type StoreRole = "config" | "dlq" | "lease" | "outbox";
 
 export interface Store {
   readonly role: StoreRole;
@@ -36,6 +37,11 @@ export const STORES: Readonly<Record<StoreRole, Kind>> = {
     queries: "indexes",
   },
   lease: { describe: leaseTable, operations: ["DescribeTable", "GetItem", "PutItem"], queries: "none" },
+  outbox: {
+    describe: outboxTable,
+    operations: ["DescribeTable", "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"],
+    queries: "indexes",
+  },
 };
 
 /** `bridge-plant-7-dlq`: what the configuration gives as `table_name`. */

@@ -45,6 +45,18 @@ describe("the bridge may", () => {
       allow("DlqIndexes", "dynamodb:Query", ["<Tabledlq.Arn>/index/by_category", "<Tabledlq.Arn>/index/by_route"]),
       allow("LeaseTable", ["dynamodb:DescribeTable", "dynamodb:GetItem", "dynamodb:PutItem"], "<Tablelease.Arn>"),
       allow(
+        "OutboxTable",
+        ["DescribeTable", "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"].map(
+          (op) => `dynamodb:${op}`,
+        ),
+        "<Tableoutbox.Arn>",
+      ),
+      allow(
+        "OutboxIndexes",
+        "dynamodb:Query",
+        ["by_place", "by_id", "by_entry"].map((index) => `<Tableoutbox.Arn>/index/${index}`),
+      ),
+      allow(
         "ReceiveMessages",
         ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"],
         ["<Queuecommands.Arn>", "arn:aws:sqs:eu-west-1:444455556666:theirs"],
