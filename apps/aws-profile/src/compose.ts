@@ -5,9 +5,11 @@ import { memoryDlqPlugin } from "@bridge/dlq-memory";
 import type { TableDescription } from "@bridge/dynamodb-kit";
 import { dynamodbLeasePlugin, leaseTable } from "@bridge/lease-dynamodb";
 import { memoryLeasePlugin } from "@bridge/lease-memory";
+import { dynamodbOutboxPlugin, outboxTable } from "@bridge/outbox-dynamodb";
 import { fileOutboxPlugin } from "@bridge/outbox-file";
 import { memoryOutboxPlugin } from "@bridge/outbox-memory";
 import { circuitBreakerPlugin, filterPlugin, schemaPlugin, transformPlugin } from "@bridge/processors";
+import { amqpTransport } from "@bridge/transport-amqp";
 import { httpTransport } from "@bridge/transport-http";
 import { memoryTransport } from "@bridge/transport-memory";
 import { mqttTransport } from "@bridge/transport-mqtt";
@@ -17,9 +19,9 @@ import { sqsTransport } from "@bridge/transport-sqs";
 export function plugins(): Plugins {
   const aws = awsPlugins();
   return {
-    transports: [...aws.transports, mqttTransport, httpTransport(), memoryTransport()],
+    transports: [...aws.transports, mqttTransport, amqpTransport, httpTransport(), memoryTransport()],
     dlqStores: [...aws.dlqStores, fileDlqPlugin, memoryDlqPlugin],
-    outboxStores: [fileOutboxPlugin, memoryOutboxPlugin],
+    outboxStores: [...aws.outboxStores, fileOutboxPlugin, memoryOutboxPlugin],
     leaseStores: [...aws.leaseStores, memoryLeasePlugin],
     processors: [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin],
   };
@@ -30,12 +32,14 @@ export function awsPlugins() {
   return {
     transports: [sqsTransport()],
     dlqStores: [dynamodbDlqPlugin],
+    outboxStores: [dynamodbOutboxPlugin],
     leaseStores: [dynamodbLeasePlugin],
   } satisfies Plugins;
 }
 
 /** The tables of the stores of type `dynamodb`, by their role and name. */
-export const TABLES: Partial<Readonly<Record<StoreRole, (name: string) => TableDescription>>> = {
+export const TABLES: Readonly<Record<StoreRole, (name: string) => TableDescription>> = {
   dlq: dlqTable,
+  outbox: outboxTable,
   lease: leaseTable,
 };

@@ -45,13 +45,12 @@ export async function createTables(bootstrap: Bootstrap, registry: Registry, hos
   return "answered";
 }
 
-/** Each table once; two stores that name one table differ in what they want of it, and the second is refused. */
+/** Of two stores that name one table the second finds it of another form, and is refused. */
 function tablesOf({ stores }: BridgeConfig): readonly TableDescription[] {
   const roles = Object.keys(TABLES) as StoreRole[];
   return roles.flatMap((role) => {
     const store = stores[role];
-    const describe = TABLES[role];
-    if (store?.type !== "dynamodb" || describe === undefined) return [];
-    return [describe((store.options as { readonly table_name: string }).table_name)];
+    if (store?.type !== "dynamodb") return [];
+    return [TABLES[role]((store.options as { readonly table_name: string }).table_name)];
   });
 }

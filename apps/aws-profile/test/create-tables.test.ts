@@ -18,6 +18,7 @@ const shared = (bridgeId: string) =>
 
 const stores = (prefix: string) => ({
   dlq: { type: "dynamodb", options: { table_name: `${prefix}-dlq` } },
+  outbox: { type: "dynamodb", options: { table_name: `${prefix}-outbox` } },
   lease: { type: "dynamodb", options: { table_name: `${prefix}-leases` } },
 });
 
@@ -38,6 +39,7 @@ describe("contract 7: -create-tables", () => {
     const lines = (did: string) => [
       `${CONFIG_TABLE}: was there`,
       `plant-7-dlq: ${did}, items do not expire here`,
+      `plant-7-outbox: ${did}, items do not expire here`,
       `plant-7-leases: ${did}`,
     ];
     expect(second).toEqual({ code: 0, lines: lines("made"), stderr: "" });
@@ -49,7 +51,11 @@ describe("contract 7: -create-tables", () => {
     site.write("tables.yaml", `bridge: {id: test}\nstores: ${JSON.stringify(stores("of-a-file"))}\n`);
     expect(await ran(site.bootstrap({ config_file_path: "tables.yaml" }))).toMatchObject({
       code: 0,
-      lines: ["of-a-file-dlq: made, items do not expire here", "of-a-file-leases: made"],
+      lines: [
+        "of-a-file-dlq: made, items do not expire here",
+        "of-a-file-outbox: made, items do not expire here",
+        "of-a-file-leases: made",
+      ],
     });
     site.write("none.yaml", "bridge: {id: test}\n");
     expect(await ran(site.bootstrap({ config_file_path: "none.yaml" }))).toMatchObject({

@@ -90,11 +90,12 @@ afterAll(async () => {
 const bootstrap = () =>
   site.bootstrap({ config_source: "dynamodb", config_file_path: "", config_table: CONFIG_TABLE, poll_interval: "1s" });
 
-/** From a listener, and from a broker under a lease, to a queue; and from there to a web service. */
+/** From a listener over an outbox, and from a broker under a lease, to a queue; and from there to a web service. */
 const document = () => ({
   bridge: { id: "test", deployment_mode: "clustered", lease_ttl: "2s", lease_poll_interval: "100ms" },
   stores: {
     dlq: { type: "dynamodb", options: { table_name: "test-dlq" } },
+    outbox: { type: "dynamodb", options: { table_name: "test-outbox" } },
     lease: { type: "dynamodb", options: { table_name: "test-leases" } },
   },
   sessions: [
@@ -119,14 +120,14 @@ const document = () => ({
     { id: "to-web", sender_id: "web-out" },
   ],
   routes: [
-    { id: "posted", receiver_id: "web-in", bindings: ["to-queue"], policy: DROP },
+    { id: "posted", receiver_id: "web-in", delivery_mode: "shared_outbox", bindings: ["to-queue"], policy: DROP },
     { id: "published", receiver_id: "topic-in", bindings: ["to-queue"], policy: { ...DROP, send_timeout: "1s" } },
     { id: "queued", receiver_id: "queue-in", bindings: ["to-web"] },
   ],
 });
 
 describe("everything on AWS in one process", () => {
-  test("messages go from a listener and a broker over a queue to their target, dead letters and back", async () => {
+  test("messages go from a listener and a broker over an outbox and a queue to their target, to the dead letters and back", async () => {
     await using tablesMade = site.run(bootstrap(), ["-create-tables"]);
     expect(await tablesMade.ended).toBe(0);
     await tables.putConfig("test", document());
@@ -144,7 +145,7 @@ describe("everything on AWS in one process", () => {
     );
     const { port } = await instance.logged("HTTP receiver listens");
     const posted = await fetch(`http://127.0.0.1:${String(port)}/ingest/web-in`, { method: "POST", body: "posted" });
-    expect(await posted.json()).toMatchObject({ status: "accepted", outcome: "delivered" });
+    expect(await posted.json()).toMatchObject({ status: "accepted", outcome: "persisted" });
     await broker.publish("in/a", "published");
     await vi.waitFor(() => expect(new Set(web.bodies)).toEqual(new Set(["posted", "published"])), SOON);
 
