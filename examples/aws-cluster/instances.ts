@@ -20,7 +20,7 @@ export interface Place {
 }
 
 /** The bootstrap document of an instance. */
-export function bootstrapFor({ name, admin, monitor }: Place): string {
+function bootstrapFor({ name, admin, monitor }: Place): string {
   return JSON.stringify({
     bridge_id: BRIDGE_ID,
     instance_id: `${BRIDGE_ID}-${name}`,
