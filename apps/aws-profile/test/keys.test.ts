@@ -123,17 +123,27 @@ routes: [{id: only, receiver_id: in, bindings: [to-out], policy: {on_permanent_f
     expect(instance.stderr + instance.stdout + JSON.stringify(shown)).not.toContain("canary");
   });
 
-  test.each([
-    ["${ssm:/none}", 'what ${ssm:…} names, "/none", cannot be read: there is no such parameter'],
-    ["${ssm:no name}", "neither the name of an SSM parameter"],
-    ["${secret:/name}", "it is not the ARN of a Secrets Manager secret"],
-    [`\${ssm:${MONITOR_ARN}}`, "it is the ARN of a secret"],
-    ["${ssm:/x", "is not closed"],
-  ])("that fail are problems with their place: %s", async (reference, problem) => {
-    const path = site.write("failing.yaml", INSIDE.replace("channel: in}", `channel: "${reference}"}`));
+  test("that fail are problems with their place, all at once", async () => {
+    const failing = [
+      ["${ssm:/none}", 'what ${ssm:…} names, "/none", cannot be read: there is no such parameter'],
+      ["${ssm:no name}", "neither the name of an SSM parameter"],
+      ["${secret:/name}", "it is not the ARN of a Secrets Manager secret"],
+      [`\${ssm:${MONITOR_ARN}}`, "it is the ARN of a secret"],
+      ["${ssm:/x", "is not closed"],
+    ] as const;
+    const receivers = failing.map(
+      ([reference], index) => `\n  - {id: in-${index}, transport: memory, options: {channel: "${reference}"}}`,
+    );
+    const path = site.write(
+      "failing.yaml",
+      INSIDE.replace(/receivers: .*/, () => `receivers:${receivers.join("")}`),
+    );
     await using instance = site.run(site.bootstrap({ config_file_path: path }), ["-validate"]);
     expect(await instance.ended).toBe(1);
-    expect(instance.stderr).toMatch(/failing\.yaml:3:\d+ receivers\[0\]\.options\.channel: /);
-    expect(instance.stderr).toContain(problem);
+    for (const [index, [, problem]] of failing.entries()) {
+      const line = instance.stderr.split("\n").find((each) => each.includes(`receivers[${index}].options.channel: `));
+      expect(line).toMatch(new RegExp(`failing\\.yaml:${index + 4}:\\d+ `));
+      expect(line).toContain(problem);
+    }
   });
 });
