@@ -166,9 +166,10 @@ export class LeaseKeeper {
     const { writer, clock, holder, timing, count } = this.#options;
     const stepDownAt = lastStart + last.ttlMs * STEP_DOWN_AFTER;
     let expected = last;
-    for (;;) {
+    // Who was held up until it is late, but not too late, tries once all the same.
+    for (let leastMs = last.ttlMs * TRY_AGAIN_AFTER; ; leastMs = 0) {
       const startedAt = clock.monotonic();
-      const boundMs = Math.min(last.ttlMs * ASK_WITHIN, stepDownAt - startedAt);
+      const boundMs = Math.min(last.ttlMs * ASK_WITHIN, Math.max(leastMs, stepDownAt - startedAt));
       if (boundMs <= 0 || alive.aborted) return { why: "silent", record: expected };
       const next = { holder, token: last.token, beat: ++this.#beat, ttlMs: timing().leaseTtlMs };
       try {

@@ -159,6 +159,20 @@ describe("keeping a lease", () => {
     expect(await until(world, () => first.lasts(TTL_MS * 0.9))).toBeLessThanOrEqual(50);
   });
 
+  test("held up until shortly before its ttl is over it renews, and goes on", async () => {
+    const { world, first } = await two();
+    let wroteAt = 0;
+    world.replaced = () => (wroteAt = world.time);
+    await until(world, () => wroteAt > 0);
+    await world.pass(50);
+    first.machine.frozen = true;
+    await world.pass(TTL_MS * 0.9);
+    await first.machine.thaw();
+    await world.pass(TTL_MS);
+    expect([first.live, first.token]).toEqual([true, 1]);
+    expect(first.count.losses).toBe(0);
+  });
+
   test("a renewal whose answer was lost, or which came after it was given up, costs nothing", async () => {
     const { world, first } = await two();
     world.mood = MUTE;
