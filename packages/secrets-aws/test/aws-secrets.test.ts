@@ -27,10 +27,27 @@ test("the double of AWS gives an encrypted parameter in the clear only to whoeve
   });
 });
 
+test("the double of AWS puts a parameter, over another only when it is told to", async () => {
+  await using service = await AwsSecrets.start();
+  const put = { Name: "/key", Value: "first", Type: "SecureString" };
+  expect(await ask(service, "AmazonSSM.PutParameter", put)).toMatchObject({ status: 200 });
+  const second = { ...put, Value: "second" };
+  expect(await ask(service, "AmazonSSM.PutParameter", second)).toMatchObject({
+    status: 400,
+    body: { __type: "ParameterAlreadyExists" },
+  });
+  expect(await ask(service, "AmazonSSM.PutParameter", { ...second, Overwrite: true })).toMatchObject({ status: 200 });
+  expect(await ask(service, "AmazonSSM.GetParameter", { Name: "/key", WithDecryption: true })).toMatchObject({
+    body: { Parameter: { Value: "second" } },
+  });
+});
+
 test.each([
   ["AmazonSSM.GetParameter", { Name: "/none" }, {}, "ParameterNotFound"],
   ["AmazonSSM.GetParameter", {}, {}, "ValidationException"],
-  ["AmazonSSM.PutParameter", { Name: "/key" }, {}, "UnknownOperationException"],
+  ["AmazonSSM.DeleteParameter", { Name: "/key" }, {}, "UnknownOperationException"],
+  ["AmazonSSM.PutParameter", { Name: "/key" }, {}, "ValidationException"],
+  ["AmazonSSM.PutParameter", { Name: "/key", Value: "v", Type: "Text" }, {}, "UnsupportedParameterType"],
   ["AmazonSSM.GetParameter", { Name: "/key" }, { "Content-Type": "text/plain" }, "UnknownOperationException"],
   ["AmazonSSM.GetParameter", { Name: "/key" }, { Authorization: "none" }, "MissingAuthenticationTokenException"],
   ["secretsmanager.GetSecretValue", { SecretId: "arn" }, {}, "ResourceNotFoundException"],
