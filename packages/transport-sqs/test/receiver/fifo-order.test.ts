@@ -95,6 +95,7 @@ async function handleAll(place: Stage, count: number, steps: readonly Step[]): P
   const accepted: string[] = [];
   const turns = new Map<string, Promise<void>>();
   let iteration = new AbortController();
+  let refused = false;
 
   async function handle(delivery: Delivery): Promise<void> {
     if (delivery.signal?.aborted === true) return;
@@ -106,14 +107,16 @@ async function handleAll(place: Stage, count: number, steps: readonly Step[]): P
       await delivery.settle(step === "release" ? { kind: "release", delayMs: 0 } : ACCEPT);
       if (step !== "release") accepted.push(textOf(delivery));
     } catch {
-      // Otherwise the message would stay hidden for the rest of its visibility timeout.
-      if (step === "deleteFails") place.sqs.lapse(place.url);
+      // Otherwise what was refused, of this message or another, would stay hidden for the rest of its visibility timeout.
+      if (refused) place.sqs.lapse(place.url);
+      refused = false;
     }
   }
 
   function refuseOneDelete({ action }: Call): Fault | undefined {
     if (action !== "DeleteMessageBatch") return undefined;
     place.sqs.fault = undefined;
+    refused = true;
     return { kind: "entries", code: "ReceiptHandleIsInvalid", senderFault: true, fails: () => true };
   }
 
