@@ -18,9 +18,9 @@ const step = fc.oneof(
 );
 
 async function whileTimePasses(clock: FakeClock, work: Promise<void> | undefined): Promise<void> {
-  let over = false;
-  const ended = work?.finally(() => (over = true));
-  while (ended !== undefined && !over) await clock.advance(100);
+  const state = { over: false };
+  const ended = Promise.resolve(work).finally(() => (state.over = true));
+  while (!state.over) await clock.advance(100);
   await ended;
 }
 
