@@ -6,6 +6,7 @@ import { testDynamo } from "@bridge/tooling/test-dynamodb";
 import { buildApp } from "fauxqs";
 
 const SQS_JSON = "application/x-amz-json-1.0";
+const ANSWER_MS = 10_000;
 
 /** DynamoDB, SQS, the Parameter Store and Secrets Manager on loopback, as far as their emulators go. */
 export interface Aws extends AsyncDisposable {
@@ -32,7 +33,8 @@ export async function openAws(): Promise<Aws> {
 
   async function call<Answer>(action: string, input: object): Promise<Answer> {
     const headers = { "content-type": SQS_JSON, "x-amz-target": `AmazonSQS.${action}` };
-    const response = await fetch(sqs, { method: "POST", headers, body: JSON.stringify(input) });
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const response = await fetch(sqs, { method: "POST", headers, body: JSON.stringify(input), signal });
     if (!response.ok) throw new Error(`${action}: ${await response.text()}`);
     return (await response.json()) as Answer;
   }

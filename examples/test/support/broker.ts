@@ -1,13 +1,14 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { env } from "node:process";
 import { Aedes } from "aedes";
 import mqtt, { type MqttClient } from "mqtt";
+import { listens } from "./listens.ts";
 
 const REAL = { host: "127.0.0.1", port: 1883 };
 const required = env["BRIDGE_REQUIRE_BROKERS"] === "1";
 /** For `describe.skipIf`: whether there is only the broker inside this process, which speaks MQTT 3.1.1. */
-export const noMqtt5 = !required && !(await listens());
+export const noMqtt5 = !required && !(await listens(REAL));
 
 /** A broker for one test file, and clients of it. */
 export interface Broker extends AsyncDisposable {
@@ -23,7 +24,7 @@ export interface Broker extends AsyncDisposable {
  * @throws Error when there is none and BRIDGE_REQUIRE_BROKERS says that there has to be one
  */
 export async function openBroker(): Promise<Broker> {
-  if (await listens()) return brokerAt(`mqtt://${REAL.host}:${REAL.port}`, async () => {});
+  if (await listens(REAL)) return brokerAt(`mqtt://${REAL.host}:${REAL.port}`, async () => {});
   if (required) {
     throw new Error(`no MQTT broker listens on ${REAL.host}:${REAL.port}, and BRIDGE_REQUIRE_BROKERS=1 asks for one`);
   }
@@ -55,16 +56,4 @@ function brokerAt(url: string, close: () => Promise<void>): Broker {
       await close();
     },
   };
-}
-
-async function listens(): Promise<boolean> {
-  const socket = connect(REAL);
-  try {
-    await once(socket, "connect");
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }

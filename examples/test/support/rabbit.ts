@@ -1,12 +1,11 @@
-import { once } from "node:events";
-import { connect as connectSocket } from "node:net";
 import { env } from "node:process";
 import { type ConfirmChannel, connect } from "amqplib";
+import { listens } from "./listens.ts";
 
 const REAL = { host: "127.0.0.1", port: 5672 };
 
 /** For `describe.skipIf`: whether there is no RabbitMQ, and there need not be one. */
-export const noRabbit = env["BRIDGE_REQUIRE_BROKERS"] !== "1" && !(await listens());
+export const noRabbit = env["BRIDGE_REQUIRE_BROKERS"] !== "1" && !(await listens(REAL));
 
 /** Another program at RabbitMQ. */
 export interface Rabbit extends AsyncDisposable {
@@ -36,16 +35,4 @@ export async function openRabbit(...queues: readonly string[]): Promise<Rabbit> 
       await connection.close();
     },
   };
-}
-
-async function listens(): Promise<boolean> {
-  const socket = connectSocket(REAL);
-  try {
-    await once(socket, "connect");
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }

@@ -19,7 +19,7 @@ const REPLIES: Readonly<Record<number, readonly [code: ErrorCode, words: string]
   505: ["CONNECTION_LOST", "unexpected frame"],
   506: ["UNAVAILABLE", "not enough resources"],
   530: ["FORBIDDEN", "not allowed"],
-  540: ["FORBIDDEN", "not implemented"],
+  540: ["FORBIDDEN", "the broker cannot do that"],
   541: ["UNAVAILABLE", "internal error of the broker"],
 };
 

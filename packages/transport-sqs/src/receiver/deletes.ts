@@ -3,6 +3,7 @@ import { BridgeError, type Clock, type Random } from "@bridge/ports";
 import { failuresIn } from "../batch-answer.ts";
 import { Batches } from "../batches.ts";
 import { entryError, isHandleGone, sqsError } from "../sqs-error.ts";
+import { answerInTime } from "./answer-in-time.ts";
 import type { Hold } from "./hold.ts";
 
 export interface DeletesOptions {
@@ -16,6 +17,7 @@ export interface DeletesOptions {
 
 const LINGER_MS = 5;
 const MAX_CALLS = 16;
+const ANSWER_MS = 5_000;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
 const WHAT = "the message was not deleted from its queue";
@@ -93,13 +95,12 @@ export class Deletes {
   }
 
   #request(deletes: readonly Delete[]): Promise<DeleteMessageBatchCommandOutput> {
-    const { client, queueUrl } = this.#options;
-    return client.send(
-      new DeleteMessageBatchCommand({
-        QueueUrl: queueUrl,
-        Entries: deletes.map(({ hold }, index) => ({ Id: String(index), ReceiptHandle: hold.receiptHandle })),
-      }),
-    );
+    const { client, queueUrl, clock } = this.#options;
+    const command = new DeleteMessageBatchCommand({
+      QueueUrl: queueUrl,
+      Entries: deletes.map(({ hold }, index) => ({ Id: String(index), ReceiptHandle: hold.receiptHandle })),
+    });
+    return answerInTime(WHAT, ANSWER_MS, clock, (abortSignal) => client.send(command, { abortSignal }));
   }
 
   #failed(each: Delete, error: BridgeError): void {

@@ -3,6 +3,7 @@ import type { BridgeError, Clock } from "@bridge/ports";
 import { failuresIn } from "../batch-answer.ts";
 import { Batches, MAX_ENTRIES } from "../batches.ts";
 import { entryError, isHandleGone, sqsError } from "../sqs-error.ts";
+import { answerInTime } from "./answer-in-time.ts";
 import type { Hold } from "./hold.ts";
 
 export interface VisibilityOptions {
@@ -20,6 +21,7 @@ export interface VisibilityOptions {
 export const MAX_HIDDEN_MS = 12 * 3_600_000 - 60_000;
 const LINGER_MS = 5;
 const MAX_CALLS = 8;
+const MAX_ANSWER_MS = 5_000;
 const MAX_TICK_MS = 60_000;
 const WHAT = "the visibility of a message was not changed";
 
@@ -137,7 +139,7 @@ export class Visibility {
   async #request(
     changes: readonly Pick<Change, "hold" | "seconds">[],
   ): Promise<readonly (BatchResultErrorEntry | undefined)[]> {
-    const { client, queueUrl } = this.#options;
+    const { client, queueUrl, clock, visibilityMs } = this.#options;
     const command = new ChangeMessageVisibilityBatchCommand({
       QueueUrl: queueUrl,
       Entries: changes.map(({ hold, seconds }, index) => ({
@@ -146,6 +148,9 @@ export class Visibility {
         VisibilityTimeout: seconds,
       })),
     });
-    return failuresIn(await client.send(command), changes.length);
+    // Of the half that is left for attempts that fail, one that is not answered takes a third.
+    const boundMs = Math.min(MAX_ANSWER_MS, visibilityMs / 6);
+    const answer = await answerInTime(WHAT, boundMs, clock, (abortSignal) => client.send(command, { abortSignal }));
+    return failuresIn(answer, changes.length);
   }
 }

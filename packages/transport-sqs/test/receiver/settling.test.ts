@@ -34,6 +34,18 @@ describe("settling", () => {
     expect(place.queue.bodies).toEqual([]);
   });
 
+  test("asks again for a delete that is not answered", async () => {
+    await using place = await stage();
+    await place.publish("a");
+    const [held] = await take(place.receiving, 1);
+    let silences = 0;
+    place.sqs.fault = ({ action }) => (action === DELETES && silences++ === 0 ? { kind: "hang" } : undefined);
+    let settled = false;
+    void Promise.resolve(held!.settle(ACCEPT)).then(() => (settled = true));
+    await place.passUntil(() => settled);
+    expect(place.queue.bodies).toEqual([]);
+  });
+
   test("twice is refused", async () => {
     await using place = await stage();
     await place.publish("a");

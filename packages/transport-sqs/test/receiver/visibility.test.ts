@@ -58,6 +58,21 @@ describe("what is held", () => {
     expect(place.queue.bodies).toEqual([]);
   });
 
+  test("is extended again when SQS does not answer, long before a poll would be given up", async () => {
+    await using place = await stage({ options: { visibility_timeout: "30s" } });
+    await place.publish("a");
+    const [held] = await take(place.receiving, 1);
+    let silences = 0;
+    place.sqs.fault = ({ action }) => (action === EXTENDS && silences++ === 0 ? { kind: "hang" } : undefined);
+    await place.pass(15);
+    await until(() => silences === 1);
+    await place.pass(9);
+    await until(() => place.count("extended") === 1);
+    expect(held!.signal!.aborted).toBe(false);
+    await held!.settle(ACCEPT);
+    expect(place.queue.bodies).toEqual([]);
+  });
+
   test("is lost when nothing could be extended in time, and comes again", async () => {
     await using place = await stage({ options: { visibility_timeout: "30s" } });
     await place.publish("a");
@@ -75,7 +90,7 @@ describe("what is held", () => {
     await using place = await stage({ options: { visibility_timeout: "8h" } });
     await place.publish("a");
     const [held] = await take(place.receiving, 1);
-    await place.pass(4 * 3_600 + 10);
+    await place.pass(4 * 3_600 + 3); // and not more: the answer has to be there before it is given up
     await until(() => place.count("extended") === 1);
     await place.pass(7.9 * 3_600);
     expect(held!.signal!.aborted).toBe(false);
