@@ -61,6 +61,7 @@ export {
   type OutboxClaim,
   type OutboxFilter,
   type OutboxHead,
+  type OutboxPlace,
   type OutboxRecord,
   type OutboxStatus,
   type OutboxStore,

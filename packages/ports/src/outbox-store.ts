@@ -39,10 +39,14 @@ export type PersistResult =
  */
 export type OutboxStatus = "pending" | "done" | "dead";
 
-/** Whose records are asked for. */
-export interface ClaimRequest {
+/** Whose records those are that one drain delivers. */
+export interface OutboxPlace {
   readonly routeId: string;
   readonly bindingId: string;
+}
+
+/** Whose records are asked for, and how many. */
+export interface ClaimRequest extends OutboxPlace {
   readonly limit: number;
   /** How long the records are lent, in milliseconds of a clock that is not set. */
   readonly loanMs: number;
@@ -114,6 +118,11 @@ export interface OutboxStore extends AsyncDisposable, TellsHealth {
    * those of others here. Default: false.
    */
   readonly shared?: boolean;
+  /**
+   * Of a shared store that hears of it: calls `arrived` when another process has persisted records of this place, until
+   * disposed. It may miss some, and call for nothing: only a claim says what there is.
+   */
+  onArrival?(place: OutboxPlace, arrived: () => void): Disposable;
   /**
    * Resolves when the records are durable, as far as the store's reach goes: together, so that a crash leaves all of
    * them or none. Concurrent calls may share one write. Unique by route, binding and envelope id.

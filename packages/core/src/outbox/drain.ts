@@ -122,7 +122,10 @@ export class Drain implements Disposable {
 
   /** Delivers until `signal` aborts, and then enters what it still knows. Rejects for a bug only. */
   async run(signal: AbortSignal): Promise<void> {
+    const { parts, target, store } = this.#options;
     const others = this.#followOthers(signal);
+    const place = { routeId: parts.config.id, bindingId: target.bindingId };
+    using _ = store()?.onArrival?.(place, () => this.wake());
     try {
       await this.#deliverAll(signal);
     } finally {

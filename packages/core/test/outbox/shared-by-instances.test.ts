@@ -1,4 +1,4 @@
-import { BridgeError, type OutboxStore, systemRandom } from "@bridge/ports";
+import { BridgeError, type OutboxPlace, type OutboxStore, systemRandom } from "@bridge/ports";
 import { openMemoryOutbox } from "@bridge/outbox-memory";
 import { memoryHub } from "@bridge/transport-memory";
 import { expect, test } from "vitest";
@@ -145,4 +145,27 @@ test("what the store will never take goes by the policy, and what came in with i
   const [entry] = await one.dlq.list({}, { limit: 9, offset: 0 }, bound());
   expect(entry).toMatchObject({ errorCode: "PAYLOAD_TOO_LARGE", category: "rejected", bindingId: "out" });
   expect(booksOf(one)).toMatchObject({ received: 3, dead_lettered: 1, unaccounted: 0 });
+});
+
+test("what another instance has persisted is delivered as soon as the store says so, without waiting for the next look", async () => {
+  const arrivals = new Set<() => void>();
+  const places: OutboxPlace[] = [];
+  const hears: Changes = () => ({
+    onArrival(place, arrived) {
+      places.push(place);
+      arrivals.add(arrived);
+      return { [Symbol.dispose]: () => void arrivals.delete(arrived) };
+    },
+  });
+  const { hub, one, other } = pair(IDLE, hears);
+  await other.supervisor.start(bound());
+  await one.supervisor.start(bound());
+  expect(places).toEqual([{ routeId: "r", bindingId: "out" }]);
+  hub.publish("in", { id: "m" });
+  await hub.channel("in").waitForSettlements(1, bound());
+  expect(hub.channel("out").arrived).toBe(0);
+  for (const arrived of arrivals) arrived();
+  await hub.channel("out").waitForMessages(1, bound());
+  await other.supervisor.shutdown();
+  expect(arrivals.size).toBe(0);
 });
