@@ -15,7 +15,7 @@ export { INGRESS_LIMITS } from "./route/ingress.ts";
 export { type InjectResult } from "./route/inject-result.ts";
 export { StopError } from "./runtime/stop-phases.ts";
 export { type Supervisor, type SupervisorState, type TerminalCause } from "./supervisor/contract.ts";
-export { createSupervisor, type SupervisorOptions } from "./supervisor/create-supervisor.ts";
+export { createSupervisor, instanceIdOf, type SupervisorOptions } from "./supervisor/create-supervisor.ts";
 export {
   type BridgeView,
   type ComponentFailure,

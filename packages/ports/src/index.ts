@@ -55,6 +55,26 @@ export {
 export { deadline, type Deadline, orAborted } from "./async.ts";
 export { systemClock, systemRandom } from "./system.ts";
 export {
+  boundTracestate,
+  formatTraceparent,
+  parseTraceparent,
+  readTraceContext,
+  TRACE_FLAGS,
+  TRACE_HEADERS,
+  type TraceContext,
+  writeTraceContext,
+} from "./trace-context.ts";
+export {
+  type BindingTracer,
+  type DeliveryStart,
+  type RouteTracer,
+  type SendStart,
+  type Span,
+  type TracedBinding,
+  type TracedRoute,
+  type Tracer,
+} from "./tracer.ts";
+export {
   type ClaimEnd,
   type ClaimRequest,
   type OutboxBacklog,

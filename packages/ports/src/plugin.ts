@@ -99,6 +99,8 @@ export interface SenderContext extends PluginContext {
 /** A transport, with the parts that it has. A part that is absent cannot be configured. */
 export interface TransportPlugin {
   readonly type: string;
+  /** What OpenTelemetry's conventions for messaging call the system, as in `rabbitmq`. Default: the type. */
+  readonly messagingSystem?: string;
   readonly session?: Factory<SessionContext, Session>;
   readonly receiver?: Factory<ReceiverContext, Receiver> & ReceiverTraits;
   readonly sender?: Factory<SenderContext, Sender> & SenderTraits;

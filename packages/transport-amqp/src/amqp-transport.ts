@@ -19,6 +19,7 @@ import { receiverOptions, senderOptions, sessionOptions } from "./options.ts";
  */
 export const amqpTransport: TransportPlugin = {
   type: "amqp",
+  messagingSystem: "rabbitmq",
   session: defineFactory({
     options: sessionOptions,
     create: (options, context: SessionContext): Session => new AmqpSession(options, context),

@@ -25,6 +25,7 @@ const always: Excuses<TransportCaseName> = {
 const CARRIED_BY_PROPERTIES = [
   "carries header names with dots",
   "carries header values in Unicode",
+  "carries a trace context",
   "carries an empty header value",
   "carries many headers",
   "carries the id",

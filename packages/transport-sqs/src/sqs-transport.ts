@@ -22,6 +22,7 @@ export interface SqsTransportSettings {
 export function sqsTransport({ client = {} }: SqsTransportSettings = {}): TransportPlugin {
   return {
     type: "sqs",
+    messagingSystem: "aws_sqs",
     receiver: {
       needsSession: false,
       topics: "refused",

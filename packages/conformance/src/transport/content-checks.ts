@@ -20,6 +20,10 @@ export const CONTENT_CHECKS = {
   "carries a large payload": payload((size) => Uint8Array.from({ length: size }, (_, i) => (i * 31) % 251)),
   "carries header names with dots": headers({ "trace.id": "1", "a.b.c-d_e": "2" }),
   "carries header values in Unicode": headers({ place: "Zürich 東京 🚀" }),
+  "carries a trace context": headers({
+    traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    tracestate: "vendor@sys=1, other=a b",
+  }),
   "carries an empty header value": headers({ empty: "", full: "x" }),
   "carries many headers": headers(
     Object.fromEntries(Array.from({ length: MANY_HEADERS }, (_, i) => [`header-${i}`, `value ${i}`])),

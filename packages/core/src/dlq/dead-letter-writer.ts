@@ -1,5 +1,14 @@
-import { BridgeError, type DeadLetter, deadline, type DlqStore, type Logger, orAborted } from "@bridge/ports";
+import {
+  BridgeError,
+  type DeadLetter,
+  deadline,
+  type DlqStore,
+  type Logger,
+  orAborted,
+  type RouteTracer,
+} from "@bridge/ports";
 import type { RouteAccount } from "../accounting/accounts.ts";
+import { traceFieldsOf } from "../trace/trace-fields.ts";
 
 /** One write of a dead letter; a store that takes longer has failed, and the write is tried again. */
 const WRITE_TIMEOUT_MS = 30_000;
@@ -8,6 +17,8 @@ export interface DeadLetterWriterOptions {
   readonly dlq: () => DlqStore | undefined;
   readonly account: RouteAccount;
   readonly logger: Logger;
+  /** Absent unless the bridge traces. */
+  readonly tracer: RouteTracer | undefined;
 }
 
 /** Writes the dead letters of one route. */
@@ -20,7 +31,8 @@ export class DeadLetterWriter {
 
   /** Resolves to `undefined` when the entry is durable, else to what went wrong. Aborting `signal` is no failure. */
   async write(entry: DeadLetter, signal: AbortSignal): Promise<BridgeError | undefined> {
-    const { account, logger } = this.#options;
+    const { account, logger, tracer } = this.#options;
+    const trace = traceFieldsOf(entry.envelope.headers, tracer !== undefined);
     try {
       await this.#put(entry, signal);
       logger.warn("message dead-lettered", {
@@ -29,6 +41,7 @@ export class DeadLetterWriter {
         code: entry.errorCode,
         error: entry.lastError,
         attempts: entry.attempts,
+        ...trace,
       });
       return undefined;
     } catch (thrown) {
@@ -38,6 +51,7 @@ export class DeadLetterWriter {
       logger.error("dead letter not written: the message is kept where it is and tried again", {
         code: error.code,
         error: error.message,
+        ...trace,
       });
       return error;
     }

@@ -9,12 +9,14 @@ import {
   orAborted,
   RESERVED,
   type SourceMessage,
+  type TraceContext,
 } from "@bridge/ports";
 import { OperationError } from "../operation-error.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import { orderingKey } from "../route/identity.ts";
 import { KeyedOrder } from "../route/keyed-order.ts";
 import { Slots } from "../route/slots.ts";
+import { traceFields } from "../trace/trace-fields.ts";
 import type { RedriveFailure, RedriveResult } from "./redrive-result.ts";
 
 /** The runtime that dead letters are injected into. */
@@ -158,10 +160,14 @@ async function redriveOne(options: RedriveOptions, entry: DeadLetter): Promise<s
     return `not delivered, ${result.outcome}${result.error === undefined ? "" : `: ${result.error.message}`}`;
   }
   if (result.entryDeleted === true) return undefined;
-  return result.entryDeleted === false ? NOT_DELETED : await remove(options, entry.id);
+  return result.entryDeleted === false ? NOT_DELETED : await remove(options, entry.id, result.trace);
 }
 
-async function remove({ store, logger }: RedriveOptions, id: string): Promise<string | undefined> {
+async function remove(
+  { store, logger }: RedriveOptions,
+  id: string,
+  trace: TraceContext | undefined,
+): Promise<string | undefined> {
   using bound = deadline(DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
   try {
     const deleted = await orAborted(store.admin.delete([id], bound.signal), bound.signal);
@@ -170,6 +176,7 @@ async function remove({ store, logger }: RedriveOptions, id: string): Promise<st
     logger.error("redriven entry not deleted: redriving it again would deliver it twice", {
       entry_id: id,
       error: BridgeError.from(error).message,
+      ...traceFields(trace),
     });
     return NOT_DELETED;
   }

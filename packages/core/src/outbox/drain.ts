@@ -7,6 +7,7 @@ import {
   type OutboxClaim,
   type OutboxRecord,
   type OutboxStore,
+  readTraceContext,
 } from "@bridge/ports";
 import type { RoutePolicy } from "@bridge/config";
 import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
@@ -19,7 +20,10 @@ import { Gates } from "../route/gates.ts";
 import { KeyedOrder } from "../route/keyed-order.ts";
 import type { RouteParts, Target } from "../route/route-parts.ts";
 import { Cancelled, SendGuards } from "../route/send-guards.ts";
+import { endSend } from "../route/send-outcome.ts";
 import { Slots } from "../route/slots.ts";
+import { sentWithContext } from "../trace/carry-context.ts";
+import { traceFieldsOf } from "../trace/trace-fields.ts";
 import { ClaimEnds } from "./claim-ends.ts";
 import { drainBudget } from "./drain-budget.ts";
 import type { OutboxDepth } from "./outbox-depth.ts";
@@ -277,12 +281,18 @@ export class Drain implements Disposable {
     if (expired !== undefined) return this.#failed(claim, expired);
     const ended = this.#gates.admit(record.envelope, target.bindingId);
     if (typeof ended !== "function") return this.#failed(claim, ended);
+    const { envelope, received } = record;
+    // Processors may have taken the context away, which does not change where the message belongs.
+    const parent = target.tracer && readTraceContext((received ?? envelope).headers);
+    const span = target.tracer?.send({ envelope, parent, attempt: attempts + 1 });
     try {
       target.account.attempts++;
-      await this.#guards.send(target.sender, record.envelope, record.address, claim);
+      await this.#guards.send(target.sender, sentWithContext(envelope, span), record.address, claim);
       ended(undefined);
+      endSend(span, undefined);
     } catch (thrown) {
       ended(thrown);
+      endSend(span, thrown);
       return thrown instanceof Cancelled ? this.#giveBack(attempts) : this.#failed(claim, BridgeError.from(thrown));
     }
     return { end: { kind: "done" }, outcome: await this.#delivered(claim) };
@@ -327,12 +337,13 @@ export class Drain implements Disposable {
 
   /** A record that redrove a dead letter takes it along. */
   async #delivered({ record }: OutboxClaim): Promise<RecordOutcome> {
-    const { dlq, logger } = this.#options.parts;
+    const { dlq, logger, tracer } = this.#options.parts;
     if (record.entryId === undefined) return { disposition: "delivered" };
     const deleted = await deleteEntry(dlq(), record.entryId).catch((error: unknown) => {
       logger.error("redriven entry not deleted: redriving it again would deliver it twice", {
         entry_id: record.entryId,
         error: BridgeError.from(error).message,
+        ...traceFieldsOf(record.envelope.headers, tracer !== undefined),
       });
       return false;
     });

@@ -1,6 +1,7 @@
 import { BridgeError, orAborted } from "@bridge/ports";
 import type { Lease } from "../lease/lease.ts";
 import type { Term } from "../lease/term.ts";
+import { sentWithContext } from "../trace/carry-context.ts";
 import { expiryOf } from "./expiry.ts";
 import type { Failures } from "./failures.ts";
 import { Gates } from "./gates.ts";
@@ -8,6 +9,7 @@ import type { Handover } from "./handover.ts";
 import { type EndedLeg, type Outcome, summarise } from "./outcome.ts";
 import type { RouteParts, Target } from "./route-parts.ts";
 import { SendGuards } from "./send-guards.ts";
+import { endSend } from "./send-outcome.ts";
 import type { Work } from "./work.ts";
 
 const DELIVERED: Outcome = { disposition: "delivered", failedBindings: [] };
@@ -84,7 +86,8 @@ export class DirectHold implements Handover {
         await orAborted(short.whenRenewed, work.signal).catch(() => {});
         continue;
       }
-      const error = expiryOf(work.envelope, this.#parts.clock) ?? (await this.#send(work, target));
+      const attempt = (attempts?.charged ?? 0) + 1;
+      const error = expiryOf(work.envelope, this.#parts.clock) ?? (await this.#send(work, target, attempt));
       if (error === undefined) {
         this.#failures.forget(work, bindingId);
         return { disposition: "delivered", bindingId };
@@ -103,7 +106,7 @@ export class DirectHold implements Handover {
     return term?.lasts(this.#parts.config.policy.sendTimeoutMs) === false ? term : undefined;
   }
 
-  async #send(work: Work, target: Target): Promise<BridgeError | undefined> {
+  async #send(work: Work, target: Target, attempt: number): Promise<BridgeError | undefined> {
     let address: string;
     try {
       address = target.address(work.envelope);
@@ -112,13 +115,17 @@ export class DirectHold implements Handover {
     }
     const ended = this.#gates.admit(work.envelope, target.bindingId);
     if (typeof ended !== "function") return ended;
+    const { envelope } = work;
+    const span = target.tracer?.send({ envelope, parent: work.span?.context, attempt });
     try {
       target.account.attempts++;
-      await this.#guards.send(target.sender, work.envelope, address, work);
+      await this.#guards.send(target.sender, sentWithContext(envelope, span), address, work);
       ended(undefined);
+      endSend(span, undefined);
       return undefined;
     } catch (thrown) {
       ended(thrown);
+      endSend(span, thrown);
       return BridgeError.from(thrown);
     }
   }

@@ -1,7 +1,7 @@
-import { BridgeError, type Envelope, type SendOutcome } from "@bridge/ports";
+import type { BridgeError, Envelope, SendOutcome } from "@bridge/ports";
 import type { NamedProcessor } from "./route-parts.ts";
 import { named } from "./run-processor.ts";
-import { Cancelled } from "./send-guards.ts";
+import { sendOutcome } from "./send-outcome.ts";
 
 /** Tells those who let a send through how it ended: `undefined` means that the target accepted it. */
 export type Ended = (thrown: unknown) => void;
@@ -33,11 +33,6 @@ export class Gates {
         return named(`processor ${id}`, thrown);
       }
     }
-    return (thrown) => tell(outcomeOf(thrown));
+    return (thrown) => tell(sendOutcome(thrown));
   }
-}
-
-function outcomeOf(thrown: unknown): SendOutcome {
-  if (thrown === undefined) return { kind: "accepted" };
-  return thrown instanceof Cancelled ? { kind: "cancelled" } : { kind: "failed", error: BridgeError.from(thrown) };
 }

@@ -1,4 +1,4 @@
-import type { BridgeError } from "@bridge/ports";
+import type { BridgeError, TraceContext } from "@bridge/ports";
 
 /**
  * What a route did with an injected message (spec 4.4). For `fan_out`, `delivered` means every leg was. `duplicate`: the
@@ -15,4 +15,6 @@ export interface InjectResult {
   readonly entryDeleted?: boolean;
   /** Something the caller should know although the call succeeded (spec 4.4.5). */
   readonly warning?: string;
+  /** The span of its delivery; absent unless the bridge traces. */
+  readonly trace?: TraceContext;
 }

@@ -1,5 +1,5 @@
 import type { RouteConfig, ShutdownBudgets } from "@bridge/config";
-import type { DlqStore, OutboxStore, Processor, Seams, Sender } from "@bridge/ports";
+import type { BindingTracer, DlqStore, OutboxStore, Processor, RouteTracer, Seams, Sender } from "@bridge/ports";
 import type { RouteAccount } from "../accounting/accounts.ts";
 import type { LegAccount } from "../accounting/leg-account.ts";
 import type { RouteControl } from "../control/controls.ts";
@@ -19,6 +19,8 @@ export interface Target {
   /** Shared by all bindings of the sender. */
   readonly rate: RateLimiter;
   readonly account: LegAccount;
+  /** Absent unless the bridge traces. */
+  readonly tracer: BindingTracer | undefined;
 }
 
 export interface NamedProcessor {
@@ -39,6 +41,8 @@ export interface RouteParts extends Seams {
   readonly unbound: LegAccount;
   readonly account: RouteAccount;
   readonly control: RouteControl;
+  /** Absent unless the bridge traces. */
+  readonly tracer: RouteTracer | undefined;
   /** Lent for the life of the runtime; `undefined` when no policy of the route says `dlq`. */
   readonly dlq: () => DlqStore | undefined;
   /** Lent likewise; `undefined` when no route is `shared_outbox`. */

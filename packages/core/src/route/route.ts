@@ -13,6 +13,8 @@ import type { Origin } from "../accounting/leg-account.ts";
 import type { Lease } from "../lease/lease.ts";
 import type { Term } from "../lease/term.ts";
 import { OperationError } from "../operation-error.ts";
+import { withContext } from "../trace/carry-context.ts";
+import { traceFields } from "../trace/trace-fields.ts";
 import type { Drain } from "../outbox/drain.ts";
 import { type DrainedOutcome, RouteOutbox } from "../outbox/route-outbox.ts";
 import { Admission } from "./admission.ts";
@@ -214,6 +216,7 @@ export class Route implements Reader {
       ...(error !== undefined && { error }),
       ...(warning !== undefined && { warning }),
       ...(entryDeleted !== undefined && { entryDeleted }),
+      ...(work.span !== undefined && { trace: work.span.context }),
     };
   }
 
@@ -232,17 +235,25 @@ export class Route implements Reader {
     void this.#carry(work, refused);
   }
 
-  #begin(delivery: Delivery, origin: Origin, { envelope, onlyBinding, entryId }: Injection, term?: Term): Work {
-    const { clock, account } = this.#parts;
+  #begin(delivery: Delivery, origin: Origin, injection: Injection, term?: Term): Work {
+    const { clock, account, tracer } = this.#parts;
+    const { onlyBinding, entryId } = injection;
     account.inFlight++;
     if (delivery.signal !== undefined) this.#watch(delivery.signal, (work) => work.delivery.signal);
     if (term !== undefined) this.#watch(term.signal, (work) => work.term?.signal);
-    return new Work({ delivery, envelope, origin, onlyBinding, entryId, term, startedAt: clock.monotonic() });
+    const span = tracer?.deliver({
+      envelope: injection.envelope,
+      origin: entryId === undefined ? origin : "redriven",
+      receiveCount: delivery.receiveCount,
+    });
+    const envelope = withContext(injection.envelope, span);
+    return new Work({ delivery, envelope, origin, onlyBinding, entryId, term, span, startedAt: clock.monotonic() });
   }
 
   /** From the first step to the settlement. Never rejects: a bug leaves the delivery unsettled and makes us unhealthy. */
   #carry(work: Work, refused: BridgeError | undefined): Promise<Outcome | undefined> {
     const done = this.#carryAndSettle(work, refused).catch((bug: unknown) => {
+      work.span?.end("abandoned", BridgeError.from(bug));
       this.#onBug(bug);
       return undefined;
     });
@@ -268,6 +279,7 @@ export class Route implements Reader {
       const outcome = await this.#process.run(work, refused);
       const settlement = settlementOf(outcome, work.received.id);
       if (settlement !== undefined) await this.#settle(work, settlement);
+      work.span?.end(outcome.disposition, outcome.error);
       return outcome;
     } finally {
       turn?.leave();
@@ -291,6 +303,7 @@ export class Route implements Reader {
       this.#parts.logger.warn("delivery not settled: its source will redeliver it", {
         envelope_id: work.received.id,
         error: BridgeError.from(error).message,
+        ...traceFields(work.span?.context),
       });
     }
   }

@@ -10,6 +10,7 @@ import {
 import type { Lease } from "../lease/lease.ts";
 import type { OutboxDepth } from "../outbox/outbox-depth.ts";
 import { TurnBatch } from "../outbox/turn-batch.ts";
+import { traceFields } from "../trace/trace-fields.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
@@ -161,6 +162,7 @@ export class SharedOutbox implements Handover {
           code: results.code,
           error: results.message,
           failures: ++failures,
+          ...traceFields(work.span?.context),
         });
         await work.pause(
           clock,

@@ -1,4 +1,4 @@
-import type { Clock, Delivery, Envelope } from "@bridge/ports";
+import type { Clock, Delivery, Envelope, Span } from "@bridge/ports";
 import type { Origin } from "../accounting/leg-account.ts";
 import type { PauseSwitch } from "../control/pause-switch.ts";
 import type { Term } from "../lease/term.ts";
@@ -16,6 +16,8 @@ export class Work implements Placed {
   readonly startedAt: number;
   /** What it came under: after that has ended nothing may be done for it. Absent unless its source is exclusive. */
   readonly term: Term | undefined;
+  /** From its beginning to its settlement; absent unless the bridge traces. */
+  readonly span: Span | undefined;
   /** As it was received: what a dead letter keeps. */
   readonly received: Envelope;
   /** As the processors left it: what is sent. */
@@ -35,12 +37,14 @@ export class Work implements Placed {
     onlyBinding?: string | undefined;
     entryId?: string | undefined;
     term?: Term | undefined;
+    span?: Span | undefined;
   }) {
     this.delivery = options.delivery;
     this.origin = options.origin;
     this.onlyBinding = options.onlyBinding;
     this.entryId = options.entryId;
     this.term = options.term;
+    this.span = options.span;
     this.startedAt = options.startedAt;
     this.received = options.envelope;
     this.envelope = options.envelope;

@@ -8,7 +8,17 @@ import {
   type SessionConfig,
   type ShutdownBudgets,
 } from "@bridge/config";
-import type { DlqStore, OutboxStore, Seams, Sender, Session, SessionRole, TransportPlugin } from "@bridge/ports";
+import type {
+  DlqStore,
+  OutboxStore,
+  RouteTracer,
+  Seams,
+  Sender,
+  Session,
+  SessionRole,
+  Tracer,
+  TransportPlugin,
+} from "@bridge/ports";
 import type { Accounts } from "../accounting/accounts.ts";
 import { partKey } from "../change/part-graph.ts";
 import type { Controls } from "../control/controls.ts";
@@ -59,6 +69,8 @@ export interface BuildOptions extends Seams {
   readonly outbox: () => OutboxStore | undefined;
   /** The shutdown budgets in force. */
   readonly budgets: () => ShutdownBudgets;
+  /** Default: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   /** Parts to use again. Default: none. */
   readonly kept?: Kept;
 }
@@ -118,11 +130,17 @@ class Builder {
     const receiver = found(config.receivers, route.receiverId, "receiver");
     const sourceLink = receiver.sessionId === undefined ? undefined : this.#link(receiver.sessionId, "source");
     const bindings = route.bindings.map((id) => found(config.bindings, id, "binding"));
+    const tracer = this.#options.tracer?.route({
+      routeId: route.id,
+      receiverId: receiver.id,
+      sessionId: receiver.sessionId,
+      system: this.#system(receiver.transport),
+    });
     // Whatever becomes of the route, its parts belong to the runtime.
     const [intake, processors, targets] = [
       this.#intake(route),
       route.processors.map((id) => this.#processor(id)),
-      new Map(bindings.map((binding) => [binding.id, this.#target(route.id, binding)])),
+      new Map(bindings.map((binding) => [binding.id, this.#target(route.id, binding, tracer)])),
     ];
     const atWork = this.#atWork(this.#kept.parts.routes, partKey.route(route.id));
     if (atWork !== undefined) return atWork;
@@ -139,6 +157,7 @@ class Builder {
       unbound: accounts.leg(route.id, ""),
       account: accounts.route(route.id),
       control: controls.route(route.id),
+      tracer,
       dlq,
       outbox,
       budgets,
@@ -163,7 +182,7 @@ class Builder {
     return new Intake(id, receiver, seams);
   }
 
-  #target(routeId: string, binding: BindingConfig): Target {
+  #target(routeId: string, binding: BindingConfig, tracer: RouteTracer | undefined): Target {
     const { config, accounts, controls } = this.#options;
     const link = binding.sessionId === undefined ? undefined : this.#link(binding.sessionId, "target");
     const { id, transport, options } = found(config.senders, binding.senderId, "sender");
@@ -182,6 +201,13 @@ class Builder {
       link,
       rate: controls.sender(id),
       account: accounts.leg(routeId, binding.id),
+      tracer: tracer?.binding({
+        bindingId: binding.id,
+        senderId: id,
+        sessionId: binding.sessionId,
+        system: this.#system(transport),
+        address: binding.address,
+      }),
     };
   }
 
@@ -245,6 +271,10 @@ class Builder {
     const plugin = this.#options.registry.transports.get(type);
     if (plugin === undefined) throw new Error(`no transport plugin is registered for type "${type}"`);
     return plugin;
+  }
+
+  #system(transport: string): string {
+    return this.#transport(transport).messagingSystem ?? transport;
   }
 
   #seams(id: string, fields: Readonly<Record<string, string>>): Seams & { readonly id: string } {

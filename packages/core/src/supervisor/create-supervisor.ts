@@ -1,5 +1,13 @@
 import type { BridgeConfig, Registry } from "@bridge/config";
-import { type Clock, type Logger, type Random, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import {
+  type Clock,
+  type Logger,
+  type Random,
+  silentLogger,
+  systemClock,
+  systemRandom,
+  type Tracer,
+} from "@bridge/ports";
 import type { Supervisor } from "./contract.ts";
 import { RuntimeSupervisor } from "./supervisor.ts";
 
@@ -15,6 +23,15 @@ export interface SupervisorOptions {
   readonly random?: Random;
   /** Told of each configuration that comes into force after the first, for what lies outside, such as the log level. */
   readonly onConfig?: (config: BridgeConfig) => void;
+  /** Default: `bridge.instance_id`, else the bridge's id and something random, as {@link instanceIdOf} makes it. */
+  readonly instanceId?: string;
+  /** Makes spans of deliveries. Default: nothing is traced, and trace contexts are passed on as they came. */
+  readonly tracer?: Tracer | undefined;
+}
+
+/** What a process with this configuration is called: `bridge.instance_id`, else `<bridge.id>-<random>`. */
+export function instanceIdOf({ bridge: { id, instanceId } }: BridgeConfig, random: Random): string {
+  return instanceId ?? `${id}-${random.id().slice(0, 8)}`;
 }
 
 /** A bridge for one configuration, not started: nothing is opened before {@link Supervisor.start}. */
@@ -24,5 +41,6 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom(),
   };
-  return new RuntimeSupervisor(options, seams);
+  const { config, instanceId = instanceIdOf(config, seams.random) } = options;
+  return new RuntimeSupervisor({ ...options, instanceId }, seams);
 }

@@ -1,5 +1,5 @@
 import type { BridgeConfig, BridgeSection, Registry } from "@bridge/config";
-import type { OutboxStore, Seams } from "@bridge/ports";
+import type { OutboxStore, Seams, Tracer } from "@bridge/ports";
 import { Accounts } from "../accounting/accounts.ts";
 import { unaccounted } from "../accounting/leg-account.ts";
 import { Controls } from "../control/controls.ts";
@@ -24,6 +24,7 @@ export interface FoundationOptions {
   readonly holder: string;
   /** Aborted when the process is to end. */
   readonly root: AbortSignal;
+  readonly tracer: Tracer | undefined;
 }
 
 /** What runtimes are built on and what outlasts them: stores, controls, and the counters, which never go back. */
@@ -46,7 +47,7 @@ export class Foundation {
   }
 
   build(config: BridgeConfig, kept?: Kept): RuntimeParts {
-    const { registry, seams, bridge, instanceId } = this.#options;
+    const { registry, seams, bridge, instanceId, tracer } = this.#options;
     const { accounts, controls, stores } = this;
     return build({
       ...seams,
@@ -58,6 +59,7 @@ export class Foundation {
       dlq: () => stores.dlq(),
       outbox: () => stores.outbox(),
       budgets: bridge,
+      tracer,
       ...(kept !== undefined && { kept }),
     });
   }

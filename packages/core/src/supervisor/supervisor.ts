@@ -40,9 +40,9 @@ export class RuntimeSupervisor implements Supervisor {
   #runtime: Runtime | undefined;
   #shutdown: Promise<void> | undefined;
 
-  constructor({ config, registry, onConfig = () => {} }: SupervisorOptions, seams: Seams) {
-    const { id, instanceId } = config.bridge;
-    this.instanceId = instanceId ?? `${id}-${seams.random.id().slice(0, 8)}`;
+  constructor(options: SupervisorOptions & { readonly instanceId: string }, seams: Seams) {
+    const { config, registry, instanceId, tracer, onConfig = () => {} } = options;
+    this.instanceId = instanceId;
     this.#startedWith = config;
     this.#config = config;
     this.#seams = seams;
@@ -53,9 +53,10 @@ export class RuntimeSupervisor implements Supervisor {
       registry,
       seams,
       bridge,
-      instanceId: this.instanceId,
+      instanceId,
       holder,
       root: this.#root.signal,
+      tracer,
     });
     this.#foundation.follow(config);
     this.#operations = new Operations({

@@ -14,6 +14,7 @@ import {
   type ProcessorPlugin,
   type SessionMode,
   systemRandom,
+  type Tracer,
   type TransportPlugin,
 } from "@bridge/ports";
 import { memoryHub, type MemoryHub, memoryTransport } from "@bridge/transport-memory";
@@ -52,6 +53,7 @@ export interface MemoryBridgeOptions {
   readonly drainTimeoutMs?: number;
   readonly quiesceTimeoutMs?: number;
   readonly onConfig?: (config: BridgeConfig) => void;
+  readonly tracer?: Tracer;
   /** Without routes and sessions. */
   readonly empty?: boolean;
   readonly config?: (config: BridgeConfig) => BridgeConfig;
@@ -113,6 +115,7 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
     clock,
     random: { next: () => 0.5, id: () => `generated-${generated++}` },
     ...(options.logger !== undefined && { logger: options.logger }),
+    tracer: options.tracer,
     ...(options.onConfig !== undefined && { onConfig: options.onConfig }),
   });
   return {

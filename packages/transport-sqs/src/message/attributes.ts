@@ -1,11 +1,12 @@
 import type { MessageAttributeValue } from "@aws-sdk/client-sqs";
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, TRACE_HEADERS } from "@bridge/ports";
 import { ATTRIBUTES, isOwn } from "./names.ts";
 import { carriedJson, isCarried } from "./text.ts";
 
 type Header = readonly [name: string, value: string];
 
 const MAX_ATTRIBUTES = 10;
+const TRACED: ReadonlySet<string> = new Set(Object.values(TRACE_HEADERS));
 const NAME = /^(?!aws\.|amazon\.|\.|.*\.\.)[\w.-]{1,256}(?<!\.)$/i;
 
 /** The attributes of one message that goes out, at most ten. */
@@ -28,7 +29,12 @@ export class Attributes {
   headers(headers: Iterable<Header>): void {
     const fitting: Header[] = [];
     const packed: Header[] = [];
-    for (const header of headers) (fits(header) ? fitting : packed).push(header);
+    for (const header of headers) {
+      if (!fits(header)) packed.push(header);
+      // Others look for a trace context in attributes of its own names.
+      else if (TRACED.has(header[0])) fitting.unshift(header);
+      else fitting.push(header);
+    }
     const room = MAX_ATTRIBUTES - this.#count;
     const direct = packed.length === 0 && fitting.length <= room ? fitting.length : room - 1;
     for (const [name, value] of fitting.slice(0, direct)) this.#add(name, value);

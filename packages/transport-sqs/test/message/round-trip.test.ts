@@ -93,6 +93,17 @@ describe("a message through SQS", () => {
     expect(body(new Uint8Array())).toBe("-");
   });
 
+  test("has attributes of their own for the trace context, however many headers there are", () => {
+    const headers = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`header-${i}`, "x"]));
+    const trace = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "a=1" };
+    const { entry } = outboundMessage(envelope({ headers: { ...headers, ...trace } }), STANDARD);
+    expect(entry.MessageAttributes).toMatchObject({
+      traceparent: { StringValue: trace.traceparent },
+      tracestate: { StringValue: "a=1" },
+    });
+    expect(Object.keys(entry.MessageAttributes ?? {})).toHaveLength(10);
+  });
+
   test("has ten attributes at most: headers beyond them share one", () => {
     const headers = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`h${i}`, `${i}`]));
     const attributes = outboundMessage(envelope({ headers }), STANDARD).entry.MessageAttributes ?? {};

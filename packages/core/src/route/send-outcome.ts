@@ -1,0 +1,15 @@
+import { BridgeError, type SendOutcome, type Span } from "@bridge/ports";
+import { Cancelled } from "./send-guards.ts";
+
+/** How a send ended; `undefined` was thrown when the target accepted it. */
+export function sendOutcome(thrown: unknown): SendOutcome {
+  if (thrown === undefined) return { kind: "accepted" };
+  return thrown instanceof Cancelled ? { kind: "cancelled" } : { kind: "failed", error: BridgeError.from(thrown) };
+}
+
+/** The same for whoever looks at the trace. */
+export function endSend(span: Span | undefined, thrown: unknown): void {
+  if (span === undefined) return;
+  const outcome = sendOutcome(thrown);
+  span.end(outcome.kind, outcome.kind === "failed" ? outcome.error : undefined);
+}
