@@ -1,26 +1,13 @@
-import { BridgeError, type Clock, systemClock } from "@bridge/ports";
+import { BridgeError, systemClock } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { noBroker } from "./support/broker.ts";
+import { impatientClock } from "./support/impatient-clock.ts";
 import { like } from "./support/like.ts";
 import { meddlingProxy, SAY } from "./support/meddling-proxy.ts";
 import { connected, envelope, type LogLine, never, sender, session } from "./support/parts.ts";
 import { program } from "./support/program.ts";
 
 const KIB = 1_024;
-
-/** A clock whose patience is over when a test says so. */
-function impatientClock() {
-  const waits = new Set<() => void>();
-  const clock: Clock = {
-    ...systemClock,
-    delay: (_ms, signal) =>
-      new Promise((resolve, reject) => {
-        waits.add(resolve);
-        signal.addEventListener("abort", () => reject(signal.reason as Error));
-      }),
-  };
-  return { clock, pass: () => waits.forEach((over) => over()) };
-}
 
 describe.skipIf(noBroker)("a sender (needs RabbitMQ)", () => {
   test("fails a message that no queue takes, and no other", async () => {
@@ -96,6 +83,19 @@ describe.skipIf(noBroker)("a sender (needs RabbitMQ)", () => {
     await using out = sender(target);
     await connected(target);
     await expect(out.send(envelope(), full, never)).rejects.toMatchObject({ code: "UNAVAILABLE", charged: true });
+  });
+
+  test("tells the broker how long a message has to live, which then throws it away", async () => {
+    await using broker = await program();
+    const [short, long] = [await broker.queue("quorum"), await broker.queue("quorum")];
+    await using target = session({ role: "target" });
+    await using out = sender(target);
+    await connected(target);
+    await out.send(envelope({ expiresAt: Date.now() + 60_000 }), long, never);
+    await out.send(envelope({ expiresAt: Date.now() + 100 }), short, never);
+    await expect.poll(() => broker.ready(short), { timeout: 10_000 }).toBe(0);
+    const [message] = await (await broker.collect(long))(1);
+    expect(Number(message?.properties.expiration)).toBeGreaterThan(50_000);
   });
 
   test("refuses what AMQP cannot carry before it costs the channel", async () => {

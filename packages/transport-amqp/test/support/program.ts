@@ -32,8 +32,8 @@ export interface Program extends AsyncDisposable {
   another(): Promise<Channel>;
 }
 
-export async function program(): Promise<Program> {
-  const connection = await connect({ hostname: "127.0.0.1", port: PORT });
+export async function program(port: number = PORT): Promise<Program> {
+  const connection = await connect({ hostname: "127.0.0.1", port });
   connection.on("error", () => {});
   const channel = await connection.createConfirmChannel();
   const queues = new Set<string>();

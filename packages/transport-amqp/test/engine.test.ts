@@ -1,0 +1,91 @@
+import { createRegistry, parseConfig } from "@bridge/config";
+import { createSupervisor, type Supervisor } from "@bridge/core";
+import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { BridgeError } from "@bridge/ports";
+import { type MemoryHub, memoryHub, memoryTransport } from "@bridge/transport-memory";
+import { describe, expect, test, vi } from "vitest";
+import { amqpTransport } from "../src/index.ts";
+import { noBroker, PORT } from "./support/broker.ts";
+import { connected, never, Puller, receiver, session } from "./support/parts.ts";
+import { program } from "./support/program.ts";
+
+const ATTEMPTS = 3;
+
+interface Bridge extends AsyncDisposable {
+  readonly supervisor: Supervisor;
+  readonly hub: MemoryHub;
+}
+
+/** A bridge from a queue to a channel in memory, with one message at a time under way. */
+async function bridge(options: Readonly<Record<string, unknown>>, failures: number): Promise<Bridge> {
+  const hub = memoryHub();
+  hub.channel("out").sends.failNext(failures, new BridgeError("UNAVAILABLE", "not now"));
+  const registry = createRegistry({ transports: [amqpTransport, memoryTransport(hub)], dlqStores: [memoryDlqPlugin] });
+  const document = {
+    bridge: { id: "test", quiesce_timeout: "1s" },
+    stores: { dlq: { type: "memory", options: { acknowledge_volatile: true } } },
+    sessions: [{ id: "rabbit", transport: "amqp", options: { url: `amqp://127.0.0.1:${PORT}` } }],
+    receivers: [{ id: "in", session_id: "rabbit", options }],
+    senders: [{ id: "out", transport: "memory" }],
+    bindings: [{ id: "to-out", sender_id: "out", address: "out" }],
+    routes: [
+      {
+        id: "route",
+        receiver_id: "in",
+        bindings: ["to-out"],
+        policy: {
+          max_in_flight: 1,
+          max_replay_attempts: ATTEMPTS,
+          backoff: { initial_interval: "100ms", max_interval: "100ms" },
+        },
+      },
+    ],
+  };
+  const supervisor = createSupervisor({ config: parseConfig(document, registry), registry });
+  await supervisor.start(never);
+  return { supervisor, hub, [Symbol.asyncDispose]: () => supervisor.shutdown() };
+}
+
+const ends = ({ supervisor }: Bridge) =>
+  supervisor.stats().legs.find(({ bindingId }) => bindingId === "to-out")!.dispositions;
+
+const arrivals = async ({ hub }: Bridge, count: number): Promise<readonly string[]> =>
+  (await hub.channel("out").waitForMessages(count, never)).map(({ payload }) => Buffer.from(payload).toString());
+
+describe.skipIf(noBroker)("a bridge from a quorum queue (needs RabbitMQ)", () => {
+  test.each(["hold", "requeue"] as const)(
+    "spec 1.3: goes on counting where another process stopped, and gives a message up at the cap (retry: %s)",
+    async (retry) => {
+      await using broker = await program();
+      const queue = await broker.queue("quorum");
+      await broker.publish(queue, "a");
+      {
+        await using source = session();
+        const puller = new Puller(receiver(source, { queue }));
+        await connected(source);
+        expect((await puller.next()).receiveCount).toBe(1);
+      }
+      await using route = await bridge({ queue, retry }, Number.MAX_SAFE_INTEGER);
+      await vi.waitFor(() => expect(ends(route).dead_lettered).toBe(1), 10_000);
+      const [entry] = await route.supervisor.dlq()!.list({}, { limit: 10, offset: 0 }, never);
+      expect(entry).toMatchObject({ attempts: ATTEMPTS, errorCode: "UNAVAILABLE", category: "transient" });
+      // One of the three attempts was the other process's.
+      expect(ends(route)).toMatchObject({ released: retry === "requeue" ? 1 : 0, delivered: 0 });
+      expect(await broker.ready(queue)).toBe(0);
+    },
+  );
+
+  test.each([
+    { retry: "hold", key: undefined, order: ["a", "b"] },
+    { retry: "requeue", key: undefined, order: ["b", "a"] },
+    { retry: "requeue", key: "k", order: ["a", "b"] },
+  ] as const)("with retry: $retry and the ordering key $key, a message that fails once makes $order", async (parts) => {
+    await using broker = await program();
+    const queue = await broker.queue("quorum");
+    const headers = parts.key === undefined ? {} : { "ordering-key": parts.key };
+    for (const payload of ["a", "b"]) await broker.publish(queue, payload, { headers });
+    await using route = await bridge({ queue, retry: parts.retry, prefetch: 2 }, 1);
+    expect(await arrivals(route, 2)).toEqual(parts.order);
+    await vi.waitFor(() => expect(ends(route).delivered).toBe(2));
+  });
+});

@@ -1,0 +1,42 @@
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const HOST = "127.0.0.1";
+/** Below the ports that systems hand out by themselves, so that nobody takes one while its owner is away. */
+const PORTS = { from: 12_000, to: 19_999 } as const;
+const LOOK_EVERY_MS = 20;
+
+/** So many ports that nobody listens on at the moment. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const ports = new Set<number>();
+  const offset = Math.floor(Math.random() * (PORTS.to - PORTS.from));
+  for (let step = 0; ports.size < count; step++) {
+    if (step > PORTS.to - PORTS.from) throw new Error(`there are no ${count} free ports below ${PORTS.to}`);
+    const port = PORTS.from + ((offset + step) % (PORTS.to - PORTS.from));
+    const server = createServer().listen(port, HOST);
+    const free = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!free) continue;
+    server.close();
+    await once(server, "close");
+    ports.add(port);
+  }
+  return [...ports];
+}
+
+/** Resolves when somebody listens there. @throws Error when nobody does within the bound */
+export async function listening(port: number, withinMs: number): Promise<void> {
+  for (const end = performance.now() + withinMs; performance.now() < end; await sleep(LOOK_EVERY_MS)) {
+    const socket = connect(port, HOST);
+    const open = await once(socket, "connect").then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (open) return;
+  }
+  throw new Error(`nobody listens on port ${port} after ${withinMs} ms`);
+}
