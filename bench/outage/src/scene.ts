@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { startMosquitto } from "../../src/harness/mosquitto.ts";
 import { BridgeApi } from "../../torture/src/bridge/api.ts";
 import { Guard } from "../../torture/src/parts/guard.ts";
-import { freePorts } from "../../torture/src/parts/listening.ts";
+import { freePorts } from "@bridge/tooling/listening";
 import { PartProcess } from "../../torture/src/parts/part-process.ts";
 import { documentOf } from "./document.ts";
 import type { Flags } from "./flags.ts";

@@ -2,8 +2,19 @@ import { randomInt } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { integerFrom, oneOf } from "../../src/harness/flag-values.ts";
-import { LANE_NAMES, type LaneName } from "./plan/troubles.ts";
-import { hasOutbox, type Mode, ROUTE_NAMES, type RouteName, type StoreType } from "./routes.ts";
+import { concerns, LANE_NAMES, type LaneName } from "./plan/troubles.ts";
+import {
+  endsOf,
+  hasOutbox,
+  type Mode,
+  pairsOf,
+  ROUTE_NAMES,
+  type RouteName,
+  type StoreType,
+  type Transport,
+  TRANSPORTS,
+  USUAL_ROUTES,
+} from "./routes.ts";
 
 const MODES = ["direct_hold", "shared_outbox", "both"] as const satisfies readonly Mode[];
 const STORES = ["file", "memory"] as const satisfies readonly StoreType[];
@@ -18,7 +29,9 @@ export const USAGE = `pnpm torture [options]
   --least-kills N    so many will do if there is no time for all, on a slow machine; default: all
   --rate N           messages a second over all routes; default 200
   --mode MODE        ${MODES.join(", ")} (half of the routes each); default ${MODES[0]}
-  --routes LIST      of ${ROUTE_NAMES.join(", ")}; default: all
+  --source LIST      with --target, instead of --routes: all routes from one of these to one of those,
+  --target LIST      of ${TRANSPORTS.join(", ")}
+  --routes LIST      SOURCE-TARGET, such as amqp-mqtt; default: ${USUAL_ROUTES.join(",")}
   --stores TYPE      ${STORES.join(" or ")}: where dead letters and the outbox are; default ${STORES[0]}
   --troubles LIST    besides the kills: none, or of ${LANE_NAMES.join(", ")}; default: all
   --time-limit TIME  such as 170s: the kills and the rest have to fit in; default: 6s a kill and 2m
@@ -43,9 +56,11 @@ export interface Flags {
   readonly help: boolean;
 }
 
-/** The lanes that mean something in this run: a disk that holds no store cannot be full. */
+/** The lanes that mean something in this run: a disk that holds no store cannot be full, a broker that is not there break. */
 export function lanesOf(flags: Pick<Flags, "troubles" | "mode" | "routes" | "stores">): readonly LaneName[] {
+  const ends = endsOf(flags.routes);
   return flags.troubles.filter((lane) => {
+    if (!concerns(lane, ends)) return false;
     if (lane === "dlq_disk") return flags.stores === "file";
     if (lane === "outbox_disk") return flags.stores === "file" && hasOutbox(flags);
     return true;
@@ -62,7 +77,9 @@ export function parseFlags(args: readonly string[]): Flags {
       "least-kills": { type: "string" },
       rate: { type: "string", default: "200" },
       mode: { type: "string", default: MODES[0] },
-      routes: { type: "string", default: ROUTE_NAMES.join(",") },
+      routes: { type: "string" },
+      source: { type: "string" },
+      target: { type: "string" },
       stores: { type: "string", default: STORES[0] },
       troubles: { type: "string", default: LANE_NAMES.join(",") },
       "time-limit": { type: "string" },
@@ -80,7 +97,7 @@ export function parseFlags(args: readonly string[]): Flags {
     leastKills: leastKills === undefined ? kills : integerFrom(0, "least-kills", leastKills),
     rate: integerFrom(1, "rate", values.rate),
     mode: oneOf("mode", values.mode, MODES),
-    routes: values.routes.split(",").map((name) => oneOf("routes", name, ROUTE_NAMES)),
+    routes: routesOf(values),
     stores: oneOf("stores", values.stores, STORES),
     troubles:
       values.troubles === "none" ? [] : values.troubles.split(",").map((name) => oneOf("troubles", name, LANE_NAMES)),
@@ -95,6 +112,26 @@ export function parseFlags(args: readonly string[]): Flags {
     throw new Error("--stores: an outbox in memory is lost at the first kill; use file");
   }
   return flags;
+}
+
+interface RouteValues {
+  readonly routes?: string;
+  readonly source?: string;
+  readonly target?: string;
+}
+
+function routesOf({ routes, source, target }: RouteValues): readonly RouteName[] {
+  if (routes !== undefined) {
+    if (source !== undefined || target !== undefined) throw new Error("--routes: not beside --source and --target");
+    return routes.split(",").map((name) => oneOf("routes", name, ROUTE_NAMES));
+  }
+  if (source === undefined && target === undefined) return USUAL_ROUTES;
+  if (source === undefined || target === undefined) throw new Error("--source and --target: one needs the other");
+  return pairsOf(transportsIn("source", source), transportsIn("target", target));
+}
+
+function transportsIn(flag: string, text: string): readonly Transport[] {
+  return text.split(",").map((name) => oneOf(flag, name, TRANSPORTS));
 }
 
 function milliseconds(text: string): number {

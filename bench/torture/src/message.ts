@@ -1,4 +1,4 @@
-import { ROUTES, type RouteName } from "./routes.ts";
+import { isRoute, type RouteName, targetOf } from "./routes.ts";
 
 /** A message of the torture, as its id names it. */
 export interface MessageName {
@@ -26,7 +26,7 @@ export function nameOf(id: string): MessageName | undefined {
   const at = id.lastIndexOf(":");
   const route = id.slice(0, at);
   const number = Number(id.slice(at + 1));
-  return Object.hasOwn(ROUTES, route) && Number.isInteger(number) ? { route: route as RouteName, number } : undefined;
+  return isRoute(route) && Number.isInteger(number) ? { route, number } : undefined;
 }
 
 /** The id again and again, so that whoever gets the payload can tell whether it is whole. */
@@ -42,7 +42,7 @@ export function readPayload(payload: Uint8Array): { readonly id: string; readonl
 }
 
 /**
- * Whether a message is to end in the DLQ: an HTTP target refuses it, and for one on MQTT it lacks the header that its
+ * Whether a message is to end in the DLQ: an HTTP target refuses it, and for one at a broker it lacks the header that its
  * address needs.
  */
 export function undeliverable({ number }: MessageName): boolean {
@@ -51,7 +51,7 @@ export function undeliverable({ number }: MessageName): boolean {
 
 /** What the message says for its address; `undefined` when it is to have none. */
 export function laneOf(name: MessageName, mayFail: boolean): string | undefined {
-  const lost = mayFail && ROUTES[name.route].target === "mqtt" && undeliverable(name);
+  const lost = mayFail && targetOf(name.route) !== "http" && undeliverable(name);
   return lost ? undefined : String(name.number % LANES);
 }
 

@@ -1,17 +1,18 @@
-/** The routes that can be tortured, with what is at their two ends and how they deliver when both modes are tortured. */
-export const ROUTES = {
-  "mqtt-mqtt": { source: "mqtt", target: "mqtt", inBoth: "direct_hold" },
-  "mqtt-http": { source: "mqtt", target: "http", inBoth: "shared_outbox" },
-  "http-mqtt": { source: "http", target: "mqtt", inBoth: "shared_outbox" },
-  "http-http": { source: "http", target: "http", inBoth: "direct_hold" },
-} as const satisfies Readonly<
-  Record<string, { readonly source: Transport; readonly target: Transport; readonly inBoth: DeliveryMode }>
->;
+/** What there is at an end of a route. The order matters to {@link modeOf} alone. */
+export const TRANSPORTS = ["mqtt", "http", "amqp"] as const;
 
-export type Transport = "mqtt" | "http";
-export type RouteName = keyof typeof ROUTES;
+export type Transport = (typeof TRANSPORTS)[number];
+/** A route is named after what is at its two ends. */
+export type RouteName = `${Transport}-${Transport}`;
 
-export const ROUTE_NAMES = Object.keys(ROUTES) as readonly RouteName[];
+export const ROUTE_NAMES: readonly RouteName[] = pairsOf(TRANSPORTS, TRANSPORTS);
+
+/** The routes of a run that names none. */
+export const USUAL_ROUTES: readonly RouteName[] = pairsOf(["mqtt", "http"], ["mqtt", "http"]);
+
+export type Role = "source" | "target";
+/** One side of the bridge, with what is there. */
+export type EndName = `${Role}_${Transport}`;
 
 export type DeliveryMode = "direct_hold" | "shared_outbox";
 /** How the routes of a run deliver: all in one mode, or half of them in each, so that each has every kind of end. */
@@ -19,8 +20,33 @@ export type Mode = DeliveryMode | "both";
 /** Where the bridge keeps dead letters and, in `shared_outbox`, the outbox. In `memory` they die with the process. */
 export type StoreType = "file" | "memory";
 
+/** Every route from one of these to one of those. */
+export function pairsOf(sources: readonly Transport[], targets: readonly Transport[]): readonly RouteName[] {
+  return sources.flatMap((source) => targets.map((target): RouteName => `${source}-${target}`));
+}
+
+export function sourceOf(route: RouteName): Transport {
+  return route.split("-")[0] as Transport;
+}
+
+export function targetOf(route: RouteName): Transport {
+  return route.split("-")[1] as Transport;
+}
+
+/** The ends that these routes have, each once. */
+export function endsOf(routes: readonly RouteName[]): ReadonlySet<EndName> {
+  return new Set(routes.flatMap((route): EndName[] => [`source_${sourceOf(route)}`, `target_${targetOf(route)}`]));
+}
+
+export function isRoute(name: string): name is RouteName {
+  return (ROUTE_NAMES as readonly string[]).includes(name);
+}
+
+/** With both modes, neighbours differ, so that each source and each target has both. */
 export function modeOf(route: RouteName, mode: Mode): DeliveryMode {
-  return mode === "both" ? ROUTES[route].inBoth : mode;
+  if (mode !== "both") return mode;
+  const sum = TRANSPORTS.indexOf(sourceOf(route)) + TRANSPORTS.indexOf(targetOf(route));
+  return sum % 2 === 0 ? "direct_hold" : "shared_outbox";
 }
 
 /** Whether there is an outbox at all. */

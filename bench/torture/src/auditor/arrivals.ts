@@ -1,24 +1,42 @@
 import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { MqttClient } from "mqtt";
-import { TARGET_TOPICS } from "../bridge/document.ts";
+import { TARGET_EXCHANGE, TARGET_QUEUE, TARGET_TOPICS } from "../bridge/document.ts";
 import { readPayload } from "../message.ts";
 import { SPOILED } from "../target/job.ts";
+import { keepConnected } from "./amqp-client.ts";
 import type { Ledger } from "./ledger.ts";
 
 const LOOK_EVERY_MS = 100;
 const CHUNK_BYTES = 1_048_576;
+const PREFETCH = 500;
 
 /**
  * Enters what arrives at the target's broker. The broker repeats to the auditor what was in flight between the two when it
  * was restarted; it says so, and that is no repeat of the bridge's.
  */
-export async function watchBroker(client: MqttClient, ledger: Ledger): Promise<void> {
+export async function watchMqtt(client: MqttClient, ledger: Ledger): Promise<void> {
   client.on("message", (_topic, payload, { dup }) => {
     const { id, intact } = readPayload(payload);
     if (!dup || !ledger.hasArrived(id)) ledger.arrived(id, intact);
   });
   await client.subscribeAsync(TARGET_TOPICS, { qos: 1 });
+}
+
+/** Makes the queue at the target, and enters what arrives in it. What RabbitMQ repeats to the auditor, it marks so too. */
+export function watchAmqp(port: number, ledger: Ledger): Promise<void> {
+  return keepConnected(port, async (channel) => {
+    await channel.prefetch(PREFETCH);
+    await channel.assertExchange(TARGET_EXCHANGE, "fanout", { durable: true });
+    await channel.assertQueue(TARGET_QUEUE, { durable: true, arguments: { "x-queue-type": "quorum" } });
+    await channel.bindQueue(TARGET_QUEUE, TARGET_EXCHANGE, "");
+    await channel.consume(TARGET_QUEUE, (message) => {
+      if (message === null) return;
+      const { id, intact } = readPayload(message.content);
+      if (!message.fields.redelivered || !ledger.hasArrived(id)) ledger.arrived(id, intact);
+      channel.ack(message);
+    });
+  });
 }
 
 /** Enters what the HTTP target writes into its journal, until `signal` aborts. */

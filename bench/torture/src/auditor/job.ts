@@ -1,4 +1,4 @@
-import type { Mode, RouteName } from "../routes.ts";
+import type { EndName, Mode, RouteName } from "../routes.ts";
 import type { Answers } from "./http-source.ts";
 import type { Totals } from "./ledger.ts";
 import type { Interruptions } from "./wires.ts";
@@ -13,23 +13,13 @@ export interface AuditorJob {
   readonly mayFail: boolean;
   /** Epoch milliseconds that the times in findings are counted from. */
   readonly began: number;
-  /** Ports of both brokers, and the HTTP target's journal. */
-  readonly sourceBroker: number;
-  readonly targetBroker: number;
-  readonly journal: string;
+  /** Where the brokers are, and the HTTP target's journal if there is one. */
+  readonly brokers: Readonly<EndPorts>;
+  readonly journal: string | undefined;
 }
 
-/** The ports that taps pass on to, and those of the taps themselves. */
-export interface TapPorts {
-  /** The source's broker. */
-  readonly source: number;
-  /** Where the bridge takes requests in. */
-  readonly ingest: number;
-  /** The target's broker. */
-  readonly target: number;
-  /** The HTTP target. */
-  readonly web: number;
-}
+/** Ports at the ends that a run has: those that taps pass on to, or those of the taps themselves. */
+export type EndPorts = Partial<Record<EndName, number>>;
 
 /** How things stand. */
 export interface Standing extends Totals {

@@ -3,11 +3,12 @@
  * with the bridge but the network, and believes nothing that the bridge says. @module
  */
 import { answer, ready } from "../../../src/harness/answer.ts";
-import { type RouteName, ROUTES } from "../routes.ts";
-import { watchBroker, watchJournal } from "./arrivals.ts";
+import { type EndName, type Role, type RouteName, sourceOf, type Transport } from "../routes.ts";
+import { AmqpSource } from "./amqp-source.ts";
+import { watchAmqp, watchJournal, watchMqtt } from "./arrivals.ts";
 import type { Hindrance } from "./doubt.ts";
 import { type Answers, HttpSource } from "./http-source.ts";
-import type { AuditorJob, Standing, TapPorts } from "./job.ts";
+import type { AuditorJob, EndPorts, Standing } from "./job.ts";
 import { judge, type Judgement, type Whereabouts } from "./judge.ts";
 import { Ledger } from "./ledger.ts";
 import { connectTo, MqttSource } from "./mqtt-source.ts";
@@ -21,30 +22,35 @@ const wires = new Wires(ledger, job.mode);
 const sources = new Map<RouteName, Source>();
 let stopPace: () => void = () => {};
 
-answer("tap", async (leadsTo: TapPorts): Promise<TapPorts> => {
-  const [source, ingest, target, web] = await Promise.all([
-    wires.tapSource("mqtt", leadsTo.source),
-    wires.tapSource("http", leadsTo.ingest),
-    wires.tapTarget("mqtt", leadsTo.target),
-    wires.tapTarget("http", leadsTo.web),
-  ]);
-  return { source: source.port, ingest: ingest.port, target: target.port, web: web.port };
+answer("tap", async (leadTo: EndPorts): Promise<EndPorts> => {
+  const ends = Object.entries(leadTo) as [EndName, number][];
+  const taps = ends.map(async ([end, port]) => {
+    const [role, transport] = end.split("_") as [Role, Transport];
+    const tap = await (role === "source" ? wires.tapSource(transport, port) : wires.tapTarget(transport, port));
+    return [end, tap.port] as const;
+  });
+  return Object.fromEntries(await Promise.all(taps));
 });
 
 /** Watches the targets; from then on everything that arrives is known. */
 answer("watch", async (): Promise<void> => {
-  await watchBroker(await connectTo(job.targetBroker, "auditor-arrivals"), ledger);
+  const { brokers, journal } = job;
+  if (brokers.target_mqtt !== undefined)
+    await watchMqtt(await connectTo(brokers.target_mqtt, "auditor-arrivals"), ledger);
+  if (brokers.target_amqp !== undefined) await watchAmqp(brokers.target_amqp, ledger);
   // A journal that cannot be read any more makes the audit void: this process then ends.
-  void watchJournal(job.journal, ledger, new AbortController().signal);
+  if (journal !== undefined) void watchJournal(journal, ledger, new AbortController().signal);
 });
 
 /** Begins to offer messages; HTTP goes to the port that is given. */
-answer("offer", async (ingest: number): Promise<void> => {
-  const client = await connectTo(job.sourceBroker, "auditor-source");
+answer("offer", async (ingest: number | undefined): Promise<void> => {
+  const { source_mqtt: mqtt, source_amqp: amqp } = job.brokers;
+  const client = mqtt === undefined ? undefined : await connectTo(mqtt, "auditor-source");
   for (const route of job.routes) {
-    const source =
-      ROUTES[route].source === "mqtt" ? new MqttSource(client, route, ledger) : new HttpSource(ingest, route, ledger);
-    sources.set(route, source);
+    const source = sourceOf(route);
+    if (source === "mqtt" && client !== undefined) sources.set(route, new MqttSource(client, route, ledger));
+    if (source === "http" && ingest !== undefined) sources.set(route, new HttpSource(ingest, route, ledger));
+    if (source === "amqp" && amqp !== undefined) sources.set(route, await AmqpSource.connect(amqp, route, ledger));
   }
   stopPace = pace({ sources, rate: job.rate, mayFail: job.mayFail, ledger });
 });

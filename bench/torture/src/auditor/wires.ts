@@ -1,3 +1,4 @@
+import { amqpSourceListener, amqpTargetListener } from "./amqp-listeners.ts";
 import { Doubt, type Hindrance } from "./doubt.ts";
 import { httpSourceListener, httpTargetListener } from "./http-listeners.ts";
 import type { Ledger } from "./ledger.ts";
@@ -15,6 +16,18 @@ export interface Interruptions {
   /** The most that one connection had in flight when it ended. */
   readonly largest: number;
 }
+
+const SOURCE_LISTENERS: Readonly<Record<Transport, (ledger: Ledger) => Listener>> = {
+  mqtt: mqttSourceListener,
+  http: httpSourceListener,
+  amqp: amqpSourceListener,
+};
+
+const TARGET_LISTENERS: Readonly<Record<Transport, (sends: Sends, onEnd: () => void) => Listener>> = {
+  mqtt: mqttTargetListener,
+  http: httpTargetListener,
+  amqp: amqpTargetListener,
+};
 
 /** All taps of the torture. They do not depend on what the bridge says of itself. */
 export class Wires {
@@ -41,13 +54,11 @@ export class Wires {
   }
 
   tapSource(kind: Transport, port: number): Promise<Tap> {
-    const listener = kind === "mqtt" ? mqttSourceListener : httpSourceListener;
-    return Tap.open({ port, listener: () => listener(this.#ledger) });
+    return Tap.open({ port, listener: () => SOURCE_LISTENERS[kind](this.#ledger) });
   }
 
   tapTarget(kind: Transport, port: number): Promise<Tap> {
-    const listener = kind === "mqtt" ? mqttTargetListener : httpTargetListener;
-    return Tap.open({ port, listener: () => this.#sendListener(listener) });
+    return Tap.open({ port, listener: () => this.#sendListener(TARGET_LISTENERS[kind]) });
   }
 
   /** The bridge is about to be killed. */

@@ -1,5 +1,16 @@
 import { LANE_HEADER } from "../message.ts";
-import { hasOutbox, type Mode, modeOf, type RouteName, ROUTES, type StoreType } from "../routes.ts";
+import type { EndPorts } from "../auditor/job.ts";
+import {
+  endsOf,
+  hasOutbox,
+  type Mode,
+  modeOf,
+  type RouteName,
+  sourceOf,
+  type StoreType,
+  targetOf,
+  type Transport,
+} from "../routes.ts";
 
 export interface DocumentOptions {
   readonly routes: readonly RouteName[];
@@ -7,16 +18,10 @@ export interface DocumentOptions {
   readonly stores: StoreType;
   readonly folders: { readonly dlq: string; readonly outbox: string };
   readonly adminKey: string;
-  readonly ports: {
-    readonly admin: number;
-    readonly monitor: number;
-    /** Where the bridge takes requests in. */
-    readonly ingest: number;
-    /** Where it reaches the others: through the links, and past the taps. */
-    readonly source: number;
-    readonly target: number;
-    readonly web: number;
-  };
+  /** Where the bridge listens. */
+  readonly own: { readonly admin: number; readonly monitor: number; readonly ingest: number };
+  /** Where it reaches the others: through the links, and past the taps. */
+  readonly reached: Readonly<EndPorts>;
 }
 
 /** Messages of each route that are held at once. */
@@ -26,9 +31,13 @@ const WINDOW = 50;
 export const ingestPath = (route: RouteName): string => `/in/${route}`;
 export const sourceTopic = (route: RouteName): string => `in/${route}`;
 export const TARGET_TOPICS = "out/#";
+export const sourceQueue = (route: RouteName): string => `in.${route}`;
+export const TARGET_EXCHANGE = "torture";
+export const TARGET_QUEUE = "out";
 
 /** A broker that is silent for three seconds is taken for lost; a send has failed after five. */
 const MQTT = { keep_alive: "2s", connect_timeout: "3s" } as const;
+const AMQP = { heartbeat: "1s", connect_timeout: "3s" } as const;
 /** Messages are given up after three seconds of an outage, so that it makes dead letters. */
 const ATTEMPTS = 6;
 /** Where dead letters die with the process, nothing may be given up. */
@@ -38,15 +47,13 @@ const RETENTION = "12h";
 
 /** The configuration document of the bridge under torture. */
 export function documentOf(options: DocumentOptions): object {
-  const { routes, ports, mode, stores, folders } = options;
-  const mqttSources = routes.filter((route) => ROUTES[route].source === "mqtt");
-  const httpSources = routes.filter((route) => ROUTES[route].source === "http");
-  const targets = new Set(routes.map((route) => ROUTES[route].target));
+  const { routes, own, mode, stores, folders } = options;
+  const targets = [...new Set(routes.map(targetOf))];
   return {
     bridge: { id: "torture", instance_id: "torture", terminal_linger: "100ms" },
     http: {
-      admin_addr: `127.0.0.1:${ports.admin}`,
-      monitor_addr: `127.0.0.1:${ports.monitor}`,
+      admin_addr: `127.0.0.1:${own.admin}`,
+      monitor_addr: `127.0.0.1:${own.monitor}`,
       admin_api_key: options.adminKey,
     },
     audit: { log: false },
@@ -54,38 +61,13 @@ export function documentOf(options: DocumentOptions): object {
       dlq: storeOf(stores, `${folders.dlq}/dlq.db`),
       ...(hasOutbox(options) && { outbox: storeOf(stores, `${folders.outbox}/outbox.db`, RETENTION) }),
     },
-    sessions: [
-      ...mqttSources.map((route) => sessionTo(route, ports.source)),
-      ...(targets.has("mqtt") ? [sessionTo("target", ports.target)] : []),
-    ],
-    receivers: [
-      ...mqttSources.map((route) => ({
-        id: route,
-        session_id: route,
-        topics: [{ topic: sourceTopic(route), qos: 1 }],
-      })),
-      ...httpSources.map((route) => ({
-        id: route,
-        transport: "http",
-        options: { addr: `127.0.0.1:${ports.ingest}`, path: ingestPath(route), response_timeout: "5s" },
-      })),
-    ],
-    senders: [
-      ...(targets.has("mqtt") ? [{ id: "to-mqtt", session_id: "target", options: { qos: 1 } }] : []),
-      ...(targets.has("http")
-        ? [
-            {
-              id: "to-http",
-              transport: "http",
-              options: { url: `http://127.0.0.1:${ports.web}`, connect_timeout: "3s" },
-            },
-          ]
-        : []),
-    ],
+    sessions: sessionsOf(options),
+    receivers: routes.map((route) => receiverOf(route, own.ingest)),
+    senders: targets.map((target) => SENDERS[target](options)),
     bindings: routes.map((route) => ({
       id: route,
-      sender_id: `to-${ROUTES[route].target}`,
-      address: ROUTES[route].target === "mqtt" ? `out/{${LANE_HEADER}}` : `/keep/{${LANE_HEADER}}`,
+      sender_id: `to-${targetOf(route)}`,
+      address: ADDRESSES[targetOf(route)],
     })),
     routes: routes.map((route) => ({
       id: route,
@@ -106,6 +88,55 @@ export function documentOf(options: DocumentOptions): object {
   };
 }
 
+/** Each route from MQTT has a session of its own, those from AMQP share one. */
+function sessionsOf({ routes, reached }: DocumentOptions): readonly object[] {
+  const ends = endsOf(routes);
+  const fromMqtt = routes.filter((route) => sourceOf(route) === "mqtt");
+  return [
+    ...fromMqtt.map((route) => mqttSession(route, reached.source_mqtt)),
+    ...(ends.has("target_mqtt") ? [mqttSession("target", reached.target_mqtt)] : []),
+    ...(["source_amqp", "target_amqp"] as const)
+      .filter((end) => ends.has(end))
+      .map((end) => ({ id: end, transport: "amqp", options: { url: `amqp://127.0.0.1:${reached[end]}`, ...AMQP } })),
+  ];
+}
+
+function receiverOf(route: RouteName, ingest: number): object {
+  switch (sourceOf(route)) {
+    case "mqtt":
+      return { id: route, session_id: route, topics: [{ topic: sourceTopic(route), qos: 1 }] };
+    case "http":
+      return {
+        id: route,
+        transport: "http",
+        options: { addr: `127.0.0.1:${ingest}`, path: ingestPath(route), response_timeout: "5s" },
+      };
+    case "amqp":
+      // What has an ordering key is held all the same, so that both ways to try again are tortured.
+      return {
+        id: route,
+        session_id: "source_amqp",
+        options: { queue: sourceQueue(route), declare: true, retry: "requeue" },
+      };
+  }
+}
+
+const SENDERS: Readonly<Record<Transport, (options: DocumentOptions) => object>> = {
+  mqtt: () => ({ id: "to-mqtt", session_id: "target", options: { qos: 1 } }),
+  http: ({ reached }) => ({
+    id: "to-http",
+    transport: "http",
+    options: { url: `http://127.0.0.1:${reached.target_http}`, connect_timeout: "3s" },
+  }),
+  amqp: () => ({ id: "to-amqp", session_id: "target_amqp", options: { exchange: TARGET_EXCHANGE } }),
+};
+
+const ADDRESSES: Readonly<Record<Transport, string>> = {
+  mqtt: `out/{${LANE_HEADER}}`,
+  http: `/keep/{${LANE_HEADER}}`,
+  amqp: `out.{${LANE_HEADER}}`,
+};
+
 function storeOf(type: StoreType, path: string, retention?: string): object {
   const options = {
     ...(type === "file" ? { path } : { acknowledge_volatile: true }),
@@ -114,7 +145,7 @@ function storeOf(type: StoreType, path: string, retention?: string): object {
   return { type, options };
 }
 
-function sessionTo(id: string, port: number): object {
+function mqttSession(id: string, port: number | undefined): object {
   return {
     id,
     transport: "mqtt",

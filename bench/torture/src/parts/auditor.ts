@@ -1,6 +1,6 @@
 import { Child } from "../../../src/harness/child.ts";
 import type { Hindrance } from "../auditor/doubt.ts";
-import type { AuditorJob, Standing, TapPorts } from "../auditor/job.ts";
+import type { AuditorJob, EndPorts, Standing } from "../auditor/job.ts";
 import type { Judgement, Whereabouts } from "../auditor/judge.ts";
 
 const PROGRAM = new URL("../auditor/main.ts", import.meta.url);
@@ -19,7 +19,7 @@ export class Auditor implements AsyncDisposable {
   }
 
   /** Opens a tap before each of these ports; returns those that lead through the taps. */
-  tap(ports: TapPorts): Promise<TapPorts> {
+  tap(ports: EndPorts): Promise<EndPorts> {
     return this.#ask("tap", ports);
   }
 
@@ -29,7 +29,7 @@ export class Auditor implements AsyncDisposable {
   }
 
   /** From now on it offers messages, those over HTTP to this port. */
-  offer(ingestPort: number): Promise<void> {
+  offer(ingestPort: number | undefined): Promise<void> {
     return this.#ask("offer", ingestPort);
   }
 

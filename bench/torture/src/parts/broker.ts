@@ -1,57 +1,48 @@
-import { spawn } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import type { ChildProcess } from "node:child_process";
 import type { Guard } from "./guard.ts";
-import { listening } from "./listening.ts";
+import { listening } from "@bridge/tooling/listening";
 import { PartProcess } from "./part-process.ts";
 
-const PROGRAM = "mosquitto";
-const START_TIMEOUT_MS = 20_000;
-const STOP_TIMEOUT_MS = 20_000;
-
-export interface BrokerOptions {
+/** How one kind of broker is started and stopped. */
+export interface BrokerProgram {
   readonly name: string;
   readonly port: number;
-  readonly folder: string;
   readonly guard: Guard;
+  readonly startTimeoutMs: number;
+  readonly stopTimeoutMs: number;
+  launch(): ChildProcess;
 }
 
-/**
- * A Mosquitto that loses nothing: as it comes it drops beyond 1,000 waiting messages, and killed with SIGKILL it forgets
- * what it has acknowledged. So its queues have no limit, and it is only ever ended by SIGTERM, when it writes all down.
- */
+/** A broker in its own process, one after another on one port. It is only ever asked to end, so that it can write all down. */
 export class Broker implements AsyncDisposable {
   readonly port: number;
-  readonly #options: BrokerOptions;
+  readonly #program: BrokerProgram;
   #process: PartProcess | undefined;
 
-  private constructor(options: BrokerOptions) {
-    this.port = options.port;
-    this.#options = options;
+  private constructor(program: BrokerProgram) {
+    this.port = program.port;
+    this.#program = program;
   }
 
-  /** @throws Error when `mosquitto` is not on the path */
-  static async start(options: BrokerOptions): Promise<Broker> {
-    const broker = new Broker(options);
-    await mkdir(options.folder, { recursive: true });
-    await writeFile(broker.#file, configuration(options));
+  /** @throws Error when its program is not on the path */
+  static async start(program: BrokerProgram): Promise<Broker> {
+    const broker = new Broker(program);
     await broker.start();
     return broker;
   }
 
   async start(): Promise<void> {
-    const { name, guard, port } = this.#options;
-    const child = spawn(PROGRAM, ["-c", this.#file], { stdio: "ignore" });
-    const started = (this.#process = new PartProcess(name, child, guard));
+    const { name, guard, port, startTimeoutMs } = this.#program;
+    const started = (this.#process = new PartProcess(name, this.#program.launch(), guard));
     const left = started.ended.then((ending) => {
       throw new Error(`${name} has ended at its start: ${ending}`);
     });
-    await Promise.race([listening(port, START_TIMEOUT_MS), left]);
+    await Promise.race([listening(port, startTimeoutMs), left]);
     left.catch(() => {});
   }
 
   async stop(): Promise<void> {
-    await this.#process?.terminate(STOP_TIMEOUT_MS);
+    await this.#process?.terminate(this.#program.stopTimeoutMs);
   }
 
   pause(): void {
@@ -65,27 +56,4 @@ export class Broker implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#process?.kill();
   }
-
-  get #file(): string {
-    return join(this.#options.folder, "mosquitto.conf");
-  }
-}
-
-function configuration({ port, folder }: BrokerOptions): string {
-  const lines = [
-    // Started by root it would become another user, who cannot write here; otherwise this has no effect.
-    "user root",
-    `listener ${port} 127.0.0.1`,
-    "allow_anonymous true",
-    "set_tcp_nodelay true",
-    "persistence true",
-    `persistence_location ${folder}/`,
-    "autosave_interval 0",
-    "max_queued_messages 0",
-    "max_inflight_messages 0",
-    `log_dest file ${join(folder, "mosquitto.log")}`,
-    "log_type error",
-    "log_type warning",
-  ];
-  return `${lines.join("\n")}\n`;
 }

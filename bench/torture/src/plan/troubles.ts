@@ -1,3 +1,4 @@
+import type { EndName } from "../routes.ts";
 import type { Dice } from "./dice.ts";
 
 type Range = readonly [min: number, max: number];
@@ -6,9 +7,15 @@ type Range = readonly [min: number, max: number];
 interface Lane {
   readonly everyMs: number;
   readonly kinds: Readonly<Record<string, Range>>;
+  /** How much more often than others some of them are; 1 where nothing is said. */
+  readonly weights?: Readonly<Record<string, number>>;
+  /** Whose troubles these are: without such an end there is nothing to break. Absent: they are the bridge's own. */
+  readonly ends?: readonly EndName[];
 }
 
 const BROKER = { everyMs: 9_000, kinds: { pause: [200, 5_000], restart: [0, 1_500] } } as const satisfies Lane;
+/** A RabbitMQ takes several seconds to come back, and one of two cores for it. */
+const SLOW_BROKER = { ...BROKER, weights: { pause: 3 } } as const satisfies Lane;
 const LINK = {
   everyMs: 7_000,
   kinds: { cut: [0, 0], reset: [0, 0], refuse: [200, 2_500], freeze: [200, 5_000], delay: [300, 3_000] },
@@ -20,9 +27,11 @@ const DISK = { everyMs: 9_000, kinds: { full: [500, 5_000] } } as const satisfie
  * of each other, so that their troubles meet in every way.
  */
 export const LANES = {
-  source_broker: BROKER,
-  target_broker: BROKER,
-  http_target: BROKER,
+  source_broker: { ...BROKER, ends: ["source_mqtt"] },
+  target_broker: { ...BROKER, ends: ["target_mqtt"] },
+  /** One RabbitMQ is at both ends. */
+  amqp_broker: { ...SLOW_BROKER, ends: ["source_amqp", "target_amqp"] },
+  http_target: { ...BROKER, ends: ["target_http"] },
   /** What the HTTP target does with requests: see the target. */
   http_answers: {
     everyMs: 5_000,
@@ -34,11 +43,14 @@ export const LANES = {
       kept_then_error: [200, 1_500],
       kept_then_silence: [200, 1_500],
     },
+    ends: ["target_http"],
   },
-  source_link: LINK,
-  target_link: LINK,
-  http_source_link: LINK,
-  http_target_link: LINK,
+  source_link: { ...LINK, ends: ["source_mqtt"] },
+  target_link: { ...LINK, ends: ["target_mqtt"] },
+  http_source_link: { ...LINK, ends: ["source_http"] },
+  http_target_link: { ...LINK, ends: ["target_http"] },
+  amqp_source_link: { ...LINK, ends: ["source_amqp"] },
+  amqp_target_link: { ...LINK, ends: ["target_amqp"] },
   clock: { everyMs: 6_000, kinds: { jump: [0, 0] } },
   dlq_disk: DISK,
   outbox_disk: DISK,
@@ -48,6 +60,12 @@ export type LaneName = keyof typeof LANES;
 export type KindOf<Name extends LaneName> = keyof (typeof LANES)[Name]["kinds"] & string;
 
 export const LANE_NAMES = Object.keys(LANES) as readonly LaneName[];
+
+/** Whether the lane means something where there are these ends. */
+export function concerns(lane: LaneName, ends: ReadonlySet<EndName>): boolean {
+  const { ends: own }: Lane = LANES[lane];
+  return own === undefined || own.some((end) => ends.has(end));
+}
 
 /** One thing that goes wrong. */
 export interface Trouble {
@@ -61,8 +79,11 @@ export interface Trouble {
 /** The troubles of one lane, without end; a seed gives the same ones again. */
 export function* troublesOf(lane: LaneName, seed: Dice): Generator<Trouble, never, undefined> {
   const dice = seed.fork(lane);
-  const { everyMs, kinds }: Lane = LANES[lane];
-  const all = Object.entries(kinds) as [[string, Range], ...[string, Range][]];
+  const { everyMs, kinds, weights = {} }: Lane = LANES[lane];
+  const all = Object.entries(kinds).flatMap((kind) => Array.from({ length: weights[kind[0]] ?? 1 }, () => kind)) as [
+    [string, Range],
+    ...[string, Range][],
+  ];
   for (;;) {
     const [kind, range] = dice.pick(all);
     // Exponential, as things that fail by themselves: most come soon, some late.

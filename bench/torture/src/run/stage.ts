@@ -2,20 +2,20 @@ import { randomUUID } from "node:crypto";
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TcpProxy, tcpProxy } from "@bridge/conformance/tcp-proxy";
+import type { TcpProxy } from "@bridge/conformance/tcp-proxy";
 import { BridgeApi } from "../bridge/api.ts";
 import { documentOf } from "../bridge/document.ts";
 import type { Flags } from "../flags.ts";
 import { Auditor } from "../parts/auditor.ts";
 import { Bridge } from "../parts/bridge.ts";
-import { Broker } from "../parts/broker.ts";
+import type { Broker } from "../parts/broker.ts";
 import { Disk } from "../parts/disk.ts";
 import { Guard } from "../parts/guard.ts";
 import { HttpTarget } from "../parts/http-target.ts";
-import { hasOutbox } from "../routes.ts";
-import { freePorts } from "../parts/listening.ts";
+import { freePorts } from "@bridge/tooling/listening";
+import { endsOf, hasOutbox } from "../routes.ts";
+import { type BrokerLane, brokerPorts, type LinkLane, openBrokers, openWays } from "./ends.ts";
 
-type LinkName = "source_link" | "target_link" | "http_source_link" | "http_target_link";
 export type DiskName = "dlq_disk" | "outbox_disk";
 
 export function isDisk(name: string): name is DiskName {
@@ -28,10 +28,12 @@ export interface Stage extends AsyncDisposable {
   readonly folder: string;
   /** Epoch milliseconds: what the times in reports are counted from. */
   readonly began: number;
-  readonly sourceBroker: Broker;
-  readonly targetBroker: Broker;
-  readonly web: HttpTarget;
-  readonly links: Readonly<Record<LinkName, TcpProxy>>;
+  /** Of these and the web service, those that the routes need. */
+  readonly brokers: ReadonlyMap<BrokerLane, Broker>;
+  readonly web: HttpTarget | undefined;
+  readonly links: ReadonlyMap<LinkLane, TcpProxy>;
+  /** Where callers reach the bridge, if there are any. */
+  readonly ingest: number | undefined;
   readonly disks: ReadonlyMap<DiskName, Disk>;
   readonly auditor: Auditor;
   readonly bridge: Bridge;
@@ -51,57 +53,45 @@ export async function openStage(flags: Flags): Promise<Stage> {
     if (hasOutbox(flags)) await mount(disks, "outbox_disk", folders.outbox, guard, stack);
   }
 
-  const [source, target, web, ingest, admin, monitor] = (await freePorts(6)) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const { routes, mode, rate, stores } = flags;
+  const ends = endsOf(routes);
+  const [admin, monitor, ingest, web] = (await freePorts(4)) as [number, number, number, number];
   const journal = join(folder, "journal");
-  const mayFail = flags.stores === "file";
-  const broker = (name: string, port: number): Promise<Broker> =>
-    Broker.start({ name: `the ${name} broker`, port, folder: join(folder, `${name}-broker`), guard });
-  const sourceBroker = stack.use(await broker("source", source));
-  const targetBroker = stack.use(await broker("target", target));
-  const httpTarget = stack.use(await HttpTarget.start({ port: web, journal, refuses: mayFail, guard }));
-  const { routes, mode, rate } = flags;
+  const mayFail = stores === "file";
+  const brokers = await openBrokers({ ends, folder, guard }, stack);
+  const httpTarget = ends.has("target_http")
+    ? stack.use(await HttpTarget.start({ port: web, journal, refuses: mayFail, guard }))
+    : undefined;
+  const ports = brokerPorts(ends, brokers);
   const auditor = stack.use(
-    await Auditor.start({ routes, mode, rate, mayFail, began, sourceBroker: source, targetBroker: target, journal }),
+    await Auditor.start({ routes, mode, rate, mayFail, began, brokers: ports, journal: httpTarget && journal }),
   );
-
-  // Sources: bridge – link – tap – broker, and caller – link – tap – bridge. Targets: bridge – tap – link – target.
-  const link = async (port: number): Promise<TcpProxy> => stack.use(await tcpProxy({ target: { port } }));
-  const [targetLink, webLink] = [await link(target), await link(web)];
-  const taps = await auditor.tap({ source, ingest, target: targetLink.port, web: webLink.port });
-  const links = {
-    source_link: await link(taps.source),
-    target_link: targetLink,
-    http_source_link: await link(taps.ingest),
-    http_target_link: webLink,
+  const served = {
+    ...ports,
+    ...(ends.has("source_http") && { source_http: ingest }),
+    ...(ends.has("target_http") && { target_http: web }),
   };
+  const { links, reached } = await openWays(served, auditor, stack);
 
   const adminKey = randomUUID();
   const configuration = join(folder, "bridge.yaml");
-  const ports = { admin, monitor, ingest, source: links.source_link.port, target: taps.target, web: taps.web };
-  const { stores } = flags;
+  const own = { admin, monitor, ingest };
   await writeFile(
     configuration,
-    JSON.stringify(documentOf({ routes, mode, stores, folders, adminKey, ports }), undefined, 2),
+    JSON.stringify(documentOf({ routes, mode, stores, folders, adminKey, own, reached }), undefined, 2),
   );
   const bridge = stack.use(
     new Bridge({ program: flags.bridge, configuration, log: join(folder, "bridge.log"), guard }),
   );
-  const api = new BridgeApi(ports, adminKey);
+  const api = new BridgeApi(own, adminKey);
   const opened = stack.move();
   return {
     folder,
     began,
-    sourceBroker,
-    targetBroker,
+    brokers,
     web: httpTarget,
     links,
+    ingest: reached.source_http,
     disks,
     auditor,
     bridge,

@@ -5,6 +5,7 @@ import type { HttpTarget } from "../parts/http-target.ts";
 import type { Dice } from "../plan/dice.ts";
 import { type KindOf, type LaneName, type Trouble, troublesOf } from "../plan/troubles.ts";
 import type { Behaviour } from "../target/job.ts";
+import type { BrokerLane, LinkLane } from "./ends.ts";
 import type { Stage } from "./stage.ts";
 
 /** Ends what an act has begun. */
@@ -54,16 +55,21 @@ export async function makeTrouble(
 }
 
 function actsOn(stage: Stage, dice: Dice): { readonly [Name in LaneName]: Acts<Name> | undefined } {
-  const { links, bridge, web } = stage;
+  const { brokers, links, bridge, web } = stage;
+  const broker = (lane: BrokerLane) => ifThere(brokers.get(lane), brokerActs);
+  const link = (lane: LinkLane) => ifThere(links.get(lane), (there) => linkActs(there, dice));
   return {
-    source_broker: brokerActs(stage.sourceBroker),
-    target_broker: brokerActs(stage.targetBroker),
-    http_target: webActs(web),
-    http_answers: answerActs(web),
-    source_link: linkActs(links.source_link, dice),
-    target_link: linkActs(links.target_link, dice),
-    http_source_link: linkActs(links.http_source_link, dice),
-    http_target_link: linkActs(links.http_target_link, dice),
+    source_broker: broker("source_broker"),
+    target_broker: broker("target_broker"),
+    amqp_broker: broker("amqp_broker"),
+    http_target: ifThere(web, webActs),
+    http_answers: ifThere(web, answerActs),
+    source_link: link("source_link"),
+    target_link: link("target_link"),
+    http_source_link: link("http_source_link"),
+    http_target_link: link("http_target_link"),
+    amqp_source_link: link("amqp_source_link"),
+    amqp_target_link: link("amqp_target_link"),
     clock: {
       jump: () => {
         bridge.setClock(Math.round(dice.between(CLOCK_RANGE_MS)));
@@ -73,6 +79,10 @@ function actsOn(stage: Stage, dice: Dice): { readonly [Name in LaneName]: Acts<N
     dlq_disk: diskActs(stage, "dlq_disk"),
     outbox_disk: diskActs(stage, "outbox_disk"),
   };
+}
+
+function ifThere<Part, Found>(part: Part | undefined, acts: (part: Part) => Found): Found | undefined {
+  return part === undefined ? undefined : acts(part);
 }
 
 function brokerActs(broker: Broker): Acts<"source_broker"> {
