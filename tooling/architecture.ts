@@ -19,6 +19,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "transport-http": ["ports", "net-kit"],
   "transport-mqtt": ["ports", "broker-kit"],
   "transport-amqp": ["ports", "broker-kit"],
+  "transport-nats": ["ports", "broker-kit"],
   "http-monitor": ["ports", "core", "http-kit", "audit", "telemetry"],
   "http-admin": ["ports", "config", "core", "http-kit", "audit"],
   host: [

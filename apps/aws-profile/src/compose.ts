@@ -13,13 +13,14 @@ import { amqpTransport } from "@bridge/transport-amqp";
 import { httpTransport } from "@bridge/transport-http";
 import { memoryTransport } from "@bridge/transport-memory";
 import { mqttTransport } from "@bridge/transport-mqtt";
+import { natsTransport } from "@bridge/transport-nats";
 import { sqsTransport } from "@bridge/transport-sqs";
 
 /** What this binary is made of; the only place that knows an adapter by name. */
 export function plugins(): Plugins {
   const aws = awsPlugins();
   return {
-    transports: [...aws.transports, mqttTransport, amqpTransport, httpTransport(), memoryTransport()],
+    transports: [...aws.transports, mqttTransport, amqpTransport, natsTransport, httpTransport(), memoryTransport()],
     dlqStores: [...aws.dlqStores, fileDlqPlugin, memoryDlqPlugin],
     outboxStores: [...aws.outboxStores, fileOutboxPlugin, memoryOutboxPlugin],
     leaseStores: [...aws.leaseStores, memoryLeasePlugin],

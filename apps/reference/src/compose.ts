@@ -9,11 +9,12 @@ import { amqpTransport } from "@bridge/transport-amqp";
 import { httpTransport } from "@bridge/transport-http";
 import { memoryTransport } from "@bridge/transport-memory";
 import { mqttTransport } from "@bridge/transport-mqtt";
+import { natsTransport } from "@bridge/transport-nats";
 
 /** What this binary is made of; the only place that knows an adapter by name. */
 export function plugins(): Plugins {
   return {
-    transports: [mqttTransport, amqpTransport, httpTransport(), memoryTransport()],
+    transports: [mqttTransport, amqpTransport, natsTransport, httpTransport(), memoryTransport()],
     dlqStores: [fileDlqPlugin, memoryDlqPlugin],
     outboxStores: [fileOutboxPlugin, memoryOutboxPlugin],
     leaseStores: [memoryLeasePlugin],

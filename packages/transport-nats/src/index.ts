@@ -1,0 +1,1 @@
+export { natsTransport } from "./nats-transport.ts";

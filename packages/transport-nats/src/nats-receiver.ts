@@ -1,0 +1,58 @@
+import { Inbox } from "@bridge/broker-kit";
+import type { Delivery, Receiver, ReceiverContext } from "@bridge/ports";
+import type { NatsDelivery } from "./nats-delivery.ts";
+import type { ReceiverOptions } from "./options.ts";
+import { Position } from "./position.ts";
+
+/** Hands out the messages of a stream as they are asked for. What is pulled is bounded by the route's window. */
+export class NatsReceiver implements Receiver {
+  readonly id: string;
+  readonly options: ReceiverOptions;
+  /** Messages that are held here at once. */
+  readonly window: number;
+  readonly maxReplayAttempts: number;
+  /** Where a consumer begins that is made in the place of one that is gone. */
+  readonly position = new Position();
+  readonly #inbox = new Inbox<NatsDelivery>();
+  #received = 0;
+
+  constructor(options: ReceiverOptions, { id, maxInFlight, maxReplayAttempts }: ReceiverContext) {
+    this.id = id;
+    this.options = options;
+    this.window = Math.max(maxInFlight, 1);
+    this.maxReplayAttempts = maxReplayAttempts;
+  }
+
+  /** Messages that the server may have handed out and not seen settled. */
+  get maxAckPending(): number {
+    return this.options.max_ack_pending ?? this.window;
+  }
+
+  get disposed(): boolean {
+    return this.#inbox.disposed;
+  }
+
+  /** Hands over a message that was pulled, at once when one is waited for. */
+  push(delivery: NatsDelivery): void {
+    this.#received++;
+    this.#inbox.push(delivery);
+  }
+
+  /** Forgets what waits and can no longer be settled; the server hands it out again. */
+  withdraw(signal: AbortSignal): void {
+    this.#inbox.remove((delivery) => delivery.signal === signal);
+  }
+
+  receive(signal: AbortSignal): AsyncIterable<Delivery> {
+    return this.#inbox.receive(signal);
+  }
+
+  counters(): Readonly<Record<string, number>> {
+    return { received: this.#received, waiting: this.#inbox.size };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#inbox[Symbol.dispose]();
+    this.#inbox.remove(() => true);
+  }
+}

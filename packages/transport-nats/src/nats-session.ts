@@ -1,0 +1,162 @@
+import { readClientTls } from "@bridge/broker-kit";
+import { BridgeError, type Connection, deadline, type Session, type SessionContext } from "@bridge/ports";
+import type { ConnectionOptions, TlsOptions } from "@nats-io/transport-node";
+import { credentials } from "./credentials.ts";
+import type { NatsReceiver } from "./nats-receiver.ts";
+import type { SessionOptions } from "./options.ts";
+import { parseServerUrl, type ServerUrl } from "./server-url.ts";
+import { SourceConnection } from "./source-connection.ts";
+import { TargetConnection } from "./target-connection.ts";
+import { Wire, type WireHandlers, type WireOptions } from "./wire.ts";
+
+/** Pings without an answer after which a server is lost. */
+const MAX_PINGS_OUT = 2;
+
+/** One half of a session of NATS: makes its connections, one at a time, and knows its receivers. */
+export class NatsSession implements Session {
+  readonly #options: SessionOptions;
+  readonly #context: SessionContext;
+  readonly #servers: readonly ServerUrl[];
+  readonly #receivers = new Set<NatsReceiver>();
+  readonly #ephemeral = new Map<NatsReceiver, string>();
+  readonly #disposed = new AbortController();
+  /** Of the server that an attempt begins with. */
+  #turn = 0;
+  #source: SourceConnection | undefined;
+  #target: TargetConnection | undefined;
+
+  constructor(options: SessionOptions, context: SessionContext) {
+    this.#options = options;
+    this.#context = context;
+    this.#servers = options.servers.map(parseServerUrl);
+  }
+
+  get subscriptions(): ReadonlySet<string> {
+    return new Set(Array.from(this.#receivers, ({ id }) => id));
+  }
+
+  /** The connection that messages can be sent on right now. */
+  get target(): TargetConnection | undefined {
+    return this.#target;
+  }
+
+  addReceiver(receiver: NatsReceiver): void {
+    if (this.#context.role !== "source")
+      throw new Error(`the target half of session ${this.#context.id} has no receivers`);
+    this.#receivers.add(receiver);
+  }
+
+  async connect(signal: AbortSignal): Promise<Connection> {
+    const { connect_timeout: timeoutMs } = this.#options;
+    using bound = deadline(timeoutMs, new BridgeError("TIMEOUT", `no server has answered within ${timeoutMs} ms`));
+    const attempt = AbortSignal.any([signal, bound.signal, this.#disposed.signal]);
+    const failures: BridgeError[] = [];
+    for (let index = 0; index < this.#servers.length; index++) {
+      const turn = (this.#turn + index) % this.#servers.length;
+      try {
+        const connection = await this.#connectTo(this.#servers[turn] as ServerUrl, attempt);
+        this.#turn = turn;
+        return connection;
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        failures.push(BridgeError.from(error));
+        if (attempt.aborted) break;
+      }
+    }
+    // A server that used up the time of this attempt is not the first of the next one.
+    this.#turn = (this.#turn + 1) % this.#servers.length;
+    throw summary(failures);
+  }
+
+  counters(): Readonly<Record<string, number>> {
+    if (this.#context.role === "source") return this.#source?.counters() ?? {};
+    const publisher = this.#target?.publisher;
+    return { unanswered: publisher?.unanswered ?? 0, duplicates: publisher?.duplicates ?? 0 };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposed.abort(new BridgeError("CONNECTION_LOST", `session ${this.#context.id} is disposed`));
+    await this.#source?.[Symbol.asyncDispose]();
+    await this.#target?.[Symbol.asyncDispose]();
+  }
+
+  async #connectTo(server: ServerUrl, attempt: AbortSignal): Promise<Connection> {
+    attempt.throwIfAborted();
+    const options = await this.#wireOptions(server);
+    return this.#context.role === "source" ? this.#openSource(options, attempt) : this.#openTarget(options, attempt);
+  }
+
+  async #openSource(options: WireOptions, attempt: AbortSignal): Promise<Connection> {
+    const handlers: WireHandlers = {
+      denied: ({ message }) => this.#context.logger.warn("the server does not allow it", { error: message }),
+      gone: (cause) => {
+        source.lost(cause ?? closed());
+        if (this.#source === source) this.#source = undefined;
+      },
+    };
+    const wire = await Wire.open(options, handlers, attempt);
+    const { connect_timeout: timeoutMs, ping_interval: heartbeatMs, inbox_prefix: inboxPrefix } = this.#options;
+    const { clock, logger } = this.#context;
+    const source = new SourceConnection(wire, {
+      receivers: this.#receivers,
+      ephemeral: this.#ephemeral,
+      timeoutMs,
+      heartbeatMs,
+      inboxPrefix,
+      clock,
+      logger,
+    });
+    this.#source = source;
+    return source;
+  }
+
+  async #openTarget(options: WireOptions, attempt: AbortSignal): Promise<Connection> {
+    const handlers: WireHandlers = {
+      denied: (violation) => target.publisher.denied(violation),
+      gone: (cause) => {
+        target.lost(cause ?? closed());
+        if (this.#target === target) this.#target = undefined;
+      },
+    };
+    const wire = await Wire.open(options, handlers, attempt);
+    const { connect_timeout: timeoutMs, inbox_prefix: inboxPrefix } = this.#options;
+    const target = new TargetConnection(wire, { timeoutMs, inboxPrefix });
+    this.#target = target;
+    return target;
+  }
+
+  async #wireOptions({ server, tls, label }: ServerUrl): Promise<WireOptions> {
+    const { connect_timeout: timeout, ping_interval: pingInterval, inbox_prefix: inboxPrefix } = this.#options;
+    const connection: ConnectionOptions = {
+      servers: server,
+      // Operators find it by this name in the server's list of connections.
+      name: connectionName(this.#context),
+      timeout,
+      pingInterval,
+      maxPingOut: MAX_PINGS_OUT,
+      inboxPrefix,
+      noAsyncTraces: true,
+      ...credentials(this.#options),
+      // What it gives to a TLS connection may be bytes, whatever its types say.
+      ...(tls && { tls: (await readClientTls(this.#options.tls)) as unknown as TlsOptions }),
+    };
+    return { connection, label };
+  }
+}
+
+function closed(): BridgeError {
+  return new BridgeError("CONNECTION_LOST", "the connection was closed");
+}
+
+/** One error of all attempts: the first one's code, unless another is worth another try. */
+function summary(failures: readonly BridgeError[]): BridgeError {
+  const [first = closed(), ...others] = failures;
+  if (others.length === 0) return first;
+  const code = (failures.find((failure) => failure.class === "transient") ?? first).code;
+  return new BridgeError(code, failures.map(({ message }) => message).join("; "), { cause: first });
+}
+
+function connectionName({ bridgeId, replica, id, role }: SessionContext): string {
+  const ids = [bridgeId, id, ...(replica === undefined ? [] : [replica])];
+  return `bridge-${ids.join(":")}${role === "target" ? "-target" : ""}`;
+}

@@ -1,0 +1,54 @@
+import {
+  defineFactory,
+  type ReceiverContext,
+  type SenderContext,
+  type Session,
+  type SessionContext,
+  type TransportPlugin,
+} from "@bridge/ports";
+import { NatsReceiver } from "./nats-receiver.ts";
+import { NatsSender } from "./nats-sender.ts";
+import { NatsSession } from "./nats-session.ts";
+import { receiverOptions, senderOptions, sessionOptions } from "./options.ts";
+import { subjectProblem } from "./subject.ts";
+
+/**
+ * The transport `nats`: streams of NATS JetStream.
+ *
+ * Messages of a stream are acknowledged when the bridge has put them where they belong; what it sends counts as sent when
+ * a stream has taken it.
+ */
+export const natsTransport: TransportPlugin = {
+  type: "nats",
+  session: defineFactory({
+    options: sessionOptions,
+    create: (options, context: SessionContext): Session => new NatsSession(options, context),
+  }),
+  receiver: {
+    needsSession: true,
+    topics: "refused",
+    redelivers: "always",
+    competing: true,
+    ...defineFactory({
+      options: receiverOptions,
+      create: (options, context: ReceiverContext) => {
+        const receiver = new NatsReceiver(options, context);
+        natsSession(context.session).addReceiver(receiver);
+        return receiver;
+      },
+    }),
+  },
+  sender: {
+    needsSession: true,
+    addressProblem: (address) => (address === "" ? undefined : subjectProblem(address)),
+    ...defineFactory({
+      options: senderOptions,
+      create: (options, { session, clock }: SenderContext) => new NatsSender(options, natsSession(session), clock),
+    }),
+  },
+};
+
+function natsSession(session: Session | undefined): NatsSession {
+  if (session instanceof NatsSession) return session;
+  throw new TypeError("a session of the transport nats was expected, made by the same plugin");
+}

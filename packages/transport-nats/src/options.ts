@@ -1,0 +1,190 @@
+import { clientTlsSchema } from "@bridge/broker-kit";
+import { describe, duration, integer, secret, text } from "@bridge/ports/options";
+import * as v from "valibot";
+import { serverUrlProblem } from "./server-url.ts";
+import { filterProblem, nameProblem } from "./subject.ts";
+
+const MIN_PING_INTERVAL_MS = 500;
+const MAX_PING_INTERVAL_MS = 120_000;
+/** The engine gives an attempt to connect up after a minute. */
+const MAX_CONNECT_TIMEOUT_MS = 55_000;
+const MIN_ACK_WAIT_MS = 500;
+const MAX_ACK_WAIT_MS = 24 * 3_600_000;
+/** A stream or consumer's name is a part of subjects. */
+const MAX_NAME_LENGTH = 255;
+const SEED = /^SU[A-Z2-7]{56}$/;
+const CREDS =
+  /-----BEGIN NATS USER JWT-----\s+[\w.-]+\s+-+END NATS USER JWT-+[\s\S]*-----BEGIN USER NKEY SEED-----\s+SU[A-Z2-7]{56}\s+-+END USER NKEY SEED-+/;
+const DEFAULT_ACK_WAIT_MS = 30_000;
+/** A consumer that is there already is as its maker wants it. */
+const OF_CONSUMERS_MADE = ["filter_subject", "deliver", "ack_wait", "max_ack_pending"] as const;
+
+const serverUrl = checked(v.string("expected a server's address"), serverUrlProblem);
+
+/** Each of these says who the bridge is; one is enough. */
+const CREDENTIALS = ["username", "token", "nkey_seed", "creds"] as const;
+
+export const sessionOptions = v.pipe(
+  v.strictObject({
+    servers: describe(
+      v.pipe(v.array(serverUrl, "expected a list of addresses"), v.minLength(1, "name at least one server")),
+      'Addresses of the servers of one cluster, such as "nats://host:4222" or "tls://host:4222", tried in turn.',
+    ),
+    username: describe(v.optional(text()), "Who the bridge is to the server."),
+    password: describe(v.optional(secret()), "Goes with `username`."),
+    token: describe(v.optional(secret()), "A token of the server, instead of a user."),
+    nkey_seed: describe(
+      v.optional(
+        v.pipe(
+          secret(),
+          v.check(
+            (seed) => SEED.test(seed.trim()),
+            'not the seed of a user: it has 58 letters and digits and begins "SU"',
+          ),
+        ),
+      ),
+      "The seed of the bridge's NKey, which is never sent: it signs what the server asks.",
+    ),
+    creds: describe(
+      v.optional(
+        v.pipe(
+          secret(),
+          v.check((creds) => CREDS.test(creds), "not the text of a .creds file: it holds a user JWT and an NKey seed"),
+        ),
+      ),
+      'The text of a .creds file: write "${file:/run/secrets/bridge.creds}".',
+    ),
+    ping_interval: describe(
+      v.optional(within(MIN_PING_INTERVAL_MS, MAX_PING_INTERVAL_MS, "from 500ms to 2m"), "10s"),
+      "A server that is silent for two to three times this long is taken for lost.",
+    ),
+    connect_timeout: describe(
+      v.optional(within(1, MAX_CONNECT_TIMEOUT_MS, "up to 55s"), "10s"),
+      "The bound of one attempt to connect, and of a request to JetStream.",
+    ),
+    inbox_prefix: describe(
+      v.optional(checked(text(), prefixProblem), "_INBOX"),
+      "What the subjects begin with on which the bridge listens for answers and messages.",
+    ),
+    tls: describe(v.optional(clientTlsSchema), "For addresses with TLS."),
+  }),
+  v.forward(
+    v.check(
+      ({ tls, servers }) => tls === undefined || servers.every((server) => /^tls:/i.test(server)),
+      'has no effect without addresses with TLS: write all of them as "tls://"',
+    ),
+    ["tls"],
+  ),
+  v.forward(
+    v.check(
+      ({ username, password }) => (username === undefined) === (password === undefined),
+      "goes with password: set both or none",
+    ),
+    ["username"],
+  ),
+  v.check(
+    (options) => CREDENTIALS.filter((name) => options[name] !== undefined).length <= 1,
+    `says more than once who the bridge is: set one of ${CREDENTIALS.join(", ")}`,
+  ),
+);
+
+export type SessionOptions = v.InferOutput<typeof sessionOptions>;
+
+export const receiverOptions = v.pipe(
+  v.strictObject({
+    stream: describe(named(), "The stream that messages are taken from."),
+    consumer: describe(
+      v.optional(named()),
+      "The durable consumer to take them with: where it stands, and what is not settled, the server keeps. Default: an ephemeral one of the bridge's own.",
+    ),
+    create: describe(
+      v.optional(v.boolean("expected true or false"), false),
+      "Whether the bridge makes the durable consumer when it is not there, and keeps its `ack_wait` and `max_ack_pending` as they are here. One that is there with another filter is an error.",
+    ),
+    filter_subject: describe(
+      v.optional(
+        checked(text(), (filter) => {
+          const problem = filterProblem(filter);
+          return problem === undefined ? undefined : `not a filter of subjects: it ${problem}`;
+        }),
+      ),
+      "Of a consumer that the bridge makes: the subjects it takes, with `*` and `>`. Default: all of the stream.",
+    ),
+    deliver: describe(
+      v.optional(v.picklist(["all", "new"], 'expected "all" or "new"')),
+      "Of a consumer that the bridge makes: whether it begins with the stream's first message, or with the next to come. Default: `all`.",
+    ),
+    ack_wait: describe(
+      v.optional(within(MIN_ACK_WAIT_MS, MAX_ACK_WAIT_MS, "from 500ms to 24h")),
+      "Of a consumer that the bridge makes: how long after a crash a message comes again. While it is held it is extended. Default: `30s`.",
+    ),
+    max_ack_pending: describe(
+      v.optional(integer(1, 1_000_000)),
+      "Of a consumer that the bridge makes: messages handed out and not settled, those that wait for a retry included. Default: `max_in_flight` of the route.",
+    ),
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed || dataset.value.consumer === undefined || dataset.value.create) return;
+    const input = dataset.value;
+    for (const key of OF_CONSUMERS_MADE) {
+      const value = input[key];
+      if (value === undefined) continue;
+      addIssue({
+        message: "has no effect on a consumer that is there already: set create, or remove it",
+        path: [{ type: "object", origin: "value", input, key, value }],
+      });
+    }
+  }),
+);
+
+export type ReceiverOptions = v.InferOutput<typeof receiverOptions>;
+
+export const senderOptions = v.strictObject({
+  stream: describe(
+    v.optional(named()),
+    "The stream that must take the messages; one that another stream takes is an error. Default: any stream.",
+  ),
+});
+
+export type SenderOptions = v.InferOutput<typeof senderOptions>;
+
+/** What a consumer that the bridge makes waits for a message to be settled. */
+export function ackWaitOf({ ack_wait: ackWaitMs = DEFAULT_ACK_WAIT_MS }: ReceiverOptions): number {
+  return ackWaitMs;
+}
+
+function named() {
+  return v.pipe(
+    checked(text(), (name) => {
+      const problem = nameProblem(name);
+      return problem === undefined ? undefined : `not a name in JetStream: it ${problem}`;
+    }),
+    v.maxLength(MAX_NAME_LENGTH, `at most ${MAX_NAME_LENGTH} characters`),
+  );
+}
+
+function prefixProblem(prefix: string): string | undefined {
+  const problem = filterProblem(prefix);
+  if (problem !== undefined) return `not the beginning of a subject: it ${problem}`;
+  return /[*>]/.test(prefix) ? 'not the beginning of a subject: it holds "*" or ">"' : undefined;
+}
+
+function checked<Schema extends v.GenericSchema<string, string>>(
+  schema: Schema,
+  problemOf: (text: string) => string | undefined,
+) {
+  return v.pipe(
+    schema,
+    v.rawCheck(({ dataset, addIssue }) => {
+      const problem = dataset.typed ? problemOf(dataset.value) : undefined;
+      if (problem !== undefined) addIssue({ message: problem });
+    }),
+  );
+}
+
+function within(minMs: number, maxMs: number, range: string) {
+  return v.pipe(
+    duration(),
+    v.check((ms) => ms >= minMs && ms <= maxMs, `expected a duration ${range}`),
+  );
+}

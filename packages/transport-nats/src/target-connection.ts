@@ -1,0 +1,86 @@
+import { BridgeError, type Connection } from "@bridge/ports";
+import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
+import { Publisher } from "./publisher.ts";
+import { isNotAnswered, isNotFound } from "./server-error.ts";
+import type { Wire } from "./wire.ts";
+
+const NO_SUBSCRIPTIONS: ReadonlySet<string> = new Set();
+
+export interface TargetParts {
+  readonly inboxPrefix: string;
+  /** The bound of one request to JetStream. */
+  readonly timeoutMs: number;
+}
+
+/** A connection that sends. */
+export class TargetConnection implements Connection {
+  readonly wire: Wire;
+  readonly publisher: Publisher;
+  readonly #timeoutMs: number;
+  /** What is being asked about subjects that nobody answered to. */
+  readonly #questions = new Map<string, Promise<BridgeError>>();
+  #manager: Promise<JetStreamManager> | undefined;
+
+  constructor(wire: Wire, { inboxPrefix, timeoutMs }: TargetParts) {
+    this.wire = wire;
+    this.#timeoutMs = timeoutMs;
+    this.publisher = new Publisher({
+      connection: wire.connection,
+      inboxPrefix,
+      nobody: (subject) => this.#nobody(subject),
+    });
+  }
+
+  get closed(): Promise<BridgeError | undefined> {
+    return this.wire.closed;
+  }
+
+  /** @throws BridgeError `PAYLOAD_TOO_LARGE` for what the server would end the connection over */
+  check(size: number): void {
+    const limit = this.wire.connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
+    if (size <= limit) return;
+    throw new BridgeError(
+      "PAYLOAD_TOO_LARGE",
+      `the message has ${size} bytes, headers included, the server takes ${limit}`,
+    );
+  }
+
+  /** The connection is gone. */
+  lost(cause: BridgeError): void {
+    this.publisher.close(cause.class === "transient" ? cause : new BridgeError("CONNECTION_LOST", cause.message));
+  }
+
+  async reconcile(): Promise<ReadonlySet<string>> {
+    return NO_SUBSCRIPTIONS;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.lost(new BridgeError("CONNECTION_LOST", "the connection was closed"));
+    await this.wire.close();
+  }
+
+  /** One question at a time about one subject. */
+  #nobody(subject: string): Promise<BridgeError> {
+    let question = this.#questions.get(subject);
+    if (question === undefined) {
+      question = this.#ask(subject).finally(() => this.#questions.delete(subject));
+      this.#questions.set(subject, question);
+    }
+    return question;
+  }
+
+  /** A subject has nobody who answers when no stream takes it, and while its stream has no leader. */
+  async #ask(subject: string): Promise<BridgeError> {
+    const none = `no stream takes messages of this subject`;
+    try {
+      this.#manager ??= jetstreamManager(this.wire.connection, { checkAPI: false, timeout: this.#timeoutMs });
+      const stream = await (await this.#manager).streams.find(subject);
+      return new BridgeError("UNAVAILABLE", `the message was not taken: stream ${stream} does not answer`);
+    } catch (error) {
+      if (isNotAnswered(error as Error))
+        return new BridgeError("UNAVAILABLE", `${none}, and JetStream does not answer`);
+      const asked = isNotFound(error) ? "" : ", as far as the bridge may ask";
+      return new BridgeError("DESTINATION_NOT_FOUND", none + asked);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { BridgeError, deadline, orAborted } from "@bridge/ports";
+import {
+  type ConnectionOptions,
+  connect,
+  type NatsConnection,
+  type PermissionViolationError,
+  PermissionViolationError as Violation,
+} from "@nats-io/transport-node";
+import { AttemptSockets } from "./attempt-sockets.ts";
+import { connectError, lossError } from "./server-error.ts";
+
+/** How long a server may take to read what it was told before we leave. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
+export interface WireOptions {
+  readonly connection: ConnectionOptions;
+  /** The server's address, as it may be shown. */
+  readonly label: string;
+}
+
+export interface WireHandlers {
+  /** The server has refused to publish, or to subscribe. */
+  denied(violation: PermissionViolationError): void;
+  /** The connection is gone, for this reason unless it was closed on purpose. Called once, before `closed` settles. */
+  gone(cause: BridgeError | undefined): void;
+}
+
+/** One network connection to a server. The library does not make another one by itself: that is switched off. */
+export class Wire {
+  readonly connection: NatsConnection;
+  readonly #label: string;
+  readonly #sockets: AttemptSockets;
+  readonly #closed = Promise.withResolvers<BridgeError | undefined>();
+  #cause: BridgeError | undefined;
+  #closing: Promise<void> | undefined;
+  #onPurpose = false;
+  #gone = false;
+
+  private constructor(label: string, connection: NatsConnection, sockets: AttemptSockets, handlers: WireHandlers) {
+    this.#label = label;
+    this.connection = connection;
+    this.#sockets = sockets;
+    void this.#watch(handlers);
+    void connection.closed().then((error) => this.#onClosed(error ?? undefined, handlers));
+  }
+
+  /** One attempt. When it fails or `signal` aborts, nothing is left open. */
+  static async open({ connection, label }: WireOptions, handlers: WireHandlers, signal: AbortSignal): Promise<Wire> {
+    const sockets = new AttemptSockets();
+    try {
+      const attempt = sockets.run(() => connect({ ...connection, reconnect: false, ignoreClusterUpdates: true }));
+      const made = await orAborted(attempt, signal);
+      return new Wire(label, made, sockets, handlers);
+    } catch (error) {
+      sockets.destroy();
+      if (signal.aborted) throw signal.reason;
+      throw connectError(label, error as Error);
+    }
+  }
+
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  /** Settles once: with the cause, or `undefined` when it was closed on purpose. Never rejects. */
+  get closed(): Promise<BridgeError | undefined> {
+    return this.#closed.promise;
+  }
+
+  /** Drops the connection at once because of `cause`. */
+  lose(cause: BridgeError): void {
+    this.#cause ??= cause;
+    this.#sockets.destroy();
+  }
+
+  /** Waits, within a bound, until the server has read everything, and closes; `cause` is why, if not on purpose. */
+  close(cause?: BridgeError): Promise<void> {
+    if (this.#gone) return Promise.resolve();
+    this.#closing ??= this.#close(cause);
+    return this.#closing;
+  }
+
+  async #close(cause: BridgeError | undefined): Promise<void> {
+    this.#cause ??= cause;
+    this.#onPurpose = this.#cause === undefined;
+    using bound = deadline(CLOSE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the server reads nothing"));
+    try {
+      await orAborted(this.connection.flush(), bound.signal);
+      await orAborted(this.connection.close(), bound.signal);
+    } catch {
+      // It is gone already, or does not answer.
+    }
+    this.#sockets.destroy();
+    await this.closed;
+  }
+
+  async #watch(handlers: WireHandlers): Promise<void> {
+    for await (const status of this.connection.status()) {
+      if (status.type === "staleConnection")
+        this.lose(new BridgeError("CONNECTION_LOST", `${this.#label}: the server has been silent for too long`));
+      else if (status.type === "error" && status.error instanceof Violation) handlers.denied(status.error);
+    }
+  }
+
+  #onClosed(error: Error | undefined, handlers: WireHandlers): void {
+    this.#gone = true;
+    this.#sockets.destroy();
+    const cause = this.#onPurpose ? undefined : (this.#cause ?? lossError(this.#label, error));
+    handlers.gone(cause);
+    this.#closed.resolve(cause);
+  }
+}

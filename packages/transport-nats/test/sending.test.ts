@@ -1,0 +1,132 @@
+import { BridgeError, RESERVED } from "@bridge/ports";
+import { describe, expect, test } from "vitest";
+import { like } from "./support/like.ts";
+import { connected, envelope, never, sender, session } from "./support/parts.ts";
+import { program } from "./support/program.ts";
+import { noServer } from "./support/server.ts";
+
+const bytes = (size: number): Uint8Array => new Uint8Array(size);
+
+describe.skipIf(noServer)("a sender (needs NATS)", () => {
+  test("the deduplication id is the server's: a repeat is taken and not kept", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    await using target = session({ role: "target" });
+    await connected(target);
+    const out = sender(target);
+    const headers = { [RESERVED.dedupId]: "order-7" };
+    for (const id of ["a", "b"]) await out.send(envelope({ id, headers }), `${stream}.a`, never);
+    const { state } = await server.manager.streams.info(stream);
+    expect(state.messages).toBe(1);
+    expect(target.counters?.()).toEqual({ unanswered: 0, duplicates: 1 });
+    const { header } = (await server.manager.streams.getMessage(stream, { seq: 1 }))!;
+    expect([header.get("Nats-Msg-Id"), header.get("message-id")]).toEqual(["order-7", "a"]);
+  });
+
+  test("what no stream takes is DESTINATION_NOT_FOUND", async () => {
+    await using target = session({ role: "target" });
+    await connected(target);
+    await expect(sender(target).send(envelope(), "bridge-test-nowhere.a", never)).rejects.toMatchObject({
+      code: "DESTINATION_NOT_FOUND",
+      message: "no stream takes messages of this subject",
+    });
+  });
+
+  test("what another stream takes than the one expected is DESTINATION_NOT_FOUND, and not kept", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    await using target = session({ role: "target" });
+    await connected(target);
+    await sender(target, { stream }).send(envelope(), `${stream}.a`, never);
+    await expect(sender(target, { stream: "other" }).send(envelope(), `${stream}.a`, never)).rejects.toMatchObject({
+      code: "DESTINATION_NOT_FOUND",
+      message: like(/400 \(10060\)/),
+    });
+    expect((await server.manager.streams.info(stream)).state.messages).toBe(1);
+  });
+
+  test("what answers without being a stream has not taken the message", async () => {
+    await using server = await program();
+    const subject = `bridge-test-${crypto.randomUUID()}`;
+    server.connection.subscribe(subject, { callback: (_, message) => void message.respond("{}") });
+    await server.connection.flush();
+    await using target = session({ role: "target" });
+    await connected(target);
+    await expect(sender(target).send(envelope(), subject, never)).rejects.toMatchObject({
+      code: "DESTINATION_NOT_FOUND",
+      message: like("no stream of JetStream"),
+    });
+  });
+
+  test("what is too large for the server, headers included, is refused before it is sent", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    const limit = server.connection.info!.max_payload;
+    await using target = session({ role: "target" });
+    const connection = await connected(target);
+    const out = sender(target);
+    await expect(out.send(envelope({ payload: bytes(limit) }), `${stream}.a`, never)).rejects.toMatchObject({
+      code: "PAYLOAD_TOO_LARGE",
+      message: like(`the server takes ${limit}`),
+    });
+    await out.send(envelope({ payload: bytes(limit - 1_000) }), `${stream}.a`, never);
+    await connection[Symbol.asyncDispose]();
+    expect(await connection.closed).toBeUndefined();
+  });
+
+  test("what is too large for the stream, or has no room in it, says so", async () => {
+    await using server = await program();
+    const small = await server.stream({ max_msg_size: 1_000 });
+    const full = await server.stream({ max_msgs: 1, discard: "new" });
+    await using target = session({ role: "target" });
+    await connected(target);
+    const out = sender(target);
+    await expect(out.send(envelope({ payload: bytes(2_000) }), `${small}.a`, never)).rejects.toMatchObject({
+      code: "PAYLOAD_TOO_LARGE",
+    });
+    await out.send(envelope(), `${full}.a`, never);
+    await expect(out.send(envelope(), `${full}.a`, never)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: like("maximum messages exceeded"),
+    });
+  });
+
+  test.each(["", "a..b", "a.*", "a b", `a.${"b".repeat(4_000)}`])(
+    "an address that is no subject: %j",
+    async (address) => {
+      await using target = session({ role: "target" });
+      await connected(target);
+      await expect(sender(target).send(envelope(), address, never)).rejects.toMatchObject({
+        code: "BINDING_UNRESOLVED",
+      });
+    },
+  );
+
+  test("a value in an address makes no pattern of it, and does not reach the server's own subjects", async () => {
+    await using target = session({ role: "target" });
+    const { addressing } = sender(target);
+    expect(addressing?.fill("eu.berlin", "orders.")).toBe("eu.berlin");
+    for (const [value, before] of [
+      ["*", "a."],
+      ["a.>", "a."],
+      ["a b", "a."],
+      ["$JS.API.STREAM.DELETE.S", ""],
+    ] as const)
+      expect(() => addressing?.fill(value, before)).toThrow(BridgeError);
+  });
+
+  test("what is given up is forgotten, and a late answer to it is nobody's", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    await using target = session({ role: "target" });
+    await connected(target);
+    const out = sender(target);
+    const controller = new AbortController();
+    const sent = out.send(envelope(), `${stream}.a`, controller.signal);
+    controller.abort(new Error("given up"));
+    await expect(sent).rejects.toThrow("given up");
+    expect(target.counters?.()).toEqual({ unanswered: 0, duplicates: 0 });
+    await out.send(envelope(), `${stream}.a`, never);
+    expect((await server.manager.streams.info(stream)).state.messages).toBe(2);
+  });
+});
