@@ -3,7 +3,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseFlags, USAGE } from "./flags.ts";
 import { machine } from "./harness/machine.ts";
-import { barTable, resultTable } from "./report/print.ts";
+import { verdicts } from "./report/bars.ts";
+import { resultTable } from "./report/print.ts";
+import { verdictTable } from "./report/verdict.ts";
 import type { Measurement } from "./suite/measurement.ts";
 import { SUITES } from "./suite/suites.ts";
 
@@ -27,7 +29,7 @@ async function bench(): Promise<void> {
     all.push(...suite);
     console.log(`\n${name}: median of ${flags.rounds} [min–max]\n\n${resultTable(suite)}`);
   }
-  console.log(`\n${barTable(all)}`);
+  console.log(`\n${verdictTable(verdicts(all))}`);
   await mkdir(dirname(flags.out), { recursive: true });
   await writeFile(flags.out, `${JSON.stringify({ began, machine: on, measurements: all }, rounded, 1)}\n`);
   console.log(`\nwritten to ${flags.out}`);

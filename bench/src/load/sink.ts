@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
+import { AmqpPeer } from "./amqp-peer.ts";
 import { HttpReader } from "./http-reader.ts";
 import { MqttPeer } from "./mqtt-peer.ts";
 import { SqsPeer } from "./sqs-peer.ts";
@@ -7,7 +8,7 @@ import { SqsPeer } from "./sqs-peer.ts";
 /** Where messages are expected. */
 export type SinkJob =
   | { readonly kind: "mqtt"; readonly port: number; readonly topic: string }
-  | { readonly kind: "sqs"; readonly port: number; readonly queue: string }
+  | { readonly kind: "amqp" | "sqs"; readonly port: number; readonly queue: string }
   | { readonly kind: "http" };
 
 /** Requests for messages at a time. */
@@ -16,18 +17,23 @@ const NO_CONTENT = "HTTP/1.1 204 No Content\r\n\r\n";
 
 /** Takes messages; returns the port that they are to be sent to. */
 export async function openSink(job: SinkJob, onMessage: (payload: Buffer) => void): Promise<number> {
-  if (job.kind === "mqtt") {
-    const peer = await MqttPeer.connect(job.port, "bench-sink", onMessage);
-    await peer.subscribe(job.topic);
-    return job.port;
+  if (job.kind === "http") {
+    const server = await openHttpSink(0, onMessage);
+    return (server.address() as AddressInfo).port;
   }
-  if (job.kind === "sqs") {
-    const peer = new SqsPeer(job.port, job.queue);
-    for (let taker = 0; taker < SQS_TAKERS; taker++) void peer.take(onMessage);
-    return job.port;
+  switch (job.kind) {
+    case "mqtt":
+      await (await MqttPeer.connect(job.port, "bench-sink", onMessage)).subscribe(job.topic);
+      break;
+    case "amqp":
+      await (await AmqpPeer.connect(job.port, onMessage)).consume(job.queue);
+      break;
+    case "sqs": {
+      const peer = new SqsPeer(job.port, job.queue);
+      for (let taker = 0; taker < SQS_TAKERS; taker++) void peer.take(onMessage);
+    }
   }
-  const server = await openHttpSink(0, onMessage);
-  return (server.address() as AddressInfo).port;
+  return job.port;
 }
 
 /** A web service that says yes to everything. */

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { AmqpPeer } from "./amqp-peer.ts";
 import { HttpReader } from "./http-reader.ts";
 import type { Ledger } from "./ledger.ts";
 import { MqttPeer, text } from "./mqtt-peer.ts";
@@ -8,7 +9,7 @@ import { sqsSource } from "./sqs-source.ts";
 /** Where the load is put in. */
 export type SourceJob =
   | { readonly kind: "mqtt"; readonly port: number; readonly topic: string }
-  | { readonly kind: "sqs"; readonly port: number; readonly queue: string }
+  | { readonly kind: "amqp" | "sqs"; readonly port: number; readonly queue: string }
   | { readonly kind: "http"; readonly port: number; readonly path: string; readonly connections: number };
 
 /** Puts messages in, one at a time. */
@@ -23,6 +24,8 @@ export async function openSource(job: SourceJob, ledger: Ledger, onRoom: () => v
   switch (job.kind) {
     case "mqtt":
       return mqttSource(job, ledger);
+    case "amqp":
+      return amqpSource(job, ledger);
     case "sqs":
       return sqsSource(job.port, job.queue, ledger, onRoom);
     case "http":
@@ -30,11 +33,17 @@ export async function openSource(job: SourceJob, ledger: Ledger, onRoom: () => v
   }
 }
 
-async function mqttSource({ port, topic }: SourceJob & { kind: "mqtt" }, ledger: Ledger): Promise<Source> {
+async function mqttSource({ port, topic }: Extract<SourceJob, { kind: "mqtt" }>, ledger: Ledger): Promise<Source> {
   const peer = await MqttPeer.connect(port, "bench-source", () => {});
   const encoded = text(topic);
   const fill = (packet: Buffer, at: number): void => ledger.send(packet, at);
   return { room: true, send: () => peer.publish(encoded, ledger.size, fill) };
+}
+
+async function amqpSource({ port, queue }: { port: number; queue: string }, ledger: Ledger): Promise<Source> {
+  const peer = await AmqpPeer.connect(port, () => {});
+  const fill = (packet: Buffer, at: number): void => ledger.send(packet, at);
+  return { room: true, send: peer.publisher(queue, ledger.size, fill) };
 }
 
 /** Requests over connections that stay open, one at a time on each. */

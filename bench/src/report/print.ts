@@ -1,7 +1,6 @@
 import { table } from "../harness/table.ts";
-import { YARDSTICKS } from "../suite/contender.ts";
+import { CONTENDERS } from "../suite/contender.ts";
 import { figure, type Measurement, ratio } from "../suite/measurement.ts";
-import { verdicts } from "./bars.ts";
 import { rate, shown } from "./format.ts";
 
 /** What is shown of each contender's runs: title, figure, and how it is written. */
@@ -44,7 +43,7 @@ export function resultTable(measurements: readonly Measurement[]): string {
 
 function rowsOf(measurement: Measurement, columns: readonly Column[]): readonly (readonly string[])[] {
   const rows: string[][] = [];
-  for (const contender of [...YARDSTICKS, "bridge"] as const) {
+  for (const contender of CONTENDERS) {
     if (measurement.runs[contender] === undefined) continue;
     const cells = columns.map(([, name, write]) => {
       const spread = figure(measurement, contender, name);
@@ -55,14 +54,4 @@ function rowsOf(measurement: Measurement, columns: readonly Column[]): readonly 
   if (rows.length < 2) return rows;
   const ratios = columns.map(([, name]) => (RATIOS.has(name) ? shown(ratio(measurement, name), 2) : ""));
   return [...rows, ["", "ratio", ...ratios]];
-}
-
-export function barTable(measurements: readonly Measurement[]): string {
-  const rows = verdicts(measurements).map(({ row, bar, value, reached }) => [
-    row,
-    bar,
-    value >= 1_000 ? Math.round(value).toLocaleString("en") : value.toFixed(2),
-    reached ? "reached" : "MISSED",
-  ]);
-  return table(["row", "bar", "measured", ""], rows);
 }

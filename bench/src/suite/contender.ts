@@ -1,12 +1,6 @@
-/**
- * Who is measured. The yardsticks are `script`, a program of some dozen lines that somebody would write by hand, and
- * `direct_hold`, the bridge without an outbox.
- */
-export const YARDSTICKS = ["script", "direct_hold"] as const;
-export type Contender = (typeof YARDSTICKS)[number] | "bridge";
-
-/** Those of most rows. */
-export const CONTENDERS = ["script", "bridge"] as const satisfies readonly Contender[];
+/** Who is measured: `script`, a program of some dozen lines that somebody would write by hand, is the yardstick. */
+export const CONTENDERS = ["script", "bridge"] as const;
+export type Contender = (typeof CONTENDERS)[number];
 
 /** What a user of the command may choose. */
 export interface Settings {

@@ -1,5 +1,5 @@
 import { type Spread, spreadOf } from "../harness/spread.ts";
-import { type Contender, YARDSTICKS } from "./contender.ts";
+import type { Contender } from "./contender.ts";
 
 /** One run of one contender: plain numbers by name. */
 export type Run = Readonly<Record<string, number>>;
@@ -12,44 +12,48 @@ export interface Measurement {
 }
 
 /** What a contender's runs say about one figure. */
-export function figure(measurement: Measurement, contender: Contender, name: string): Spread | undefined {
-  const values = (measurement.runs[contender] ?? []).map((run) => run[name] ?? Number.NaN);
+export function figure({ runs }: Measurement, contender: Contender, name: string): Spread | undefined {
+  return figureOf(runs[contender], name);
+}
+
+/** The bridge's figure as a multiple of the script's. */
+export function ratio({ runs }: Measurement, name: string): Spread | undefined {
+  return roundByRound(runs.bridge, runs.script, name, (bridge, script) => bridge / script);
+}
+
+/** What some runs say about one figure; `undefined` without runs. */
+export function figureOf(runs: readonly Run[] = [], name: string): Spread | undefined {
+  const values = runs.map((run) => run[name] ?? Number.NaN);
   return values.length === 0 ? undefined : spreadOf(values);
 }
 
-/** The bridge's figure as a multiple of the yardstick's, round by round: what a busy machine does to one, it does to both. */
-export function ratio(measurement: Measurement, name: string): Spread | undefined {
-  return paired(measurement, name, (bridge, yardstick) => bridge / yardstick);
-}
-
-/** How much the bridge's figure lies above the yardstick's, round by round. */
-export function difference(measurement: Measurement, name: string): Spread | undefined {
-  return paired(measurement, name, (bridge, yardstick) => bridge - yardstick);
-}
-
-function paired(
-  { runs }: Measurement,
+/** Two contenders compared in each round by itself: what a busy machine does to one, it does to the other. */
+export function roundByRound(
+  runs: readonly Run[] = [],
+  yardstick: readonly Run[] = [],
   name: string,
-  compare: (bridge: number, yardstick: number) => number,
+  compare: (one: number, other: number) => number,
 ): Spread | undefined {
-  const yardstick = YARDSTICKS.map((each) => runs[each]).find((each) => each !== undefined) ?? [];
-  const { bridge = [] } = runs;
-  const rounds = Math.min(yardstick.length, bridge.length);
+  const rounds = Math.min(runs.length, yardstick.length);
   const values = Array.from({ length: rounds }, (_, round) =>
-    compare(bridge[round]?.[name] ?? Number.NaN, yardstick[round]?.[name] ?? Number.NaN),
+    compare(runs[round]?.[name] ?? Number.NaN, yardstick[round]?.[name] ?? Number.NaN),
   );
   return values.length === 0 ? undefined : spreadOf(values);
 }
 
-/** Lets the contenders take turns. */
-export async function alternate<Name extends Contender>(
+/** Lets the contenders take turns; another one begins in each round, so that none is always the first. */
+export async function alternate<Name extends string>(
   rounds: number,
   contenders: readonly Name[],
-  run: (contender: Name) => Promise<Run>,
-): Promise<Measurement["runs"]> {
-  const runs = new Map(contenders.map((contender): [Name, Run[]] => [contender, []]));
+  run: (contender: Name, round: number) => Promise<Run>,
+): Promise<Readonly<Record<Name, readonly Run[]>>> {
+  const runs = {} as Record<Name, Run[]>;
+  for (const contender of contenders) runs[contender] = [];
   for (let round = 0; round < rounds; round++) {
-    for (const [contender, own] of runs) own.push(await run(contender));
+    const first = round % contenders.length;
+    for (const contender of [...contenders.slice(first), ...contenders.slice(0, first)]) {
+      runs[contender].push(await run(contender, round));
+    }
   }
-  return Object.fromEntries(runs);
+  return runs;
 }

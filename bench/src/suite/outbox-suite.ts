@@ -5,7 +5,6 @@ import type { Offer, OutboxJob } from "../outbox/outbox-job.ts";
 import type { Settings } from "./contender.ts";
 import { measured } from "./measured.ts";
 import { alternate, type Measurement, type Run } from "./measurement.ts";
-import { runRoute } from "./route-run.ts";
 
 const MEMORY = new URL("../outbox/memory-to-memory.ts", import.meta.url);
 const WINDOW = 500;
@@ -14,9 +13,8 @@ const MESSAGES = 200_000;
 const WARM_UP = 50_000;
 const OFFER: Offer = { perSecond: 10_000, seconds: 5 };
 const WARM_UP_TIMEOUT_MS = 60_000;
-const ROUTE = { route: "mqtt-mqtt", contender: "bridge", messages: 40_000, warmUp: 5_000, pacedSeconds: 3 } as const;
 
-/** `shared_outbox` on a disk: what goes through, what it does to the event loop, and what it costs beside `direct_hold`. */
+/** `shared_outbox` on a disk: what goes through, and what it does to the event loop. */
 export async function* outboxSuite(settings: Settings): AsyncGenerator<Measurement> {
   const { rounds } = settings;
   const messages = settings.messages ?? MESSAGES;
@@ -26,12 +24,6 @@ export async function* outboxSuite(settings: Settings): AsyncGenerator<Measureme
     inMemory(settings, "offer", OFFER, OFFER.perSecond * OFFER.seconds),
   );
   yield { suite: "outbox", name: `memory to memory, ${OFFER.perSecond} a second`, runs: offered };
-  for (const window of settings.windows) {
-    const runs = await alternate(rounds, ["direct_hold", "bridge"], (contender) =>
-      throughBrokers(window, contender === "bridge", settings),
-    );
-    yield { suite: "outbox", name: `through MQTT, window ${window}`, runs };
-  }
 }
 
 async function inMemory(settings: Settings, question: string, argument: unknown, messages: number): Promise<Run> {
@@ -40,16 +32,4 @@ async function inMemory(settings: Settings, question: string, argument: unknown,
   await using child = await Child.start({ program: MEMORY, job, profileDir: settings.profileDir });
   await child.ask("run", Math.min(WARM_UP, messages), WARM_UP_TIMEOUT_MS);
   return await measured(child, question, argument, messages);
-}
-
-async function throughBrokers(window: number, withOutbox: boolean, settings: Settings): Promise<Run> {
-  await using place = await folder();
-  return await runRoute({
-    ...ROUTE,
-    size: SIZE,
-    window,
-    messages: settings.messages ?? ROUTE.messages,
-    profileDir: settings.profileDir,
-    outbox: withOutbox ? join(place.path, "outbox.db") : undefined,
-  });
 }

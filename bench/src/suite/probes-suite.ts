@@ -11,15 +11,14 @@ import type { Balance } from "../load/ledger.ts";
 import type { SinkJob } from "../load/sink.ts";
 import type { SourceJob } from "../load/source.ts";
 import type { Settings } from "./contender.ts";
+import { LOAD, PHASE_TIMEOUT_MS } from "./load-run.ts";
 import { alternate, type Measurement, type Run } from "./measurement.ts";
 
-const LOAD = new URL("../load/main.ts", import.meta.url);
 const SIZE = 256;
 const WINDOW = 100;
 const OUTSTANDING = 4;
 const MESSAGES = 100_000;
 const WARM_UP = 5_000;
-const PHASE_TIMEOUT_MS = 120_000;
 const PROBE_EVERY_MS = 10;
 const [TOPIC_IN, TOPIC_OUT] = ["bench/in", "bench/out"] as const;
 

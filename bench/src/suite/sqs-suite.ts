@@ -5,8 +5,8 @@ import type { SourceJob } from "../load/source.ts";
 import { SqsPeer } from "../load/sqs-peer.ts";
 import { CONTENDERS, type Settings } from "./contender.ts";
 import { alternate, type Measurement, type Run } from "./measurement.ts";
+import { LOAD, measure, PHASE_TIMEOUT_MS, type Volume } from "./load-run.ts";
 import type { RouteJob } from "./route-job.ts";
-import { measure, PHASE_TIMEOUT_MS, type RouteRun } from "./route-run.ts";
 
 const ROUTES = {
   "sqs-sqs": {
@@ -17,12 +17,12 @@ const ROUTES = {
     script: new URL("../baseline/mqtt-to-sqs.ts", import.meta.url),
     bridge: new URL("../bridge/mqtt-to-sqs.ts", import.meta.url),
   },
-} as const satisfies Readonly<Record<string, Readonly<Record<RouteRun["contender"], URL>>>>;
+} as const satisfies Readonly<Record<string, Readonly<Record<SqsContender, URL>>>>;
 
+type SqsContender = (typeof CONTENDERS)[number];
 export type SqsRouteName = keyof typeof ROUTES;
 
 const EMULATOR = new URL("../harness/fauxqs.ts", import.meta.url);
-const LOAD = new URL("../load/main.ts", import.meta.url);
 const [QUEUE_IN, QUEUE_OUT, TOPIC] = ["in", "out", "bench/in"] as const;
 const MESSAGES = 10_000;
 const WARM_UP = 2_000;
@@ -43,8 +43,8 @@ export async function* sqsSuite(route: SqsRouteName, settings: Settings): AsyncG
 
 async function run(
   route: SqsRouteName,
-  contender: RouteRun["contender"],
-  shared: Omit<RouteRun, "route" | "contender">,
+  contender: SqsContender,
+  shared: Volume & { readonly size: number; readonly profileDir: string | undefined },
 ): Promise<Run> {
   await using emulator = await Child.start({ program: EMULATOR, job: {} });
   const port = await emulator.ask<number>("port", undefined, PHASE_TIMEOUT_MS);

@@ -1,5 +1,4 @@
 import type { Settings } from "./contender.ts";
-import { delaySuite } from "./delay-suite.ts";
 import { dlqSuite } from "./dlq-suite.ts";
 import { engineSuite } from "./engine-suite.ts";
 import type { Measurement } from "./measurement.ts";
@@ -7,18 +6,13 @@ import { outboxSuite } from "./outbox-suite.ts";
 import { persistSuite } from "./persist-suite.ts";
 import { probesSuite } from "./probes-suite.ts";
 import { redriveSuite } from "./redrive-suite.ts";
-import { routeSuite } from "./route-suite.ts";
 import { sqsSuite } from "./sqs-suite.ts";
 
 /** Everything that can be measured, by the name that `--only` knows. */
 export const SUITES = {
   engine: engineSuite,
-  "mqtt-mqtt": (settings) => routeSuite("mqtt-mqtt", settings),
-  "mqtt-http": (settings) => routeSuite("mqtt-http", settings),
-  "http-mqtt": (settings) => routeSuite("http-mqtt", settings),
   "sqs-sqs": (settings) => sqsSuite("sqs-sqs", settings),
   "mqtt-sqs": (settings) => sqsSuite("mqtt-sqs", settings),
-  delay: delaySuite,
   outbox: outboxSuite,
   persist: persistSuite,
   "dlq-file": dlqSuite,

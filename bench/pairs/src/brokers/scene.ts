@@ -1,0 +1,69 @@
+import { type MosquittoSettings, startMosquitto } from "../../../src/harness/mosquitto.ts";
+import { freePort } from "../../../src/harness/ports.ts";
+import type { ServerProcess } from "../../../src/harness/server-process.ts";
+import type { EndJob } from "../job.ts";
+import { type Kind, type Pair } from "../pair.ts";
+import type { RabbitMq } from "./rabbitmq.ts";
+
+/** What is between the load and a contender, for one run only: empty brokers, and queues of a RabbitMQ that stays. */
+export interface Scene extends AsyncDisposable {
+  readonly from: EndJob;
+  /** For HTTP without a port: the load's sink has one. */
+  readonly to: EndJob;
+  /** The broker of the source, where it is a process of its own. */
+  readonly sourceBroker: ServerProcess | undefined;
+  /** CPU milliseconds of all brokers. */
+  cpuMs(): Promise<number>;
+}
+
+export interface SceneParts {
+  readonly pair: Pair;
+  readonly rabbit: RabbitMq | undefined;
+  /** Has the source's Mosquitto know the target; by default it knows nothing. */
+  readonly sourceSettings?: ((target: EndJob) => MosquittoSettings) | undefined;
+}
+
+/** A topic may have one name at both ends, as each has a broker of its own; the others share one. */
+const NAMES: Readonly<Record<Kind, Readonly<Record<"from" | "to", string>>>> = {
+  mqtt: { from: "bench/message", to: "bench/message" },
+  amqp: { from: "bench.in", to: "bench.out" },
+  http: { from: "/bench", to: "/bench" },
+};
+
+export async function openScene({ pair, rabbit, sourceSettings }: SceneParts): Promise<Scene> {
+  await using opened = new AsyncDisposableStack();
+  const { from, to } = pair;
+  const names = { from: NAMES[from].from, to: NAMES[to].to };
+  const brokers = new Set<Pick<ServerProcess, "usage">>();
+
+  const amqp = (["from", "to"] as const).filter((end) => pair[end] === "amqp").map((end) => names[end]);
+  if (amqp.length > 0) {
+    if (rabbit === undefined) throw new Error("a pair with AMQP needs a RabbitMQ");
+    opened.use(await rabbit.queues(...amqp));
+    brokers.add(rabbit);
+  }
+
+  const mosquitto = async (settings?: MosquittoSettings): Promise<ServerProcess> => {
+    const broker = opened.use(await startMosquitto(settings));
+    brokers.add(broker);
+    return broker;
+  };
+  const portOf = (kind: Kind, own: ServerProcess | undefined): number =>
+    (kind === "amqp" ? rabbit?.port : own?.port) ?? 0;
+  const targetBroker = to === "mqtt" ? await mosquitto() : undefined;
+  const target: EndJob = { kind: to, port: portOf(to, targetBroker), name: names.to };
+  const sourceBroker = from === "mqtt" ? await mosquitto(sourceSettings?.(target)) : undefined;
+  const fromPort = from === "http" ? await freePort() : portOf(from, sourceBroker);
+
+  const all = opened.move();
+  return {
+    from: { kind: from, port: fromPort, name: names.from },
+    to: target,
+    sourceBroker,
+    async cpuMs() {
+      const usages = await Promise.all(Array.from(brokers, (broker) => broker.usage()));
+      return usages.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}

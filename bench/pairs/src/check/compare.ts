@@ -1,0 +1,87 @@
+import { ratio } from "../report/compared.ts";
+import { type Contender, MODES } from "../run/contender.ts";
+import type { Results, RowResult } from "../run/results.ts";
+import { rowName } from "../run/row.ts";
+
+/** How much worse a ratio may be than it was. */
+export const TOLERANCE = 0.2;
+
+type Verdict = "same" | "better" | "worse" | "missing";
+
+/** One ratio of one row, then and now. */
+export interface Finding {
+  readonly row: string;
+  readonly what: string;
+  /** Not a number where it was not measured. */
+  readonly baseline: number;
+  readonly fresh: number;
+  readonly verdict: Verdict;
+}
+
+interface Compared {
+  readonly what: string;
+  readonly contender: Contender;
+  readonly yardstick: Contender;
+  readonly name: string;
+  readonly more: "better" | "worse";
+}
+
+const COMPARED: readonly Compared[] = [
+  { what: "throughput / script", contender: "direct_hold", yardstick: "script", name: "perSecond", more: "better" },
+  { what: "CPU a message / script", contender: "direct_hold", yardstick: "script", name: "cpuMicros", more: "worse" },
+  { what: "memory / script", contender: "direct_hold", yardstick: "script", name: "rssMb", more: "worse" },
+  {
+    what: "shared_outbox / direct_hold",
+    contender: "shared_outbox",
+    yardstick: "direct_hold",
+    name: "perSecond",
+    more: "better",
+  },
+];
+
+/**
+ * Holds the ratios of fresh figures against those of a baseline. Every row that was planned has to be in both; absolute
+ * figures say more about the machine, and are not looked at, but for messages that were lost.
+ */
+export function compare(baseline: Results, fresh: Results): readonly Finding[] {
+  const [then, now] = [baseline, fresh].map(({ rows }) => new Map(rows.map((row) => [rowName(row), row])));
+  return fresh.planned.flatMap((name) => findingsOf(name, then?.get(name), now?.get(name)));
+}
+
+/** Whether everything is at least about as good as it was. */
+export function passes(findings: readonly Finding[]): boolean {
+  return findings.length > 0 && findings.every(({ verdict }) => verdict === "same" || verdict === "better");
+}
+
+function findingsOf(row: string, then: RowResult | undefined, now: RowResult | undefined): readonly Finding[] {
+  if (now === undefined || then === undefined) {
+    const what = now === undefined ? "not measured" : "not in the baseline";
+    return [{ row, what, baseline: Number.NaN, fresh: Number.NaN, verdict: "missing" }];
+  }
+  return [...COMPARED.filter(({ contender }) => now.runs[contender] !== undefined).map(ratioOf), lostOf(row, now)];
+
+  function ratioOf({ what, contender, yardstick, name, more }: Compared): Finding {
+    const [before, after] = [then, now].map(
+      (each) => (each === undefined ? undefined : ratio(each, contender, yardstick, name)?.median) ?? Number.NaN,
+    );
+    return {
+      row,
+      what,
+      baseline: before ?? Number.NaN,
+      fresh: after ?? Number.NaN,
+      verdict: judge(before, after, more),
+    };
+  }
+}
+
+function judge(before = Number.NaN, after = Number.NaN, more: Compared["more"]): Verdict {
+  if (Number.isNaN(before) || Number.isNaN(after)) return "missing";
+  if (after < before * (1 - TOLERANCE)) return more === "better" ? "worse" : "better";
+  if (after > before * (1 + TOLERANCE)) return more === "better" ? "better" : "worse";
+  return "same";
+}
+
+function lostOf(row: string, { runs }: RowResult): Finding {
+  const lost = MODES.flatMap((mode) => runs[mode] ?? []).reduce((sum, run) => sum + (run["lost"] ?? 0), 0);
+  return { row, what: "messages lost", baseline: 0, fresh: lost, verdict: lost > 0 ? "worse" : "same" };
+}
