@@ -2,7 +2,7 @@ import { BridgeError, type ErrorCode } from "@bridge/ports";
 
 /** What a failed socket or TLS handshake means, in the words of its error code; all of it is worth another try. */
 const CODES: Readonly<Record<string, readonly [code: ErrorCode, words: string]>> = {
-  ECONNREFUSED: ["CONNECTION_LOST", "connection refused: no broker listens there"],
+  ECONNREFUSED: ["CONNECTION_LOST", "connection refused: nothing listens there"],
   ECONNRESET: ["CONNECTION_LOST", "the connection was reset"],
   EPIPE: ["CONNECTION_LOST", "the connection was closed while writing to it"],
   ENOTFOUND: ["CONNECTION_LOST", "the host name is not known"],

@@ -7,7 +7,7 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import { BridgeError, type Clock, type Random } from "@bridge/ports";
 import type { DynamoClient } from "./dynamo-client.ts";
-import { retryDelay } from "./retry-delay.ts";
+import { retryDelay } from "@bridge/store-kit";
 
 /** What the service takes in one request. */
 const WRITES = 25;

@@ -7,12 +7,9 @@ import {
   type ServiceOutputTypes,
 } from "@aws-sdk/client-dynamodb";
 import { BridgeError, type Clock, orAborted, type Random, type StoreHealth } from "@bridge/ports";
+import { FaultWatch, LinkedAbort, retryDelay, Slots } from "@bridge/store-kit";
 import { addConsumption, type Consumed } from "./consumption.ts";
 import { failureOf, isConditionFailed, NoAnswer } from "./failure.ts";
-import { FaultWatch } from "./fault-watch.ts";
-import { LinkedAbort } from "./linked-abort.ts";
-import { retryDelay } from "./retry-delay.ts";
-import { Slots } from "./slots.ts";
 
 /** A request to be sent: any command of the SDK's client. */
 export type Command<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = $Command<

@@ -194,7 +194,7 @@ describe("what a broker says", () => {
     const hungUp = connectError("amqp://host", new Error("Socket closed abruptly during opening handshake"));
     expect(hungUp).toMatchObject({ code: "CONNECTION_LOST" });
     const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
-    expect(connectError("amqp://host", refused).message).toContain("no broker listens there");
+    expect(connectError("amqp://host", refused).message).toContain("nothing listens there");
   });
 });
 

@@ -174,7 +174,7 @@ describe("several brokers", () => {
     const source = build({ port: 1, options: { broker_urls: ports.map((port) => `mqtt://127.0.0.1:${port}`) } });
     await expect(source.connect(never)).rejects.toMatchObject({
       code: "CONNECTION_LOST",
-      message: ports.map((port) => `mqtt://127.0.0.1:${port}: connection refused: no broker listens there`).join("; "),
+      message: ports.map((port) => `mqtt://127.0.0.1:${port}: connection refused: nothing listens there`).join("; "),
     });
   });
 

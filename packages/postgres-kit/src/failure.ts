@@ -1,0 +1,112 @@
+import { networkError } from "@bridge/broker-kit";
+import { BridgeError, type ErrorCode } from "@bridge/ports";
+import { DatabaseError } from "pg";
+
+/** What a failed try comes to. */
+export interface Failure {
+  readonly error: BridgeError;
+  /** Whether the same may succeed a little later. */
+  readonly again: boolean;
+  /** Whether the server may have done what it was asked for all the same. */
+  readonly unsure: boolean;
+  /** Whether it says something about the server, and not only about this statement. */
+  readonly fault: boolean;
+}
+
+type Verdict = Omit<Failure, "error"> & { readonly code: ErrorCode; readonly why: string };
+
+const MIGRATE = "make the tables with `bridge -create-tables`";
+
+const REFUSED: Verdict = {
+  code: "REJECTED",
+  again: false,
+  unsure: false,
+  fault: false,
+  why: "the server refuses the statement",
+};
+const SERVER: Verdict = { ...REFUSED, code: "UNAVAILABLE", again: true, fault: true, why: "the server failed" };
+const CUT: Verdict = { ...SERVER, code: "CONNECTION_LOST", unsure: true, why: "the connection was lost" };
+const LATE: Verdict = { ...SERVER, code: "TIMEOUT", unsure: true, why: "no answer in time" };
+const UNKNOWN: Verdict = { ...REFUSED, code: "INTERNAL", fault: true, why: "failed" };
+
+/** By SQLSTATE (appendix A of the server's manual), else by its class, the first two letters. */
+const BY_STATE: Readonly<Record<string, Verdict>> = {
+  "08": CUT,
+  "0A": REFUSED,
+  "22": REFUSED,
+  "23": REFUSED,
+  "25": REFUSED,
+  "25006": { ...SERVER, why: "the server is read-only, as a standby is" },
+  "28": { ...SERVER, code: "NOT_AUTHORIZED", again: false, why: "not let in: check user, password and pg_hba.conf" },
+  "3D000": { ...SERVER, code: "DESTINATION_NOT_FOUND", again: false, why: "there is no such database" },
+  "3F": { ...SERVER, code: "DESTINATION_NOT_FOUND", again: false, why: `there is no such schema: ${MIGRATE}` },
+  "40": { ...SERVER, fault: false, why: "it collided with others" },
+  "40003": CUT,
+  "42501": { ...SERVER, code: "FORBIDDEN", again: false, why: "not allowed: grant the privileges to the user" },
+  "42": { ...SERVER, code: "DESTINATION_NOT_FOUND", again: false, why: `the tables are not as needed: ${MIGRATE}` },
+  "53": { ...SERVER, why: "the server is out of room" },
+  "53300": { ...SERVER, code: "THROTTLED", why: "the server has no connection left" },
+  "54": { ...REFUSED, code: "PAYLOAD_TOO_LARGE", why: "it is larger than the server takes" },
+  "55P03": { ...SERVER, fault: false, why: "a lock was not free in time" },
+  "57": { ...SERVER, unsure: true, why: "the server ends connections, or starts" },
+  "57014": { ...LATE, unsure: false, why: "the server gave the statement up after its time" },
+  "57P03": { ...SERVER, why: "the server takes no connections yet" },
+  "58": { ...SERVER, unsure: true },
+  XX: { ...SERVER, unsure: true },
+};
+
+/** What the client library says without a code, by the beginning of its text. */
+const BY_TEXT: readonly (readonly [begin: string, verdict: Verdict])[] = [
+  ["timeout exceeded when trying to connect", { ...LATE, unsure: false, why: "no connection in time" }],
+  ["Connection terminated due to connection timeout", { ...LATE, unsure: false, why: "no connection in time" }],
+  ["timeout expired", { ...LATE, unsure: false, why: "no connection in time" }],
+  ["Connection terminated", CUT],
+  ["Client has encountered a connection error", CUT],
+  ["The server does not support SSL", { ...SERVER, again: false, why: "the server has no TLS: remove tls or sslmode" }],
+];
+
+/** Nothing left the machine. */
+const UNREACHED: ReadonlySet<string> = new Set([
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+]);
+
+/** No answer within the time that one try has. */
+export class NoAnswer extends Error {
+  override readonly name = "NoAnswer";
+}
+
+/**
+ * The failure behind what was thrown; `what` was tried at `label`. Its text is made here: the server's own may repeat
+ * values, so that it is not passed on, but for its SQLSTATE.
+ */
+export function failureOf(thrown: unknown, what: string, label: string): Failure {
+  const failed = (verdict: Verdict, detail: string): Failure => {
+    const { code, why, ...rest } = verdict;
+    const text = `${what} at ${label}: ${why}${detail === "" ? "" : ` (${detail})`}`;
+    return { ...rest, error: new BridgeError(code, text, { charged: false }) };
+  };
+  if (BridgeError.is(thrown)) return { ...failed(thrown.code === "INTERNAL" ? UNKNOWN : REFUSED, ""), error: thrown };
+  if (thrown instanceof NoAnswer) return failed(LATE, "");
+  if (thrown instanceof DatabaseError) {
+    const state = thrown.code ?? "";
+    return failed(BY_STATE[state] ?? BY_STATE[state.slice(0, 2)] ?? UNKNOWN, `SQLSTATE ${state}`);
+  }
+  const { code, message, syscall } = thrown as NodeJS.ErrnoException;
+  const known = BY_TEXT.find(([begin]) => message.startsWith(begin));
+  if (known !== undefined) return failed(known[1], "");
+  if (code === undefined && syscall === undefined) return failed(UNKNOWN, "");
+  const { code: verdict, message: why } = networkError(label, thrown as Error);
+  const error = new BridgeError(verdict, `${what} at ${why}`, { charged: false });
+  return { again: true, unsure: !UNREACHED.has(code ?? ""), fault: true, error };
+}
+
+/** Whether the connection can be used after this error: the server has answered, and goes on. */
+export function leavesUsable(thrown: unknown): boolean {
+  if (!(thrown instanceof DatabaseError)) return false;
+  // A server that has become a standby stays one for its connections.
+  return thrown.severity === "ERROR" && thrown.code !== "25006";
+}

@@ -1,0 +1,6 @@
+export { type ConnectionOptions, postgresOptions } from "./connection-options.ts";
+export { type Hearing, type HearingOptions } from "./listen.ts";
+export { migrate, type Migrated, type Migrations, openPostgres } from "./migrations.ts";
+export { PostgresClient, type PostgresOptions } from "./postgres-client.ts";
+export { type Answer, type Statement, type Transaction } from "./statement.ts";
+export { type TransactionOptions } from "./transaction.ts";

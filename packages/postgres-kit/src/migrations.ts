@@ -1,0 +1,147 @@
+import { BridgeError, deadline, type Logger } from "@bridge/ports";
+import { escapeIdentifier } from "pg";
+import type { ConnectionOptions } from "./connection-options.ts";
+import { PostgresClient, type PostgresOptions } from "./postgres-client.ts";
+
+/** How the tables of one store came to be: each step once, in this order, for ever. */
+export interface Migrations {
+  /** Which store they are of, such as `lease`. */
+  readonly store: string;
+  /** The statements of each version, the first one's number being 1. `table` quotes the name of a table. */
+  readonly steps: readonly ((table: (name: string) => string) => string)[];
+}
+
+/** What a call of {@link migrate} has found and done. */
+export interface Migrated {
+  /** 0: there were none. */
+  readonly from: number;
+  readonly to: number;
+}
+
+const TABLE = "migrations";
+/** Names the lock for all bridges on this database: "bridge" as a number. */
+const LOCK = 0x627269646765;
+/** An index on a large table takes its time. */
+const MIGRATE_TIMEOUT_MS = 300_000;
+/** Starting does not wait longer for a server that does not answer. */
+const CHECK_TIMEOUT_MS = 5_000;
+const REMEDY = "make them with `bridge -create-tables`";
+
+/**
+ * Makes the schema and the tables, or brings them up to date; all of it or nothing. Idempotent, also when several do it
+ * at once: they take turns.
+ *
+ * @throws BridgeError `SCHEMA_VIOLATION` when the tables are of a newer bridge, `FORBIDDEN` when the user may not make them
+ */
+export async function migrate(migrations: Migrations, client: PostgresClient, signal: AbortSignal): Promise<Migrated> {
+  const { store, steps } = migrations;
+  const table = (name: string): string => client.table(name);
+  return client.transaction(
+    `making the tables of the store ${store}`,
+    async (transaction) => {
+      const run = (text: string, values: readonly unknown[] = []) =>
+        transaction.query<{ found: number }>({ text, values });
+      await run("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+      // To say IF NOT EXISTS needs the privilege to make one, also when there is one.
+      const { count: schemas } = await run("SELECT 1 FROM pg_namespace WHERE nspname = $1", [client.schema]);
+      if (schemas === 0) await run(`CREATE SCHEMA ${escapeIdentifier(client.schema)}`);
+      const { rows: tables } = await run("SELECT (to_regclass($1) IS NOT NULL)::int AS found", [table(TABLE)]);
+      if (tables[0]?.found !== 1) {
+        await run(
+          `CREATE TABLE ${table(TABLE)} (
+            store text NOT NULL,
+            version int NOT NULL,
+            made_at timestamptz NOT NULL DEFAULT now(),
+            PRIMARY KEY (store, version)
+          )`,
+        );
+      }
+      const { rows } = await run(versionOf(client), [store]);
+      const from = rows[0]?.found ?? 0;
+      refuseNewer(migrations, from, client);
+      for (const [index, step] of steps.entries()) {
+        const version = index + 1;
+        if (version <= from) continue;
+        await run(step(table));
+        await run(`INSERT INTO ${table(TABLE)} (store, version) VALUES ($1, $2)`, [store, version]);
+      }
+      return { from, to: steps.length };
+    },
+    signal,
+    { timeoutMs: MIGRATE_TIMEOUT_MS, repeatable: true },
+  );
+}
+
+/**
+ * A client for a store whose tables are there and of this version. When the server cannot be asked at the moment, or does
+ * not let us, the client is given all the same: calls fail until it can, and {@link PostgresClient.health} tells of it.
+ *
+ * @throws BridgeError `DESTINATION_NOT_FOUND` when there are no such tables, `SCHEMA_VIOLATION` when they are of another
+ * version; both name the remedy
+ */
+export async function openPostgres(
+  connection: ConnectionOptions,
+  migrations: Migrations,
+  options: PostgresOptions & { readonly logger: Logger },
+  signal: AbortSignal,
+): Promise<PostgresClient> {
+  signal.throwIfAborted();
+  const client = new PostgresClient(connection, options);
+  try {
+    await check(migrations, client, options.logger, signal);
+    return client;
+  } catch (error) {
+    await client[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function check(
+  migrations: Migrations,
+  client: PostgresClient,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, steps } = migrations;
+  const late = new BridgeError("TIMEOUT", `${client.label}: no answer within ${CHECK_TIMEOUT_MS} ms`);
+  using limit = deadline(CHECK_TIMEOUT_MS, late);
+  try {
+    const statement = {
+      what: `looking for the tables of the store ${store}`,
+      text: versionOf(client),
+      values: [store],
+    };
+    const { rows } = await client.query<{ found: number }>(statement, AbortSignal.any([signal, limit.signal]));
+    const version = rows[0]?.found ?? 0;
+    refuseNewer(migrations, version, client);
+    if (version < steps.length) throw missing(migrations, version, client);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const error = BridgeError.from(thrown);
+    if (error.code === "DESTINATION_NOT_FOUND" || error.code === "SCHEMA_VIOLATION") throw error;
+    logger.warn("the tables could not be looked at: the store is opened all the same", {
+      server: client.label,
+      code: error.code,
+      error: error.message,
+    });
+  }
+}
+
+function versionOf(client: PostgresClient): string {
+  return `SELECT coalesce(max(version), 0)::int AS found FROM ${client.table(TABLE)} WHERE store = $1`;
+}
+
+function missing({ store, steps }: Migrations, version: number, { schema, label }: PostgresClient): BridgeError {
+  const where = `schema ${schema} at ${label}`;
+  if (version === 0) {
+    return new BridgeError("DESTINATION_NOT_FOUND", `${where} has no tables of the store ${store}: ${REMEDY}`);
+  }
+  const text = `the tables of the store ${store} in ${where} are of version ${version}, needed is ${steps.length}: ${REMEDY}`;
+  return new BridgeError("SCHEMA_VIOLATION", text);
+}
+
+function refuseNewer({ store, steps }: Migrations, version: number, { schema, label }: PostgresClient): void {
+  if (version <= steps.length) return;
+  const text = `the tables of the store ${store} in schema ${schema} at ${label} are of version ${version}, newer than this bridge knows (${steps.length}): run the newer bridge`;
+  throw new BridgeError("SCHEMA_VIOLATION", text);
+}

@@ -1,0 +1,26 @@
+/** A statement with its values apart, so that no value is ever a part of the text. */
+export interface Statement {
+  /** For errors: what it does, such as `reading a lease`. */
+  readonly what: string;
+  readonly text: string;
+  /** For `$1`, `$2` and so on. */
+  readonly values?: readonly unknown[];
+  /** Names it, so that each connection parses it once. Default: it is parsed each time. */
+  readonly name?: string;
+}
+
+export interface Answer<Row> {
+  readonly rows: readonly Row[];
+  /** Rows that it has returned or changed. */
+  readonly count: number;
+  /**
+   * An earlier try of this very statement got no answer and may have been made, so what this one met may be one's own
+   * work: look. Where it is false, the statement was made once.
+   */
+  readonly unsure: boolean;
+}
+
+/** Makes statements one after another, as part of a transaction. */
+export interface Transaction {
+  query<Row extends object>(statement: Omit<Statement, "what">): Promise<Omit<Answer<Row>, "unsure">>;
+}

@@ -1,0 +1,43 @@
+import { BridgeError } from "@bridge/ports";
+import type { PoolClient } from "pg";
+import { leavesUsable } from "./failure.ts";
+import type { Transaction } from "./statement.ts";
+
+export interface TransactionOptions {
+  /** How long a try may take, in milliseconds. Default: as long as a statement may. */
+  readonly timeoutMs?: number | undefined;
+  /** Whether `work` may be made again although it may have been made: it then finds what it wrote. Default: false. */
+  readonly repeatable?: boolean | undefined;
+}
+
+/** One try of a transaction, from its first word to its last; `onCommit` is called before that is said. */
+export async function makeTransaction<T>(
+  client: PoolClient,
+  work: (transaction: Transaction) => Promise<T>,
+  timeoutMs: number | undefined,
+  onCommit: () => void,
+): Promise<T> {
+  const limit = timeoutMs === undefined ? "" : `; SET LOCAL statement_timeout = ${Math.ceil(timeoutMs)}`;
+  await client.query(`BEGIN${limit}`);
+  let result: T;
+  try {
+    result = await work({
+      query: async ({ text, values = [], name }) => {
+        const { rows, rowCount } = await client.query({
+          text,
+          values: [...values],
+          ...(name !== undefined && { name }),
+        });
+        return { rows, count: rowCount ?? 0 };
+      },
+    });
+  } catch (error) {
+    if (leavesUsable(error) || BridgeError.is(error)) await client.query("ROLLBACK");
+    throw error;
+  }
+  onCommit();
+  const { command } = await client.query("COMMIT");
+  // What the server answers when a statement had failed and `work` went on.
+  if (command !== "COMMIT") throw new BridgeError("INTERNAL", "the server has undone the transaction");
+  return result;
+}

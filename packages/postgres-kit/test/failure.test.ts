@@ -1,0 +1,63 @@
+import { DatabaseError } from "pg";
+import { expect, test } from "vitest";
+import { failureOf, leavesUsable, NoAnswer } from "../src/failure.ts";
+
+function answered(code: string, severity = "ERROR"): DatabaseError {
+  const error = new DatabaseError('Key (id)=(secret) already exists, "secret"', 0, "error");
+  return Object.assign(error, { code, severity, detail: "secret" });
+}
+
+const AGAIN = { again: true, unsure: false };
+const PERHAPS = { again: true, unsure: true };
+const NEVER = { again: false, unsure: false };
+
+test.each([
+  ["08006", "CONNECTION_LOST", PERHAPS],
+  ["22P05", "REJECTED", NEVER],
+  ["23505", "REJECTED", NEVER],
+  ["25006", "UNAVAILABLE", AGAIN],
+  ["28P01", "NOT_AUTHORIZED", NEVER],
+  ["28000", "NOT_AUTHORIZED", NEVER],
+  ["3D000", "DESTINATION_NOT_FOUND", NEVER],
+  ["3F000", "DESTINATION_NOT_FOUND", NEVER],
+  ["40001", "UNAVAILABLE", AGAIN],
+  ["40P01", "UNAVAILABLE", AGAIN],
+  ["40003", "CONNECTION_LOST", PERHAPS],
+  ["42P01", "DESTINATION_NOT_FOUND", NEVER],
+  ["42501", "FORBIDDEN", NEVER],
+  ["53100", "UNAVAILABLE", AGAIN],
+  ["53300", "THROTTLED", AGAIN],
+  ["54000", "PAYLOAD_TOO_LARGE", NEVER],
+  ["55P03", "UNAVAILABLE", AGAIN],
+  ["57014", "TIMEOUT", AGAIN],
+  ["57P01", "UNAVAILABLE", PERHAPS],
+  ["57P03", "UNAVAILABLE", AGAIN],
+  ["58030", "UNAVAILABLE", PERHAPS],
+  ["XX000", "UNAVAILABLE", PERHAPS],
+  ["99999", "INTERNAL", NEVER],
+])("SQLSTATE %s is %s", (state, code, then) => {
+  const failure = failureOf(answered(state), "reading a lease", "host:5432/db");
+  expect(failure).toMatchObject({ error: { code, charged: false }, ...then });
+  expect(failure.error.message).toMatch(new RegExp(`^reading a lease at host:5432/db: .+ \\(SQLSTATE ${state}\\)$`));
+  expect(failure.error.message + String(failure.error.cause)).not.toContain("secret");
+});
+
+test.each([
+  [Object.assign(new Error("connect"), { code: "ECONNREFUSED", syscall: "connect" }), "CONNECTION_LOST", AGAIN],
+  [Object.assign(new Error("read"), { code: "ECONNRESET", syscall: "read" }), "CONNECTION_LOST", PERHAPS],
+  [new Error("Connection terminated unexpectedly"), "CONNECTION_LOST", PERHAPS],
+  [new Error("Connection terminated due to connection timeout"), "TIMEOUT", AGAIN],
+  [new Error("timeout expired"), "TIMEOUT", AGAIN],
+  [new Error("The server does not support SSL connections"), "UNAVAILABLE", NEVER],
+  [new NoAnswer(), "TIMEOUT", PERHAPS],
+  [new TypeError("x is not a function"), "INTERNAL", NEVER],
+])("%s is %s", (thrown, code, then) => {
+  expect(failureOf(thrown, "writing", "host:5432/db")).toMatchObject({ error: { code, charged: false }, ...then });
+});
+
+test("only what the server has answered and goes on after leaves a connection usable", () => {
+  expect(leavesUsable(answered("23505"))).toBe(true);
+  expect(leavesUsable(answered("25006"))).toBe(false);
+  expect(leavesUsable(answered("57P01", "FATAL"))).toBe(false);
+  expect(leavesUsable(new Error("Connection terminated"))).toBe(false);
+});

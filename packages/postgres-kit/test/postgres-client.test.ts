@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { tcpProxy } from "@bridge/conformance";
+import { systemClock } from "@bridge/ports";
+import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { PostgresClient } from "../src/index.ts";
+import { by, openClient, portOf } from "./support/clients.ts";
+
+const { signal } = new AbortController();
+const SLEEP = { what: "sleeping", text: "SELECT pg_sleep(30)" };
+const ONE = { what: "looking", text: "SELECT 1 AS one" };
+
+describe.skipIf(noPostgres)("a client", () => {
+  let schema: TestSchema;
+  beforeAll(async () => {
+    schema = await testSchema();
+    await schema.rows(`CREATE SCHEMA ${schema.connection.schema}`);
+    await schema.rows(`CREATE TABLE ${schema.connection.schema}.notes (id text PRIMARY KEY, size bigint)`);
+  });
+  afterAll(() => schema[Symbol.asyncDispose]());
+
+  const noteOf = (client: PostgresClient, id: string) =>
+    ({ what: "writing a note", text: `INSERT INTO ${client.table("notes")} VALUES ($1, 1)`, values: [id] }) as const;
+  const notes = async (id: string): Promise<number> =>
+    (await schema.rows(`SELECT 1 FROM ${schema.connection.schema}.notes WHERE id = $1`, [id])).length;
+
+  test("values go apart from the text, and numbers come as numbers", async () => {
+    await using client = openClient(schema.connection);
+    const quoted = "it's; DROP TABLE notes";
+    expect(await client.query(noteOf(client, quoted), signal)).toEqual({ rows: [], count: 1, unsure: false });
+    const text = `SELECT id, size FROM ${client.table("notes")} WHERE id = $1`;
+    const { rows } = await client.query({ what: "reading", text, values: [quoted], name: "read-note" }, signal);
+    expect(rows).toEqual([{ id: quoted, size: 1 }]);
+  });
+
+  test("no more connections than it may have; who waits gets a turn, or gives up", async () => {
+    await using client = openClient({ ...schema.connection, pool_size: 2 });
+    const seen = `SELECT count(*) AS open FROM pg_stat_activity WHERE application_name = 'bridge' AND query LIKE '%' || $1 || '%' AND pid <> pg_backend_pid()`;
+    const calls = Array.from({ length: 20 }, () =>
+      client.query({ what: "counting", text: `SELECT pg_sleep(0.01) /* ${schema.connection.schema} */` }, signal),
+    );
+    const late = new AbortController();
+    const impatient = client.query(ONE, late.signal);
+    late.abort(new Error("enough"));
+    await assert.rejects(impatient, /enough/);
+    const [row] = await schema.rows<{ open: string }>(seen, [schema.connection.schema]);
+    expect(Number(row?.open)).toBeLessThanOrEqual(2);
+    expect((await Promise.all(calls)).every(({ count }) => count === 1)).toBe(true);
+  });
+
+  test("who waits for a turn too long is told what to raise", async () => {
+    await using client = openClient({ ...schema.connection, pool_size: 1 }, { clock: systemClock, callTimeoutMs: 100 });
+    const slow = client.transaction("holding", (t) => t.query({ text: "SELECT pg_sleep(0.5)" }), signal, {
+      timeoutMs: 5_000,
+    });
+    await assert.rejects(client.query(ONE, signal), {
+      code: "TIMEOUT",
+      message: /no connection was free in time: raise pool_size/,
+    });
+    await slow;
+  });
+
+  test("the server gives a statement up that takes too long, and the connection goes on", async () => {
+    await using client = openClient({ ...schema.connection, pool_size: 1 }, { tryTimeoutMs: 60, callTimeoutMs: 100 });
+    await assert.rejects(client.query(SLEEP, signal), { code: "TIMEOUT", message: /SQLSTATE 57014/ });
+    expect(client.health().fault).toContain("gave the statement up");
+    await client.query(ONE, signal);
+    expect(client.health()).toEqual({ setAside: [] });
+  });
+
+  test("a caller that gives up waits for nobody, and its connection is not used again", async () => {
+    await using client = openClient({ ...schema.connection, pool_size: 1 });
+    const pid = async () =>
+      (await client.query<{ pid: number }>({ what: "asking", text: "SELECT pg_backend_pid() AS pid" }, signal)).rows[0]
+        ?.pid;
+    const before = await pid();
+    const caller = new AbortController();
+    const sleeping = client.query(SLEEP, caller.signal);
+    setTimeout(() => caller.abort(new Error("enough")), 20);
+    await assert.rejects(sleeping, /enough/);
+    expect(await pid()).not.toBe(before);
+  });
+
+  test("a server that says nothing any more is given up; what was tried may have been made, and is tried again", async () => {
+    await using proxy = await tcpProxy({ target: { port: portOf(schema.connection) } });
+    await using client = openClient(by(schema.connection, proxy.port), { clock: systemClock, tryTimeoutMs: 100 });
+    await Promise.all([client.query(ONE, signal), client.query(ONE, signal), client.query(ONE, signal)]);
+    proxy.freeze();
+    const frozen = client.query(
+      { ...noteOf(client, "frozen"), text: `${noteOf(client, "frozen").text} ON CONFLICT DO NOTHING` },
+      signal,
+    );
+    await systemClock.delay(250, signal);
+    proxy.cut();
+    await proxy.restore();
+    expect((await frozen).unsure).toBe(true);
+    expect(await notes("frozen")).toBe(1);
+  });
+
+  test("a connection that the server ends is replaced", async () => {
+    await using client = openClient(schema.connection);
+    const killed = client.query(
+      { what: "ending itself", text: "SELECT pg_terminate_backend(pg_backend_pid())" },
+      AbortSignal.timeout(200),
+    );
+    await assert.rejects(killed);
+    expect(client.health().fault).toMatch(
+      /^ending itself at .+: the server ends connections, or starts \(SQLSTATE 57P01\)$/,
+    );
+    await client.query(ONE, signal);
+  });
+
+  test("nobody listens there: it is tried again until the caller has enough, and the health says why", async () => {
+    await using proxy = await tcpProxy({ target: { port: portOf(schema.connection) } });
+    proxy.refuse();
+    await using client = openClient(by(schema.connection, proxy.port), { clock: systemClock, callTimeoutMs: 400 });
+    await assert.rejects(client.query(ONE, signal), { code: "CONNECTION_LOST", message: /nothing listens there/ });
+    expect(client.health().fault).toContain("nothing listens there");
+    await proxy.restore();
+    expect((await client.query(ONE, signal)).rows).toEqual([{ one: 1 }]);
+  });
+
+  test("no password in what is told of a database that is not there, and no retry", async () => {
+    const url = new URL(schema.connection.url);
+    url.password = "canary";
+    url.pathname = "/nowhere";
+    await using client = openClient({ ...schema.connection, url: url.href });
+    const error = await client.query(ONE, signal).catch((thrown: Error) => thrown);
+    expect(error).toMatchObject({ code: "DESTINATION_NOT_FOUND", message: /there is no such database/ });
+    expect(JSON.stringify(error) + ((error as Error).stack ?? "")).not.toContain("canary");
+  });
+
+  test("closing ends what is under way, and leaves no connection", async () => {
+    const client = openClient(schema.connection);
+    const sleeping = client.query(
+      { ...SLEEP, text: `${SLEEP.text} /* closing ${schema.connection.schema} */` },
+      signal,
+    );
+    sleeping.catch(() => {});
+    await client.query(ONE, signal);
+    await client[Symbol.asyncDispose]();
+    await assert.rejects(sleeping, { code: "UNAVAILABLE", message: "the store is closed" });
+    await assert.rejects(client.query(ONE, signal), { code: "UNAVAILABLE" });
+    await client[Symbol.asyncDispose]();
+  });
+});
