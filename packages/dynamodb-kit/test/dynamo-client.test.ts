@@ -82,7 +82,7 @@ describe("what passes is tried again", () => {
 
   test("a service that cannot be reached fails as CONNECTION_LOST", async () => {
     const sdk = { ...dynamo.sdk, endpoint: "http://127.0.0.1:1" };
-    await using client = clientOf(dynamo, { callTimeoutMs: 5, random: { next: () => 1, id: () => "" }, sdk });
+    await using client = clientOf(dynamo, { callTimeoutMs: 50, random: { next: () => 1, id: () => "" }, sdk });
     expect(await rejection(client.send(get(), signal))).toMatchObject({ code: "CONNECTION_LOST", charged: false });
   });
 
