@@ -5,13 +5,13 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { env, getuid } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client } from "pg";
+import { freePorts } from "./listening.ts";
 
 /** For `describe.skipIf`: whether no server can be started. */
 export const noPostgresCluster: boolean =
@@ -54,7 +54,7 @@ export class PostgresCluster implements AsyncDisposable {
       folder,
     ];
     await promisify(execFile)(program("initdb"), init, { ...owner, cwd: folder });
-    const port = await freePort();
+    const [port = 0] = await freePorts(1);
     const cluster = new PostgresCluster(port, folder, launch(port, folder, settings));
     await cluster.#untilReady();
     return cluster;
@@ -93,7 +93,13 @@ export class PostgresCluster implements AsyncDisposable {
     const { pid } = this.#child;
     if (pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     process.kill(pid, signal);
-    for (const child of childrenOf(pid)) process.kill(child, signal);
+    for (const child of childrenOf(pid)) {
+      try {
+        process.kill(child, signal);
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
   }
 
   async #untilReady(): Promise<void> {
@@ -164,13 +170,4 @@ function parentOf(pid: number): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
