@@ -1,31 +1,34 @@
 /** The Prometheus text format, version 0.0.4. @module */
-
-export type MetricType = "counter" | "gauge" | "untyped";
-
-/** A metric: one name, one meaning, one set of label names. */
-export interface Family {
-  readonly name: string;
-  readonly type: MetricType;
-  readonly help: string;
-  readonly samples: readonly Sample[];
-}
-
-export interface Sample {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+import type { Family, HistogramSample, Labels } from "./family.ts";
 
 /** Families as text, each with its help and type before its samples. */
 export function exposition(families: Iterable<Family>): string {
   let text = "";
-  for (const { name, type, help, samples } of families) {
+  for (const family of families) {
+    const { name, type, help } = family;
     text += `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`;
-    for (const { labels, value } of samples) text += `${name}${labelSet(labels)} ${number(value)}\n`;
+    if (family.type === "histogram") for (const sample of family.samples) text += histogram(name, sample);
+    else for (const { labels, value } of family.samples) text += line(name, labels, value);
   }
   return text;
 }
 
-function labelSet(labels: Readonly<Record<string, string>>): string {
+/** Buckets are told as how many observations are at or below each bound. */
+function histogram(name: string, { labels, bounds, counts, sum }: HistogramSample): string {
+  let text = "";
+  let count = 0;
+  for (const [bucket, more] of counts.entries()) {
+    count += more;
+    text += line(`${name}_bucket`, { ...labels, le: number(bounds[bucket] ?? Infinity) }, count);
+  }
+  return text + line(`${name}_sum`, labels, sum) + line(`${name}_count`, labels, count);
+}
+
+function line(name: string, labels: Labels, value: number): string {
+  return `${name}${labelSet(labels)} ${number(value)}\n`;
+}
+
+function labelSet(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }

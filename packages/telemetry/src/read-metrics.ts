@@ -1,6 +1,6 @@
 import type { Supervisor } from "@bridge/core";
 import type { Clock } from "@bridge/ports";
-import type { Family } from "./exposition.ts";
+import type { Family } from "./family.ts";
 import { metricFamilies } from "./render-metrics.ts";
 import { serverFamilies, type ServerStats } from "./server-metrics.ts";
 import { waitingIn } from "./waiting-in.ts";

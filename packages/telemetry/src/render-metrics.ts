@@ -1,17 +1,20 @@
 import type { BridgeStats, BridgeView } from "@bridge/core";
-import { exposition, type Family } from "./exposition.ts";
-import { METRICS, type Surroundings } from "./metrics.ts";
+import { exposition } from "./exposition.ts";
+import type { Family } from "./family.ts";
+import { METRICS } from "./metrics/all-metrics.ts";
+import { familyOf, type Surroundings } from "./metrics/metric.ts";
 
 /**
- * The bridge's counters and gauges. Pure: reads what it is given, keeps nothing. Every metric is there with its help and
- * type, even when it has no sample yet.
+ * What the bridge counts and measures. Pure: reads what it is given, keeps nothing. Every metric is there with its help
+ * and type, even when it has no sample yet.
  */
 export function metricFamilies(
   stats: BridgeStats,
   view: BridgeView,
   surroundings: Surroundings = {},
 ): readonly Family[] {
-  return METRICS.map(({ name, type, help, read }) => ({ name, type, help, samples: read(stats, view, surroundings) }));
+  const reading = { ...surroundings, stats, view };
+  return METRICS.map((metric) => familyOf(metric, reading));
 }
 
 /** The same as Prometheus text (format 0.0.4). */

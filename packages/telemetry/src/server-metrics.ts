@@ -1,5 +1,6 @@
 import type { ListenerStats } from "@bridge/net-kit";
-import { exposition, type Family, type MetricType } from "./exposition.ts";
+import { exposition } from "./exposition.ts";
+import type { Family, NumberType } from "./family.ts";
 
 /** One of the servers of a process, by its name. */
 export interface ServerStats {
@@ -9,7 +10,7 @@ export interface ServerStats {
 
 interface ServerMetric {
   readonly name: `bridge_server_${string}`;
-  readonly type: MetricType;
+  readonly type: NumberType;
   readonly help: string;
   /** `undefined`: the server has none. */
   readonly read: (stats: ListenerStats) => number | undefined;

@@ -1,5 +1,5 @@
 import { type Clock, deadline, orAborted, type OutboxStore } from "@bridge/ports";
-import type { Waiting } from "./metrics.ts";
+import type { Waiting } from "./metrics/metric.ts";
 
 /** A scrape does not wait longer for a store. */
 const TIMEOUT_MS = 2_000;

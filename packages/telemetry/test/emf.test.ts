@@ -1,7 +1,7 @@
 import { silentLogger, systemClock } from "@bridge/ports";
 import { describe, expect, test, vi } from "vitest";
 import { EmfLines } from "../src/emf/emf-lines.ts";
-import { EmfExporter, type Family } from "../src/index.ts";
+import { EmfExporter, type Family, type HistogramFamily, type NumberFamily } from "../src/index.ts";
 import { metricFamilies } from "../src/render-metrics.ts";
 import { stats, view, waiting } from "./samples.ts";
 
@@ -36,17 +36,31 @@ function parse(lines: readonly string[]) {
     const dimensions = Object.fromEntries(names.map((name) => [name, line[name]]));
     for (const value of Object.values(dimensions)) expect(value).toMatch(/^[\x20-\x7e]+$/);
     return Metrics.map(({ Name, Unit }) => {
-      expect(line[Name]).toEqual(expect.any(Number));
-      return { name: Name, unit: Unit, value: line[Name] as number, dimensions, at: meta.Timestamp };
+      const value = line[Name] as number | { Values: number[]; Counts: number[] };
+      if (typeof value === "object") {
+        expect(Object.keys(value)).toEqual(["Values", "Counts"]);
+        expect(value.Values.length).toBe(value.Counts.length);
+        expect(value.Values.length).toBeLessThanOrEqual(100);
+        expect(new Set(value.Values).size).toBe(value.Values.length);
+        for (const count of value.Counts) expect(count).toBeGreaterThan(0);
+      } else expect(value).toEqual(expect.any(Number));
+      return { name: Name, unit: Unit, value, dimensions, at: meta.Timestamp };
     });
   });
 }
 
-const counter = (name: string, value: number, labels: Record<string, string> = {}): Family => ({
+const counter = (name: string, value: number, labels: Record<string, string> = {}): NumberFamily => ({
   name,
   type: "counter",
   help: "",
   samples: [{ labels, value }],
+});
+
+const durations = (counts: readonly number[]): HistogramFamily => ({
+  name: "bridge_hold_duration_seconds",
+  type: "histogram",
+  help: "",
+  samples: [{ labels: { route: "r" }, bounds: [1, 2, 10], counts, sum: 0 }],
 });
 
 describe("CloudWatch's embedded metric format", () => {
@@ -89,6 +103,31 @@ describe("CloudWatch's embedded metric format", () => {
     expect(told(2)).toEqual([2]);
   });
 
+  test("tells what a histogram grew by, as middles of buckets and how often; again until it was handed over", () => {
+    const lines = new EmfLines(FRAME);
+    const told = (...counts: number[]) => parse(lines.next([durations(counts)], AT));
+    const dimensions = { BridgeId: "plant-7", Route: "r" };
+    const first = { name: "HoldDuration", unit: "Seconds", dimensions, at: AT };
+    expect(told(0, 0, 0, 0)).toEqual([]);
+    expect(told(1, 0, 3, 2)).toEqual([{ ...first, value: { Values: [0.5, 6, 10], Counts: [1, 3, 2] } }]);
+    expect(told(1, 4, 3, 2)).toMatchObject([{ value: { Values: [0.5, 1.5, 6, 10], Counts: [1, 4, 3, 2] } }]);
+    lines.told();
+    expect(told(1, 4, 3, 2)).toEqual([]);
+    expect(told(1, 4, 5, 2)).toMatchObject([{ value: { Values: [6], Counts: [2] } }]);
+    expect(told(0, 9, 0, 0)).toMatchObject([{ value: { Values: [1.5], Counts: [9] } }]);
+  });
+
+  test("the unit is that of the name", () => {
+    const gauge = (name: string): Family => ({ ...counter(name, 5), type: "gauge" });
+    const families = [
+      counter("process_cpu_seconds_total", 1),
+      gauge("process_heap_bytes"),
+      counter("bridge_x_total", 1),
+    ];
+    const units = parse(new EmfLines(FRAME).next(families, AT)).map(({ name, unit }) => `${name} ${unit}`);
+    expect(units).toEqual(["ProcessCpu Seconds", "ProcessHeap Bytes", "X Count"]);
+  });
+
   test("an empty label is a dimension all the same", () => {
     const family = counter("bridge_attempts_total", 1, { route: "r", binding: "" });
     expect(parse(new EmfLines(FRAME).next([family], AT))).toMatchObject([
@@ -123,7 +162,7 @@ describe("the exporter", () => {
     });
   };
   const sum = (text: string): number =>
-    parse(text.split("\n").slice(0, -1)).reduce((total, { value }) => total + value, 0);
+    parse(text.split("\n").slice(0, -1)).reduce((total, { value }) => total + Number(value), 0);
 
   test("writes in each interval and at the end, and says what it could not write with the next", async () => {
     let text = "";

@@ -1,14 +1,21 @@
 /** A strict reader of the Prometheus text format: whatever a scraper might stumble over is an error here. @module */
 
+/** Samples of a histogram are read one by one, as `name_bucket` with the label `le`, `name_sum` and `name_count`. */
 export interface ParsedFamily {
   readonly help: string;
   readonly type: string;
-  readonly samples: { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
+  readonly samples: ParsedSample[];
+}
+
+interface ParsedSample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
 }
 
 const NAME = "[a-zA-Z_:][a-zA-Z0-9_:]*";
 const HELP = new RegExp(`^# HELP (${NAME}) ((?:[^\\\\]|\\\\[\\\\n])+)$`);
-const TYPE = new RegExp(`^# TYPE (${NAME}) (counter|gauge|untyped)$`);
+const TYPE = new RegExp(`^# TYPE (${NAME}) (counter|gauge|untyped|histogram)$`);
 const SAMPLE = new RegExp(`^(${NAME})(?:\\{(.+)\\})? (-?\\d+(?:\\.\\d+)?(?:e[+-]?\\d+)?|[+-]Inf|NaN)$`);
 const LABEL = /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\[\\"n])*)"(?:,(?=.)|$)/;
 
@@ -31,14 +38,40 @@ export function parseExposition(text: string): ReadonlyMap<string, ParsedFamily>
     }
     const sample = SAMPLE.exec(line);
     if (sample === null) throw new Error(`not a line of the format: ${line}`);
-    const [, name, labels = "", value = ""] = sample;
-    if (current === undefined || current.name !== name) throw new Error(`${name} stands outside its family`);
-    const parsed = parseLabels(labels);
-    const same = current.family.samples.some((one) => JSON.stringify(one.labels) === JSON.stringify(parsed));
+    const [, name = "", labels = "", value = ""] = sample;
+    if (current === undefined || !namesOf(current).includes(name)) throw new Error(`${name} stands outside its family`);
+    const parsed = { name, labels: parseLabels(labels), value: parseValue(value) };
+    const same = current.family.samples.some((one) => one.name === name && sameLabels(one.labels, parsed.labels));
     if (same) throw new Error(`a sample comes twice: ${line}`);
-    current.family.samples.push({ labels: parsed, value: parseValue(value) });
+    current.family.samples.push(parsed);
   }
+  for (const [name, family] of families) if (family.type === "histogram") checkHistogram(name, family);
   return families;
+}
+
+function namesOf({ name, family }: { readonly name: string; readonly family: ParsedFamily }): readonly string[] {
+  return family.type === "histogram" ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name];
+}
+
+/** Bounds ascend to +Inf, counts never fall, the last one is the count; and there is a sum. */
+function checkHistogram(name: string, { samples }: ParsedFamily): void {
+  const groups = Map.groupBy(samples, ({ labels }) => JSON.stringify({ ...labels, le: undefined }));
+  for (const [labels, group] of groups) {
+    const buckets = group.filter((sample) => sample.name === `${name}_bucket`);
+    const bounds = buckets.map((bucket) => parseValue(bucket.labels["le"] ?? "NaN"));
+    const counts = buckets.map(({ value }) => value);
+    const value = (of: string) => group.find((sample) => sample.name === `${name}_${of}`)?.value;
+    const ascends = (numbers: readonly number[], strictly: boolean) =>
+      numbers.every((one, at) => at === 0 || (strictly ? one > numbers[at - 1]! : one >= numbers[at - 1]!));
+    const sound = ascends(bounds, true) && bounds.at(-1) === Infinity && ascends(counts, false);
+    if (!sound || counts.at(-1) !== value("count") || value("sum") === undefined) {
+      throw new Error(`not a histogram: ${name} ${labels}`);
+    }
+  }
+}
+
+function sameLabels(one: ParsedSample["labels"], other: ParsedSample["labels"]): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 function parseLabels(text: string): Readonly<Record<string, string>> {

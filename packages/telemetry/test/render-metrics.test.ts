@@ -35,7 +35,13 @@ describe("the table of metrics", () => {
 
   test("each metric has the type and the labels that dashboards rely on", () => {
     const shape = [...read()].map(([name, { type, samples }]) => {
-      const labels = new Set(samples.map((sample) => Object.keys(sample.labels).join(" ")));
+      const labels = new Set(
+        samples.map((sample) =>
+          Object.keys(sample.labels)
+            .filter((label) => label !== "le")
+            .join(" "),
+        ),
+      );
       expect([...labels]).toHaveLength(1);
       return `${name} ${type} ${[...labels].join()}`.trim();
     });
@@ -45,34 +51,38 @@ describe("the table of metrics", () => {
       "bridge_healthy gauge",
       "bridge_failed_components gauge",
       "bridge_ready gauge level",
-      "bridge_route_paused gauge route",
       "bridge_config_version gauge",
+      "bridge_dlq_redrives_total counter",
+      "bridge_dlq_redrive_failures_total counter",
       "bridge_legs_received_total counter route binding",
       "bridge_legs_injected_total counter route binding",
       "bridge_legs_recovered_total counter route binding",
       "bridge_legs_in_outbox gauge route binding",
-      "bridge_outbox_oldest_age_seconds gauge route binding",
       "bridge_legs_total counter route binding disposition",
       "bridge_legs_in_flight gauge route binding",
       "bridge_attempts_total counter route binding",
       "bridge_unaccounted_messages gauge",
+      "bridge_send_duration_seconds histogram route binding outcome",
+      "bridge_end_to_end_duration_seconds histogram route binding",
+      "bridge_hold_duration_seconds histogram route",
+      "bridge_outbox_delivery_age_seconds histogram route binding",
+      "bridge_route_paused gauge route",
       "bridge_deliveries_in_flight gauge route",
       "bridge_dlq_write_failures_total counter route",
       "bridge_outbox_write_failures_total counter route",
       "bridge_settle_failures_total counter route",
-      "bridge_dlq_redrives_total counter",
-      "bridge_dlq_redrive_failures_total counter",
+      "bridge_outbox_oldest_age_seconds gauge route binding",
       "bridge_store_writable gauge store",
       "bridge_store_set_aside_files gauge store",
       "bridge_session_connected gauge session",
       "bridge_session_connects_total counter session",
       "bridge_session_failures_total counter session",
+      "bridge_session_subscriptions_wanted gauge session",
+      "bridge_session_subscriptions_active gauge session",
       "bridge_session_has_lease gauge session",
       "bridge_lease_acquisitions_total counter session",
       "bridge_lease_losses_total counter session",
       "bridge_lease_renewal_failures_total counter session",
-      "bridge_session_subscriptions_wanted gauge session",
-      "bridge_session_subscriptions_active gauge session",
       "bridge_audit_failures_total counter sink",
       "bridge_key_refresh_failures_total counter",
       "bridge_adapter untyped part id counter",
@@ -183,20 +193,36 @@ describe("the text", () => {
 
   test.each([0, -1.5, 1e21, 1e-7, Infinity, -Infinity, NaN, Number.MAX_SAFE_INTEGER])("the number %d", (value) => {
     const text = exposition([{ name: "bridge_x", type: "gauge", help: "X.", samples: [{ labels: {}, value }] }]);
-    expect(parseExposition(text).get("bridge_x")?.samples).toEqual([{ labels: {}, value }]);
+    expect(parseExposition(text).get("bridge_x")?.samples).toEqual([{ name: "bridge_x", labels: {}, value }]);
   });
 });
+
+const histogramWith = (samples: string) => `# HELP a b\n# TYPE a histogram\n${samples}\n`;
 
 describe("the reader of these tests", () => {
   test.each([
     ["an unended line", "# HELP a b\n# TYPE a gauge\na 1", "not ended"],
-    ["a type of its own", "# HELP a b\n# TYPE a histogram\n", "has no type"],
+    ["a type of its own", "# HELP a b\n# TYPE a stateset\n", "has no type"],
     ["no type", "# HELP a b\na 1\n", "has no type"],
     ["a raw quote", '# HELP a b\n# TYPE a gauge\na{l="x"y"} 1\n', "not a set of labels"],
     ["a stray backslash", '# HELP a b\n# TYPE a gauge\na{l="x\\y"} 1\n', "not a set of labels"],
     ["a sample twice", "# HELP a b\n# TYPE a gauge\na 1\na 2\n", "a sample comes twice"],
     ["another's sample", "# HELP a b\n# TYPE a gauge\nb 1\n", "outside its family"],
     ["no number", "# HELP a b\n# TYPE a gauge\na one\n", "not a line"],
+    ["a bucket of a gauge", "# HELP a b\n# TYPE a gauge\na_bucket 1\n", "outside its family"],
+    ["no last bucket", histogramWith('a_bucket{le="1"} 1\na_sum 1\na_count 1'), "not a histogram"],
+    ["another count", histogramWith('a_bucket{le="+Inf"} 1\na_sum 1\na_count 2'), "not a histogram"],
+    ["no sum", histogramWith('a_bucket{le="+Inf"} 1\na_count 1'), "not a histogram"],
+    [
+      "falling buckets",
+      histogramWith('a_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\na_sum 1\na_count 1'),
+      "not a histogram",
+    ],
+    [
+      "falling bounds",
+      histogramWith('a_bucket{le="2"} 1\na_bucket{le="1"} 1\na_bucket{le="+Inf"} 1\na_sum 1\na_count 1'),
+      "not a histogram",
+    ],
     ["a label twice", '# HELP a b\n# TYPE a gauge\na{l="1",l="2"} 1\n', "the label l comes twice"],
   ])("refuses %s", (_, text, why) => {
     expect(() => parseExposition(text)).toThrow(why);

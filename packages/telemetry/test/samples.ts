@@ -1,5 +1,9 @@
-import type { BridgeStats, BridgeView, LegStats, SessionView } from "@bridge/core";
+import type { BridgeStats, BridgeView, HistogramStats, LegStats, SessionView } from "@bridge/core";
 import type { Waiting } from "../src/index.ts";
+
+/** Milliseconds. */
+const bounds = [2.5, 1_000];
+const nothing: HistogramStats = { bounds, counts: [0, 0, 0], sum: 0 };
 
 /** A bridge in the middle of its work, with a different number in every place. */
 export const stats: BridgeStats = {
@@ -23,10 +27,25 @@ export const stats: BridgeStats = {
         released: 5,
         abandoned: 2,
       },
+      sends: {
+        accepted: { bounds, counts: [31, 32, 33], sum: 34_000 },
+        failed: { bounds, counts: [0, 0, 35], sum: 36 },
+      },
+      endToEnd: { bounds, counts: [37, 0, 38], sum: 39_500 },
+      outboxAge: { bounds, counts: [40, 41, 42], sum: 43_250 },
     },
     leg({ routeId: "alarms", bindingId: "", received: 6 }),
   ],
-  routes: [{ routeId: "alarms", inFlight: 9, dlqWriteFailures: 12, outboxWriteFailures: 23, settleFailures: 13 }],
+  routes: [
+    {
+      routeId: "alarms",
+      inFlight: 9,
+      dlqWriteFailures: 12,
+      outboxWriteFailures: 23,
+      settleFailures: 13,
+      hold: { bounds, counts: [44, 45, 0], sum: 46_500 },
+    },
+  ],
   sessions: [{ sessionId: "broker", connected: true, connects: 14, failures: 15 }],
   leases: [{ sessionId: "broker", acquisitions: 24, losses: 25, failures: 26 }],
   parts: [
@@ -100,6 +119,9 @@ export function leg(some: Partial<LegStats>): LegStats {
       released: 0,
       abandoned: 0,
     },
+    sends: { accepted: nothing, failed: nothing },
+    endToEnd: nothing,
+    outboxAge: nothing,
     ...some,
   };
 }

@@ -1,5 +1,7 @@
 import type { BridgeConfig } from "@bridge/config";
 import type { LegStats, RouteStats } from "../view/stats.ts";
+import { STAY_BOUNDS_MS } from "./duration-bounds.ts";
+import { Histogram } from "./histogram.ts";
 import { LegAccount } from "./leg-account.ts";
 
 /** Routes and legs that are configured no more are told apart up to this number; what they counted is never lost. */
@@ -14,6 +16,8 @@ export class RouteAccount {
   dlqWriteFailures = 0;
   outboxWriteFailures = 0;
   settleFailures = 0;
+  /** From taking a delivery until its source was told. */
+  readonly hold = new Histogram(STAY_BOUNDS_MS);
 
   constructor(routeId: string) {
     this.routeId = routeId;
@@ -27,7 +31,9 @@ export class RouteAccount {
   /** Adds what another one has counted. */
   add(other: RouteAccount): void {
     this.dlqWriteFailures += other.dlqWriteFailures;
+    this.outboxWriteFailures += other.outboxWriteFailures;
     this.settleFailures += other.settleFailures;
+    this.hold.add(other.hold);
   }
 
   read(): RouteStats {
@@ -37,6 +43,7 @@ export class RouteAccount {
       dlqWriteFailures: this.dlqWriteFailures,
       outboxWriteFailures: this.outboxWriteFailures,
       settleFailures: this.settleFailures,
+      hold: this.hold.read(),
     };
   }
 }

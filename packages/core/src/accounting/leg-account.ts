@@ -1,4 +1,6 @@
 import { type Disposition, DISPOSITIONS, type LegStats } from "../view/stats.ts";
+import { SEND_BOUNDS_MS, STAY_BOUNDS_MS } from "./duration-bounds.ts";
+import { Histogram } from "./histogram.ts";
 
 /** Where a message came from, for the accounts. */
 export type Origin = "received" | "injected";
@@ -14,6 +16,13 @@ export class LegAccount {
   /** Found in the outbox when its store was opened, or, in one that is shared, ended here and persisted elsewhere. */
   recovered = 0;
   inOutbox = 0;
+  /** How long sends took that the target accepted, and those that failed. */
+  readonly accepted = new Histogram(SEND_BOUNDS_MS);
+  readonly failed = new Histogram(SEND_BOUNDS_MS);
+  /** From the receipt of a message until the target has accepted it. */
+  readonly endToEnd = new Histogram(STAY_BOUNDS_MS);
+  /** How long records had been in the outbox when the target accepted them. */
+  readonly outboxAge = new Histogram(STAY_BOUNDS_MS);
   /** What this process has persisted in a shared outbox and not seen end, oldest first. */
   readonly #own = new Set<string>();
   readonly #closed: Record<Disposition, number> = {
@@ -96,6 +105,10 @@ export class LegAccount {
     this.injected += other.injected;
     this.attempts += other.attempts;
     this.recovered += other.recovered;
+    this.accepted.add(other.accepted);
+    this.failed.add(other.failed);
+    this.endToEnd.add(other.endToEnd);
+    this.outboxAge.add(other.outboxAge);
     for (const disposition of DISPOSITIONS) this.#closed[disposition] += other.#closed[disposition];
   }
 
@@ -110,6 +123,9 @@ export class LegAccount {
       inFlight: this.inFlight,
       inOutbox: this.inOutbox,
       dispositions: { ...this.#closed },
+      sends: { accepted: this.accepted.read(), failed: this.failed.read() },
+      endToEnd: this.endToEnd.read(),
+      outboxAge: this.outboxAge.read(),
     };
   }
 }

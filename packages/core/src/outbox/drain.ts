@@ -287,7 +287,7 @@ export class Drain implements Disposable {
     const span = target.tracer?.send({ envelope, parent, attempt: attempts + 1 });
     try {
       target.account.attempts++;
-      await this.#guards.send(target.sender, sentWithContext(envelope, span), record.address, claim);
+      await this.#guards.send(target, sentWithContext(envelope, span), record.address, claim);
       ended(undefined);
       endSend(span, undefined);
     } catch (thrown) {
@@ -295,7 +295,16 @@ export class Drain implements Disposable {
       endSend(span, thrown);
       return thrown instanceof Cancelled ? this.#giveBack(attempts) : this.#failed(claim, BridgeError.from(thrown));
     }
+    this.#enterAges(record);
     return { end: { kind: "done" }, outcome: await this.#delivered(claim) };
+  }
+
+  /** By wall clocks, which another process may have read: a message is never younger than now. */
+  #enterAges({ createdAt, envelope }: OutboxRecord): void {
+    const { parts, target } = this.#options;
+    const now = parts.clock.now();
+    target.account.outboxAge.observe(Math.max(0, now - createdAt));
+    target.account.endToEnd.observe(Math.max(0, now - envelope.receivedAt));
   }
 
   #giveBack(attempts: number): Verdict {

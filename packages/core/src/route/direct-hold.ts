@@ -31,6 +31,10 @@ export class DirectHold implements Handover {
     this.#gates = new Gates(parts.processors);
   }
 
+  get acceptedAt(): number {
+    return this.#guards.acceptedAt;
+  }
+
   cancel(work: Work): void {
     this.#guards.cancel(work);
   }
@@ -68,6 +72,7 @@ export class DirectHold implements Handover {
     while (!work.cancelled) {
       if (link !== undefined && !link.connected) {
         // Nothing can be tried, so nothing is charged: the leg waits, and its slot with it.
+        work.waited();
         await orAborted(link.whenConnected, work.signal).catch(() => {});
         continue;
       }
@@ -77,12 +82,14 @@ export class DirectHold implements Handover {
       }
       const turn = rate.take(work.signal);
       if (turn !== undefined) {
+        work.waited();
         await turn.catch(() => {});
         // Much may have changed while it waited.
         if (work.cancelled || pause.paused || link?.connected === false) continue;
       }
       const short = this.#short(work.term) ?? this.#short(link?.lease?.term);
       if (short !== undefined) {
+        work.waited();
         await orAborted(short.whenRenewed, work.signal).catch(() => {});
         continue;
       }
@@ -119,11 +126,14 @@ export class DirectHold implements Handover {
     const span = target.tracer?.send({ envelope, parent: work.span?.context, attempt });
     try {
       target.account.attempts++;
-      await this.#guards.send(target.sender, sentWithContext(envelope, span), address, work);
+      const startedAt = work.now(this.#parts.clock);
+      await this.#guards.send(target, sentWithContext(envelope, span), address, work, startedAt);
       ended(undefined);
       endSend(span, undefined);
+      target.account.endToEnd.observe(this.acceptedAt - work.startedAt);
       return undefined;
     } catch (thrown) {
+      work.waited();
       ended(thrown);
       endSend(span, thrown);
       return BridgeError.from(thrown);

@@ -9,6 +9,8 @@ export interface Handover extends Disposable {
   readonly able: boolean;
   /** Without these nothing can be handed on, so nothing is taken from the source. */
   readonly leases: readonly Lease[];
+  /** Monotonic milliseconds: when a target last accepted one of these messages; `undefined` when that is for others to see. */
+  readonly acceptedAt: number | undefined;
   /** Carries one leg to each target to its end, and enters each into the accounts. Rejects only for a bug. */
   handOn(work: Work, targets: readonly Target[]): Promise<Outcome>;
   /** Gives up what is being done for `work`: nothing of it is settled, charged or dead-lettered. */

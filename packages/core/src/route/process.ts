@@ -55,6 +55,7 @@ export class Process {
   /** Runs the processors, with retries for transient failures; says how the message ended if it did. */
   async #prepare(work: Work): Promise<Outcome | undefined> {
     const attempts = this.#failures.attemptsOf(work, "");
+    work.waited();
     while (!work.cancelled) {
       const error = await this.#processAll(work);
       if (error === undefined) {

@@ -275,7 +275,10 @@ export class Route implements Reader {
     const key = orderingKey(work.received);
     const turn = key === undefined ? undefined : this.#keys.enter(key);
     try {
-      if (turn !== undefined) await orAborted(turn.ready, work.signal).catch(() => {});
+      if (turn !== undefined) {
+        work.waited();
+        await orAborted(turn.ready, work.signal).catch(() => {});
+      }
       const outcome = await this.#process.run(work, refused);
       const settlement = settlementOf(outcome, work.received.id);
       if (settlement !== undefined) await this.#settle(work, settlement);
@@ -297,6 +300,12 @@ export class Route implements Reader {
       const told = work.delivery.settle(settlement);
       // An acknowledgement that has to wait its turn holds the slot: until it is out, the delivery is unsettled.
       if (told !== undefined) await orAborted(told, work.signal);
+      if (work.origin === "received") {
+        // What was just delivered and told at once was told in that same turn: no look at the clock for it.
+        const delivered = told === undefined && settlement.kind === "accept" && settlement.outcome === "delivered";
+        const toldAt = (delivered ? this.#handover.acceptedAt : undefined) ?? this.#parts.clock.monotonic();
+        this.#parts.account.hold.observe(toldAt - work.startedAt);
+      }
     } catch (error) {
       this.#parts.account.settleFailures++;
       if (work.cancelled) return;

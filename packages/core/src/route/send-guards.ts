@@ -1,4 +1,5 @@
 import { BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
+import type { LegAccount } from "../accounting/leg-account.ts";
 import { Bag, type Placed } from "./bag.ts";
 
 /** Why a send that nobody waits for any more was given up. Never classified: cancellation settles nothing. */
@@ -8,12 +9,20 @@ export class Cancelled extends Error {
   }
 }
 
+/** Where a send goes, and where its duration is entered. */
+export interface SendTarget {
+  readonly sender: Sender;
+  readonly account: Pick<LegAccount, "accepted" | "failed">;
+}
+
 /** One send in progress: its signal, its deadline, and the way to give it up whatever the sender does. */
 class Guard implements Placed {
   readonly controller = new AbortController();
   place = -1;
   owner: object | undefined;
+  target: SendTarget | undefined;
   /** Monotonic milliseconds. */
+  startedAt = 0;
   deadline = 0;
   giveUp: ((reason: Error) => void) | undefined;
 }
@@ -29,6 +38,11 @@ export class SendGuards implements Disposable {
   readonly #active = new Bag<Guard>();
   readonly #idle: Guard[] = [];
   readonly #sweeper: Disposable;
+  /**
+   * Monotonic milliseconds: when a target last accepted. For whoever waited for that, who hears of it in the same turn:
+   * each further look at the clock would cost.
+   */
+  acceptedAt = 0;
 
   constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock;
@@ -36,21 +50,37 @@ export class SendGuards implements Disposable {
     this.#sweeper = clock.every(Math.max(5, Math.min(250, timeoutMs / 10)), () => this.#sweep());
   }
 
-  /** Sends on behalf of `owner`. Rejects with `TIMEOUT` at the deadline, and with {@link Cancelled} when cancelled. */
-  send(sender: Sender, envelope: Envelope, address: string, owner: object): Promise<void> {
+  /**
+   * Sends on behalf of `owner`, and enters how long it took; `startedAt` is now, in monotonic milliseconds. Rejects with
+   * `TIMEOUT` at the deadline, and with {@link Cancelled} when cancelled, of which nothing is entered.
+   */
+  send(
+    target: SendTarget,
+    envelope: Envelope,
+    address: string,
+    owner: object,
+    startedAt = this.#clock.monotonic(),
+  ): Promise<void> {
     const guard = this.#idle.pop() ?? new Guard();
     guard.owner = owner;
-    guard.deadline = this.#clock.monotonic() + this.#timeoutMs;
+    guard.target = target;
+    guard.startedAt = startedAt;
+    guard.deadline = startedAt + this.#timeoutMs;
     this.#active.add(guard);
     return new Promise((resolve, reject) => {
       guard.giveUp = reject;
-      start(sender, envelope, address, guard.controller.signal).then(
+      start(target.sender, envelope, address, guard.controller.signal).then(
         () => {
-          this.#finish(guard);
+          if (!this.#active.delete(guard)) return;
+          this.acceptedAt = this.#clock.monotonic();
+          target.account.accepted.observe(this.acceptedAt - guard.startedAt);
+          this.#reuse(guard);
           resolve();
         },
         (error: unknown) => {
-          this.#finish(guard);
+          if (!this.#active.delete(guard)) return;
+          target.account.failed.observe(this.#clock.monotonic() - guard.startedAt);
+          this.#reuse(guard);
           reject(error);
         },
       );
@@ -71,6 +101,7 @@ export class SendGuards implements Disposable {
     const now = this.#clock.monotonic();
     for (const guard of this.#active) {
       if (guard.deadline > now) continue;
+      guard.target?.account.failed.observe(now - guard.startedAt);
       this.#giveUp(guard, new BridgeError("TIMEOUT", `the target did not answer within ${this.#timeoutMs} ms`));
     }
   }
@@ -82,9 +113,9 @@ export class SendGuards implements Disposable {
     guard.controller.abort(reason);
   }
 
-  #finish(guard: Guard): void {
-    if (!this.#active.delete(guard)) return;
+  #reuse(guard: Guard): void {
     guard.owner = undefined;
+    guard.target = undefined;
     guard.giveUp = undefined;
     this.#idle.push(guard);
   }

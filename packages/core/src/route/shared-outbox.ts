@@ -51,6 +51,8 @@ export class SharedOutbox implements Handover {
     this.#options = options;
   }
 
+  /** The drains see it. */
+  readonly acceptedAt = undefined;
   /** None: the outbox takes messages for whoever drains it. */
   readonly leases: readonly Lease[] = [];
   /** False while messages wait because the outbox is full or does not take them. */

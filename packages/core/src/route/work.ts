@@ -25,6 +25,7 @@ export class Work implements Placed {
   /** Resolves when it is settled or abandoned; set as soon as it is in flight. */
   ended: Promise<void> | undefined;
   place = -1;
+  #waited = false;
   #cancelled = false;
   #parked = 0;
   #controller: AbortController | undefined;
@@ -62,6 +63,16 @@ export class Work implements Placed {
     return this.#controller.signal;
   }
 
+  /** Something was waited for, so that {@link now} has to look at the clock. */
+  waited(): void {
+    this.#waited = true;
+  }
+
+  /** Monotonic milliseconds: of its start as long as nothing was waited for, because each look at a clock costs. */
+  now(clock: Clock): number {
+    return this.#waited ? clock.monotonic() : this.startedAt;
+  }
+
   cancel(): void {
     this.#cancelled = true;
     this.#controller?.abort();
@@ -74,6 +85,7 @@ export class Work implements Placed {
 
   /** Waits until the route is resumed; cut short by {@link cancel}. */
   async park(pause: PauseSwitch): Promise<void> {
+    this.#waited = true;
     this.#parked++;
     await pause.whenResumed(this.signal);
     this.#parked--;
@@ -81,6 +93,7 @@ export class Work implements Placed {
 
   /** Waits; cut short by {@link cancel}. */
   async pause(clock: Clock, ms: number): Promise<void> {
+    this.#waited = true;
     await clock.delay(ms, this.signal).catch(() => {});
   }
 }

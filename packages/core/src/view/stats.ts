@@ -1,3 +1,5 @@
+import type { HistogramStats } from "../accounting/histogram.ts";
+
 /**
  * What became of a leg, one delivery to one binding (design of accounting: docs/guarantees.md).
  *
@@ -34,6 +36,12 @@ export interface LegStats {
   readonly inFlight: number;
   /** Persisted and not finished. */
   readonly inOutbox: number;
+  /** How long each send took, by how it ended: `failed` are those refused and those not answered in time. */
+  readonly sends: { readonly accepted: HistogramStats; readonly failed: HistogramStats };
+  /** From the receipt of a message by a bridge until the target has accepted it; in `shared_outbox` by wall clocks. */
+  readonly endToEnd: HistogramStats;
+  /** How long records had been in the outbox when the target accepted them, by wall clocks. */
+  readonly outboxAge: HistogramStats;
 }
 
 export interface RouteStats {
@@ -46,6 +54,8 @@ export interface RouteStats {
   readonly outboxWriteFailures: number;
   /** Settlements that the source did not take; it will redeliver. */
   readonly settleFailures: number;
+  /** From taking a delivery until its source was told what to do with it; only of those that it was told of. */
+  readonly hold: HistogramStats;
 }
 
 export interface SessionStats {

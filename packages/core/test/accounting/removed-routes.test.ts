@@ -9,17 +9,34 @@ test("thousands of routes that come and go cost no memory without end, and no co
   const sums = (): readonly number[] => {
     const legs = accounts.legs();
     const total = (count: (leg: (typeof legs)[number]) => number) => legs.reduce((sum, leg) => sum + count(leg), 0);
-    const failures = accounts.routes().reduce((sum, route) => sum + route.settleFailures, 0);
-    return [total((leg) => leg.received), total((leg) => leg.dispositions.delivered), failures, unaccounted(legs)];
+    const totalOfRoutes = (count: (route: ReturnType<typeof accounts.routes>[number]) => number) =>
+      accounts.routes().reduce((sum, route) => sum + count(route), 0);
+    return [
+      total((leg) => leg.received),
+      total((leg) => leg.dispositions.delivered),
+      total((leg) => leg.sends.accepted.sum),
+      total((leg) => leg.sends.failed.sum),
+      total((leg) => leg.endToEnd.sum),
+      total((leg) => leg.outboxAge.sum),
+      totalOfRoutes((route) => route.hold.sum),
+      totalOfRoutes((route) => route.settleFailures),
+      totalOfRoutes((route) => route.outboxWriteFailures),
+      unaccounted(legs),
+    ];
   };
   for (let reload = 1; reload <= 5_000; reload++) {
     const id = `route-${reload}`;
     const leg = accounts.leg(id, "out");
     leg.open("received");
     leg.close("delivered");
+    for (const histogram of [leg.accepted, leg.failed, leg.endToEnd, leg.outboxAge, accounts.route(id).hold]) {
+      histogram.observe(1);
+    }
     accounts.route(id).settleFailures++;
+    accounts.route(id).outboxWriteFailures++;
     accounts.follow({ ...config, routes: config.routes.map((route) => ({ ...route, id })) });
-    if (reload % 500 === 0) expect(sums()).toEqual([reload, reload, reload, 0]);
+    if (reload % 500 !== 0) continue;
+    expect(sums()).toEqual([...Array.from({ length: 9 }, () => reload), 0]);
     expect(accounts.legs().length).toBeLessThan(1_010);
     expect(accounts.routes().length).toBeLessThan(1_010);
   }

@@ -1,7 +1,9 @@
 import { getEventListeners } from "node:events";
 import { type Envelope, type Sender } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
-import { Cancelled, SendGuards } from "../../src/route/send-guards.ts";
+import type { HistogramStats } from "../../src/accounting/histogram.ts";
+import { LegAccount } from "../../src/accounting/leg-account.ts";
+import { Cancelled, SendGuards, type SendTarget } from "../../src/route/send-guards.ts";
 import { envelopeOf } from "../support/envelope.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 
@@ -20,12 +22,24 @@ class HeldSender implements Sender {
 
 const owner = {};
 
+/** A target over this sender, with accounts of its own. */
+function targetOf(sender: Sender): SendTarget & { readonly account: LegAccount } {
+  return { sender, account: new LegAccount("route", "binding") };
+}
+
+/** How many sends were entered, and how long they took together. */
+function entered({ account }: { readonly account: LegAccount }) {
+  const { accepted, failed } = account.read().sends;
+  const summary = ({ counts, sum }: HistogramStats) => ({ sends: counts.reduce((all, one) => all + one, 0), ms: sum });
+  return { accepted: summary(accepted), failed: summary(failed) };
+}
+
 describe("send_timeout and cancellation of sends", () => {
   test("a send that the target does not answer fails with TIMEOUT at the deadline, and its signal aborts", async () => {
     const clock = new FakeClock();
     using guards = new SendGuards(clock, 1_000);
     const sender = new HeldSender();
-    const sent = guards.send(sender, envelopeOf(), "", owner);
+    const sent = guards.send(targetOf(sender), envelopeOf(), "", owner);
     const failure = sent.catch((error: unknown) => error);
     await clock.advance(900);
     expect(sender.sends[0]?.signal.aborted).toBe(false);
@@ -37,8 +51,8 @@ describe("send_timeout and cancellation of sends", () => {
   test("cancelling gives up the sends of one owner only, whatever their sender does", async () => {
     using guards = new SendGuards(new FakeClock(), 1_000);
     const sender = new HeldSender();
-    const mine = guards.send(sender, envelopeOf(), "", owner).catch((error: unknown) => error);
-    const other = guards.send(sender, envelopeOf(), "", {});
+    const mine = guards.send(targetOf(sender), envelopeOf(), "", owner).catch((error: unknown) => error);
+    const other = guards.send(targetOf(sender), envelopeOf(), "", {});
     guards.cancel(owner);
     expect(await mine).toBeInstanceOf(Cancelled);
     sender.sends[1]?.accept();
@@ -48,14 +62,14 @@ describe("send_timeout and cancellation of sends", () => {
   test("a signal is used again after a send that ended, and never after one that was given up", async () => {
     using guards = new SendGuards(new FakeClock(), 1_000);
     const sender = new HeldSender();
-    const first = guards.send(sender, envelopeOf(), "", owner);
+    const first = guards.send(targetOf(sender), envelopeOf(), "", owner);
     sender.sends[0]?.accept();
     await first;
-    const second = guards.send(sender, envelopeOf(), "", owner).catch(() => {});
+    const second = guards.send(targetOf(sender), envelopeOf(), "", owner).catch(() => {});
     expect(sender.sends[1]?.signal).toBe(sender.sends[0]?.signal);
     guards.cancel(owner);
     await second;
-    void guards.send(sender, envelopeOf(), "", owner).catch(() => {});
+    void guards.send(targetOf(sender), envelopeOf(), "", owner).catch(() => {});
     expect(sender.sends[2]?.signal.aborted).toBe(false);
     expect(getEventListeners(sender.sends[2]?.signal ?? new EventTarget(), "abort")).toHaveLength(0);
   });
@@ -63,11 +77,11 @@ describe("send_timeout and cancellation of sends", () => {
   test("a late answer to a send that was given up is not heard", async () => {
     using guards = new SendGuards(new FakeClock(), 1_000);
     const sender = new HeldSender();
-    const given = guards.send(sender, envelopeOf(), "", owner).catch((error: unknown) => error);
+    const given = guards.send(targetOf(sender), envelopeOf(), "", owner).catch((error: unknown) => error);
     guards.cancel(owner);
     expect(await given).toBeInstanceOf(Cancelled);
     sender.sends[0]?.refuse(new Error("too late"));
-    const next = guards.send(sender, envelopeOf(), "", owner);
+    const next = guards.send(targetOf(sender), envelopeOf(), "", owner);
     sender.sends[1]?.accept();
     await expect(next).resolves.toBeUndefined();
   });
@@ -80,6 +94,51 @@ describe("send_timeout and cancellation of sends", () => {
       },
       [Symbol.asyncDispose]: async () => {},
     };
-    await expect(guards.send(broken, envelopeOf(), "", owner)).rejects.toThrow("broken");
+    await expect(guards.send(targetOf(broken), envelopeOf(), "", owner)).rejects.toThrow("broken");
+  });
+});
+
+describe("how long sends take", () => {
+  test("is entered by how they ended, from the handing over; whoever waits can read when that was", async () => {
+    const clock = new FakeClock();
+    using guards = new SendGuards(clock, 1_000);
+    const sender = new HeldSender();
+    const target = targetOf(sender);
+    const startedAt = clock.monotonic();
+    const accepted = guards.send(target, envelopeOf(), "", owner, startedAt);
+    const refused = guards.send(target, envelopeOf(), "", owner).catch(() => {});
+    await clock.advance(40);
+    sender.sends[0]?.accept();
+    await accepted;
+    expect(guards.acceptedAt).toBe(startedAt + 40);
+    await clock.advance(30);
+    sender.sends[1]?.refuse(new Error("no"));
+    await refused;
+    expect(entered(target)).toEqual({ accepted: { sends: 1, ms: 40 }, failed: { sends: 1, ms: 70 } });
+  });
+
+  test("of one that is not answered in time is entered once, with the time until it was given up", async () => {
+    const clock = new FakeClock();
+    using guards = new SendGuards(clock, 1_000);
+    const sender = new HeldSender();
+    const target = targetOf(sender);
+    const sent = guards.send(target, envelopeOf(), "", owner).catch(() => {});
+    await clock.advance(1_100);
+    await sent;
+    sender.sends[0]?.accept();
+    await clock.advance(1_000);
+    expect(entered(target)).toEqual({ accepted: { sends: 0, ms: 0 }, failed: { sends: 1, ms: 1_000 } });
+  });
+
+  test("of one that was cancelled says nothing about its target", async () => {
+    using guards = new SendGuards(new FakeClock(), 1_000);
+    const sender = new HeldSender();
+    const target = targetOf(sender);
+    const sent = guards.send(target, envelopeOf(), "", owner).catch(() => {});
+    guards.cancel(owner);
+    await sent;
+    sender.sends[0]?.refuse(new Error("too late"));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(entered(target)).toEqual({ accepted: { sends: 0, ms: 0 }, failed: { sends: 0, ms: 0 } });
   });
 });

@@ -1,5 +1,5 @@
 import { type Clock, type Logger, orAborted } from "@bridge/ports";
-import type { Family } from "../exposition.ts";
+import type { Family } from "../family.ts";
 import { type EmfFrame, EmfLines } from "./emf-lines.ts";
 
 export interface EmfExporterOptions extends EmfFrame {
@@ -39,7 +39,7 @@ export class EmfExporter {
   async stop(signal: AbortSignal): Promise<void> {
     this.#over.abort();
     await orAborted(
-      this.#running.then(() => this.#tell(({ type }) => type === "counter")),
+      this.#running.then(() => this.#tell(({ type }) => type === "counter" || type === "histogram")),
       signal,
     );
   }

@@ -1,4 +1,5 @@
-import type { Family, Sample } from "../exposition.ts";
+import type { Family, HistogramSample, Labels, NumberType, Sample } from "../family.ts";
+import { type EmfValues, emfValues } from "./emf-histogram.ts";
 import { dimensionName, emfName } from "./emf-name.ts";
 
 /** What every line of a process says besides its metrics. */
@@ -20,19 +21,19 @@ const NO_METRICS = new Set(["bridge_info"]);
 interface Metric {
   readonly name: string;
   readonly unit: string;
-  readonly value: number;
+  readonly value: number | EmfValues;
 }
 
 interface DimensionSet {
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: Labels;
   readonly metrics: Metric[];
 }
 
 /** Turns what a process counts into lines of CloudWatch's embedded metric format. Counters are told as what they grew by. */
 export class EmfLines {
   readonly #frame: EmfFrame;
-  /** What each counter stood at when it was last told. */
-  #told: ReadonlyMap<string, number> = new Map();
+  /** What each counter, and each bucket of a histogram, stood at when it was last told. */
+  #told: ReadonlyMap<string, readonly number[]> = new Map();
   #standing = this.#told;
 
   constructor(frame: EmfFrame) {
@@ -40,19 +41,18 @@ export class EmfLines {
   }
 
   /**
-   * A line for each set of dimensions. A counter with labels that did not move is not told. Until {@link told}, what
-   * counters grew by is told again.
+   * A line for each set of dimensions. A counter with labels that did not move is not told, nor is a histogram. Until
+   * {@link told}, what they grew by is told again.
    */
   next(families: readonly Family[], at: number): readonly string[] {
-    const standing = new Map<string, number>();
+    const standing = new Map<string, readonly number[]>();
     const sets = new Map<string, DimensionSet>();
     let leftOut = 0;
     for (const family of families) {
       if (NO_METRICS.has(family.name)) continue;
-      for (const sample of family.samples) {
-        const metric = this.#metric(family, sample, standing);
+      for (const { labels, metric } of this.#metrics(family, standing)) {
         if (metric === undefined) continue;
-        const set = setFor(sample.labels, sets);
+        const set = setFor(labels, sets);
         if (set === undefined || set.metrics.length === MAX_METRICS) leftOut++;
         else set.metrics.push(metric);
       }
@@ -67,16 +67,37 @@ export class EmfLines {
     this.#told = this.#standing;
   }
 
-  #metric({ name, type }: Family, { labels, value }: Sample, standing: Map<string, number>): Metric | undefined {
+  #metrics(family: Family, standing: Map<string, readonly number[]>) {
+    const { name } = family;
+    const unit = unitOf(family);
+    const as = (labels: Labels, value: Metric["value"] | undefined) => ({
+      labels,
+      metric: value === undefined ? undefined : { name: emfName(name), unit, value },
+    });
+    if (family.type === "histogram")
+      return family.samples.map((sample) => as(sample.labels, this.#observed(name, sample, standing)));
+    return family.samples.map((sample) => as(sample.labels, this.#number(name, family.type, sample, standing)));
+  }
+
+  #observed(name: string, sample: HistogramSample, standing: Map<string, readonly number[]>): EmfValues | undefined {
+    const key = JSON.stringify([name, sample.labels]);
+    standing.set(key, sample.counts);
+    return emfValues(sample, this.#told.get(key));
+  }
+
+  #number(
+    name: string,
+    type: NumberType,
+    { labels, value }: Sample,
+    standing: Map<string, readonly number[]>,
+  ): number | undefined {
     if (!Number.isFinite(value)) return undefined;
-    const unit = name.endsWith("_seconds") ? "Seconds" : type === "counter" ? "Count" : "None";
-    if (type !== "counter") return { name: emfName(name), unit, value };
+    if (type !== "counter") return value;
     const key = JSON.stringify([name, labels]);
-    const former = this.#told.get(key) ?? 0;
-    standing.set(key, value);
+    const [former = 0] = this.#told.get(key) ?? [];
+    standing.set(key, [value]);
     const grown = value < former ? value : value - former;
-    if (grown === 0 && Object.keys(labels).length > 0) return undefined;
-    return { name: emfName(name), unit, value: grown };
+    return grown === 0 && Object.keys(labels).length > 0 ? undefined : grown;
   }
 
   #line({ labels, metrics }: DimensionSet, at: number): string {
@@ -97,6 +118,13 @@ export class EmfLines {
       ...values,
     });
   }
+}
+
+function unitOf({ name, type }: Family): string {
+  const base = name.replace(/_total$/, "");
+  if (base.endsWith("_seconds")) return "Seconds";
+  if (base.endsWith("_bytes")) return "Bytes";
+  return type === "counter" ? "Count" : "None";
 }
 
 function setFor(labels: Sample["labels"], sets: Map<string, DimensionSet>): DimensionSet | undefined {

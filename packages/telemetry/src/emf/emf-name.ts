@@ -3,7 +3,7 @@ const ACRONYMS = new Set(["dlq", "tls"]);
 
 /** `bridge_dlq_redrive_failures_total` as CloudWatch calls things: `DLQRedriveFailures`. The unit is no part of the name. */
 export function emfName(name: string): string {
-  return camel(name.replace(/^bridge_/, "").replace(/(?<=.)_(?:total|seconds)$/, ""));
+  return camel(name.replace(/^bridge_/, "").replace(/(?<=.)(?:_(?:seconds|bytes))?(?:_total)?$/, ""));
 }
 
 /** The name of a label as that of a dimension: `Route`. */

@@ -1,0 +1,40 @@
+/** A reading of a {@link Histogram}. */
+export interface HistogramStats {
+  /** Upper bounds of the buckets in milliseconds, each included, ascending. */
+  readonly bounds: readonly number[];
+  /** How many observations each bucket has; one more than bounds, for what is above them all. */
+  readonly counts: readonly number[];
+  /** Of all observations, in milliseconds. */
+  readonly sum: number;
+}
+
+/** How long something took, in buckets that never change. Plain numbers, because every message writes to it. */
+export class Histogram {
+  readonly #bounds: readonly number[];
+  readonly #counts: number[];
+  #sum = 0;
+
+  /** `bounds`: in milliseconds, ascending. */
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = Array.from({ length: bounds.length + 1 }, () => 0);
+  }
+
+  observe(ms: number): void {
+    const bounds = this.#bounds;
+    let bucket = 0;
+    while (bucket < bounds.length && ms > (bounds[bucket] as number)) bucket++;
+    (this.#counts[bucket] as number)++;
+    this.#sum += ms;
+  }
+
+  /** Adds what another one of the same bounds has observed. */
+  add(other: Histogram): void {
+    for (const [bucket, count] of other.#counts.entries()) (this.#counts[bucket] as number) += count;
+    this.#sum += other.#sum;
+  }
+
+  read(): HistogramStats {
+    return { bounds: this.#bounds, counts: this.#counts.slice(), sum: this.#sum };
+  }
+}

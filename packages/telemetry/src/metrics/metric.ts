@@ -1,0 +1,67 @@
+import type { BridgeStats, BridgeView, LegStats } from "@bridge/core";
+import type { Family, HistogramSample, NumberType, Sample } from "../family.ts";
+
+/** What metrics are read from: the engine's numbers and facts at one moment, and what is known around it. */
+export interface Reading extends Surroundings {
+  readonly stats: BridgeStats;
+  readonly view: BridgeView;
+}
+
+/** What is known around the engine, in the process that it runs in. */
+export interface Surroundings {
+  /** Audit events that did not reach a sink, by its name. */
+  readonly auditFailures?: ReadonlyMap<string, number>;
+  /** How often the keys of the servers could not be read again, where they are. */
+  readonly keyRefreshFailures?: number | undefined;
+  /** What the outbox holds, where that is known. */
+  readonly waiting?: readonly Waiting[] | undefined;
+}
+
+/** The records of one route and binding that wait in the outbox. */
+export interface Waiting {
+  readonly routeId: string;
+  readonly bindingId: string;
+  readonly oldestAgeMs: number;
+}
+
+/**
+ * A row of the table: what a metric is called and means, and how it is read. Labels are bounded by the configuration: ids
+ * of routes, bindings, sessions and parts, never of messages. A leg is one delivery to one binding; `binding` is empty
+ * for what ended before one was chosen.
+ */
+export type Metric = NumberMetric | HistogramMetric;
+
+interface Described {
+  readonly name: `bridge_${string}`;
+  readonly help: string;
+}
+
+interface NumberMetric extends Described {
+  readonly type: NumberType;
+  readonly read: (reading: Reading) => readonly Sample[];
+}
+
+interface HistogramMetric extends Described {
+  readonly type: "histogram";
+  readonly read: (reading: Reading) => readonly HistogramSample[];
+}
+
+export function familyOf(metric: Metric, reading: Reading): Family {
+  const { name, help } = metric;
+  return metric.type === "histogram"
+    ? { name, help, type: metric.type, samples: metric.read(reading) }
+    : { name, help, type: metric.type, samples: metric.read(reading) };
+}
+
+/** The one sample of a metric without labels. */
+export function single(value: number): readonly Sample[] {
+  return [{ labels: {}, value }];
+}
+
+export function flag(value: boolean): readonly Sample[] {
+  return single(Number(value));
+}
+
+export function legLabels({ routeId, bindingId }: Pick<LegStats, "routeId" | "bindingId">) {
+  return { route: routeId, binding: bindingId };
+}

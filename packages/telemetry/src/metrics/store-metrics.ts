@@ -1,0 +1,40 @@
+import type { StoreView } from "@bridge/core";
+import type { Sample } from "../family.ts";
+import { boxedRoutes } from "./duration-metrics.ts";
+import { legLabels, type Metric, type Reading, type Waiting } from "./metric.ts";
+
+/** Stores, and what waits in the outbox. */
+export const STORE_METRICS: readonly Metric[] = [
+  {
+    name: "bridge_outbox_oldest_age_seconds",
+    type: "gauge",
+    help: "How long the oldest leg in the outbox has been there; 0 when none is.",
+    read: (reading) => (reading.waiting === undefined ? [] : ages(reading, reading.waiting)),
+  },
+  {
+    name: "bridge_store_writable",
+    type: "gauge",
+    help: "1 while the store is open and takes what is written to it; 0 when its disk is full or read-only, say.",
+    read: perStore(({ open, fault }) => Number(open && fault === undefined)),
+  },
+  {
+    name: "bridge_store_set_aside_files",
+    type: "gauge",
+    help: "Damaged files that the store has set aside and that no operator has acknowledged.",
+    read: perStore(({ setAside }) => setAside.length),
+  },
+];
+
+function perStore(value: (store: StoreView) => number) {
+  return ({ view }: Reading) => view.stores.map((store) => ({ labels: { store: store.role }, value: value(store) }));
+}
+
+/** A sample for each binding that has, or may have, something in the outbox. */
+function ages(reading: Reading, waiting: readonly Waiting[]): readonly Sample[] {
+  const boxed = new Set(boxedRoutes(reading));
+  const none = reading.stats.legs
+    .filter(({ routeId, bindingId }) => boxed.has(routeId) && bindingId !== "")
+    .filter((leg) => !waiting.some((one) => one.routeId === leg.routeId && one.bindingId === leg.bindingId))
+    .map((leg) => ({ labels: legLabels(leg), value: 0 }));
+  return [...waiting.map((one) => ({ labels: legLabels(one), value: one.oldestAgeMs / 1_000 })), ...none];
+}
