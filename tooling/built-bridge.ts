@@ -9,7 +9,8 @@ const workspace = fileURLToPath(new URL("..", import.meta.url));
 
 /**
  * Before tests that run binaries: builds those that are not younger than everything they are made from. They are that of
- * the app that the tests are in, those that the examples run or the deployment ships, else the reference binary.
+ * the app that the tests are in, those that the examples and the long tests run or the deployment ships, else the reference
+ * binary.
  */
 export async function setup({ config }: TestProject): Promise<void> {
   for (const name of appsOf(config.root)) await build(name);
@@ -19,7 +20,8 @@ function appsOf(root: string): readonly string[] {
   const [, app] = /[\\/]apps[\\/]([\w-]+)$/.exec(root) ?? [];
   if (app !== undefined) return [app];
   if (/[\\/]deploy[\\/]aws$/.test(root)) return ["aws-profile"];
-  return /[\\/]examples$/.test(root) ? ["reference", "aws-profile"] : ["reference"];
+  const several = /[\\/]examples$/.test(root) || `${root}/` === workspace;
+  return several ? ["reference", "aws-profile"] : ["reference"];
 }
 
 async function build(name: string): Promise<void> {
