@@ -37,8 +37,14 @@ describe("metrics on standard output", () => {
       const { _aws: meta } = line;
       expect(meta.CloudWatchMetrics[0].Namespace).toBe("Plant");
       expect(line).toMatchObject({ BridgeId: "test", InstanceId: "test-a" });
-      for (const { Name } of meta.CloudWatchMetrics[0].Metrics) expect(line[Name]).toEqual(expect.any(Number));
+      for (const { Name } of meta.CloudWatchMetrics[0].Metrics) {
+        const observed = { Values: expect.any(Array) as unknown, Counts: expect.any(Array) as unknown };
+        expect([expect.any(Number), observed]).toContainEqual(line[Name]);
+      }
     }
+    const sends = { Route: "only", Binding: "to-out", Outcome: "accepted" };
+    const duration = { Values: [expect.any(Number) as unknown], Counts: [1] };
+    expect(lines).toContainEqual(expect.objectContaining({ ...sends, SendDuration: duration }));
     expect(lines).toContainEqual(expect.objectContaining({ Route: "only", Binding: "to-out", LegsInjected: 1 }));
     expect(lines).toContainEqual(expect.objectContaining({ DLQRedriveFailures: 0 }));
   });

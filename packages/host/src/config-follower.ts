@@ -24,6 +24,9 @@ export interface FollowerStages {
   readonly rollout: Promise<void>;
 }
 
+/** What became of a configuration that its source told of; `accepted` comes into force as soon as the bridge can. */
+export type ReloadOutcome = "applied" | "accepted" | "refused" | "failed";
+
 const NEVER = new AbortController().signal;
 /** Before the store is asked again for what it could not be asked for. */
 const ASK_AGAIN_MS = 1_000;
@@ -40,6 +43,7 @@ export class ConfigFollower {
   #watching: Promise<void> = Promise.resolve();
   #reloadWaits = false;
   #lastReloadAt: number | undefined;
+  readonly #reloads: Record<ReloadOutcome, number> = { applied: 0, accepted: 0, refused: 0, failed: 0 };
   /** And of which content: what has been written over by a commit is no error any more. */
   #lastError: { readonly text: string; readonly seen: string | undefined } | undefined;
 
@@ -59,6 +63,11 @@ export class ConfigFollower {
       restartRequired: restartRequired.length === 0 ? undefined : restartRequired.join(", "),
       staged: source.store.staging?.seen,
     };
+  }
+
+  /** How many configurations came to what, since the start. */
+  reloads(): Readonly<Record<ReloadOutcome, number>> {
+    return { ...this.#reloads };
   }
 
   /** Begins with what has changed since the source was read. */
@@ -108,6 +117,7 @@ export class ConfigFollower {
   async #apply(judged: Judged): Promise<void> {
     const { supervisor, source, keys, clock, logger } = this.#options;
     if (!judged.ok) {
+      this.#reloads.refused++;
       this.#fail(judged.error);
       logger.error(judged.missing ? SENTENCES.missing : SENTENCES.refused, { source: source.store.source });
       return;
@@ -119,6 +129,7 @@ export class ConfigFollower {
       keys(judged.config.http);
       // Not bounded here: the supervisor bounds what it stops and opens.
       const outcome = await orAborted(supervisor.apply(judged.config, NEVER), this.#over.signal);
+      this.#reloads[outcome]++;
       this.#lastReloadAt = clock.now();
       this.#lastError = undefined;
       this.#options.onApplied?.(judged.config.configVersion);
@@ -129,6 +140,7 @@ export class ConfigFollower {
       });
     } catch (error) {
       if (this.#over.signal.aborted) return;
+      this.#reloads.failed++;
       this.#fail(messageOf(error));
       logger.error("configuration not applied", { error: messageOf(error) });
     }

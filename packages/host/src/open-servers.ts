@@ -5,7 +5,7 @@ import { createAdminApp } from "@bridge/http-admin";
 import { type FetchApp, listen, type Listener } from "@bridge/http-kit";
 import { type ConfigWatch, createMonitorApp, type KeyRefresh } from "@bridge/http-monitor";
 import { deadline, type Seams } from "@bridge/ports";
-import type { ServerStats } from "@bridge/telemetry";
+import { exposition, type Family, type ServerStats } from "@bridge/telemetry";
 import { messageOf } from "./message-of.ts";
 import type { ServerKeys } from "./server-keys.ts";
 
@@ -27,6 +27,8 @@ export interface ServersOptions {
   readonly configWatch: () => ConfigWatch;
   readonly keyRefresh: (() => KeyRefresh | undefined) | undefined;
   readonly configTransactions: ConfigTransactions;
+  /** Everything that is counted in this process; never rejects. */
+  readonly readMetrics: () => Promise<readonly Family[]>;
   readonly seams: Seams;
 }
 
@@ -47,6 +49,7 @@ export async function openServers({
   configWatch,
   keyRefresh,
   configTransactions,
+  readMetrics,
   seams,
 }: ServersOptions): Promise<Servers> {
   const shared = { ...seams, supervisor: () => supervisor, auditor, corsOrigins: http?.corsOrigins };
@@ -66,7 +69,7 @@ export async function openServers({
   const stats = () => bound.map(({ server, listener }) => ({ server, stats: listener.stats() }));
   const monitorApp = createMonitorApp({
     ...shared,
-    servers: stats,
+    metrics: async () => exposition(await readMetrics()),
     configWatch,
     keyRefresh,
     keys: keys.monitor,

@@ -18,8 +18,9 @@ import {
   systemClock,
   systemRandom,
 } from "@bridge/ports";
-import { type Family, readMetrics } from "@bridge/telemetry";
+import { type Family, type Measured, ProcessFigures, readMetrics } from "@bridge/telemetry";
 import type { Companion } from "./companion.ts";
+import { configChanges } from "./config-changes.ts";
 import { ConfigFollower } from "./config-follower.ts";
 import type { ConfigOrigin } from "./config-origin.ts";
 import { ConfigSource } from "./config-source.ts";
@@ -137,11 +138,15 @@ async function serve(serving: Serving): Promise<Ending> {
   const follower = new ConfigFollower({ ...seams, source, supervisor, transactions, keys, onApplied: confirm });
   await tellUnconfirmed(store, config.configVersion, logger);
   let servers: Servers | undefined;
-  const measured = () => ({
+  const configWatch = () => withNotApplied(follower.facts(), transactions);
+  using figures = new ProcessFigures(seams.clock);
+  const measured = (): Measured => ({
     supervisor,
     servers: servers?.stats() ?? [],
+    process: figures,
     auditFailures: auditor.failures(),
     keyRefreshFailures: keyRefresh?.()?.failures,
+    config: configChanges(configWatch(), follower, transactions),
   });
   const readAll = () => readMetrics(measured(), seams.clock);
   const companions = serving.companions?.({ ...seams, instanceId, readMetrics: readAll }) ?? [];
@@ -153,8 +158,9 @@ async function serve(serving: Serving): Promise<Ending> {
       http: config.http,
       keys: keysInForce,
       seams,
-      configWatch: () => withNotApplied(follower.facts(), configTransactions),
+      configWatch,
       keyRefresh,
+      readMetrics: readAll,
       configTransactions,
     });
     for (const companion of companions) {
@@ -172,7 +178,7 @@ async function serve(serving: Serving): Promise<Ending> {
     await shutDown({ supervisor, auditor, servers, companions: started, budgets }, logger);
     return ending;
   }
-  return untilTheEnd({ supervisor, auditor, servers, follower, companions, budgets }, watch.asked, logger);
+  return await untilTheEnd({ supervisor, auditor, servers, follower, companions, budgets }, watch.asked, logger);
 }
 
 /** What a commit has left behind counts until the source is followed again. */

@@ -101,6 +101,9 @@ describe("a source that is followed", () => {
       "configuration not applied",
       "configuration accepted: it comes into force as soon as the bridge can",
     ]);
+    expect(follower.reloads()).toEqual({ applied: 0, accepted: 1, refused: 0, failed: 1 });
+    write(4);
+    await until(() => follower.reloads().applied === 1);
     await stopped(follower);
   });
 
@@ -108,6 +111,7 @@ describe("a source that is followed", () => {
     const { path, store, follower } = await follow(async () => "applied");
     writeFileSync(path, "bridge: {id: test, log_level: loud}\n");
     await until(() => follower.facts().lastError !== undefined);
+    expect(follower.reloads()).toEqual({ applied: 0, accepted: 0, refused: 1, failed: 0 });
     const refused = await store.load(NEVER);
     if (refused === undefined) throw new Error("the file is gone");
     const written = await store.write({ bridge: { id: "test" } }, refused, NEVER);

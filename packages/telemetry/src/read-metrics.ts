@@ -1,26 +1,26 @@
 import type { Supervisor } from "@bridge/core";
 import type { Clock } from "@bridge/ports";
 import type { Family } from "./family.ts";
+import type { Surroundings } from "./metrics/metric.ts";
+import type { ProcessFigures } from "./process/process-figures.ts";
 import { metricFamilies } from "./render-metrics.ts";
 import { serverFamilies, type ServerStats } from "./server-metrics.ts";
 import { waitingIn } from "./waiting-in.ts";
 
 /** What there is to measure in a process. */
-export interface Measured {
+export interface Measured extends Omit<Surroundings, "waiting"> {
   /** `undefined`: there is no bridge yet. */
   readonly supervisor: Pick<Supervisor, "stats" | "view" | "outbox"> | undefined;
-  /** Audit events that did not reach a sink, by its name. */
-  readonly auditFailures: ReadonlyMap<string, number>;
   readonly servers: readonly ServerStats[];
-  /** Absent: the keys of the servers do not change. */
-  readonly keyRefreshFailures?: number | undefined;
+  /** Absent: what the process takes of its machine is measured elsewhere, or not. */
+  readonly process?: ProcessFigures | undefined;
 }
 
 /** Everything that is counted in a process, now. Asks the outbox what waits in it, for 2 seconds at most; never rejects. */
 export async function readMetrics(measured: Measured, clock: Clock): Promise<readonly Family[]> {
-  const { supervisor, servers, auditFailures, keyRefreshFailures } = measured;
-  if (supervisor === undefined) return serverFamilies(servers);
+  const { supervisor, servers, process: figures, ...surroundings } = measured;
+  const around = [...serverFamilies(servers), ...((await figures?.read()) ?? [])];
+  if (supervisor === undefined) return around;
   const waiting = await waitingIn(supervisor.outbox(), clock);
-  const surroundings = { auditFailures, keyRefreshFailures, waiting };
-  return [...metricFamilies(supervisor.stats(), supervisor.view(), surroundings), ...serverFamilies(servers)];
+  return [...metricFamilies(supervisor.stats(), supervisor.view(), { ...surroundings, waiting }), ...around];
 }

@@ -11,9 +11,20 @@ const auditFailures = new Map([
   ["file", 23],
 ]);
 
+const config = {
+  reloads: { applied: 61, accepted: 0, refused: 62, failed: 63 },
+  lastReloadAt: 1_900_000_000_250,
+  failing: true,
+  transactions: { committed: 64, rolled_back: 65 },
+};
+
 const read = (some: Partial<BridgeStats> = {}, seen: Partial<BridgeView> = {}): ReadonlyMap<string, ParsedFamily> =>
   parseExposition(
-    renderMetrics({ ...stats, ...some }, { ...view, ...seen }, { auditFailures, keyRefreshFailures: 24, waiting }),
+    renderMetrics(
+      { ...stats, ...some },
+      { ...view, ...seen },
+      { auditFailures, keyRefreshFailures: 24, waiting, config },
+    ),
   );
 
 const values = (family: ParsedFamily | undefined, label: string): Record<string, number> =>
@@ -51,9 +62,14 @@ describe("the table of metrics", () => {
       "bridge_healthy gauge",
       "bridge_failed_components gauge",
       "bridge_ready gauge level",
-      "bridge_config_version gauge",
       "bridge_dlq_redrives_total counter",
       "bridge_dlq_redrive_failures_total counter",
+      "bridge_config_version gauge",
+      "bridge_config_restart_required gauge",
+      "bridge_config_failing gauge",
+      "bridge_config_reloads_total counter outcome",
+      "bridge_config_last_reload_timestamp_seconds gauge",
+      "bridge_config_transactions_total counter outcome",
       "bridge_legs_received_total counter route binding",
       "bridge_legs_injected_total counter route binding",
       "bridge_legs_recovered_total counter route binding",
@@ -80,6 +96,7 @@ describe("the table of metrics", () => {
       "bridge_session_subscriptions_wanted gauge session",
       "bridge_session_subscriptions_active gauge session",
       "bridge_session_has_lease gauge session",
+      "bridge_lease_state gauge session state",
       "bridge_lease_acquisitions_total counter session",
       "bridge_lease_losses_total counter session",
       "bridge_lease_renewal_failures_total counter session",
@@ -136,6 +153,30 @@ describe("the table of metrics", () => {
     expect(values(metrics.get("bridge_store_set_aside_files"), "store")).toEqual({ dlq: 1, outbox: 0 });
     const closed = read({}, { stores: view.stores.map((store) => ({ ...store, open: false })) });
     expect(values(closed.get("bridge_store_writable"), "store")).toEqual({ dlq: 0, outbox: 0 });
+  });
+
+  test("what became of changes of the configuration; nothing where nobody follows them", () => {
+    const metrics = read({}, { restartRequired: ["http"] });
+    expect(values(metrics.get("bridge_config_reloads_total"), "outcome")).toEqual(config.reloads);
+    expect(values(metrics.get("bridge_config_transactions_total"), "outcome")).toEqual(config.transactions);
+    expect(only(metrics.get("bridge_config_failing"))).toBe(1);
+    expect(only(metrics.get("bridge_config_restart_required"))).toBe(1);
+    expect(only(metrics.get("bridge_config_last_reload_timestamp_seconds"))).toBe(1_900_000_000.25);
+    const unfollowed = parseExposition(renderMetrics(stats, view));
+    expect(unfollowed.get("bridge_config_reloads_total")?.samples).toEqual([]);
+    expect(unfollowed.get("bridge_config_failing")?.samples).toEqual([]);
+    expect(only(unfollowed.get("bridge_config_restart_required"))).toBe(0);
+  });
+
+  test.each([
+    [{ hasLease: true, leasedElsewhere: false }, "held"],
+    [{ hasLease: false, leasedElsewhere: true }, "elsewhere"],
+    [{ hasLease: false, leasedElsewhere: false }, "wanted"],
+  ])("the lease of a session of which %o is %s", (facts, state) => {
+    const metrics = read({}, { sessions: [{ ...session("broker"), ...facts }, session("shared")] });
+    expect(metrics.get("bridge_lease_state")?.samples).toHaveLength(3);
+    const states = { held: 0, elsewhere: 0, wanted: 0, [state]: 1 };
+    expect(values(metrics.get("bridge_lease_state"), "state")).toEqual(states);
   });
 
   test("every disposition is told apart, those that never happened too", () => {

@@ -4,6 +4,7 @@
 import type { ConfigHistoryChange, ConfigHistoryEntry } from "@bridge/ports";
 import type { Path, Problem } from "../problem.ts";
 import type { ChangePlan } from "./applier.ts";
+import type { TransactionOutcome } from "./transaction-state.ts";
 
 /** A document without its plugin options, with its defaults, redacted. */
 export type ConfigView = Readonly<Record<string, unknown>>;
@@ -89,6 +90,8 @@ export interface ConfigTransactions {
   rollback(id: string): void;
   /** What was committed, the newest first; `undefined` when the store keeps no history. */
   history(signal: AbortSignal): Promise<readonly ConfigHistoryEntry[] | undefined>;
+  /** How many transactions came to what, since the start. A commit that was refused leaves its transaction open. */
+  outcomes(): Readonly<Record<TransactionOutcome, number>>;
   /** How what is stored differs from what runs, by the last commit's doing; `undefined` while it does not. */
   notApplied(): NotApplied | undefined;
   /** A commit that has not come to its end, to wait for; whoever else applies configurations must not do so meanwhile. */

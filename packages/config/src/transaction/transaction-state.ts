@@ -7,16 +7,22 @@ export type TransactionState =
   | { readonly kind: "committing" }
   | { readonly kind: "ended"; readonly as: TransactionEnd };
 
-type TransactionEnd =
-  | "committed"
-  | "committed_applying"
-  | "rolled_back"
-  | "committed_not_applied"
+const ENDS = [
+  "committed",
+  "committed_applying",
+  "rolled_back",
+  "committed_not_applied",
   /** What is stored moved since the transaction was opened, or cannot be written to; nothing was written. */
-  | "conflict"
+  "conflict",
   /** By whoever opened it. */
-  | "discarded"
-  | "expired";
+  "discarded",
+  "expired",
+] as const;
+type TransactionEnd = (typeof ENDS)[number];
+
+/** What can become of a transaction; after `refused` it is still open. */
+export const TRANSACTION_OUTCOMES = [...ENDS, "refused"] as const;
+export type TransactionOutcome = (typeof TRANSACTION_OUTCOMES)[number];
 
 export type TransactionEvent =
   | "patch"

@@ -32,7 +32,13 @@ import { OverlayError } from "./overlay-error.ts";
 import { readWithin } from "./read-within.ts";
 import { redactedView } from "./redacted-view.ts";
 import { TransactionError } from "./transaction-error.ts";
-import { nextState, type TransactionEvent, type TransactionState } from "./transaction-state.ts";
+import {
+  nextState,
+  TRANSACTION_OUTCOMES,
+  type TransactionEvent,
+  type TransactionOutcome,
+  type TransactionState,
+} from "./transaction-state.ts";
 import { whyNotNow } from "./why-not-now.ts";
 
 export interface ConfigTransactionsOptions {
@@ -77,6 +83,7 @@ class Transactions implements ConfigTransactions {
   #notApplied: NotApplied | undefined;
   readonly #instanceId: string;
   #underWay: Promise<unknown> | undefined;
+  readonly #outcomes = new Map<TransactionEvent, number>();
 
   constructor(options: ConfigTransactionsOptions) {
     this.#options = options;
@@ -188,6 +195,11 @@ class Transactions implements ConfigTransactions {
     return entries.flatMap((entry) => asKnown(entry, { version, staging: this.#options.store.staging, committing }));
   }
 
+  outcomes(): Readonly<Record<TransactionOutcome, number>> {
+    const counts = TRANSACTION_OUTCOMES.map((outcome) => [outcome, this.#outcomes.get(outcome) ?? 0]);
+    return Object.fromEntries(counts) as Record<TransactionOutcome, number>;
+  }
+
   notApplied(): NotApplied | undefined {
     return this.#notApplied;
   }
@@ -285,6 +297,7 @@ class Transactions implements ConfigTransactions {
     const next = nextState(transaction.state, event);
     if (next === undefined) throw beingCommitted();
     transaction.state = next;
+    this.#outcomes.set(event, (this.#outcomes.get(event) ?? 0) + 1);
     if (next.kind === "ended") this.#transaction = undefined;
   }
 }

@@ -173,6 +173,35 @@ describe("a commit (spec 4.9; contract §2)", () => {
     expect(store.stored?.version).toBe(4);
   });
 
+  it("is counted by what becomes of it, as is every other end of a transaction", async () => {
+    const { store, applier, clock, transactions, opened } = stage();
+    await transactions.commit(await opened(DEBUG), "admin");
+    applier.answer = () => Promise.reject(new Error("the port is taken"));
+    await transactions.commit(await opened({ bridge: { log_level: "warn" } }), "admin");
+    applier.answer = () => Promise.resolve("accepted");
+    await transactions.commit(await opened({ bridge: { log_level: "error" } }), "admin");
+    const id = await opened({ bridge: { log_level: "loud" } });
+    await transactions.commit(id, "admin");
+    await transactions.commit(id, "admin");
+    store.byHand(goodDocument());
+    await transactions.patch(id, DEBUG, NEVER);
+    await transactions.commit(id, "admin");
+    transactions.rollback(await opened());
+    await opened();
+    clock.advance(5 * MINUTES);
+    expect(transactions.has("any")).toBe(false);
+    expect(transactions.outcomes()).toEqual({
+      committed: 1,
+      committed_applying: 1,
+      rolled_back: 1,
+      committed_not_applied: 0,
+      conflict: 1,
+      discarded: 1,
+      expired: 1,
+      refused: 2,
+    });
+  });
+
   it("of nothing leaves the version alone: no patch at all, an echo, or a change that was taken back", async () => {
     const { store, applier, transactions, opened } = stage();
     const nothing = { status: "committed", version: 3 };

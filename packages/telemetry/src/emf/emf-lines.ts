@@ -15,8 +15,19 @@ export interface EmfFrame {
 const MAX_SETS = 500;
 /** What CloudWatch takes in one line. */
 const MAX_METRICS = 100;
-/** They name what changes with each start, and count nothing. */
-const NO_METRICS = new Set(["bridge_info"]);
+/** They name what changes with each start and count nothing, or say what another one says too: each is paid for. */
+const NO_METRICS = new Set([
+  "bridge_info",
+  "nodejs_eventloop_lag_mean_seconds",
+  "nodejs_eventloop_lag_p50_seconds",
+  "nodejs_eventloop_lag_p90_seconds",
+  "nodejs_heap_size_total_bytes",
+  "nodejs_version_info",
+  "process_cpu_system_seconds_total",
+  "process_cpu_user_seconds_total",
+  "process_max_fds",
+  "process_start_time_seconds",
+]);
 
 interface Metric {
   readonly name: string;

@@ -1,5 +1,6 @@
 import { AROUND_METRICS } from "./around-metrics.ts";
 import { BRIDGE_METRICS } from "./bridge-metrics.ts";
+import { CONFIG_METRICS } from "./config-metrics.ts";
 import { DURATION_METRICS } from "./duration-metrics.ts";
 import { LEG_METRICS } from "./leg-metrics.ts";
 import type { Metric } from "./metric.ts";
@@ -10,6 +11,7 @@ import { STORE_METRICS } from "./store-metrics.ts";
 /** Every metric of the bridge, in the order in which they are told. */
 export const METRICS: readonly Metric[] = [
   ...BRIDGE_METRICS,
+  ...CONFIG_METRICS,
   ...LEG_METRICS,
   ...DURATION_METRICS,
   ...ROUTE_METRICS,

@@ -37,12 +37,6 @@ export const BRIDGE_METRICS: readonly Metric[] = [
     },
   },
   {
-    name: "bridge_config_version",
-    type: "gauge",
-    help: "Version of the configuration in force.",
-    read: ({ view }) => single(view.configVersion),
-  },
-  {
     name: "bridge_dlq_redrives_total",
     type: "counter",
     help: "Dead letters delivered again and deleted.",

@@ -1,5 +1,6 @@
 import type { BridgeStats, BridgeView, LegStats } from "@bridge/core";
 import type { Family, HistogramSample, NumberType, Sample } from "../family.ts";
+import type { ConfigChanges } from "./config-metrics.ts";
 
 /** What metrics are read from: the engine's numbers and facts at one moment, and what is known around it. */
 export interface Reading extends Surroundings {
@@ -13,6 +14,8 @@ export interface Surroundings {
   readonly auditFailures?: ReadonlyMap<string, number>;
   /** How often the keys of the servers could not be read again, where they are. */
   readonly keyRefreshFailures?: number | undefined;
+  /** What became of changes of the configuration, where somebody follows them. */
+  readonly config?: ConfigChanges | undefined;
   /** What the outbox holds, where that is known. */
   readonly waiting?: readonly Waiting[] | undefined;
 }

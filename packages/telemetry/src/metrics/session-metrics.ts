@@ -1,6 +1,8 @@
 import type { LeaseStats, SessionStats, SessionView } from "@bridge/core";
 import type { Metric, Reading } from "./metric.ts";
 
+const LEASE_STATES = ["held", "elsewhere", "wanted"] as const;
+
 /** Sessions and their leases. */
 export const SESSION_METRICS: readonly Metric[] = [
   {
@@ -38,6 +40,17 @@ export const SESSION_METRICS: readonly Metric[] = [
     type: "gauge",
     help: "1 while this instance holds the lease of the session.",
     read: perSessionView((session) => Number(session.hasLease)),
+  },
+  {
+    name: "bridge_lease_state",
+    type: "gauge",
+    help: "1 for how the lease of an exclusive session stands: held here, held elsewhere by an instance that is alive, or wanted.",
+    read: ({ stats, view }) =>
+      stats.leases.flatMap(({ sessionId }) => {
+        const session = view.sessions.find((one) => one.sessionId === sessionId);
+        const now = session?.hasLease === true ? "held" : session?.leasedElsewhere === true ? "elsewhere" : "wanted";
+        return LEASE_STATES.map((state) => ({ labels: { session: sessionId, state }, value: Number(state === now) }));
+      }),
   },
   {
     name: "bridge_lease_acquisitions_total",
