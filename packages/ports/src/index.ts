@@ -53,6 +53,7 @@ export {
   type SessionRole,
 } from "./transport.ts";
 export { deadline, type Deadline, orAborted } from "./async.ts";
+export { SignalPool } from "./signal-pool.ts";
 export { systemClock, systemRandom } from "./system.ts";
 export {
   boundTracestate,

@@ -6,13 +6,18 @@ export interface BatchAnswer {
   readonly Failed?: readonly BatchResultErrorEntry[] | undefined;
 }
 
+/** Of a batch in which nothing failed. */
+const NONE: readonly undefined[] = [];
+
 /**
  * What an answer says of each of `count` entries, whose ids are their places: nothing when it was carried out. One that it
  * does not mention may not have been.
  */
 export function failuresIn(answer: BatchAnswer, count: number): readonly (BatchResultErrorEntry | undefined)[] {
+  const { Successful: successful = [] } = answer;
+  if (successful.length === count && successful.every(({ Id }, index) => Id === String(index))) return NONE;
   const failed = new Map((answer.Failed ?? []).map((failure) => [failure.Id, failure]));
-  const done = new Set((answer.Successful ?? []).map(({ Id }) => Id));
+  const done = new Set(successful.map(({ Id }) => Id));
   return Array.from({ length: count }, (_, index) => {
     const Id = String(index);
     if (done.has(Id)) return undefined;

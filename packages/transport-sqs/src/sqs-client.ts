@@ -1,4 +1,6 @@
-import { SQSClient, type SQSClientConfig } from "@aws-sdk/client-sqs";
+import { SQSClient, type SQSClientConfig, type SQSClientResolvedConfig } from "@aws-sdk/client-sqs";
+import { UndiciHttpHandler } from "@smithy/undici-http-handler";
+import { Agent } from "undici";
 
 export interface ClientLimits {
   /** Requests at a time. */
@@ -17,18 +19,54 @@ const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
  * the SDK's configuration; a queue's URL says where it is.
  */
 export function sqsClient(configured: SQSClientConfig, { connections, requestTimeoutMs }: ClientLimits): SQSClient {
-  const agent = { maxSockets: connections, keepAlive: true };
-  return new SQSClient({
-    requestHandler: {
-      connectionTimeout: CONNECT_TIMEOUT_MS,
-      requestTimeout: requestTimeoutMs,
-      throwOnRequestTimeout: true,
-      httpAgent: agent,
-      httpsAgent: agent,
-    },
+  const client = new SQSClient({
+    // A request costs half of what it does over the platform's own HTTP client.
+    requestHandler: new UndiciHttpHandler({
+      dispatcher: new Agent({
+        connections,
+        connect: { timeout: CONNECT_TIMEOUT_MS },
+        headersTimeout: requestTimeoutMs,
+        bodyTimeout: requestTimeoutMs,
+      }),
+    }),
     logger: SILENT,
+    // Each request is signed with a hash of its body, and TLS guards the answer.
+    md5: false,
     ...configured,
-    // Attempts are counted, and repeated with backoff, in one place: the engine.
     maxAttempts: 1,
   });
+  makeLighter(client);
+  return client;
+}
+
+/**
+ * Leaves out what the library does for each request and nobody needs here, at a tenth of what the request costs. Attempts
+ * are counted, and repeated with backoff, in one place: the engine.
+ */
+function makeLighter(client: SQSClient): void {
+  client.middlewareStack.add((next) => next, {
+    name: "retryMiddleware",
+    step: "finalizeRequest",
+    priority: "high",
+    override: true,
+  });
+  client.middlewareStack.remove("loggerMiddleware");
+  client.config.signer = madeOnce(client.config.signer);
+}
+
+type Signer = SQSClientResolvedConfig["signer"];
+
+/** The library makes a signer for each request; it asks for the credentials, which change, each time it signs. */
+function madeOnce(make: Signer): Signer {
+  const made = new Map<string, ReturnType<Signer>>();
+  return (scheme) => {
+    const key = `${scheme?.signingRegion} ${scheme?.signingName}`;
+    let signer = made.get(key);
+    if (signer === undefined) {
+      signer = make(scheme);
+      made.set(key, signer);
+      signer.catch(() => made.delete(key));
+    }
+    return signer;
+  };
 }

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { BridgeError, type Delivery, type Settlement, type SourceMessage } from "@bridge/ports";
+import { BridgeError, type Delivery, type Settlement, type SignalPool, type SourceMessage } from "@bridge/ports";
 import type { Reservation } from "./backlog.ts";
 import type { Place } from "./ordered-list.ts";
 import { type Reply, replyTo, sendReply } from "./reply.ts";
-import type { SignalPool } from "./signal-pool.ts";
 
 /** Why the work on a delivery ends: its caller has been told that nothing is confirmed. */
 const TAKEN_BACK = new BridgeError("CONNECTION_LOST", "the caller was answered 503 and is to repeat the request");

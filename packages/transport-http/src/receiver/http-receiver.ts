@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ListenerStats, TlsFiles } from "@bridge/net-kit";
-import type { Clock, Delivery, Logger, Receiver } from "@bridge/ports";
+import { type Clock, type Delivery, type Logger, type Receiver, SignalPool } from "@bridge/ports";
 import { apiKeyCheck } from "./api-key.ts";
 import { Backlog, type BacklogLimits, type Reservation } from "./backlog.ts";
 import { Exchange, HttpDelivery } from "./exchange.ts";
@@ -11,7 +11,6 @@ import { type MessageHead, readMessageHead } from "./message-head.ts";
 import { OrderedList } from "./ordered-list.ts";
 import { readBody } from "./read-body.ts";
 import { correlationIdOf, malformed, REFUSALS, refuse, type Reply } from "./reply.ts";
-import { SignalPool } from "./signal-pool.ts";
 
 /** The header fields of one request, their size aside. Above it: 431. */
 const MAX_HEADER_FIELDS = 256;

@@ -1,5 +1,8 @@
 import { BridgeError, type Clock, orAborted } from "@bridge/ports";
 
+/** Without a reason of one's own the platform makes one, with a stack, each time. */
+const ANSWERED = new Error("answered");
+
 /**
  * The answer to a request about what is held. The client's own bound is that of a long poll: by then a message whose
  * extension hangs would have been handed to somebody else.
@@ -21,6 +24,6 @@ export async function answerInTime<Answer>(
   try {
     return await orAborted(request(over.signal), over.signal);
   } finally {
-    answered.abort();
+    answered.abort(ANSWERED);
   }
 }

@@ -1,5 +1,5 @@
 import type { Message } from "@aws-sdk/client-sqs";
-import type { BridgeError, Delivery, Settlement, SourceMessage } from "@bridge/ports";
+import type { BridgeError, Delivery, Settlement, SignalPool, SourceMessage } from "@bridge/ports";
 import { inboundMessage } from "../message/inbound-message.ts";
 
 /** Who knows what settling comes to. */
@@ -30,9 +30,16 @@ export class Hold implements Delivery {
   /** It is not ours any more. */
   ended = false;
   readonly #keeper: Keeper;
-  readonly #controller = new AbortController();
+  readonly #signals: SignalPool;
+  readonly #controller: AbortController;
 
-  constructor(received: Message, fifo: boolean, keeper: Keeper, times: { receivedAt: number; until: number }) {
+  constructor(
+    received: Message,
+    fifo: boolean,
+    keeper: Keeper,
+    signals: SignalPool,
+    times: { readonly receivedAt: number; readonly until: number },
+  ) {
     const { message, undecodable } = inboundMessage(received, fifo);
     this.message = message;
     this.undecodable = undecodable;
@@ -43,6 +50,8 @@ export class Hold implements Delivery {
     this.receivedAt = times.receivedAt;
     this.until = times.until;
     this.#keeper = keeper;
+    this.#signals = signals;
+    this.#controller = signals.take();
   }
 
   get signal(): AbortSignal {
@@ -51,6 +60,11 @@ export class Hold implements Delivery {
 
   settle(settlement: Settlement): Promise<void> {
     return this.#keeper.settle(this, settlement);
+  }
+
+  /** SQS has forgotten it: nothing can happen to it any more. */
+  deleted(): void {
+    this.#signals.giveBack(this.#controller);
   }
 
   /** SQS has it back. */

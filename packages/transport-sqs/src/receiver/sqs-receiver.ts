@@ -1,5 +1,5 @@
 import type { Message, SQSClient, SQSClientConfig } from "@aws-sdk/client-sqs";
-import { BridgeError, type Delivery, type Receiver, type Seams, type Settlement } from "@bridge/ports";
+import { BridgeError, type Delivery, type Receiver, type Seams, type Settlement, SignalPool } from "@bridge/ports";
 import type { ReceiverOptions } from "../options.ts";
 import { isFifo } from "../queue-url.ts";
 import { sqsClient } from "../sqs-client.ts";
@@ -36,6 +36,7 @@ export class SqsReceiver implements Receiver, Keeper {
   readonly #visibility: Visibility;
   readonly #deletes: Deletes;
   readonly #holdings = new Holdings();
+  readonly #signals = new SignalPool();
   /** The most messages held: the route's window, and one request more. */
   readonly #capacity: number;
   #waiting: Hold[] = [];
@@ -169,7 +170,7 @@ export class SqsReceiver implements Receiver, Keeper {
   #take(messages: readonly Message[]): void {
     const receivedAt = this.#context.clock.monotonic();
     const until = receivedAt + this.#options.visibility_timeout;
-    const holds = messages.map((message) => new Hold(message, this.#fifo, this, { receivedAt, until }));
+    const holds = messages.map((message) => new Hold(message, this.#fifo, this, this.#signals, { receivedAt, until }));
     this.#counts.received += holds.length;
     if (this.#stopped) {
       for (const hold of holds) this.#giveBack(hold);
@@ -189,6 +190,7 @@ export class SqsReceiver implements Receiver, Keeper {
     try {
       await this.#deletes.delete(hold);
       this.#end(hold);
+      hold.deleted();
     } catch (error) {
       this.#counts.notSettled++;
       this.#giveBackBehind(hold);
@@ -251,6 +253,7 @@ export class SqsReceiver implements Receiver, Keeper {
   #stop(): void {
     this.#stopped = true;
     this.#waiting = [];
+    this.#signals.clear();
     for (const hold of this.#holdings) if (!hold.settling) this.#giveBack(hold);
     this.#wake.resolve();
   }

@@ -106,7 +106,9 @@ export class Visibility {
     for (const { hold } of entries) hold.extending = true;
     this.#extendRequests++;
     this.#extending += entries.length;
-    const failures = await this.#request(entries).catch(() => undefined);
+    // Of the half that is left for attempts that fail, one that is not answered takes a third.
+    const boundMs = Math.min(MAX_ANSWER_MS, visibilityMs / 6);
+    const failures = await this.#request(entries, boundMs).catch(() => undefined);
     this.#extending -= entries.length;
     for (const [index, { hold, seconds }] of entries.entries()) {
       hold.extending = false;
@@ -123,7 +125,7 @@ export class Visibility {
 
   async #run(changes: readonly Change[]): Promise<void> {
     try {
-      const failures = await this.#request(changes);
+      const failures = await this.#request(changes, MAX_ANSWER_MS);
       for (const [index, { done }] of changes.entries()) {
         const failure = failures[index];
         if (failure === undefined) done.resolve();
@@ -138,8 +140,9 @@ export class Visibility {
   /** What failed, in the order of the changes. */
   async #request(
     changes: readonly Pick<Change, "hold" | "seconds">[],
+    boundMs: number,
   ): Promise<readonly (BatchResultErrorEntry | undefined)[]> {
-    const { client, queueUrl, clock, visibilityMs } = this.#options;
+    const { client, queueUrl, clock } = this.#options;
     const command = new ChangeMessageVisibilityBatchCommand({
       QueueUrl: queueUrl,
       Entries: changes.map(({ hold, seconds }, index) => ({
@@ -148,8 +151,6 @@ export class Visibility {
         VisibilityTimeout: seconds,
       })),
     });
-    // Of the half that is left for attempts that fail, one that is not answered takes a third.
-    const boundMs = Math.min(MAX_ANSWER_MS, visibilityMs / 6);
     const answer = await answerInTime(WHAT, boundMs, clock, (abortSignal) => client.send(command, { abortSignal }));
     return failuresIn(answer, changes.length);
   }

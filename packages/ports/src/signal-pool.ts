@@ -2,8 +2,9 @@
 const MAX_IDLE = 1_000;
 
 /**
- * The signals of deliveries, used again: a controller, and the engine's listener on it, cost a tenth of what an HTTP
- * request costs altogether. Only one that never aborted comes back.
+ * Signals of deliveries that end one by one, used again: a controller, and the engine's listener on it, cost a tenth of
+ * what an HTTP request costs altogether. One that has aborted is not taken back. To be given back only once the delivery
+ * is settled.
  */
 export class SignalPool {
   #idle: AbortController[] = [];
