@@ -17,7 +17,7 @@ export async function sqsPlace(server: Queues, kind: "standard" | "fifo"): Promi
   return {
     source: {
       // A poll that is cut off may have been given a message, which then comes when its visibility timeout is over.
-      receiver: { options: { queue_url: url(source.port), wait_time: "1s", visibility_timeout: "5s" } },
+      receiver: { options: { queue_url: url(source.port), wait_time: "1s", visibility_timeout: "10s" } },
       publish: (message, signal) => witness.write(message, signal),
       link: source,
     },
