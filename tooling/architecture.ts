@@ -42,13 +42,13 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   "postgres-kit": ["ports", "store-kit", "broker-kit"],
   "dlq-postgres": ["ports", "postgres-kit"],
   "lease-postgres": ["ports", "postgres-kit"],
-  "outbox-postgres": ["ports", "postgres-kit"],
-  "dlq-file": ["ports", "file-kit"],
+  "outbox-postgres": ["ports", "postgres-kit", "store-kit"],
+  "dlq-file": ["ports", "file-kit", "store-kit"],
   "dlq-dynamodb": ["ports", "dynamodb-kit"],
   "lease-dynamodb": ["ports", "dynamodb-kit"],
   "outbox-dynamodb": ["ports", "dynamodb-kit"],
   "config-dynamodb": ["ports", "config", "dynamodb-kit"],
-  "outbox-file": ["ports", "file-kit"],
+  "outbox-file": ["ports", "file-kit", "store-kit"],
 };
 
 interface Manifest {

@@ -4,6 +4,7 @@ import { memoryDlqPlugin } from "@bridge/dlq-memory";
 import { memoryLeasePlugin } from "@bridge/lease-memory";
 import { fileOutboxPlugin } from "@bridge/outbox-file";
 import { memoryOutboxPlugin } from "@bridge/outbox-memory";
+import { postgresOutboxPlugin } from "@bridge/outbox-postgres";
 import { circuitBreakerPlugin, filterPlugin, schemaPlugin, transformPlugin } from "@bridge/processors";
 import { amqpTransport } from "@bridge/transport-amqp";
 import { httpTransport } from "@bridge/transport-http";
@@ -16,7 +17,7 @@ export function plugins(): Plugins {
   return {
     transports: [mqttTransport, amqpTransport, natsTransport, httpTransport(), memoryTransport()],
     dlqStores: [fileDlqPlugin, memoryDlqPlugin],
-    outboxStores: [fileOutboxPlugin, memoryOutboxPlugin],
+    outboxStores: [fileOutboxPlugin, memoryOutboxPlugin, postgresOutboxPlugin],
     leaseStores: [memoryLeasePlugin],
     processors: [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin],
   };

@@ -11,6 +11,7 @@ export { describeConfigStore } from "./config-store/describe-config-store.ts";
 export { describeDlqStore } from "./dlq/describe-dlq-store.ts";
 export { type DlqStoreCaseName, dlqStoreCases } from "./dlq/dlq-store-cases.ts";
 export { type DlqStoreSubject } from "./dlq/dlq-store-subject.ts";
+export { HandClock } from "./harness/hand-clock.ts";
 export { patientClock } from "./harness/patient-clock.ts";
 export { SuiteClock } from "./harness/suite-clock.ts";
 export { describeLeaseStore } from "./lease/describe-lease-store.ts";

@@ -1,5 +1,6 @@
-import { type FileDatabase, sweepEvery } from "@bridge/file-kit";
+import type { FileDatabase } from "@bridge/file-kit";
 import type { Clock, Logger } from "@bridge/ports";
+import { sweepEvery } from "@bridge/store-kit";
 import { deleteOldest } from "./deleting.ts";
 import type { DlqStatements } from "./dlq-statements.ts";
 

@@ -3,7 +3,7 @@ import { DynamoClient } from "@bridge/dynamodb-kit";
 import { type OutboxClaim, type OutboxStore, systemClock, systemRandom } from "@bridge/ports";
 import { type DynamoFault, testDynamo, type TestDynamo } from "@bridge/tooling/test-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { HandClock } from "./support/hand-clock.ts";
+import { HandClock } from "@bridge/conformance";
 import { makeTable, openOn } from "./support/outbox.ts";
 import { claimAll, done, idsOf, PLACE, recordOf } from "./support/records.ts";
 

@@ -1,6 +1,6 @@
 import { testDynamo, type TestDynamo } from "@bridge/tooling/test-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { HandClock } from "./support/hand-clock.ts";
+import { HandClock } from "@bridge/conformance";
 import { makeTable, openOn } from "./support/outbox.ts";
 import { claimAll, done, idsOf, recordOf } from "./support/records.ts";
 

@@ -1,5 +1,6 @@
-import { FileDatabase, type FileDatabaseOptions, sweepEvery } from "@bridge/file-kit";
+import { FileDatabase, type FileDatabaseOptions } from "@bridge/file-kit";
 import { type Clock, type Logger, orAborted, type OutboxStore, type Random } from "@bridge/ports";
+import { sweepEvery } from "@bridge/store-kit";
 import { claim, claimOne } from "./claim.ts";
 import { compact } from "./compact.ts";
 import { finish } from "./finish.ts";

@@ -1,0 +1,139 @@
+import type { ClaimRequest, OutboxClaim, OutboxPlace, OutboxRecord } from "@bridge/ports";
+import { int8s } from "./arrays.ts";
+import type { Lane } from "./lanes.ts";
+import { tokenOf } from "./names.ts";
+import type { OutboxParts } from "./outbox-parts.ts";
+import { CONTENT_COLUMNS, recordOf, type StoredRow } from "./record-rows.ts";
+
+/** A claim with more payload than this is cut short. */
+const CLAIM_BYTES = 8 * 1024 * 1024;
+/** How often the oldest number of a lane is looked for: it costs what has not been vacuumed yet. */
+const LOOK_MS = 2_000;
+/** And no more of the time than one part of so many. */
+const LOOK_SHARE = 20;
+/** The names of claims that may be named as lost; older ones lapse. */
+const MAX_LOST = 20;
+const LOWEST = -1;
+
+export interface Lent {
+  readonly number: number;
+  readonly attempts: number;
+}
+
+/** Lends what is due and may be sent, oldest first. */
+export async function claim(
+  parts: OutboxParts,
+  request: ClaimRequest,
+  signal: AbortSignal,
+): Promise<readonly OutboxClaim[]> {
+  const { limit, loanMs } = request;
+  const { lanes, instances, random } = parts;
+  if (limit <= 0) return [];
+  const [lane] = await Promise.all([lanes.of(request, signal), instances.enter(signal)]);
+  using _ = await lane.turns.take(signal);
+  const loan = random.id();
+  try {
+    const lent = await lend(parts, lane, limit, loanMs, loan, signal);
+    const records = await contentsOf(parts, request, lane.lane, lent, signal);
+    return lent
+      .toSorted((a, b) => a.number - b.number)
+      .flatMap(({ number, attempts }) => {
+        const record = records.get(number);
+        return record === undefined ? [] : { record, token: tokenOf({ lane: lane.lane, number, loan }), attempts };
+      });
+  } catch (error) {
+    lane.lost = [...lane.lost, loan].slice(-MAX_LOST);
+    throw error;
+  }
+}
+
+async function lend(
+  { client, claimer, instances, clock }: OutboxParts,
+  lane: Lane,
+  limit: number,
+  loanMs: number,
+  loan: string,
+  signal: AbortSignal,
+): Promise<readonly Lent[]> {
+  const begunAt = clock.monotonic();
+  const look = begunAt >= lane.lookAgainAt;
+  const { lost } = lane;
+  const { names, readings } = instances.readings();
+  const statement = {
+    what: "claiming from the outbox",
+    name: "outbox_claim",
+    text: `SELECT number, attempts FROM ${client.table("outbox_claim")}(
+      $1::text, $2::int8, $3::int4, $4::int8, $5::bool, $6::int4, $7::int8, $8::text, $9::float8, $10::text, $11::text[],
+      $12::text[], $13::float8[], $14::float8)`,
+    values: [
+      claimer,
+      ++lane.turn,
+      lane.lane,
+      look ? 0 : lane.floor,
+      look,
+      limit,
+      CLAIM_BYTES,
+      instances.name,
+      instances.now + loanMs,
+      loan,
+      lost,
+      names,
+      readings,
+      clock.now(),
+    ],
+  };
+  const { rows, unsure } = await client.query<Lent>(statement, signal);
+  lane.lost = lane.lost.filter((one) => !lost.includes(one));
+  if (look) {
+    const now = clock.monotonic();
+    lane.floor = rows.find(({ attempts }) => attempts === LOWEST)?.number ?? lane.highest;
+    lane.lookAgainAt = now + Math.max(LOOK_MS, (now - begunAt) * LOOK_SHARE);
+  }
+  const lent = unsure
+    ? await lentBefore({ client }, lane, loan, signal)
+    : rows.filter(({ attempts }) => attempts !== LOWEST);
+  for (const { number } of lent) lane.highest = Math.max(lane.highest, number);
+  return lent;
+}
+
+/** What the tries of one claim have lent, of which one alone did. */
+async function lentBefore(
+  { client }: Pick<OutboxParts, "client">,
+  { lane }: Lane,
+  loan: string,
+  signal: AbortSignal,
+): Promise<readonly Lent[]> {
+  const text = `SELECT number, attempts FROM ${client.table("outbox_queue")} WHERE lane = $1 AND token = $2`;
+  const { rows } = await client.query<Lent>({ what: "looking for what was lent", text, values: [lane, loan] }, signal);
+  return rows;
+}
+
+/** Of those that are still there: who has lent them for a moment only may come too late. */
+export async function contentsOf(
+  { client, contents }: OutboxParts,
+  { routeId, bindingId }: OutboxPlace,
+  lane: number,
+  lent: readonly Lent[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, OutboxRecord>> {
+  const records = new Map<number, OutboxRecord>();
+  const unknown: number[] = [];
+  for (const { number } of lent) {
+    const record = contents.take(number);
+    if (record === undefined) unknown.push(number);
+    else records.set(number, record);
+  }
+  if (unknown.length === 0) return records;
+  const statement = {
+    what: "reading records of the outbox",
+    name: "outbox_read",
+    text: `SELECT ${CONTENT_COLUMNS}
+             FROM unnest($2::int8[]) AS g (number)
+             JOIN ${client.table("outbox_queue")} AS q ON q.lane = $1 AND q.number = g.number
+             JOIN ${client.table("outbox_record")} AS r ON r.number = g.number`,
+    values: [lane, int8s(unknown)],
+  };
+  const { rows } = await client.query<StoredRow>(statement, signal);
+  for (const row of rows) records.set(row.number, recordOf(row, routeId, bindingId));
+  return records;
+}

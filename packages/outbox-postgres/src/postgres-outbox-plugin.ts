@@ -1,0 +1,22 @@
+import { defineFactory, type OutboxStorePlugin, type PluginContext } from "@bridge/ports";
+import { describe, duration } from "@bridge/ports/options";
+import { postgresOptions } from "@bridge/postgres-kit";
+import * as v from "valibot";
+import { openPostgresOutbox } from "./open-postgres-outbox.ts";
+
+const options = postgresOptions({
+  retention: describe(v.optional(duration(), "1h"), "How long finished records stay as evidence against duplicates."),
+});
+
+/** The outbox store `postgres`. */
+export const postgresOutboxPlugin: OutboxStorePlugin = {
+  type: "postgres",
+  reach: "cluster",
+  ...defineFactory({
+    options,
+    create:
+      ({ retention, ...connection }, { clock, random, logger }: PluginContext) =>
+      (signal) =>
+        openPostgresOutbox({ connection, retentionMs: retention, clock, random, logger }, signal),
+  }),
+};

@@ -1,0 +1,125 @@
+import { randomBytes } from "node:crypto";
+import type { OutboxStore } from "@bridge/ports";
+import { noPostgres } from "@bridge/tooling/test-postgres";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { makeTables, openOn, type TestTables } from "./support/outbox.ts";
+import { claimAll, done, idsOf, recordOf, recordsOf } from "./support/records.ts";
+
+const signal = AbortSignal.timeout(60_000);
+
+describe.skipIf(noPostgres)("persisting", () => {
+  let tables: TestTables;
+  let store: OutboxStore;
+  beforeAll(async () => void (tables = await makeTables()));
+  afterAll(() => tables[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    await tables.empty();
+    store = await openOn(tables.connection);
+  });
+  afterEach(() => store[Symbol.asyncDispose]());
+
+  /** How many transactions have made what is in a table. */
+  async function transactions(table: string): Promise<number> {
+    const { schema } = tables.connection;
+    const [row] = await tables.schema.rows<{ n: string }>(
+      `SELECT count(DISTINCT xmin::text) AS n FROM ${schema}.${table}`,
+    );
+    return Number(row?.n);
+  }
+
+  test("what comes in one turn is one transaction, and so are its ends", async () => {
+    await Promise.all(
+      recordsOf(200, (i) => (i % 2 === 0 ? "key" : undefined)).map((record) => store.persist([record], signal)),
+    );
+    expect(await transactions("outbox_record")).toBe(1);
+    expect(await transactions("outbox_queue")).toBe(1);
+    const claims = await claimAll(store, signal, 500);
+    const entered = await Promise.all(claims.map((claim) => store.finish([done(claim)], signal)));
+    expect(entered.flat()).toEqual(claims.map(() => true));
+    expect(await transactions("outbox_record")).toBe(1);
+  });
+
+  test("a delivered record leaves nothing but evidence", async () => {
+    await store.persist(recordsOf(3), signal);
+    await store.finish((await claimAll(store, signal)).map(done), signal);
+    const { schema } = tables.connection;
+    expect(await tables.schema.rows(`SELECT 1 FROM ${schema}.outbox_queue`)).toEqual([]);
+    expect(await tables.schema.rows(`SELECT 1 FROM ${schema}.outbox_record WHERE status = 1`)).toHaveLength(3);
+  });
+
+  test("loans and ends change rows in their place, and no index with them", async () => {
+    const { schema } = tables.connection;
+    const rows = recordsOf(100, (i) => (i % 2 === 0 ? `key-${i}` : undefined));
+    await store.persist(rows, signal);
+    const claims = await claimAll(store, signal);
+    const outcome = { kind: "retry", delayMs: 0, attempts: 1 } as const;
+    await store.finish(
+      claims.map(({ record: { id }, token }) => ({ id, token, outcome })),
+      signal,
+    );
+    await store.finish((await claimAll(store, signal)).map(done), signal);
+    const hot = () =>
+      tables.schema.rows<{ relname: string; all: string; hot: string }>(
+        `SELECT relname, n_tup_upd AS all, n_tup_hot_upd AS hot FROM pg_stat_user_tables
+          WHERE schemaname = $1 AND relname IN ('outbox_queue', 'outbox_record') AND n_tup_upd > 0`,
+        [schema],
+      );
+    // The server's processes tell of what they did when they have nothing else to do.
+    await expect.poll(async () => (await hot()).length, { timeout: 30_000 }).toBe(2);
+    for (const { all, hot: inPlace } of await hot()) expect(Number(inPlace) / Number(all)).toBeGreaterThan(0.8);
+  });
+
+  test("a message that is too large is refused, and what came with it is kept", async () => {
+    const calls = [[recordOf("a"), recordOf("large", {}, 33 * 1024 * 1024), recordOf("b")], [recordOf("c")]];
+    const results = await Promise.all(calls.map((records) => store.persist(records, signal)));
+    expect(results).toMatchObject([
+      [{ kind: "persisted" }, { kind: "refused", error: { code: "PAYLOAD_TOO_LARGE" } }, { kind: "persisted" }],
+      [{ kind: "persisted" }],
+    ]);
+    expect(idsOf(await claimAll(store, signal))).toEqual(["record-a", "record-b", "record-c"]);
+  });
+
+  test("what the server will not take is told apart from what came with it, and the rest of its call stays together", async () => {
+    // Longer than an entry of an index may be, and not to be compressed.
+    const odd = recordOf("odd", { id: randomBytes(6_000).toString("base64"), orderingKey: "key" });
+    const calls = [
+      [recordOf("a"), odd, recordOf("b", { orderingKey: "key" })],
+      [recordOf("c")],
+      [{ ...odd, bindingId: "other" }],
+      [recordOf("a", { id: "again" })],
+    ];
+    const results = await Promise.all(calls.map((records) => store.persist(records, signal)));
+    expect(results.flat().map(({ kind }) => kind)).toEqual([
+      "persisted",
+      "refused",
+      "persisted",
+      "persisted",
+      "refused",
+      "duplicate",
+    ]);
+    expect(results[0]?.[1]).toMatchObject({ error: { code: "PAYLOAD_TOO_LARGE", charged: false } });
+    expect(idsOf(await claimAll(store, signal))).toEqual(["record-a", "record-b", "record-c"]);
+    expect(store.health?.()).toEqual({ setAside: [] });
+  });
+
+  test("a claim of large messages is cut short, and the rest comes with the next", async () => {
+    await using other = await openOn(tables.connection);
+    await store.persist(
+      Array.from({ length: 12 }, (_, i) => recordOf(`${i}`, { orderingKey: "key" }, 1024 * 1024)),
+      signal,
+    );
+    const first = await claimAll(other, signal);
+    expect(first.length).toBeGreaterThan(0);
+    expect(first.length).toBeLessThan(12);
+    await other.finish(first.map(done), signal);
+    expect([...idsOf(first), ...idsOf(await claimAll(other, signal))]).toEqual(
+      Array.from({ length: 12 }, (_, i) => `record-${i}`),
+    );
+  });
+
+  test("a message larger than a claim may be is lent alone", async () => {
+    await store.persist([recordOf("large", {}, 9 * 1024 * 1024), recordOf("small")], signal);
+    expect(idsOf(await claimAll(store, signal))).toEqual(["record-large"]);
+    expect(idsOf(await claimAll(store, signal))).toEqual(["record-small"]);
+  });
+});
