@@ -23,14 +23,14 @@ export interface PollsOptions {
 const EARLY_MS = 500;
 const EARLY_IN_A_ROW = 3;
 const EARLY_PAUSE_MS = 250;
+const NEVER = new AbortController().signal;
 
 /**
- * Long polls of one queue. How many run at a time follows what they bring: one on an empty queue, twice as many after each
+ * Long polls of one queue. None is broken off: SQS might lend it a message all the same. How many run at a time follows what they bring: one on an empty queue, twice as many after each
  * that comes back full, one fewer after one that brings a fifth of that or less.
  */
 export class Polls {
   readonly #options: PollsOptions;
-  readonly #controller = new AbortController();
   #wanted = 1;
   #running = 0;
   #made = 0;
@@ -73,11 +73,6 @@ export class Polls {
     while (this.#running > 0) await this.#ended.promise;
   }
 
-  /** Breaks off what is under way. What SQS hands out nevertheless comes again when its visibility timeout is over. */
-  abort(): void {
-    this.#controller.abort();
-  }
-
   async #poll(): Promise<void> {
     this.#running++;
     const { clock, onFailure, onMessages } = this.#options;
@@ -89,7 +84,7 @@ export class Polls {
       this.#adapt(messages.length, early);
       await this.#hesitate(messages.length, early);
     } catch (thrown) {
-      if (!this.#controller.signal.aborted) onFailure(BridgeError.from(thrown));
+      onFailure(BridgeError.from(thrown));
     } finally {
       this.#running--;
       this.#ended.resolve();
@@ -112,7 +107,7 @@ export class Polls {
       ReceiveRequestAttemptId: attempt,
     });
     try {
-      const { Messages } = await client.send(command, { abortSignal: this.#controller.signal });
+      const { Messages } = await client.send(command);
       return Messages ?? [];
     } catch (thrown) {
       const error = sqsError("nothing received from SQS", thrown);
@@ -133,6 +128,6 @@ export class Polls {
   async #hesitate(count: number, early: boolean): Promise<void> {
     this.#early = count === 0 && early && this.#wanted === 1 ? this.#early + 1 : 0;
     if (this.#early < EARLY_IN_A_ROW) return;
-    await this.#options.clock.delay(EARLY_PAUSE_MS, this.#controller.signal).catch(() => {});
+    await this.#options.clock.delay(EARLY_PAUSE_MS, NEVER);
   }
 }

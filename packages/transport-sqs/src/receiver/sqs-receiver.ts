@@ -263,13 +263,24 @@ export class SqsReceiver implements Receiver, Keeper {
     const closed = new AbortController();
     await Promise.race([this.#finish(), this.#context.clock.delay(CLOSE_MS, closed.signal).catch(() => {})]);
     closed.abort();
-    this.#polls.abort();
     this.#deletes[Symbol.dispose]();
     this.#visibility[Symbol.dispose]();
+    if (this.#polls.running === 0) this.#client.destroy();
+    else void this.#outlive();
+  }
+
+  /**
+   * A poll that is broken off may still be given a message, hidden until its visibility timeout is over. So one that is
+   * out for longer than a dispose may wait is waited for all the same, as long as the process is there: what it brings goes
+   * back. It ends by itself, or by the client's own bound.
+   */
+  async #outlive(): Promise<void> {
+    await this.#polls.whenEnded();
+    await this.#visibility.whenIdle();
     this.#client.destroy();
   }
 
-  /** A poll that is broken off may still be given a message: so polls end by themselves, and what they bring goes back. */
+  /** Polls end by themselves, and what they bring goes back. */
   async #finish(): Promise<void> {
     await Promise.all([this.#polls.whenEnded(), this.#deletes.whenIdle()]);
     await this.#visibility.whenIdle();

@@ -65,7 +65,35 @@ describe("polls", () => {
     await place.pass(0.2);
     await disposing;
     expect((await blocked).done).toBe(true);
-    await until(() => place.count("polls") === 0);
+    expect(place.count("polls")).toBe(1);
+  });
+
+  test("that are out for longer than a dispose waits give back what they bring all the same", async () => {
+    await using place = await stage();
+    const blocked = place.receiving.next();
+    await until(() => place.count("polls") === 1);
+    const disposing = place.receiver[Symbol.asyncDispose]();
+    await place.pass(4.1);
+    await disposing;
+    expect((await blocked).done).toBe(true);
+    await place.publish("a");
+    await until(() => place.count("givenBack") === 1);
+    const other = place.another().receive(never())[Symbol.asyncIterator]();
+    const [delivery] = await take(other, 1);
+    expect(textOf(delivery!)).toBe("a");
+    await delivery!.settle(ACCEPT);
+    expect(place.count("polls")).toBe(0);
+    expect(place.queue.inFlight).toBe(0);
+  });
+
+  test("that are out after a dispose end when nothing comes", async () => {
+    await using place = await stage();
+    const blocked = place.receiving.next();
+    await until(() => place.count("polls") === 1);
+    const disposing = place.receiver[Symbol.asyncDispose]();
+    await place.passUntil(() => place.count("polls") === 0);
+    await Promise.all([disposing, blocked]);
+    expect(place.sqs.calls.filter(({ action }) => action === "ReceiveMessage")).toHaveLength(1);
   });
 
   test("that are refused make the source lost; what is held stays, and the next iteration goes on", async () => {
