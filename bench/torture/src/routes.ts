@@ -1,5 +1,5 @@
 /** What there is at an end of a route. The order matters to {@link modeOf} alone. */
-export const TRANSPORTS = ["mqtt", "http", "amqp"] as const;
+export const TRANSPORTS = ["mqtt", "http", "amqp", "nats"] as const;
 
 export type Transport = (typeof TRANSPORTS)[number];
 /** A route is named after what is at its two ends. */

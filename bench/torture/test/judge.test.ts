@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { judge, type RouteJudgement } from "../src/auditor/judge.ts";
 import { Ledger } from "../src/auditor/ledger.ts";
-import type { DeliveryMode } from "../src/routes.ts";
+import type { DeliveryMode, RouteName } from "../src/routes.ts";
 
 const ROUTE = "mqtt-mqtt";
 
@@ -96,10 +96,11 @@ describe("order", () => {
   function inTurn(
     between: (ledger: Ledger, older: string, younger: string) => void,
     dlq: readonly string[] = [],
+    route: RouteName = ROUTE,
   ): number {
     vi.useFakeTimers();
-    const ledger = new Ledger([ROUTE], Date.now());
-    const ids = Array.from({ length: 33 }, () => ledger.open(ROUTE).id);
+    const ledger = new Ledger([route], Date.now());
+    const ids = Array.from({ length: 33 }, () => ledger.open(route).id);
     const [older, younger] = [ids[0]!, ids[32]!];
     for (const id of [older, younger]) {
       vi.advanceTimersByTime(10);
@@ -109,7 +110,7 @@ describe("order", () => {
     }
     between(ledger, older, younger);
     vi.useRealTimers();
-    return judge(ledger, [ROUTE], "direct_hold", { deadLetters: dlq, outbox: [] }).routes[0]!.overtaken;
+    return judge(ledger, [route], "direct_hold", { deadLetters: dlq, outbox: [] }).routes[0]!.overtaken;
   }
 
   const overtaking = (ledger: Ledger, older: string, younger: string): void => {
@@ -136,6 +137,20 @@ describe("order", () => {
       overtaking(ledger, older, younger);
     });
     expect(overtaken).toBe(0);
+  });
+
+  it("is broken by a repeat that overtakes, but not from JetStream, which repeats when the time of a message is over", () => {
+    const late = (ledger: Ledger, older: string, younger: string): void => {
+      ledger.handed(older);
+      ledger.handed(younger);
+      ledger.arrived(younger, true);
+      vi.advanceTimersByTime(10);
+      ledger.handed(older);
+      ledger.arrived(older, true);
+    };
+    expect(inTurn(late)).toBe(1);
+    expect(inTurn(late, [], "nats-mqtt")).toBe(0);
+    expect(inTurn(overtaking, [], "nats-mqtt")).toBe(1);
   });
 
   it("is not broken by a message that was given up and comes all the same", () => {

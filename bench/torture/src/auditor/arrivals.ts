@@ -1,7 +1,8 @@
 import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { AckPolicy, type JetStreamClient } from "@nats-io/jetstream";
 import type { MqttClient } from "mqtt";
-import { TARGET_EXCHANGE, TARGET_QUEUE, TARGET_TOPICS } from "../bridge/document.ts";
+import { TARGET_EXCHANGE, TARGET_QUEUE, TARGET_STREAM, TARGET_TOPICS } from "../bridge/document.ts";
 import { readPayload } from "../message.ts";
 import { SPOILED } from "../target/job.ts";
 import { keepConnected } from "./amqp-client.ts";
@@ -10,6 +11,7 @@ import type { Ledger } from "./ledger.ts";
 const LOOK_EVERY_MS = 100;
 const CHUNK_BYTES = 1_048_576;
 const PREFETCH = 500;
+const AUDITOR = "auditor";
 
 /**
  * Enters what arrives at the target's broker. The broker repeats to the auditor what was in flight between the two when it
@@ -37,6 +39,29 @@ export function watchAmqp(port: number, ledger: Ledger): Promise<void> {
       channel.ack(message);
     });
   });
+}
+
+/** Enters what arrives in the stream at the target. A place in it is one message, however often it is handed out. */
+export async function watchNats(client: JetStreamClient, ledger: Ledger, signal: AbortSignal): Promise<void> {
+  const manager = await client.jetstreamManager();
+  await manager.consumers.add(TARGET_STREAM.name, { durable_name: AUDITOR, ack_policy: AckPolicy.Explicit });
+  const seen = new Set<number>();
+  const watch = async (): Promise<void> => {
+    const consumer = await client.consumers.get(TARGET_STREAM.name, AUDITOR);
+    for await (const message of await consumer.consume()) {
+      const { id, intact } = readPayload(message.data);
+      if (!seen.has(message.seq)) ledger.arrived(id, intact);
+      seen.add(message.seq);
+      message.ack();
+    }
+  };
+  void (async () => {
+    while (!signal.aborted) {
+      // Ends with the server at most.
+      await watch().catch(() => {});
+      await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+    }
+  })();
 }
 
 /** Enters what the HTTP target writes into its journal, until `signal` aborts. */

@@ -20,6 +20,8 @@ export class Entry {
   acceptedAt = -1;
   firstHandedAt = -1;
   handedAt = -1;
+  /** When it was handed over last before its first arrival. */
+  handedToArriveAt = -1;
   settledAt = -1;
   sentAt = -1;
   arrivedAt = -1;

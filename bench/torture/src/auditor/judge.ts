@@ -1,4 +1,4 @@
-import { type DeliveryMode, type Mode, modeOf, type RouteName } from "../routes.ts";
+import { type DeliveryMode, type Mode, modeOf, type RouteName, sourceOf } from "../routes.ts";
 import type { Entry } from "./entry.ts";
 import type { Ledger } from "./ledger.ts";
 import { overtakenIn } from "./overtaken.ts";
@@ -75,7 +75,7 @@ export function judge(ledger: Ledger, routes: readonly RouteName[], mode: Mode, 
     }
     // What was given up may still come in, from a link that held it back.
     const alive = ledger.entries(route).filter(([id]) => !dlq.has(id));
-    const overtaken = overtakenIn(alive);
+    const overtaken = overtakenIn(alive, sourceOf(route) === "nats");
     for (const [id, by] of overtaken)
       report(id, ledger.find(id), `came after ${by}, which is younger and has the same key`);
     const { target: atTarget, outbox: inOutbox, dlq: inDlq, lost, source: atSource, withheld } = places;

@@ -94,7 +94,10 @@ export class Ledger {
     if (!intact) this.spoiled.add(id);
     entry.arrivedAt = this.#now();
     if (entry.arrived++ > 0) this.#totals.repeats++;
-    else entry.firstArrival = ++this.#totals.arrived;
+    else {
+      entry.firstArrival = ++this.#totals.arrived;
+      entry.handedToArriveAt = entry.handedAt;
+    }
   }
 
   hasArrived(id: string): boolean {

@@ -2,16 +2,20 @@
  * The auditor: offers messages, watches the wires and the targets, and keeps its own book of all of it. It shares nothing
  * with the bridge but the network, and believes nothing that the bridge says. @module
  */
+import type { JetStreamClient } from "@nats-io/jetstream";
 import { answer, ready } from "../../../src/harness/answer.ts";
+import { SOURCE_STREAM, TARGET_STREAM } from "../bridge/document.ts";
 import { type EndName, type Role, type RouteName, sourceOf, type Transport } from "../routes.ts";
 import { AmqpSource } from "./amqp-source.ts";
-import { watchAmqp, watchJournal, watchMqtt } from "./arrivals.ts";
+import { watchAmqp, watchJournal, watchMqtt, watchNats } from "./arrivals.ts";
 import type { Hindrance } from "./doubt.ts";
 import { type Answers, HttpSource } from "./http-source.ts";
 import type { AuditorJob, EndPorts, Standing } from "./job.ts";
 import { judge, type Judgement, type Whereabouts } from "./judge.ts";
 import { Ledger } from "./ledger.ts";
 import { connectTo, MqttSource } from "./mqtt-source.ts";
+import { openStream } from "./nats-client.ts";
+import { NatsSource } from "./nats-source.ts";
 import { pace } from "./pace.ts";
 import type { Source } from "./source.ts";
 import { Wires } from "./wires.ts";
@@ -20,7 +24,10 @@ const job = JSON.parse(process.argv[2] ?? "") as AuditorJob;
 const ledger = new Ledger(job.routes, job.began);
 const wires = new Wires(ledger, job.mode);
 const sources = new Map<RouteName, Source>();
+let natsSource: JetStreamClient | undefined;
 let stopPace: () => void = () => {};
+/** This process ends when it is not needed any more. */
+const forever = new AbortController().signal;
 
 answer("tap", async (leadTo: EndPorts): Promise<EndPorts> => {
   const ends = Object.entries(leadTo) as [EndName, number][];
@@ -32,14 +39,17 @@ answer("tap", async (leadTo: EndPorts): Promise<EndPorts> => {
   return Object.fromEntries(await Promise.all(taps));
 });
 
-/** Watches the targets; from then on everything that arrives is known. */
+/** Makes the streams and watches the targets; from then on everything that arrives is known. */
 answer("watch", async (): Promise<void> => {
   const { brokers, journal } = job;
   if (brokers.target_mqtt !== undefined)
     await watchMqtt(await connectTo(brokers.target_mqtt, "auditor-arrivals"), ledger);
   if (brokers.target_amqp !== undefined) await watchAmqp(brokers.target_amqp, ledger);
+  if (brokers.target_nats !== undefined)
+    await watchNats(await openStream(brokers.target_nats, TARGET_STREAM), ledger, forever);
+  if (brokers.source_nats !== undefined) natsSource = await openStream(brokers.source_nats, SOURCE_STREAM);
   // A journal that cannot be read any more makes the audit void: this process then ends.
-  if (journal !== undefined) void watchJournal(journal, ledger, new AbortController().signal);
+  if (journal !== undefined) void watchJournal(journal, ledger, forever);
 });
 
 /** Begins to offer messages; HTTP goes to the port that is given. */
@@ -50,6 +60,7 @@ answer("offer", async (ingest: number | undefined): Promise<void> => {
     const source = sourceOf(route);
     if (source === "mqtt" && client !== undefined) sources.set(route, new MqttSource(client, route, ledger));
     if (source === "http" && ingest !== undefined) sources.set(route, new HttpSource(ingest, route, ledger));
+    if (source === "nats" && natsSource !== undefined) sources.set(route, new NatsSource(natsSource, route, ledger));
     if (source === "amqp" && amqp !== undefined) sources.set(route, await AmqpSource.connect(amqp, route, ledger));
   }
   stopPace = pace({ sources, rate: job.rate, mayFail: job.mayFail, ledger });

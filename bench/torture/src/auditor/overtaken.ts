@@ -6,9 +6,16 @@ type Numbered = readonly [id: string, entry: Entry];
 /**
  * Messages that came to the target after a younger one of their ordering key. Which is the older is only certain when its
  * source had accepted it before the younger one was offered, and when it was not handed over later than that one.
+ *
+ * `repeatsLate`: the source hands out again what was lost only when its time is over, and younger ones meanwhile; so it
+ * counts when a message was handed over last.
  */
-export function overtakenIn(entries: Iterable<Numbered>): readonly (readonly [id: string, by: string])[] {
-  return [...byKey(entries).values()].flatMap(overtakenOf);
+export function overtakenIn(
+  entries: Iterable<Numbered>,
+  repeatsLate = false,
+): readonly (readonly [id: string, by: string])[] {
+  const handedAt = (entry: Entry): number => (repeatsLate ? entry.handedToArriveAt : entry.firstHandedAt);
+  return [...byKey(entries).values()].flatMap((alike) => overtakenOf(alike, handedAt));
 }
 
 function byKey(entries: Iterable<Numbered>): ReadonlyMap<string, Numbered[]> {
@@ -24,7 +31,10 @@ function byKey(entries: Iterable<Numbered>): ReadonlyMap<string, Numbered[]> {
   return keys;
 }
 
-function overtakenOf(alike: readonly Numbered[]): readonly (readonly [id: string, by: string])[] {
+function overtakenOf(
+  alike: readonly Numbered[],
+  handedAt: (entry: Entry) => number,
+): readonly (readonly [id: string, by: string])[] {
   const overtaken: (readonly [string, string])[] = [];
   /** Of those that have arrived so far, the one that was offered last. */
   let youngest: Numbered | undefined;
@@ -32,7 +42,7 @@ function overtakenOf(alike: readonly Numbered[]): readonly (readonly [id: string
     if (youngest !== undefined) {
       const [by, younger] = youngest;
       const older = entry.accepted && entry.acceptedAt < younger.offeredAt;
-      if (older && entry.firstHandedAt <= younger.firstHandedAt) overtaken.push([id, by]);
+      if (older && handedAt(entry) <= younger.firstHandedAt) overtaken.push([id, by]);
     }
     if (youngest === undefined || entry.offeredAt > youngest[1].offeredAt) youngest = [id, entry];
   }

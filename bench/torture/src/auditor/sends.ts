@@ -9,6 +9,9 @@ export interface Memory {
   readonly doubt: Doubt;
 }
 
+/** What a send and its confirmation have in common on one connection. */
+type Packet = number | string;
+
 interface Confirmation {
   readonly id: string;
   readonly at: number;
@@ -30,7 +33,7 @@ export interface Interruption {
 export class Sends {
   readonly #ledger: Ledger;
   readonly #memoryOf: (id: string) => Memory;
-  readonly #open = new Map<number, string>();
+  readonly #open = new Map<Packet, string>();
   #recent: Confirmation[] = [];
   #doomed = false;
 
@@ -39,7 +42,7 @@ export class Sends {
     this.#memoryOf = memoryOf;
   }
 
-  begin(packet: number, id: string): void {
+  begin(packet: Packet, id: string): void {
     this.#ledger.sent(id);
     // A packet identifier that is used again: its former message was given up.
     const former = this.#open.get(packet);
@@ -48,7 +51,7 @@ export class Sends {
   }
 
   /** The target has answered; that it did not take the message proves nothing: it may have kept it. */
-  end(packet: number, taken: boolean): void {
+  end(packet: Packet, taken: boolean): void {
     const id = this.#open.get(packet);
     if (id === undefined) return;
     this.#open.delete(packet);

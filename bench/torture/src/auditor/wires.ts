@@ -3,6 +3,7 @@ import { Doubt, type Hindrance } from "./doubt.ts";
 import { httpSourceListener, httpTargetListener } from "./http-listeners.ts";
 import type { Ledger } from "./ledger.ts";
 import { mqttSourceListener, mqttTargetListener } from "./mqtt-listeners.ts";
+import { natsSourceListener, natsTargetListener } from "./nats-listeners.ts";
 import { type Memory, Sends } from "./sends.ts";
 import { type Listener, Tap } from "./tap.ts";
 import { nameOf } from "../message.ts";
@@ -21,12 +22,14 @@ const SOURCE_LISTENERS: Readonly<Record<Transport, (ledger: Ledger) => Listener>
   mqtt: mqttSourceListener,
   http: httpSourceListener,
   amqp: amqpSourceListener,
+  nats: natsSourceListener,
 };
 
 const TARGET_LISTENERS: Readonly<Record<Transport, (sends: Sends, onEnd: () => void) => Listener>> = {
   mqtt: mqttTargetListener,
   http: httpTargetListener,
   amqp: amqpTargetListener,
+  nats: natsTargetListener,
 };
 
 /** All taps of the torture. They do not depend on what the bridge says of itself. */

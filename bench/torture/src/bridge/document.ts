@@ -34,10 +34,16 @@ export const TARGET_TOPICS = "out/#";
 export const sourceQueue = (route: RouteName): string => `in.${route}`;
 export const TARGET_EXCHANGE = "torture";
 export const TARGET_QUEUE = "out";
+export const sourceSubject = (route: RouteName): string => `in.${route}`;
+export const SOURCE_STREAM = { name: "IN", subjects: "in.>" } as const;
+export const TARGET_STREAM = { name: "OUT", subjects: "out.>" } as const;
 
 /** A broker that is silent for three seconds is taken for lost; a send has failed after five. */
 const MQTT = { keep_alive: "2s", connect_timeout: "3s" } as const;
 const AMQP = { heartbeat: "1s", connect_timeout: "3s" } as const;
+const NATS = { ping_interval: "1s", connect_timeout: "3s" } as const;
+/** What a killed bridge held comes again after this, and nothing else meanwhile when that was all of the window. */
+const ACK_WAIT = "2s";
 /** Messages are given up after three seconds of an outage, so that it makes dead letters. */
 const ATTEMPTS = 6;
 /** Where dead letters die with the process, nothing may be given up. */
@@ -88,7 +94,7 @@ export function documentOf(options: DocumentOptions): object {
   };
 }
 
-/** Each route from MQTT has a session of its own, those from AMQP share one. */
+/** Each route from MQTT has a session of its own, those from AMQP share one, and so do those from NATS. */
 function sessionsOf({ routes, reached }: DocumentOptions): readonly object[] {
   const ends = endsOf(routes);
   const fromMqtt = routes.filter((route) => sourceOf(route) === "mqtt");
@@ -98,6 +104,13 @@ function sessionsOf({ routes, reached }: DocumentOptions): readonly object[] {
     ...(["source_amqp", "target_amqp"] as const)
       .filter((end) => ends.has(end))
       .map((end) => ({ id: end, transport: "amqp", options: { url: `amqp://127.0.0.1:${reached[end]}`, ...AMQP } })),
+    ...(["source_nats", "target_nats"] as const)
+      .filter((end) => ends.has(end))
+      .map((end) => ({
+        id: end,
+        transport: "nats",
+        options: { servers: [`nats://127.0.0.1:${reached[end]}`], ...NATS },
+      })),
   ];
 }
 
@@ -118,6 +131,18 @@ function receiverOf(route: RouteName, ingest: number): object {
         session_id: "source_amqp",
         options: { queue: sourceQueue(route), declare: true, retry: "requeue" },
       };
+    case "nats":
+      return {
+        id: route,
+        session_id: "source_nats",
+        options: {
+          stream: SOURCE_STREAM.name,
+          consumer: route,
+          create: true,
+          filter_subject: sourceSubject(route),
+          ack_wait: ACK_WAIT,
+        },
+      };
   }
 }
 
@@ -129,12 +154,14 @@ const SENDERS: Readonly<Record<Transport, (options: DocumentOptions) => object>>
     options: { url: `http://127.0.0.1:${reached.target_http}`, connect_timeout: "3s" },
   }),
   amqp: () => ({ id: "to-amqp", session_id: "target_amqp", options: { exchange: TARGET_EXCHANGE } }),
+  nats: () => ({ id: "to-nats", session_id: "target_nats", options: { stream: TARGET_STREAM.name } }),
 };
 
 const ADDRESSES: Readonly<Record<Transport, string>> = {
   mqtt: `out/{${LANE_HEADER}}`,
   http: `/keep/{${LANE_HEADER}}`,
   amqp: `out.{${LANE_HEADER}}`,
+  nats: `out.{${LANE_HEADER}}`,
 };
 
 function storeOf(type: StoreType, path: string, retention?: string): object {

@@ -1,33 +1,13 @@
-import { spawn } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Broker } from "./broker.ts";
-import type { Guard } from "./guard.ts";
-
-const PROGRAM = "mosquitto";
-const TIMEOUT_MS = 20_000;
-
-export interface BrokerOptions {
-  readonly name: string;
-  readonly port: number;
-  readonly folder: string;
-  readonly guard: Guard;
-}
+import type { Broker } from "./broker.ts";
+import { type BrokerOptions, startConfigured } from "./configured-broker.ts";
 
 /**
  * A Mosquitto that loses nothing: as it comes it drops beyond 1,000 waiting messages, and killed with SIGKILL it forgets
  * what it has acknowledged. So its queues have no limit, and it is only ever ended by SIGTERM.
  */
-export async function startMosquitto(options: BrokerOptions): Promise<Broker> {
-  const { folder, ...rest } = options;
-  const file = join(folder, "mosquitto.conf");
-  await mkdir(folder, { recursive: true });
-  await writeFile(file, configuration(options));
-  const launch = () => spawn(PROGRAM, ["-c", file], { stdio: "ignore" });
-  return Broker.start({ ...rest, launch, startTimeoutMs: TIMEOUT_MS, stopTimeoutMs: TIMEOUT_MS });
-}
-
-function configuration({ port, folder }: BrokerOptions): string {
+export function startMosquitto(options: BrokerOptions): Promise<Broker> {
+  const { port, folder } = options;
   const lines = [
     // Started by root it would become another user, who cannot write here; otherwise this has no effect.
     "user root",
@@ -43,5 +23,5 @@ function configuration({ port, folder }: BrokerOptions): string {
     "log_type error",
     "log_type warning",
   ];
-  return `${lines.join("\n")}\n`;
+  return startConfigured("mosquitto", lines, options);
 }

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { type Launch, rabbitmqNode } from "@bridge/tooling/rabbitmq-node";
 import { Broker } from "./broker.ts";
 import { freePorts, listening } from "@bridge/tooling/listening";
-import type { BrokerOptions } from "./mosquitto.ts";
+import type { BrokerOptions } from "./configured-broker.ts";
 import { PartProcess } from "./part-process.ts";
 
 const MAPPER_TIMEOUT_MS = 10_000;

@@ -31,6 +31,8 @@ export const LANES = {
   target_broker: { ...BROKER, ends: ["target_mqtt"] },
   /** One RabbitMQ is at both ends. */
   amqp_broker: { ...SLOW_BROKER, ends: ["source_amqp", "target_amqp"] },
+  nats_source_broker: { ...BROKER, ends: ["source_nats"] },
+  nats_target_broker: { ...BROKER, ends: ["target_nats"] },
   http_target: { ...BROKER, ends: ["target_http"] },
   /** What the HTTP target does with requests: see the target. */
   http_answers: {
@@ -51,6 +53,8 @@ export const LANES = {
   http_target_link: { ...LINK, ends: ["target_http"] },
   amqp_source_link: { ...LINK, ends: ["source_amqp"] },
   amqp_target_link: { ...LINK, ends: ["target_amqp"] },
+  nats_source_link: { ...LINK, ends: ["source_nats"] },
+  nats_target_link: { ...LINK, ends: ["target_nats"] },
   clock: { everyMs: 6_000, kinds: { jump: [0, 0] } },
   dlq_disk: DISK,
   outbox_disk: DISK,

@@ -6,6 +6,7 @@ import type { Broker } from "../parts/broker.ts";
 import type { Guard } from "../parts/guard.ts";
 import { freePorts } from "@bridge/tooling/listening";
 import { startMosquitto } from "../parts/mosquitto.ts";
+import { startNats } from "../parts/nats.ts";
 import { startRabbitmq } from "../parts/rabbitmq.ts";
 import type { LaneName } from "../plan/troubles.ts";
 import type { EndName } from "../routes.ts";
@@ -19,6 +20,8 @@ const LANES_OF: Readonly<Record<EndName, { readonly broker?: BrokerLane; readonl
   target_mqtt: { broker: "target_broker", link: "target_link" },
   source_amqp: { broker: "amqp_broker", link: "amqp_source_link" },
   target_amqp: { broker: "amqp_broker", link: "amqp_target_link" },
+  source_nats: { broker: "nats_source_broker", link: "nats_source_link" },
+  target_nats: { broker: "nats_target_broker", link: "nats_target_link" },
   source_http: { link: "http_source_link" },
   target_http: { link: "http_target_link" },
 };
@@ -38,10 +41,11 @@ export async function openBrokers(
   const ports = await freePorts(lanes.length);
   const brokers = await Promise.all(
     lanes.map(async (lane, index): Promise<readonly [BrokerLane, Broker]> => {
-      const name = lane.replace("_", " ");
+      const name = lane.replaceAll("_", " ");
       const options = { name: `the ${name}`, port: ports[index] ?? 0, folder: join(folder, lane), guard };
       if (lane === "amqp_broker") return [lane, await startRabbitmq(options, stack)];
-      return [lane, stack.use(await startMosquitto(options))];
+      const start = lane.startsWith("nats_") ? startNats : startMosquitto;
+      return [lane, stack.use(await start(options))];
     }),
   );
   return new Map(brokers);

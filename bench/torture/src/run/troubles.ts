@@ -62,6 +62,8 @@ function actsOn(stage: Stage, dice: Dice): { readonly [Name in LaneName]: Acts<N
     source_broker: broker("source_broker"),
     target_broker: broker("target_broker"),
     amqp_broker: broker("amqp_broker"),
+    nats_source_broker: broker("nats_source_broker"),
+    nats_target_broker: broker("nats_target_broker"),
     http_target: ifThere(web, webActs),
     http_answers: ifThere(web, answerActs),
     source_link: link("source_link"),
@@ -70,6 +72,8 @@ function actsOn(stage: Stage, dice: Dice): { readonly [Name in LaneName]: Acts<N
     http_target_link: link("http_target_link"),
     amqp_source_link: link("amqp_source_link"),
     amqp_target_link: link("amqp_target_link"),
+    nats_source_link: link("nats_source_link"),
+    nats_target_link: link("nats_target_link"),
     clock: {
       jump: () => {
         bridge.setClock(Math.round(dice.between(CLOCK_RANGE_MS)));
