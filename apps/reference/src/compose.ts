@@ -1,7 +1,9 @@
 import type { Plugins } from "@bridge/config";
 import { fileDlqPlugin } from "@bridge/dlq-file";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { postgresDlqPlugin } from "@bridge/dlq-postgres";
 import { memoryLeasePlugin } from "@bridge/lease-memory";
+import { postgresLeasePlugin } from "@bridge/lease-postgres";
 import { fileOutboxPlugin } from "@bridge/outbox-file";
 import { memoryOutboxPlugin } from "@bridge/outbox-memory";
 import { postgresOutboxPlugin } from "@bridge/outbox-postgres";
@@ -16,9 +18,9 @@ import { natsTransport } from "@bridge/transport-nats";
 export function plugins(): Plugins {
   return {
     transports: [mqttTransport, amqpTransport, natsTransport, httpTransport(), memoryTransport()],
-    dlqStores: [fileDlqPlugin, memoryDlqPlugin],
+    dlqStores: [fileDlqPlugin, memoryDlqPlugin, postgresDlqPlugin],
     outboxStores: [fileOutboxPlugin, memoryOutboxPlugin, postgresOutboxPlugin],
-    leaseStores: [memoryLeasePlugin],
+    leaseStores: [memoryLeasePlugin, postgresLeasePlugin],
     processors: [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin],
   };
 }

@@ -3,7 +3,7 @@ import { BridgeError } from "@bridge/ports";
 import { describe, text } from "@bridge/ports/options";
 import * as v from "valibot";
 
-/** The option `tls` of a session: what a client of a broker needs to know about certificates. */
+/** The option `tls` of a session: what a client needs to know about certificates. */
 export const clientTlsSchema = v.pipe(
   v.strictObject({
     ca_file: describe(v.optional(text()), "PEM file of the authorities to trust instead of the system's."),
@@ -11,7 +11,7 @@ export const clientTlsSchema = v.pipe(
     key_file: describe(v.optional(text()), "PEM file of the key to `cert_file`."),
     reject_unauthorized: describe(
       v.optional(v.boolean("expected true or false"), true),
-      "Whether a broker must prove who it is. `false` is for tests only.",
+      "Whether the server must prove who it is. `false` is for tests only.",
     ),
   }),
   v.forward(

@@ -13,6 +13,11 @@ export const FLAGS = {
     help: "start without routes when the file is missing (default true)",
   },
   validate: { name: "validate", initial: false as boolean, help: "check the configuration, open nothing" },
+  createTables: {
+    name: "create-tables",
+    initial: false as boolean,
+    help: "make the tables of the stores that the configuration names, where they are not there yet",
+  },
   /** The configuration file to try a message from standard input with; empty: none is tried. */
   try: {
     name: "try",
@@ -35,6 +40,14 @@ export type Flags = FlagsOf<typeof FLAGS>;
 
 /** @throws UsageError when flags do not go together, or a header is none */
 export function checkFlags(flags: Flags): void {
+  const once = [
+    flags.validate && FLAGS.validate,
+    flags.createTables && FLAGS.createTables,
+    flags.try !== "" && FLAGS.try,
+  ];
+  const [first, second] = once.filter((flag) => flag !== false);
+  if (first !== undefined && second !== undefined)
+    throw new UsageError(`-${first.name} and -${second.name} do not go together`);
   if (flags.try !== "" && flags.route === "") throw new UsageError("-try needs the -route to try");
   const header = flags.header.find((each) => !/^[^=]+=/.test(each));
   if (header !== undefined) throw new UsageError(`-header is NAME=VALUE, not ${JSON.stringify(header)}`);

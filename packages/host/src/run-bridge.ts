@@ -1,7 +1,8 @@
 import { createRegistry, type Plugins } from "@bridge/config";
 import { apiKeys } from "./api-keys.ts";
 import { fileOrigin } from "./config-origin.ts";
-import { validateConfiguration } from "./configuration.ts";
+import { checkedFile, validateConfiguration } from "./configuration.ts";
+import { createTables } from "./create-tables.ts";
 import type { Ending } from "./exit-codes.ts";
 import { checkFlags, type Flags, FLAGS } from "./flags.ts";
 import type { HostProcess } from "./host-process.ts";
@@ -41,6 +42,12 @@ async function run(flags: Flags, { plugins, shutdownBudgets }: BridgeApp, host: 
   if (flags.validate) {
     const origin = fileOrigin(flags.config, { env });
     return (await validateConfiguration(origin, registry, host)) ? "answered" : "not_valid";
+  }
+  if (flags.createTables) {
+    const config = await checkedFile(flags.config, registry, host);
+    if (config === undefined) return "not_valid";
+    await createTables(config, registry, host);
+    return "answered";
   }
   if (flags.try !== "") return (await tryMessage(flags, registry, host)) ? "answered" : "not_valid";
   return serveBridge({

@@ -39,6 +39,7 @@ export {
   type SessionContext,
   type SessionMode,
   type StorePlugin,
+  type TableMaker,
   type Topic,
   type TransportPlugin,
 } from "./plugin.ts";

@@ -46,7 +46,19 @@ export interface PluginContext extends Seams {
 export interface StorePlugin<Store> extends Factory<PluginContext, (signal: AbortSignal) => Promise<Store>> {
   readonly type: string;
   readonly reach: Reach;
+  /** Absent: opening a store makes what it needs. */
+  readonly createTables?: TableMaker;
 }
+
+/**
+ * Makes what has to be there before a store can be opened, or brings it up to date; idempotent, also when several do it at
+ * once. Opening does not make it: whoever runs a bridge seldom may, and says when. `options` is the output of the schema.
+ * Resolves to what was done, in lines for operators.
+ */
+export type TableMaker = (
+  options: unknown,
+  context: PluginContext,
+) => (signal: AbortSignal) => Promise<readonly string[]>;
 
 export type DlqStorePlugin = StorePlugin<DlqStore>;
 export type OutboxStorePlugin = StorePlugin<OutboxStore>;

@@ -4,3 +4,4 @@ export { migrate, type Migrated, type Migrations, openPostgres } from "./migrati
 export { PostgresClient, type PostgresOptions } from "./postgres-client.ts";
 export { type Answer, type Statement, type Transaction } from "./statement.ts";
 export { type TransactionOptions } from "./transaction.ts";
+export { tableMaker } from "./table-maker.ts";

@@ -77,7 +77,7 @@ export async function migrate(migrations: Migrations, client: PostgresClient, si
  * not let us, the client is given all the same: calls fail until it can, and {@link PostgresClient.health} tells of it.
  *
  * @throws BridgeError `DESTINATION_NOT_FOUND` when there are no such tables, `SCHEMA_VIOLATION` when they are of another
- * version; both name the remedy
+ * version, or when the server does not wait for its disk; each names the remedy
  */
 export async function openPostgres(
   connection: ConnectionOptions,
@@ -111,8 +111,12 @@ async function check(
       text: versionOf(client),
       values: [store],
     };
-    const { rows } = await client.query<{ found: number }>(statement, AbortSignal.any([signal, limit.signal]));
-    const version = rows[0]?.found ?? 0;
+    const { rows } = await client.query<{ found: number; synced: string }>(
+      statement,
+      AbortSignal.any([signal, limit.signal]),
+    );
+    const { found: version = 0, synced } = rows[0] ?? {};
+    if (synced === "off") throw unsynced(client);
     refuseNewer(migrations, version, client);
     if (version < steps.length) throw missing(migrations, version, client);
   } catch (thrown) {
@@ -128,7 +132,12 @@ async function check(
 }
 
 function versionOf(client: PostgresClient): string {
-  return `SELECT coalesce(max(version), 0)::int AS found FROM ${client.table(TABLE)} WHERE store = $1`;
+  return `SELECT coalesce(max(version), 0)::int AS found, current_setting('synchronous_commit') AS synced FROM ${client.table(TABLE)} WHERE store = $1`;
+}
+
+function unsynced({ label }: PostgresClient): BridgeError {
+  const text = `${label}: synchronous_commit is off for the bridge's user, so that a crash of the server would lose what it has said is written: ALTER ROLE … SET synchronous_commit = on`;
+  return new BridgeError("SCHEMA_VIOLATION", text);
 }
 
 function missing({ store, steps }: Migrations, version: number, { schema, label }: PostgresClient): BridgeError {

@@ -90,6 +90,29 @@ describe.skipIf(noPostgres)("migrations", () => {
     }
   });
 
+  test("are not enough for a server that does not wait for its disk", async () => {
+    await using schema = await testSchema();
+    const { schema: name, url } = schema.connection;
+    await using client = openClient(schema.connection);
+    await migrate(FIRST, client, signal);
+    await schema.rows(`CREATE ROLE ${name} LOGIN`);
+    try {
+      await schema.rows(
+        `GRANT USAGE ON SCHEMA ${name} TO ${name}; GRANT SELECT ON ALL TABLES IN SCHEMA ${name} TO ${name}`,
+      );
+      await schema.rows(`ALTER ROLE ${name} SET synchronous_commit = off`);
+      const careless = new URL(url);
+      careless.username = name;
+      await assert.rejects(open({ ...schema.connection, url: careless.href }, FIRST), {
+        code: "SCHEMA_VIOLATION",
+        message: /synchronous_commit is off .+ ALTER ROLE … SET synchronous_commit = on$/,
+      });
+    } finally {
+      await schema.rows(`DROP SCHEMA ${name} CASCADE`);
+      await schema.rows(`DROP ROLE ${name}`);
+    }
+  });
+
   test("cannot be looked at while the server is away: the store is opened all the same, and says so", async () => {
     const warned: string[] = [];
     const logger = { ...silentLogger, warn: (message: string) => warned.push(message) };

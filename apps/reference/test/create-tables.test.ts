@@ -1,0 +1,91 @@
+import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Folder } from "./support/folder.ts";
+
+const folder = new Folder();
+afterAll(() => folder[Symbol.dispose]());
+
+async function ran(args: readonly string[]) {
+  await using bridge = folder.run(args);
+  return { code: await bridge.ended, lines: bridge.stdout.split("\n").slice(0, -1), stderr: bridge.stderr };
+}
+
+describe("contract 7: -create-tables", () => {
+  test("goes with no other flag that is done with once", async () => {
+    for (const other of [["-validate"], ["-try", "bridge.yaml", "-route", "r"]]) {
+      const { code, stderr } = await ran(["-create-tables", ...other]);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^bridge: -.+ and -.+ do not go together\n\nusage: bridge/);
+    }
+  });
+
+  test("0: a configuration that names no stores with tables", async () => {
+    folder.write("files.yaml", "bridge: {id: test}\nstores: {dlq: {type: file, options: {path: dlq.db}}}\n");
+    expect(await ran(["-create-tables", "-config", "files.yaml"])).toEqual({
+      code: 0,
+      lines: ["the configuration names no stores with tables"],
+      stderr: "",
+    });
+  });
+
+  test("1: no file, or one that is not valid", async () => {
+    expect(await ran(["-create-tables", "-config", "none.yaml"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("there is no such file") as string,
+    });
+    const options = '{url: "postgresql://me:canary@host/db", user: me}';
+    folder.write("wrong.yaml", `bridge: {id: test}\nstores: {lease: {type: postgres, options: ${options}}}\n`);
+    const wrong = await ran(["-create-tables", "-config", "wrong.yaml"]);
+    expect(wrong).toMatchObject({ code: 1 });
+    expect(wrong.stderr).toMatch(/wrong\.yaml:2:\d+ .*user: the url says that already/);
+    expect(wrong.stderr).not.toContain("canary");
+  });
+
+  test("1: a server that cannot be reached, and its password is not told", async () => {
+    const options = '{url: "postgresql://me:canary@127.0.0.1:5432/test?sslmode=require"}';
+    folder.write("away.yaml", `bridge: {id: test}\nstores: {lease: {type: postgres, options: ${options}}}\n`);
+    const away = await ran(["-create-tables", "-config", "away.yaml"]);
+    expect(away.code).toBe(1);
+    expect(away.stderr).toMatch(/^bridge: making the tables of the store lease at 127\.0\.0\.1:5432\/test: /);
+    expect(away.stderr).not.toContain("canary");
+  });
+});
+
+describe.skipIf(noPostgres)("contract 7: -create-tables on PostgreSQL", () => {
+  let schema: TestSchema;
+  beforeAll(async () => {
+    schema = await testSchema();
+    const options = JSON.stringify({ ...schema.connection, pool_size: 2 });
+    folder.write(
+      "postgres.yaml",
+      `bridge: {id: plant-7, deployment_mode: clustered, instance_id: a}
+stores:
+  dlq: {type: postgres, options: ${options}}
+  lease: {type: postgres, options: ${options}}
+http: {admin_addr: "127.0.0.1:0", monitor_addr: "127.0.0.1:0", admin_api_key: 0123456789abcdef}
+`,
+    );
+  });
+  afterAll(() => schema[Symbol.asyncDispose]());
+
+  test("a start without tables fails and names the remedy; nothing is made by it", async () => {
+    const { code, stderr } = await ran(["-config", "postgres.yaml"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("make the tables with `bridge -create-tables`");
+    expect(await schema.rows("SELECT 1 FROM pg_namespace WHERE nspname = $1", [schema.connection.schema])).toEqual([]);
+  });
+
+  test("makes the tables of each store, then finds them there, and the bridge starts", async () => {
+    const where = `127.0.0.1:5432/test, schema ${schema.connection.schema}: tables of the store`;
+    const lines = (did: string) => [`${where} dlq ${did}`, `${where} lease ${did}`];
+    const args = ["-create-tables", "-config", "postgres.yaml"];
+    expect(await ran(args)).toEqual({ code: 0, lines: lines("made"), stderr: "" });
+    expect(await ran(args)).toEqual({ code: 0, lines: lines("were there"), stderr: "" });
+    await using bridge = folder.run(["-config", "postgres.yaml"]);
+    const admin = await bridge.url("admin");
+    const summary = await fetch(`${admin}/api/v1/admin/dlq`, { headers: { "X-API-Key": "0123456789abcdef" } });
+    expect(await summary.json()).toEqual({ configured: true, count: 0, count_capped: false });
+    bridge.kill("SIGTERM");
+    expect(await bridge.ended).toBe(0);
+  });
+});

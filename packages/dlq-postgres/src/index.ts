@@ -1,0 +1,3 @@
+export { DLQ_TABLES } from "./dlq-tables.ts";
+export { openPostgresDlq, type PostgresDlqOptions } from "./open-postgres-dlq.ts";
+export { postgresDlqPlugin } from "./postgres-dlq-plugin.ts";

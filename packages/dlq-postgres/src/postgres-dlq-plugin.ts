@@ -1,0 +1,27 @@
+import { defineFactory, type DlqStore, type DlqStorePlugin, type PluginContext } from "@bridge/ports";
+import { describe, duration } from "@bridge/ports/options";
+import { postgresOptions, tableMaker } from "@bridge/postgres-kit";
+import * as v from "valibot";
+import { DLQ_TABLES } from "./dlq-tables.ts";
+import { openPostgresDlq } from "./open-postgres-dlq.ts";
+
+const options = postgresOptions({
+  retention: describe(
+    v.optional(v.pipe(duration(), v.minValue(1, "must be longer than 0s"))),
+    "Entries that failed longer ago than this are not there any more, and deleted within a minute. Default: they are kept.",
+  ),
+});
+
+/** The DLQ store `postgres` (spec 1.6). */
+export const postgresDlqPlugin: DlqStorePlugin = {
+  type: "postgres",
+  reach: "cluster",
+  createTables: tableMaker(DLQ_TABLES),
+  ...defineFactory({
+    options,
+    create:
+      ({ retention, ...connection }, { clock, random, logger }: PluginContext) =>
+      (signal): Promise<DlqStore> =>
+        openPostgresDlq({ connection, retentionMs: retention, clock, random, logger }, signal),
+  }),
+};

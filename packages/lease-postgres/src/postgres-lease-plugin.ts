@@ -1,0 +1,18 @@
+import { defineFactory, type LeaseStore, type LeaseStorePlugin, type PluginContext } from "@bridge/ports";
+import { postgresOptions, tableMaker } from "@bridge/postgres-kit";
+import { LEASE_TABLES } from "./lease-tables.ts";
+import { openPostgresLeases } from "./open-postgres-leases.ts";
+
+/** The lease store `postgres`. */
+export const postgresLeasePlugin: LeaseStorePlugin = {
+  type: "postgres",
+  reach: "cluster",
+  createTables: tableMaker(LEASE_TABLES),
+  ...defineFactory({
+    options: postgresOptions({}),
+    create:
+      (connection, { clock, random, logger }: PluginContext) =>
+      (signal): Promise<LeaseStore> =>
+        openPostgresLeases({ connection, clock, random, logger }, signal),
+  }),
+};

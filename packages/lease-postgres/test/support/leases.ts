@@ -1,0 +1,22 @@
+import { patientClock } from "@bridge/conformance";
+import { type LeaseStore, type Random, silentLogger, systemRandom } from "@bridge/ports";
+import { type ConnectionOptions, tableMaker } from "@bridge/postgres-kit";
+import { LEASE_TABLES, openPostgresLeases, type PostgresLeasesOptions } from "../../src/index.ts";
+
+/** Waits between tries are 0. */
+export const SEAMS = {
+  clock: patientClock,
+  random: { ...systemRandom(), next: () => 0 } satisfies Random,
+  logger: silentLogger,
+};
+
+export async function makeTables(connection: ConnectionOptions): Promise<void> {
+  await tableMaker(LEASE_TABLES)(connection, { ...SEAMS, id: "lease" })(AbortSignal.timeout(20_000));
+}
+
+export function openLeases(
+  connection: ConnectionOptions,
+  more: Partial<PostgresLeasesOptions> = {},
+): Promise<LeaseStore> {
+  return openPostgresLeases({ ...SEAMS, connection, ...more }, AbortSignal.timeout(20_000));
+}
