@@ -61,6 +61,7 @@ describe.skipIf(noPostgres)("contract 7: -create-tables on PostgreSQL", () => {
       `bridge: {id: plant-7, deployment_mode: clustered, instance_id: a}
 stores:
   dlq: {type: postgres, options: ${options}}
+  outbox: {type: postgres, options: ${options}}
   lease: {type: postgres, options: ${options}}
 http: {admin_addr: "127.0.0.1:0", monitor_addr: "127.0.0.1:0", admin_api_key: 0123456789abcdef}
 `,
@@ -77,7 +78,7 @@ http: {admin_addr: "127.0.0.1:0", monitor_addr: "127.0.0.1:0", admin_api_key: 01
 
   test("makes the tables of each store, then finds them there, and the bridge starts", async () => {
     const where = `127.0.0.1:5432/test, schema ${schema.connection.schema}: tables of the store`;
-    const lines = (did: string) => [`${where} dlq ${did}`, `${where} lease ${did}`];
+    const lines = (did: string) => [`${where} dlq ${did}`, `${where} outbox ${did}`, `${where} lease ${did}`];
     const args = ["-create-tables", "-config", "postgres.yaml"];
     expect(await ran(args)).toEqual({ code: 0, lines: lines("made"), stderr: "" });
     expect(await ran(args)).toEqual({ code: 0, lines: lines("were there"), stderr: "" });

@@ -1,7 +1,8 @@
 import { defineFactory, type OutboxStorePlugin, type PluginContext } from "@bridge/ports";
 import { describe, duration } from "@bridge/ports/options";
-import { postgresOptions } from "@bridge/postgres-kit";
+import { postgresOptions, tableMaker } from "@bridge/postgres-kit";
 import * as v from "valibot";
+import { OUTBOX_MIGRATIONS } from "./outbox-tables.ts";
 import { openPostgresOutbox } from "./open-postgres-outbox.ts";
 
 const options = postgresOptions({
@@ -12,6 +13,7 @@ const options = postgresOptions({
 export const postgresOutboxPlugin: OutboxStorePlugin = {
   type: "postgres",
   reach: "cluster",
+  createTables: tableMaker(OUTBOX_MIGRATIONS),
   ...defineFactory({
     options,
     create:
