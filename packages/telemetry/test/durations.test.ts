@@ -1,7 +1,7 @@
 import type { BridgeStats, BridgeView } from "@bridge/core";
 import { describe, expect, test } from "vitest";
 import { renderMetrics } from "../src/index.ts";
-import { parseExposition } from "./parse-exposition.ts";
+import { parseExposition } from "@bridge/tooling/parse-exposition";
 import { leg, stats, view } from "./samples.ts";
 
 /** The samples of one histogram without its name, each as text. */

@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { systemClock } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { exposition, ProcessFigures } from "../src/index.ts";
-import { parseExposition } from "./parse-exposition.ts";
+import { parseExposition } from "@bridge/tooling/parse-exposition";
 
 async function read(figures: ProcessFigures): Promise<Readonly<Record<string, number>>> {
   const families = parseExposition(exposition(await figures.read()));

@@ -3,7 +3,7 @@ import { DISPOSITIONS, READINESS_LEVELS } from "@bridge/core";
 import { describe, expect, test } from "vitest";
 import { renderMetrics } from "../src/index.ts";
 import { exposition } from "../src/exposition.ts";
-import { type ParsedFamily, parseExposition } from "./parse-exposition.ts";
+import { type ParsedFamily, parseExposition } from "@bridge/tooling/parse-exposition";
 import { leg, session, stats, view, waiting } from "./samples.ts";
 
 const auditFailures = new Map([
@@ -45,7 +45,8 @@ describe("the table of metrics", () => {
   });
 
   test("each metric has the type and the labels that dashboards rely on", () => {
-    const shape = [...read()].map(([name, { type, samples }]) => {
+    const boxed = view.routes.map((route) => ({ ...route, deliveryMode: "shared_outbox" as const }));
+    const shape = [...read({}, { routes: boxed })].map(([name, { type, samples }]) => {
       const labels = new Set(
         samples.map((sample) =>
           Object.keys(sample.labels)
@@ -84,6 +85,8 @@ describe("the table of metrics", () => {
       "bridge_outbox_delivery_age_seconds histogram route binding",
       "bridge_route_paused gauge route",
       "bridge_deliveries_in_flight gauge route",
+      "bridge_route_max_in_flight gauge route",
+      "bridge_route_max_outbox_depth gauge route",
       "bridge_dlq_write_failures_total counter route",
       "bridge_outbox_write_failures_total counter route",
       "bridge_settle_failures_total counter route",
@@ -145,6 +148,16 @@ describe("the table of metrics", () => {
     expect(ages).toEqual({ gone: 24.5, r: 0 });
     const unknown = parseExposition(renderMetrics({ ...stats, ...some }, { ...view, ...seen }));
     expect(unknown.get("bridge_outbox_oldest_age_seconds")?.samples).toEqual([]);
+  });
+
+  test("a route tells what it may have in flight, and in the outbox where it has one", () => {
+    const [route] = view.routes;
+    const { policy } = route ?? {};
+    const direct = read();
+    expect(values(direct.get("bridge_route_max_in_flight"), "route")).toEqual({ alarms: policy?.maxInFlight });
+    expect(direct.get("bridge_route_max_outbox_depth")?.samples).toEqual([]);
+    const boxed = read({}, { routes: view.routes.map((one) => ({ ...one, deliveryMode: "shared_outbox" as const })) });
+    expect(values(boxed.get("bridge_route_max_outbox_depth"), "route")).toEqual({ alarms: policy?.maxOutboxDepth });
   });
 
   test("a store that refuses writes, is not open, or has set a damaged file aside", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { renderServerMetrics } from "../src/index.ts";
-import { parseExposition } from "./parse-exposition.ts";
+import { parseExposition } from "@bridge/tooling/parse-exposition";
 
 const stats = { connections: 3, connectionsEnded: 4, connectionsRefused: 5 };
 

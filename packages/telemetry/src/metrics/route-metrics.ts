@@ -16,6 +16,21 @@ export const ROUTE_METRICS: readonly Metric[] = [
     read: perRoute((route) => route.inFlight),
   },
   {
+    name: "bridge_route_max_in_flight",
+    type: "gauge",
+    help: "Slots that the route has.",
+    read: ({ view }) => view.routes.map(({ id, policy }) => ({ labels: { route: id }, value: policy.maxInFlight })),
+  },
+  {
+    name: "bridge_route_max_outbox_depth",
+    type: "gauge",
+    help: "Legs that the route may have in the outbox; only of routes that have one.",
+    read: ({ view }) =>
+      view.routes
+        .filter(({ deliveryMode }) => deliveryMode === "shared_outbox")
+        .map(({ id, policy }) => ({ labels: { route: id }, value: policy.maxOutboxDepth })),
+  },
+  {
     name: "bridge_dlq_write_failures_total",
     type: "counter",
     help: "Writes to the DLQ that failed; each is tried again.",

@@ -7,7 +7,7 @@ export interface ParsedFamily {
   readonly samples: ParsedSample[];
 }
 
-interface ParsedSample {
+export interface ParsedSample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -61,13 +61,16 @@ function checkHistogram(name: string, { samples }: ParsedFamily): void {
     const bounds = buckets.map((bucket) => parseValue(bucket.labels["le"] ?? "NaN"));
     const counts = buckets.map(({ value }) => value);
     const value = (of: string) => group.find((sample) => sample.name === `${name}_${of}`)?.value;
-    const ascends = (numbers: readonly number[], strictly: boolean) =>
-      numbers.every((one, at) => at === 0 || (strictly ? one > numbers[at - 1]! : one >= numbers[at - 1]!));
-    const sound = ascends(bounds, true) && bounds.at(-1) === Infinity && ascends(counts, false);
+    const distinct = new Set(bounds).size === bounds.length;
+    const sound = ascends(bounds) && distinct && bounds.at(-1) === Infinity && ascends(counts);
     if (!sound || counts.at(-1) !== value("count") || value("sum") === undefined) {
       throw new Error(`not a histogram: ${name} ${labels}`);
     }
   }
+}
+
+function ascends(numbers: readonly number[]): boolean {
+  return String(numbers.toSorted((a, b) => a - b)) === String(numbers);
 }
 
 function sameLabels(one: ParsedSample["labels"], other: ParsedSample["labels"]): boolean {
