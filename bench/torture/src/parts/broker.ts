@@ -13,7 +13,7 @@ export interface BrokerProgram {
   launch(): ChildProcess;
 }
 
-/** A broker in its own process, one after another on one port. It is only ever asked to end, so that it can write all down. */
+/** A broker in its own process, one after another on one port. */
 export class Broker implements AsyncDisposable {
   readonly port: number;
   readonly #program: BrokerProgram;
@@ -45,6 +45,11 @@ export class Broker implements AsyncDisposable {
     await this.#process?.terminate(this.#program.stopTimeoutMs);
   }
 
+  /** For those that lose nothing by it. */
+  async kill(): Promise<void> {
+    await this.#process?.kill();
+  }
+
   pause(): void {
     this.#process?.signal("SIGSTOP");
   }
@@ -54,6 +59,6 @@ export class Broker implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#process?.kill();
+    await this.kill();
   }
 }

@@ -14,8 +14,10 @@ interface Lane {
 }
 
 const BROKER = { everyMs: 9_000, kinds: { pause: [200, 5_000], restart: [0, 1_500] } } as const satisfies Lane;
+/** What these have acknowledged outlives their process, however it ends. */
+const DURABLE_BROKER = { ...BROKER, kinds: { ...BROKER.kinds, kill: [0, 1_500] } } as const satisfies Lane;
 /** A RabbitMQ takes several seconds to come back, and one of two cores for it. */
-const SLOW_BROKER = { ...BROKER, weights: { pause: 3 } } as const satisfies Lane;
+const SLOW_BROKER = { ...DURABLE_BROKER, weights: { pause: 6 } } as const satisfies Lane;
 const LINK = {
   everyMs: 7_000,
   kinds: { cut: [0, 0], reset: [0, 0], refuse: [200, 2_500], freeze: [200, 5_000], delay: [300, 3_000] },
@@ -31,8 +33,8 @@ export const LANES = {
   target_broker: { ...BROKER, ends: ["target_mqtt"] },
   /** One RabbitMQ is at both ends. */
   amqp_broker: { ...SLOW_BROKER, ends: ["source_amqp", "target_amqp"] },
-  nats_source_broker: { ...BROKER, ends: ["source_nats"] },
-  nats_target_broker: { ...BROKER, ends: ["target_nats"] },
+  nats_source_broker: { ...DURABLE_BROKER, ends: ["source_nats"] },
+  nats_target_broker: { ...DURABLE_BROKER, ends: ["target_nats"] },
   http_target: { ...BROKER, ends: ["target_http"] },
   /** What the HTTP target does with requests: see the target. */
   http_answers: {

@@ -57,13 +57,14 @@ export async function makeTrouble(
 function actsOn(stage: Stage, dice: Dice): { readonly [Name in LaneName]: Acts<Name> | undefined } {
   const { brokers, links, bridge, web } = stage;
   const broker = (lane: BrokerLane) => ifThere(brokers.get(lane), brokerActs);
+  const durable = (lane: BrokerLane) => ifThere(brokers.get(lane), durableBrokerActs);
   const link = (lane: LinkLane) => ifThere(links.get(lane), (there) => linkActs(there, dice));
   return {
     source_broker: broker("source_broker"),
     target_broker: broker("target_broker"),
-    amqp_broker: broker("amqp_broker"),
-    nats_source_broker: broker("nats_source_broker"),
-    nats_target_broker: broker("nats_target_broker"),
+    amqp_broker: durable("amqp_broker"),
+    nats_source_broker: durable("nats_source_broker"),
+    nats_target_broker: durable("nats_target_broker"),
     http_target: ifThere(web, webActs),
     http_answers: ifThere(web, answerActs),
     source_link: link("source_link"),
@@ -97,6 +98,16 @@ function brokerActs(broker: Broker): Acts<"source_broker"> {
     },
     restart: async () => {
       await broker.stop();
+      return () => broker.start();
+    },
+  };
+}
+
+function durableBrokerActs(broker: Broker): Acts<"amqp_broker"> {
+  return {
+    ...brokerActs(broker),
+    kill: async () => {
+      await broker.kill();
       return () => broker.start();
     },
   };
