@@ -10,7 +10,7 @@ export const USAGE = `pnpm bench:pairs [options]
   --pairs LIST      of ${PAIRS.join(", ")}; default: all
   --sizes LIST      bytes of a message
   --windows LIST    messages held at once
-  --modes LIST      of ${MODES.join(", ")}; default: both where they are measured
+  --modes LIST      of ${MODES.join(", ")}; default: the first two where they are measured
   --peers LIST      of ${PEERS.join(", ")}, or none; default: all; Node-RED is installed when it is not there (116 MB)
   --delay WHICH     all or none: rows with 20 ms of round trip to the source; default: MQTT to MQTT
   --rounds N        how often each contender has its turn; default 3

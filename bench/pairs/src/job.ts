@@ -1,3 +1,4 @@
+import type { OutboxBlock } from "../../src/bridge/start-bridge.ts";
 import type { Kind } from "./pair.ts";
 
 /** One end of a pair, as a program that carries messages is told of it; always on loopback. */
@@ -15,8 +16,8 @@ export interface PairJob {
   readonly to: EndJob;
   /** The most messages held unacknowledged at once. */
   readonly window: number;
-  /** The file of the outbox; without it the bridge holds every message itself. */
-  readonly outbox?: string | undefined;
+  /** Without it the bridge holds every message itself. */
+  readonly outbox?: OutboxBlock | undefined;
 }
 
 export function pairJob(): PairJob {

@@ -4,12 +4,19 @@ import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
 import { fileOutboxPlugin } from "@bridge/outbox-file";
+import { postgresOutboxPlugin } from "@bridge/outbox-postgres";
 import type { TransportPlugin } from "@bridge/ports";
 
 const START_TIMEOUT_MS = 20_000;
 
 // As the reference binary does, which says why.
 setFlagsFromString("--no-allocation-site-pretenuring");
+
+/** The block `stores.outbox` of a document. */
+export interface OutboxBlock {
+  readonly type: "file" | "postgres";
+  readonly options: object;
+}
 
 /** What of the document a measured bridge says itself; the rest is the same for all of them. */
 export interface RouteDocument {
@@ -18,19 +25,20 @@ export interface RouteDocument {
   readonly sender: object;
   readonly address: string;
   readonly maxInFlight: number;
-  /** The file of its outbox; without it the route is `direct_hold`. */
-  readonly outbox?: string | undefined;
+  /** Without it the route is `direct_hold`. */
+  readonly outbox?: OutboxBlock | undefined;
 }
 
 /** Runs a bridge of one route, with a dead-letter store and every default of the policy but the window. */
 export async function startBridge(route: RouteDocument, transports: readonly TransportPlugin[]): Promise<Supervisor> {
-  const registry = createRegistry({ transports, dlqStores: [memoryDlqPlugin], outboxStores: [fileOutboxPlugin] });
+  const outboxStores = [fileOutboxPlugin, postgresOutboxPlugin];
+  const registry = createRegistry({ transports, dlqStores: [memoryDlqPlugin], outboxStores });
   const { outbox } = route;
   const document = {
     bridge: { id: "bench" },
     stores: {
       dlq: { type: "memory", options: { acknowledge_volatile: true } },
-      ...(outbox !== undefined && { outbox: { type: "file", options: { path: outbox } } }),
+      ...(outbox !== undefined && { outbox }),
     },
     sessions: route.sessions ?? [],
     receivers: [{ id: "in", ...route.receiver }],

@@ -5,8 +5,6 @@ export interface RouteJob {
   readonly to: { readonly port: number; readonly name: string };
   /** The most messages held unacknowledged at once. */
   readonly window: number;
-  /** The file of the outbox; without it the bridge holds every message itself. */
-  readonly outbox?: string | undefined;
 }
 
 export function routeJob(): RouteJob {

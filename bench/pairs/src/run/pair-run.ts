@@ -1,7 +1,8 @@
-import { join } from "node:path";
 import { tcpProxy } from "@bridge/conformance/tcp-proxy";
+import type { OutboxBlock } from "../../../src/bridge/start-bridge.ts";
 import { Child } from "../../../src/harness/child.ts";
-import { folder } from "../../../src/harness/folder.ts";
+import { fileOutbox } from "../../../src/harness/file-outbox.ts";
+import { postgresOutbox } from "../../../src/harness/postgres-outbox.ts";
 import type { SinkJob } from "../../../src/load/sink.ts";
 import type { SourceJob } from "../../../src/load/source.ts";
 import { LOAD, measure, PHASE_TIMEOUT_MS, type Volume } from "../../../src/suite/load-run.ts";
@@ -72,7 +73,9 @@ async function start(run: PairRun, job: PairJob, scene: Scene, rabbit: RabbitMq 
     case "direct_hold":
       return Child.start({ program: BRIDGE, job, profileDir });
     case "shared_outbox":
-      return startWithOutbox(job, profileDir);
+      return startWithOutbox(job, await fileOutbox(), profileDir);
+    case "postgres_outbox":
+      return startWithOutbox(job, await postgresOutbox(), profileDir);
     case "mosquitto":
       return inside(scene);
     case "shovel":
@@ -83,12 +86,15 @@ async function start(run: PairRun, job: PairJob, scene: Scene, rabbit: RabbitMq 
   }
 }
 
-async function startWithOutbox(job: PairJob, profileDir: string | undefined): Promise<Carrying> {
+/** The outbox goes when the bridge is gone. */
+async function startWithOutbox(
+  job: PairJob,
+  outbox: AsyncDisposable & { readonly block: OutboxBlock },
+  profileDir: string | undefined,
+): Promise<Carrying> {
   await using opened = new AsyncDisposableStack();
-  const place = opened.use(await folder());
-  const child = opened.use(
-    await Child.start({ program: BRIDGE, job: { ...job, outbox: join(place.path, "outbox.db") }, profileDir }),
-  );
+  const { block } = opened.use(outbox);
+  const child = opened.use(await Child.start({ program: BRIDGE, job: { ...job, outbox: block }, profileDir }));
   const all = opened.move();
   return { usage: () => child.usage(), [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
