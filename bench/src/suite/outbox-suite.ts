@@ -18,10 +18,7 @@ const WARM_UP_TIMEOUT_MS = 60_000;
 const OUTBOXES = { outbox: fileOutbox, "outbox-postgres": postgresOutbox } as const;
 
 /** `shared_outbox` on a disk: what goes through, and what it does to the event loop. */
-export async function* outboxSuite(
-  suite: keyof typeof OUTBOXES,
-  settings: Settings,
-): AsyncGenerator<Measurement> {
+export async function* outboxSuite(suite: keyof typeof OUTBOXES, settings: Settings): AsyncGenerator<Measurement> {
   const { rounds } = settings;
   const messages = settings.messages ?? MESSAGES;
   const saturated = await alternate(rounds, ["bridge"], () => inMemory(suite, settings, "run", messages, messages));

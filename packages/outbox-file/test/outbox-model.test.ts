@@ -1,10 +1,9 @@
 import { SuiteClock } from "@bridge/conformance";
+import { outboxCommands, OutboxModel } from "@bridge/conformance/outbox-commands";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { WindowLimits } from "../src/index.ts";
-import { outboxCommands } from "./support/outbox-commands.ts";
-import { OutboxModel } from "./support/outbox-model.ts";
-import { openScratchOutbox } from "./support/scratch-outbox.ts";
+import { openScratchOutbox, survivorOf } from "./support/scratch-outbox.ts";
 
 const SMALL: WindowLimits = { queueLength: 3, maxQueueLength: 1_000, chunk: 2, contentBytes: 20_000 };
 
@@ -28,15 +27,21 @@ test.each<Case>([
 ])("does what a naive list does, killed now and then: %s", { timeout: 120_000 }, async (_, window, parameters) => {
   await fc.assert(
     fc.asyncProperty(outboxCommands, async (commands) => {
-      const options = { clock: new SuiteClock(1_767_225_600_000), window };
-      const real = { store: openScratchOutbox(options), options, claims: [], count: 0 };
+      const clock = new SuiteClock(1_767_225_600_000);
+      const options = { clock, window };
+      let store = openScratchOutbox(options);
+      const restart = async (model: OutboxModel): Promise<void> => {
+        store = await survivorOf(store, options);
+        model.restart(clock);
+      };
+      const real = { store: () => store, clock, restart, claims: [], count: 0 };
       try {
         const model = new OutboxModel();
         await fc.asyncModelRun(() => ({ model, real }), commands);
-        const left = await real.store.list({}, { limit: 1_000, offset: 0 }, new AbortController().signal);
+        const left = await store.list({}, { limit: 1_000, offset: 0 }, new AbortController().signal);
         expect(left.map(({ id }) => id)).toEqual(model.pending().map(({ record }) => record.id));
       } finally {
-        await real.store[Symbol.asyncDispose]();
+        await store[Symbol.asyncDispose]();
       }
     }),
     // Shrinking takes minutes: it is for whoever replays the seed and path that a failure tells.
