@@ -21,6 +21,7 @@ describe.skipIf(noBroker).each(["cut", "reset"] as const)("a connection that is 
     await using other = sender(target);
     const waiting = other.send(envelope(), queue, never);
     waiting.catch(() => {});
+    expect(target.counters?.()).toMatchObject({ unconfirmed: 2, waiting: 1 });
     link[how]();
     for (const result of await sent) expect(result).toMatchObject({ reason: { ...LOST, charged: true } });
     await expect(waiting).rejects.toMatchObject({ ...LOST, charged: false });
