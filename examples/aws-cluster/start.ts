@@ -7,13 +7,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { Instance, type Place, stateOf } from "../cluster/instance.ts";
+import { openReadings } from "../cluster/readings.ts";
 import { findBroker } from "../quickstart/broker.ts";
 import { LiveLine } from "../quickstart/live-line.ts";
+import { arrivals } from "./arrivals.ts";
 import { openAws } from "./aws.ts";
-import { BRIDGE_ID, CONFIG_TABLE, configuration } from "./configuration.ts";
-import { ADMIN_PARAMETER, createTables, Instance, type Place } from "./instances.ts";
-import { arrivals, openReadings } from "./readings.ts";
-import { commands, stateOf } from "./tell.ts";
+import { BRIDGE_ID, CONFIG_TABLE, configuration, TOPIC } from "./configuration.ts";
+import { ADMIN_PARAMETER, commandFor, createTables } from "./instances.ts";
+import { commands } from "./tell.ts";
 
 const ADMIN_KEY = "aws-cluster-admin-key";
 const REFRESH_MS = 500;
@@ -54,14 +56,14 @@ say(await createTables(first, aws.env));
 const line = new LiveLine(process.stdout);
 const instances = places.map((place) =>
   stack.use(
-    new Instance(place, aws.env, (how) => {
+    new Instance(place, commandFor(place, aws.env), (how) => {
       line.end();
       say(`instance ${place.name} has ended with ${how}; an orchestrator would start it again: so do we, in 8 s\n`);
     }),
   ),
 );
 say(commands(places, aws.parametersUrl, ADMIN_KEY));
-const readings = stack.use(await openReadings(broker.url));
+const readings = stack.use(await openReadings(broker.url, TOPIC));
 const arrived = stack.use(arrivals(aws));
 while (!over.signal.aborted) {
   const states = await Promise.all(instances.map((instance) => stateOf(instance)));

@@ -1,18 +1,7 @@
-import { type Instance, ADMIN_PARAMETER, type Place } from "./instances.ts";
+import type { Place } from "../cluster/instance.ts";
+import { ADMIN_PARAMETER } from "./instances.ts";
 
 const NEW_KEY = "another-admin-key-1";
-
-/** `a active full v1 (pid 4711)`, as its probes and deep health say. */
-export async function stateOf({ place, pid }: Instance): Promise<string> {
-  try {
-    const signal = AbortSignal.timeout(1_000);
-    const ready = await fetch(`http://127.0.0.1:${place.monitor}/api/v1/monitor/ready?level=full`, { signal });
-    const { role, level } = (await ready.json()) as { readonly role: string; readonly level: string };
-    return `${place.name} ${role} ${level} (pid ${pid})`;
-  } catch {
-    return `${place.name} away`;
-  }
-}
 
 /** What to try, as commands for a shell. */
 export function commands(places: readonly Place[], parametersUrl: string, key: string): string {

@@ -1,24 +1,11 @@
-import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
 import { freePorts } from "./support/free-ports.ts";
 import { Program } from "./support/program.ts";
+import { below, typed } from "./support/shell.ts";
 
 const START = fileURLToPath(new URL("../aws-cluster/start.ts", import.meta.url));
-const CURL = fileURLToPath(new URL("support/curl.ts", import.meta.url));
 const SOON = { timeout: 30_000, interval: 200 };
-
-/** Types commands into a shell; one where there is no curl gets a stand-in. */
-async function type(commands: string): Promise<string> {
-  const shell = `command -v curl >/dev/null || curl() { "${process.execPath}" "${CURL}" "$@"; }\n${commands}`;
-  return (await promisify(execFile)("sh", ["-c", shell])).stdout;
-}
-
-/** The commands below a heading. */
-function below(heading: string, printed: string): string {
-  return printed.slice(printed.indexOf(heading)).split("\n\n")[0]?.split("\n").slice(1).join("\n") ?? "";
-}
 
 test("a cluster on emulators of AWS: a commit reaches both, the active one is killed, the key is rotated, and every reading arrives", async () => {
   const [broker, adminA, monitorA, adminB, monitorB] = (await freePorts(5)).map(String);
@@ -35,7 +22,7 @@ test("a cluster on emulators of AWS: a commit reaches both, the active one is ki
   await vi.waitFor(async () => expect((await roles()).toSorted()).toEqual(["active", "standby"]), SOON);
   const { stdout } = cluster;
 
-  expect(await type(below("Commit", stdout))).toContain('"status":"committed","version":2');
+  expect(await typed(below("Commit", stdout))).toContain('"status":"committed","version":2');
   await vi.waitFor(async () => {
     const both = await Promise.all([adminA, adminB].map(routesOf));
     for (const routes of both) expect(routes).toContain('"max_in_flight":7');
@@ -51,8 +38,8 @@ test("a cluster on emulators of AWS: a commit reaches both, the active one is ki
   await vi.waitFor(async () => expect(await ready(killed)).toMatchObject({ role: "standby" }), SOON);
 
   const rotate = below("Rotate", stdout).split("\n");
-  await type(rotate[0] ?? "");
-  await vi.waitFor(async () => expect(await type(rotate[1] ?? "")).toContain('"running":true'), SOON);
+  await typed(rotate[0] ?? "");
+  await vi.waitFor(async () => expect(await typed(rotate[1] ?? "")).toContain('"running":true'), SOON);
 
   cluster.kill("SIGINT");
   expect(await cluster.ended).toBe(0);
