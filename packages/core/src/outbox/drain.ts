@@ -1,8 +1,6 @@
 import {
   BridgeError,
-  type ClaimEnd,
   deadline,
-  type DlqStore,
   orAborted,
   type OutboxClaim,
   type OutboxRecord,
@@ -10,12 +8,8 @@ import {
   readTraceContext,
 } from "@bridge/ports";
 import type { RoutePolicy } from "@bridge/config";
-import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
 import { backoffDelay } from "../route/backoff.ts";
-import { deadLetterOf } from "../route/dead-letter.ts";
-import { decide } from "../route/decide.ts";
 import { expiryOf } from "../route/expiry.ts";
-import { dropped } from "../route/failures.ts";
 import { Gates } from "../route/gates.ts";
 import { KeyedOrder } from "../route/keyed-order.ts";
 import type { RouteParts, Target } from "../route/route-parts.ts";
@@ -23,8 +17,8 @@ import { Cancelled, SendGuards } from "../route/send-guards.ts";
 import { endSend } from "../route/send-outcome.ts";
 import { Slots } from "../route/slots.ts";
 import { sentWithContext } from "../trace/carry-context.ts";
-import { traceFieldsOf } from "../trace/trace-fields.ts";
 import { ClaimEnds } from "./claim-ends.ts";
+import { ClaimVerdicts, giveBack, type Verdict } from "./claim-verdicts.ts";
 import { drainBudget } from "./drain-budget.ts";
 import type { OutboxDepth } from "./outbox-depth.ts";
 import { followOwnRecords } from "./own-records.ts";
@@ -39,7 +33,6 @@ const RATED_CLAIM_MS = 1_000;
 /** The safety net when nothing wakes the drain; sooner while records wait for a retry. */
 const POLL_MS = { idle: 1_000, retrying: 100 } as const;
 const CLAIM_TIMEOUT_MS = 30_000;
-const DELETE_TIMEOUT_MS = 5_000;
 
 export interface DrainOptions {
   readonly parts: RouteParts;
@@ -56,12 +49,6 @@ interface Batch {
   readonly blocked: Set<string>;
 }
 
-/** What a claim comes to. */
-interface Verdict {
-  readonly end: ClaimEnd["outcome"];
-  readonly outcome?: RecordOutcome;
-}
-
 /** Delivers the records of one route and binding: claims what is due, sends it, and enters how each ended. */
 export class Drain implements Disposable {
   readonly name: string;
@@ -69,12 +56,10 @@ export class Drain implements Disposable {
   readonly #policy: RoutePolicy;
   readonly #guards: SendGuards;
   readonly #gates: Gates;
-  readonly #writer: DeadLetterWriter;
+  readonly #verdicts: ClaimVerdicts;
   readonly #slots: Slots;
   readonly #order = new KeyedOrder();
   readonly #ends: ClaimEnds;
-  /** Records whose dead letter could not be written; they are tried again. */
-  readonly #undeadlettered = new Set<string>();
   readonly #retrying = new Set<string>();
   /** On loan here. */
   readonly #held = new Set<string>();
@@ -92,14 +77,14 @@ export class Drain implements Disposable {
     this.#policy = parts.config.policy;
     this.#guards = new SendGuards(parts.clock, this.#policy.sendTimeoutMs);
     this.#gates = new Gates(parts.processors);
-    this.#writer = new DeadLetterWriter(parts);
+    this.#verdicts = new ClaimVerdicts(parts, target);
     this.#slots = new Slots(this.#policy.maxInFlight);
     this.#ends = new ClaimEnds(options.store, parts, this.#quiescing.signal);
   }
 
   /** False while the outbox or the DLQ store refuses what has to be written. */
   get able(): boolean {
-    return !this.#storeFailing && !this.#ends.failing && this.#undeadlettered.size === 0;
+    return !this.#storeFailing && !this.#ends.failing && !this.#verdicts.dlqFailing;
   }
 
   get #leaving(): boolean {
@@ -254,7 +239,7 @@ export class Drain implements Disposable {
 
   #settled({ record }: OutboxClaim, outcome: RecordOutcome): void {
     const { target, store, depth, outcomes } = this.#options;
-    this.#undeadlettered.delete(record.id);
+    this.#verdicts.forget(record.id);
     const sharedId = store()?.shared === true ? record.id : undefined;
     if (target.account.drain(outcome.disposition, sharedId)) depth.give(1);
     outcomes.ended(record.id, outcome);
@@ -271,16 +256,16 @@ export class Drain implements Disposable {
   async #send(claim: OutboxClaim, batch: Batch): Promise<Verdict> {
     const { parts, target } = this.#options;
     const { record, attempts } = claim;
-    if (this.#mayNotSend(record, batch)) return this.#giveBack(attempts);
+    if (this.#mayNotSend(record, batch)) return giveBack(attempts);
     const turn = target.rate.take(this.#quiescing.signal);
     if (turn !== undefined) {
       await turn.catch(() => {});
-      if (this.#mayNotSend(record, batch)) return this.#giveBack(attempts);
+      if (this.#mayNotSend(record, batch)) return giveBack(attempts);
     }
     const expired = expiryOf(record.envelope, parts.clock);
-    if (expired !== undefined) return this.#failed(claim, expired);
+    if (expired !== undefined) return this.#verdicts.failed(claim, expired, this.#work);
     const ended = this.#gates.admit(record.envelope, target.bindingId);
-    if (typeof ended !== "function") return this.#failed(claim, ended);
+    if (typeof ended !== "function") return this.#verdicts.failed(claim, ended, this.#work);
     const { envelope, received } = record;
     // Processors may have taken the context away, which does not change where the message belongs.
     const parent = target.tracer && readTraceContext((received ?? envelope).headers);
@@ -293,76 +278,9 @@ export class Drain implements Disposable {
     } catch (thrown) {
       ended(thrown);
       endSend(span, thrown);
-      return thrown instanceof Cancelled ? this.#giveBack(attempts) : this.#failed(claim, BridgeError.from(thrown));
+      if (thrown instanceof Cancelled) return giveBack(attempts);
+      return this.#verdicts.failed(claim, BridgeError.from(thrown), this.#work);
     }
-    this.#enterAges(record);
-    return { end: { kind: "done" }, outcome: await this.#delivered(claim) };
+    return this.#verdicts.accepted(claim);
   }
-
-  /** By wall clocks, which another process may have read: a message is never younger than now. */
-  #enterAges({ createdAt, envelope }: OutboxRecord): void {
-    const { parts, target } = this.#options;
-    const now = parts.clock.now();
-    target.account.outboxAge.observe(Math.max(0, now - createdAt));
-    target.account.endToEnd.observe(Math.max(0, now - envelope.receivedAt));
-  }
-
-  #giveBack(attempts: number): Verdict {
-    return { end: { kind: "retry", delayMs: 0, attempts } };
-  }
-
-  async #failed({ record, attempts: before }: OutboxClaim, error: BridgeError): Promise<Verdict> {
-    const { parts, target } = this.#options;
-    const { clock, random, config } = parts;
-    const attempts = before + (error.charged ? 1 : 0);
-    const facts = { attempt: attempts, ageMs: Math.max(0, clock.now() - record.createdAt) };
-    const decision = decide(error, facts, this.#policy, () => random.next());
-    switch (decision.kind) {
-      case "retry":
-        return { end: { kind: "retry", delayMs: decision.delayMs, attempts } };
-      case "drop":
-        return { end: { kind: "dead" }, outcome: { disposition: dropped(error), error } };
-      case "dlq": {
-        const entry = deadLetterOf(
-          {
-            received: record.received ?? record.envelope,
-            routeId: config.id,
-            bindingId: target.bindingId,
-            attempts,
-            failedAt: clock.now(),
-          },
-          error,
-        );
-        // The entry first: what is only in the outbox is not given up yet.
-        const failure = await this.#writer.write(entry, this.#work);
-        if (failure === undefined) return { end: { kind: "dead" }, outcome: { disposition: "dead_lettered", error } };
-        if (this.#work.aborted) return this.#giveBack(before);
-        this.#undeadlettered.add(record.id);
-        const delayMs = backoffDelay(this.#policy.backoff, Math.max(1, attempts), () => random.next());
-        return { end: { kind: "retry", delayMs, attempts: before } };
-      }
-    }
-  }
-
-  /** A record that redrove a dead letter takes it along. */
-  async #delivered({ record }: OutboxClaim): Promise<RecordOutcome> {
-    const { dlq, logger, tracer } = this.#options.parts;
-    if (record.entryId === undefined) return { disposition: "delivered" };
-    const deleted = await deleteEntry(dlq(), record.entryId).catch((error: unknown) => {
-      logger.error("redriven entry not deleted: redriving it again would deliver it twice", {
-        entry_id: record.entryId,
-        error: BridgeError.from(error).message,
-        ...traceFieldsOf(record.envelope.headers, tracer !== undefined),
-      });
-      return false;
-    });
-    return { disposition: "delivered", entryKept: !deleted };
-  }
-}
-
-async function deleteEntry(store: DlqStore | undefined, id: string): Promise<boolean> {
-  if (store?.admin === undefined) return false;
-  using bound = deadline(DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
-  await orAborted(store.admin.delete([id], bound.signal), bound.signal);
-  return true;
 }

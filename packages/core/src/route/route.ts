@@ -9,6 +9,7 @@ import {
   type Settlement,
   type SourceMessage,
 } from "@bridge/ports";
+import type { Histogram } from "../accounting/histogram.ts";
 import type { Origin } from "../accounting/leg-account.ts";
 import type { Lease } from "../lease/lease.ts";
 import type { Term } from "../lease/term.ts";
@@ -56,6 +57,7 @@ export class Route implements Reader {
   readonly #watched = new WeakSet<AbortSignal>();
   readonly #onBug: (error: unknown) => void;
   readonly #ingress: IngressContext;
+  readonly #hold: Histogram;
   #retiring = false;
   #stopped = false;
   #left = false;
@@ -70,6 +72,7 @@ export class Route implements Reader {
     this.#process = new Process(parts, this.#failures, this.#handover);
     this.admission = new Admission(parts.config.policy, parts.control, this.#handover.leases);
     this.#onBug = onBug;
+    this.#hold = parts.account.hold;
     this.#ingress = { sourceId: parts.config.receiverId, clock: parts.clock, random: parts.random };
   }
 
@@ -300,12 +303,7 @@ export class Route implements Reader {
       const told = work.delivery.settle(settlement);
       // An acknowledgement that has to wait its turn holds the slot: until it is out, the delivery is unsettled.
       if (told !== undefined) await orAborted(told, work.signal);
-      if (work.origin === "received") {
-        // What was just delivered and told at once was told in that same turn: no look at the clock for it.
-        const delivered = told === undefined && settlement.kind === "accept" && settlement.outcome === "delivered";
-        const toldAt = (delivered ? this.#handover.acceptedAt : undefined) ?? this.#parts.clock.monotonic();
-        this.#parts.account.hold.observe(toldAt - work.startedAt);
-      }
+      if (work.origin === "received") this.#hold.observe(this.#toldAt(settlement, told) - work.startedAt);
     } catch (error) {
       this.#parts.account.settleFailures++;
       if (work.cancelled) return;
@@ -315,6 +313,13 @@ export class Route implements Reader {
         ...traceFields(work.span?.context),
       });
     }
+  }
+
+  /** What was just delivered and told at once was told in that same turn: no look at the clock for it. */
+  #toldAt(settlement: Settlement, told: Promise<void> | void): number {
+    const { acceptedAt } = this.#handover;
+    const delivered = settlement.kind === "accept" && settlement.outcome === "delivered";
+    return delivered && told === undefined && acceptedAt !== undefined ? acceptedAt : this.#parts.clock.monotonic();
   }
 
   /**

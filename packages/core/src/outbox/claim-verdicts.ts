@@ -1,0 +1,121 @@
+import {
+  BridgeError,
+  type ClaimEnd,
+  deadline,
+  type DlqStore,
+  orAborted,
+  type OutboxClaim,
+  type OutboxRecord,
+} from "@bridge/ports";
+import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
+import { backoffDelay } from "../route/backoff.ts";
+import { deadLetterOf } from "../route/dead-letter.ts";
+import { decide } from "../route/decide.ts";
+import { dropped } from "../route/failures.ts";
+import type { RouteParts, Target } from "../route/route-parts.ts";
+import { traceFieldsOf } from "../trace/trace-fields.ts";
+import type { RecordOutcome } from "./record-outcomes.ts";
+
+const DELETE_TIMEOUT_MS = 5_000;
+
+/** What a claim comes to: what its store is told, and how its record ended if it did. */
+export interface Verdict {
+  readonly end: ClaimEnd["outcome"];
+  readonly outcome?: RecordOutcome;
+}
+
+/** As it was: nothing was tried, and nothing is charged. */
+export function giveBack(attempts: number): Verdict {
+  return { end: { kind: "retry", delayMs: 0, attempts } };
+}
+
+/** Says what the claims of one route and binding come to, and carries out the failure policy for them. */
+export class ClaimVerdicts {
+  readonly #parts: RouteParts;
+  readonly #target: Target;
+  readonly #writer: DeadLetterWriter;
+  /** Records whose dead letter could not be written; they are tried again. */
+  readonly #undeadlettered = new Set<string>();
+
+  constructor(parts: RouteParts, target: Target) {
+    this.#parts = parts;
+    this.#target = target;
+    this.#writer = new DeadLetterWriter(parts);
+  }
+
+  /** Whether records wait because their dead letters cannot be written. */
+  get dlqFailing(): boolean {
+    return this.#undeadlettered.size > 0;
+  }
+
+  /** The record has ended. */
+  forget(recordId: string): void {
+    this.#undeadlettered.delete(recordId);
+  }
+
+  /** The target has accepted it. A record that redrove a dead letter takes it along. */
+  async accepted({ record }: OutboxClaim): Promise<Verdict> {
+    this.#enterAges(record);
+    const end = { kind: "done" } as const;
+    if (record.entryId === undefined) return { end, outcome: { disposition: "delivered" } };
+    const { dlq, logger, tracer } = this.#parts;
+    const deleted = await deleteEntry(dlq(), record.entryId).catch((error: unknown) => {
+      logger.error("redriven entry not deleted: redriving it again would deliver it twice", {
+        entry_id: record.entryId,
+        error: BridgeError.from(error).message,
+        ...traceFieldsOf(record.envelope.headers, tracer !== undefined),
+      });
+      return false;
+    });
+    return { end, outcome: { disposition: "delivered", entryKept: !deleted } };
+  }
+
+  /** It failed, or may not be sent. When `work` aborts, what cannot be dead-lettered by then goes back uncharged. */
+  async failed(claim: OutboxClaim, error: BridgeError, work: AbortSignal): Promise<Verdict> {
+    const { record, attempts: before } = claim;
+    const { clock, random, config } = this.#parts;
+    const attempts = before + (error.charged ? 1 : 0);
+    const facts = { attempt: attempts, ageMs: Math.max(0, clock.now() - record.createdAt) };
+    const decision = decide(error, facts, config.policy, () => random.next());
+    switch (decision.kind) {
+      case "retry":
+        return { end: { kind: "retry", delayMs: decision.delayMs, attempts } };
+      case "drop":
+        return { end: { kind: "dead" }, outcome: { disposition: dropped(error), error } };
+      case "dlq": {
+        const entry = deadLetterOf(
+          {
+            received: record.received ?? record.envelope,
+            routeId: config.id,
+            bindingId: this.#target.bindingId,
+            attempts,
+            failedAt: clock.now(),
+          },
+          error,
+        );
+        // The entry first: what is only in the outbox is not given up yet.
+        const failure = await this.#writer.write(entry, work);
+        if (failure === undefined) return { end: { kind: "dead" }, outcome: { disposition: "dead_lettered", error } };
+        if (work.aborted) return giveBack(before);
+        this.#undeadlettered.add(record.id);
+        const delayMs = backoffDelay(config.policy.backoff, Math.max(1, attempts), () => random.next());
+        return { end: { kind: "retry", delayMs, attempts: before } };
+      }
+    }
+  }
+
+  /** By wall clocks, which another process may have read: a message is never younger than now. */
+  #enterAges({ createdAt, envelope }: OutboxRecord): void {
+    const { account } = this.#target;
+    const now = this.#parts.clock.now();
+    account.outboxAge.observe(Math.max(0, now - createdAt));
+    account.endToEnd.observe(Math.max(0, now - envelope.receivedAt));
+  }
+}
+
+async function deleteEntry(store: DlqStore | undefined, id: string): Promise<boolean> {
+  if (store?.admin === undefined) return false;
+  using bound = deadline(DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
+  await orAborted(store.admin.delete([id], bound.signal), bound.signal);
+  return true;
+}
