@@ -103,3 +103,8 @@ function copyHeaders(from: SourceMessage["headers"], to: Record<string, string>)
 function tooLarge(what: string, limit: number): BridgeError {
   return new BridgeError("INVALID_PAYLOAD", `${what} of the message is above the limit of ${limit}`);
 }
+
+/** Why a message that its adapter could not decode is refused, whatever the adapter called it. */
+export function undecodable(error: BridgeError): BridgeError {
+  return error.class === "rejected" ? error : new BridgeError("INVALID_PAYLOAD", error.message, { cause: error });
+}

@@ -2,46 +2,36 @@ import {
   BridgeError,
   type DeadLetter,
   type Delivery,
-  type Envelope,
   orAborted,
   type OutboxRecord,
-  RESERVED,
   type Settlement,
   type SourceMessage,
 } from "@bridge/ports";
 import type { Histogram } from "../accounting/histogram.ts";
 import type { Origin } from "../accounting/leg-account.ts";
-import type { Lease } from "../lease/lease.ts";
 import type { Term } from "../lease/term.ts";
 import { OperationError } from "../operation-error.ts";
 import { withContext } from "../trace/carry-context.ts";
 import { traceFields } from "../trace/trace-fields.ts";
 import type { Drain } from "../outbox/drain.ts";
 import { type DrainedOutcome, RouteOutbox } from "../outbox/route-outbox.ts";
+import { whenAborted } from "../when-aborted.ts";
 import { Admission } from "./admission.ts";
 import { Bag } from "./bag.ts";
 import { DirectHold } from "./direct-hold.ts";
 import { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
 import { orderingKey } from "./identity.ts";
-import { type IngressContext, normalise } from "./ingress.ts";
+import { type IngressContext, normalise, undecodable } from "./ingress.ts";
 import type { Reader } from "./intake.ts";
 import type { InjectResult } from "./inject-result.ts";
+import { type Injection, leasedElsewhere, replaced, replayOf, resultOf, stopped } from "./injection.ts";
 import { KeyedOrder } from "./keyed-order.ts";
 import type { Outcome } from "./outcome.ts";
 import { Process } from "./process.ts";
 import type { RouteParts } from "./route-parts.ts";
 import { settlementOf } from "./settlement.ts";
 import { Work } from "./work.ts";
-
-/** A message that does not come from the source. */
-interface Injection {
-  readonly envelope: Envelope;
-  readonly refused?: BridgeError | undefined;
-  readonly onlyBinding?: string | undefined;
-  /** The dead letter that it redrives. */
-  readonly entryId?: string | undefined;
-}
 
 /** One route at work: takes deliveries when it has room, carries each to its end, and settles it in this one place. */
 export class Route implements Reader {
@@ -168,25 +158,10 @@ export class Route implements Reader {
     return this.#carryInjected({ envelope, refused: error }, signal);
   }
 
-  /**
-   * Re-issues a dead letter under a fresh envelope id, to the binding that failed (spec 4.6.4, 4.6.5): the identity
-   * marker and the deduplication key are dropped, so that nothing downstream suppresses the repeat, and the causation
-   * id names the original.
-   */
+  /** Re-issues a dead letter under a fresh envelope id, to the binding that failed (spec 4.6.4, 4.6.5). */
   async replay(entry: DeadLetter, signal: AbortSignal): Promise<InjectResult> {
     await this.#outbox?.refuseSecondRedrive(entry.id, signal);
-    const headers = Object.assign(Object.create(null) as Record<string, string>, entry.envelope.headers);
-    headers[RESERVED.causationId] = entry.envelope.id;
-    delete headers[RESERVED.generatedId];
-    delete headers[RESERVED.dedupId];
-    const envelope: Envelope = {
-      ...entry.envelope,
-      id: this.#parts.random.id(),
-      headers,
-      receivedAt: this.#parts.clock.now(),
-    };
-    const onlyBinding = entry.bindingId === "" ? undefined : entry.bindingId;
-    return this.#carryInjected({ envelope, onlyBinding, entryId: entry.id }, signal);
+    return this.#carryInjected(replayOf(entry, this.#parts), signal);
   }
 
   async #carryInjected(injection: Injection, signal: AbortSignal): Promise<InjectResult> {
@@ -207,20 +182,7 @@ export class Route implements Reader {
     if (carried === undefined) throw new OperationError("failed", "the inject failed: internal error");
     const outcome: DrainedOutcome =
       this.#outbox === undefined ? carried : await this.#outbox.drained(carried, entryId !== undefined, signal);
-    const { disposition, error, failedBindings, warning, entryDeleted } = outcome;
-    if (disposition === "abandoned" || disposition === "released" || disposition === "persisted") {
-      signal.throwIfAborted();
-      throw stopped();
-    }
-    return {
-      envelopeId: envelope.id,
-      outcome: disposition,
-      failedBindings,
-      ...(error !== undefined && { error }),
-      ...(warning !== undefined && { warning }),
-      ...(entryDeleted !== undefined && { entryDeleted }),
-      ...(work.span !== undefined && { trace: work.span.context }),
-    };
+    return resultOf(work, outcome, signal);
   }
 
   /** Starts work on a delivery, whose slot is already taken; gives the slot back when the delivery was taken back. */
@@ -334,29 +296,4 @@ export class Route implements Reader {
     };
     signal.addEventListener("abort", onAbort, { once: true });
   }
-}
-
-function undecodable(error: BridgeError): BridgeError {
-  return error.class === "rejected" ? error : new BridgeError("INVALID_PAYLOAD", error.message, { cause: error });
-}
-
-/** What is asked of a route that a change of configuration is replacing. */
-export function replaced(): OperationError {
-  return new OperationError("unavailable", "the route is being replaced by a change of configuration: try again");
-}
-
-function leasedElsewhere({ sessionId }: Lease): OperationError {
-  const message = `this instance does not hold the lease of session ${sessionId}, over which the route sends: ask the one that does`;
-  return new OperationError("unavailable", message);
-}
-
-function stopped(): OperationError {
-  return new OperationError("failed", "the bridge stopped before the message was delivered; its outcome is not known");
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

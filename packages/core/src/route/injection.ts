@@ -1,0 +1,63 @@
+import { type BridgeError, type DeadLetter, type Envelope, RESERVED, type Seams } from "@bridge/ports";
+import type { Lease } from "../lease/lease.ts";
+import { OperationError } from "../operation-error.ts";
+import type { DrainedOutcome } from "../outbox/route-outbox.ts";
+import type { InjectResult } from "./inject-result.ts";
+import type { Work } from "./work.ts";
+
+/** A message that does not come from the source. */
+export interface Injection {
+  readonly envelope: Envelope;
+  readonly refused?: BridgeError | undefined;
+  readonly onlyBinding?: string | undefined;
+  /** The dead letter that it redrives. */
+  readonly entryId?: string | undefined;
+}
+
+/**
+ * A dead letter as it is sent again (spec 4.6.5): the identity marker and the deduplication key are dropped, so that nothing
+ * downstream suppresses the repeat, and the causation id names the original.
+ */
+export function replayOf(entry: DeadLetter, { clock, random }: Pick<Seams, "clock" | "random">): Injection {
+  const headers = Object.assign(Object.create(null) as Record<string, string>, entry.envelope.headers);
+  headers[RESERVED.causationId] = entry.envelope.id;
+  delete headers[RESERVED.generatedId];
+  delete headers[RESERVED.dedupId];
+  const envelope: Envelope = { ...entry.envelope, id: random.id(), headers, receivedAt: clock.now() };
+  const onlyBinding = entry.bindingId === "" ? undefined : entry.bindingId;
+  return { envelope, onlyBinding, entryId: entry.id };
+}
+
+/** What its operator is told. @throws OperationError when it did not come to an end, or the signal's reason when that aborted */
+export function resultOf({ received, span }: Work, outcome: DrainedOutcome, signal: AbortSignal): InjectResult {
+  const { disposition, error, failedBindings, warning, entryDeleted } = outcome;
+  if (disposition === "abandoned" || disposition === "released" || disposition === "persisted") {
+    signal.throwIfAborted();
+    throw stopped();
+  }
+  return {
+    envelopeId: received.id,
+    outcome: disposition,
+    failedBindings,
+    ...(error !== undefined && { error }),
+    ...(warning !== undefined && { warning }),
+    ...(entryDeleted !== undefined && { entryDeleted }),
+    ...(span !== undefined && { trace: span.context }),
+  };
+}
+
+/** What is asked of a route that a change of configuration is replacing. */
+export function replaced(): OperationError {
+  return new OperationError("unavailable", "the route is being replaced by a change of configuration: try again");
+}
+
+/** What is asked of a route that sends over a session of another instance. */
+export function leasedElsewhere({ sessionId }: Lease): OperationError {
+  const message = `this instance does not hold the lease of session ${sessionId}, over which the route sends: ask the one that does`;
+  return new OperationError("unavailable", message);
+}
+
+/** What was under way when the bridge stopped. */
+export function stopped(): OperationError {
+  return new OperationError("failed", "the bridge stopped before the message was delivered; its outcome is not known");
+}
