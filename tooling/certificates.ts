@@ -103,8 +103,13 @@ function octets(content: Buffer): Buffer {
 /** One element of the encoding that certificates are written in (X.690). */
 function der(tag: number, ...parts: readonly (Uint8Array | readonly number[])[]): Buffer {
   const content = Buffer.concat(parts.map((part) => Uint8Array.from(part)));
-  const size = content.length < 128 ? [content.length] : [0x82, content.length >> 8, content.length & 0xff];
-  return Buffer.concat([Uint8Array.from([tag, ...size]), content]);
+  return Buffer.concat([Uint8Array.from([tag, ...lengthOf(content)]), content]);
+}
+
+/** In as few bytes as it takes: some readers take no others. */
+function lengthOf({ length }: Buffer): readonly number[] {
+  if (length < 0x80) return [length];
+  return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
 }
 
 function time(at: number): Buffer {

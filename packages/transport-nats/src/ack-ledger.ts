@@ -3,11 +3,8 @@ import type { NatsDelivery } from "./nats-delivery.ts";
 
 const ACK = Buffer.from("+ACK");
 const TERM = Buffer.from("+TERM");
-/**
- * Back at once. Without a delay, servers of 2.9 count the next delivery short when nobody waits for a message at that
- * moment.
- */
-export const GIVEN_BACK = Buffer.from('-NAK {"delay":1000000}');
+/** Back at once. */
+export const GIVEN_BACK = Buffer.from("-NAK");
 const WORKING = Buffer.from("+WPI");
 const NANOS_PER_MS = 1_000_000;
 
@@ -124,12 +121,12 @@ export class AckLedger {
     this.#options.onRoom();
   }
 
-  /** The connection is about to be closed: what is not settled goes back at once, rather than when its time is over. */
-  giveBack(error: BridgeError): void {
+  /** The connection is about to be closed: writes what is settled. What is not is to be given back where it says. */
+  end(error: BridgeError): readonly string[] {
     this.flush();
-    const rest = [...this.#outstanding.values()];
+    const rest = Array.from(this.#outstanding.values(), ({ ackSubject }) => ackSubject);
     this.lose(error);
-    for (const { ackSubject } of rest) this.#options.tell(ackSubject, GIVEN_BACK);
+    return rest;
   }
 
   /** The connection is gone: what was not settled will be handed out again. */

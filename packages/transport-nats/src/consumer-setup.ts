@@ -19,6 +19,8 @@ export interface ReadyConsumer {
   readonly name: string;
   /** The shortest time in which the server wants to hear of a message that it has handed out. */
   readonly ackWaitMs: number;
+  /** Messages that the server hands out before it sees some of them settled. */
+  readonly maxAckPending: number;
   readonly maxBatch: number;
   readonly maxExpiresMs: number;
 }
@@ -46,6 +48,7 @@ export async function readyConsumer(
     return {
       name: info.name,
       ackWaitMs: Math.min(...waits) / NANOS_PER_MS,
+      maxAckPending: positive(config.max_ack_pending),
       maxBatch: positive(config.max_batch),
       maxExpiresMs: positive(config.max_expires) / NANOS_PER_MS,
     };

@@ -28,10 +28,6 @@ export class NatsReceiver implements Receiver {
     return this.options.max_ack_pending ?? this.window;
   }
 
-  get disposed(): boolean {
-    return this.#inbox.disposed;
-  }
-
   /** Hands over a message that was pulled, at once when one is waited for. */
   push(delivery: NatsDelivery): void {
     this.#received++;

@@ -11,10 +11,14 @@ import { type ApiError, apiError } from "./server-error.ts";
 /** One message under way. */
 interface Pending {
   readonly subject: string;
+  readonly payload: Uint8Array;
+  readonly headers: Uint8Array;
   readonly signal: AbortSignal;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
   readonly giveUp: () => void;
+  /** Of the inbox that its answer comes to; empty until it is written. */
+  token: string;
 }
 
 export interface PublisherParts {
@@ -29,12 +33,16 @@ const NO_RESPONDERS = 503;
 
 /**
  * Publishes on one connection, and waits for the streams' acknowledgements: as many at a time as are given, each under a
- * token of its own in one inbox. Nothing of it outlives the connection.
+ * token of its own in one inbox. What is given in one turn of the event loop is written together. Nothing of it outlives
+ * the connection.
  */
 export class Publisher {
   readonly #parts: PublisherParts;
   readonly #inbox: string;
+  /** By their tokens: written, and without an answer. */
   readonly #pending = new Map<string, Pending>();
+  /** Given in this turn. */
+  #given = new Set<Pending>();
   #tokens = 0;
   #duplicates = 0;
   #closed: BridgeError | undefined;
@@ -50,7 +58,7 @@ export class Publisher {
   }
 
   get unanswered(): number {
-    return this.#pending.size;
+    return this.#given.size + this.#pending.size;
   }
 
   /** Messages that a stream had already. */
@@ -65,20 +73,15 @@ export class Publisher {
         reject(this.#closed);
         return;
       }
-      const token = (this.#tokens++).toString(36);
       const giveUp = (): void => {
-        this.#take(token);
-        reject(signal.reason as Error);
+        this.#given.delete(pending);
+        if (pending.token !== "") this.#pending.delete(pending.token);
+        settle(pending).reject(signal.reason as Error);
       };
-      this.#pending.set(token, { subject, signal, resolve, reject, giveUp });
+      const pending: Pending = { subject, payload, headers, signal, resolve, reject, giveUp, token: "" };
       signal.addEventListener("abort", giveUp);
-      try {
-        this.#parts.connection.publish(subject, payload, { reply: this.#inbox + token, headers: asWritten(headers) });
-      } catch (error) {
-        this.#take(token);
-        const { message } = error as Error;
-        reject(new BridgeError("CONNECTION_LOST", `${WHAT}: ${message}`, { cause: error, charged: false }));
-      }
+      if (this.#given.size === 0) setImmediate(() => this.#write());
+      this.#given.add(pending);
     });
   }
 
@@ -101,7 +104,28 @@ export class Publisher {
   close(error: BridgeError): void {
     if (this.#closed !== undefined) return;
     this.#closed = new BridgeError(error.code, error.message, { cause: error, charged: false });
-    for (const token of this.#pending.keys()) this.#take(token)?.reject(error);
+    for (const pending of this.#given) settle(pending).reject(this.#closed);
+    for (const pending of this.#pending.values()) settle(pending).reject(error);
+    this.#given.clear();
+    this.#pending.clear();
+  }
+
+  #write(): void {
+    const given = this.#given;
+    this.#given = new Set();
+    for (const pending of given) {
+      const { subject, payload, headers } = pending;
+      const token = (this.#tokens++).toString(36);
+      try {
+        this.#parts.connection.publish(subject, payload, { reply: this.#inbox + token, headers: asWritten(headers) });
+        pending.token = token;
+        this.#pending.set(token, pending);
+      } catch (error) {
+        const { message } = error as Error;
+        const lost = new BridgeError("CONNECTION_LOST", `${WHAT}: ${message}`, { cause: error, charged: false });
+        settle(pending).reject(lost);
+      }
+    }
   }
 
   #answered(message: Msg): void {
@@ -127,9 +151,14 @@ export class Publisher {
     const pending = this.#pending.get(token);
     if (pending === undefined) return undefined;
     this.#pending.delete(token);
-    pending.signal.removeEventListener("abort", pending.giveUp);
-    return pending;
+    return settle(pending);
   }
+}
+
+/** It is about to be resolved or rejected. */
+function settle(pending: Pending): Pending {
+  pending.signal.removeEventListener("abort", pending.giveUp);
+  return pending;
 }
 
 interface Answer {

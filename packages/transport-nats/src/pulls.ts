@@ -1,6 +1,11 @@
 export interface PullsOptions {
   /** Messages that may be asked for and not settled, together. */
   readonly window: number;
+  /**
+   * Whether the server hands out no more than the window before it sees some of it settled. It may then be asked ahead, so
+   * that it goes on as soon as it reads that something is settled.
+   */
+  readonly bounded: boolean;
   /** What the consumer allows of one request. */
   readonly maxBatch: number;
   readonly maxExpiresMs: number;
@@ -14,7 +19,7 @@ const EXPIRES_MS = 30_000;
 /** Of the window, the room that is worth a request. */
 const WORTH = 4;
 
-/** Asks a consumer for messages: never for more than there is room for, and seldom. */
+/** Asks a consumer for messages: never for more than there will be room for, and seldom. */
 export class Pulls {
   readonly #options: PullsOptions;
   readonly #worth: number;
@@ -42,9 +47,9 @@ export class Pulls {
 
   /** Asks for as much as there is room for beside what is held, if that is worth it. */
   advance(held: number): void {
-    const { window, maxBatch, request } = this.#options;
+    const { window, bounded, maxBatch, request } = this.#options;
     for (;;) {
-      const room = window - held - this.#awaited;
+      const room = window - this.#awaited - (bounded ? 0 : held);
       if (room < this.#worth) return;
       const batch = Math.min(room, maxBatch);
       this.#awaited += batch;

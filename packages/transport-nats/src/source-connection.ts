@@ -72,12 +72,11 @@ export class SourceConnection implements Connection {
     const error = cause ?? new BridgeError("CONNECTION_LOST", "the connection was closed");
     const consumers = Promise.all(Array.from(this.#consumers.values(), (consumer) => consumer.close(error)));
     using bound = deadline(CLOSE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the server reads nothing"));
-    try {
-      await orAborted(consumers, bound.signal);
-    } catch (late) {
-      this.#wire.lose(cause ?? BridgeError.from(late));
-    }
-    await this.#wire.close(cause);
+    const reads = await orAborted(consumers, bound.signal).then(
+      () => true,
+      () => false,
+    );
+    await this.#wire.close(cause, { reads });
   }
 
   /** One at a time, also when the one before was given up waiting for. */

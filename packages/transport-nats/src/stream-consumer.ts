@@ -41,6 +41,8 @@ export class StreamConsumer {
   #extended = 0;
   #copies = 0;
   #closing: Promise<void> | undefined;
+  /** Where what is not settled when we leave is given back. */
+  readonly #rest: string[] = [];
 
   private constructor(receiver: NatsReceiver, ready: ReadyConsumer, parts: ConsumerParts) {
     const { connection, clock, heartbeatMs } = parts;
@@ -60,6 +62,7 @@ export class StreamConsumer {
     const subject = `$JS.API.CONSUMER.MSG.NEXT.${receiver.options.stream}.${ready.name}`;
     this.#pulls = new Pulls({
       window: receiver.window,
+      bounded: ready.maxAckPending <= receiver.window,
       maxBatch: ready.maxBatch,
       maxExpiresMs: ready.maxExpiresMs,
       heartbeatMs,
@@ -116,20 +119,34 @@ export class StreamConsumer {
     if (this.ledger.signal.aborted) return;
     // First of all nobody listens any more: what is given back must not come to this very request.
     const drained = this.#subscription.drain();
+    this.ledger.flush();
     this.receiver.position.lost(this.ledger.unsettled);
-    this.ledger.giveBack(error);
+    this.#rest.push(...this.ledger.end(error));
     this.receiver.withdraw(this.ledger.signal);
     try {
       await drained;
+      if (this.receiver.options.consumer === undefined) await this.#remove();
+      else await this.#giveBack();
     } catch {
-      // The connection is gone.
+      // The connection is gone, or the consumer: then it has everything back.
     }
-    if (this.receiver.options.consumer === undefined) await this.#remove();
+  }
+
+  /**
+   * What is not settled goes back at once, rather than when its time is over. Servers of 2.9 forget to count the next
+   * delivery of what comes back while they still know of a pull that nobody listens to; whoever asks about the consumer
+   * makes them forget such pulls.
+   */
+  async #giveBack(): Promise<void> {
+    const { connection, manager } = this.#parts;
+    if (this.#rest.length === 0) return;
+    await manager.consumers.info(this.receiver.options.stream, this.name);
+    for (const ackSubject of this.#rest) connection.publish(ackSubject, GIVEN_BACK);
   }
 
   /** An ephemeral consumer that nobody comes back to is in the way of the next one on a stream that is a work queue. */
   async #remove(): Promise<void> {
-    await this.#parts.manager.consumers.delete(this.receiver.options.stream, this.name).catch(() => {});
+    await this.#parts.manager.consumers.delete(this.receiver.options.stream, this.name);
   }
 
   #take(message: Msg): void {
@@ -140,8 +157,8 @@ export class StreamConsumer {
     }
     this.#pulls.came();
     // It came while we took our leave: nobody is to wait for it.
-    if (this.ledger.signal.aborted || this.receiver.disposed) {
-      this.#parts.connection.publish(message.reply ?? "", GIVEN_BACK);
+    if (this.ledger.signal.aborted) {
+      this.#rest.push(message.reply ?? "");
       return;
     }
     const delivery = new NatsDelivery(sourceMessage(message, info), info, message.reply ?? "", this.ledger);

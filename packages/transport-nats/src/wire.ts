@@ -73,25 +73,32 @@ export class Wire {
     this.#sockets.destroy();
   }
 
-  /** Waits, within a bound, until the server has read everything, and closes; `cause` is why, if not on purpose. */
-  close(cause?: BridgeError): Promise<void> {
+  /**
+   * Waits until the server has read everything, and closes; `cause` is why, if not on purpose. Of a server that is known to
+   * read nothing, it takes no leave.
+   */
+  close(cause?: BridgeError, { reads = true }: { readonly reads?: boolean } = {}): Promise<void> {
     if (this.#gone) return Promise.resolve();
-    this.#closing ??= this.#close(cause);
+    this.#closing ??= this.#close(cause, reads);
     return this.#closing;
   }
 
-  async #close(cause: BridgeError | undefined): Promise<void> {
+  async #close(cause: BridgeError | undefined, reads: boolean): Promise<void> {
     this.#cause ??= cause;
     this.#onPurpose = this.#cause === undefined;
+    if (reads) await this.#takeLeave();
+    this.#sockets.destroy();
+    await this.closed;
+  }
+
+  async #takeLeave(): Promise<void> {
     using bound = deadline(CLOSE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the server reads nothing"));
     try {
-      await orAborted(this.connection.flush(), bound.signal);
+      await orAborted(Promise.race([this.connection.flush(), this.closed]), bound.signal);
       await orAborted(this.connection.close(), bound.signal);
     } catch {
       // It is gone already, or does not answer.
     }
-    this.#sockets.destroy();
-    await this.closed;
   }
 
   async #watch(handlers: WireHandlers): Promise<void> {

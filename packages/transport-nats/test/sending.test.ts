@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { BridgeError, RESERVED } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { like } from "./support/like.ts";
@@ -121,12 +122,18 @@ describe.skipIf(noServer)("a sender (needs NATS)", () => {
     await using target = session({ role: "target" });
     await connected(target);
     const out = sender(target);
-    const controller = new AbortController();
-    const sent = out.send(envelope(), `${stream}.a`, controller.signal);
-    controller.abort(new Error("given up"));
-    await expect(sent).rejects.toThrow("given up");
-    expect(target.counters?.()).toEqual({ unanswered: 0, duplicates: 0 });
+    for (const written of [false, true]) {
+      const controller = new AbortController();
+      const sent = out.send(envelope({ id: `written: ${written}` }), `${stream}.a`, controller.signal);
+      sent.catch(() => {});
+      if (written) await turn();
+      controller.abort(new Error("given up"));
+      await expect(sent).rejects.toThrow("given up");
+      expect(target.counters?.()).toEqual({ unanswered: 0, duplicates: 0 });
+    }
     await out.send(envelope(), `${stream}.a`, never);
     expect((await server.manager.streams.info(stream)).state.messages).toBe(2);
+    const { header } = (await server.manager.streams.getMessage(stream, { seq: 1 }))!;
+    expect(header.get("message-id")).toBe("written: true");
   });
 });

@@ -6,7 +6,7 @@ import {
   jetstreamManager,
   type StreamConfig,
 } from "@nats-io/jetstream";
-import { connect, headers, type Msg, type NatsConnection } from "@nats-io/transport-node";
+import { type ConnectionOptions, connect, headers, type Msg, type NatsConnection } from "@nats-io/transport-node";
 import { PORT } from "./server.ts";
 
 /** Another program at the server, with streams that are deleted with it. */
@@ -24,8 +24,8 @@ export interface Program extends AsyncDisposable {
   collect(subject: string): (count: number) => Promise<readonly Msg[]>;
 }
 
-export async function program(port: number = PORT): Promise<Program> {
-  const connection = await connect({ servers: `127.0.0.1:${port}`, noAsyncTraces: true, reconnect: false });
+export async function program(port: number = PORT, who: Partial<ConnectionOptions> = {}): Promise<Program> {
+  const connection = await connect({ servers: `127.0.0.1:${port}`, noAsyncTraces: true, reconnect: false, ...who });
   const manager = await jetstreamManager(connection);
   const client = jetstream(connection);
   const streams = new Set<string>();

@@ -1,0 +1,211 @@
+import { tcpProxy } from "@bridge/conformance";
+import { describe, expect, test, vi } from "vitest";
+import { containing, like } from "./support/like.ts";
+import { accept, connected, type LogLine, never, Puller, receiver, session, text } from "./support/parts.ts";
+import { program } from "./support/program.ts";
+import { noServer, PORT } from "./support/server.ts";
+
+const SECOND = 1e9;
+const LOST = { code: "CONNECTION_LOST" };
+
+describe.skipIf(noServer)("a consumer (needs NATS)", () => {
+  test("is made when it is not there, and its times follow the options", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    const options = { stream, consumer: "made", create: true, filter_subject: `${stream}.*`, deliver: "new" };
+    await server.publish(`${stream}.a`, "before");
+    const config = async () => (await server.manager.consumers.info(stream, "made")).config;
+    {
+      await using source = session();
+      const puller = new Puller(receiver(source, { ...options, ack_wait: "7s" }, { window: 3 }));
+      await connected(source);
+      expect(await config()).toMatchObject({
+        durable_name: "made",
+        ack_policy: "explicit",
+        deliver_policy: "new",
+        filter_subject: `${stream}.*`,
+        ack_wait: 7 * SECOND,
+        max_ack_pending: 3,
+      });
+      await server.publish(`${stream}.a.b`, "elsewhere");
+      await server.publish(`${stream}.a`, "after");
+      const delivery = await puller.next();
+      expect(text(delivery)).toBe("after");
+      await accept(delivery);
+    }
+    await using source = session();
+    receiver(source, { ...options, max_ack_pending: 9 });
+    await connected(source);
+    expect(await config()).toMatchObject({ ack_wait: 30 * SECOND, max_ack_pending: 9 });
+  });
+
+  test.each([
+    [
+      "filter_subject",
+      (stream: string) => `${stream}.other`,
+      { create: true },
+      /takes the subjects ".*other".*filter_subject/,
+    ],
+    ["ack_policy", () => "all", {}, /the ack policy "all": the bridge needs "explicit"/],
+    ["deliver_subject", () => "pushed", {}, /pushes its messages/],
+  ] as const)("that is there with another %s is refused", async (key, valueFor, options, problem) => {
+    await using server = await program();
+    const stream = await server.stream();
+    await server.consumer(stream, { [key]: valueFor(stream) });
+    const log: LogLine[] = [];
+    await using source = session({ log });
+    receiver(source, { stream, consumer: "c", ...options });
+    const connection = await source.connect(never);
+    expect([...(await connection.reconcile(never))]).toEqual([]);
+    const fields = containing({ code: "REJECTED", error: like(problem) });
+    expect(log).toEqual([{ message: "a stream cannot be consumed", fields }]);
+  });
+
+  test("that gives messages up before the bridge does is warned of", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    const log: LogLine[] = [];
+    await using source = session({ log });
+    receiver(source, { stream, consumer: await server.consumer(stream, { max_deliver: 5 }) }, { log });
+    await connected(source);
+    expect(log).toEqual([
+      { message: like(/max_deliver/), fields: containing({ max_deliver: 5, max_replay_attempts: 5 }) },
+    ]);
+  });
+
+  test("that is deleted under way ends the connection, and is asked for until it is there again", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    const consumer = await server.consumer(stream);
+    await server.publish(`${stream}.a`, "a");
+    const log: LogLine[] = [];
+    await using source = session({ log });
+    const puller = new Puller(receiver(source, { stream, consumer }));
+    const first = await connected(source);
+    const held = await puller.next();
+    await server.manager.consumers.delete(stream, consumer);
+    expect(await first.closed).toMatchObject({
+      ...LOST,
+      message: like(`consumer ${consumer} of stream ${stream} is gone`),
+    });
+    expect(held.signal?.aborted).toBe(true);
+    await expect(accept(held)).rejects.toMatchObject(LOST);
+    const second = await source.connect(never);
+    for (let i = 0; i < 2; i++) expect([...(await second.reconcile(never))]).toEqual([]);
+    expect(log).toHaveLength(1);
+    await server.consumer(stream);
+    expect([...(await second.reconcile(never))]).toEqual(["in"]);
+    expect(text(await puller.next())).toBe("a");
+  });
+
+  test("that is deleted while the window is full, and nobody tells of it, is missed within three heartbeats of the next pull", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    const consumer = await server.consumer(stream);
+    for (const payload of ["a", "b"]) await server.publish(`${stream}.a`, payload);
+    await using source = session({ options: { ping_interval: "500ms" } });
+    const puller = new Puller(receiver(source, { stream, consumer }, { window: 2 }));
+    const connection = await connected(source);
+    const held = await puller.take(2);
+    await vi.waitFor(async () =>
+      expect(await server.manager.consumers.info(stream, consumer)).toMatchObject({ num_waiting: 0 }),
+    );
+    await server.manager.consumers.delete(stream, consumer);
+    await Promise.all(held.map(accept));
+    expect(await connection.closed).toMatchObject({ ...LOST, message: like("is not there any more") });
+  });
+
+  test.each([true, false])(
+    "whose stream is deleted under way comes back with the stream (create: %s)",
+    async (create) => {
+      await using server = await program();
+      const name = await server.stream();
+      const consumer = create ? "c" : await server.consumer(name);
+      await using source = session();
+      const puller = new Puller(receiver(source, { stream: name, consumer, create }));
+      const first = await connected(source);
+      await server.manager.streams.delete(name);
+      expect(await first.closed).toMatchObject(LOST);
+      const second = await source.connect(never);
+      expect([...(await second.reconcile(never))]).toEqual([]);
+      await server.stream({ name });
+      if (!create) await server.consumer(name);
+      expect([...(await second.reconcile(never))]).toEqual(["in"]);
+      await server.publish(`${name}.a`, "a");
+      expect(text(await puller.next())).toBe("a");
+    },
+  );
+});
+
+describe.skipIf(noServer)("an ephemeral consumer (needs NATS)", () => {
+  test("is the bridge's own, and is gone when the bridge is, so that a work queue takes the next one", async () => {
+    await using server = await program();
+    const stream = await server.stream({ retention: "workqueue" });
+    for (const payload of ["a", "b", "c"]) await server.publish(`${stream}.a`, payload);
+    for (const expected of [
+      ["a", "b"],
+      ["b", "c"],
+    ]) {
+      await using source = session();
+      const puller = new Puller(receiver(source, { stream }));
+      await connected(source);
+      const [first, second] = await puller.take(2);
+      expect([first!, second!].map(text)).toEqual(expected);
+      await accept(first!);
+    }
+    expect(await server.manager.consumers.list(stream).next()).toEqual([]);
+  });
+
+  test("stays over a lost connection, and counts", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    await server.publish(`${stream}.a`, "a");
+    await using link = await tcpProxy({ target: { port: PORT } });
+    await using source = session({ port: link.port });
+    const puller = new Puller(receiver(source, { stream, ack_wait: "500ms" }));
+    const first = await connected(source);
+    const [{ name } = { name: "" }] = await server.manager.consumers.list(stream).next();
+    expect((await puller.next()).receiveCount).toBe(1);
+    link.cut();
+    await first.closed;
+    await connected(source);
+    expect((await puller.next()).receiveCount).toBe(2);
+    expect((await server.manager.consumers.list(stream).next()).map((info) => info.name)).toEqual([name]);
+  });
+
+  test("that the server has forgotten is made anew from the first message that was not settled", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    for (const payload of ["a", "b", "c", "d", "e"]) await server.publish(`${stream}.a`, payload);
+    await using source = session();
+    const puller = new Puller(receiver(source, { stream }));
+    const first = await connected(source);
+    const [a, b, c, d, e] = await puller.take(5);
+    await accept(a!);
+    await b!.settle({ kind: "release", delayMs: 60_000 });
+    await accept(c!);
+    await accept(e!);
+    const [{ name } = { name: "" }] = await server.manager.consumers.list(stream).next();
+    await server.manager.consumers.delete(stream, name);
+    expect(await first.closed).toMatchObject(LOST);
+    await expect(accept(d!)).rejects.toMatchObject(LOST);
+    await connected(source);
+    expect((await puller.take(4)).map(text)).toEqual(["b", "c", "d", "e"]);
+  });
+
+  test("of a stream that was made anew begins with its first message, whatever came before", async () => {
+    await using server = await program();
+    const name = await server.stream();
+    for (const payload of ["a", "b", "c"]) await server.publish(`${name}.a`, payload);
+    await using source = session();
+    const puller = new Puller(receiver(source, { stream: name }));
+    const first = await connected(source);
+    await Promise.all((await puller.take(3)).map(accept));
+    await server.manager.streams.delete(name);
+    await first.closed;
+    await server.stream({ name });
+    await server.publish(`${name}.a`, "new");
+    await connected(source);
+    expect(text(await puller.next())).toBe("new");
+  });
+});

@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePorts, listening } from "@bridge/tooling/listening";
+
+const PROGRAM = "nats-server";
+const START_TIMEOUT_MS = 10_000;
+
+/** A server of a test's own, which it may break. Its data is where it was after a restart. */
+export interface OwnServer extends AsyncDisposable {
+  readonly port: number;
+  /** Freezes it: its connections stay open, and nothing is read or said. */
+  freeze(): void;
+  thaw(): void;
+  /** Ends it with a signal; resolves when it is gone. */
+  kill(signal?: "SIGKILL" | "SIGTERM"): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** Starts one, with these lines in its configuration. */
+export async function ownServer(lines: readonly string[] = []): Promise<OwnServer> {
+  const [port = 0] = await freePorts(1);
+  const folder = await mkdtemp(join(tmpdir(), "bridge-nats-"));
+  const file = join(folder, "nats.conf");
+  const own = [`listen: 127.0.0.1:${port}`, `jetstream { store_dir: ${JSON.stringify(join(folder, "data"))} }`];
+  await writeFile(file, [...own, ...lines].map((line) => `${line}\n`).join(""));
+  let child: ChildProcess | undefined;
+  const start = async (): Promise<void> => {
+    child = spawn(PROGRAM, ["-c", file], { stdio: "ignore" });
+    await listening(port, START_TIMEOUT_MS);
+  };
+  const kill = async (signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): Promise<void> => {
+    if (child === undefined) return;
+    const ended = once(child, "exit");
+    child.kill("SIGCONT");
+    child.kill(signal);
+    await ended;
+    child = undefined;
+  };
+  await start();
+  return {
+    port,
+    freeze: () => void child?.kill("SIGSTOP"),
+    thaw: () => void child?.kill("SIGCONT"),
+    kill,
+    start,
+    async [Symbol.asyncDispose]() {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
