@@ -99,6 +99,14 @@ describe("spec 2.3: in a cluster a source hands each message to one instance", (
     expect(problemsOf(document({ ...broadcast, ...changes }))).toEqual([]);
   });
 
+  it("asks a source without topics about its options", () => {
+    const of = (options: object) => document({ ...broadcast, "receivers.0": { id: "in", transport: "http", options } });
+    expect(problemsOf(of({ broadcast: false }))).toEqual([]);
+    expect(problemsOf(of({ broadcast: true }))).toEqual([
+      expect.stringMatching(/every message of receiver "in" and deliver it once more: listen to what/),
+    ]);
+  });
+
   it("names the topics that are not shared among others that are", () => {
     const topics = [{ topic: "$share/plant/s/#" }, { topic: "t/#" }];
     expect(problemsOf(document({ ...broadcast, "receivers.0.topics": topics }))).toEqual([

@@ -130,9 +130,10 @@ export interface ReceiverTraits {
   /**
    * Whether the source gives each message to one of the instances that listen to it, like a queue, rather than to each
    * of them. In a cluster a `direct_hold` route needs such a source, an exclusive session or `allow_unfenced`. A function
-   * judges by topic. Default: it does not.
+   * judges by topic, or, where topics are refused, by the receiver's options as they are written, with an empty topic.
+   * Default: it does not.
    */
-  readonly competing?: boolean | ((topic: string) => boolean);
+  readonly competing?: boolean | ((topic: string, options: unknown) => boolean);
   /** Why nothing can be listened to under `topic`, as the end of a sentence; `undefined` when it can. Default: it can. */
   readonly topicProblem?: (topic: string) => string | undefined;
 }

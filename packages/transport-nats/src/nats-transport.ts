@@ -28,7 +28,8 @@ export const natsTransport: TransportPlugin = {
     needsSession: true,
     topics: "refused",
     redelivers: "always",
-    competing: true,
+    // Each instance makes an ephemeral consumer of its own, which gets everything.
+    competing: (_topic, options) => isDurable(options),
     ...defineFactory({
       options: receiverOptions,
       create: (options, context: ReceiverContext) => {
@@ -47,6 +48,10 @@ export const natsTransport: TransportPlugin = {
     }),
   },
 };
+
+function isDurable(options: unknown): boolean {
+  return typeof options === "object" && options !== null && "consumer" in options;
+}
 
 function natsSession(session: Session | undefined): NatsSession {
   if (session instanceof NatsSession) return session;

@@ -17,6 +17,7 @@ describe.skipIf(noServer)("a server that fails (needs NATS)", () => {
   });
 
   beforeEach(async () => {
+    await server.start();
     peer = await program(server.port);
   });
 
@@ -45,7 +46,7 @@ describe.skipIf(noServer)("a server that fails (needs NATS)", () => {
     expect(a!.signal?.aborted).toBe(true);
     await expect(accept(a!)).rejects.toMatchObject(LOST);
     await expect(out.send(envelope(), `${stream}.a`, never)).rejects.toMatchObject({ ...LOST, charged: false });
-    await expect(source.connect(never)).rejects.toMatchObject({ ...LOST, message: like("no broker listens there") });
+    await expect(source.connect(never)).rejects.toMatchObject(LOST);
 
     await server.start();
     await connected(target);

@@ -53,9 +53,11 @@ function unfencedSource(context: RuleContext, placed: Placed<"receivers">): Unfe
   const exclusive = session === undefined ? "" : "make its session exclusive, ";
   const remedies = `${exclusive}${ONE_TAKES_IT}`;
   const { competing } = traits;
-  if (typeof competing !== "function") return { what: `receiver ${shownId(context, placed)}`, remedies };
+  const whole = { what: `receiver ${shownId(context, placed)}`, remedies };
+  if (typeof competing !== "function") return whole;
+  if (traits.topics === "refused") return competing("", receiver.options) ? undefined : whole;
   const broadcast = (receiver.topics ?? []).flatMap((topic, index) =>
-    topic?.topic === undefined || competing(topic.topic)
+    topic?.topic === undefined || competing(topic.topic, receiver.options)
       ? []
       : context.hidden.show([...path, "topics", index, "topic"], topic.topic),
   );

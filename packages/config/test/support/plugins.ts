@@ -73,13 +73,15 @@ const web: TransportPlugin = {
     ...defineFactory<v.GenericSchema, unknown, Receiver>({
       options: v.strictObject({
         path: describe(v.optional(text()), "The path. Default: /ingest/<receiver id> | `<none>`."),
+        broadcast: describe(v.optional(v.boolean()), "Whether each instance gets every message."),
       }),
       create: never,
     }),
     needsSession: false,
     topics: "refused",
     redelivers: "never",
-    competing: true,
+    competing: (topic, options) =>
+      topic === "" && !(options as { readonly broadcast?: boolean } | undefined)?.broadcast,
   },
   sender: {
     ...defineFactory<v.GenericSchema, unknown, Sender>({

@@ -16,6 +16,7 @@ export interface OwnServer extends AsyncDisposable {
   thaw(): void;
   /** Ends it with a signal; resolves when it is gone. */
   kill(signal?: "SIGKILL" | "SIGTERM"): Promise<void>;
+  /** Does nothing when it runs. */
   start(): Promise<void>;
 }
 
@@ -28,6 +29,7 @@ export async function ownServer(lines: readonly string[] = []): Promise<OwnServe
   await writeFile(file, [...own, ...lines].map((line) => `${line}\n`).join(""));
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
+    if (child !== undefined) return;
     child = spawn(PROGRAM, ["-c", file], { stdio: "ignore" });
     await listening(port, START_TIMEOUT_MS);
   };
