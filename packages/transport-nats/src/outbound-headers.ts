@@ -4,6 +4,7 @@ import { CARRIED, EXPECTED_STREAM, isOwn, isServers, MSG_ID } from "./header-nam
 /** What a reader takes off, or takes for the end of a line, does not arrive as it was written. */
 // eslint-disable-next-line no-control-regex
 const ALTERED = /[\0-\x08\x0a-\x1f\x7f]|^\s|\s$/;
+const MSG_ID_LINE = new RegExp(`\\r\\n${MSG_ID}: [^\\r]*\\r\\n`);
 const NAME = /^[!-9;-~]+$/;
 /** The last moment that can be written with a year of four digits. */
 const LAST_MOMENT = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
@@ -26,6 +27,11 @@ export function outboundHeaders(envelope: Envelope, expectedStream: string | und
   if (dedupId !== undefined) text += line(MSG_ID, dedupId);
   if (expectedStream !== undefined) text += line(EXPECTED_STREAM, expectedStream);
   return Buffer.from(`${text}${others(envelope)}\r\n`);
+}
+
+/** The same without the id that a stream recognises repeats by. */
+export function withoutMsgId(headers: Uint8Array): Uint8Array {
+  return Buffer.from(Buffer.from(headers).toString().replace(MSG_ID_LINE, "\r\n"));
 }
 
 function others({ headers }: Envelope): string {

@@ -1,4 +1,4 @@
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, orAborted } from "@bridge/ports";
 import {
   createInbox,
   type Msg,
@@ -6,6 +6,7 @@ import {
   type NatsConnection,
   type PermissionViolationError,
 } from "@nats-io/transport-node";
+import { withoutMsgId } from "./outbound-headers.ts";
 import { type ApiError, apiError } from "./server-error.ts";
 
 /** One message under way. */
@@ -26,6 +27,12 @@ export interface PublisherParts {
   readonly inboxPrefix: string;
   /** Why nobody takes what is published to a subject. */
   readonly nobody: (subject: string) => Promise<BridgeError>;
+  /**
+   * The subject of a message that a stream has; `undefined` when that cannot be known.
+   *
+   * @throws BridgeError of class transient when the stream could not be asked
+   */
+  readonly subjectOf: (stream: string, sequence: number) => Promise<string | undefined>;
 }
 
 const WHAT = "the message was not taken";
@@ -141,10 +148,20 @@ export class Publisher {
       pending.reject(
         new BridgeError("DESTINATION_NOT_FOUND", `${WHAT}: what answers to this subject is no stream of JetStream`),
       );
-    else {
-      if (answer.duplicate === true) this.#duplicates++;
-      pending.resolve();
-    }
+    else if (answer.duplicate === true)
+      this.#had(pending, answer.stream, answer.seq).then(pending.resolve, pending.reject);
+    else pending.resolve();
+  }
+
+  /**
+   * A stream had a message of this id. It looks at ids alone: what it had may have gone to another of its subjects, for another
+   * binding, and then this one is not there.
+   */
+  async #had({ subject, payload, headers, signal }: Pending, stream: string, sequence: number): Promise<void> {
+    const before = await orAborted(this.#parts.subjectOf(stream, sequence), signal);
+    signal.throwIfAborted();
+    if (before !== undefined && before !== subject) await this.publish(subject, payload, withoutMsgId(headers), signal);
+    else this.#duplicates++;
   }
 
   #take(token: string): Pending | undefined {

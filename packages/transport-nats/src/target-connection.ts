@@ -1,7 +1,7 @@
 import { BridgeError, type Connection } from "@bridge/ports";
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { Publisher } from "./publisher.ts";
-import { isNotAnswered, isNotFound } from "./server-error.ts";
+import { isNotAnswered, isNotFound, requestError } from "./server-error.ts";
 import type { Wire } from "./wire.ts";
 
 const NO_SUBSCRIPTIONS: ReadonlySet<string> = new Set();
@@ -19,7 +19,7 @@ export class TargetConnection implements Connection {
   readonly #timeoutMs: number;
   /** What is being asked about subjects that nobody answered to. */
   readonly #questions = new Map<string, Promise<BridgeError>>();
-  #manager: Promise<JetStreamManager> | undefined;
+  #made: Promise<JetStreamManager> | undefined;
 
   constructor(wire: Wire, { inboxPrefix, timeoutMs }: TargetParts) {
     this.wire = wire;
@@ -28,6 +28,7 @@ export class TargetConnection implements Connection {
       connection: wire.connection,
       inboxPrefix,
       nobody: (subject) => this.#nobody(subject),
+      subjectOf: (stream, sequence) => this.#subjectOf(stream, sequence),
     });
   }
 
@@ -73,8 +74,7 @@ export class TargetConnection implements Connection {
   async #ask(subject: string): Promise<BridgeError> {
     const none = `no stream takes messages of this subject`;
     try {
-      this.#manager ??= jetstreamManager(this.wire.connection, { checkAPI: false, timeout: this.#timeoutMs });
-      const stream = await (await this.#manager).streams.find(subject);
+      const stream = await (await this.#manager()).streams.find(subject);
       return new BridgeError("UNAVAILABLE", `the message was not taken: stream ${stream} does not answer`);
     } catch (error) {
       if (isNotAnswered(error as Error))
@@ -82,5 +82,20 @@ export class TargetConnection implements Connection {
       const asked = isNotFound(error) ? "" : ", as far as the bridge may ask";
       return new BridgeError("DESTINATION_NOT_FOUND", none + asked);
     }
+  }
+
+  async #subjectOf(stream: string, sequence: number): Promise<string | undefined> {
+    try {
+      return (await (await this.#manager()).streams.getMessage(stream, { seq: sequence }))?.subject;
+    } catch (thrown) {
+      const error = requestError("what the stream had is not known", thrown);
+      if (error.class === "transient") throw error;
+      return undefined;
+    }
+  }
+
+  #manager(): Promise<JetStreamManager> {
+    this.#made ??= jetstreamManager(this.wire.connection, { checkAPI: false, timeout: this.#timeoutMs });
+    return this.#made;
   }
 }

@@ -24,6 +24,38 @@ describe.skipIf(noServer)("a sender (needs NATS)", () => {
     expect([header.get("Nats-Msg-Id"), header.get("message-id")]).toEqual(["order-7", "a"]);
   });
 
+  test("a repeat is one of its subject: the same for another subject of the stream is kept, under no id", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    await using target = session({ role: "target" });
+    await connected(target);
+    const out = sender(target);
+    const one = envelope({ headers: { [RESERVED.dedupId]: "order-7", site: "north" } });
+    for (const subject of ["a", "b", "a"]) await out.send(one, `${stream}.${subject}`, never);
+    const subjects = Array.from({ length: 2 }, async (_, index) => {
+      const message = await server.manager.streams.getMessage(stream, { seq: index + 1 });
+      return [message?.subject, message?.header.get("Nats-Msg-Id"), message?.header.get("site")];
+    });
+    expect(await Promise.all(subjects)).toEqual([
+      [`${stream}.a`, "order-7", "north"],
+      [`${stream}.b`, "", "north"],
+    ]);
+    expect((await server.manager.streams.info(stream)).state.messages).toBe(2);
+    expect(target.counters?.()).toEqual({ unanswered: 0, duplicates: 1 });
+  });
+
+  test("a repeat of what has left the stream meanwhile is taken for one", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    await using target = session({ role: "target" });
+    await connected(target);
+    const one = envelope({ headers: { [RESERVED.dedupId]: "order-7" } });
+    await sender(target).send(one, `${stream}.a`, never);
+    await server.manager.streams.purge(stream);
+    await sender(target).send(one, `${stream}.a`, never);
+    expect((await server.manager.streams.info(stream)).state.messages).toBe(0);
+  });
+
   test("what no stream takes is DESTINATION_NOT_FOUND", async () => {
     await using target = session({ role: "target" });
     await connected(target);
