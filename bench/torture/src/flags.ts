@@ -17,7 +17,7 @@ import {
 } from "./routes.ts";
 
 const MODES = ["direct_hold", "shared_outbox", "both"] as const satisfies readonly Mode[];
-const STORES = ["file", "memory"] as const satisfies readonly StoreType[];
+const STORES = ["file", "postgres", "memory"] as const satisfies readonly StoreType[];
 const BINARY = fileURLToPath(new URL("../../../apps/reference/dist/main.js", import.meta.url));
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 /** Without a limit of their own, so much for each kill and for the rest. */
@@ -32,7 +32,7 @@ export const USAGE = `pnpm torture [options]
   --source LIST      with --target, instead of --routes: all routes from one of these to one of those,
   --target LIST      of ${TRANSPORTS.join(", ")}
   --routes LIST      SOURCE-TARGET, such as amqp-mqtt; default: ${USUAL_ROUTES.join(",")}
-  --stores TYPE      ${STORES.join(" or ")}: where dead letters and the outbox are; default ${STORES[0]}
+  --stores TYPE      ${STORES.join(", ")}: where dead letters and the outbox are; default ${STORES[0]}
   --troubles LIST    besides the kills: none, or of ${LANE_NAMES.join(", ")}; default: all
   --time-limit TIME  such as 170s: the kills and the rest have to fit in; default: 6s a kill and 2m
   --bridge FILE      the built bridge; default: the reference binary of this checkout

@@ -18,7 +18,7 @@ export type DeliveryMode = "direct_hold" | "shared_outbox";
 /** How the routes of a run deliver: all in one mode, or half of them in each, so that each has every kind of end. */
 export type Mode = DeliveryMode | "both";
 /** Where the bridge keeps dead letters and, in `shared_outbox`, the outbox. In `memory` they die with the process. */
-export type StoreType = "file" | "memory";
+export type StoreType = "file" | "postgres" | "memory";
 
 /** Every route from one of these to one of those. */
 export function pairsOf(sources: readonly Transport[], targets: readonly Transport[]): readonly RouteName[] {

@@ -14,7 +14,9 @@ export function tables({ began, machine, versions, rows, planned }: Results): st
   const brokers = `Mosquitto ${machine.mosquitto}, RabbitMQ ${versions["rabbitmq"]}, NATS ${versions["nats"]}`;
   const plain = rows.filter(({ delayMs }) => delayMs === 0);
   const sections = groups(plain).map(([title, group]) => `### ${title}\n\n${scriptTable(group)}`);
-  const outbox = plain.filter(({ runs }) => runs.shared_outbox !== undefined && runs.direct_hold !== undefined);
+  const outbox = plain.filter(
+    ({ runs }) => runs.direct_hold !== undefined && (runs.shared_outbox ?? runs.postgres_outbox) !== undefined,
+  );
   const peers = plain.filter(({ runs }) => PEERS.some((peer) => runs[peer] !== undefined));
   const delayed = rows.filter(({ delayMs }) => delayMs > 0);
   return [
@@ -54,17 +56,33 @@ function scriptTable(rows: readonly RowResult[]): string {
   return table([...head, ...latency], cells);
 }
 
+const OUTBOXES = { shared_outbox: "file", postgres_outbox: "PostgreSQL" } as const;
+
 function outboxTable(rows: readonly RowResult[]): string {
-  const head = ["", "size", "window", "k/s", "throughput / direct_hold", "CPU / direct_hold", "p50 − direct_hold, ms"];
-  const cells = rows.map((row) => [
-    pairTitle(row),
-    row.size.toLocaleString("en"),
-    String(row.window),
-    rate(figure(row, "shared_outbox", "perSecond")),
-    shown(ratio(row, "shared_outbox", "direct_hold", "perSecond"), 2),
-    shown(ratio(row, "shared_outbox", "direct_hold", "cpuMicros"), 2),
-    shown(difference(row, "shared_outbox", "direct_hold", "p50Ms"), 2),
-  ]);
+  const head = [
+    "",
+    "size",
+    "window",
+    "outbox",
+    "k/s",
+    "throughput / direct_hold",
+    "CPU / direct_hold",
+    "p50 − direct_hold, ms",
+  ];
+  const cells = rows.flatMap((row) =>
+    (["shared_outbox", "postgres_outbox"] as const)
+      .filter((mode) => row.runs[mode] !== undefined)
+      .map((mode) => [
+        pairTitle(row),
+        row.size.toLocaleString("en"),
+        String(row.window),
+        OUTBOXES[mode],
+        rate(figure(row, mode, "perSecond")),
+        shown(ratio(row, mode, "direct_hold", "perSecond"), 2),
+        shown(ratio(row, mode, "direct_hold", "cpuMicros"), 2),
+        shown(difference(row, mode, "direct_hold", "p50Ms"), 2),
+      ]),
+  );
   return table(head, cells);
 }
 

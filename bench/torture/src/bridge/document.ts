@@ -17,6 +17,8 @@ export interface DocumentOptions {
   readonly mode: Mode;
   readonly stores: StoreType;
   readonly folders: { readonly dlq: string; readonly outbox: string };
+  /** The server of stores of that type. */
+  readonly postgres: string | undefined;
   readonly adminKey: string;
   /** Where the bridge listens. */
   readonly own: { readonly admin: number; readonly monitor: number; readonly ingest: number };
@@ -64,8 +66,8 @@ export function documentOf(options: DocumentOptions): object {
     },
     audit: { log: false },
     stores: {
-      dlq: storeOf(stores, `${folders.dlq}/dlq.db`),
-      ...(hasOutbox(options) && { outbox: storeOf(stores, `${folders.outbox}/outbox.db`, RETENTION) }),
+      dlq: storeOf(options, `${folders.dlq}/dlq.db`),
+      ...(hasOutbox(options) && { outbox: storeOf(options, `${folders.outbox}/outbox.db`, RETENTION) }),
     },
     sessions: sessionsOf(options),
     receivers: routes.map((route) => receiverOf(route, own.ingest)),
@@ -164,12 +166,9 @@ const ADDRESSES: Readonly<Record<Transport, string>> = {
   nats: `out.{${LANE_HEADER}}`,
 };
 
-function storeOf(type: StoreType, path: string, retention?: string): object {
-  const options = {
-    ...(type === "file" ? { path } : { acknowledge_volatile: true }),
-    ...(retention !== undefined && { retention }),
-  };
-  return { type, options };
+function storeOf({ stores: type, postgres }: DocumentOptions, path: string, retention?: string): object {
+  const places = { file: { path }, postgres: { url: postgres }, memory: { acknowledge_volatile: true } } as const;
+  return { type, options: { ...places[type], ...(retention !== undefined && { retention }) } };
 }
 
 function mqttSession(id: string, port: number | undefined): object {

@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { TcpProxy } from "@bridge/conformance/tcp-proxy";
 import { BridgeApi } from "../bridge/api.ts";
 import { documentOf } from "../bridge/document.ts";
@@ -13,6 +15,7 @@ import { Disk } from "../parts/disk.ts";
 import { Guard } from "../parts/guard.ts";
 import { HttpTarget } from "../parts/http-target.ts";
 import { freePorts } from "@bridge/tooling/listening";
+import { PostgresCluster } from "@bridge/tooling/postgres-cluster";
 import { endsOf, hasOutbox } from "../routes.ts";
 import { type BrokerLane, brokerPorts, type LinkLane, openBrokers, openWays } from "./ends.ts";
 
@@ -54,10 +57,11 @@ export async function openStage(flags: Flags): Promise<Stage> {
   }
 
   const { routes, mode, rate, stores } = flags;
+  const server = stores === "postgres" ? stack.use(await PostgresCluster.start()) : undefined;
   const ends = endsOf(routes);
   const [admin, monitor, ingest, web] = (await freePorts(4)) as [number, number, number, number];
   const journal = join(folder, "journal");
-  const mayFail = stores === "file";
+  const mayFail = stores !== "memory";
   const brokers = await openBrokers({ ends, folder, guard }, stack);
   const httpTarget = ends.has("target_http")
     ? stack.use(await HttpTarget.start({ port: web, journal, refuses: mayFail, guard }))
@@ -78,8 +82,14 @@ export async function openStage(flags: Flags): Promise<Stage> {
   const own = { admin, monitor, ingest };
   await writeFile(
     configuration,
-    JSON.stringify(documentOf({ routes, mode, stores, folders, adminKey, own, reached }), undefined, 2),
+    JSON.stringify(
+      documentOf({ routes, mode, stores, folders, postgres: server?.url, adminKey, own, reached }),
+      undefined,
+      2,
+    ),
   );
+  if (server !== undefined)
+    await promisify(execFile)(process.execPath, [flags.bridge, "-create-tables", "-config", configuration]);
   const bridge = stack.use(
     new Bridge({ program: flags.bridge, configuration, log: join(folder, "bridge.log"), guard }),
   );
