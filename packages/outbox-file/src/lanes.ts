@@ -6,6 +6,8 @@ import type { ReadingStatements } from "./reading-statements.ts";
 export class Lanes {
   readonly #byRoute = new Map<string, Map<string, Lane>>();
   readonly #byNumber = new Map<number, Lane>();
+  /** Those in the file may have gaps: the first record of a lane may have failed, and that of the next one not. */
+  #highest = 0;
 
   get size(): number {
     return this.#byNumber.size;
@@ -27,7 +29,7 @@ export class Lanes {
   }
 
   findOrAdd(routeId: string, bindingId: string): Lane {
-    return this.find(routeId, bindingId) ?? this.#add(new Lane(this.#byNumber.size + 1, routeId, bindingId));
+    return this.find(routeId, bindingId) ?? this.#add(new Lane(this.#highest + 1, routeId, bindingId));
   }
 
   numbered(number: number): Lane | undefined {
@@ -49,6 +51,7 @@ export class Lanes {
     const ofRoute = this.#byRoute.get(routeId) ?? new Map<string, Lane>();
     this.#byRoute.set(routeId, ofRoute.set(bindingId, lane));
     this.#byNumber.set(lane.number, lane);
+    this.#highest = Math.max(this.#highest, lane.number);
     return lane;
   }
 }

@@ -4,6 +4,7 @@ import type { ContentValues, RecordValues } from "./record-rows.ts";
 
 /** What is changed in the file. */
 export interface WritingStatements {
+  /** @throws Error when the number is another lane's, whose binding would get the records */
   addLane(lane: Lane): void;
   /** Returns how many were added: none is whose lane and envelope have a record. */
   addRecords(records: readonly RecordValues[]): number;
@@ -21,7 +22,11 @@ export interface WritingStatements {
 const ROWS = 20;
 
 export function writingStatements(db: DatabaseSync): WritingStatements {
-  const addLane = db.prepare("INSERT INTO lane (lane, route_id, binding_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
+  // Two writes of one transaction may add the same lane; another one under its number is left alone.
+  const addLane = db.prepare(
+    `INSERT INTO lane (lane, route_id, binding_id) VALUES (?, ?, ?)
+    ON CONFLICT (lane) DO UPDATE SET lane = lane WHERE route_id = excluded.route_id AND binding_id = excluded.binding_id`,
+  );
   const addRecords = insertion(
     db,
     "record (number, lane, id, envelope_id, payload_digest, ordering_key, entry_id, created_at)",
@@ -37,10 +42,13 @@ export function writingStatements(db: DatabaseSync): WritingStatements {
   const finish = db.prepare("UPDATE record SET status = ?, finished_at = ? WHERE number BETWEEN ? AND ?");
   const retry = db.prepare("UPDATE record SET attempts = ?, due_at = ?, retry_delay = ? WHERE number = ?");
   const deleteRecord = db.prepare("DELETE FROM record WHERE number = ?");
-  const touch = db.prepare("UPDATE lane SET route_id = route_id WHERE lane = 1");
+  const touch = db.prepare("UPDATE lane SET route_id = route_id WHERE lane = (SELECT min(lane) FROM lane)");
 
   return {
-    addLane: ({ number, routeId, bindingId }) => void addLane.run(number, routeId, bindingId),
+    addLane({ number, routeId, bindingId }) {
+      if (Number(addLane.run(number, routeId, bindingId).changes) === 0)
+        throw new Error(`the outbox has another lane ${number} than that of route ${routeId}, binding ${bindingId}`);
+    },
     addRecords,
     addContents: (contents) => void addContents(contents),
     finish(from, upTo, status, finishedAt) {

@@ -1,0 +1,42 @@
+import type { OutboxStore } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { end, outboxRecord } from "./support/records.ts";
+import { openScratchOutbox, survivorOf } from "./support/scratch-outbox.ts";
+
+const { signal } = new AbortController();
+const [BUSY, REFUSED, LATER] = ["busy", "refused", "later"].map((name) => ({
+  routeId: name,
+  bindingId: `to-${name}`,
+})) as [Lane, Lane, Lane];
+
+interface Lane {
+  readonly routeId: string;
+  readonly bindingId: string;
+}
+
+const claim = (store: OutboxStore, lane: Lane) => store.claim({ ...lane, limit: 100, loanMs: 60_000 }, signal);
+const claimed = async (store: OutboxStore, lane: Lane) =>
+  (await claim(store, lane)).map(({ record }) => [record.routeId, record.id]);
+
+test("a route whose first record found no room, and that begins in another process, gets its own records and no others", async () => {
+  const full = openScratchOutbox({ maxBytes: 256 * 1024 });
+  const fill = async (): Promise<void> => {
+    for (let n = 0; ; n++) await full.persist([outboxRecord(`r${n}`, BUSY, 30_000)], signal);
+  };
+  await expect(fill()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  await expect(full.persist([outboxRecord("no room", REFUSED)], signal)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  await full.finish(
+    (await claim(full, BUSY)).map((one) => end(one, { kind: "done" })),
+    signal,
+  );
+  await full.persist([outboxRecord("of the later", LATER)], signal);
+
+  const next = await survivorOf(full);
+  await next.persist([outboxRecord("of the refused", REFUSED)], signal);
+  expect(await claimed(next, REFUSED)).toEqual([["refused", "of the refused"]]);
+  expect(await claimed(next, LATER)).toEqual([["later", "of the later"]]);
+
+  await using last = await survivorOf(next);
+  expect(await claimed(last, REFUSED)).toEqual([["refused", "of the refused"]]);
+  expect(await claimed(last, LATER)).toEqual([["later", "of the later"]]);
+});
