@@ -14,6 +14,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   audit: ["ports"],
   "audit-file": ["ports", "audit", "file-kit"],
   telemetry: ["ports", "core", "net-kit"],
+  "telemetry-otlp": ["ports", "config", "telemetry"],
   "net-kit": ["ports"],
   "http-kit": ["ports", "net-kit"],
   "transport-http": ["ports", "net-kit"],

@@ -1,13 +1,14 @@
 import { execFile } from "node:child_process";
 import process from "node:process";
+import { OtlpCollector } from "@bridge/tooling/otlp-collector";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { EXAMPLES } from "./support/example.ts";
 
 /** Runs a program of `embedding/` to its end; returns the lines that it prints. */
-async function run(name: string): Promise<readonly string[]> {
+async function run(name: string, env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
   const args = ["--conditions=@bridge/source", `${EXAMPLES}embedding/${name}.ts`];
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, args);
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...env } });
   expect(stderr).toBe("");
   return stdout.trimEnd().split("\n");
 }
@@ -23,6 +24,15 @@ describe("embedding", () => {
     expect(deadLetter).toBe("dead letter: INVALID_PAYLOAD, processor hot: the payload is not JSON");
     expect(toOut).toContain('"delivered":1');
     expect(before).toContain('"dead_lettered":1,"dropped":0,"filtered":1');
+  });
+
+  test("traced.ts hands a collector a trace and its metrics, and the target the context", async () => {
+    await using collector = await OtlpCollector.open();
+    const [traceparent] = await run("traced", { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const send = collector.spans.find(({ name }) => name === "send to-out");
+    expect(traceparent).toBe(`00-${send?.traceId}-${send?.spanId}-01`);
+    expect(send?.resource).toMatchObject({ "service.name": "plant" });
+    expect(collector.metric("DLQRedriveFailures")).toBeDefined();
   });
 
   test("sqs-orders.ts carries what FIFO queues hold, in order for each customer", async () => {

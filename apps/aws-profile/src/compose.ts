@@ -3,6 +3,7 @@ import { dlqTable, dynamodbDlqPlugin } from "@bridge/dlq-dynamodb";
 import { fileDlqPlugin } from "@bridge/dlq-file";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
 import type { TableDescription } from "@bridge/dynamodb-kit";
+import type { OpenTelemetry } from "@bridge/host";
 import { dynamodbLeasePlugin, leaseTable } from "@bridge/lease-dynamodb";
 import { memoryLeasePlugin } from "@bridge/lease-memory";
 import { dynamodbOutboxPlugin, outboxTable } from "@bridge/outbox-dynamodb";
@@ -43,4 +44,10 @@ export const TABLES: Readonly<Record<StoreRole, (name: string) => TableDescripti
   dlq: dlqTable,
   outbox: outboxTable,
   lease: leaseTable,
+};
+
+/** Loaded when a configuration asks for it: the SDK would be most of what a start has to read. */
+export const telemetry: OpenTelemetry = async (request) => {
+  const { openOtlp } = await import("@bridge/telemetry-otlp");
+  return openOtlp(request);
 };

@@ -12,12 +12,13 @@ import { EmfExporter } from "@bridge/telemetry";
 import type { Bootstrap } from "./bootstrap/bootstrap.ts";
 import { loadBootstrap } from "./bootstrap/load-bootstrap.ts";
 import { overruledBy } from "./bootstrap/overrule.ts";
+import { telemetry } from "./compose.ts";
 import { configOrigin } from "./config-origin.ts";
 import { readKeys } from "./keys/read-keys.ts";
 import { RefreshedKeys } from "./keys/refreshed-keys.ts";
 
 /** Runs an instance until something ends it; its whole shutdown has one budget (spec 3.3). Never rejects. */
-export async function serve(registry: Registry, host: HostProcess): Promise<Ending> {
+export async function serve(registry: Registry, host: HostProcess, version: string): Promise<Ending> {
   using secrets = openSecretReader();
   const prepare = async (surroundings: Surroundings) => {
     const { logger, clock, random } = surroundings;
@@ -42,7 +43,7 @@ export async function serve(registry: Registry, host: HostProcess): Promise<Endi
       ],
     };
   };
-  return await serveBridge({ registry, host, startEmpty: true, budgets: "one", prepare });
+  return await serveBridge({ registry, host, startEmpty: true, budgets: "one", telemetry, version, prepare });
 }
 
 function exporters({ metrics, bridgeId }: Bootstrap, measurable: Measurable, host: HostProcess): readonly Companion[] {

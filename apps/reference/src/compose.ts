@@ -1,4 +1,5 @@
 import type { Plugins } from "@bridge/config";
+import type { OpenTelemetry } from "@bridge/host";
 import { fileDlqPlugin } from "@bridge/dlq-file";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
 import { postgresDlqPlugin } from "@bridge/dlq-postgres";
@@ -24,3 +25,9 @@ export function plugins(): Plugins {
     processors: [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin],
   };
 }
+
+/** Loaded when a configuration asks for it: the SDK would be most of what a start has to read. */
+export const telemetry: OpenTelemetry = async (request) => {
+  const { openOtlp } = await import("@bridge/telemetry-otlp");
+  return openOtlp(request);
+};

@@ -5,7 +5,7 @@ import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
 import { fileOutboxPlugin } from "@bridge/outbox-file";
 import { postgresOutboxPlugin } from "@bridge/outbox-postgres";
-import type { TransportPlugin } from "@bridge/ports";
+import type { Tracer, TransportPlugin } from "@bridge/ports";
 
 const START_TIMEOUT_MS = 20_000;
 
@@ -30,7 +30,11 @@ export interface RouteDocument {
 }
 
 /** Runs a bridge of one route, with a dead-letter store and every default of the policy but the window. */
-export async function startBridge(route: RouteDocument, transports: readonly TransportPlugin[]): Promise<Supervisor> {
+export async function startBridge(
+  route: RouteDocument,
+  transports: readonly TransportPlugin[],
+  tracer?: Tracer,
+): Promise<Supervisor> {
   const outboxStores = [fileOutboxPlugin, postgresOutboxPlugin];
   const registry = createRegistry({ transports, dlqStores: [memoryDlqPlugin], outboxStores });
   const { outbox } = route;
@@ -54,7 +58,7 @@ export async function startBridge(route: RouteDocument, transports: readonly Tra
       },
     ],
   };
-  const supervisor = createSupervisor({ config: parseConfig(document, registry), registry });
+  const supervisor = createSupervisor({ config: parseConfig(document, registry), registry, tracer });
   await supervisor.start(AbortSignal.timeout(START_TIMEOUT_MS));
   const end = performance.now() + START_TIMEOUT_MS;
   while (supervisor.view().level !== "full") {

@@ -10,9 +10,12 @@ const RUN_TIMEOUT_MS = 120_000;
 const WINDOW = 100;
 const SIZE = 256;
 
+/** The bridge between a source on demand and a target that always accepts. */
+export const ENGINE_ALONE = new URL("../engine/engine-alone.ts", import.meta.url);
+
 const ENGINE: Readonly<Record<(typeof CONTENDERS)[number], URL>> = {
   script: new URL("../baseline/engine.ts", import.meta.url),
-  bridge: new URL("../engine/engine-alone.ts", import.meta.url),
+  bridge: ENGINE_ALONE,
 };
 const MEMORY = new URL("../engine/memory-to-memory.ts", import.meta.url);
 
@@ -30,7 +33,8 @@ export async function* engineSuite(settings: Settings): AsyncGenerator<Measureme
   yield { suite: "engine", name: "memory to memory", runs };
 }
 
-async function runEngine(program: URL, job: EngineJob, settings: Settings): Promise<Run> {
+/** Has a program carry messages, once warm. */
+export async function runEngine(program: URL, job: EngineJob, settings: Settings): Promise<Run> {
   const messages = settings.messages ?? MESSAGES;
   await using child = await Child.start({ program, job, profileDir: settings.profileDir });
   await child.ask("run", Math.min(WARM_UP, messages), RUN_TIMEOUT_MS);

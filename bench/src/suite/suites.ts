@@ -7,10 +7,12 @@ import { persistSuite } from "./persist-suite.ts";
 import { probesSuite } from "./probes-suite.ts";
 import { redriveSuite } from "./redrive-suite.ts";
 import { sqsSuite } from "./sqs-suite.ts";
+import { tracingSuite } from "./tracing-suite.ts";
 
 /** Everything that can be measured, by the name that `--only` knows. */
 export const SUITES = {
   engine: engineSuite,
+  tracing: tracingSuite,
   "sqs-sqs": (settings) => sqsSuite("sqs-sqs", settings),
   "mqtt-sqs": (settings) => sqsSuite("mqtt-sqs", settings),
   outbox: (settings) => outboxSuite("outbox", settings),

@@ -1,6 +1,7 @@
 import type {
   BindingConfig,
   BridgeConfig,
+  OtlpSection,
   RateLimit,
   ResolverConfig,
   RouteConfig,
@@ -69,7 +70,8 @@ function sectionsOf({
   config_watch: watch,
   http,
   audit,
-}: ConfigDocument): Pick<BridgeConfig, "bridge" | "configWatch" | "http" | "audit"> {
+  telemetry: { otlp },
+}: ConfigDocument): Pick<BridgeConfig, "bridge" | "configWatch" | "http" | "audit" | "telemetry"> {
   return {
     bridge: {
       id: bridge.id,
@@ -105,6 +107,22 @@ function sectionsOf({
         hmacKey: audit.file.hmac_key || undefined,
       },
     },
+    telemetry: { otlp: otlp && otlpOf(otlp) },
+  };
+}
+
+function otlpOf(otlp: NonNullable<ConfigDocument["telemetry"]["otlp"]>): OtlpSection {
+  const { endpoint, headers, timeout, compression, ca_file: caFile, metrics, traces } = otlp;
+  return {
+    endpoint,
+    headers,
+    timeoutMs: timeout,
+    compression,
+    caFile,
+    serviceName: otlp.service_name,
+    resourceAttributes: otlp.resource_attributes,
+    metrics: { enabled: metrics.enabled, intervalMs: metrics.interval, temporality: metrics.temporality },
+    traces: { enabled: traces.enabled, sampleRatio: traces.sample_ratio, maxQueue: traces.max_queue },
   };
 }
 

@@ -13,6 +13,7 @@ export interface BridgeConfig {
   /** Absent when the document has no `http` block. */
   readonly http: HttpSection | undefined;
   readonly audit: AuditSection;
+  readonly telemetry: TelemetrySection;
   readonly stores: StoresSection;
   readonly sessions: readonly SessionConfig[];
   readonly receivers: readonly ReceiverConfig[];
@@ -77,6 +78,32 @@ export interface AuditSection {
         readonly hmacKey: string | undefined;
       }
     | undefined;
+}
+
+/** Fields that are absent are the environment's (`OTEL_*`), and else have OpenTelemetry's defaults. */
+export interface OtlpSection {
+  readonly endpoint: string | undefined;
+  /** Secrets. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number | undefined;
+  readonly compression: "gzip" | "none" | undefined;
+  readonly caFile: string | undefined;
+  readonly serviceName: string | undefined;
+  readonly resourceAttributes: Readonly<Record<string, string>>;
+  readonly metrics: {
+    readonly enabled: boolean;
+    readonly intervalMs: number | undefined;
+    readonly temporality: "cumulative" | "delta" | undefined;
+  };
+  readonly traces: {
+    readonly enabled: boolean;
+    readonly sampleRatio: number | undefined;
+    readonly maxQueue: number | undefined;
+  };
+}
+
+export interface TelemetrySection {
+  readonly otlp: OtlpSection | undefined;
 }
 
 export type StoreRole = "dlq" | "outbox" | "lease";

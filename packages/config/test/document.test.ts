@@ -40,6 +40,7 @@ describe("a document in which nothing is wrong", () => {
       configWatch: { mode: "notify", pollIntervalMs: 30_000, debounceMs: 100 },
       http: undefined,
       audit: { log: true, file: undefined },
+      telemetry: { otlp: undefined },
       stores: { dlq: { type: "file", reach: "instance", options: { acknowledge_volatile: false, path: "dlq.db" } } },
       sessions: [
         {
@@ -96,6 +97,29 @@ describe("a document in which nothing is wrong", () => {
     expect(parseConfig(document, registry).audit).toEqual({
       log: false,
       file: { path: "audit.jsonl", maxBytes: 1_000_000, keep: 10, hmacKey: undefined },
+    });
+  });
+
+  it("leaves to the environment what a collector's block does not say", () => {
+    const document = withValue("telemetry", { otlp: {} });
+    expect(parseConfig(document, registry).telemetry.otlp).toEqual({
+      endpoint: undefined,
+      headers: {},
+      timeoutMs: undefined,
+      compression: undefined,
+      caFile: undefined,
+      serviceName: undefined,
+      resourceAttributes: {},
+      metrics: { enabled: true, intervalMs: undefined, temporality: undefined },
+      traces: { enabled: true, sampleRatio: undefined, maxQueue: undefined },
+    });
+    withValue("telemetry.otlp.metrics", { interval: "15s", temporality: "delta" }, document);
+    withValue("telemetry.otlp.traces", { enabled: false, sample_ratio: 0.05, max_queue: 10 }, document);
+    withValue("telemetry.otlp.headers", { "X-Api-Key": "k" }, document);
+    expect(parseConfig(document, registry).telemetry.otlp).toMatchObject({
+      headers: { "X-Api-Key": "k" },
+      metrics: { enabled: true, intervalMs: 15_000, temporality: "delta" },
+      traces: { enabled: false, sampleRatio: 0.05, maxQueue: 10 },
     });
   });
 

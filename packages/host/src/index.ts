@@ -23,3 +23,4 @@ export {
 } from "./serve-bridge.ts";
 export { RotatingKeys, type ServerKeys, serverKeys } from "./server-keys.ts";
 export { type ShutdownBudgets } from "./shut-down.ts";
+export { type OpenTelemetry, type TelemetryExport, type TelemetryRequest } from "./telemetry-export.ts";

@@ -10,6 +10,7 @@ import { runProgram } from "./run-program.ts";
 import { serveBridge } from "./serve-bridge.ts";
 import { serverKeys } from "./server-keys.ts";
 import type { ShutdownBudgets } from "./shut-down.ts";
+import type { OpenTelemetry } from "./telemetry-export.ts";
 import { tryMessage } from "./try-message.ts";
 
 /** What makes one program out of the bridge. */
@@ -19,6 +20,8 @@ export interface BridgeApp {
   readonly plugins: Plugins;
   /** How often a shutdown may spend `shutdown_timeout`. Default: `two`. */
   readonly shutdownBudgets?: ShutdownBudgets;
+  /** What a `telemetry.otlp` block is carried out with. Default: the block is refused. */
+  readonly telemetry?: OpenTelemetry;
 }
 
 /**
@@ -35,7 +38,11 @@ export async function runBridge(app: BridgeApp, host: HostProcess): Promise<numb
   return runProgram({ ...app.program, flags: FLAGS, run: (flags) => run(flags, app, host) }, host);
 }
 
-async function run(flags: Flags, { plugins, shutdownBudgets }: BridgeApp, host: HostProcess): Promise<Ending> {
+async function run(
+  flags: Flags,
+  { program, plugins, shutdownBudgets, telemetry }: BridgeApp,
+  host: HostProcess,
+): Promise<Ending> {
   checkFlags(flags);
   const registry = createRegistry(plugins);
   const { env } = host;
@@ -54,6 +61,8 @@ async function run(flags: Flags, { plugins, shutdownBudgets }: BridgeApp, host: 
     registry,
     host,
     budgets: shutdownBudgets,
+    telemetry,
+    version: program.version,
     startEmpty: flags.startEmpty,
     prepare: ({ watch, logger }) => ({
       origin: fileOrigin(flags.config, { env, watch, logger }),

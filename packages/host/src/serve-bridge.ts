@@ -7,7 +7,7 @@ import {
   type HttpSection,
   type Registry,
 } from "@bridge/config";
-import { createSupervisor, type Supervisor } from "@bridge/core";
+import { createSupervisor, instanceIdOf, type Supervisor } from "@bridge/core";
 import type { ConfigWatch, KeyRefresh } from "@bridge/http-monitor";
 import {
   type ConfigStore,
@@ -34,6 +34,7 @@ import { openServers, type Servers } from "./open-servers.ts";
 import { type Overrule, overruling } from "./overrule.ts";
 import type { ServerKeys } from "./server-keys.ts";
 import { shutDown, type ShutdownBudgets } from "./shut-down.ts";
+import { type OpenTelemetry, openTelemetry } from "./telemetry-export.ts";
 import { confirmRunning, tellUnconfirmed } from "./unconfirmed-commit.ts";
 import { untilTheEnd } from "./until-the-end.ts";
 import { type ProcessWatch, watchProcess } from "./watch-process.ts";
@@ -76,6 +77,10 @@ export interface ServeOptions {
   readonly startEmpty: boolean;
   /** How often a shutdown may spend `shutdown_timeout`. Default: `two`. */
   readonly budgets?: ShutdownBudgets | undefined;
+  /** What a `telemetry.otlp` block is carried out with. Default: the block is refused. */
+  readonly telemetry?: OpenTelemetry | undefined;
+  /** Of the program, for whoever looks at its telemetry. */
+  readonly version?: string | undefined;
   /** A rejection is a failed start. It is not waited for when the process is asked to end meanwhile. */
   readonly prepare: (surroundings: Surroundings) => ProcessParts | Promise<ProcessParts>;
 }
@@ -127,11 +132,14 @@ interface Serving extends ServeOptions, ProcessParts {
 async function serve(serving: Serving): Promise<Ending> {
   const { source, config, onConfig, keys, keysInForce, keyRefresh, registry, host, watch, budgets, seams } = serving;
   const { logger } = seams;
+  const instanceId = instanceIdOf(config, seams.random);
+  const who = { instanceId, version: serving.version };
+  const request = { ...seams, ...who, env: host.env, readMetrics: () => readAll() };
+  const telemetry = await openTelemetry(serving.telemetry, config, request);
   const auditor = await openAuditor(config.audit, seams, host.stderr);
-  const supervisor = createSupervisor({ ...seams, config, registry, onConfig });
+  const supervisor = createSupervisor({ ...seams, config, registry, instanceId, tracer: telemetry?.tracer, onConfig });
   const { store, sources } = source.origin;
   const confirm = (version: number): void => void confirmRunning(store, version, logger);
-  const { instanceId } = supervisor;
   const applier = serving.overrule === undefined ? supervisor : overruling(supervisor, serving.overrule);
   const configTransactions = createConfigTransactions({ ...seams, store, registry, sources, applier, instanceId });
   const transactions = configTransactions;
@@ -148,8 +156,9 @@ async function serve(serving: Serving): Promise<Ending> {
     keyRefreshFailures: keyRefresh?.()?.failures,
     config: configChanges(configWatch(), follower, transactions),
   });
-  const readAll = () => readMetrics(measured(), seams.clock);
-  const companions = serving.companions?.({ ...seams, instanceId, readMetrics: readAll }) ?? [];
+  const readAll = async () => [...(await readMetrics(measured(), seams.clock)), ...(telemetry?.families() ?? [])];
+  const own = serving.companions?.({ ...seams, instanceId, readMetrics: readAll }) ?? [];
+  const companions = [...own, ...(telemetry?.exports ?? [])];
   const started: Companion[] = [];
   try {
     servers = await openServers({

@@ -1,3 +1,4 @@
+export { PeriodicTelling, type PeriodicTellingOptions } from "./periodic-telling.ts";
 export { EmfExporter, type EmfExporterOptions } from "./emf/emf-exporter.ts";
 export { exposition } from "./exposition.ts";
 export { type Family, type HistogramFamily, type HistogramSample, type NumberFamily, type Sample } from "./family.ts";

@@ -11,6 +11,7 @@ import { routeSchema } from "./routes.ts";
 import { senderSchema } from "./senders.ts";
 import { sessionSchema } from "./sessions.ts";
 import { storesSchema } from "./stores.ts";
+import { telemetrySchema } from "./telemetry.ts";
 
 const list = <const Item extends v.GenericSchema>(item: Item) => v.optional(v.array(item), []);
 
@@ -21,6 +22,7 @@ export const documentSchema = v.strictObject({
   config_watch: describe(v.optional(configWatchSchema, {}), "How changes of this document are noticed."),
   http: describe(v.optional(httpSchema), "The two servers. Without this block: the defaults of the application."),
   audit: describe(v.optional(auditSchema, {}), "Where audit events go."),
+  telemetry: describe(v.optional(telemetrySchema, {}), "What is exported, besides the metrics of the monitor server."),
   stores: describe(v.optional(storesSchema, {}), "The stores, one a role."),
   sessions: describe(list(sessionSchema), "Connections to brokers."),
   receivers: describe(list(receiverSchema), "Where messages come from. Each feeds exactly one route."),

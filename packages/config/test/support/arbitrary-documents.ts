@@ -120,6 +120,7 @@ export const documents: fc.Arbitrary<Json> = fc.nat({ max: 3 }).chain((count) =>
       http,
       config_watch: some({ mode: fc.constantFrom("notify", "poll"), poll_interval: duration }),
       audit: fc.constantFrom({}, { log: false }, { file: { path: "audit.jsonl" } }),
+      telemetry: fc.constantFrom({}, { otlp: {} }, { otlp: { headers: { "x-api-key": "pLaNtEd" }, timeout: "3s" } }),
       stores: fc.constant({ dlq: { type: "file", options: { path: "pLaNtEd.db" } } }),
       sessions: fc.constant([
         {

@@ -3,7 +3,7 @@ import type { BridgeConfig, ChangePlan, PartsPlan } from "@bridge/config";
 import { describeParts, type PartDescription, partKey, ROLES, STORE_ROLES } from "./part-graph.ts";
 
 /** What the host has made of the document once, when the process started. */
-const AT_START = ["http", "audit", "bridge.id", "bridge.instance_id"] as const;
+const AT_START = ["http", "audit", "telemetry", "bridge.id", "bridge.instance_id"] as const;
 
 /** What a change of configuration comes to. */
 export interface Change {
@@ -60,6 +60,7 @@ function atStart(config: BridgeConfig): Readonly<Record<(typeof AT_START)[number
   return {
     http: config.http,
     audit: config.audit,
+    telemetry: config.telemetry,
     "bridge.id": config.bridge.id,
     "bridge.instance_id": config.bridge.instanceId,
   };

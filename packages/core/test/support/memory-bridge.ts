@@ -164,6 +164,7 @@ function configOf(options: MemoryBridgeOptions): BridgeConfig {
     configWatch: { mode: "notify", pollIntervalMs: 30_000, debounceMs: 100 },
     http: undefined,
     audit: { log: true, file: undefined },
+    telemetry: { otlp: undefined },
     stores: {
       dlq: { type: "test", reach: "process", options: {} },
       ...(options.deliveryMode === "shared_outbox" && { outbox: { type: "test", reach: "process", options: {} } }),

@@ -1,5 +1,6 @@
-import { type Clock, type Logger, orAborted } from "@bridge/ports";
+import type { Clock, Logger } from "@bridge/ports";
 import type { Family } from "../family.ts";
+import { PeriodicTelling } from "../periodic-telling.ts";
 import { type EmfFrame, EmfLines } from "./emf-lines.ts";
 
 export interface EmfExporterOptions extends EmfFrame {
@@ -20,47 +21,32 @@ export class EmfExporter {
   readonly name = "metrics flush";
   readonly #options: EmfExporterOptions;
   readonly #lines: EmfLines;
-  readonly #over = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  readonly #telling: PeriodicTelling;
 
   constructor(options: EmfExporterOptions) {
+    const { clock, intervalMs, logger } = options;
     this.#options = options;
     this.#lines = new EmfLines(options);
+    this.#telling = new PeriodicTelling({
+      clock,
+      intervalMs,
+      tell: (which) => this.#tell(which),
+      failed: (error) => logger.warn("metrics not written", { error: error.message }),
+    });
   }
 
   start(): void {
-    this.#running = this.#run();
+    this.#telling.start();
   }
 
-  /**
-   * Tells what has been counted since the last time; not the gauges, which are those of a bridge that has been told to
-   * end. Rejects when that cannot be written, or with the signal's reason.
-   */
-  async stop(signal: AbortSignal): Promise<void> {
-    this.#over.abort();
-    await orAborted(
-      this.#running.then(() => this.#tell(({ type }) => type === "counter" || type === "histogram")),
-      signal,
-    );
+  /** Tells what has been counted since the last time. Rejects when that cannot be written, or with the signal's reason. */
+  stop(signal: AbortSignal): Promise<void> {
+    return this.#telling.stop(signal);
   }
 
-  async #run(): Promise<void> {
-    const { clock, intervalMs, logger } = this.#options;
-    const { signal } = this.#over;
-    while (!signal.aborted) {
-      try {
-        await clock.delay(intervalMs, signal);
-        await this.#tell();
-      } catch (error) {
-        if (signal.aborted) return;
-        logger.warn("metrics not written", { error: error instanceof Error ? error.message : String(error) });
-      }
-    }
-  }
-
-  async #tell(what: (family: Family) => boolean = () => true): Promise<void> {
+  async #tell(which: (family: Family) => boolean): Promise<void> {
     const { read, write, clock } = this.#options;
-    const lines = this.#lines.next((await read()).filter(what), clock.now());
+    const lines = this.#lines.next((await read()).filter(which), clock.now());
     if (lines.length > 0) await write(`${lines.join("\n")}\n`);
     this.#lines.told();
   }

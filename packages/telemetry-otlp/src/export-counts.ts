@@ -1,0 +1,64 @@
+import type { Logger } from "@bridge/ports";
+import type { Family } from "@bridge/telemetry";
+
+/** Of a collector that is away no more is logged than this. */
+const LOG_EVERY_MS = 60_000;
+
+/** What became of what was to be exported; told with the other metrics, so that it is seen without the collector too. */
+export class ExportCounts {
+  readonly #failures = { traces: 0, metrics: 0 };
+  readonly #logger: Logger;
+  readonly #now: () => number;
+  #logged = -Infinity;
+  spansExported = 0;
+  /** There was no room for them in the queue. */
+  spansDropped = 0;
+  /** The collector did not take them. */
+  spansLost = 0;
+
+  /** `now`: monotonic milliseconds. */
+  constructor(logger: Logger, now: () => number) {
+    this.#logger = logger;
+    this.#now = now;
+  }
+
+  failed(signal: "traces" | "metrics", error: Error | undefined): void {
+    this.#failures[signal]++;
+    if (this.#now() - this.#logged < LOG_EVERY_MS) return;
+    this.#logged = this.#now();
+    this.#logger.warn("not exported: the collector does not take it", { signal, error: reasonOf(error) });
+  }
+
+  families(): readonly Family[] {
+    return [
+      {
+        name: "bridge_otlp_export_failures_total",
+        type: "counter",
+        help: "Exports that the collector did not take, by signal.",
+        samples: Object.entries(this.#failures).map(([signal, value]) => ({ labels: { signal }, value })),
+      },
+      {
+        name: "bridge_otlp_spans_exported_total",
+        type: "counter",
+        help: "Spans that the collector has taken.",
+        samples: [{ labels: {}, value: this.spansExported }],
+      },
+      {
+        name: "bridge_otlp_spans_dropped_total",
+        type: "counter",
+        help: "Spans that no collector will see: the queue was full, or an export failed.",
+        samples: [
+          { labels: { reason: "queue_full" }, value: this.spansDropped },
+          { labels: { reason: "export_failed" }, value: this.spansLost },
+        ],
+      },
+    ];
+  }
+}
+
+/** What the library says; a collector's own answer is no part of it. */
+export function reasonOf(error: Error | undefined): string {
+  const code =
+    error !== undefined && "code" in error && typeof error.code === "number" ? ` (status ${error.code})` : "";
+  return `${error?.message.slice(0, 200) ?? "no reason given"}${code}`;
+}

@@ -1,0 +1,107 @@
+import {
+  type BindingTracer,
+  type DeliveryStart,
+  readTraceContext,
+  type RouteTracer,
+  type SendStart,
+  type Span,
+  TRACE_FLAGS,
+  type TraceContext,
+  type TracedBinding,
+  type TracedRoute,
+  type Tracer,
+} from "@bridge/ports";
+import {
+  type Attributes,
+  type Context,
+  createTraceState,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  trace,
+  type Tracer as SdkTracer,
+} from "@opentelemetry/api";
+import { bindingAttributes, deliveryAttributes, routeAttributes, sendAttributes } from "./attributes.ts";
+import { isSampled, type Sampling } from "./sampling.ts";
+import { RecordedSpan, UnrecordedSpan } from "./spans.ts";
+
+interface Start {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly attributes: Attributes;
+  readonly links?: readonly TraceContext[];
+}
+
+/** Makes spans with the SDK, of what is sampled; the SDK never sees the rest. */
+export class OtlpTracer implements Tracer {
+  readonly #tracer: SdkTracer;
+  readonly #sampling: Sampling;
+
+  /** `tracer` records all that it is asked for, and takes its ids from where `sampling` does. */
+  constructor(tracer: SdkTracer, sampling: Sampling) {
+    this.#tracer = tracer;
+    this.#sampling = sampling;
+  }
+
+  route(route: TracedRoute): RouteTracer {
+    const name = `process ${route.routeId}`;
+    const attributes = routeAttributes(route);
+    return {
+      deliver: (start) => this.#deliver(name, attributes, start),
+      binding: (binding) => this.#binding(route, binding),
+    };
+  }
+
+  #binding(route: TracedRoute, binding: TracedBinding): BindingTracer {
+    const name = `send ${binding.bindingId}`;
+    const attributes = bindingAttributes(route, binding);
+    return { send: (start) => this.#send(name, attributes, start) };
+  }
+
+  #deliver(name: string, attributes: Attributes, start: DeliveryStart): Span {
+    const came = readTraceContext(start.envelope.headers);
+    const kind = SpanKind.CONSUMER;
+    if (start.origin === "redriven") {
+      // What was seen once is seen again, in a trace of its own that names the former one.
+      const original = came !== undefined && isSampled(came) ? [came] : [];
+      if (original.length === 0 && !this.#sampling.samples(undefined)) return this.#unrecorded(undefined);
+      const all = { ...attributes, ...deliveryAttributes(start) };
+      return this.#begin({ name, kind, attributes: all, links: original }, undefined);
+    }
+    if (!this.#sampling.samples(came)) return this.#unrecorded(came);
+    return this.#begin({ name, kind, attributes: { ...attributes, ...deliveryAttributes(start) } }, came);
+  }
+
+  #send(name: string, attributes: Attributes, start: SendStart): Span | undefined {
+    const { parent } = start;
+    // Below a span its own decision holds.
+    if (parent === undefined ? !this.#sampling.samples(undefined) : !isSampled(parent)) return undefined;
+    return this.#begin(
+      { name, kind: SpanKind.PRODUCER, attributes: { ...attributes, ...sendAttributes(start) } },
+      parent,
+    );
+  }
+
+  #unrecorded(came: TraceContext | undefined): Span {
+    if (came !== undefined && !isSampled(came)) return new UnrecordedSpan(came, false);
+    return new UnrecordedSpan(this.#sampling.unsampled(came), true);
+  }
+
+  #begin({ name, kind, attributes, links = [] }: Start, parent: TraceContext | undefined): Span {
+    const options = { kind, attributes, links: links.map((context) => ({ context: spanContext(context) })) };
+    const span = this.#tracer.startSpan(name, options, below(parent));
+    const { traceId, spanId } = span.spanContext();
+    const random = (parent?.flags ?? 0) & TRACE_FLAGS.random;
+    const flags = TRACE_FLAGS.sampled | random;
+    return new RecordedSpan(span, { traceId, spanId, flags, state: parent?.state ?? "" });
+  }
+}
+
+function below(parent: TraceContext | undefined): Context {
+  return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContext(parent));
+}
+
+function spanContext({ traceId, spanId, flags, state }: TraceContext): SpanContext {
+  const context = { traceId, spanId, traceFlags: flags, isRemote: true };
+  return state === "" ? context : { ...context, traceState: createTraceState(state) };
+}
