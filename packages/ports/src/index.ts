@@ -59,6 +59,7 @@ export { systemClock, systemRandom } from "./system.ts";
 export {
   boundTracestate,
   formatTraceparent,
+  parseTraceFlags,
   parseTraceparent,
   readTraceContext,
   TRACE_FLAGS,

@@ -19,21 +19,24 @@ export interface TraceContext {
 /** The bits of {@link TraceContext.flags} that are defined; others are not handed on. */
 export const TRACE_FLAGS = { sampled: 1, random: 2 } as const;
 
-const FIELDS = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
+/** Version, trace id, span id and flags; what a later version has to say after them begins with a dash. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?![^-])/;
 const LENGTH = 55;
-const NO_TRACE = "0".repeat(32);
-const NO_SPAN = "0".repeat(16);
+const [DIGIT_0, LETTER_A] = [0x30, 0x61];
 const KNOWN_FLAGS = TRACE_FLAGS.sampled | TRACE_FLAGS.random;
 
-/** A `traceparent`; `undefined` when it is none, and then `tracestate` does not count either. */
+/** The flags of a `traceparent`; `undefined` when it is none, and then `tracestate` does not count either. */
+export function parseTraceFlags(text: string): number | undefined {
+  if (!TRACEPARENT.test(text) || (text.length > LENGTH && text.startsWith("00"))) return undefined;
+  // The bits that are known are in the last digit.
+  const digit = text.charCodeAt(LENGTH - 1);
+  return (digit < LETTER_A ? digit - DIGIT_0 : digit - LETTER_A + 10) & KNOWN_FLAGS;
+}
+
+/** All of a `traceparent`; `undefined` when it is none. */
 export function parseTraceparent(text: string): Omit<TraceContext, "state"> | undefined {
-  const fields = FIELDS.exec(text.length > LENGTH ? text.slice(0, LENGTH) : text);
-  if (fields === null) return undefined;
-  const [, version, traceId = "", spanId = "", flags = ""] = fields;
-  if (version === "ff" || traceId === NO_TRACE || spanId === NO_SPAN) return undefined;
-  // A later version may have more to say, after another dash; this one has not.
-  if (text.length > LENGTH && (version === "00" || text[LENGTH] !== "-")) return undefined;
-  return { traceId, spanId, flags: Number.parseInt(flags, 16) & KNOWN_FLAGS };
+  const flags = parseTraceFlags(text);
+  return flags === undefined ? undefined : { traceId: text.slice(3, 35), spanId: text.slice(36, 52), flags };
 }
 
 export function formatTraceparent({ traceId, spanId, flags }: Omit<TraceContext, "state">): string {
@@ -49,13 +52,11 @@ export function readTraceContext(headers: MessageHeaders): TraceContext | undefi
   return { ...parent, state: state === undefined ? "" : boundTracestate(state) };
 }
 
-/** The same headers with another trace context. */
-export function writeTraceContext(headers: MessageHeaders, context: TraceContext): MessageHeaders {
-  const written = Object.assign(Object.create(null) as Record<string, string>, headers);
-  written[TRACE_HEADERS.parent] = formatTraceparent(context);
-  if (context.state === "") delete written[TRACE_HEADERS.state];
-  else written[TRACE_HEADERS.state] = context.state;
-  return written;
+/** Writes a trace context into headers, in the place of another. */
+export function writeTraceContext(headers: Record<string, string>, context: TraceContext): void {
+  headers[TRACE_HEADERS.parent] = formatTraceparent(context);
+  if (context.state !== "") headers[TRACE_HEADERS.state] = context.state;
+  else if (headers[TRACE_HEADERS.state] !== undefined) delete headers[TRACE_HEADERS.state];
 }
 
 const MAX_MEMBERS = 32;

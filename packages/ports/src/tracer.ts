@@ -70,6 +70,8 @@ export interface Span {
    * nothing is recorded: its headers are then left as they are.
    */
   readonly carried: boolean;
+  /** Whether anybody is to see it, and what is done below it. */
+  readonly recorded: boolean;
   /** Called exactly once. `outcome` is a word of the bridge's, such as a disposition. */
   end(outcome: string, error?: BridgeError): void;
 }

@@ -150,7 +150,8 @@ describe("tracestate", () => {
 describe("headers", () => {
   test("a context takes the place of the one before, and of its tracestate", () => {
     const headers = { traceparent: VALID, tracestate: "a=1", other: "x" };
-    const written = writeTraceContext(headers, {
+    const written: Record<string, string> = { ...headers };
+    writeTraceContext(written, {
       traceId: "1".repeat(32),
       spanId: "2".repeat(16),
       flags: 0,

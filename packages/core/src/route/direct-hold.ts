@@ -123,7 +123,9 @@ export class DirectHold implements Handover {
     const ended = this.#gates.admit(work.envelope, target.bindingId);
     if (typeof ended !== "function") return ended;
     const { envelope } = work;
-    const span = target.tracer?.send({ envelope, parent: work.span?.context, attempt });
+    const { span: delivery } = work;
+    const span =
+      delivery?.recorded === true ? target.tracer?.send({ envelope, parent: delivery.context, attempt }) : undefined;
     try {
       target.account.attempts++;
       const startedAt = work.now(this.#parts.clock);

@@ -11,7 +11,7 @@ import type { Histogram } from "../accounting/histogram.ts";
 import type { Origin } from "../accounting/leg-account.ts";
 import type { Term } from "../lease/term.ts";
 import { OperationError } from "../operation-error.ts";
-import { withContext } from "../trace/carry-context.ts";
+import { beginWithContext } from "../trace/carry-context.ts";
 import { traceFields } from "../trace/trace-fields.ts";
 import type { Drain } from "../outbox/drain.ts";
 import { type DrainedOutcome, RouteOutbox } from "../outbox/route-outbox.ts";
@@ -211,7 +211,7 @@ export class Route implements Reader {
       origin: entryId === undefined ? origin : "redriven",
       receiveCount: delivery.receiveCount,
     });
-    const envelope = withContext(injection.envelope, span);
+    const envelope = beginWithContext(injection.envelope, span);
     return new Work({ delivery, envelope, origin, onlyBinding, entryId, term, span, startedAt: clock.monotonic() });
   }
 

@@ -1,14 +1,25 @@
-import { type Envelope, type Span, TRACE_HEADERS, writeTraceContext } from "@bridge/ports";
+import { type Envelope, type MessageHeaders, type Span, TRACE_HEADERS, writeTraceContext } from "@bridge/ports";
 
-/** The envelope with the context of a span that has just begun, if that is to be carried. */
-export function withContext(envelope: Envelope, span: Span | undefined): Envelope {
+/**
+ * Gives an envelope that has just been made the context of the span that begins with it. Its headers are nobody else's
+ * yet, and so are written to: a copy for each message would be most of what tracing costs.
+ */
+export function beginWithContext(envelope: Envelope, span: Span | undefined): Envelope {
   if (span?.carried !== true) return envelope;
-  return { ...envelope, headers: writeTraceContext(envelope.headers, span.context) };
+  const { headers } = envelope;
+  if (Object.isFrozen(headers)) return { ...envelope, headers: withContext(headers, span) };
+  writeTraceContext(headers, span.context);
+  return envelope;
 }
 
 /** The same for what goes to a target. Whoever has a processor take `traceparent` away does not want to tell. */
 export function sentWithContext(envelope: Envelope, span: Span | undefined): Envelope {
-  return span === undefined || envelope.headers[TRACE_HEADERS.parent] === undefined
-    ? envelope
-    : withContext(envelope, span);
+  if (span === undefined || envelope.headers[TRACE_HEADERS.parent] === undefined) return envelope;
+  return { ...envelope, headers: withContext(envelope.headers, span) };
+}
+
+function withContext(headers: MessageHeaders, { context }: Span): MessageHeaders {
+  const own = Object.assign(Object.create(null) as Record<string, string>, headers);
+  writeTraceContext(own, context);
+  return own;
 }

@@ -19,6 +19,8 @@ export interface RecordedSpan {
   readonly context: TraceContext;
   readonly parent: TraceContext | undefined;
   readonly start: DeliveryStart | SendStart;
+  /** What the message came with. */
+  readonly came: TraceContext | undefined;
   readonly ends: { readonly outcome: string; readonly error: BridgeError | undefined }[];
 }
 
@@ -32,7 +34,8 @@ export class RecordingTracer implements Tracer {
     return {
       deliver: (start) => {
         const parent = start.origin === "redriven" ? undefined : readTraceContext(start.envelope.headers);
-        if (!this.sampled) return { context: parent ?? this.#context(undefined), carried: false, end: () => {} };
+        if (!this.sampled)
+          return { context: parent ?? this.#context(undefined), carried: false, recorded: false, end: () => {} };
         return this.#span("deliver", route, start, parent);
       },
       binding: (binding): BindingTracer => ({
@@ -53,8 +56,9 @@ export class RecordingTracer implements Tracer {
   ): Span {
     const context = this.#context(parent);
     const ends: RecordedSpan["ends"] = [];
-    this.spans.push({ kind, of, context, parent, start, ends });
-    return { context, carried: true, end: (outcome, error) => void ends.push({ outcome, error }) };
+    const came = readTraceContext(start.envelope.headers);
+    this.spans.push({ kind, of, context, parent, start, came, ends });
+    return { context, carried: true, recorded: true, end: (outcome, error) => void ends.push({ outcome, error }) };
   }
 
   #context(parent: TraceContext | undefined): TraceContext {

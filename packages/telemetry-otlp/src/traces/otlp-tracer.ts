@@ -1,11 +1,13 @@
 import {
   type BindingTracer,
   type DeliveryStart,
+  parseTraceFlags,
   readTraceContext,
   type RouteTracer,
   type SendStart,
   type Span,
   TRACE_FLAGS,
+  TRACE_HEADERS,
   type TraceContext,
   type TracedBinding,
   type TracedRoute,
@@ -23,7 +25,7 @@ import {
 } from "@opentelemetry/api";
 import { bindingAttributes, deliveryAttributes, routeAttributes, sendAttributes } from "./attributes.ts";
 import { isSampled, type Sampling } from "./sampling.ts";
-import { RecordedSpan, UnrecordedSpan } from "./spans.ts";
+import { PassedSpan, RecordedSpan, UnrecordedSpan } from "./spans.ts";
 
 interface Start {
   readonly name: string;
@@ -59,17 +61,25 @@ export class OtlpTracer implements Tracer {
   }
 
   #deliver(name: string, attributes: Attributes, start: DeliveryStart): Span {
-    const came = readTraceContext(start.envelope.headers);
-    const kind = SpanKind.CONSUMER;
-    if (start.origin === "redriven") {
-      // What was seen once is seen again, in a trace of its own that names the former one.
-      const original = came !== undefined && isSampled(came) ? [came] : [];
-      if (original.length === 0 && !this.#sampling.samples(undefined)) return this.#unrecorded(undefined);
-      const all = { ...attributes, ...deliveryAttributes(start) };
-      return this.#begin({ name, kind, attributes: all, links: original }, undefined);
-    }
+    const { headers } = start.envelope;
+    if (start.origin === "redriven") return this.#redeliver(name, attributes, start);
+    const written = headers[TRACE_HEADERS.parent];
+    const flags = written === undefined ? undefined : parseTraceFlags(written);
+    // Nothing is made of what its source does not want to be seen: it would be most of what comes.
+    if (flags !== undefined && this.#sampling.passes(flags)) return new PassedSpan(headers);
+    const came = flags === undefined ? undefined : readTraceContext(headers);
     if (!this.#sampling.samples(came)) return this.#unrecorded(came);
-    return this.#begin({ name, kind, attributes: { ...attributes, ...deliveryAttributes(start) } }, came);
+    const all = { ...attributes, ...deliveryAttributes(start) };
+    return this.#begin({ name, kind: SpanKind.CONSUMER, attributes: all }, came);
+  }
+
+  /** What was seen once is seen again, in a trace of its own that names the former one. */
+  #redeliver(name: string, attributes: Attributes, start: DeliveryStart): Span {
+    const original = readTraceContext(start.envelope.headers);
+    const links = original !== undefined && isSampled(original) ? [original] : [];
+    if (links.length === 0 && !this.#sampling.samples(undefined)) return this.#unrecorded(undefined);
+    const all = { ...attributes, ...deliveryAttributes(start) };
+    return this.#begin({ name, kind: SpanKind.CONSUMER, attributes: all, links }, undefined);
   }
 
   #send(name: string, attributes: Attributes, start: SendStart): Span | undefined {
@@ -83,8 +93,7 @@ export class OtlpTracer implements Tracer {
   }
 
   #unrecorded(came: TraceContext | undefined): Span {
-    if (came !== undefined && !isSampled(came)) return new UnrecordedSpan(came, false);
-    return new UnrecordedSpan(this.#sampling.unsampled(came), true);
+    return new UnrecordedSpan(this.#sampling.unsampled(came));
   }
 
   #begin({ name, kind, attributes, links = [] }: Start, parent: TraceContext | undefined): Span {

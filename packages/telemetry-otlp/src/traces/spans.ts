@@ -1,18 +1,38 @@
-import type { BridgeError, Span, TraceContext } from "@bridge/ports";
+import { type BridgeError, type MessageHeaders, readTraceContext, type Span, type TraceContext } from "@bridge/ports";
 import { type Span as SdkSpan, SpanStatusCode } from "@opentelemetry/api";
 
-/** A span of which nothing is recorded. */
+/** A span of which nothing is recorded: whoever comes after is told so. */
 export class UnrecordedSpan implements Span {
   readonly context: TraceContext;
-  readonly carried: boolean;
+  readonly carried = true;
+  readonly recorded = false;
 
-  constructor(context: TraceContext, carried: boolean) {
+  constructor(context: TraceContext) {
     this.context = context;
-    this.carried = carried;
   }
 
   end(): void {}
 }
+
+/** The same for a message whose headers say so already; they are read when somebody asks. */
+export class PassedSpan implements Span {
+  readonly carried = false;
+  readonly recorded = false;
+  readonly #headers: MessageHeaders;
+
+  /** @param headers hold a valid context */
+  constructor(headers: MessageHeaders) {
+    this.#headers = headers;
+  }
+
+  get context(): TraceContext {
+    return readTraceContext(this.#headers) ?? NO_CONTEXT;
+  }
+
+  end(): void {}
+}
+
+const NO_CONTEXT: TraceContext = { traceId: "0".repeat(32), spanId: "0".repeat(16), flags: 0, state: "" };
 
 /** What the policy has decided on without an error, though there is one to tell why. */
 const NO_ERROR: ReadonlySet<string> = new Set(["delivered", "persisted", "duplicate", "filtered"]);
@@ -20,6 +40,7 @@ const NO_ERROR: ReadonlySet<string> = new Set(["delivered", "persisted", "duplic
 export class RecordedSpan implements Span {
   readonly context: TraceContext;
   readonly carried = true;
+  readonly recorded = true;
   readonly #span: SdkSpan;
 
   constructor(span: SdkSpan, context: TraceContext) {
