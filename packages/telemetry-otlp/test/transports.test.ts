@@ -45,9 +45,9 @@ function documentOf(transport: string, { session, receiver, sender, address }: H
 
 const missing = new Set(await Promise.all(HOPS.map(async (kind) => ((await isMissing(kind)) ? kind : undefined))));
 
-describe("a trace goes on over", () => {
+describe("a trace goes on", () => {
   for (const kind of HOPS) {
-    test.skipIf(missing.has(kind))(kind.transport, async () => {
+    test.skipIf(missing.has(kind))(`over ${kind.transport}`, async () => {
       await using collector = await OtlpCollector.open();
       await using hop = await kind.open();
       const { hub, plugin } = ends();
