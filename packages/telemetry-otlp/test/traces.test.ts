@@ -181,6 +181,20 @@ describe("a collector", () => {
     expect(full + lost).toBe(200);
   });
 
+  test("that keeps up is given every span, however many there are in the long run", async () => {
+    await using collector = await OtlpCollector.open();
+    const env = { OTEL_BSP_SCHEDULE_DELAY: "0" };
+    await using bridge = await tracedBridge({ endpoint: collector.url, ...traces(1, 4) }, { env });
+    for (let at = 1; at <= 10; at++) {
+      bridge.hub.publish("in", { id: `m${at}` });
+      await collector.until(({ spans }) => spans.length === 2 * at);
+    }
+    await bridge.end();
+    const [, exported, dropped] = bridge.otlp.families();
+    expect(exported?.samples).toMatchObject([{ value: 20 }]);
+    expect(dropped?.samples).toMatchObject([{ value: 0 }, { value: 0 }]);
+  });
+
   test("that refuses costs the spans it refused, and says so in a metric", async () => {
     await using collector = await OtlpCollector.open();
     collector.mood = 400;
