@@ -23,7 +23,7 @@ CREATE FUNCTION ${table("outbox_claim")}(
   p_claimer text, p_turn bigint, p_lane int, p_floor bigint, p_look boolean, p_limit int, p_bytes bigint,
   p_instance text, p_until double precision, p_token text, p_lost text[], p_instances text[],
   p_readings double precision[], p_now double precision
-) RETURNS TABLE (number bigint, attempts int) LANGUAGE plpgsql ${BY_INDEX} AS $$
+) RETURNS TABLE (number bigint, attempts int, id text) LANGUAGE plpgsql ${BY_INDEX} AS $$
 #variable_conflict use_column
 DECLARE
   v_picked bigint[];
@@ -33,7 +33,7 @@ BEGIN
   END IF;
   IF p_look THEN
     RETURN QUERY
-    SELECT q.number, -1 FROM ${table("outbox_queue")} AS q WHERE q.lane = p_lane ORDER BY q.number LIMIT 1;
+    SELECT q.number, -1, q.id FROM ${table("outbox_queue")} AS q WHERE q.lane = p_lane ORDER BY q.number LIMIT 1;
   END IF;
   IF (SELECT l.keyed FROM ${table("outbox_lane")} AS l WHERE l.lane = p_lane) THEN
     PERFORM pg_advisory_xact_lock('${table("outbox_queue")}'::regclass::oid::int, p_lane);
@@ -83,7 +83,7 @@ BEGIN
   RETURN QUERY
   UPDATE ${table("outbox_queue")} AS q SET held_by = p_instance, held_until = p_until, token = p_token
    WHERE q.lane = p_lane AND q.number = ANY (v_picked)
-  RETURNING q.number, q.attempts;
+  RETURNING q.number, q.attempts, q.id;
 END $$;
 
 -- Lends one record, due or not and whatever its key. A further try of the same claim gets what the first one got.

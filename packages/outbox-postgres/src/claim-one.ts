@@ -23,7 +23,7 @@ export async function claimOne(
   const { names, readings } = instances.readings();
   const statement = {
     what: "claiming a record of the outbox",
-    text: `SELECT o.lane, o.number, o.attempts, l.route_id, l.binding_id
+    text: `SELECT o.lane, o.number, o.attempts, $1::text AS id, l.route_id, l.binding_id
              FROM ${client.table("outbox_claim_one")}(
                $1::text, $2::text, $3::float8, $4::text, $5::text[], $6::float8[], $7::float8) AS o
              JOIN ${client.table("outbox_lane")} AS l USING (lane)`,

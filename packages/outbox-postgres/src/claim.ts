@@ -4,6 +4,7 @@ import type { Lane } from "./lanes.ts";
 import { tokenOf } from "./names.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { CONTENT_COLUMNS, recordOf, type StoredRow } from "./record-rows.ts";
+import { textOf } from "./stored-text.ts";
 
 /** A claim with more payload than this is cut short. */
 const CLAIM_BYTES = 8 * 1024 * 1024;
@@ -18,6 +19,8 @@ const LOWEST = -1;
 export interface Lent {
   readonly number: number;
   readonly attempts: number;
+  /** As the server holds it. */
+  readonly id: string;
 }
 
 /** Lends what is due and may be sent, oldest first. */
@@ -62,7 +65,7 @@ async function lend(
   const statement = {
     what: "claiming from the outbox",
     name: "outbox_claim",
-    text: `SELECT number, attempts FROM ${client.table("outbox_claim")}(
+    text: `SELECT number, attempts, id FROM ${client.table("outbox_claim")}(
       $1::text, $2::int8, $3::int4, $4::int8, $5::bool, $6::int4, $7::int8, $8::text, $9::float8, $10::text, $11::text[],
       $12::text[], $13::float8[], $14::float8)`,
     values: [
@@ -103,7 +106,7 @@ async function lentBefore(
   loan: string,
   signal: AbortSignal,
 ): Promise<readonly Lent[]> {
-  const text = `SELECT number, attempts FROM ${client.table("outbox_queue")} WHERE lane = $1 AND token = $2`;
+  const text = `SELECT number, attempts, id FROM ${client.table("outbox_queue")} WHERE lane = $1 AND token = $2`;
   const { rows } = await client.query<Lent>({ what: "looking for what was lent", text, values: [lane, loan] }, signal);
   return rows;
 }
@@ -118,9 +121,10 @@ export async function contentsOf(
 ): Promise<ReadonlyMap<number, OutboxRecord>> {
   const records = new Map<number, OutboxRecord>();
   const unknown: number[] = [];
-  for (const { number } of lent) {
+  for (const { number, id } of lent) {
     const record = contents.take(number);
-    if (record === undefined) unknown.push(number);
+    // A server that was put back to an earlier state gives numbers out again.
+    if (record === undefined || record.id !== textOf(id)) unknown.push(number);
     else records.set(number, record);
   }
   if (unknown.length === 0) return records;

@@ -29,8 +29,8 @@ export class Finishes {
     this.#text = `SELECT place FROM ${parts.client.table("outbox_finish")}(${PARAMETERS})`;
   }
 
-  add(ends: readonly ClaimEnd[]): Promise<readonly boolean[]> {
-    return this.#group.add(ends);
+  add(ends: readonly ClaimEnd[], signal: AbortSignal): Promise<readonly boolean[]> {
+    return this.#group.add(ends, signal);
   }
 
   async #write(calls: readonly (readonly ClaimEnd[])[]): Promise<readonly (readonly boolean[])[]> {

@@ -1,7 +1,10 @@
+import { orAborted } from "@bridge/ports";
+
 /** What one caller wants written, and whom to tell. */
 interface Call<Item, Result> {
   readonly items: readonly Item[];
   readonly bytes: number;
+  readonly signal: AbortSignal;
   readonly resolve: (results: readonly Result[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -14,7 +17,8 @@ export interface GroupLimits {
 
 /**
  * One write after the other, each with all the calls that came while the last one was under way: a write costs more than
- * what is in it. Calls keep their order. Holds what callers wait for, and nothing else.
+ * what is in it. Calls keep their order. Holds what callers wait for, and nothing else: whoever has given up before its
+ * write began is left out.
  */
 export class GroupCommit<Item, Result> {
   readonly #limits: GroupLimits;
@@ -31,19 +35,22 @@ export class GroupCommit<Item, Result> {
     this.#write = write;
   }
 
-  add(items: readonly Item[], bytes = 0): Promise<readonly Result[]> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ items, bytes, resolve, reject });
-      if (this.#writing) return;
+  /** Rejects with the signal's reason when it aborts; a write that has begun goes on. */
+  add(items: readonly Item[], signal: AbortSignal, bytes = 0): Promise<readonly Result[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly Result[]>();
+    this.#waiting.push({ items, bytes, signal, resolve, reject });
+    if (!this.#writing) {
       this.#writing = true;
       // What else this turn of the event loop brings goes with it.
       setImmediate(() => void this.#writeAll());
-    });
+    }
+    return orAborted(promise, signal);
   }
 
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const calls = this.#next();
+      if (calls.length === 0) continue;
       try {
         const results = await this.#write(calls.map(({ items }) => items));
         for (const [index, { resolve }] of calls.entries()) resolve(results[index] ?? []);
@@ -55,6 +62,7 @@ export class GroupCommit<Item, Result> {
   }
 
   #next(): readonly Call<Item, Result>[] {
+    this.#waiting = this.#waiting.filter(({ signal }) => !signal.aborted);
     let [count, items, bytes] = [0, 0, 0];
     for (const call of this.#waiting) {
       items += call.items.length;

@@ -18,8 +18,8 @@ export class Statuses {
     this.#parts = parts;
   }
 
-  async of(id: string): Promise<OutboxStatus | undefined> {
-    const [status] = await this.#group.add([id]);
+  async of(id: string, signal: AbortSignal): Promise<OutboxStatus | undefined> {
+    const [status] = await this.#group.add([id], signal);
     return status;
   }
 

@@ -1,4 +1,4 @@
-import { BridgeError, orAborted, type OutboxStore, type Seams } from "@bridge/ports";
+import { BridgeError, type OutboxStore, type Seams } from "@bridge/ports";
 import { type ConnectionOptions, openPostgres, type PostgresOptions } from "@bridge/postgres-kit";
 import { sweepEvery } from "@bridge/store-kit";
 import { Arrivals } from "./arrivals.ts";
@@ -63,7 +63,7 @@ export async function openPostgresOutbox(options: PostgresOutboxOptions, signal:
     onArrival: (place, arrived) => arrivals.listen(place, arrived),
     async persist(records, bound) {
       begin(bound);
-      return records.length === 0 ? [] : orAborted(persists.add(records), bound);
+      return records.length === 0 ? [] : persists.add(records, bound);
     },
     async claim(request, bound) {
       begin(bound);
@@ -75,11 +75,11 @@ export async function openPostgresOutbox(options: PostgresOutboxOptions, signal:
     },
     async finish(ends, bound) {
       begin(bound);
-      return ends.length === 0 ? [] : orAborted(finishes.add(ends), bound);
+      return ends.length === 0 ? [] : finishes.add(ends, bound);
     },
     async status(id, bound) {
       begin(bound);
-      return orAborted(statuses.of(id), bound);
+      return statuses.of(id, bound);
     },
     async redriving(entryId, bound) {
       begin(bound);

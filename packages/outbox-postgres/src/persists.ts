@@ -44,10 +44,11 @@ export class Persists {
     this.#text = `SELECT place, number FROM ${parts.client.table("outbox_persist")}(${PARAMETERS})`;
   }
 
-  add(records: readonly OutboxRecord[]): Promise<readonly PersistResult[]> {
+  add(records: readonly OutboxRecord[], signal: AbortSignal): Promise<readonly PersistResult[]> {
     const copies = records.map(ownCopy);
     return this.#group.add(
       copies,
+      signal,
       copies.reduce((sum, record) => sum + payloadBytes(record), 0),
     );
   }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { GroupCommit, type GroupLimits } from "../src/group-commit.ts";
 
+const { signal } = new AbortController();
 const WIDE: GroupLimits = { items: 100, bytes: 1_000 };
 
 /** Writes that end when the test says so. */
@@ -21,7 +22,7 @@ async function turn(): Promise<void> {
 
 test("calls of one turn go together, and each gets its own results", async () => {
   const { commit, writes } = group();
-  const answers = [commit.add(["a", "b"]), commit.add([]), commit.add(["c"])];
+  const answers = [commit.add(["a", "b"], signal), commit.add([], signal), commit.add(["c"], signal)];
   await turn();
   expect(writes.map(({ calls }) => calls)).toEqual([[["a", "b"], [], ["c"]]]);
   writes[0]?.end.resolve();
@@ -30,9 +31,9 @@ test("calls of one turn go together, and each gets its own results", async () =>
 
 test("what comes while a write is under way waits for it, and goes together in the next", async () => {
   const { commit, writes } = group();
-  const first = commit.add(["a"]);
+  const first = commit.add(["a"], signal);
   await turn();
-  const rest = [commit.add(["b"]), commit.add(["c"])];
+  const rest = [commit.add(["b"], signal), commit.add(["c"], signal)];
   await turn();
   expect(writes).toHaveLength(1);
   writes[0]?.end.resolve();
@@ -48,8 +49,8 @@ test.each([
   ["bytes", { items: 100, bytes: 30 }, [10, 10, 10, 10, 10]],
 ])("a write holds no more %s than it may, and a larger call goes alone", async (_, limits, sizes) => {
   const { commit, writes } = group(limits);
-  const answers = sizes.map((bytes, i) => commit.add([`${i}`], bytes));
-  const large = commit.add(["l", "l", "l", "l"], 100);
+  const answers = sizes.map((bytes, i) => commit.add([`${i}`], signal, bytes));
+  const large = commit.add(["l", "l", "l", "l"], signal, 100);
   for (let i = 0; i < 3; i++) {
     await turn();
     writes[i]?.end.resolve();
@@ -60,12 +61,30 @@ test.each([
 
 test("of a write that fails all its calls are told, and the next one comes", async () => {
   const { commit, writes } = group();
-  const failing = [commit.add(["a"]), commit.add(["b"])];
+  const failing = [commit.add(["a"], signal), commit.add(["b"], signal)];
   await turn();
   writes[0]?.end.reject(new Error("no disk"));
   expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-  const next = commit.add(["c"]);
+  const next = commit.add(["c"], signal);
   await turn();
   writes[1]?.end.resolve();
   expect(await next).toEqual(["c!"]);
+});
+
+test("who gives up is told at once; what had not begun is left out, and what had goes on", async () => {
+  const { commit, writes } = group();
+  const [early, late] = [new AbortController(), new AbortController()];
+  const begun = commit.add(["begun"], early.signal);
+  await turn();
+  const waiting = commit.add(["waiting"], late.signal);
+  const next = commit.add(["next"], signal);
+  early.abort(new Error("enough"));
+  late.abort(new Error("enough"));
+  await expect(begun).rejects.toThrow("enough");
+  await expect(waiting).rejects.toThrow("enough");
+  writes[0]?.end.resolve();
+  await turn();
+  expect(writes.map(({ calls }) => calls.flat())).toEqual([["begun"], ["next"]]);
+  writes[1]?.end.resolve();
+  expect(await next).toEqual(["next!"]);
 });

@@ -122,4 +122,17 @@ describe.skipIf(noPostgres)("persisting", () => {
     expect(idsOf(await claimAll(store, signal))).toEqual(["record-large"]);
     expect(idsOf(await claimAll(store, signal))).toEqual(["record-small"]);
   });
+
+  test("a number that a server gives out again is not taken for what it was before", async () => {
+    await store.persist([recordOf("a")], signal);
+    // As after a failover to a replica that did not have it.
+    const { schema } = tables.connection;
+    const [row] = await tables.schema.rows<{ number: string }>(`SELECT number FROM ${schema}.outbox_record`);
+    await tables.schema.rows(`DELETE FROM ${schema}.outbox_record; DELETE FROM ${schema}.outbox_queue`);
+    await tables.schema.rows(`SELECT setval('${schema}.outbox_number', ${row?.number}, false)`);
+    await using other = await openOn(tables.connection);
+    await other.persist([recordOf("b")], signal);
+    const [claim] = await claimAll(store, signal);
+    expect(claim?.record).toMatchObject({ id: "record-b", envelope: { id: "message-b" } });
+  });
 });
