@@ -1,9 +1,23 @@
+import { readFileSync } from "node:fs";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Folder } from "./support/folder.ts";
+import { eventually, probe } from "./support/ask.ts";
+import type { Binary } from "./support/binary.ts";
+import { ADMIN_KEY, Folder, HTTP } from "./support/folder.ts";
+import { Target } from "./support/target.ts";
 
 const folder = new Folder();
 afterAll(() => folder[Symbol.dispose]());
+
+/** Its admin server, once there is a runtime. */
+async function running(bridge: Binary): Promise<string> {
+  const monitor = await bridge.url("monitor");
+  await eventually(
+    () => probe(monitor, "ready?level=running"),
+    ({ status }) => status === 200,
+  );
+  return `${await bridge.url("admin")}/api/v1/admin`;
+}
 
 async function ran(args: readonly string[]) {
   await using bridge = folder.run(args);
@@ -83,10 +97,47 @@ http: {admin_addr: "127.0.0.1:0", monitor_addr: "127.0.0.1:0", admin_api_key: 01
     expect(await ran(args)).toEqual({ code: 0, lines: lines("made"), stderr: "" });
     expect(await ran(args)).toEqual({ code: 0, lines: lines("were there"), stderr: "" });
     await using bridge = folder.run(["-config", "postgres.yaml"]);
-    const admin = await bridge.url("admin");
-    const summary = await fetch(`${admin}/api/v1/admin/dlq`, { headers: { "X-API-Key": "0123456789abcdef" } });
+    const admin = await running(bridge);
+    const summary = await fetch(`${admin}/dlq`, { headers: { "X-API-Key": "0123456789abcdef" } });
     expect(await summary.json()).toEqual({ configured: true, count: 0, count_capped: false });
     bridge.kill("SIGTERM");
     expect(await bridge.ended).toBe(0);
+  });
+
+  test("a user with the privileges that the manual names can do everything", async () => {
+    const { schema: name, url } = schema.connection;
+    const manual = readFileSync(new URL("../../../docs/postgres.md", import.meta.url), "utf8");
+    const grants = (/```sql\n(.*?)```/s.exec(manual)?.[1] ?? "").replaceAll(/\bbridge\b/g, name);
+    await using target = await Target.open("accepts");
+    await schema.rows(`CREATE ROLE ${name} LOGIN`);
+    try {
+      await schema.rows(grants);
+      const limited = new URL(url);
+      limited.username = name;
+      const store = `{type: postgres, options: {url: "${limited.href}", schema: ${name}}}`;
+      folder.write(
+        "limited.yaml",
+        `bridge: {id: plant-7, deployment_mode: clustered}
+stores: {dlq: ${store}, outbox: ${store}, lease: ${store}}
+receivers: [{id: in, transport: http, options: {addr: "127.0.0.1:0"}}]
+senders: [{id: out, transport: http, options: {url: "${target.url}"}}]
+bindings: [{id: to-out, sender_id: out, address: "/{missing}"}, {id: to-root, sender_id: out}]
+routes:
+  - {id: lost, receiver_id: in, delivery_mode: shared_outbox, bindings: [to-out, to-root], dispatch_mode: fan_out}
+${HTTP}`,
+      );
+      await using bridge = folder.run(["-config", "limited.yaml"]);
+      const admin = await running(bridge);
+      const headers = { "X-API-Key": ADMIN_KEY };
+      const ask = async (path: string, body: object) =>
+        (await fetch(`${admin}${path}`, { method: "POST", headers, body: JSON.stringify(body) })).json();
+      expect(await ask("/routes/lost/inject", { subject: "s", payload: "", headers: {} })).toMatchObject({
+        reason: "dead_lettered",
+      });
+      expect(target.accepted).toEqual([""]);
+      expect(await ask("/dlq/purge", { confirm_purge_all: true })).toEqual({ purged: 1 });
+    } finally {
+      await schema.rows(`DROP OWNED BY ${name}; DROP ROLE ${name}`);
+    }
   });
 });
