@@ -8,6 +8,7 @@ export { describeConfigStaging } from "./config-staging/describe-config-staging.
 export { type ConfigStoreCaseName, configStoreCases } from "./config-store/config-store-cases.ts";
 export { type ConfigDocument, type ConfigPlace, type ConfigStoreSubject } from "./config-store/config-store-subject.ts";
 export { describeConfigStore } from "./config-store/describe-config-store.ts";
+export { deadLetter, type DeadLetterFields } from "./dlq/dead-letters.ts";
 export { describeDlqStore } from "./dlq/describe-dlq-store.ts";
 export { type DlqStoreCaseName, dlqStoreCases } from "./dlq/dlq-store-cases.ts";
 export { type DlqStoreSubject } from "./dlq/dlq-store-subject.ts";

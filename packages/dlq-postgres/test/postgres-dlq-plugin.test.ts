@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
+import { deadLetter } from "@bridge/conformance";
 import { noPostgres, testSchema } from "@bridge/tooling/test-postgres";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { postgresDlqPlugin } from "../src/index.ts";
-import { deadLetter } from "./support/dead-letter.ts";
 import { SEAMS } from "./support/dlq.ts";
 
 const { signal } = new AbortController();

@@ -1,8 +1,7 @@
-import { SuiteClock } from "@bridge/conformance";
+import { deadLetter, SuiteClock } from "@bridge/conformance";
 import { systemClock } from "@bridge/ports";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { deadLetter } from "./support/dead-letter.ts";
 import { makeTables, openDlq } from "./support/dlq.ts";
 
 const { signal } = new AbortController();

@@ -5,8 +5,10 @@ export const EPOCH = 1_767_225_600_000;
 
 const TEXT = new TextEncoder().encode("payload");
 
+/** What a case cares about of an entry. */
 export type DeadLetterFields = Partial<Omit<DeadLetter, "envelope">> & { readonly envelope?: Partial<Envelope> };
 
+/** An entry that failed when 2026 began; what is not given has a default. */
 export function deadLetter(id: string, { envelope, ...fields }: DeadLetterFields = {}): DeadLetter {
   return {
     id,
