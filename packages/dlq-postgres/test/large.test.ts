@@ -32,16 +32,21 @@ describe.skipIf(noPostgres)("of many dead letters", () => {
   });
   afterAll(() => schema[Symbol.asyncDispose]());
 
-  test.each(FILTERS)("a page is read from an index in its order, filtered by %j", async (filter) => {
-    const { condition, values } = filtered(filter, 0);
-    const plan = await schema.rows<{ "QUERY PLAN": string }>(
-      `EXPLAIN SELECT id FROM ${table} WHERE ${condition} ORDER BY failed_at, id LIMIT 100`,
-      values,
-    );
-    const text = plan.map((line) => line["QUERY PLAN"]).join("\n");
-    expect(text).toMatch(/Index Only Scan using dead_letters_/);
-    expect(text).not.toMatch(/Sort|Seq Scan|Filter/);
-  });
+  test.each(FILTERS)(
+    "a page is read from an index in its order, with little besides, filtered by %j",
+    async (filter) => {
+      const { condition, values } = filtered(filter, 0);
+      const plan = await schema.rows<{ "QUERY PLAN": string }>(
+        `EXPLAIN (ANALYZE) SELECT id FROM ${table} WHERE ${condition} ORDER BY failed_at, id LIMIT 100`,
+        values,
+      );
+      const text = plan.map((line) => line["QUERY PLAN"]).join("\n");
+      expect(text).toMatch(/Index (?:Only )?Scan using dead_letters_/);
+      expect(text).not.toMatch(/Sort|Seq Scan/);
+      // Which index is cheapest depends on what others have open: the server may pass over some, never over many.
+      expect(Number(/Rows Removed by Filter: (\d+)/.exec(text)?.[1] ?? 0)).toBeLessThan(2_000);
+    },
+  );
 
   test("the farthest page that may be asked for is there", async () => {
     await using store = await openDlq(schema.connection);
