@@ -12,6 +12,7 @@ const DEFAULTS = {
   config: "bridge.yaml",
   startEmpty: true,
   validate: false,
+  createTables: false,
   try: "",
   route: "",
   subject: "",
