@@ -15,6 +15,7 @@ export const USAGE = `pnpm bench:pairs [options]
   --delay WHICH     all or none: rows with 20 ms of round trip to the source; default: MQTT to MQTT
   --rounds N        how often each contender has its turn; default 3
   --messages N      in each measurement with a window of 100 or more, a tenth of it below; default 20000
+  --warm-up N       before them, likewise; default 10000
   --seconds N       at 1,000 messages a second, for the latency; 0 measures none; default 2
   --all             everything, as far as nothing else is said
   --out FILE        where the figures go as JSON, after each row; default results/pairs-latest.json
@@ -27,6 +28,7 @@ export interface Flags {
   readonly selection: Selection;
   readonly rounds: number;
   readonly messages: number;
+  readonly warmUp: number;
   readonly pacedSeconds: number;
   readonly out: string;
   readonly resume: boolean;
@@ -48,6 +50,7 @@ export function parseFlags(args: readonly string[]): Flags {
       delay: { type: "string" },
       rounds: { type: "string", default: "3" },
       messages: { type: "string", default: "20000" },
+      "warm-up": { type: "string", default: "10000" },
       seconds: { type: "string", default: "2" },
       all: { type: "boolean", default: false },
       out: { type: "string", default: new URL("../../results/pairs-latest.json", import.meta.url).pathname },
@@ -69,6 +72,7 @@ export function parseFlags(args: readonly string[]): Flags {
     },
     rounds: integerFrom(1, "rounds", values.rounds),
     messages: integerFrom(10, "messages", values.messages),
+    warmUp: integerFrom(1, "warm-up", values["warm-up"]),
     pacedSeconds: integerFrom(0, "seconds", values.seconds),
     out: values.out,
     resume: values.resume,

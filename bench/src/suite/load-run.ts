@@ -71,7 +71,7 @@ export async function measure(
 async function paced(load: Child, seconds: number): Promise<Latency> {
   const pace = (length: number): Promise<Latency> =>
     load.ask<Latency>("pace", { perSecond: PACE_PER_SECOND, seconds: length } satisfies Pace, PHASE_TIMEOUT_MS);
-  // The first second still pays for what the flood left behind.
-  await pace(1);
+  // The first half second still pays for what the flood left behind.
+  await pace(0.5);
   return pace(seconds);
 }

@@ -1,3 +1,4 @@
+export { Bag, type Placed } from "./bag.ts";
 export {
   type ConfigChange,
   type ConfigHistory,

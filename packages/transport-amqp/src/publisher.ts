@@ -1,4 +1,4 @@
-import { BridgeError, type Clock } from "@bridge/ports";
+import { Bag, BridgeError, type Clock, type Placed } from "@bridge/ports";
 import type { ConfirmChannel, Message, Options } from "amqplib";
 import { channelFailures, type Published } from "./channel-failures.ts";
 import { asTransient } from "./reply-codes.ts";
@@ -10,10 +10,12 @@ const MAX_UNCONFIRMED = 4_096;
 const STALLED_MS = 5_000;
 
 /** One message under way. */
-interface Pending extends Published {
+interface Pending extends Published, Placed {
   readonly payload: Buffer;
   readonly properties: Options.Publish;
   readonly signal: AbortSignal;
+  /** Counts what was written, so that it can be told which was first. */
+  sequence: number;
   /** When it began to wait for its turn. */
   waitingSince: number;
   /** The broker has returned it; its confirm follows. */
@@ -40,11 +42,11 @@ export class Publisher {
   #channel: ConfirmChannel | undefined;
   #opening = false;
   #closed: BridgeError | undefined;
-  /** In the order of publishing. */
-  readonly #unconfirmed = new Set<Pending>();
+  readonly #unconfirmed = new Bag<Pending>();
   /** In their turn, until there is a channel and room. */
   readonly #waiting = new Set<Pending>();
   #confirmedAt = 0;
+  #written = 0;
 
   constructor({ connection, exchange, clock }: PublisherParts) {
     this.#connection = connection;
@@ -75,6 +77,8 @@ export class Publisher {
         payload: Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength),
         properties,
         signal,
+        place: -1,
+        sequence: 0,
         waitingSince: 0,
         returned: undefined,
         resolve,
@@ -152,6 +156,7 @@ export class Publisher {
       this.#channel?.publish(this.#exchange, routingKey, payload, properties, (error: Error | null) =>
         this.#confirmed(pending, error),
       );
+      pending.sequence = this.#written++;
       this.#unconfirmed.add(pending);
     } catch (error) {
       this.#fail(
@@ -176,7 +181,7 @@ export class Publisher {
 
   /** Returns come in the order of publishing, each before its confirm. */
   #returned({ fields, properties }: Message): void {
-    for (const pending of this.#unconfirmed) {
+    for (const pending of this.#inOrder()) {
       if (pending.returned !== undefined || pending.messageId !== properties.messageId) continue;
       if (pending.routingKey !== fields.routingKey) continue;
       const exchange = this.#exchange === "" ? "the default exchange" : `exchange ${this.#exchange}`;
@@ -191,11 +196,16 @@ export class Publisher {
   #channelFailed(error: Error & { readonly code?: number }, failed: ConfirmChannel): void {
     if (this.#channel !== failed) return;
     this.#channel = undefined;
-    const pending = [...this.#unconfirmed];
+    const pending = this.#inOrder();
     this.#unconfirmed.clear();
     const failures = channelFailures(error, pending, (maxSize) => this.#connection.keepTo(maxSize));
     for (const [index, one] of pending.entries()) this.#fail(one, failures[index] as BridgeError);
     if (this.#waiting.size > 0) void this.#open();
+  }
+
+  /** What is unconfirmed, as it was published. */
+  #inOrder(): readonly Pending[] {
+    return [...this.#unconfirmed].toSorted((one, other) => one.sequence - other.sequence);
   }
 
   #fail(pending: Pending, error: Error): void {

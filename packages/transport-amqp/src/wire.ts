@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { BridgeError, deadline, orAborted } from "@bridge/ports";
 import {
   type Channel,
@@ -7,6 +8,7 @@ import {
   type Options,
   type SocketOptions,
 } from "amqplib";
+import { writeTogether } from "./one-write.ts";
 import { connectError, lossError } from "./reply-codes.ts";
 
 /** How long a broker may take to close a connection that we have taken leave on. */
@@ -31,6 +33,7 @@ interface Internals {
   readonly frameMax: number;
   /** Whether it is closed, or about to be. */
   readonly expectSocketClose: boolean;
+  readonly stream: Socket;
 }
 
 /** One network connection to the broker. */
@@ -70,6 +73,7 @@ export class Wire {
         attempt.then((model) => {
           // What the broker sends together with its welcome is read before anybody can listen.
           if (internals(model).expectSocketClose) throw new Error("Unexpected close");
+          writeTogether(internals(model).stream);
           return new Wire(label, model, kill, handlers);
         }),
         signal,

@@ -65,6 +65,7 @@ async function measure() {
     before: [],
     rounds: integerFrom(1, "rounds", values.rounds),
     messages: integerFrom(10, "messages", values.messages),
+    warmUp: 10_000,
     pacedSeconds: 0,
     profileDir: undefined,
     out: values.out,

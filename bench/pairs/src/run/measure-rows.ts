@@ -7,12 +7,13 @@ import { type Row, rowName } from "./row.ts";
 export interface Measuring {
   readonly rounds: number;
   readonly messages: number;
+  /** Messages before the measured ones, at a window of 100 or more. */
+  readonly warmUp: number;
   readonly pacedSeconds: number;
   readonly profileDir: string | undefined;
   readonly rabbit: RabbitMq | undefined;
 }
 
-const WARM_UP = 5_000;
 /** A narrow window is slow: it shows what it does with fewer. */
 const NARROW = { below: 100, share: 10 } as const;
 /** With one message for each round trip, these take some seconds. */
@@ -47,12 +48,12 @@ export async function* measureRows(
   }
 }
 
-function volumeOf({ window, delayMs }: Row, { messages, pacedSeconds, profileDir }: Measuring) {
-  const narrow = window < NARROW.below ? Math.ceil(messages / NARROW.share) : messages;
-  const wanted = delayMs > 0 && window === 1 ? Math.min(ONE_A_ROUND_TRIP, narrow) : narrow;
+function volumeOf({ window, delayMs }: Row, { messages, warmUp, pacedSeconds, profileDir }: Measuring) {
+  const share = window < NARROW.below ? NARROW.share : 1;
+  const most = delayMs > 0 && window === 1 ? ONE_A_ROUND_TRIP : Number.POSITIVE_INFINITY;
   return {
-    messages: wanted,
-    warmUp: Math.min(WARM_UP, Math.ceil(wanted / 4)),
+    messages: Math.min(most, Math.ceil(messages / share)),
+    warmUp: Math.min(most, Math.ceil(warmUp / share)),
     pacedSeconds: delayMs > 0 ? 0 : pacedSeconds,
     profileDir,
   };

@@ -43,26 +43,26 @@ export class DirectHold implements Handover {
     this.#guards[Symbol.dispose]();
   }
 
-  async handOn(work: Work, targets: readonly Target[]): Promise<Outcome> {
+  handOn(work: Work, targets: readonly Target[]): Promise<Outcome> {
     for (const target of targets) target.account.open(work.origin);
     const [first] = targets;
-    if (first === undefined || targets.length > 1) {
-      return summarise(await Promise.all(targets.map((target) => this.#leg(work, target))));
-    }
-    const leg = await this.#leg(work, first);
-    return leg.disposition === "delivered" ? DELIVERED : summarise([leg]);
+    if (first !== undefined && targets.length === 1) return this.#leg(work, first).then(outcomeOf);
+    return Promise.all(targets.map((target) => this.#leg(work, target))).then(summarise);
   }
 
   /** One leg, until the target has accepted it or the policy has been carried out. */
-  async #leg(work: Work, target: Target): Promise<EndedLeg> {
-    try {
-      const outcome = await this.#carry(work, target);
-      target.account.close(outcome.disposition);
-      return outcome;
-    } catch (bug) {
-      target.account.close("abandoned");
-      throw bug;
-    }
+  #leg(work: Work, target: Target): Promise<EndedLeg> {
+    // No async function: each one on the way of a message keeps more memory while the target is waited for than this.
+    return this.#carry(work, target).then(
+      (ended) => {
+        target.account.close(ended.disposition);
+        return ended;
+      },
+      (bug: unknown) => {
+        target.account.close("abandoned");
+        throw bug;
+      },
+    );
   }
 
   async #carry(work: Work, target: Target): Promise<EndedLeg> {
@@ -141,6 +141,10 @@ export class DirectHold implements Handover {
       return BridgeError.from(thrown);
     }
   }
+}
+
+function outcomeOf(leg: EndedLeg): Outcome {
+  return leg.disposition === "delivered" ? DELIVERED : summarise([leg]);
 }
 
 /** The same failure, of something that came before any send. */

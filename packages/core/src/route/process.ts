@@ -19,15 +19,19 @@ export class Process {
     this.#handover = handover;
   }
 
-  /** Carries the message to its end. Rejects only for a bug. */
-  async run(work: Work, refused: BridgeError | undefined): Promise<Outcome> {
+  /** Carries the message to its end. Rejects, or throws, only for a bug. */
+  run(work: Work, refused: BridgeError | undefined): Promise<Outcome> {
     if (refused !== undefined) return this.#endUnbound(work, refused);
     const expired = expiryOf(work.envelope, this.#parts.clock);
     if (expired !== undefined) return this.#endUnbound(work, expired);
-    if (this.#parts.processors.length > 0) {
-      const ended = await this.#prepare(work);
-      if (ended !== undefined) return ended;
-    }
+    return this.#parts.processors.length > 0 ? this.#prepareAndHandOn(work) : this.#handOn(work);
+  }
+
+  async #prepareAndHandOn(work: Work): Promise<Outcome> {
+    return (await this.#prepare(work)) ?? (await this.#handOn(work));
+  }
+
+  #handOn(work: Work): Promise<Outcome> {
     const targets = this.#resolve(work);
     if (targets instanceof BridgeError) return this.#endUnbound(work, targets);
     return this.#handover.handOn(work, targets);

@@ -1,4 +1,5 @@
 import {
+  Bag,
   BridgeError,
   type DeadLetter,
   type Delivery,
@@ -17,7 +18,6 @@ import type { Drain } from "../outbox/drain.ts";
 import { type DrainedOutcome, RouteOutbox } from "../outbox/route-outbox.ts";
 import { whenAborted } from "../when-aborted.ts";
 import { Admission } from "./admission.ts";
-import { Bag } from "./bag.ts";
 import { DirectHold } from "./direct-hold.ts";
 import { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
@@ -264,7 +264,7 @@ export class Route implements Reader {
     try {
       const told = work.delivery.settle(settlement);
       // An acknowledgement that has to wait its turn holds the slot: until it is out, the delivery is unsettled.
-      if (told !== undefined) await orAborted(told, work.signal);
+      if (told !== undefined) await work.until(told);
       if (work.origin === "received") this.#hold.observe(this.#toldAt(settlement, told) - work.startedAt);
     } catch (error) {
       this.#parts.account.settleFailures++;

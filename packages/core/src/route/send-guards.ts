@@ -1,6 +1,5 @@
-import { BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
+import { Bag, BridgeError, type Clock, type Envelope, type Placed, type Sender } from "@bridge/ports";
 import type { LegAccount } from "../accounting/leg-account.ts";
-import { Bag, type Placed } from "./bag.ts";
 
 /** Why a send that nobody waits for any more was given up. Never classified: cancellation settles nothing. */
 export class Cancelled extends Error {

@@ -1,8 +1,7 @@
-import type { Clock, Delivery, Envelope, Span } from "@bridge/ports";
+import type { Clock, Delivery, Envelope, Placed, Span } from "@bridge/ports";
 import type { Origin } from "../accounting/leg-account.ts";
 import type { PauseSwitch } from "../control/pause-switch.ts";
 import type { Term } from "../lease/term.ts";
-import type { Placed } from "./bag.ts";
 
 /** One delivery on its way through a route, from the moment it takes a slot until it is settled or abandoned. */
 export class Work implements Placed {
@@ -29,6 +28,7 @@ export class Work implements Placed {
   #cancelled = false;
   #parked = 0;
   #controller: AbortController | undefined;
+  #giveUp: ((reason: Error) => void) | undefined;
 
   constructor(options: {
     delivery: Delivery;
@@ -76,6 +76,19 @@ export class Work implements Placed {
   cancel(): void {
     this.#cancelled = true;
     this.#controller?.abort();
+    this.#giveUp?.(cancelledError());
+  }
+
+  /**
+   * `promise`, or a rejection when the work is cancelled first. For one thing at a time, and without a signal, which every
+   * delivery of a source that answers would pay for.
+   */
+  until(promise: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      promise.then(resolve, reject);
+      this.#giveUp = reject;
+      if (this.cancelled) reject(cancelledError());
+    });
   }
 
   /** Whether a leg of it waits for a paused route to be resumed, which a stop need not wait for. */
@@ -96,4 +109,8 @@ export class Work implements Placed {
     this.#waited = true;
     await clock.delay(ms, this.signal).catch(() => {});
   }
+}
+
+function cancelledError(): Error {
+  return new Error("the work was cancelled");
 }

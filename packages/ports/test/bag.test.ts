@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Bag } from "../../src/route/bag.ts";
+import { Bag } from "../src/bag.ts";
 
 const entry = fc.record({ enters: fc.boolean(), member: fc.nat(9) });
 

@@ -13,6 +13,11 @@ export interface Placed {
 export class Bag<Member extends Placed> implements Iterable<Member> {
   readonly #members: Member[] = [];
 
+  /** How many are in. */
+  get size(): number {
+    return this.#members.length;
+  }
+
   add(member: Member): void {
     member.place = this.#members.push(member) - 1;
   }
@@ -27,6 +32,11 @@ export class Bag<Member extends Placed> implements Iterable<Member> {
       last.place = place;
     }
     return true;
+  }
+
+  /** Everybody leaves. */
+  clear(): void {
+    for (const member of this) this.delete(member);
   }
 
   /** Over those who are in now, also when some leave meanwhile. */
