@@ -1,5 +1,5 @@
 /** What is carried from and to. */
-const KINDS = ["mqtt", "amqp", "http"] as const;
+const KINDS = ["mqtt", "amqp", "nats", "http"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface Pair {

@@ -3,12 +3,14 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { AmqpPeer } from "./amqp-peer.ts";
 import { HttpReader } from "./http-reader.ts";
 import { MqttPeer } from "./mqtt-peer.ts";
+import { NatsPeer } from "./nats-peer.ts";
 import { SqsPeer } from "./sqs-peer.ts";
 
 /** Where messages are expected. */
 export type SinkJob =
   | { readonly kind: "mqtt"; readonly port: number; readonly topic: string }
   | { readonly kind: "amqp" | "sqs"; readonly port: number; readonly queue: string }
+  | { readonly kind: "nats"; readonly port: number; readonly stream: string }
   | { readonly kind: "http" };
 
 /** Requests for messages at a time. */
@@ -27,6 +29,9 @@ export async function openSink(job: SinkJob, onMessage: (payload: Buffer) => voi
       break;
     case "amqp":
       await (await AmqpPeer.connect(job.port, onMessage)).consume(job.queue);
+      break;
+    case "nats":
+      await (await NatsPeer.connect(job.port, onMessage)).consume(job.stream);
       break;
     case "sqs": {
       const peer = new SqsPeer(job.port, job.queue);

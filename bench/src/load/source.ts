@@ -4,12 +4,14 @@ import { AmqpPeer } from "./amqp-peer.ts";
 import { HttpReader } from "./http-reader.ts";
 import type { Ledger } from "./ledger.ts";
 import { MqttPeer, text } from "./mqtt-peer.ts";
+import { NatsPeer } from "./nats-peer.ts";
 import { sqsSource } from "./sqs-source.ts";
 
 /** Where the load is put in. */
 export type SourceJob =
   | { readonly kind: "mqtt"; readonly port: number; readonly topic: string }
   | { readonly kind: "amqp" | "sqs"; readonly port: number; readonly queue: string }
+  | { readonly kind: "nats"; readonly port: number; readonly subject: string }
   | { readonly kind: "http"; readonly port: number; readonly path: string; readonly connections: number };
 
 /** Puts messages in, one at a time. */
@@ -26,6 +28,8 @@ export async function openSource(job: SourceJob, ledger: Ledger, onRoom: () => v
       return mqttSource(job, ledger);
     case "amqp":
       return amqpSource(job, ledger);
+    case "nats":
+      return natsSource(job, ledger);
     case "sqs":
       return sqsSource(job.port, job.queue, ledger, onRoom);
     case "http":
@@ -44,6 +48,12 @@ async function amqpSource({ port, queue }: { port: number; queue: string }, ledg
   const peer = await AmqpPeer.connect(port, () => {});
   const fill = (packet: Buffer, at: number): void => ledger.send(packet, at);
   return { room: true, send: peer.publisher(queue, ledger.size, fill) };
+}
+
+async function natsSource({ port, subject }: { port: number; subject: string }, ledger: Ledger): Promise<Source> {
+  const peer = await NatsPeer.connect(port, () => {});
+  const fill = (packet: Buffer, at: number): void => ledger.send(packet, at);
+  return { room: true, send: peer.publisher(subject, ledger.size, fill) };
 }
 
 /** Requests over connections that stay open, one at a time on each. */

@@ -8,6 +8,8 @@ export function sessionOf(id: string, { kind, port }: EndJob): readonly object[]
       return [{ ...session, options: { broker_urls: [`mqtt://127.0.0.1:${port}`] } }];
     case "amqp":
       return [{ ...session, options: { url: `amqp://127.0.0.1:${port}` } }];
+    case "nats":
+      return [{ ...session, options: { servers: [`nats://127.0.0.1:${port}`] } }];
     case "http":
       return [];
   }
@@ -19,6 +21,8 @@ export function receiverOf(session_id: string, { kind, port, name }: EndJob): ob
       return { session_id, topics: [{ topic: name, qos: 1 }] };
     case "amqp":
       return { session_id, options: { queue: name, queue_type: "classic" } };
+    case "nats":
+      return { session_id, options: { stream: name, consumer: "bridge", create: true } };
     case "http":
       return { transport: "http", options: { addr: `127.0.0.1:${port}`, path: name } };
   }

@@ -29,6 +29,8 @@ async function plugin(kind: Kind): Promise<TransportPlugin> {
       return (await import("@bridge/transport-mqtt")).mqttTransport;
     case "amqp":
       return (await import("@bridge/transport-amqp")).amqpTransport;
+    case "nats":
+      return (await import("@bridge/transport-nats")).natsTransport;
     case "http":
       return (await import("@bridge/transport-http")).httpTransport();
   }

@@ -3,6 +3,7 @@ import { freePort } from "../../../src/harness/ports.ts";
 import type { ServerProcess } from "../../../src/harness/server-process.ts";
 import type { EndJob } from "../job.ts";
 import { type Kind, type Pair } from "../pair.ts";
+import { startNats } from "./nats-server.ts";
 import type { RabbitMq } from "./rabbitmq.ts";
 
 /** What is between the load and a contender, for one run only: empty brokers, and queues of a RabbitMQ that stays. */
@@ -27,6 +28,7 @@ export interface SceneParts {
 const NAMES: Readonly<Record<Kind, Readonly<Record<"from" | "to", string>>>> = {
   mqtt: { from: "bench/message", to: "bench/message" },
   amqp: { from: "bench.in", to: "bench.out" },
+  nats: { from: "in", to: "out" },
   http: { from: "/bench", to: "/bench" },
 };
 
@@ -36,12 +38,18 @@ export async function openScene({ pair, rabbit, sourceSettings }: SceneParts): P
   const names = { from: NAMES[from].from, to: NAMES[to].to };
   const brokers = new Set<Pick<ServerProcess, "usage">>();
 
-  const amqp = (["from", "to"] as const).filter((end) => pair[end] === "amqp").map((end) => names[end]);
-  if (amqp.length > 0) {
+  const namesOf = (kind: Kind): readonly string[] =>
+    (["from", "to"] as const).filter((end) => pair[end] === kind).map((end) => names[end]);
+
+  const queues = namesOf("amqp");
+  if (queues.length > 0) {
     if (rabbit === undefined) throw new Error("a pair with AMQP needs a RabbitMQ");
-    opened.use(await rabbit.queues(...amqp));
+    opened.use(await rabbit.queues(...queues));
     brokers.add(rabbit);
   }
+  const streams = namesOf("nats");
+  const nats = streams.length > 0 ? opened.use(await startNats(streams)) : undefined;
+  if (nats !== undefined) brokers.add(nats);
 
   const mosquitto = async (settings?: MosquittoSettings): Promise<ServerProcess> => {
     const broker = opened.use(await startMosquitto(settings));
@@ -49,7 +57,7 @@ export async function openScene({ pair, rabbit, sourceSettings }: SceneParts): P
     return broker;
   };
   const portOf = (kind: Kind, own: ServerProcess | undefined): number =>
-    (kind === "amqp" ? rabbit?.port : own?.port) ?? 0;
+    ({ mqtt: own, amqp: rabbit, nats, http: undefined })[kind]?.port ?? 0;
   const targetBroker = to === "mqtt" ? await mosquitto() : undefined;
   const target: EndJob = { kind: to, port: portOf(to, targetBroker), name: names.to };
   const sourceBroker = from === "mqtt" ? await mosquitto(sourceSettings?.(target)) : undefined;

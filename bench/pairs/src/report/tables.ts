@@ -6,7 +6,7 @@ import { CONTENDERS, MODES, PEERS } from "../run/contender.ts";
 import type { Results, RowResult } from "../run/results.ts";
 import { difference, figure, ratio } from "./compared.ts";
 
-const WRITTEN: Readonly<Record<Kind, string>> = { mqtt: "MQTT", amqp: "AMQP", http: "HTTP" };
+const WRITTEN: Readonly<Record<Kind, string>> = { mqtt: "MQTT", amqp: "AMQP", nats: "NATS", http: "HTTP" };
 
 /** The figures as the documentation shows them, in Markdown. */
 export function tables({ began, machine, versions, rows, planned }: Results): string {

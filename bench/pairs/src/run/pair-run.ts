@@ -121,6 +121,8 @@ function sinkOf({ kind, port, name }: EndJob): SinkJob {
       return { kind, port, topic: name };
     case "amqp":
       return { kind, port, queue: name };
+    case "nats":
+      return { kind, port, stream: name };
     case "http":
       return { kind };
   }
@@ -132,6 +134,8 @@ function sourceOf({ kind, port, name }: EndJob, window: number): SourceJob {
       return { kind, port, topic: name };
     case "amqp":
       return { kind, port, queue: name };
+    case "nats":
+      return { kind, port, subject: name };
     case "http":
       return { kind, port, path: name, connections: window };
   }

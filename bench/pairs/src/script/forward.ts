@@ -1,7 +1,7 @@
 import type { EndJob } from "../job.ts";
 
 /** Hands a message to the target; `done` is told when the target has confirmed it, or that it has not taken it. */
-type Forward = (payload: Buffer, done: (taken: boolean) => void) => void;
+export type Forward = (payload: Buffer, done: (taken: boolean) => void) => void;
 
 /** Opens the target. */
 export type OpenTarget = (to: EndJob, window: number) => Promise<Forward>;

@@ -22,6 +22,8 @@ async function source(kind: Kind): Promise<OpenSource> {
       return (await import("./mqtt.ts")).mqttSource;
     case "amqp":
       return (await import("./amqp.ts")).amqpSource;
+    case "nats":
+      return (await import("./nats.ts")).natsSource;
     case "http":
       return (await import("./http.ts")).httpSource;
   }
@@ -33,6 +35,8 @@ async function target(kind: Kind): Promise<OpenTarget> {
       return (await import("./mqtt.ts")).mqttTarget;
     case "amqp":
       return (await import("./amqp.ts")).amqpTarget;
+    case "nats":
+      return (await import("./nats.ts")).natsTarget;
     case "http":
       return (await import("./http.ts")).httpTarget;
   }
