@@ -14,8 +14,8 @@ export const USAGE = `pnpm bench:pairs [options]
   --peers LIST      of ${PEERS.join(", ")}, or none; default: all; Node-RED is installed when it is not there (116 MB)
   --delay WHICH     all or none: rows with 20 ms of round trip to the source; default: MQTT to MQTT
   --rounds N        how often each contender has its turn; default 3
-  --messages N      in each measurement with a window of 100 or more, a tenth of it below; default 20000
-  --warm-up N       before them, likewise; default 10000
+  --messages N      in each measurement with a window of 100 or more, a tenth of it below; default 15000
+  --warm-up N       before them, likewise; default 15000
   --seconds N       at 1,000 messages a second, for the latency; 0 measures none; default 2
   --all             everything, as far as nothing else is said
   --out FILE        where the figures go as JSON, after each row; default results/pairs-latest.json
@@ -49,8 +49,8 @@ export function parseFlags(args: readonly string[]): Flags {
       peers: { type: "string", default: PEERS.join(",") },
       delay: { type: "string" },
       rounds: { type: "string", default: "3" },
-      messages: { type: "string", default: "20000" },
-      "warm-up": { type: "string", default: "10000" },
+      messages: { type: "string", default: "15000" },
+      "warm-up": { type: "string", default: "15000" },
       seconds: { type: "string", default: "2" },
       all: { type: "boolean", default: false },
       out: { type: "string", default: new URL("../../results/pairs-latest.json", import.meta.url).pathname },

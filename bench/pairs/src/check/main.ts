@@ -13,7 +13,7 @@ const USAGE = `pnpm bench:check [options]
   measures again, about three minutes, and compares ratios with a baseline; fails when one is worse by ${TOLERANCE * 100} %
   --pairs LIST      of ${PAIRS.join(", ")}; default: mqtt-mqtt,amqp-amqp,mqtt-amqp,http-http
   --rounds N        default 3
-  --messages N      default 20000
+  --messages N      default 15000
   --baseline FILE   figures of pnpm bench:pairs; default results/pairs.json
   --fresh FILE      measures nothing, takes these for the new figures
   --out FILE        where the new figures go; default results/pairs-check.json
@@ -23,7 +23,7 @@ const { values } = parseArgs({
   options: {
     pairs: { type: "string", default: "mqtt-mqtt,amqp-amqp,mqtt-amqp,http-http" },
     rounds: { type: "string", default: "3" },
-    messages: { type: "string", default: "20000" },
+    messages: { type: "string", default: "15000" },
     baseline: { type: "string", default: results("pairs.json") },
     fresh: { type: "string" },
     out: { type: "string", default: results("pairs-check.json") },
@@ -65,7 +65,7 @@ async function measure() {
     before: [],
     rounds: integerFrom(1, "rounds", values.rounds),
     messages: integerFrom(10, "messages", values.messages),
-    warmUp: 10_000,
+    warmUp: 15_000,
     pacedSeconds: 0,
     profileDir: undefined,
     out: values.out,
