@@ -12,10 +12,10 @@ type Headers = Record<string, string>;
  */
 export function sourceMessage(message: Msg, info: DeliveryInfo): SourceMessage {
   const written = message.headers === undefined ? undefined : textOf(message.headers);
-  const headers = written === undefined ? (Object.create(null) as Headers) : headersOf(written);
-  headers[NATS_HEADERS.stream] = info.stream;
-  headers[NATS_HEADERS.sequence] = String(info.sequence);
-  if (info.deliveryCount > 1) headers[NATS_HEADERS.redelivered] = "true";
+  // What the platform makes of a literal is quicker than a table; most messages have no headers.
+  const place: Headers = { [NATS_HEADERS.stream]: info.stream, [NATS_HEADERS.sequence]: String(info.sequence) };
+  if (info.deliveryCount > 1) place[NATS_HEADERS.redelivered] = "true";
+  const headers = written === undefined ? place : Object.assign(headersOf(written), place);
   return {
     // Of a message without an id, its place in the stream is one; the time tells streams of one name apart.
     id: written?.[CARRIED.id] ?? `${info.stream}:${info.sequence}:${info.timestamp}`,

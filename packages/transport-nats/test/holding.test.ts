@@ -7,6 +7,8 @@ import { program } from "./support/program.ts";
 import { noServer, PORT } from "./support/server.ts";
 
 const SECOND = 1e9;
+/** What is given back does not wait for it. */
+const HOUR = 3_600 * SECOND;
 const LOST = { code: "CONNECTION_LOST" };
 /** Of a process that is held up: nothing is said at regular times. */
 const heldUp: Clock = { ...systemClock, every: () => ({ [Symbol.dispose]: () => {} }) };
@@ -69,7 +71,7 @@ describe.skipIf(noServer)("what is held (needs NATS)", () => {
   test("is given back at a stop at once, what waits in the receiver too, and counted", async () => {
     await using server = await program();
     const stream = await server.stream();
-    const consumer = await server.consumer(stream, { ack_wait: 30 * SECOND });
+    const consumer = await server.consumer(stream, { ack_wait: HOUR });
     for (const payload of ["a", "b", "c", "d"]) await server.publish(`${stream}.a`, payload);
     {
       await using source = session();
@@ -94,7 +96,7 @@ describe.skipIf(noServer)("what is held (needs NATS)", () => {
   test.each(["stop", "cut"] as const)("no message goes to a pull that was open when we left (%s)", async (how) => {
     await using server = await program();
     const stream = await server.stream();
-    const consumer = await server.consumer(stream, { ack_wait: 30 * SECOND });
+    const consumer = await server.consumer(stream, { ack_wait: HOUR });
     const waiting = async () => (await server.manager.consumers.info(stream, consumer)).num_waiting;
     await using link = await tcpProxy({ target: { port: PORT } });
     {
@@ -118,7 +120,7 @@ describe.skipIf(noServer)("what is held (needs NATS)", () => {
   test("what comes while we take our leave goes back at once", async () => {
     await using server = await program();
     const stream = await server.stream();
-    const consumer = await server.consumer(stream, { ack_wait: 30 * SECOND });
+    const consumer = await server.consumer(stream, { ack_wait: HOUR });
     await using link = await tcpProxy({ target: { port: PORT } });
     {
       await using source = session({ port: link.port });
