@@ -49,6 +49,17 @@ describe("compare", () => {
     expect(passes(findings)).toBe(true);
   });
 
+  it("passes when a median is far off, and one round was like those of the baseline", () => {
+    const script = { perSecond: 10_000, cpuMicros: 20, rssMb: 100 };
+    const rounds = (...perSecond: readonly number[]) => perSecond.map((rate) => ({ ...script, perSecond: rate }));
+    const three = [script, script, script];
+    const then = results([row({ script: three, direct_hold: rounds(8_000, 10_000, 11_000) })]);
+    const now = (...perSecond: readonly number[]) =>
+      passes(compare(then, results([row({ script: three, direct_hold: rounds(...perSecond) })])));
+    expect(now(7_000, 7_500, 8_500)).toBe(true);
+    expect(now(7_000, 7_500, 7_900)).toBe(false);
+  });
+
   it("fails when a planned row was not measured", () => {
     const findings = compare(baseline, results([], ["mqtt-mqtt, 256 B, window 100"]));
     expect(findings).toMatchObject([{ what: "not measured", verdict: "missing" }]);

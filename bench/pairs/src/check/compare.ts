@@ -1,3 +1,4 @@
+import type { Spread } from "../../../src/harness/spread.ts";
 import { ratio } from "../report/compared.ts";
 import { type Contender, MODES } from "../run/contender.ts";
 import type { Results, RowResult } from "../run/results.ts";
@@ -61,24 +62,24 @@ function findingsOf(row: string, then: RowResult | undefined, now: RowResult | u
   return [...COMPARED.filter(({ contender }) => now.runs[contender] !== undefined).map(ratioOf), lostOf(row, now)];
 
   function ratioOf({ what, contender, yardstick, name, more }: Compared): Finding {
-    const [before, after] = [then, now].map(
-      (each) => (each === undefined ? undefined : ratio(each, contender, yardstick, name)?.median) ?? Number.NaN,
-    );
+    const [before, after] = [then, now].map((each) => each && ratio(each, contender, yardstick, name));
     return {
       row,
       what,
-      baseline: before ?? Number.NaN,
-      fresh: after ?? Number.NaN,
+      baseline: before?.median ?? Number.NaN,
+      fresh: after?.median ?? Number.NaN,
       verdict: judge(before, after, more),
     };
   }
 }
 
-function judge(before = Number.NaN, after = Number.NaN, more: Compared["more"]): Verdict {
-  if (Number.isNaN(before) || Number.isNaN(after)) return "missing";
-  if (after < before * (1 - TOLERANCE)) return more === "better" ? "worse" : "better";
-  if (after > before * (1 + TOLERANCE)) return more === "better" ? "better" : "worse";
-  return "same";
+/** A difference is one when the medians are further apart than is tolerated, and no round now was like one then. */
+function judge(before: Spread | undefined, after: Spread | undefined, more: Compared["more"]): Verdict {
+  if (before === undefined || after === undefined || Number.isNaN(before.median + after.median)) return "missing";
+  const less = after.median < before.median * (1 - TOLERANCE) && after.max < before.min;
+  const greater = after.median > before.median * (1 + TOLERANCE) && after.min > before.max;
+  if (!less && !greater) return "same";
+  return greater === (more === "better") ? "better" : "worse";
 }
 
 function lostOf(row: string, { runs }: RowResult): Finding {
