@@ -1,8 +1,7 @@
-import { type ClaimRequest, orAborted, type OutboxClaim } from "@bridge/ports";
+import { type ClaimRequest, orAborted, type OutboxClaim, payloadBytes } from "@bridge/ports";
 import type { Entry } from "./entry.ts";
 import type { Loan } from "./loans.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
-import { payloadBytes } from "./record-rows.ts";
 
 /** A claim with more payload than this is cut short. */
 const CLAIM_BYTES = 8 * 1024 * 1024;

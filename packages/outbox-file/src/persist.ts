@@ -1,8 +1,8 @@
-import type { OutboxRecord, PersistResult } from "@bridge/ports";
+import { type OutboxRecord, payloadBytes, type PersistResult } from "@bridge/ports";
 import type { Lane } from "./lane.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import type { OutboxStatements } from "./outbox-statements.ts";
-import { contentValues, payloadBytes, recordValues, STATUSES } from "./record-rows.ts";
+import { contentValues, recordValues, STATUSES } from "./record-rows.ts";
 
 interface Addition {
   readonly record: OutboxRecord;

@@ -1,4 +1,4 @@
-import { type Envelope, type OutboxRecord, type OutboxStatus, packEnvelope, unpackEnvelope } from "@bridge/ports";
+import { type OutboxRecord, type OutboxStatus, packEnvelope, unpackEnvelope } from "@bridge/ports";
 
 /** The statuses by their number in the file. */
 export const STATUSES = ["pending", "done", "dead"] as const satisfies readonly OutboxStatus[];
@@ -66,28 +66,4 @@ export function recordOf(row: StoredRow, routeId: string, bindingId: string): Ou
     ...(row.ordering_key !== null && { orderingKey: row.ordering_key }),
     createdAt: row.created_at,
   };
-}
-
-/** What the payloads of a record take. */
-export function payloadBytes({ envelope, received }: OutboxRecord): number {
-  const more = received === undefined || received.payload === envelope.payload ? 0 : received.payload.length;
-  return envelope.payload.length + more;
-}
-
-/** The same record with bytes of its own: those of a source may change, and are often part of a larger buffer. */
-export function ownCopy(record: OutboxRecord): OutboxRecord {
-  const { envelope, received } = record;
-  const copy = withOwnPayload(envelope);
-  if (received === undefined) return { ...record, envelope: copy };
-  const same = received.payload === envelope.payload;
-  return {
-    ...record,
-    envelope: copy,
-    received: same ? { ...received, payload: copy.payload } : withOwnPayload(received),
-  };
-}
-
-function withOwnPayload(envelope: Envelope): Envelope {
-  // Small ones share a buffer, which costs a fraction of one for each.
-  return { ...envelope, payload: Buffer.from(envelope.payload) };
 }

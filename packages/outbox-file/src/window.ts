@@ -1,9 +1,9 @@
-import { BridgeError, type Clock, type OutboxRecord } from "@bridge/ports";
+import { BridgeError, type Clock, type OutboxRecord, ownCopy, payloadBytes } from "@bridge/ports";
 import { type Entry, entryOf } from "./entry.ts";
 import type { Lane } from "./lane.ts";
 import type { Loans } from "./loans.ts";
 import type { QueueRow, ReadingStatements } from "./reading-statements.ts";
-import { ownCopy, payloadBytes, recordOf } from "./record-rows.ts";
+import { recordOf } from "./record-rows.ts";
 
 /** How much of an outbox is kept in memory. */
 export interface WindowLimits {

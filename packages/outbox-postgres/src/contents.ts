@@ -1,4 +1,4 @@
-import type { Envelope, OutboxRecord } from "@bridge/ports";
+import { type OutboxRecord, payloadBytes } from "@bridge/ports";
 
 /** How much of what was persisted here is kept, so that a claim of it need not read it. */
 const MAX_RECORDS = 10_000;
@@ -26,27 +26,4 @@ export class Contents {
     this.#bytes -= payloadBytes(record);
     return record;
   }
-}
-
-/** What the payloads of a record take. */
-export function payloadBytes({ envelope, received }: OutboxRecord): number {
-  const more = received === undefined || received.payload === envelope.payload ? 0 : received.payload.length;
-  return envelope.payload.length + more;
-}
-
-/** The same record with bytes of its own: those of a source may change. */
-export function ownCopy(record: OutboxRecord): OutboxRecord {
-  const { envelope, received } = record;
-  const copy = withOwnPayload(envelope);
-  if (received === undefined) return { ...record, envelope: copy };
-  const same = received.payload === envelope.payload;
-  return {
-    ...record,
-    envelope: copy,
-    received: same ? { ...received, payload: copy.payload } : withOwnPayload(received),
-  };
-}
-
-function withOwnPayload(envelope: Envelope): Envelope {
-  return { ...envelope, payload: Buffer.from(envelope.payload) };
 }

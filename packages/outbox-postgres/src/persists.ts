@@ -1,5 +1,4 @@
-import { BridgeError, type OutboxRecord, type PersistResult } from "@bridge/ports";
-import { ownCopy, payloadBytes } from "./contents.ts";
+import { BridgeError, type OutboxRecord, ownCopy, payloadBytes, type PersistResult } from "@bridge/ports";
 import { GroupCommit } from "./group-commit.ts";
 import { identityOf } from "./names.ts";
 import type { OutboxParts } from "./outbox-parts.ts";

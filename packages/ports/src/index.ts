@@ -91,5 +91,6 @@ export {
   type OutboxStore,
   type PersistResult,
 } from "./outbox-store.ts";
+export { ownCopy, payloadBytes } from "./own-copy.ts";
 export { packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
 export { type StoreHealth, type TellsHealth } from "./store-health.ts";
