@@ -22,7 +22,6 @@ export class Backlog<T> {
   readonly #ready = new OrderedList<T>();
   #requests = 0;
   #bytes = 0;
-  #puller: ((request: T | undefined) => void) | undefined;
 
   constructor(limits: BacklogLimits) {
     this.#limits = limits;
@@ -53,30 +52,14 @@ export class Backlog<T> {
     return true;
   }
 
-  /** The request is complete: it goes to whoever pulls, or waits for that. */
-  offer(request: T, reservation: Reservation<T>): void {
-    const puller = this.#puller;
-    if (puller === undefined) {
-      reservation.place = this.#ready.append(request);
-    } else {
-      this.#puller = undefined;
-      puller(request);
-    }
+  /** Of those that are complete, the one that has waited longest. It keeps its room until {@link release}. */
+  get first(): T | undefined {
+    return this.#ready.first;
   }
 
-  /**
-   * The request that has waited longest, or the next one; `undefined` when {@link interrupt} comes first. It keeps its
-   * room until {@link release}.
-   */
-  pull(): Promise<T | undefined> {
-    const { first } = this.#ready;
-    return first === undefined ? new Promise((resolve) => (this.#puller = resolve)) : Promise.resolve(first);
-  }
-
-  /** Ends a {@link pull} that waits. */
-  interrupt(): void {
-    this.#puller?.(undefined);
-    this.#puller = undefined;
+  /** The request is complete and waits to be pulled. */
+  keep(request: T, reservation: Reservation<T>): void {
+    reservation.place = this.#ready.append(request);
   }
 
   /** Gives back the room of a request, which is pulled or ended; it cannot be pulled any more. */

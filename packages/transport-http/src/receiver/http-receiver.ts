@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ListenerStats, TlsFiles } from "@bridge/net-kit";
 import { type Clock, type Delivery, type Logger, type Receiver, SignalPool } from "@bridge/ports";
 import { apiKeyCheck } from "./api-key.ts";
-import { Backlog, type BacklogLimits, type Reservation } from "./backlog.ts";
+import { Backlog, type BacklogLimits } from "./backlog.ts";
 import { Exchange, HttpDelivery } from "./exchange.ts";
+import { Inbox } from "./inbox.ts";
 import type { ListenAddress } from "./listen-address.ts";
 import type { Mount } from "./listener.ts";
 import type { Listeners, Mounted } from "./listeners.ts";
@@ -37,12 +38,12 @@ export class HttpReceiver implements Receiver, Mount {
   readonly #deps: HttpReceiverDeps;
   readonly #authorised: ReturnType<typeof apiKeyCheck>;
   readonly #backlog: Backlog<Exchange>;
+  readonly #inbox: Inbox;
   /** Everything admitted and not answered, in the order of deadlines. */
   readonly #unanswered = new OrderedList<Exchange>();
   readonly #signals = new SignalPool();
+  readonly #onEnd = (exchange: Exchange): void => this.#forget(exchange);
   readonly #counts = { overCapacity: 0, notConfirmed: 0, unauthorized: 0 };
-  /** From the opening until an iteration ends, and again while one is open. */
-  #accepting = false;
   #disposed = false;
   #mounted: Mounted | undefined;
   #sweeper: Disposable | undefined;
@@ -52,6 +53,7 @@ export class HttpReceiver implements Receiver, Mount {
     this.#deps = deps;
     this.#authorised = deps.apiKey === undefined ? () => true : apiKeyCheck(deps.apiKey);
     this.#backlog = new Backlog(deps.backlog);
+    this.#inbox = new Inbox(this.#backlog, () => this.#refuseAll());
   }
 
   async open(signal: AbortSignal): Promise<void> {
@@ -61,7 +63,7 @@ export class HttpReceiver implements Receiver, Mount {
       await this.#mounted[Symbol.asyncDispose]();
       throw new Error(`receiver "${this.id}" was closed while it opened`);
     }
-    this.#accepting = true;
+    this.#inbox.open();
     // One timer for all requests; a caller may wait up to a tenth longer than it was told.
     const tickMs = Math.max(5, Math.min(1_000, responseTimeoutMs / 10));
     this.#sweeper = clock.every(tickMs, () => this.#sweep());
@@ -73,22 +75,8 @@ export class HttpReceiver implements Receiver, Mount {
     });
   }
 
-  async *receive(signal: AbortSignal): AsyncGenerator<Delivery, void, undefined> {
-    const end = (): void => this.#endIteration();
-    signal.addEventListener("abort", end, { once: true });
-    this.#accepting = !signal.aborted && !this.#disposed;
-    try {
-      while (this.#accepting) {
-        const exchange = await this.#backlog.pull();
-        if (exchange === undefined) continue;
-        this.#release(exchange);
-        if (exchange.callerGone) exchange.abandon();
-        if (!exchange.ended && exchange.delivery !== undefined) yield exchange.delivery;
-      }
-    } finally {
-      signal.removeEventListener("abort", end);
-      this.#endIteration();
-    }
+  receive(signal: AbortSignal): AsyncIterable<Delivery> {
+    return this.#inbox.receive(signal);
   }
 
   counters(): Readonly<Record<string, number>> {
@@ -124,18 +112,22 @@ export class HttpReceiver implements Receiver, Mount {
       correlationId: correlationIdOf(incoming),
       deadline: this.#deps.clock.monotonic() + this.#deps.responseTimeoutMs,
       signals: this.#signals,
-      onEnd: (ended) => this.#forget(ended),
+      onEnd: this.#onEnd,
     });
     exchange.reservation = reservation;
     exchange.place = this.#unanswered.append(exchange);
     if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-    void this.#takeBody(exchange, reservation, head, incoming);
+    readBody(
+      incoming,
+      (size) => this.#admit(size, exchange),
+      (body) => this.#arrived(body, exchange, head),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true;
     this.#sweeper?.[Symbol.dispose]();
-    this.#endIteration();
+    this.#inbox.close();
     await this.#mounted?.[Symbol.asyncDispose]();
   }
 
@@ -146,28 +138,26 @@ export class HttpReceiver implements Receiver, Mount {
       return REFUSALS.unauthorized;
     }
     if (incoming.method !== "POST") return REFUSALS.methodNotAllowed;
-    if (!this.#accepting) return REFUSALS.stopping;
+    if (!this.#inbox.accepting) return REFUSALS.stopping;
     if (incoming.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return REFUSALS.tooManyHeaders;
     if (declaredLength(incoming) > this.#deps.maxBody) return REFUSALS.tooLarge;
     return undefined;
   }
 
-  async #takeBody(
-    exchange: Exchange,
-    reservation: Reservation<Exchange>,
-    head: MessageHead,
-    incoming: IncomingMessage,
-  ): Promise<void> {
-    const body = await readBody(incoming, (size) => {
-      if (size > this.#deps.maxBody) return REFUSALS.tooLarge;
-      return this.#backlog.extend(reservation, size) ? undefined : REFUSALS.overCapacity;
-    });
+  #admit(size: number, { reservation }: Exchange): Reply | undefined {
+    // It was answered before its body was complete: the rest is for nobody.
+    if (reservation === undefined) return REFUSALS.slowBody;
+    if (size > this.#deps.maxBody) return REFUSALS.tooLarge;
+    return this.#backlog.extend(reservation, size) ? undefined : REFUSALS.overCapacity;
+  }
+
+  #arrived(body: Uint8Array | Reply | undefined, exchange: Exchange, head: MessageHead): void {
     if (exchange.ended) return;
     if (body === undefined) {
       exchange.abandon();
     } else if (body instanceof Uint8Array) {
       exchange.delivery = new HttpDelivery({ ...head, payload: body }, exchange);
-      this.#backlog.offer(exchange, reservation);
+      this.#inbox.offer(exchange);
     } else {
       if (body === REFUSALS.overCapacity) this.#counts.overCapacity++;
       exchange.refuse(body);
@@ -186,10 +176,8 @@ export class HttpReceiver implements Receiver, Mount {
     }
   }
 
-  #endIteration(): void {
-    this.#accepting = false;
+  #refuseAll(): void {
     this.#signals.clear();
-    this.#backlog.interrupt();
     for (let { first } = this.#unanswered; first !== undefined; { first } = this.#unanswered) {
       first.refuse(REFUSALS.stopping);
     }
@@ -198,12 +186,7 @@ export class HttpReceiver implements Receiver, Mount {
   #forget(exchange: Exchange): void {
     if (exchange.place !== undefined) this.#unanswered.remove(exchange.place);
     exchange.place = undefined;
-    this.#release(exchange);
-  }
-
-  #release(exchange: Exchange): void {
-    if (exchange.reservation !== undefined) this.#backlog.release(exchange.reservation);
-    exchange.reservation = undefined;
+    this.#inbox.release(exchange);
   }
 }
 

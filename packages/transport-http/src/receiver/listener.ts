@@ -1,11 +1,10 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { BoundedServer, type ListenerStats, type ServerLimits, type TlsFiles } from "@bridge/net-kit";
 import { type Clock, deadline, type Logger } from "@bridge/ports";
-import { getRequestListener, RequestError } from "@hono/node-server";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { ListenAddress } from "./listen-address.ts";
 import { listenError } from "./listen-error.ts";
 import { COMMON_HEADERS, malformed, REFUSALS, refuse } from "./reply.ts";
+import { requestPath } from "./request-path.ts";
 
 /** What a listener bounds for all of its receivers; times in milliseconds. */
 export interface ListenerLimits extends ServerLimits {
@@ -60,7 +59,7 @@ export class Listener {
   /** @throws Error naming the address and the remedy when it cannot be listened on, or the TLS file that is of no use */
   static async open(address: ListenAddress, deps: ListenerDeps): Promise<Listener> {
     const listener = new Listener(address, deps);
-    const take = listener.#handler();
+    const take: RequestListener = (incoming, outgoing) => listener.#take(incoming, outgoing);
     const { host, port } = address;
     const options = { ...deps, host, port, requireHostHeader: true, refusalHeaders: () => COMMON_HEADERS };
     try {
@@ -105,30 +104,27 @@ export class Listener {
     await this.#server?.close(bound.signal);
   }
 
-  #handler(): RequestListener {
-    const handle = getRequestListener(
-      (_request, { incoming, outgoing }) => {
-        this.#dispatch(incoming as IncomingMessage, outgoing as ServerResponse);
-        return RESPONSE_ALREADY_SENT;
-      },
-      {
-        hostname: "localhost",
-        overrideGlobalObjects: false,
-        // Each receiver reads or refuses the body itself.
-        autoCleanupIncoming: false,
-        errorHandler: (error) => this.#failed(error),
-      },
-    );
-    return (incoming, outgoing) => void handle(incoming, outgoing);
-  }
-
   #set(key: string, mount: Mount | undefined): void {
     const others = this.#mounts.filter(([path]) => path !== key);
     this.#mounts = [...others, [key, mount] as const].toSorted(([a], [b]) => b.length - a.length);
   }
 
+  #take(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    try {
+      this.#dispatch(incoming, outgoing);
+    } catch (error) {
+      this.#deps.logger.error("HTTP request failed", { addr: this.address.text, error: String(error) });
+      if (outgoing.headersSent) outgoing.destroy();
+      else refuse(incoming, outgoing, REFUSALS.internal);
+    }
+  }
+
   #dispatch(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const path = pathOf(incoming.url ?? "");
+    const path = requestPath(incoming);
+    if (typeof path !== "string") {
+      refuse(incoming, outgoing, malformed(path.malformed));
+      return;
+    }
     for (const [prefix, mount] of this.#mounts) {
       if (!path.startsWith(prefix) || (path.length > prefix.length && path[prefix.length] !== "/")) continue;
       if (mount === undefined) refuse(incoming, outgoing, REFUSALS.stopping);
@@ -137,19 +133,4 @@ export class Listener {
     }
     refuse(incoming, outgoing, REFUSALS.notFound);
   }
-
-  #failed(error: unknown): Response {
-    const bad = error instanceof RequestError;
-    if (!bad) this.#deps.logger.error("HTTP request failed", { addr: this.address.text, error: String(error) });
-    const body = bad ? malformed(error.message).body : JSON.stringify({ error: "internal error" });
-    const headers = { ...COMMON_HEADERS, "Content-Type": "application/json" };
-    return new Response(body, { status: bad ? 400 : 500, headers });
-  }
-}
-
-/** The path of a request target, as it was sent; that of an absolute one too (RFC 9112 §3.2.2). */
-function pathOf(target: string): string {
-  const path = target.startsWith("/") ? target : (URL.parse(target)?.pathname ?? "");
-  const query = path.indexOf("?");
-  return query === -1 ? path : path.slice(0, query);
 }

@@ -4,6 +4,8 @@ import { FIELDS, isCarried } from "../header-fields.ts";
 import { fromHeaderValue } from "../header-value.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
+const NONE: readonly string[] = [];
+
 /** All of a message but its payload. */
 export type MessageHead = Omit<SourceMessage, "payload">;
 
@@ -43,7 +45,7 @@ export function readMessageHead(
 
 /** The other end-to-end headers. What the caller names in `Connection` belongs to the connection too. */
 function carried(headers: IncomingHttpHeaders): Record<string, string> {
-  const named = headers.connection === undefined ? [] : headers.connection.toLowerCase().split(/[\s,]+/);
+  const named = namedIn(headers.connection);
   const result: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
@@ -51,6 +53,11 @@ function carried(headers: IncomingHttpHeaders): Record<string, string> {
     result[name] = fromHeaderValue(typeof value === "string" ? value : value.join(", "));
   }
   return result;
+}
+
+function namedIn(connection: string | undefined): readonly string[] {
+  if (connection === undefined || connection === "keep-alive") return NONE;
+  return connection.toLowerCase().split(/[\s,]+/);
 }
 
 /** The text of one of this transport's own fields; one that is there but empty counts as absent. */

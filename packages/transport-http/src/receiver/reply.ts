@@ -31,6 +31,7 @@ export const REFUSALS = {
   tooManyHeaders: { status: 431, body: error("too many header fields") },
   tooLarge: { status: 413, body: error("request body too large") },
   slowBody: { status: 408, body: error("the request body did not arrive in time"), close: true },
+  internal: { status: 500, body: error("internal error") },
   overCapacity: { status: 503, body: error("over capacity"), headers: RETRY_SOON },
   notConfirmed: {
     status: 503,
@@ -55,7 +56,10 @@ export function replyTo(settlement: Settlement): Reply {
   switch (settlement.kind) {
     case "accept": {
       const { envelopeId, outcome } = settlement;
-      return { status: 202, body: asciiJson({ status: "accepted", envelope_id: envelopeId, outcome }) };
+      return {
+        status: 202,
+        body: `{"status":"accepted","envelope_id":${asciiJson(envelopeId)},"outcome":"${outcome}"}`,
+      };
     }
     case "refuse":
       return { status: 422, body: error(settlement.error.message) };
@@ -66,17 +70,16 @@ export function replyTo(settlement: Settlement): Reply {
   }
 }
 
-const COMMON_HEADER_LIST: readonly string[] = Object.entries(COMMON_HEADERS).flat();
-
 /** Sends `reply`; does nothing when the caller is gone. `correlationId` is the message's, when there is one. */
 export function sendReply(outgoing: ServerResponse, reply: Reply, correlationId: string | undefined): void {
   if (outgoing.destroyed) return;
   const headers = [
+    "X-Content-Type-Options",
+    COMMON_HEADERS["X-Content-Type-Options"],
     "Content-Type",
     "application/json",
     "Content-Length",
     String(reply.body.length),
-    ...COMMON_HEADER_LIST,
   ];
   if (correlationId !== undefined) headers.push("X-Correlation-ID", toHeaderValue(correlationId));
   if (reply.headers !== undefined) headers.push(...reply.headers);
@@ -101,7 +104,7 @@ function error(message: string): string {
   return asciiJson({ error: message });
 }
 
-function asciiJson(value: Readonly<Record<string, string>>): string {
+function asciiJson(value: string | Readonly<Record<string, string>>): string {
   const text = JSON.stringify(value);
   // Nearly all are plain: what looks for the rest costs more than the JSON.
   if (/^[ -~]*$/.test(text)) return text;

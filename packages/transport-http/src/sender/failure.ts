@@ -18,10 +18,12 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   429: "THROTTLED",
 };
 
-/** Why a response is no acceptance; `undefined` when it is one. `now` is epoch milliseconds. */
-export function failureOf(answer: Answer, origin: string, now: number): BridgeError | undefined {
-  const { status, retryAfter } = answer;
-  if (status < 300) return undefined;
+export function isAcceptance({ status }: Answer): boolean {
+  return status < 300;
+}
+
+/** Why a response is no acceptance. `now` is epoch milliseconds. */
+export function failureOf({ status, retryAfter }: Answer, origin: string, now: number): BridgeError {
   const code = CODES[status] ?? (status >= 500 ? "UNAVAILABLE" : "REJECTED");
   const wait = code === "THROTTLED" || code === "UNAVAILABLE" ? retryAfterMs(retryAfter, now) : undefined;
   return new BridgeError(code, `${origin} answered ${status}`, { retryAfterMs: wait });

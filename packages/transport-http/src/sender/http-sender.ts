@@ -1,8 +1,8 @@
 import { type Addressing, BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
 import { type Dispatcher, Pool } from "undici";
-import { call } from "./call.ts";
+import { Call } from "./call.ts";
 import { Destinations } from "./destinations.ts";
-import { failureOf, failureWithout } from "./failure.ts";
+import { failureOf, failureWithout, isAcceptance } from "./failure.ts";
 import { fillPlaceholder } from "./fill-placeholder.ts";
 import { RequestHeaders } from "./request-headers.ts";
 import type { SenderOptions } from "./sender-options.ts";
@@ -42,20 +42,20 @@ export class HttpSender implements Sender {
     this.#clock = clock;
   }
 
-  async send(envelope: Envelope, address: string, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (this.#disposed) throw new BridgeError("CONNECTION_LOST", "the sender is closed", { charged: false });
-    const { origin, path } = this.#destinations.resolve(address);
-    const request = { path, method: this.#method, headers: this.#headers.of(envelope), body: envelope.payload };
-    let answer;
-    try {
-      answer = await call(this.#pool(origin), request, signal);
-    } catch (error) {
+  /** One promise, and no async function, of which each message would pay for several. */
+  send(envelope: Envelope, address: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      throw failureWithout(error, origin);
-    }
-    const failure = failureOf(answer, origin, this.#clock.now());
-    if (failure !== undefined) throw failure;
+      if (this.#disposed) throw new BridgeError("CONNECTION_LOST", "the sender is closed", { charged: false });
+      const { origin, path } = this.#destinations.resolve(address);
+      const request = { path, method: this.#method, headers: this.#headers.of(envelope), body: envelope.payload };
+      const call = new Call(signal, (answer, error) => {
+        if (answer === undefined) reject(signal.aborted ? signal.reason : failureWithout(error, origin));
+        else if (isAcceptance(answer)) resolve();
+        else reject(failureOf(answer, origin, this.#clock.now()));
+      });
+      this.#pool(origin).dispatch(request, call);
+    });
   }
 
   counters(): Readonly<Record<string, number>> {

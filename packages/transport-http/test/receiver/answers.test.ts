@@ -173,6 +173,38 @@ describe("a message that is not settled (contract 8)", () => {
   });
 });
 
+describe("an iteration", () => {
+  test("that has ended ends no later one", async () => {
+    await using source = await openSmallReceiver({});
+    source.stop();
+    expect((await post(source)).status).toBe(503);
+    const [first, second] = [new AbortController(), new AbortController()];
+    const ended = source.receiver.receive(first.signal)[Symbol.asyncIterator]();
+    const waiting = ended.next();
+    first.abort();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    const open = source.receiver.receive(second.signal)[Symbol.asyncIterator]();
+    expect(await ended.return?.()).toEqual({ done: true, value: undefined });
+    const [answer, next] = [post(source), await open.next()];
+    if (next.done === true) throw new Error("it has ended");
+    await accept(next.value);
+    expect((await answer).status).toBe(202);
+    const later = open.next();
+    await open.return?.();
+    expect(await later).toEqual({ done: true, value: undefined });
+    expect((await post(source)).status).toBe(503);
+  });
+
+  test("under a signal that has aborted, or of a receiver that is disposed, has ended", async () => {
+    const source = await openSmallReceiver({});
+    const aborted = source.receiver.receive(AbortSignal.abort())[Symbol.asyncIterator]();
+    expect(await aborted.next()).toEqual({ done: true, value: undefined });
+    await source[Symbol.asyncDispose]();
+    const late = source.receiver.receive(new AbortController().signal)[Symbol.asyncIterator]();
+    expect(await late.next()).toEqual({ done: true, value: undefined });
+  });
+});
+
 describe("a caller that hangs up", () => {
   test("does not end the work on its message; the answer goes nowhere", async () => {
     await using source = await openSmallReceiver({});

@@ -2,7 +2,10 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
+import { type LogFields, silentLogger, systemClock } from "@bridge/ports";
 import { httpTransport } from "../../src/index.ts";
+import { parseListenAddress } from "../../src/receiver/listen-address.ts";
+import { Listeners } from "../../src/receiver/listeners.ts";
 import { accept, buildReceiver, type OpenReceiver, openReceiver, openSmallReceiver } from "../support/open-receiver.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 
@@ -175,4 +178,24 @@ describe("closing", () => {
     expect(await caller.ends()).toBe("");
     expect(await other.ends()).toMatch(/^HTTP\/1\.1 404/);
   });
+});
+
+test("a fault in what takes a request is answered 500 and logged; the listener goes on", async () => {
+  const faults: unknown[] = [];
+  const address = parseListenAddress("127.0.0.1:0");
+  if (address === undefined) throw new Error("no address");
+  const mount = {
+    id: "in",
+    handle(): void {
+      throw new Error("a fault");
+    },
+  };
+  const logger = { ...silentLogger, error: (message: string, fields?: LogFields) => faults.push([message, fields]) };
+  const options = { address, path: "/in", mount, tls: undefined, clock: systemClock, logger };
+  await using mounted = await new Listeners().mount(options, new AbortController().signal);
+  for (const status of [500, 500]) {
+    const response = await fetch(`http://127.0.0.1:${mounted.port}/in`, { method: "POST", body: "x" });
+    expect([response.status, await response.json()]).toEqual([status, { error: "internal error" }]);
+  }
+  expect(faults[0]).toEqual(["HTTP request failed", { addr: "127.0.0.1:0", error: "Error: a fault" }]);
 });
