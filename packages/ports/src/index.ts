@@ -1,3 +1,4 @@
+export { type Abortable, unwatchAbort, watchAbort } from "./abort-watch.ts";
 export { Bag, type Placed } from "./bag.ts";
 export {
   type ConfigChange,
@@ -23,7 +24,15 @@ export {
 export { type Envelope, type SourceMessage } from "./envelope.ts";
 export { BridgeError, type BridgeErrorOptions, ERROR_CODES, type ErrorClass, type ErrorCode } from "./errors.ts";
 export { type LeaseRecord, type LeaseStore } from "./lease-store.ts";
-export { carriedHeaders, isReserved, type MessageHeaders, RESERVED, RESERVED_PREFIX } from "./headers.ts";
+export {
+  carriedHeaders,
+  isCarried,
+  isReserved,
+  type MessageHeaders,
+  newHeaders,
+  RESERVED,
+  RESERVED_PREFIX,
+} from "./headers.ts";
 export {
   defineFactory,
   type DlqStorePlugin,
@@ -55,6 +64,7 @@ export {
   type SessionRole,
 } from "./transport.ts";
 export { deadline, type Deadline, orAborted } from "./async.ts";
+export { SequenceMap } from "./sequence-map.ts";
 export { SignalPool } from "./signal-pool.ts";
 export { systemClock, systemRandom } from "./system.ts";
 export {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BridgeError, ERROR_CODES } from "../src/errors.ts";
-import { carriedHeaders, isReserved, RESERVED } from "../src/headers.ts";
+import { carriedHeaders, isReserved, newHeaders, RESERVED } from "../src/headers.ts";
 
 describe("spec 7.3: error codes", () => {
   test("each code has its class", () => {
@@ -48,8 +48,22 @@ describe("reserved headers", () => {
     expect(isReserved(name)).toBe(true);
   });
 
-  test.each(["x-bridge", "x-bridgehead.a", "ax-bridge.a", "", "x_bridge.a"])("%j does not", (name) => {
-    expect(isReserved(name)).toBe(false);
+  test.each(["x-bridge", "x-bridgehead.a", "ax-bridge.a", "", "x_bridge.a", "!x-bridge.a", "content-type", "d\u0301x"])(
+    "%j does not",
+    (name) => {
+      expect(isReserved(name)).toBe(false);
+    },
+  );
+
+  test("in new headers no name is there, and every name can be set", () => {
+    for (const name of ["__proto__", "constructor", "toString", "hasOwnProperty"]) {
+      const headers = newHeaders();
+      expect(headers[name]).toBeUndefined();
+      headers[name] = "mine";
+      expect(headers[name]).toBe("mine");
+      expect(Object.entries(headers)).toEqual([[name, "mine"]]);
+      expect(newHeaders()[name]).toBeUndefined();
+    }
   });
 
   test("of the bridge's own headers only the causation id goes out", () => {

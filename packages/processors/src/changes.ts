@@ -1,4 +1,4 @@
-import type { Envelope } from "@bridge/ports";
+import { type Envelope, newHeaders } from "@bridge/ports";
 
 /** What a processor makes different about a message; what is absent stays as it is. */
 export interface Changes {
@@ -12,7 +12,7 @@ export interface Changes {
 /** A new envelope with `changes`; the same one when there are none. */
 export function withChanges(envelope: Envelope, { headers, ...changes }: Changes): Envelope {
   if (headers === undefined) return Object.keys(changes).length === 0 ? envelope : { ...envelope, ...changes };
-  const changed = Object.assign(Object.create(null) as Record<string, string>, envelope.headers);
+  const changed = Object.assign(newHeaders(), envelope.headers);
   for (const [name, value] of Object.entries(headers)) {
     if (value === null) delete changed[name];
     else changed[name] = value;

@@ -1,4 +1,4 @@
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, SequenceMap } from "@bridge/ports";
 import type { Channel, Message } from "amqplib";
 
 /** What a ledger needs of its channel. */
@@ -14,8 +14,11 @@ export type AckChannel = Pick<Channel, "ack" | "nack">;
 export class AckLedger {
   readonly #channel: AckChannel;
   readonly #gone = new AbortController();
-  /** Tags that the broker waits for, in the order of receipt, which is ascending. */
-  readonly #outstanding = new Set<number>();
+  /** Tags that the broker waits for. It counts them upwards, in the order in which it hands out. */
+  readonly #outstanding = new SequenceMap<true>();
+  /** No tag below this is outstanding. */
+  #oldest = 1;
+  #newest = 0;
   /** Accepted in this turn. */
   #accepted: number[] = [];
   #written: PromiseWithResolvers<void> | undefined;
@@ -39,7 +42,8 @@ export class AckLedger {
   }
 
   open(tag: number): void {
-    this.#outstanding.add(tag);
+    this.#outstanding.set(tag, true);
+    this.#newest = tag;
   }
 
   /** Resolves when the acknowledgement is written; rejects when the channel is lost before that. Once for each tag. */
@@ -57,7 +61,7 @@ export class AckLedger {
 
   /** Gives a message back to its queue, unless the channel is gone: then the broker has it back already. */
   release(tag: number): void {
-    if (this.signal.aborted || !this.#outstanding.delete(tag)) return;
+    if (this.signal.aborted || this.#outstanding.take(tag) === undefined) return;
     try {
       this.#channel.nack(messageOf(tag), false, true);
     } catch {
@@ -93,12 +97,12 @@ export class AckLedger {
   }
 
   #acknowledge(accepted: readonly number[]): void {
-    for (const tag of accepted) this.#outstanding.delete(tag);
-    const [oldest = Number.POSITIVE_INFINITY] = this.#outstanding;
+    for (const tag of accepted) this.#outstanding.take(tag);
+    while (this.#oldest <= this.#newest && !this.#outstanding.has(this.#oldest)) this.#oldest++;
     // The broker knows nothing older than these any more but what is accepted too, so the highest speaks for all.
     let last = 0;
     for (const tag of accepted) {
-      if (tag > oldest) this.#channel.ack(messageOf(tag), false);
+      if (tag > this.#oldest) this.#channel.ack(messageOf(tag), false);
       else if (tag > last) last = tag;
     }
     if (last > 0) this.#channel.ack(messageOf(last), true);

@@ -1,7 +1,7 @@
 import { BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
 import type { AmqpSession } from "./amqp-session.ts";
 import type { SenderOptions } from "./options.ts";
-import { publishProperties } from "./outbound-message.ts";
+import { publishFields } from "./outbound-message.ts";
 import { isTooLong, MAX_SHORT_BYTES } from "./short-string.ts";
 
 /** Why nothing can be published with a routing key, as the end of a sentence; `undefined` when it can. */
@@ -28,13 +28,11 @@ export class AmqpSender implements Sender {
     if (target === undefined) {
       throw new BridgeError("CONNECTION_LOST", "the session is not connected", { charged: false });
     }
-    const { exchange, mandatory, persistent } = this.#options;
+    const { exchange } = this.#options;
     this.#check(address);
     target.check(envelope.payload.length);
-    const properties = publishProperties(envelope, target.wire.frameMax, this.#clock.now());
-    properties.mandatory = mandatory;
-    properties.persistent = persistent;
-    await target.publisherOf(this, exchange).publish(address, envelope.payload, properties, signal);
+    const fields = publishFields(envelope, this.#options, address, target.wire.frameMax, this.#clock.now());
+    await target.publisherOf(this, exchange).publish(fields, envelope.payload, signal);
     this.#sent++;
   }
 

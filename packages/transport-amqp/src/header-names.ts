@@ -35,5 +35,5 @@ export function isAmqpHeader(name: string): boolean {
 
 /** Whether only brokers write this header. They rely on its form, so it is not sent. */
 export function isBrokersHeader(name: string): boolean {
-  return BROKERS.test(name);
+  return name.startsWith("x-") && BROKERS.test(name);
 }

@@ -1,4 +1,4 @@
-import { isReserved, type SourceMessage } from "@bridge/ports";
+import { isReserved, newHeaders, type SourceMessage } from "@bridge/ports";
 import type { ConsumeMessage, MessageProperties } from "amqplib";
 import { AMQP_HEADERS, CARRIED, DELIVERY_COUNT, isAmqpHeader } from "./header-names.ts";
 import { headerText, timeOf } from "./header-value.ts";
@@ -52,8 +52,10 @@ function propertiesOf(properties: MessageProperties): Properties {
 }
 
 function headersOf({ fields }: ConsumeMessage, properties: Properties): Headers {
-  const headers = Object.create(null) as Headers;
-  for (const [written, value] of Object.entries(properties.headers ?? {})) {
+  const headers = newHeaders();
+  const { headers: given } = properties;
+  for (const written in given) {
+    const value = given[written];
     const name = written.toLowerCase();
     if (name === CARRIED.orderingKey || name === CARRIED.dedupId || name === DELIVERY_COUNT) continue;
     if (isReserved(name) || isAmqpHeader(name)) continue;

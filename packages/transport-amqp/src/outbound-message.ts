@@ -1,8 +1,11 @@
-import { BridgeError, carriedHeaders, type Envelope, RESERVED } from "@bridge/ports";
-import type { Options } from "amqplib";
+import { BridgeError, type Envelope, isCarried, newHeaders, RESERVED } from "@bridge/ports";
 import { AMQP_HEADERS, CARRIED, isAmqpHeader, isBrokersHeader } from "./header-names.ts";
+import type { SenderOptions } from "./options.ts";
+import type { PublishFields } from "./publish-frame.ts";
 import { isTooLong, MAX_SHORT_BYTES } from "./short-string.ts";
 
+/** Delivery modes. */
+const [TRANSIENT, PERSISTENT] = [1, 2];
 /** The longest time to live that brokers take, about 49 days. */
 const MAX_TTL_MS = 0xffff_ffff;
 /** The client library encodes headers in a buffer of this size. */
@@ -14,55 +17,62 @@ const HEADER_OVERHEAD = 6;
 const MAX_SHOWN_NAME = 100;
 
 /**
- * The properties that an envelope is sent with (the README's table, from right to left).
+ * What an envelope is published with (the README's table, from right to left).
  *
  * @throws BridgeError of class rejected when something in it cannot be said in AMQP: sent anyway, it would cost the
  * channel or the connection. `MESSAGE_EXPIRED` when its time is over.
  */
-export function publishProperties(envelope: Envelope, frameMax: number, now: number): Options.Publish {
-  const { headers, id, correlationId, contentType, expiresAt } = envelope;
-  const properties: Options.Publish = { messageId: short("the id", id), headers: tableOf(envelope, frameMax) };
-  if (contentType !== "") properties.contentType = short("the content type", contentType);
-  // A receiver takes the id for it when there is none.
-  if (correlationId !== id) properties.correlationId = short("the correlation id", correlationId);
-  const ttlMs = expiresAt === undefined ? Number.POSITIVE_INFINITY : timeLeft(expiresAt - now);
-  if (ttlMs <= MAX_TTL_MS) properties.expiration = String(ttlMs);
-  const encoding = headers[AMQP_HEADERS.contentEncoding];
-  if (encoding !== undefined) properties.contentEncoding = short(AMQP_HEADERS.contentEncoding, encoding);
-  const replyTo = headers[AMQP_HEADERS.replyTo];
-  if (replyTo !== undefined) properties.replyTo = short(AMQP_HEADERS.replyTo, replyTo);
-  const type = headers[AMQP_HEADERS.type];
-  if (type !== undefined) properties.type = short(AMQP_HEADERS.type, type);
-  const appId = headers[AMQP_HEADERS.appId];
-  if (appId !== undefined) properties.appId = short(AMQP_HEADERS.appId, appId);
+export function publishFields(
+  envelope: Envelope,
+  { exchange, mandatory, persistent }: SenderOptions,
+  routingKey: string,
+  frameMax: number,
+  now: number,
+): PublishFields {
+  const { headers, id, correlationId, contentType } = envelope;
   const priority = headers[AMQP_HEADERS.priority];
-  if (priority !== undefined) properties.priority = priorityOf(priority);
   const timestamp = headers[AMQP_HEADERS.timestamp];
-  if (timestamp !== undefined) properties.timestamp = secondsOf(timestamp);
-  return properties;
+  return {
+    exchange,
+    routingKey,
+    mandatory,
+    deliveryMode: persistent ? PERSISTENT : TRANSIENT,
+    headers: tableOf(envelope, frameMax),
+    messageId: short("the id", id),
+    contentType: contentType === "" ? undefined : short("the content type", contentType),
+    contentEncoding: shortHeader(headers, AMQP_HEADERS.contentEncoding),
+    priority: priority === undefined ? undefined : priorityOf(priority),
+    // A receiver takes the id for it when there is none.
+    correlationId: correlationId === id ? undefined : short("the correlation id", correlationId),
+    replyTo: shortHeader(headers, AMQP_HEADERS.replyTo),
+    expiration: expirationOf(envelope, now),
+    timestamp: timestamp === undefined ? undefined : secondsOf(timestamp),
+    type: shortHeader(headers, AMQP_HEADERS.type),
+    appId: shortHeader(headers, AMQP_HEADERS.appId),
+  };
 }
 
 function tableOf({ headers }: Envelope, frameMax: number): Readonly<Record<string, string>> {
-  const table = Object.create(null) as Record<string, string>;
-  let bytes = 0;
-  const put = (name: string, value: string): void => {
-    const nameBytes = Buffer.byteLength(name);
-    if (nameBytes > MAX_SHORT_BYTES) throw unsayable(`the name of the header "${name.slice(0, MAX_SHOWN_NAME)}…"`);
-    bytes += HEADER_OVERHEAD + nameBytes + Buffer.byteLength(value);
-    table[name] = value;
-  };
-  const orderingKey = headers[RESERVED.orderingKey];
-  if (orderingKey !== undefined) put(CARRIED.orderingKey, orderingKey);
-  const dedupId = headers[RESERVED.dedupId];
-  if (dedupId !== undefined) put(CARRIED.dedupId, dedupId);
-  for (const [name, value] of carriedHeaders(headers)) {
+  const table = newHeaders();
+  let bytes = put(table, CARRIED.orderingKey, headers[RESERVED.orderingKey]);
+  bytes += put(table, CARRIED.dedupId, headers[RESERVED.dedupId]);
+  for (const name in headers) {
     if (name === CARRIED.orderingKey || name === CARRIED.dedupId || isAmqpHeader(name) || isBrokersHeader(name))
       continue;
-    put(name, value);
+    if (isCarried(name)) bytes += put(table, name, headers[name]);
   }
   const room = Math.min(MAX_HEADER_BYTES, frameMax - REST_OF_FRAME) - HEADER_OVERHEAD;
   if (bytes <= room) return table;
   throw new BridgeError("INVALID_PAYLOAD", `the headers have ${bytes} bytes, the connection carries ${room}`);
+}
+
+/** Returns the bytes that it takes. */
+function put(table: Record<string, string>, name: string, value: string | undefined): number {
+  if (value === undefined) return 0;
+  const nameBytes = Buffer.byteLength(name);
+  if (nameBytes > MAX_SHORT_BYTES) throw unsayable(`the name of the header "${name.slice(0, MAX_SHOWN_NAME)}…"`);
+  table[name] = value;
+  return HEADER_OVERHEAD + nameBytes + Buffer.byteLength(value);
 }
 
 /** Identities are not altered to make them fit. */
@@ -75,9 +85,16 @@ function unsayable(what: string): BridgeError {
   return new BridgeError("INVALID_PAYLOAD", `${what} is longer than ${MAX_SHORT_BYTES} bytes, which AMQP cannot carry`);
 }
 
-function timeLeft(ms: number): number {
-  if (ms <= 0) throw new BridgeError("MESSAGE_EXPIRED", "the message's expiry had passed");
-  return Math.ceil(ms);
+function shortHeader(headers: Envelope["headers"], name: string): string | undefined {
+  const value = headers[name];
+  return value === undefined ? undefined : short(name, value);
+}
+
+function expirationOf({ expiresAt }: Envelope, now: number): string | undefined {
+  if (expiresAt === undefined) return undefined;
+  if (expiresAt <= now) throw new BridgeError("MESSAGE_EXPIRED", "the message's expiry had passed");
+  const ttlMs = Math.ceil(expiresAt - now);
+  return ttlMs > MAX_TTL_MS ? undefined : String(ttlMs);
 }
 
 function priorityOf(text: string): number {

@@ -1,6 +1,7 @@
-import { Bag, BridgeError, type Clock, type Placed } from "@bridge/ports";
-import type { ConfirmChannel, Message, Options } from "amqplib";
+import { type Abortable, Bag, BridgeError, type Clock, type Placed, unwatchAbort, watchAbort } from "@bridge/ports";
+import type { ConfirmChannel, Message } from "amqplib";
 import { channelFailures, type Published } from "./channel-failures.ts";
+import { type PublishFields, publishOn } from "./publish-frame.ts";
 import { asTransient } from "./reply-codes.ts";
 import type { TargetConnection } from "./target-connection.ts";
 
@@ -10,10 +11,9 @@ const MAX_UNCONFIRMED = 4_096;
 const STALLED_MS = 5_000;
 
 /** One message under way. */
-interface Pending extends Published, Placed {
+interface Pending extends Published, Placed, Abortable {
   readonly payload: Buffer;
-  readonly properties: Options.Publish;
-  readonly signal: AbortSignal;
+  readonly fields: PublishFields;
   /** Counts what was written, so that it can be told which was first. */
   sequence: number;
   /** When it began to wait for its turn. */
@@ -22,7 +22,6 @@ interface Pending extends Published, Placed {
   returned: BridgeError | undefined;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
-  readonly giveUp: () => void;
 }
 
 export interface PublisherParts {
@@ -63,7 +62,7 @@ export class Publisher {
   }
 
   /** Resolves when the broker has the message; rejects with a {@link BridgeError}, or the signal's reason. */
-  publish(routingKey: string, payload: Uint8Array, properties: Options.Publish, signal: AbortSignal): Promise<void> {
+  publish(fields: PublishFields, payload: Uint8Array, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const refusal = this.#closed ?? this.#connection.refusal;
       if (refusal !== undefined) {
@@ -71,11 +70,11 @@ export class Publisher {
         return;
       }
       const pending: Pending = {
-        routingKey,
-        messageId: properties.messageId ?? "",
+        routingKey: fields.routingKey,
+        messageId: fields.messageId,
         size: payload.length,
-        payload: Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength),
-        properties,
+        payload: asBuffer(payload),
+        fields,
         signal,
         place: -1,
         sequence: 0,
@@ -83,9 +82,9 @@ export class Publisher {
         returned: undefined,
         resolve,
         reject,
-        giveUp: () => this.#giveUp(pending),
+        onAbort: () => this.#giveUp(pending),
       };
-      signal.addEventListener("abort", pending.giveUp);
+      watchAbort(pending);
       if (this.#mayWrite && this.#waiting.size === 0) this.#write(pending);
       else this.#wait(pending);
     });
@@ -151,9 +150,8 @@ export class Publisher {
   }
 
   #write(pending: Pending): void {
-    const { routingKey, payload, properties } = pending;
     try {
-      this.#channel?.publish(this.#exchange, routingKey, payload, properties, (error: Error | null) =>
+      publishOn(this.#channel as ConfirmChannel, pending.fields, pending.payload, (error) =>
         this.#confirmed(pending, error),
       );
       pending.sequence = this.#written++;
@@ -169,7 +167,7 @@ export class Publisher {
   #confirmed(pending: Pending, error: Error | null): void {
     // Why a channel was closed is told elsewhere, and better.
     if (error?.message === "channel closed" || !this.#unconfirmed.delete(pending)) return;
-    pending.signal.removeEventListener("abort", pending.giveUp);
+    unwatchAbort(pending);
     if (error !== null) {
       pending.reject(new BridgeError("UNAVAILABLE", "the broker could not take the message (basic.nack)"));
     } else if (pending.returned !== undefined) pending.reject(pending.returned);
@@ -209,7 +207,7 @@ export class Publisher {
   }
 
   #fail(pending: Pending, error: Error): void {
-    pending.signal.removeEventListener("abort", pending.giveUp);
+    unwatchAbort(pending);
     pending.reject(error);
   }
 
@@ -229,4 +227,9 @@ async function closeQuietly(channel: ConfirmChannel): Promise<void> {
   } catch {
     // It is closed.
   }
+}
+
+/** A view of the same bytes, which the library insists on. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -4,6 +4,7 @@ import {
   type Envelope,
   isReserved,
   type MessageHeaders,
+  newHeaders,
   type Random,
   RESERVED,
   type SourceMessage,
@@ -30,10 +31,10 @@ export interface Ingress {
   readonly error: BridgeError | undefined;
 }
 
-const NO_HEADERS: MessageHeaders = Object.freeze(Object.create(null) as Record<string, string>);
-const GENERATED_ONLY: MessageHeaders = Object.freeze(
-  Object.assign(Object.create(null) as Record<string, string>, { [RESERVED.generatedId]: "true" }),
-);
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+const NO_HEADERS: MessageHeaders = Object.freeze(newHeaders());
+const GENERATED_ONLY: MessageHeaders = Object.freeze(Object.assign(newHeaders(), { [RESERVED.generatedId]: "true" }));
 
 /**
  * Makes an envelope of what a source or an inject hands over: header names in lower case, reserved ones dropped
@@ -63,7 +64,7 @@ export function normalise(message: SourceMessage, context: IngressContext): Ingr
   if (generated) id = context.random.id();
   let headers = generated ? GENERATED_ONLY : NO_HEADERS;
   if (message.headers !== undefined || dedupId !== undefined || orderingKey !== undefined) {
-    const own = Object.create(null) as Record<string, string>;
+    const own = newHeaders();
     error = copyHeaders(message.headers, own) ?? error;
     if (generated) own[RESERVED.generatedId] = "true";
     if (dedupId !== undefined) own[RESERVED.dedupId] = dedupId;
@@ -71,7 +72,7 @@ export function normalise(message: SourceMessage, context: IngressContext): Ingr
     headers = own;
   }
 
-  const envelope: Envelope = {
+  const envelope: Mutable<Envelope> = {
     id,
     sourceId: context.sourceId,
     subject,
@@ -80,8 +81,8 @@ export function normalise(message: SourceMessage, context: IngressContext): Ingr
     payload: message.payload,
     correlationId: correlationId === "" ? id : correlationId,
     receivedAt: context.clock.now(),
-    ...(message.expiresAt !== undefined && { expiresAt: message.expiresAt }),
   };
+  if (message.expiresAt !== undefined) envelope.expiresAt = message.expiresAt;
   return { envelope, error };
 }
 

@@ -1,4 +1,4 @@
-import { type BridgeError, type DeadLetter, type Envelope, RESERVED, type Seams } from "@bridge/ports";
+import { type BridgeError, type DeadLetter, type Envelope, newHeaders, RESERVED, type Seams } from "@bridge/ports";
 import type { Lease } from "../lease/lease.ts";
 import { OperationError } from "../operation-error.ts";
 import type { DrainedOutcome } from "../outbox/route-outbox.ts";
@@ -19,7 +19,7 @@ export interface Injection {
  * downstream suppresses the repeat, and the causation id names the original.
  */
 export function replayOf(entry: DeadLetter, { clock, random }: Pick<Seams, "clock" | "random">): Injection {
-  const headers = Object.assign(Object.create(null) as Record<string, string>, entry.envelope.headers);
+  const headers = Object.assign(newHeaders(), entry.envelope.headers);
   headers[RESERVED.causationId] = entry.envelope.id;
   delete headers[RESERVED.generatedId];
   delete headers[RESERVED.dedupId];

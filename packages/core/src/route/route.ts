@@ -178,7 +178,7 @@ export class Route implements Reader {
     const work = this.#begin({ message: envelope, settle: () => {} }, "injected", injection);
     const cancel = (): void => this.#cancel(work);
     signal.addEventListener("abort", cancel, { once: true });
-    const carried = await this.#carry(work, refused).finally(() => signal.removeEventListener("abort", cancel));
+    const carried = await this.#start(work, refused).finally(() => signal.removeEventListener("abort", cancel));
     if (carried === undefined) throw new OperationError("failed", "the inject failed: internal error");
     const outcome: DrainedOutcome =
       this.#outbox === undefined ? carried : await this.#outbox.drained(carried, entryId !== undefined, signal);
@@ -197,7 +197,7 @@ export class Route implements Reader {
     const { envelope, error } = normalise(delivery.message, this.#ingress);
     const work = this.#begin(delivery, "received", { envelope }, term);
     const refused = delivery.undecodable === undefined ? error : undecodable(delivery.undecodable);
-    void this.#carry(work, refused);
+    void this.#start(work, refused);
   }
 
   #begin(delivery: Delivery, origin: Origin, injection: Injection, term?: Term): Work {
@@ -215,20 +215,11 @@ export class Route implements Reader {
     return new Work({ delivery, envelope, origin, onlyBinding, entryId, term, span, startedAt: clock.monotonic() });
   }
 
-  /** From the first step to the settlement. Never rejects: a bug leaves the delivery unsettled and makes us unhealthy. */
-  #carry(work: Work, refused: BridgeError | undefined): Promise<Outcome | undefined> {
-    const done = this.#carryAndSettle(work, refused).catch((bug: unknown) => {
-      work.span?.end("abandoned", BridgeError.from(bug));
-      this.#onBug(bug);
-      return undefined;
-    });
-    work.ended = done.then(() => {
-      this.#inFlight.delete(work);
-      this.#parts.account.inFlight--;
-      this.admission.release();
-    });
+  #start(work: Work, refused: BridgeError | undefined): Promise<Outcome | undefined> {
     this.#inFlight.add(work);
-    return done;
+    const ended = this.#carry(work, refused);
+    work.ended = ended;
+    return ended;
   }
 
   /** Resolves when everything that is in flight now has ended. */
@@ -236,7 +227,8 @@ export class Route implements Reader {
     for (const work of this.#inFlight) await work.ended;
   }
 
-  async #carryAndSettle(work: Work, refused: BridgeError | undefined): Promise<Outcome> {
+  /** From the first step to the settlement. Never rejects: a bug leaves the delivery unsettled and makes us unhealthy. */
+  async #carry(work: Work, refused: BridgeError | undefined): Promise<Outcome | undefined> {
     const key = orderingKey(work.received);
     const turn = key === undefined ? undefined : this.#keys.enter(key);
     try {
@@ -246,42 +238,59 @@ export class Route implements Reader {
       }
       const outcome = await this.#process.run(work, refused);
       const settlement = settlementOf(outcome, work.received.id);
-      if (settlement !== undefined) await this.#settle(work, settlement);
+      const told = settlement === undefined ? undefined : this.#settle(work, settlement);
+      if (told !== undefined) await told;
       work.span?.end(outcome.disposition, outcome.error);
       return outcome;
+    } catch (bug) {
+      work.span?.end("abandoned", BridgeError.from(bug));
+      this.#onBug(bug);
+      return undefined;
     } finally {
       turn?.leave();
+      this.#inFlight.delete(work);
+      this.#parts.account.inFlight--;
+      this.admission.release();
     }
   }
 
   /**
    * Tells the source: the only place that does. When that fails the message is where it should be, but its source does
-   * not know and will hand it out again.
+   * not know and will hand it out again. An acknowledgement that has to wait its turn holds the slot: until it is out,
+   * which is when the promise resolves, the delivery is unsettled.
    */
-  async #settle(work: Work, settlement: Settlement): Promise<void> {
+  #settle(work: Work, settlement: Settlement): Promise<void> | undefined {
     // Whoever holds the lease by now has the message too, and settles it.
-    if (work.term?.live === false) return;
+    if (work.term?.live === false) return undefined;
     try {
       const told = work.delivery.settle(settlement);
-      // An acknowledgement that has to wait its turn holds the slot: until it is out, the delivery is unsettled.
-      if (told !== undefined) await work.until(told);
-      if (work.origin === "received") this.#hold.observe(this.#toldAt(settlement, told) - work.startedAt);
+      if (told !== undefined) {
+        return work.until(told).then(
+          () => this.#held(work, this.#parts.clock.monotonic()),
+          (error: unknown) => this.#notSettled(work, error),
+        );
+      }
+      // What was just delivered and told at once was told in that same turn: no look at the clock for it.
+      const delivered = settlement.kind === "accept" && settlement.outcome === "delivered";
+      this.#held(work, (delivered ? this.#handover.acceptedAt : undefined) ?? this.#parts.clock.monotonic());
     } catch (error) {
-      this.#parts.account.settleFailures++;
-      if (work.cancelled) return;
-      this.#parts.logger.warn("delivery not settled: its source will redeliver it", {
-        envelope_id: work.received.id,
-        error: BridgeError.from(error).message,
-        ...traceFields(work.span?.context),
-      });
+      this.#notSettled(work, error);
     }
+    return undefined;
   }
 
-  /** What was just delivered and told at once was told in that same turn: no look at the clock for it. */
-  #toldAt(settlement: Settlement, told: Promise<void> | void): number {
-    const { acceptedAt } = this.#handover;
-    const delivered = settlement.kind === "accept" && settlement.outcome === "delivered";
-    return delivered && told === undefined && acceptedAt !== undefined ? acceptedAt : this.#parts.clock.monotonic();
+  #held(work: Work, until: number): void {
+    if (work.origin === "received") this.#hold.observe(until - work.startedAt);
+  }
+
+  #notSettled(work: Work, error: unknown): void {
+    this.#parts.account.settleFailures++;
+    if (work.cancelled) return;
+    this.#parts.logger.warn("delivery not settled: its source will redeliver it", {
+      envelope_id: work.received.id,
+      error: BridgeError.from(error).message,
+      ...traceFields(work.span?.context),
+    });
   }
 
   /**

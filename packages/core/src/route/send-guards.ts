@@ -17,19 +17,33 @@ export interface SendTarget {
 /** One send in progress: its signal, its deadline, and the way to give it up whatever the sender does. */
 class Guard implements Placed {
   readonly controller = new AbortController();
+  readonly accepted: () => void;
+  readonly failed: (error: unknown) => void;
   place = -1;
   owner: object | undefined;
   target: SendTarget | undefined;
   /** Monotonic milliseconds. */
   startedAt = 0;
   deadline = 0;
-  giveUp: ((reason: Error) => void) | undefined;
+  /** Of the promise of whoever sends. */
+  resolve: (() => void) | undefined;
+  reject: ((reason: unknown) => void) | undefined;
+
+  constructor(accepted: (guard: Guard) => void, failed: (guard: Guard, error: unknown) => void) {
+    this.accepted = () => accepted(this);
+    this.failed = (error) => failed(this, error);
+  }
+
+  readonly promised = (resolve: () => void, reject: (reason: unknown) => void): void => {
+    this.resolve = resolve;
+    this.reject = reject;
+  };
 }
 
 /**
  * Bounds every send of a route by its `send_timeout` and by cancellation, also against a sender that ignores its
- * signal. One timer sweeps all sends, and signals are used again: a timer and a controller a message would cost more
- * than the rest of the engine.
+ * signal. One timer sweeps all sends, and guards are used again, with their signals and callbacks: a timer and a
+ * controller a message would cost more than the rest of the engine.
  */
 export class SendGuards implements Disposable {
   readonly #clock: Clock;
@@ -60,30 +74,15 @@ export class SendGuards implements Disposable {
     owner: object,
     startedAt = this.#clock.monotonic(),
   ): Promise<void> {
-    const guard = this.#idle.pop() ?? new Guard();
+    const guard = this.#idle.pop() ?? new Guard(this.#accepted, this.#failed);
     guard.owner = owner;
     guard.target = target;
     guard.startedAt = startedAt;
     guard.deadline = startedAt + this.#timeoutMs;
     this.#active.add(guard);
-    return new Promise((resolve, reject) => {
-      guard.giveUp = reject;
-      start(target.sender, envelope, address, guard.controller.signal).then(
-        () => {
-          if (!this.#active.delete(guard)) return;
-          this.acceptedAt = this.#clock.monotonic();
-          target.account.accepted.observe(this.acceptedAt - guard.startedAt);
-          this.#reuse(guard);
-          resolve();
-        },
-        (error: unknown) => {
-          if (!this.#active.delete(guard)) return;
-          target.account.failed.observe(this.#clock.monotonic() - guard.startedAt);
-          this.#reuse(guard);
-          reject(error);
-        },
-      );
-    });
+    const sent = new Promise<void>(guard.promised);
+    start(target.sender, envelope, address, guard.controller.signal).then(guard.accepted, guard.failed);
+    return sent;
   }
 
   /** Gives up every send of `owner`. */
@@ -95,6 +94,21 @@ export class SendGuards implements Disposable {
     this.#sweeper[Symbol.dispose]();
     for (const guard of this.#active) this.#giveUp(guard, new Cancelled("stopped"));
   }
+
+  readonly #accepted = (guard: Guard): void => {
+    if (!this.#active.delete(guard)) return;
+    this.acceptedAt = this.#clock.monotonic();
+    guard.target?.account.accepted.observe(this.acceptedAt - guard.startedAt);
+    guard.resolve?.();
+    this.#reuse(guard);
+  };
+
+  readonly #failed = (guard: Guard, error: unknown): void => {
+    if (!this.#active.delete(guard)) return;
+    guard.target?.account.failed.observe(this.#clock.monotonic() - guard.startedAt);
+    guard.reject?.(error);
+    this.#reuse(guard);
+  };
 
   #sweep(): void {
     const now = this.#clock.monotonic();
@@ -108,14 +122,15 @@ export class SendGuards implements Disposable {
   #giveUp(guard: Guard, reason: Error): void {
     // Its signal is spent, so the guard is not used again; whatever the sender still says is not heard.
     this.#active.delete(guard);
-    guard.giveUp?.(reason);
+    guard.reject?.(reason);
     guard.controller.abort(reason);
   }
 
   #reuse(guard: Guard): void {
     guard.owner = undefined;
     guard.target = undefined;
-    guard.giveUp = undefined;
+    guard.resolve = undefined;
+    guard.reject = undefined;
     this.#idle.push(guard);
   }
 }

@@ -22,7 +22,7 @@ export class Work implements Placed {
   /** As the processors left it: what is sent. */
   envelope: Envelope;
   /** Resolves when it is settled or abandoned; set as soon as it is in flight. */
-  ended: Promise<void> | undefined;
+  ended: Promise<unknown> | undefined;
   place = -1;
   #waited = false;
   #cancelled = false;

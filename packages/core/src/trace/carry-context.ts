@@ -1,4 +1,11 @@
-import { type Envelope, type MessageHeaders, type Span, TRACE_HEADERS, writeTraceContext } from "@bridge/ports";
+import {
+  type Envelope,
+  type MessageHeaders,
+  newHeaders,
+  type Span,
+  TRACE_HEADERS,
+  writeTraceContext,
+} from "@bridge/ports";
 
 /**
  * Gives an envelope that has just been made the context of the span that begins with it. Its headers are nobody else's
@@ -19,7 +26,7 @@ export function sentWithContext(envelope: Envelope, span: Span | undefined): Env
 }
 
 function withContext(headers: MessageHeaders, { context }: Span): MessageHeaders {
-  const own = Object.assign(Object.create(null) as Record<string, string>, headers);
+  const own = Object.assign(newHeaders(), headers);
   writeTraceContext(own, context);
   return own;
 }

@@ -1,5 +1,5 @@
 import type { Message } from "@aws-sdk/client-sqs";
-import { BridgeError, isReserved, type SourceMessage } from "@bridge/ports";
+import { BridgeError, isReserved, newHeaders, type SourceMessage } from "@bridge/ports";
 import { decodeBody } from "./body.ts";
 import { ATTRIBUTES, isOwn } from "./names.ts";
 import { sha256 } from "./text.ts";
@@ -57,7 +57,7 @@ function nativeDedupId(received: Message, body: string): string | undefined {
 }
 
 function headersOf(received: Message, more: string | undefined): Record<string, string> {
-  const headers = Object.create(null) as Record<string, string>;
+  const headers = newHeaders();
   for (const name in received.MessageAttributes) {
     const value = isOwn(name) || isReserved(name) ? undefined : textOf(received, name);
     if (value !== undefined) headers[name.toLowerCase()] = value;
