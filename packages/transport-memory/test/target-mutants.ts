@@ -109,7 +109,7 @@ export const TARGET_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: "goes on listening to the signal of a send",
-    caughtBy: "target: leaves no listener on the signal of send",
+    caughtBy: "target: keeps one listener at most on the signal of many sends",
     sender: (sound) => ({
       send(envelope, address, signal) {
         signal.addEventListener("abort", () => {});
