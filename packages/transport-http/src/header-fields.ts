@@ -32,6 +32,6 @@ const NEVER_CARRIED: ReadonlySet<string> = new Set([
  * Whether a header of this lower-case name passes between a request and an envelope as it is. Connection and framing
  * fields, credentials and {@link FIELDS} do not, in either direction.
  */
-export function isCarried(name: string): boolean {
+export function isEndToEnd(name: string): boolean {
   return !NEVER_CARRIED.has(name) && !name.startsWith("proxy-");
 }

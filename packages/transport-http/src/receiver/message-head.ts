@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { isReserved, type SourceMessage } from "@bridge/ports";
-import { FIELDS, isCarried } from "../header-fields.ts";
+import { isReserved, newHeaders, type SourceMessage } from "@bridge/ports";
+import { FIELDS, isEndToEnd } from "../header-fields.ts";
 import { fromHeaderValue } from "../header-value.ts";
 import { parseTimestamp } from "./timestamp.ts";
 
@@ -46,10 +46,10 @@ export function readMessageHead(
 /** The other end-to-end headers. What the caller names in `Connection` belongs to the connection too. */
 function carried(headers: IncomingHttpHeaders): Record<string, string> {
   const named = namedIn(headers.connection);
-  const result: Record<string, string> = {};
+  const result = newHeaders();
   for (const name in headers) {
     const value = headers[name];
-    if (value === undefined || !isCarried(name) || isReserved(name) || named.includes(name)) continue;
+    if (value === undefined || !isEndToEnd(name) || isReserved(name) || named.includes(name)) continue;
     result[name] = fromHeaderValue(typeof value === "string" ? value : value.join(", "));
   }
   return result;

@@ -1,3 +1,4 @@
+import { type Abortable, unwatchAbort, watchAbort } from "@bridge/ports";
 import type { Dispatcher } from "undici";
 
 /** What is kept of a response. */
@@ -16,8 +17,8 @@ const MAX_RESPONSE_BYTES = 65_536;
  *
  * The dispatcher's own `request` costs a quarter more CPU for a body stream nobody reads.
  */
-export class Call implements Dispatcher.DispatchHandler {
-  readonly #signal: AbortSignal;
+export class Call implements Dispatcher.DispatchHandler, Abortable {
+  readonly signal: AbortSignal;
   readonly #onEnd: (answer: Answer | undefined, error: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #answer: Answer | undefined;
@@ -25,21 +26,20 @@ export class Call implements Dispatcher.DispatchHandler {
 
   /** `onEnd` gets the answer or, without one, the transport's error or the signal's reason. Its first word counts. */
   constructor(signal: AbortSignal, onEnd: (answer: Answer | undefined, error: unknown) => void) {
-    this.#signal = signal;
+    this.signal = signal;
     this.#onEnd = onEnd;
-    signal.addEventListener("abort", this, { once: true });
+    watchAbort(this);
   }
 
-  /** The signal has aborted. */
-  handleEvent(): void {
-    this.#onEnd(undefined, this.#signal.reason);
-    this.#controller?.abort(this.#signal.reason as Error);
+  onAbort(): void {
+    this.#onEnd(undefined, this.signal.reason);
+    this.#controller?.abort(this.signal.reason as Error);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     // Given up while it waited for a connection: nothing of it is sent.
-    if (this.#signal.aborted) controller.abort(this.#signal.reason as Error);
+    if (this.signal.aborted) controller.abort(this.signal.reason as Error);
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Readonly<Record<string, unknown>>): void {
@@ -64,7 +64,7 @@ export class Call implements Dispatcher.DispatchHandler {
 
   /** A response that was cut short has said all that matters in its head. */
   #end(error: Error | undefined): void {
-    this.#signal.removeEventListener("abort", this);
+    unwatchAbort(this);
     this.#onEnd(this.#answer, error);
   }
 }

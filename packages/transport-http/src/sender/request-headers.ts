@@ -1,5 +1,5 @@
-import { carriedHeaders, type Envelope, RESERVED } from "@bridge/ports";
-import { FIELDS, isCarried } from "../header-fields.ts";
+import { type Envelope, isCarried, RESERVED } from "@bridge/ports";
+import { FIELDS, isEndToEnd } from "../header-fields.ts";
 import { toHeaderValue } from "../header-value.ts";
 import { isHeaderName } from "./header-name.ts";
 
@@ -32,12 +32,15 @@ export class RequestHeaders {
     if (expiresAt !== undefined && expiresAt >= 0 && expiresAt <= LAST_MOMENT) {
       add(list, FIELDS.expiresAt, new Date(expiresAt).toISOString());
     }
-    for (const [name, value] of carriedHeaders(headers)) this.#carry(list, name.toLowerCase(), value);
+    for (const name in headers) {
+      const value = headers[name];
+      if (value !== undefined && isCarried(name)) this.#carry(list, name.toLowerCase(), value);
+    }
     return list;
   }
 
   #carry(list: string[], name: string, value: string): void {
-    if (!isCarried(name) || this.#configuredNames.has(name)) return;
+    if (!isEndToEnd(name) || this.#configuredNames.has(name)) return;
     if (isHeaderName(name)) add(list, name, value);
     else this.dropped++;
   }
