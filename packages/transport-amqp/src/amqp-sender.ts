@@ -2,6 +2,7 @@ import { BridgeError, type Clock, type Envelope, type Sender } from "@bridge/por
 import type { AmqpSession } from "./amqp-session.ts";
 import type { SenderOptions } from "./options.ts";
 import { publishFields } from "./outbound-message.ts";
+import type { Publishing } from "./publisher.ts";
 import { isTooLong, MAX_SHORT_BYTES } from "./short-string.ts";
 
 /** Why nothing can be published with a routing key, as the end of a sentence; `undefined` when it can. */
@@ -10,7 +11,7 @@ export function routingKeyProblem(key: string): string | undefined {
 }
 
 /** Publishes to its exchange, with the binding's address as the routing key. */
-export class AmqpSender implements Sender {
+export class AmqpSender implements Sender, Publishing {
   readonly #options: SenderOptions;
   readonly #session: AmqpSession;
   readonly #clock: Clock;
@@ -22,17 +23,20 @@ export class AmqpSender implements Sender {
     this.#clock = clock;
   }
 
-  async send(envelope: Envelope, address: string, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const { target } = this.#session;
-    if (target === undefined) {
-      throw new BridgeError("CONNECTION_LOST", "the session is not connected", { charged: false });
+  get exchange(): string {
+    return this.#options.exchange;
+  }
+
+  /** Not an async function: that would keep a frame and a promise more for each message that is under way. */
+  send(envelope: Envelope, address: string, signal: AbortSignal): Promise<void> {
+    try {
+      return this.#publish(envelope, address, signal);
+    } catch (error) {
+      return Promise.reject(error as Error);
     }
-    const { exchange } = this.#options;
-    this.#check(address);
-    target.check(envelope.payload.length);
-    const fields = publishFields(envelope, this.#options, address, target.wire.frameMax, this.#clock.now());
-    await target.publisherOf(this, exchange).publish(fields, envelope.payload, signal);
+  }
+
+  confirmed(): void {
     this.#sent++;
   }
 
@@ -43,6 +47,18 @@ export class AmqpSender implements Sender {
   async [Symbol.asyncDispose](): Promise<void> {
     const error = new BridgeError("CONNECTION_LOST", "the sender was closed");
     this.#session.target?.forget(this, error);
+  }
+
+  #publish(envelope: Envelope, address: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { target } = this.#session;
+    if (target === undefined) {
+      throw new BridgeError("CONNECTION_LOST", "the session is not connected", { charged: false });
+    }
+    this.#check(address);
+    target.check(envelope.payload.length);
+    const fields = publishFields(envelope, this.#options, address, target.wire.frameMax, this.#clock.now());
+    return target.publisherOf(this).publish(fields, envelope.payload, signal);
   }
 
   #check(key: string): void {

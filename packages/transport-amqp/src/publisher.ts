@@ -24,9 +24,16 @@ interface Pending extends Published, Placed, Abortable {
   readonly reject: (error: Error) => void;
 }
 
+/** Whoever has messages to publish. */
+export interface Publishing {
+  readonly exchange: string;
+  /** The broker has one more of its messages. */
+  confirmed(): void;
+}
+
 export interface PublisherParts {
   readonly connection: TargetConnection;
-  readonly exchange: string;
+  readonly sender: Publishing;
   readonly clock: Clock;
 }
 
@@ -36,7 +43,7 @@ export interface PublisherParts {
  */
 export class Publisher {
   readonly #connection: TargetConnection;
-  readonly #exchange: string;
+  readonly #sender: Publishing;
   readonly #clock: Clock;
   #channel: ConfirmChannel | undefined;
   #opening = false;
@@ -47,9 +54,9 @@ export class Publisher {
   #confirmedAt = 0;
   #written = 0;
 
-  constructor({ connection, exchange, clock }: PublisherParts) {
+  constructor({ connection, sender, clock }: PublisherParts) {
     this.#connection = connection;
-    this.#exchange = exchange;
+    this.#sender = sender;
     this.#clock = clock;
   }
 
@@ -171,7 +178,10 @@ export class Publisher {
     if (error !== null) {
       pending.reject(new BridgeError("UNAVAILABLE", "the broker could not take the message (basic.nack)"));
     } else if (pending.returned !== undefined) pending.reject(pending.returned);
-    else pending.resolve();
+    else {
+      this.#sender.confirmed();
+      pending.resolve();
+    }
     if (this.#waiting.size === 0) return;
     this.#confirmedAt = this.#clock.monotonic();
     this.resume();
@@ -182,7 +192,7 @@ export class Publisher {
     for (const pending of this.#inOrder()) {
       if (pending.returned !== undefined || pending.messageId !== properties.messageId) continue;
       if (pending.routingKey !== fields.routingKey) continue;
-      const exchange = this.#exchange === "" ? "the default exchange" : `exchange ${this.#exchange}`;
+      const exchange = this.#sender.exchange === "" ? "the default exchange" : `exchange ${this.#sender.exchange}`;
       pending.returned = new BridgeError(
         "DESTINATION_NOT_FOUND",
         `no queue takes messages of ${exchange} with this routing key (312)`,

@@ -1,6 +1,6 @@
 import { BridgeError, type Clock, type Connection } from "@bridge/ports";
 import { sizeError } from "./channel-failures.ts";
-import { Publisher } from "./publisher.ts";
+import { Publisher, type Publishing } from "./publisher.ts";
 import type { Wire } from "./wire.ts";
 
 const NO_SUBSCRIPTIONS: ReadonlySet<string> = new Set();
@@ -12,7 +12,7 @@ const MAX_SHOWN = 100;
 export class TargetConnection implements Connection {
   readonly wire: Wire;
   readonly #clock: Clock;
-  readonly #publishers = new Map<object, Publisher>();
+  readonly #publishers = new Map<Publishing, Publisher>();
   #blocking: AbortController | undefined;
   #refusal: BridgeError | undefined;
   #maxSize = Number.POSITIVE_INFINITY;
@@ -45,17 +45,17 @@ export class TargetConnection implements Connection {
   }
 
   /** The publisher of a sender, which has one on each connection. */
-  publisherOf(sender: object, exchange: string): Publisher {
+  publisherOf(sender: Publishing): Publisher {
     let publisher = this.#publishers.get(sender);
     if (publisher === undefined) {
-      publisher = new Publisher({ connection: this, exchange, clock: this.#clock });
+      publisher = new Publisher({ connection: this, sender, clock: this.#clock });
       this.#publishers.set(sender, publisher);
     }
     return publisher;
   }
 
   /** The sender is gone: what it has under way fails. */
-  forget(sender: object, error: BridgeError): void {
+  forget(sender: Publishing, error: BridgeError): void {
     this.#publishers.get(sender)?.close(error);
     this.#publishers.delete(sender);
   }

@@ -46,66 +46,60 @@ export class DirectHold implements Handover {
   handOn(work: Work, targets: readonly Target[]): Promise<Outcome> {
     for (const target of targets) target.account.open(work.origin);
     const [first] = targets;
-    if (first !== undefined && targets.length === 1) return this.#leg(work, first).then(outcomeOf);
-    return Promise.all(targets.map((target) => this.#leg(work, target))).then(summarise);
+    if (first !== undefined && targets.length === 1) return this.#leg(work, first, outcomeOf);
+    return Promise.all(targets.map((target) => this.#leg(work, target, (ended) => ended))).then(summarise);
   }
 
-  /** One leg, until the target has accepted it or the policy has been carried out. */
-  #leg(work: Work, target: Target): Promise<EndedLeg> {
-    // No async function: each one on the way of a message keeps more memory while the target is waited for than this.
-    return this.#carry(work, target).then(
-      (ended) => {
-        target.account.close(ended.disposition);
-        return ended;
-      },
-      (bug: unknown) => {
-        target.account.close("abandoned");
-        throw bug;
-      },
-    );
-  }
-
-  async #carry(work: Work, target: Target): Promise<EndedLeg> {
+  /** One leg, until the target has accepted it or the policy has been carried out; resolves with what `told` makes of it. */
+  async #leg<Told>(work: Work, target: Target, told: (ended: EndedLeg) => Told): Promise<Told> {
     const { bindingId, link, rate } = target;
     const { pause } = this.#parts.control;
+    let disposition: EndedLeg["disposition"] = "abandoned";
     let attempts: ReturnType<Failures["attemptsOf"]> | undefined;
-    while (!work.cancelled) {
-      if (link !== undefined && !link.connected) {
-        // Nothing can be tried, so nothing is charged: the leg waits, and its slot with it.
-        work.waited();
-        await orAborted(link.whenConnected, work.signal).catch(() => {});
-        continue;
+    try {
+      while (!work.cancelled) {
+        if (link !== undefined && !link.connected) {
+          // Nothing can be tried, so nothing is charged: the leg waits, and its slot with it.
+          work.waited();
+          await orAborted(link.whenConnected, work.signal).catch(() => {});
+          continue;
+        }
+        if (pause.paused) {
+          await work.park(pause);
+          continue;
+        }
+        const turn = rate.take(work.signal);
+        if (turn !== undefined) {
+          work.waited();
+          await turn.catch(() => {});
+          // Much may have changed while it waited.
+          if (work.cancelled || pause.paused || link?.connected === false) continue;
+        }
+        const short = this.#short(work.term) ?? this.#short(link?.lease?.term);
+        if (short !== undefined) {
+          work.waited();
+          await orAborted(short.whenRenewed, work.signal).catch(() => {});
+          continue;
+        }
+        const attempt = (attempts?.charged ?? 0) + 1;
+        const error = expiryOf(work.envelope, this.#parts.clock) ?? (await this.#send(work, target, attempt));
+        if (error === undefined) {
+          this.#failures.forget(work, bindingId);
+          disposition = "delivered";
+          return told({ disposition, bindingId });
+        }
+        if (work.cancelled) break;
+        attempts ??= this.#failures.attemptsOf(work, bindingId);
+        if (error.charged) attempts.charged++;
+        const ended = await this.#failures.after(work, bindingId, error, attempts);
+        if (ended === "again") continue;
+        ({ disposition } = ended);
+        return told(ended);
       }
-      if (pause.paused) {
-        await work.park(pause);
-        continue;
-      }
-      const turn = rate.take(work.signal);
-      if (turn !== undefined) {
-        work.waited();
-        await turn.catch(() => {});
-        // Much may have changed while it waited.
-        if (work.cancelled || pause.paused || link?.connected === false) continue;
-      }
-      const short = this.#short(work.term) ?? this.#short(link?.lease?.term);
-      if (short !== undefined) {
-        work.waited();
-        await orAborted(short.whenRenewed, work.signal).catch(() => {});
-        continue;
-      }
-      const attempt = (attempts?.charged ?? 0) + 1;
-      const error = expiryOf(work.envelope, this.#parts.clock) ?? (await this.#send(work, target, attempt));
-      if (error === undefined) {
-        this.#failures.forget(work, bindingId);
-        return { disposition: "delivered", bindingId };
-      }
-      if (work.cancelled) break;
-      attempts ??= this.#failures.attemptsOf(work, bindingId);
-      if (error.charged) attempts.charged++;
-      const ended = await this.#failures.after(work, bindingId, error, attempts);
-      if (ended !== "again") return ended;
+      return told({ disposition, bindingId });
+    } finally {
+      target.account.close(disposition);
     }
-    return { disposition: "abandoned", bindingId };
   }
 
   /** The term, if it does not last for a send: it could be another's before the target has answered. */
