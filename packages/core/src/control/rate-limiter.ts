@@ -34,9 +34,14 @@ export class RateLimiter {
     this.#rearm.abort();
   }
 
+  /** Whether {@link take} lets everything through, so that nobody needs to ask, nor to have a signal to ask with. */
+  get unlimited(): boolean {
+    return this.#limit === undefined && this.#waiters.size === 0;
+  }
+
   /** Takes leave for one message: `undefined` when it is given at once; rejects with the signal's reason. */
   take(signal: AbortSignal): Promise<void> | undefined {
-    if (this.#limit === undefined && this.#waiters.size === 0) return undefined;
+    if (this.unlimited) return undefined;
     if (this.#waiters.size === 0 && this.#wait() <= 0) {
       this.#enter();
       return undefined;

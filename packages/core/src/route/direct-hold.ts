@@ -68,7 +68,7 @@ export class DirectHold implements Handover {
           await work.park(pause);
           continue;
         }
-        const turn = rate.take(work.signal);
+        const turn = rate.unlimited ? undefined : rate.take(work.signal);
         if (turn !== undefined) {
           work.waited();
           await turn.catch(() => {});
