@@ -32,7 +32,7 @@ export class AmqpSender implements Sender, Publishing {
     try {
       return this.#publish(envelope, address, signal);
     } catch (error) {
-      return Promise.reject(error as Error);
+      return Promise.reject(error);
     }
   }
 
