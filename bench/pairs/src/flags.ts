@@ -2,10 +2,11 @@ import { parseArgs } from "node:util";
 import { integerFrom, oneOf } from "../../src/harness/flag-values.ts";
 import { PAIRS } from "./pair.ts";
 import { MODES, PEERS } from "./run/contender.ts";
+import { MESSAGES, WARM_UP } from "./run/measure-rows.ts";
 import type { Selection } from "./run/rows.ts";
 
 export const USAGE = `pnpm bench:pairs [options]
-  by default 256 bytes at a window of 100, ten minutes; with --all 256 and 4,096 bytes at windows of 1, 100 and 500, with
+  by default 256 bytes at a window of 100, a quarter of an hour; with --all 256 and 4,096 bytes at windows of 1, 100 and 500, with
   the outbox and a slow link for every pair, some hours
   --pairs LIST      of ${PAIRS.join(", ")}; default: all
   --sizes LIST      bytes of a message
@@ -14,8 +15,8 @@ export const USAGE = `pnpm bench:pairs [options]
   --peers LIST      of ${PEERS.join(", ")}, or none; default: all; Node-RED is installed when it is not there (116 MB)
   --delay WHICH     all or none: rows with 20 ms of round trip to the source; default: MQTT to MQTT
   --rounds N        how often each contender has its turn; default 3
-  --messages N      in each measurement with a window of 100 or more, a tenth of it below; default 15000
-  --warm-up N       before them, likewise; default 15000
+  --messages N      in each measurement with a window of 100 or more, a tenth of it below; default ${MESSAGES}
+  --warm-up N       before them, likewise; default ${WARM_UP}
   --seconds N       at 1,000 messages a second, for the latency; 0 measures none; default 2
   --all             everything, as far as nothing else is said
   --out FILE        where the figures go as JSON, after each row; default results/pairs-latest.json
@@ -49,8 +50,8 @@ export function parseFlags(args: readonly string[]): Flags {
       peers: { type: "string", default: PEERS.join(",") },
       delay: { type: "string" },
       rounds: { type: "string", default: "3" },
-      messages: { type: "string", default: "15000" },
-      "warm-up": { type: "string", default: "15000" },
+      messages: { type: "string", default: String(MESSAGES) },
+      "warm-up": { type: "string", default: String(WARM_UP) },
       seconds: { type: "string", default: "2" },
       all: { type: "boolean", default: false },
       out: { type: "string", default: new URL("../../results/pairs-latest.json", import.meta.url).pathname },

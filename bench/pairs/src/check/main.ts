@@ -5,6 +5,7 @@ import { integerFrom, oneOf } from "../../../src/harness/flag-values.ts";
 import { table } from "../../../src/harness/table.ts";
 import { PAIRS } from "../pair.ts";
 import { measurePlan } from "../run/measure-plan.ts";
+import { MESSAGES, WARM_UP } from "../run/measure-rows.ts";
 import { readResults } from "../run/results.ts";
 import { rows } from "../run/rows.ts";
 import { compare, passes, TOLERANCE } from "./compare.ts";
@@ -13,7 +14,7 @@ const USAGE = `pnpm bench:check [options]
   measures again, about three minutes, and compares ratios with a baseline; fails when one is worse by ${TOLERANCE * 100} %
   --pairs LIST      of ${PAIRS.join(", ")}; default: mqtt-mqtt,amqp-amqp,mqtt-amqp,http-http
   --rounds N        default 3
-  --messages N      default 15000
+  --messages N      default ${MESSAGES}
   --baseline FILE   figures of pnpm bench:pairs; default results/pairs.json
   --fresh FILE      measures nothing, takes these for the new figures
   --out FILE        where the new figures go; default results/pairs-check.json
@@ -23,7 +24,7 @@ const { values } = parseArgs({
   options: {
     pairs: { type: "string", default: "mqtt-mqtt,amqp-amqp,mqtt-amqp,http-http" },
     rounds: { type: "string", default: "3" },
-    messages: { type: "string", default: "15000" },
+    messages: { type: "string", default: String(MESSAGES) },
     baseline: { type: "string", default: results("pairs.json") },
     fresh: { type: "string" },
     out: { type: "string", default: results("pairs-check.json") },
@@ -65,7 +66,7 @@ async function measure() {
     before: [],
     rounds: integerFrom(1, "rounds", values.rounds),
     messages: integerFrom(10, "messages", values.messages),
-    warmUp: 15_000,
+    warmUp: WARM_UP,
     pacedSeconds: 0,
     profileDir: undefined,
     out: values.out,

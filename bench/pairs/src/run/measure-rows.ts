@@ -4,6 +4,10 @@ import { runPair } from "./pair-run.ts";
 import type { Failure, RowResult } from "./results.ts";
 import { type Row, rowName } from "./row.ts";
 
+export const MESSAGES = 20_000;
+/** With fewer the bridge, which is more code than a script, is still being compiled while it is measured. */
+export const WARM_UP = 40_000;
+
 export interface Measuring {
   readonly rounds: number;
   readonly messages: number;

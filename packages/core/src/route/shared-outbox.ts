@@ -179,14 +179,18 @@ export class SharedOutbox implements Handover {
   /** Not cut off by a cancellation: whoever gave up a write halfway would not know what is in the outbox. */
   async #write(records: readonly OutboxRecord[]): Promise<readonly PersistResult[] | BridgeError> {
     try {
-      const results = await Promise.all(records.map((record) => this.#batch.add(record)));
-      // A record of an earlier try of ours, whose answer we did not get, is no duplicate.
-      return results.map((result, index) =>
-        result.kind === "duplicate" && result.id === records[index]?.id ? { kind: "persisted" } : result,
-      );
+      // To wait for one by way of many costs as much as all else here.
+      if (records.length === 1) return [await this.#add(records[0] as OutboxRecord)];
+      return await Promise.all(records.map((record) => this.#add(record)));
     } catch (thrown) {
       return BridgeError.from(thrown);
     }
+  }
+
+  async #add(record: OutboxRecord): Promise<PersistResult> {
+    const result = await this.#batch.add(record);
+    // A record of an earlier try of ours, whose answer we did not get, is no duplicate.
+    return result.kind === "duplicate" && result.id === record.id ? { kind: "persisted" } : result;
   }
 
   async #persistAll(records: readonly OutboxRecord[]): Promise<readonly PersistResult[]> {
