@@ -1,4 +1,4 @@
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, SequenceMap } from "@bridge/ports";
 import type { NatsDelivery } from "./nats-delivery.ts";
 
 const ACK = Buffer.from("+ACK");
@@ -31,9 +31,9 @@ export class AckLedger {
   readonly #options: LedgerOptions;
   readonly #gone = new AbortController();
   /** What the server waits for, by its place in the stream. */
-  readonly #outstanding = new Map<number, NatsDelivery>();
+  readonly #outstanding = new SequenceMap<NatsDelivery>();
   /** Settled in this turn. */
-  #settled: (readonly [NatsDelivery, Uint8Array])[] = [];
+  #settled: NatsDelivery[] = [];
   #written: PromiseWithResolvers<void> | undefined;
   #age = 0;
   #acknowledged = 0;
@@ -56,8 +56,8 @@ export class AckLedger {
   }
 
   /** Places in the stream of what is not settled. */
-  get unsettled(): Iterable<number> {
-    return this.#outstanding.keys();
+  get unsettled(): readonly number[] {
+    return this.#outstanding.entries().map(([sequence]) => sequence);
   }
 
   /** Notes what was handed out. `false` when it is held here already: it has come again because it was slow. */
@@ -92,7 +92,7 @@ export class AckLedger {
   /** Tells the server that what is held since before the last call is still being worked on. */
   extend(): number {
     let extended = 0;
-    for (const { age, ackSubject } of this.#outstanding.values()) {
+    for (const [, { age, ackSubject }] of this.#outstanding.entries()) {
       if (age === this.#age) continue;
       this.#options.tell(ackSubject, WORKING);
       extended++;
@@ -109,9 +109,9 @@ export class AckLedger {
     this.#settled = [];
     this.#written = undefined;
     try {
-      for (const [delivery, word] of settled) {
-        this.#options.tell(delivery.ackSubject, word);
-        this.#outstanding.delete(delivery.sequence);
+      for (const delivery of settled) {
+        this.#options.tell(delivery.ackSubject, delivery.word);
+        this.#outstanding.take(delivery.sequence);
       }
       this.#acknowledged += settled.length;
       written.resolve();
@@ -124,7 +124,7 @@ export class AckLedger {
   /** The connection is about to be closed: writes what is settled. What is not is to be given back where it says. */
   end(error: BridgeError): readonly string[] {
     this.flush();
-    const rest = Array.from(this.#outstanding.values(), ({ ackSubject }) => ackSubject);
+    const rest = this.#outstanding.entries().map(([, { ackSubject }]) => ackSubject);
     this.lose(error);
     return rest;
   }
@@ -141,7 +141,8 @@ export class AckLedger {
 
   #settle(delivery: NatsDelivery, word: Uint8Array): Promise<void> {
     if (this.signal.aborted) return Promise.reject(this.signal.reason as BridgeError);
-    this.#settled.push([delivery, word]);
+    delivery.word = word;
+    this.#settled.push(delivery);
     if (this.#written === undefined) {
       const written = Promise.withResolvers<void>();
       written.promise.catch(() => {});

@@ -13,15 +13,37 @@ export interface DeliveryInfo {
 const TOKENS = 9;
 /** `$JS.ACK.<domain>.<account>.<stream>.…`, which later servers write, with a token more at its end. */
 const TOKENS_WITH_DOMAIN = 11;
+const PREFIX = "$JS.ACK.";
 
-/** Reads it; `undefined` when it is none. */
+/** Reads it; `undefined` when it is none. It is read for each message, so only what is asked for is cut out. */
 export function parseAckSubject(subject: string): DeliveryInfo | undefined {
-  if (!subject.startsWith("$JS.ACK.")) return undefined;
-  const tokens = subject.split(".");
-  if (tokens.length !== TOKENS && tokens.length < TOKENS_WITH_DOMAIN) return undefined;
-  const at = tokens.length === TOKENS ? 2 : 4;
-  const deliveryCount = Number(tokens[at + 2]);
-  const sequence = Number(tokens[at + 3]);
+  if (!subject.startsWith(PREFIX)) return undefined;
+  const tokens = countTokens(subject);
+  if (tokens !== TOKENS && tokens < TOKENS_WITH_DOMAIN) return undefined;
+  const stream = tokens === TOKENS ? PREFIX.length : after(subject, after(subject, PREFIX.length));
+  const consumer = after(subject, stream);
+  const count = after(subject, consumer);
+  const place = after(subject, count);
+  const consumerPlace = after(subject, place);
+  const time = after(subject, consumerPlace);
+  const deliveryCount = Number(subject.slice(count, place - 1));
+  const sequence = Number(subject.slice(place, consumerPlace - 1));
   if (!Number.isSafeInteger(deliveryCount) || !Number.isSafeInteger(sequence) || deliveryCount < 1) return undefined;
-  return { stream: tokens[at] ?? "", deliveryCount, sequence, timestamp: tokens[at + 5] ?? "" };
+  return {
+    stream: subject.slice(stream, consumer - 1),
+    deliveryCount,
+    sequence,
+    timestamp: subject.slice(time, subject.indexOf(".", time)),
+  };
+}
+
+function countTokens(subject: string): number {
+  let tokens = 1;
+  for (let dot = subject.indexOf("."); dot >= 0; dot = subject.indexOf(".", dot + 1)) tokens++;
+  return tokens;
+}
+
+/** Where the token begins that follows the one at `at`. */
+function after(subject: string, at: number): number {
+  return subject.indexOf(".", at) + 1;
 }

@@ -1,9 +1,12 @@
-import { isReserved, type SourceMessage } from "@bridge/ports";
+import { isReserved, newHeaders, type SourceMessage } from "@bridge/ports";
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 import type { DeliveryInfo } from "./ack-subject.ts";
 import { CARRIED, isOwn, isServers, MSG_ID_LOWER, NATS_HEADERS } from "./header-names.ts";
 
 type Headers = Record<string, string>;
+
+/** Of the many messages without a header. */
+const NOTHING_SAID: Readonly<Headers> = Object.freeze(newHeaders());
 
 /**
  * A message as it came from its stream (the README's table, from left to right).
@@ -11,50 +14,53 @@ type Headers = Record<string, string>;
  * The payload is a view of what was read from the socket: it is not copied here, so whoever keeps it for long copies it.
  */
 export function sourceMessage(message: Msg, info: DeliveryInfo): SourceMessage {
-  const written = message.headers === undefined ? undefined : textOf(message.headers);
-  // What the platform makes of a literal is quicker than a table; most messages have no headers.
-  const place: Headers = { [NATS_HEADERS.stream]: info.stream, [NATS_HEADERS.sequence]: String(info.sequence) };
-  if (info.deliveryCount > 1) place[NATS_HEADERS.redelivered] = "true";
-  const headers = written === undefined ? place : Object.assign(headersOf(written), place);
+  const headers = newHeaders();
+  const said = message.headers === undefined ? NOTHING_SAID : read(message.headers, headers);
+  const sequence = String(info.sequence);
+  headers[NATS_HEADERS.stream] = info.stream;
+  headers[NATS_HEADERS.sequence] = sequence;
+  if (info.deliveryCount > 1) headers[NATS_HEADERS.redelivered] = "true";
   return {
     // Of a message without an id, its place in the stream is one; the time tells streams of one name apart.
-    id: written?.[CARRIED.id] ?? `${info.stream}:${info.sequence}:${info.timestamp}`,
+    id: said[CARRIED.id] ?? `${info.stream}:${sequence}:${info.timestamp}`,
     subject: message.subject,
     payload: message.data,
     headers,
-    contentType: written?.[CARRIED.contentType],
-    correlationId: written?.[CARRIED.correlationId],
-    dedupId: written?.[MSG_ID_LOWER],
-    orderingKey: written?.[CARRIED.orderingKey],
-    expiresAt: timeOf(written?.[CARRIED.expiresAt]),
+    contentType: said[CARRIED.contentType],
+    correlationId: said[CARRIED.correlationId],
+    dedupId: said[MSG_ID_LOWER],
+    orderingKey: said[CARRIED.orderingKey],
+    expiresAt: timeOf(said[CARRIED.expiresAt]),
   };
 }
 
-/** Names in lower case; values of one name are joined. */
-function textOf(headers: MsgHdrs): Headers {
-  const text = Object.create(null) as Headers;
-  for (const [written, values] of headers) {
-    const name = written.toLowerCase();
+/** Puts what the message carries for others into `headers`, and gives back what is said of the message itself. */
+function read(written: MsgHdrs, headers: Headers): Headers {
+  const said = newHeaders();
+  for (const [writtenName, values] of written) {
+    const name = writtenName.toLowerCase();
+    if (isReserved(name)) continue;
+    const to = isOwn(name) || isServers(name) ? said : headers;
     const value = values.length === 1 ? (values[0] ?? "") : values.join(", ");
-    const before = text[name];
-    text[name] = before === undefined ? value : `${before}, ${value}`;
+    const before = to[name];
+    to[name] = before === undefined ? value : `${before}, ${value}`;
   }
-  return text;
+  const more = said[CARRIED.moreHeaders];
+  if (more !== undefined) addMore(more, headers);
+  return said;
 }
 
-function headersOf(written: Headers): Headers {
-  const headers = Object.create(null) as Headers;
-  const put = (name: string, value: string): void => {
-    if (!isOwn(name) && !isServers(name) && !isReserved(name)) headers[name] = value;
-  };
-  for (const name in written) put(name, written[name] ?? "");
-  const more = written[CARRIED.moreHeaders];
-  if (more === undefined) return headers;
+function addMore(more: string, headers: Headers): void {
   const unpacked = unpack(more);
-  // Somebody else's header of this name.
-  if (unpacked === undefined) headers[CARRIED.moreHeaders] = more;
-  else for (const [name, value] of unpacked) put(name.toLowerCase(), value);
-  return headers;
+  if (unpacked === undefined) {
+    // Somebody else's header of this name.
+    headers[CARRIED.moreHeaders] = more;
+    return;
+  }
+  for (const [written, value] of unpacked) {
+    const name = written.toLowerCase();
+    if (!isOwn(name) && !isServers(name) && !isReserved(name)) headers[name] = value;
+  }
 }
 
 function unpack(more: string): readonly (readonly [string, string])[] | undefined {

@@ -2,6 +2,7 @@ import { type AcceptedOutcome, BridgeError, type Delivery, type Settlement, type
 import type { AckLedger } from "./ack-ledger.ts";
 import type { DeliveryInfo } from "./ack-subject.ts";
 
+const UNSAID = new Uint8Array();
 /** What ends a message that will never be delivered. */
 const givenUp: ReadonlySet<AcceptedOutcome> = new Set(["dead_lettered", "dropped", "expired"]);
 
@@ -16,6 +17,8 @@ export class NatsDelivery implements Delivery {
   ackSubject: string;
   /** When it came, as its ledger counts time. */
   age = 0;
+  /** What its ledger is to say of it, once it is settled. */
+  word: Uint8Array = UNSAID;
   readonly #ledger: AckLedger;
   #told: Promise<void> | undefined;
 

@@ -1,4 +1,4 @@
-import { BridgeError, carriedHeaders, type Envelope, RESERVED } from "@bridge/ports";
+import { BridgeError, type Envelope, isCarried, newHeaders, RESERVED } from "@bridge/ports";
 import { CARRIED, EXPECTED_STREAM, isOwn, isServers, MSG_ID } from "./header-names.ts";
 
 /** What a reader takes off, or takes for the end of a line, does not arrive as it was written. */
@@ -37,10 +37,11 @@ export function withoutMsgId(headers: Uint8Array): Uint8Array {
 function others({ headers }: Envelope): string {
   let text = "";
   let packed: Record<string, string> | undefined;
-  for (const [name, value] of carriedHeaders(headers)) {
-    if (isOwn(name) || isServers(name)) continue;
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || !isCarried(name) || isOwn(name) || isServers(name)) continue;
     if (NAME.test(name) && !isAltered(value)) text += `${name}: ${value}\r\n`;
-    else (packed ??= Object.create(null) as Record<string, string>)[name] = value;
+    else (packed ??= newHeaders())[name] = value;
   }
   return packed === undefined ? text : `${text}${CARRIED.moreHeaders}: ${JSON.stringify(packed)}\r\n`;
 }

@@ -1,4 +1,4 @@
-import { BridgeError, orAborted } from "@bridge/ports";
+import { type Abortable, BridgeError, orAborted, SequenceMap, unwatchAbort, watchAbort } from "@bridge/ports";
 import {
   createInbox,
   type Msg,
@@ -10,16 +10,15 @@ import { withoutMsgId } from "./outbound-headers.ts";
 import { type ApiError, apiError } from "./server-error.ts";
 
 /** One message under way. */
-interface Pending {
+interface Pending extends Abortable {
+  /** Of the inbox that its answer comes to. */
+  readonly token: number;
   readonly subject: string;
   readonly payload: Uint8Array;
   readonly headers: Uint8Array;
-  readonly signal: AbortSignal;
+  written: boolean;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
-  readonly giveUp: () => void;
-  /** Of the inbox that its answer comes to; empty until it is written. */
-  token: string;
 }
 
 export interface PublisherParts {
@@ -37,6 +36,8 @@ export interface PublisherParts {
 
 const WHAT = "the message was not taken";
 const NO_RESPONDERS = 503;
+/** How tokens are written. */
+const RADIX = 36;
 
 /**
  * Publishes on one connection, and waits for the streams' acknowledgements: as many at a time as are given, each under a
@@ -46,10 +47,10 @@ const NO_RESPONDERS = 503;
 export class Publisher {
   readonly #parts: PublisherParts;
   readonly #inbox: string;
-  /** By their tokens: written, and without an answer. */
-  readonly #pending = new Map<string, Pending>();
-  /** Given in this turn. */
-  #given = new Set<Pending>();
+  /** By their tokens: without an answer. */
+  readonly #pending = new SequenceMap<Pending>();
+  /** In this turn. What is not pending any more when it ends is not written. */
+  #given: Pending[] = [];
   #tokens = 0;
   #duplicates = 0;
   #closed: BridgeError | undefined;
@@ -65,7 +66,7 @@ export class Publisher {
   }
 
   get unanswered(): number {
-    return this.#given.size + this.#pending.size;
+    return this.#pending.size;
   }
 
   /** Messages that a stream had already. */
@@ -80,15 +81,20 @@ export class Publisher {
         reject(this.#closed);
         return;
       }
-      const giveUp = (): void => {
-        this.#given.delete(pending);
-        if (pending.token !== "") this.#pending.delete(pending.token);
-        settle(pending).reject(signal.reason as Error);
+      const pending: Pending = {
+        token: this.#tokens++,
+        subject,
+        payload,
+        headers,
+        signal,
+        written: false,
+        resolve,
+        reject,
+        onAbort: () => this.#take(pending.token)?.reject(signal.reason as Error),
       };
-      const pending: Pending = { subject, payload, headers, signal, resolve, reject, giveUp, token: "" };
-      signal.addEventListener("abort", giveUp);
-      if (this.#given.size === 0) setImmediate(() => this.#write());
-      this.#given.add(pending);
+      watchAbort(pending);
+      this.#pending.set(pending.token, pending);
+      if (this.#given.push(pending) === 1) setImmediate(() => this.#write());
     });
   }
 
@@ -101,8 +107,8 @@ export class Publisher {
         );
       return;
     }
-    for (const [token, pending] of this.#pending) {
-      if (pending.subject !== subject) continue;
+    for (const [token, pending] of this.#pending.entries()) {
+      if (!pending.written || pending.subject !== subject) continue;
       this.#take(token)?.reject(new BridgeError("FORBIDDEN", `${WHAT}: the bridge may not publish to this subject`));
     }
   }
@@ -111,32 +117,31 @@ export class Publisher {
   close(error: BridgeError): void {
     if (this.#closed !== undefined) return;
     this.#closed = new BridgeError(error.code, error.message, { cause: error, charged: false });
-    for (const pending of this.#given) settle(pending).reject(this.#closed);
-    for (const pending of this.#pending.values()) settle(pending).reject(error);
-    this.#given.clear();
-    this.#pending.clear();
+    // What was not written was not tried.
+    for (const [token, { written }] of this.#pending.entries())
+      this.#take(token)?.reject(written ? error : this.#closed);
   }
 
   #write(): void {
     const given = this.#given;
-    this.#given = new Set();
+    this.#given = [];
     for (const pending of given) {
+      if (!this.#pending.has(pending.token)) continue;
       const { subject, payload, headers } = pending;
-      const token = (this.#tokens++).toString(36);
+      const reply = this.#inbox + pending.token.toString(RADIX);
       try {
-        this.#parts.connection.publish(subject, payload, { reply: this.#inbox + token, headers: asWritten(headers) });
-        pending.token = token;
-        this.#pending.set(token, pending);
+        this.#parts.connection.publish(subject, payload, { reply, headers: asWritten(headers) });
+        pending.written = true;
       } catch (error) {
         const { message } = error as Error;
         const lost = new BridgeError("CONNECTION_LOST", `${WHAT}: ${message}`, { cause: error, charged: false });
-        settle(pending).reject(lost);
+        this.#take(pending.token)?.reject(lost);
       }
     }
   }
 
   #answered(message: Msg): void {
-    const pending = this.#take(message.subject.slice(this.#inbox.length));
+    const pending = this.#take(Number.parseInt(message.subject.slice(this.#inbox.length), RADIX));
     if (pending === undefined) return;
     if (message.data.length === 0 && message.headers?.code === NO_RESPONDERS) {
       void this.#parts.nobody(pending.subject).then(pending.reject);
@@ -164,18 +169,12 @@ export class Publisher {
     else this.#duplicates++;
   }
 
-  #take(token: string): Pending | undefined {
-    const pending = this.#pending.get(token);
-    if (pending === undefined) return undefined;
-    this.#pending.delete(token);
-    return settle(pending);
+  /** It is about to be resolved or rejected. */
+  #take(token: number): Pending | undefined {
+    const pending = this.#pending.take(token);
+    if (pending !== undefined) unwatchAbort(pending);
+    return pending;
   }
-}
-
-/** It is about to be resolved or rejected. */
-function settle(pending: Pending): Pending {
-  pending.signal.removeEventListener("abort", pending.giveUp);
-  return pending;
 }
 
 interface Answer {
@@ -195,6 +194,18 @@ function parse(message: Msg): Answer | undefined {
 }
 
 /** The library takes headers and asks them for nothing but their bytes. */
-function asWritten(headers: Uint8Array): MsgHdrs {
-  return { encode: () => headers } as unknown as MsgHdrs;
+function asWritten(bytes: Uint8Array): MsgHdrs {
+  return new WrittenHeaders(bytes) as unknown as MsgHdrs;
+}
+
+class WrittenHeaders {
+  readonly #bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  encode(): Uint8Array {
+    return this.#bytes;
+  }
 }

@@ -150,7 +150,8 @@ export class StreamConsumer {
   }
 
   #take(message: Msg): void {
-    const info = message.subject === this.#inbox ? undefined : parseAckSubject(message.reply ?? "");
+    const { reply = "" } = message;
+    const info = message.subject === this.#inbox ? undefined : parseAckSubject(reply);
     if (info === undefined) {
       this.#status(message);
       return;
@@ -158,10 +159,10 @@ export class StreamConsumer {
     this.#pulls.came();
     // It came while we took our leave: nobody is to wait for it.
     if (this.ledger.signal.aborted) {
-      this.#rest.push(message.reply ?? "");
+      this.#rest.push(reply);
       return;
     }
-    const delivery = new NatsDelivery(sourceMessage(message, info), info, message.reply ?? "", this.ledger);
+    const delivery = new NatsDelivery(sourceMessage(message, info), info, reply, this.ledger);
     if (this.ledger.open(delivery)) {
       this.receiver.position.handedOut(info.sequence);
       this.receiver.push(delivery);
