@@ -75,8 +75,11 @@ export class AckLedger {
    * nothing is acknowledged on this connection afterwards.
    */
   finish(): void {
-    for (let held = this.#first; held !== undefined; held = held.after) {
+    let held = this.#first;
+    while (held !== undefined) {
+      const { after } = held;
       if (held.outstanding <= 0) this.#acknowledge(held);
+      held = after;
     }
   }
 
@@ -94,6 +97,9 @@ export class AckLedger {
     else held.before.after = held.after;
     if (held.after === undefined) this.#last = held.before;
     else held.after.before = held.before;
+    // One that is old enough to be kept for long would keep all those after it, one after the other.
+    held.before = undefined;
+    held.after = undefined;
     held.written = true;
     this.#write(held.packetId);
     held.waiting?.resolve();

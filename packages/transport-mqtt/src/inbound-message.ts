@@ -1,4 +1,4 @@
-import { isReserved, type SourceMessage } from "@bridge/ports";
+import { isReserved, newHeaders, type SourceMessage } from "@bridge/ports";
 import type { IPublishPacket, UserProperties } from "mqtt-packet";
 import { decodeCorrelation } from "./correlation.ts";
 import { isMqttHeader, MQTT_HEADERS, PROPERTIES } from "./header-names.ts";
@@ -14,7 +14,11 @@ export function sourceMessage(packet: IPublishPacket, idProperty: string, now: (
   const payload = packet.payload as Buffer;
   const { properties } = packet;
   if (properties === undefined) {
-    return { subject: packet.topic, payload, headers: packet.retain || packet.dup ? flags(packet, {}) : undefined };
+    return {
+      subject: packet.topic,
+      payload,
+      headers: packet.retain || packet.dup ? flags(packet, newHeaders()) : undefined,
+    };
   }
   const { userProperties, correlationData, messageExpiryInterval } = properties;
   return {
@@ -33,7 +37,7 @@ export function sourceMessage(packet: IPublishPacket, idProperty: string, now: (
 function headersOf(packet: IPublishPacket, idProperty: string): Headers | undefined {
   const { userProperties, responseTopic } = packet.properties ?? {};
   if (userProperties === undefined && responseTopic === undefined && !packet.retain && !packet.dup) return undefined;
-  const headers = Object.create(null) as Headers;
+  const headers = newHeaders();
   if (userProperties !== undefined) copyProperties(userProperties, headers, idProperty);
   if (responseTopic !== undefined) headers[MQTT_HEADERS.responseTopic] = responseTopic;
   return flags(packet, headers);

@@ -37,7 +37,8 @@ export class MqttSender implements Sender {
     }
     this.#check(address);
     const properties = hasProperties ? publishProperties(envelope, idProperty, this.#now) : undefined;
-    await publisher.publish({ topic: address, ...this.#options, properties }, envelope.payload, signal);
+    const { qos, retain } = this.#options;
+    await publisher.publish({ topic: address, qos, retain, properties }, envelope.payload, signal);
     this.#sent++;
   }
 

@@ -1,4 +1,4 @@
-import { BridgeError, carriedHeaders, type Envelope, RESERVED } from "@bridge/ports";
+import { BridgeError, type Envelope, isCarried, RESERVED } from "@bridge/ports";
 import { encodeCorrelation } from "./correlation.ts";
 import { isMqttHeader, MQTT_HEADERS, PROPERTIES } from "./header-names.ts";
 import { escaped, isTooLong, MAX_STRING_BYTES, stringProblem } from "./mqtt-string.ts";
@@ -34,9 +34,10 @@ function userProperties(envelope: Envelope, idProperty: string): readonly string
   if (orderingKey !== undefined) properties.push(PROPERTIES.orderingKey, checked("the ordering key", orderingKey));
   const dedupId = headers[RESERVED.dedupId];
   if (dedupId !== undefined) properties.push(PROPERTIES.dedupId, checked("the deduplication id", dedupId));
-  for (const [name, value] of carriedHeaders(headers)) {
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined || !isCarried(name) || isMqttHeader(name)) continue;
     if (name === idProperty || name === PROPERTIES.orderingKey || name === PROPERTIES.dedupId) continue;
-    if (isMqttHeader(name)) continue;
     properties.push(fitting(name, name), fitting(name, value));
   }
   return properties;

@@ -1,5 +1,15 @@
 import type { Writable } from "node:stream";
-import { BridgeError, type Clock } from "@bridge/ports";
+import { Fifo } from "@bridge/broker-kit";
+import {
+  type Abortable,
+  Bag,
+  BridgeError,
+  type Clock,
+  type Placed,
+  SequenceMap,
+  unwatchAbort,
+  watchAbort,
+} from "@bridge/ports";
 import type { IConnackPacket, IPubackPacket } from "mqtt-packet";
 import { encodePublish, MAX_PACKET_SIZE, type PublishFrame, type PublishHead } from "./publish-frame.ts";
 import { isFailure, reasonError } from "./reason-codes.ts";
@@ -19,16 +29,14 @@ interface Limits {
 }
 
 /** One publish under way. */
-interface Pending {
+interface Pending extends Abortable, Placed {
   readonly frame: PublishFrame;
-  readonly signal: AbortSignal;
   /** When it began to wait for the broker's window. */
   waitingSince: number;
-  /** Once it is written. */
+  /** 0 until it is written, and at QoS 0. */
   packetId: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
-  readonly giveUp: () => void;
 }
 
 /**
@@ -40,12 +48,12 @@ export class Publisher {
   readonly #clock: Clock;
   readonly #limits: Limits;
   readonly #stall: (error: BridgeError) => void;
-  /** By packet identifier. One that was given up stays, since the broker may still answer it. */
-  readonly #unanswered = new Map<number, Pending | undefined>();
+  /** By packet identifier. Of one that was given up it stays, with `false`, since the broker may still answer it. */
+  readonly #unanswered = new SequenceMap<Pending | false>();
   /** In their turn, until the broker's window has room. */
-  readonly #waiting = new Set<Pending>();
+  readonly #waiting = new Fifo<Pending>();
   /** Written at QoS 0, until the system has taken them. */
-  readonly #leaving = new Set<Pending>();
+  readonly #leaving = new Bag<Pending>();
   #packetId = 0;
   #answeredAt = 0;
 
@@ -69,9 +77,17 @@ export class Publisher {
   publish(head: PublishHead, payload: Uint8Array, signal: AbortSignal): Promise<void> {
     const frame = this.#encode(head, payload);
     return new Promise((resolve, reject) => {
-      const giveUp = (): void => this.#giveUp(pending);
-      const pending: Pending = { frame, signal, waitingSince: 0, packetId: 0, resolve, reject, giveUp };
-      signal.addEventListener("abort", giveUp);
+      const pending: Pending = {
+        frame,
+        signal,
+        place: -1,
+        waitingSince: 0,
+        packetId: 0,
+        resolve,
+        reject,
+        onAbort: () => this.#giveUp(pending),
+      };
+      watchAbort(pending);
       if (frame.packetIdAt < 0) this.#writeUnacknowledged(pending);
       else if (this.#hasRoom) this.#write(pending);
       else this.#wait(pending);
@@ -79,31 +95,26 @@ export class Publisher {
   }
 
   acknowledged({ messageId = 0, reasonCode = 0, properties }: IPubackPacket): void {
-    const pending = this.#unanswered.get(messageId);
-    if (!this.#unanswered.delete(messageId)) return;
-    if (pending !== undefined) {
-      pending.signal.removeEventListener("abort", pending.giveUp);
+    const pending = this.#unanswered.take(messageId);
+    if (pending === undefined) return;
+    if (pending !== false) {
+      unwatchAbort(pending);
       if (isFailure(reasonCode)) {
         pending.reject(reasonError("the broker refused the message", reasonCode, properties?.reasonString));
       } else pending.resolve();
     }
     if (this.#waiting.size === 0) return;
     this.#answeredAt = this.#clock.monotonic();
-    for (const next of this.#waiting) {
-      if (!this.#hasRoom) break;
-      this.#waiting.delete(next);
-      this.#write(next);
-    }
+    while (this.#waiting.size > 0 && this.#hasRoom) this.#write(this.#waiting.shift() as Pending);
   }
 
   /** The connection is gone; nothing is published on it any more. */
   lose(error: BridgeError): void {
     // What was not written was not tried.
     const untried = new BridgeError(error.code, error.message, { cause: error, charged: false });
-    for (const pending of this.#waiting) this.#fail(pending, untried);
-    for (const pending of this.#unanswered.values()) if (pending !== undefined) this.#fail(pending, error);
+    for (const pending of this.#waiting.remove(() => true)) this.#fail(pending, untried);
+    for (const [, pending] of this.#unanswered.entries()) if (pending !== false) this.#fail(pending, error);
     for (const pending of this.#leaving) this.#fail(pending, error);
-    this.#waiting.clear();
     this.#unanswered.clear();
     this.#leaving.clear();
   }
@@ -134,7 +145,7 @@ export class Publisher {
 
   #wait(pending: Pending): void {
     pending.waitingSince = this.#clock.monotonic();
-    this.#waiting.add(pending);
+    this.#waiting.push(pending);
   }
 
   #writeUnacknowledged(pending: Pending): void {
@@ -142,23 +153,24 @@ export class Publisher {
     this.#writer.write(pending.frame.chunks, (error) => {
       // With an error the connection is on its way out; what is under way then fails together.
       if (error || !this.#leaving.delete(pending)) return;
-      pending.signal.removeEventListener("abort", pending.giveUp);
+      unwatchAbort(pending);
       pending.resolve();
     });
   }
 
   #fail(pending: Pending, error: Error): void {
-    pending.signal.removeEventListener("abort", pending.giveUp);
+    unwatchAbort(pending);
     pending.reject(error);
   }
 
   #giveUp(pending: Pending): void {
     this.#fail(pending, pending.signal.reason as Error);
     if (this.#leaving.delete(pending)) return;
-    if (!this.#waiting.delete(pending)) {
-      this.#unanswered.set(pending.packetId, undefined);
+    if (pending.packetId > 0) {
+      this.#unanswered.set(pending.packetId, false);
       return;
     }
+    this.#waiting.remove((waiting) => waiting === pending);
     const waitedMs = this.#clock.monotonic() - Math.max(pending.waitingSince, this.#answeredAt);
     if (waitedMs < STALLED_MS) return;
     this.#stall(new BridgeError("TIMEOUT", `the broker has answered no publish for ${Math.round(waitedMs)} ms`));

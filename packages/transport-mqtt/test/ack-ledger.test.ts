@@ -103,3 +103,12 @@ test.each(["connection", "any"] as const)("nothing is written once the connectio
   await expect(acks.whenWritten(held[0]!)).rejects.toBe(LOST);
   expect(written).toEqual([]);
 });
+
+test.each(["connection", "any"] as const)("what is acknowledged holds on to nothing after it (%s)", (order) => {
+  const { ledger: acks, written } = ledger(order);
+  const held = [1, 2, 3].map((packetId) => acks.open(packetId, 1));
+  for (const one of held.slice(0, 2)) acks.accept(one);
+  for (const one of held.slice(0, 2)) expect([one.before, one.after]).toEqual([undefined, undefined]);
+  acks.accept(held[2]!);
+  expect(written).toEqual([1, 2, 3]);
+});

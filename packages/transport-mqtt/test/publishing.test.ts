@@ -237,6 +237,26 @@ describe("a send that is given up", () => {
     expect(publishes(broker.received).map(({ topic }) => topic)).toEqual(["t", "last"]);
   });
 
+  test("among others that wait leaves them in their turn", async () => {
+    const { broker, sender: out } = await setup({
+      connack: { properties: { receiveMaximum: 1 } },
+      script(packet, client) {
+        if (packet.cmd !== "publish") return undefined;
+        setTimeout(() => client.send({ cmd: "puback", messageId: packet.messageId!, reasonCode: 0 }), 5);
+        return true;
+      },
+    });
+    const controller = new AbortController();
+    const send = (topic: string, signal = never): Promise<void> => out.send(envelope(), topic, signal);
+    const kept = [send("a"), send("b")];
+    const abandoned = [send("x", controller.signal), send("y", controller.signal)];
+    kept.push(send("c"), send("d"));
+    controller.abort(new Error("enough"));
+    for (const one of abandoned) await expect(one).rejects.toThrow("enough");
+    await Promise.all(kept);
+    expect(publishes(broker.received).map(({ topic }) => topic)).toEqual(["a", "b", "c", "d"]);
+  });
+
   test("behind a broker that has stopped to answer drops the connection", async () => {
     let time = 0;
     const clock = {

@@ -5,6 +5,8 @@ export interface DeliveryInfo {
   readonly deliveryCount: number;
   /** Its place in the stream. */
   readonly sequence: number;
+  /** The same as it is written: the platform keeps the text that it makes of a number for long. */
+  readonly place: string;
   /** When the stream took it, in nanoseconds since 1970, as it is written. */
   readonly timestamp: string;
 }
@@ -23,16 +25,18 @@ export function parseAckSubject(subject: string): DeliveryInfo | undefined {
   const stream = tokens === TOKENS ? PREFIX.length : after(subject, after(subject, PREFIX.length));
   const consumer = after(subject, stream);
   const count = after(subject, consumer);
-  const place = after(subject, count);
-  const consumerPlace = after(subject, place);
-  const time = after(subject, consumerPlace);
-  const deliveryCount = Number(subject.slice(count, place - 1));
-  const sequence = Number(subject.slice(place, consumerPlace - 1));
+  const sequenceAt = after(subject, count);
+  const next = after(subject, sequenceAt);
+  const time = after(subject, next);
+  const deliveryCount = Number(subject.slice(count, sequenceAt - 1));
+  const place = subject.slice(sequenceAt, next - 1);
+  const sequence = Number(place);
   if (!Number.isSafeInteger(deliveryCount) || !Number.isSafeInteger(sequence) || deliveryCount < 1) return undefined;
   return {
     stream: subject.slice(stream, consumer - 1),
     deliveryCount,
     sequence,
+    place,
     timestamp: subject.slice(time, subject.indexOf(".", time)),
   };
 }

@@ -16,13 +16,12 @@ const NOTHING_SAID: Readonly<Headers> = Object.freeze(newHeaders());
 export function sourceMessage(message: Msg, info: DeliveryInfo): SourceMessage {
   const headers = newHeaders();
   const said = message.headers === undefined ? NOTHING_SAID : read(message.headers, headers);
-  const sequence = String(info.sequence);
   headers[NATS_HEADERS.stream] = info.stream;
-  headers[NATS_HEADERS.sequence] = sequence;
+  headers[NATS_HEADERS.sequence] = info.place;
   if (info.deliveryCount > 1) headers[NATS_HEADERS.redelivered] = "true";
   return {
     // Of a message without an id, its place in the stream is one; the time tells streams of one name apart.
-    id: said[CARRIED.id] ?? `${info.stream}:${sequence}:${info.timestamp}`,
+    id: said[CARRIED.id] ?? `${info.stream}:${info.place}:${info.timestamp}`,
     subject: message.subject,
     payload: message.data,
     headers,

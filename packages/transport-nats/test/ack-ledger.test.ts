@@ -15,7 +15,7 @@ function ledger(takes = false) {
     onRoom: () => {},
   });
   const delivery = (sequence: number, subject = `s${sequence}`): NatsDelivery => {
-    const info = { stream: "S", deliveryCount: 1, sequence, timestamp: "0" };
+    const info = { stream: "S", deliveryCount: 1, sequence, place: String(sequence), timestamp: "0" };
     return new NatsDelivery({ subject: "", payload: Buffer.of() }, info, subject, made);
   };
   const open = (sequence: number): NatsDelivery => {

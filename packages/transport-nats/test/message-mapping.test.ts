@@ -7,7 +7,7 @@ import { sourceMessage } from "../src/inbound-message.ts";
 import { outboundHeaders } from "../src/outbound-headers.ts";
 import { envelope } from "./support/parts.ts";
 
-const INFO = { stream: "S", deliveryCount: 1, sequence: 7, timestamp: "1795286097811774777" };
+const INFO = { stream: "S", deliveryCount: 1, sequence: 7, place: "7", timestamp: "1795286097811774777" };
 const NOW = Date.UTC(2026, 0, 31);
 
 function inbound(fields: readonly (readonly [name: string, value: string])[], info = INFO) {
@@ -160,9 +160,12 @@ test("whatever headers a message has arrive as they were", () => {
 
 describe("the subject that a message is settled on", () => {
   test.each([
-    ["$JS.ACK.S.c.3.17.5.1795286097811774777.0", { ...INFO, deliveryCount: 3, sequence: 17 }],
-    ["$JS.ACK.hub.ACCOUNT.S.c.3.17.5.1795286097811774777.0.token", { ...INFO, deliveryCount: 3, sequence: 17 }],
-    ["$JS.ACK._.ACCOUNT.S.c.3.17.5.1795286097811774777.0", { ...INFO, deliveryCount: 3, sequence: 17 }],
+    ["$JS.ACK.S.c.3.17.5.1795286097811774777.0", { ...INFO, deliveryCount: 3, sequence: 17, place: "17" }],
+    [
+      "$JS.ACK.hub.ACCOUNT.S.c.3.17.5.1795286097811774777.0.token",
+      { ...INFO, deliveryCount: 3, sequence: 17, place: "17" },
+    ],
+    ["$JS.ACK._.ACCOUNT.S.c.3.17.5.1795286097811774777.0", { ...INFO, deliveryCount: 3, sequence: 17, place: "17" }],
     ["$JS.ACK.S.c.0.17.5.1.0", undefined],
     ["$JS.ACK.S.c.x.17.5.1.0", undefined],
     ["$JS.ACK.S.c.1.17.5.1", undefined],
