@@ -1,5 +1,5 @@
 import { type Addressing, BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
-import { type Dispatcher, Pool } from "undici";
+import type { Dispatcher, Pool as PoolOf } from "undici";
 import { Call } from "./call.ts";
 import { Destinations } from "./destinations.ts";
 import { failureOf, failureWithout, isAcceptance } from "./failure.ts";
@@ -7,6 +7,7 @@ import { fillPlaceholder } from "./fill-placeholder.ts";
 import { RequestHeaders } from "./request-headers.ts";
 import type { SenderOptions } from "./sender-options.ts";
 import { tlsConnector } from "./tls-connector.ts";
+import { Pool } from "./undici.ts";
 
 /** Sends each message as one HTTP request; accepted means answered 2xx (contract §5, §8). */
 export class HttpSender implements Sender {
@@ -14,10 +15,10 @@ export class HttpSender implements Sender {
   readonly #method: Dispatcher.HttpMethod;
   readonly #destinations: Destinations;
   readonly #headers: RequestHeaders;
-  readonly #poolOptions: Pool.Options;
+  readonly #poolOptions: PoolOf.Options;
   readonly #clock: Clock;
   /** By origin: there are no more of them than the options name. */
-  readonly #pools = new Map<string, Pool>();
+  readonly #pools = new Map<string, PoolOf>();
   #disposed = false;
 
   constructor(options: SenderOptions, clock: Clock) {
@@ -72,7 +73,7 @@ export class HttpSender implements Sender {
     await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
   }
 
-  #pool(origin: string): Pool {
+  #pool(origin: string): PoolOf {
     let pool = this.#pools.get(origin);
     if (pool === undefined) {
       pool = new Pool(origin, this.#poolOptions);

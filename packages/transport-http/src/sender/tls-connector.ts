@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { callbackify } from "node:util";
-import { buildConnector } from "undici";
+import type { buildConnector as Connector } from "undici";
+import { buildConnector } from "./undici.ts";
 
 /** PEM files of a sender. */
 export interface ClientTls {
@@ -16,15 +17,15 @@ const OPTIONS = { ca_file: "ca", cert_file: "cert", key_file: "key" } as const;
  * Opens connections with what the files hold at that time, so that renewed ones are used without a restart. A file
  * that is of no use fails the connection, and with it the send, as transient.
  */
-export function tlsConnector(files: ClientTls, timeoutMs: number): buildConnector.connector {
-  const connect = callbackify((target: buildConnector.Options) => open(target, files, timeoutMs));
+export function tlsConnector(files: ClientTls, timeoutMs: number): Connector.connector {
+  const connect = callbackify((target: Connector.Options) => open(target, files, timeoutMs));
   return (target, callback) =>
     connect(target, (error: Error | null, socket: Socket) =>
       error === null ? callback(null, socket) : callback(error, null),
     );
 }
 
-async function open(target: buildConnector.Options, files: ClientTls, timeoutMs: number): Promise<Socket> {
+async function open(target: Connector.Options, files: ClientTls, timeoutMs: number): Promise<Socket> {
   const connect = buildConnector({ ...(await read(files)), timeout: timeoutMs, allowH2: false });
   return new Promise((resolve, reject) => {
     connect(target, (error, socket) => (error === null ? resolve(socket) : reject(error)));
