@@ -168,4 +168,23 @@ describe.skipIf(noServer)("a sender (needs NATS)", () => {
     const { header } = (await server.manager.streams.getMessage(stream, { seq: 1 }))!;
     expect(header.get("message-id")).toBe("written: true");
   });
+
+  test("what the connection's end interrupts was tried only if it was written", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    await using target = session({ role: "target" });
+    await connected(target);
+    const out = sender(target);
+    const written = out.send(envelope(), `${stream}.a`, never);
+    await turn();
+    const given = out.send(envelope(), `${stream}.a`, never);
+    const outcomes = Promise.allSettled([written, given]);
+    await target[Symbol.asyncDispose]();
+    expect((await outcomes).map((outcome) => (outcome.status === "rejected" ? outcome.reason : outcome))).toMatchObject(
+      [
+        { code: "CONNECTION_LOST", charged: true },
+        { code: "CONNECTION_LOST", charged: false },
+      ],
+    );
+  });
 });
