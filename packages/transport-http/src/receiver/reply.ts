@@ -104,7 +104,11 @@ function error(message: string): string {
   return asciiJson({ error: message });
 }
 
+/** What JSON writes as it is. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 function asciiJson(value: string | Readonly<Record<string, string>>): string {
+  if (typeof value === "string" && PLAIN.test(value)) return `"${value}"`;
   const text = JSON.stringify(value);
   // Nearly all are plain: what looks for the rest costs more than the JSON.
   if (/^[ -~]*$/.test(text)) return text;
