@@ -21,8 +21,9 @@ export async function persist(parts: OutboxParts, records: readonly OutboxRecord
     bytes: records.reduce((sum, record) => sum + payloadBytes(record), 0),
     run: (statements) => add(statements, additions, window.nextNumbers(additions.length)),
     done(numbers) {
-      for (const [index, { record, lane }] of additions.entries()) {
-        const number = numbers[index];
+      let next = 0;
+      for (const { record, lane } of additions) {
+        const number = numbers[next++];
         if (typeof number !== "number") continue;
         lane.stored = true;
         window.arrived(lane, number, record, lanes.size);

@@ -25,8 +25,9 @@ export class TurnBatch<Item, Result> {
     this.#waiting = [];
     try {
       const results = await this.#run(waiting.map(({ item }) => item));
-      for (const [index, { resolve, reject }] of waiting.entries()) {
-        const result = results[index];
+      let next = 0;
+      for (const { resolve, reject } of waiting) {
+        const result = results[next++];
         if (result === undefined) reject(new Error("the store gave fewer results than it was asked for"));
         else resolve(result);
       }

@@ -82,9 +82,10 @@ export class SharedOutbox implements Handover {
       work.delivery.refusable === true &&
       ended.length === 0 &&
       results?.every((result) => result.kind === "conflict" || result.kind === "refused") === true;
-    for (const [index, { target, record }] of entries.entries()) {
+    let next = 0;
+    for (const { target, record } of entries) {
       const { bindingId } = target;
-      const result = results?.[index];
+      const result = results?.[next++];
       if (result === undefined) {
         target.account.close("abandoned");
         ended.push({ disposition: "abandoned", bindingId });
@@ -113,10 +114,10 @@ export class SharedOutbox implements Handover {
         bindingId: target.bindingId,
         address: target.address(work.envelope),
         envelope: work.envelope,
-        ...(work.envelope !== work.received && { received: work.received }),
+        received: work.envelope === work.received ? undefined : work.received,
         payloadDigest,
         // With several legs the entry is deleted by whoever waits for all of them.
-        ...(only && work.entryId !== undefined && { entryId: work.entryId }),
+        entryId: only ? work.entryId : undefined,
         orderingKey: orderingKey(work.received),
         createdAt: parts.clock.now(),
       };
