@@ -16,7 +16,7 @@ export const USAGE = `pnpm bench:pairs [options]
   --delay WHICH     all or none: rows with 20 ms of round trip to the source; default: MQTT to MQTT
   --rounds N        how often each contender has its turn; default 3
   --messages N      in each measurement with a window of 100 or more, a tenth of it below; default ${MESSAGES}
-  --warm-up N       before them, likewise; default ${WARM_UP}
+  --warm-up N       before them, likewise, and as often as three seconds take; default ${WARM_UP}
   --seconds N       at 1,000 messages a second, for the latency; 0 measures none; default 2
   --all             everything, as far as nothing else is said
   --out FILE        where the figures go as JSON, after each row; default results/pairs-latest.json

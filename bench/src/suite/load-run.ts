@@ -7,6 +7,7 @@ import type { Run } from "./measurement.ts";
 /** How much goes through a contender, and how. */
 export interface Volume {
   readonly window: number;
+  /** Messages before the measured ones, and again as many until some seconds have passed. */
   readonly warmUp: number;
   readonly messages: number;
   /** Seconds at 1,000 messages a second; 0 measures no latency. */
@@ -26,6 +27,8 @@ export interface Around {
 
 export const LOAD = new URL("../load/main.ts", import.meta.url);
 export const PHASE_TIMEOUT_MS = 120_000;
+/** Compilers work on threads of their own, which a full machine gives little time: they count by the clock. */
+const WARM_UP_MS = 3_000;
 const PACE_PER_SECOND = 1_000;
 /** Who carries less than so many times the pace is not asked to: its latency would be that of a queue. */
 const HEADROOM = 1.5;
@@ -43,7 +46,9 @@ export async function measure(
   const flood = (count: number): Promise<number> =>
     load.ask<number>("flood", { messages: count, outstanding } satisfies Flood, PHASE_TIMEOUT_MS);
 
-  await flood(warmUp);
+  const begin = performance.now();
+  do await flood(warmUp);
+  while (performance.now() - begin < WARM_UP_MS);
   await around?.before();
   const before = await contender.usage();
   const elapsedMs = await flood(messages);

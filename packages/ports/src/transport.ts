@@ -29,7 +29,8 @@ export interface Sender extends AsyncDisposable {
    *
    * Calls may overlap. `address` is the binding's, with its placeholders already filled in; empty when the binding
    * has none. When `signal` aborts, the sender gives up and frees what it holds for the call; the engine does not
-   * wait for it. The signal may serve later calls too, so a listener on it is removed when the call ends.
+   * wait for it. The signal may serve later calls too, so a listener on it is removed when the call ends, or is one for all of
+   * them ({@link watchAbort}).
    */
   send(envelope: Envelope, address: string, signal: AbortSignal): Promise<void>;
   /** How a binding's `{header}` placeholders are written into its address. Default: as they are. */

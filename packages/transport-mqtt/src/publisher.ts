@@ -1,5 +1,4 @@
 import type { Writable } from "node:stream";
-import { Fifo } from "@bridge/broker-kit";
 import {
   type Abortable,
   Bag,
@@ -51,7 +50,7 @@ export class Publisher {
   /** By packet identifier. Of one that was given up it stays, with `false`, since the broker may still answer it. */
   readonly #unanswered = new SequenceMap<Pending | false>();
   /** In their turn, until the broker's window has room. */
-  readonly #waiting = new Fifo<Pending>();
+  readonly #waiting = new Set<Pending>();
   /** Written at QoS 0, until the system has taken them. */
   readonly #leaving = new Bag<Pending>();
   #packetId = 0;
@@ -105,16 +104,21 @@ export class Publisher {
     }
     if (this.#waiting.size === 0) return;
     this.#answeredAt = this.#clock.monotonic();
-    while (this.#waiting.size > 0 && this.#hasRoom) this.#write(this.#waiting.shift() as Pending);
+    for (const next of this.#waiting) {
+      if (!this.#hasRoom) break;
+      this.#waiting.delete(next);
+      this.#write(next);
+    }
   }
 
   /** The connection is gone; nothing is published on it any more. */
   lose(error: BridgeError): void {
     // What was not written was not tried.
     const untried = new BridgeError(error.code, error.message, { cause: error, charged: false });
-    for (const pending of this.#waiting.remove(() => true)) this.#fail(pending, untried);
+    for (const pending of this.#waiting) this.#fail(pending, untried);
     for (const [, pending] of this.#unanswered.entries()) if (pending !== false) this.#fail(pending, error);
     for (const pending of this.#leaving) this.#fail(pending, error);
+    this.#waiting.clear();
     this.#unanswered.clear();
     this.#leaving.clear();
   }
@@ -145,7 +149,7 @@ export class Publisher {
 
   #wait(pending: Pending): void {
     pending.waitingSince = this.#clock.monotonic();
-    this.#waiting.push(pending);
+    this.#waiting.add(pending);
   }
 
   #writeUnacknowledged(pending: Pending): void {
@@ -170,7 +174,7 @@ export class Publisher {
       this.#unanswered.set(pending.packetId, false);
       return;
     }
-    this.#waiting.remove((waiting) => waiting === pending);
+    this.#waiting.delete(pending);
     const waitedMs = this.#clock.monotonic() - Math.max(pending.waitingSince, this.#answeredAt);
     if (waitedMs < STALLED_MS) return;
     this.#stall(new BridgeError("TIMEOUT", `the broker has answered no publish for ${Math.round(waitedMs)} ms`));
