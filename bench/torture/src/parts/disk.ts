@@ -9,6 +9,8 @@ const PAGE_BYTES = 4_096;
 /** A limit, not a reservation: only what is written takes memory. */
 const SIZE_BYTES = 1024 * 1024 * 1024;
 const TRIES = 20;
+/** Left for whoever writes faster than the disk can be made smaller; more with each try. */
+const ROOM_BYTES = 16 * PAGE_BYTES;
 const UNMOUNT_TRIES = 50;
 /** Whoever found the disk full may say so this much later. */
 const AFTERMATH_MS = 3_000;
@@ -42,14 +44,14 @@ export class Disk implements AsyncDisposable {
     return this.#full || performance.now() - this.#freedAt < AFTERMATH_MS;
   }
 
-  /** Leaves no room for another page. */
+  /** Leaves no room, or so little that whoever writes has soon used it up. */
   async fill(): Promise<void> {
     this.#full = true;
     for (let tries = 1; ; tries++) {
       const { blocks, bfree, bsize } = await statfs(this.path);
       const used = Math.ceil(((blocks - bfree) * bsize) / PAGE_BYTES) * PAGE_BYTES;
       try {
-        await this.#resize(Math.max(used, PAGE_BYTES));
+        await this.#resize(Math.max(used, PAGE_BYTES) + (tries - 1) * ROOM_BYTES);
         return;
       } catch (error) {
         // Somebody has written meanwhile: it cannot be smaller than what is on it.
