@@ -2,17 +2,17 @@
 export type MessageHeaders = Readonly<Record<string, string>>;
 
 /** What makes {@link newHeaders}: its objects inherit from an object without a member. */
-const Headers = function () {} as unknown as new () => Record<string, string>;
-Headers.prototype = Object.freeze(Object.create(null) as Record<string, string>);
+const InheritNothing = function () {} as unknown as new () => Record<string, string>;
+InheritNothing.prototype = Object.freeze(Object.create(null) as Record<string, string>);
 
 /**
  * An object for headers, in which no name is there but those that were set, `__proto__` neither.
  *
- * As good as `Object.create(null)`, and cheaper: of such an object the runtime makes a class of its own, in old memory,
- * as soon as somebody goes through its names.
+ * As good as `Object.create(null)`, which the runtime keeps as a table, and filled and gone through in less than half the
+ * time: those with the same names share a class.
  */
 export function newHeaders(): Record<string, string> {
-  return new Headers();
+  return new InheritNothing();
 }
 
 /** Every header whose lower-case name begins with this belongs to the bridge (spec 4.4.1, 4.6.4). */

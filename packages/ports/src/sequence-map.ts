@@ -1,4 +1,4 @@
-/** Twice the window that routes have when nothing else is said: below half full, two neighbours rarely share a place. */
+/** It grows when half of its places are taken: keys that follow one another then seldom share one. */
 const FIRST_PLACES = 256;
 const MAX_PLACES = 65_536;
 

@@ -1,7 +1,7 @@
 import { BridgeError, type Envelope, isCarried, newHeaders, RESERVED } from "@bridge/ports";
 import { AMQP_HEADERS, CARRIED, isAmqpHeader, isBrokersHeader } from "./header-names.ts";
 import type { SenderOptions } from "./options.ts";
-import type { PublishFields } from "./publish-frame.ts";
+import type { PublishFields } from "./channel-publish.ts";
 import { isTooLong, MAX_SHORT_BYTES } from "./short-string.ts";
 
 /** Delivery modes. */

@@ -1,7 +1,7 @@
 import { type Abortable, Bag, BridgeError, type Clock, type Placed, unwatchAbort, watchAbort } from "@bridge/ports";
 import type { ConfirmChannel, Message } from "amqplib";
 import { channelFailures, type Published } from "./channel-failures.ts";
-import { type PublishFields, publishOn } from "./publish-frame.ts";
+import { type PublishFields, publishOn } from "./channel-publish.ts";
 import { asTransient } from "./reply-codes.ts";
 import type { TargetConnection } from "./target-connection.ts";
 
