@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { BridgeError, type Delivery, type Settlement, type SignalPool, type SourceMessage } from "@bridge/ports";
+import type { Answers } from "./answers.ts";
 import type { Reservation } from "./backlog.ts";
 import type { Place } from "./ordered-list.ts";
 import { type Reply, replyTo, sendReply } from "./reply.ts";
@@ -22,6 +23,7 @@ export class Exchange {
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
   readonly #correlationId: string | undefined;
+  readonly #answers: Answers;
   readonly #signals: SignalPool;
   readonly #onEnd: (exchange: Exchange) => void;
   #ended = false;
@@ -33,6 +35,7 @@ export class Exchange {
     readonly outgoing: ServerResponse;
     readonly correlationId: string | undefined;
     readonly deadline: number;
+    readonly answers: Answers;
     readonly signals: SignalPool;
     readonly onEnd: (exchange: Exchange) => void;
   }) {
@@ -40,6 +43,7 @@ export class Exchange {
     this.#outgoing = options.outgoing;
     this.#correlationId = options.correlationId;
     this.deadline = options.deadline;
+    this.#answers = options.answers;
     this.#signals = options.signals;
     this.#onEnd = options.onEnd;
   }
@@ -77,7 +81,7 @@ export class Exchange {
     if (this.#controller !== undefined) this.#signals.giveBack(this.#controller);
     this.#controller = undefined;
     const fallback = settlement.kind === "accept" ? settlement.envelopeId : undefined;
-    sendReply(this.#outgoing, replyTo(settlement), this.#correlationId ?? fallback);
+    this.#answers.send(this.#outgoing, replyTo(settlement), this.#correlationId ?? fallback);
     return undefined;
   }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ListenerStats, TlsFiles } from "@bridge/net-kit";
 import { type Clock, type Delivery, type Logger, type Receiver, SignalPool } from "@bridge/ports";
+import { Answers } from "./answers.ts";
 import { apiKeyCheck } from "./api-key.ts";
 import { Backlog, type BacklogLimits } from "./backlog.ts";
 import { Exchange, HttpDelivery } from "./exchange.ts";
@@ -41,6 +42,7 @@ export class HttpReceiver implements Receiver, Mount {
   readonly #inbox: Inbox;
   /** Everything admitted and not answered, in the order of deadlines. */
   readonly #unanswered = new OrderedList<Exchange>();
+  readonly #answers = new Answers();
   readonly #signals = new SignalPool();
   readonly #onEnd = (exchange: Exchange): void => this.#forget(exchange);
   readonly #counts = { overCapacity: 0, notConfirmed: 0, unauthorized: 0 };
@@ -111,6 +113,7 @@ export class HttpReceiver implements Receiver, Mount {
       outgoing,
       correlationId: correlationIdOf(incoming),
       deadline: this.#deps.clock.monotonic() + this.#deps.responseTimeoutMs,
+      answers: this.#answers,
       signals: this.#signals,
       onEnd: this.#onEnd,
     });

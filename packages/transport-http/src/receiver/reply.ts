@@ -72,6 +72,12 @@ export function replyTo(settlement: Settlement): Reply {
 
 /** Sends `reply`; does nothing when the caller is gone. `correlationId` is the message's, when there is one. */
 export function sendReply(outgoing: ServerResponse, reply: Reply, correlationId: string | undefined): void {
+  writeReplyHead(outgoing, reply, correlationId);
+  endReply(outgoing, reply.body);
+}
+
+/** The first half of {@link sendReply}: what can be wrong with `reply` shows here. Nothing of it leaves yet. */
+export function writeReplyHead(outgoing: ServerResponse, reply: Reply, correlationId: string | undefined): void {
   if (outgoing.destroyed) return;
   const headers = [
     "X-Content-Type-Options",
@@ -85,8 +91,12 @@ export function sendReply(outgoing: ServerResponse, reply: Reply, correlationId:
   if (reply.headers !== undefined) headers.push(...reply.headers);
   if (reply.close === true) headers.push("Connection", "close");
   outgoing.writeHead(reply.status, headers);
+}
+
+/** The second half: head and body leave. */
+export function endReply(outgoing: ServerResponse, body: string): void {
   // Node writes the header together with the body, in the body's encoding: UTF-8 would spoil a header beyond ASCII.
-  outgoing.end(reply.body, "latin1");
+  if (!outgoing.destroyed) outgoing.end(body, "latin1");
 }
 
 /** Answers a request whose body was not read. What is left of it is discarded by node, within the listener's limits. */

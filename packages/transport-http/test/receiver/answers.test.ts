@@ -79,6 +79,26 @@ describe("a settled message (contract 8)", () => {
     expect(await Promise.all(requests)).toEqual([202, 202, 202]);
   });
 
+  test("is answered also when its receiver is disposed in the turn of the settlement", async () => {
+    const source = await openReceiver();
+    const answer = post(source);
+    const delivery = await source.next();
+    void accept(delivery);
+    await source[Symbol.asyncDispose]();
+    expect((await answer).status).toBe(202);
+  });
+
+  test("is answered behind the one that came before it on the same connection", async () => {
+    await using source = await openSmallReceiver({});
+    await using caller = await RawConnection.open(source.port);
+    caller.write(
+      ["first", "second"].map((id) => POST.replace("Host: a", `Host: a\r\nIdempotency-Key: ${id}`)).join(""),
+    );
+    const deliveries = [await source.next(), await source.next()];
+    for (const delivery of deliveries.toReversed()) void accept(delivery);
+    expect(await caller.receives(/first.*second/s)).not.toMatch(/second.*first/s);
+  });
+
   test("an envelope id that no header could hold does not break the answer", async () => {
     await using source = await openReceiver();
     const answer = post(source);
