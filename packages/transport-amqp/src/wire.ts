@@ -8,6 +8,7 @@ import {
   type Options,
   type SocketOptions,
 } from "amqplib";
+import { type MessageWriter, publishDirectly } from "./direct-publish.ts";
 import { writeTogether } from "./one-write.ts";
 import { connectError, lossError } from "./reply-codes.ts";
 
@@ -29,8 +30,7 @@ export interface WireHandlers {
 }
 
 /** What the library has of a connection beside what it describes. */
-interface Internals {
-  readonly frameMax: number;
+interface Internals extends MessageWriter {
   /** Whether it is closed, or about to be. */
   readonly expectSocketClose: boolean;
   readonly stream: Socket;
@@ -74,6 +74,7 @@ export class Wire {
           // What the broker sends together with its welcome is read before anybody can listen.
           if (internals(model).expectSocketClose) throw new Error("Unexpected close");
           writeTogether(internals(model).stream);
+          publishDirectly(internals(model));
           return new Wire(label, model, kill, handlers);
         }),
         signal,
