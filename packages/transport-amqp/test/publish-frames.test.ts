@@ -1,5 +1,7 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { Writable } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { PublishFields } from "../src/channel-publish.ts";
@@ -109,16 +111,39 @@ describe("publishFrames", () => {
 });
 
 describe("publishDirectly", () => {
-  it("hands each message to the socket at once, whole", () => {
-    const sent: Buffer[] = [];
+  it("hands each message to the socket whole and in its place, and those of a turn leave together", async () => {
+    const written: Buffer[][] = [];
+    const socket = new Writable({
+      writev: (chunks, done) => {
+        written.push(chunks.map(({ chunk }) => chunk as Buffer));
+        done();
+      },
+    });
     const connection: MessageWriter = {
       frameMax: 4_096,
-      sendBytes: (bytes) => sent.push(bytes),
+      stream: socket,
+      sendBytes: (bytes) => void socket.write(bytes),
       sendMessage: () => expect.fail("the library's own way"),
     };
     publishDirectly(connection);
     const payload = Buffer.alloc(10_000);
-    connection.sendMessage(7, BasicPublish, PLAIN, BasicProperties, PLAIN, payload);
-    expect(sent).toEqual([publishFrames(7, PLAIN, payload, 4_096)]);
+    const send = (channel: number): void =>
+      connection.sendMessage(channel, BasicPublish, PLAIN, BasicProperties, PLAIN, payload);
+    send(7);
+    await Promise.resolve();
+    socket.write(Buffer.from("what the library writes"));
+    send(8);
+    expect(written).toEqual([]);
+    await turn();
+    send(9);
+    await turn();
+    expect(written).toEqual([
+      [
+        publishFrames(7, PLAIN, payload, 4_096),
+        Buffer.from("what the library writes"),
+        publishFrames(8, PLAIN, payload, 4_096),
+      ],
+      [publishFrames(9, PLAIN, payload, 4_096)],
+    ]);
   });
 });
