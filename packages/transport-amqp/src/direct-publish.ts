@@ -2,7 +2,7 @@ import type { Writable } from "node:stream";
 import type { PublishFields } from "./channel-publish.ts";
 import { publishFrames } from "./publish-frames.ts";
 
-/** What the library's connections have for messages, all of it replaced by refusals when they are closed. */
+/** What the library's connections have for messages. When one is closed, it makes a refusal of `sendMessage`, of ours too. */
 export interface MessageWriter {
   readonly frameMax: number;
   readonly stream: Pick<Writable, "cork" | "uncork">;
