@@ -21,6 +21,7 @@ export class Child implements AsyncDisposable {
   readonly #ready = Promise.withResolvers<void>();
   readonly #questions = new Map<number, PromiseWithResolvers<unknown>>();
   #asked = 0;
+  #ended: Error | undefined;
 
   private constructor({ program, job, profileDir }: ChildOptions) {
     this.#ready.promise.catch(() => {});
@@ -51,7 +52,7 @@ export class Child implements AsyncDisposable {
     const question: Question = { id: this.#asked++, name, argument };
     const pending = Promise.withResolvers<unknown>();
     this.#questions.set(question.id, pending);
-    this.#process.send(question);
+    this.#process.send(question, (error) => error && pending.reject(this.#ended ?? error));
     return (await within(timeoutMs, `${this.#name} did not answer "${name}"`, pending.promise)) as Answer;
   }
 
@@ -79,6 +80,7 @@ export class Child implements AsyncDisposable {
   }
 
   #end(error: Error): void {
+    this.#ended = error;
     this.#ready.reject(error);
     for (const pending of this.#questions.values()) pending.reject(error);
     this.#questions.clear();

@@ -79,9 +79,9 @@ export class ServerProcess implements AsyncDisposable {
     return this.#options.port;
   }
 
-  /** Of all its processes. */
+  /** Of all its processes. @throws Error when it has ended */
   usage(): Promise<Usage> {
-    return treeUsage(this.#process.pid ?? 0);
+    return Promise.race([this.#left, treeUsage(this.#process.pid ?? 0)]);
   }
 
   /** Resolves when it has printed what `pattern` finds. @throws Error when it has not in time */
