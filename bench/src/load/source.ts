@@ -1,7 +1,5 @@
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
 import { AmqpPeer } from "./amqp-peer.ts";
-import { HttpReader } from "./http-reader.ts";
+import { httpSource } from "./http-source.ts";
 import type { Ledger } from "./ledger.ts";
 import { MqttPeer, text } from "./mqtt-peer.ts";
 import { NatsPeer } from "./nats-peer.ts";
@@ -19,6 +17,8 @@ export interface Source {
   /** Whether a message could go out now. */
   readonly room: boolean;
   send(): void;
+  /** Replaces connections that the other side may have closed while they rested. */
+  renew?(): Promise<void>;
 }
 
 /** `onRoom` is called when there is room again. */
@@ -54,41 +54,4 @@ async function natsSource({ port, subject }: { port: number; subject: string }, 
   const peer = await NatsPeer.connect(port, () => {});
   const fill = (packet: Buffer, at: number): void => ledger.send(packet, at);
   return { room: true, send: peer.publisher(subject, ledger.size, fill) };
-}
-
-/** Requests over connections that stay open, one at a time on each. */
-async function httpSource(
-  { port, path, connections }: SourceJob & { kind: "http" },
-  ledger: Ledger,
-  onRoom: () => void,
-): Promise<Source> {
-  const head = Buffer.from(
-    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/octet-stream\r\ncontent-length: ${ledger.size}\r\n\r\n`,
-  );
-  const idle: Socket[] = [];
-  const open = async (): Promise<void> => {
-    const socket = connect(port, "127.0.0.1");
-    await once(socket, "connect");
-    socket.setNoDelay(true);
-    const reader = new HttpReader((response) => {
-      if (!response.startsWith("HTTP/1.1 2")) ledger.refuse();
-      idle.push(socket);
-      onRoom();
-    });
-    socket.on("data", (chunk: Buffer) => reader.read(chunk));
-    idle.push(socket);
-  };
-  await Promise.all(Array.from({ length: connections }, open));
-  return {
-    get room() {
-      return idle.length > 0;
-    },
-    send() {
-      const socket = idle.pop();
-      if (socket === undefined) throw new Error("no connection is free");
-      const request = Buffer.allocUnsafe(head.length + ledger.size);
-      ledger.send(request, head.copy(request));
-      socket.write(request);
-    },
-  };
 }
