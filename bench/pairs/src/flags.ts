@@ -14,8 +14,8 @@ export const USAGE = `pnpm bench:pairs [options]
   --modes LIST      of ${MODES.join(", ")}; default: the first two where they are measured
   --peers LIST      of ${PEERS.join(", ")}, or none; default: all; Node-RED is installed when it is not there (116 MB)
   --delay WHICH     all or none: rows with 20 ms of round trip to the source; default: MQTT to MQTT
-  --rounds N        how often each contender has its turn; default 3
-  --messages N      in each measurement with a window of 100 or more, a tenth of it below; default ${MESSAGES}
+  --rounds N        how often all contenders of a row are started and measured; default 3
+  --messages N      through each contender in a round with a window of 100 or more, a tenth of it below; default ${MESSAGES}
   --warm-up N       before them, likewise, and as often as three seconds take; default ${WARM_UP}
   --seconds N       at 1,000 messages a second, for the latency; 0 measures none; default 2
   --all             everything, as far as nothing else is said

@@ -13,6 +13,8 @@ export interface Flood {
 export interface Pace {
   readonly perSecond: number;
   readonly seconds: number;
+  /** Before them, untimed. */
+  readonly settleSeconds: number;
 }
 
 /** Without any arrival for this long, what is still missing is taken for lost. */
@@ -37,6 +39,11 @@ export class Flow {
     this.#source = source;
   }
 
+  /** After a rest, before a flood or a pace. */
+  async resume(): Promise<void> {
+    await this.#source?.renew?.();
+  }
+
   /** Milliseconds from the first message sent to the last one arrived. */
   async flood({ messages, outstanding }: Flood): Promise<number> {
     this.#goal = this.#ledger.sent + messages;
@@ -48,18 +55,12 @@ export class Flow {
     return this.#progressAt - begin;
   }
 
-  async pace({ perSecond, seconds }: Pace): Promise<Latency> {
-    const total = perSecond * seconds;
-    const first = this.#ledger.sent;
-    const begin = performance.now();
-    this.#ledger.clock();
-    while (this.#ledger.sent - first < total) {
-      const due = Math.min(total, Math.ceil(((performance.now() - begin) * perSecond) / 1_000));
-      while (this.#ledger.sent - first < due && this.#source?.room === true) this.#source.send();
-      await sleep(TICK_MS);
-    }
-    this.#goal = this.#ledger.sent;
-    await this.#finished();
+  /** How long messages took at a pace, those of earlier calls too. */
+  async pace({ perSecond, settleSeconds, seconds }: Pace): Promise<Latency> {
+    await this.#steady(perSecond, settleSeconds);
+    this.#ledger.startClock();
+    await this.#steady(perSecond, seconds);
+    this.#ledger.stopClock();
     return this.#ledger.latency();
   }
 
@@ -71,6 +72,19 @@ export class Flow {
       this.#source.send();
     }
     if (ledger.outstanding === 0 && ledger.sent >= this.#goal) this.#done?.();
+  }
+
+  async #steady(perSecond: number, seconds: number): Promise<void> {
+    const total = perSecond * seconds;
+    const first = this.#ledger.sent;
+    const begin = performance.now();
+    while (this.#ledger.sent - first < total) {
+      const due = Math.min(total, Math.ceil(((performance.now() - begin) * perSecond) / 1_000));
+      while (this.#ledger.sent - first < due && this.#source?.room === true) this.#source.send();
+      await sleep(TICK_MS);
+    }
+    this.#goal = this.#ledger.sent;
+    await this.#finished();
   }
 
   async #finished(): Promise<void> {

@@ -25,7 +25,8 @@ export interface Latency {
 export class Ledger {
   readonly #filling: Buffer;
   readonly #arrivals = new Uint8Array(MAX_MESSAGES);
-  #latencies: number[] | undefined;
+  readonly #latencies: number[] = [];
+  #isTimed = false;
   #sent = 0;
   #arrived = 0;
   #duplicated = 0;
@@ -74,16 +75,21 @@ export class Ledger {
       return;
     }
     this.#arrived++;
-    this.#latencies?.push(performance.now() - payload.readDoubleBE(4));
+    if (this.#isTimed) this.#latencies.push(performance.now() - payload.readDoubleBE(4));
   }
 
-  /** Begins to note how long messages take. */
-  clock(): void {
-    this.#latencies = [];
+  /** Notes from now on how long messages take; what was noted before stays. */
+  startClock(): void {
+    this.#isTimed = true;
   }
 
+  stopClock(): void {
+    this.#isTimed = false;
+  }
+
+  /** Of all messages that were timed, however often the clock has run. */
   latency(): Latency {
-    const sorted = Float64Array.from(this.#latencies ?? []).toSorted();
+    const sorted = Float64Array.from(this.#latencies).toSorted();
     return { p50Ms: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99), maxMs: quantile(sorted, 1) };
   }
 

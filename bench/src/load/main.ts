@@ -20,6 +20,7 @@ answer("sink", (job: SinkJob) =>
   }),
 );
 answer("source", async (job: SourceJob) => flow.begin(await openSource(job, ledger, () => flow.advance())));
+answer("resume", () => flow.resume());
 answer("flood", (flood: Flood) => flow.flood(flood));
 answer("pace", (pace: Pace) => flow.pace(pace));
 answer("balance", async () => {

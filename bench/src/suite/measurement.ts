@@ -41,7 +41,13 @@ export function roundByRound(
   return values.length === 0 ? undefined : spreadOf(values);
 }
 
-/** Lets the contenders take turns; another one begins in each round, so that none is always the first. */
+/** The contenders in the order of a turn: another one begins in each, so that none is always the first. */
+export function inTurn<Name>(contenders: readonly Name[], turn: number): readonly Name[] {
+  const first = turn % contenders.length;
+  return [...contenders.slice(first), ...contenders.slice(0, first)];
+}
+
+/** Lets the contenders take turns, one whole run after another. */
 export async function alternate<Name extends string>(
   rounds: number,
   contenders: readonly Name[],
@@ -50,10 +56,7 @@ export async function alternate<Name extends string>(
   const runs = {} as Record<Name, Run[]>;
   for (const contender of contenders) runs[contender] = [];
   for (let round = 0; round < rounds; round++) {
-    const first = round % contenders.length;
-    for (const contender of [...contenders.slice(first), ...contenders.slice(0, first)]) {
-      runs[contender].push(await run(contender, round));
-    }
+    for (const contender of inTurn(contenders, round)) runs[contender].push(await run(contender, round));
   }
   return runs;
 }

@@ -66,11 +66,6 @@ async function run(
     broker === undefined ? { kind: "sqs", port, queue: QUEUE_IN } : { kind: "mqtt", port: broker.port, topic: TOPIC };
   await load.ask("source", source, PHASE_TIMEOUT_MS);
 
-  const requests = (): Promise<number> => emulator.ask<number>("requests", undefined, PHASE_TIMEOUT_MS);
-  let asked = { before: 0, after: 0 };
-  const measured = await measure(shared, load, child, {
-    before: async () => void (asked = { ...asked, before: await requests() }),
-    after: async () => void (asked = { ...asked, after: await requests() }),
-  });
-  return { ...measured, requestsPerMessage: (asked.after - asked.before) / shared.messages };
+  const requestsPerMessage = (): Promise<number> => emulator.ask<number>("requests", undefined, PHASE_TIMEOUT_MS);
+  return await measure(shared, { window: shared.window, load, contender: child, counters: { requestsPerMessage } });
 }

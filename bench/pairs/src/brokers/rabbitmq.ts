@@ -22,6 +22,7 @@ export class RabbitMq implements AsyncDisposable {
   readonly #names: AsyncDisposable;
   readonly #env: Readonly<Record<string, string>>;
   readonly #channel: Channel;
+  #named = 0;
 
   private constructor(
     server: ServerProcess,
@@ -79,6 +80,11 @@ export class RabbitMq implements AsyncDisposable {
 
   usage(): Promise<Usage> {
     return this.#server.usage();
+  }
+
+  /** A name like this one, which nobody has had: the queues of all contenders are there at the same time. */
+  newName(name: string): string {
+    return `${name}.${++this.#named}`;
   }
 
   /** Durable classic queues, which are the broker's quickest, gone again when disposed. */

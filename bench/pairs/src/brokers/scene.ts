@@ -35,7 +35,11 @@ const NAMES: Readonly<Record<Kind, Readonly<Record<"from" | "to", string>>>> = {
 export async function openScene({ pair, rabbit, sourceSettings }: SceneParts): Promise<Scene> {
   await using opened = new AsyncDisposableStack();
   const { from, to } = pair;
-  const names = { from: NAMES[from].from, to: NAMES[to].to };
+  const nameOf = (end: "from" | "to"): string => {
+    const name = NAMES[pair[end]][end];
+    return pair[end] === "amqp" ? (rabbit?.newName(name) ?? name) : name;
+  };
+  const names = { from: nameOf("from"), to: nameOf("to") };
   const brokers = new Set<Pick<ServerProcess, "usage">>();
 
   const namesOf = (kind: Kind): readonly string[] =>

@@ -1,7 +1,9 @@
-import { alternate } from "../../../src/suite/measurement.ts";
+import type { Run } from "../../../src/suite/measurement.ts";
 import type { RabbitMq } from "../brokers/rabbitmq.ts";
-import { runPair } from "./pair-run.ts";
+import type { Contender } from "./contender.ts";
+import { openPairRun, withTotalCpu } from "./pair-run.ts";
 import type { Failure, RowResult } from "./results.ts";
+import { measureRound } from "./round.ts";
 import { type Row, rowName } from "./row.ts";
 
 export const MESSAGES = 20_000;
@@ -35,14 +37,21 @@ export async function* measureRows(
   for (const row of plan) {
     const name = rowName(row);
     try {
-      const runs = await alternate(measuring.rounds, row.contenders, async (contender, round) => {
-        const run = await runPair({ ...row, ...volumeOf(row, measuring), contender }, measuring.rabbit);
-        done++;
-        const leftMin = ((performance.now() - begin) / done) * ((total - done) / 60_000);
-        const rate = `${Math.round(run["perSecond"] ?? Number.NaN).toLocaleString("en")}/s`;
-        say(`${done}/${total}, ${leftMin.toFixed(0)} min left: ${name}, round ${round + 1}, ${contender}: ${rate}`);
-        return run;
-      });
+      const runs: Partial<Record<Contender, Run[]>> = {};
+      for (let round = 0; round < measuring.rounds; round++) {
+        const measured = await measureRound(row.contenders, round, volumeOf(row, measuring), (contender) =>
+          openPairRun({ ...row, contender, profileDir: measuring.profileDir }, measuring.rabbit),
+        );
+        const runMs = (performance.now() - begin) / (done + measured.size);
+        for (const contender of row.contenders) {
+          const run = withTotalCpu(measured.get(contender) ?? {});
+          (runs[contender] ??= []).push(run);
+          done++;
+          const leftMin = runMs * ((total - done) / 60_000);
+          const rate = `${Math.round(run["perSecond"] ?? Number.NaN).toLocaleString("en")}/s`;
+          say(`${done}/${total}, ${leftMin.toFixed(0)} min left: ${name}, round ${round + 1}, ${contender}: ${rate}`);
+        }
+      }
       const { pair, size, window, delayMs } = row;
       yield { pair, size, window, delayMs, runs };
     } catch (error) {
@@ -52,13 +61,12 @@ export async function* measureRows(
   }
 }
 
-function volumeOf({ window, delayMs }: Row, { messages, warmUp, pacedSeconds, profileDir }: Measuring) {
+function volumeOf({ window, delayMs }: Row, { messages, warmUp, pacedSeconds }: Measuring) {
   const share = window < NARROW.below ? NARROW.share : 1;
   const most = delayMs > 0 && window === 1 ? ONE_A_ROUND_TRIP : Number.POSITIVE_INFINITY;
   return {
     messages: Math.min(most, Math.ceil(messages / share)),
     warmUp: Math.min(most, Math.ceil(warmUp / share)),
     pacedSeconds: delayMs > 0 ? 0 : pacedSeconds,
-    profileDir,
   };
 }

@@ -5,7 +5,7 @@ import { fileOutbox } from "../../../src/harness/file-outbox.ts";
 import { postgresOutbox } from "../../../src/harness/postgres-outbox.ts";
 import type { SinkJob } from "../../../src/load/sink.ts";
 import type { SourceJob } from "../../../src/load/source.ts";
-import { LOAD, measure, PHASE_TIMEOUT_MS, type Volume } from "../../../src/suite/load-run.ts";
+import { LOAD, LoadRun, PHASE_TIMEOUT_MS } from "../../../src/suite/load-run.ts";
 import type { Run } from "../../../src/suite/measurement.ts";
 import type { RabbitMq } from "../brokers/rabbitmq.ts";
 import { openScene, type Scene } from "../brokers/scene.ts";
@@ -16,11 +16,13 @@ import { startNodeRed } from "../peers/node-red.ts";
 import { startShovel } from "../peers/shovel.ts";
 import type { Carrying } from "./carrying.ts";
 import type { Contender } from "./contender.ts";
+import type { Opened } from "./round.ts";
 
-export interface PairRun extends Volume {
+export interface PairRun {
   readonly pair: PairName;
   readonly contender: Contender;
   readonly size: number;
+  readonly window: number;
   /** Added round trip of the link to the source, in milliseconds. */
   readonly delayMs: number;
   readonly profileDir: string | undefined;
@@ -29,17 +31,20 @@ export interface PairRun extends Volume {
 const SCRIPT = new URL("../script/main.ts", import.meta.url);
 const BRIDGE = new URL("../bridge/main.ts", import.meta.url);
 
-/** One run: brokers, the load and the contender, each in a process of its own; only RabbitMQ has run before. */
-export async function runPair(run: PairRun, rabbit: RabbitMq | undefined): Promise<Run> {
+/** Starts brokers, the load and the contender, each in a process of its own; only RabbitMQ has run before. */
+export async function openPairRun(run: PairRun, rabbit: RabbitMq | undefined): Promise<Opened> {
   const { contender, window } = run;
-  await using scene = await openScene({
-    pair: pairOf(run.pair),
-    rabbit,
-    sourceSettings: contender === "mosquitto" ? (target) => bridgeTo(target, window) : undefined,
-  });
-  await using load = await Child.start({ program: LOAD, job: { size: run.size } });
+  await using opened = new AsyncDisposableStack();
+  const scene = opened.use(
+    await openScene({
+      pair: pairOf(run.pair),
+      rabbit,
+      sourceSettings: contender === "mosquitto" ? (target) => bridgeTo(target, window) : undefined,
+    }),
+  );
+  const load = opened.use(await Child.start({ program: LOAD, job: { size: run.size } }));
   const sinkPort = await load.ask<number>("sink", sinkOf(scene.to), PHASE_TIMEOUT_MS);
-  await using link = run.delayMs === 0 ? undefined : await slowLink(scene.from.port, run.delayMs);
+  const link = run.delayMs === 0 ? undefined : opened.use(await slowLink(scene.from.port, run.delayMs));
   // The link ends at a broker that the contender calls, or at the contender that a client calls.
   const [near, far] = [scene.from.port, link?.port ?? scene.from.port];
   const isServer = scene.from.kind === "http";
@@ -48,19 +53,20 @@ export async function runPair(run: PairRun, rabbit: RabbitMq | undefined): Promi
     to: { ...scene.to, port: sinkPort },
     window,
   };
-  await using carrying = await start(run, job, scene, rabbit);
+  const carrying = opened.use(await start(run, job, scene, rabbit));
   const source = sourceOf({ ...scene.from, port: isServer ? far : near }, window);
   await load.ask("source", source, PHASE_TIMEOUT_MS);
 
-  const brokersMs = { before: 0, after: 0 };
-  const measured = await measure(run, load, carrying, {
-    before: async () => void (brokersMs.before = await scene.cpuMs()),
-    after: async () => void (brokersMs.after = await scene.cpuMs()),
-  });
-  const brokersCpuMicros = ((brokersMs.after - brokersMs.before) / run.messages) * 1_000;
-  const { cpuMicros = Number.NaN } = measured;
-  const ownCpuMicros = Number.isNaN(cpuMicros) ? 0 : cpuMicros;
-  const all = { ...measured, brokersCpuMicros, totalCpuMicros: brokersCpuMicros + ownCpuMicros };
+  const brokersCpuMicros = async (): Promise<number> => (await scene.cpuMs()) * 1_000;
+  const loadRun = new LoadRun({ window, load, contender: carrying, counters: { brokersCpuMicros } });
+  const all = opened.move();
+  return { load: loadRun, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** The figures of a run with the CPU of contender and brokers together. */
+export function withTotalCpu(run: Run): Run {
+  const { cpuMicros = Number.NaN, brokersCpuMicros = Number.NaN } = run;
+  const all = { ...run, totalCpuMicros: brokersCpuMicros + (Number.isNaN(cpuMicros) ? 0 : cpuMicros) };
   // What nobody can tell of a contender that lives in a broker is not there.
   return Object.fromEntries(Object.entries(all).filter(([, value]) => !Number.isNaN(value)));
 }
