@@ -3,9 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
-import { fileOutboxPlugin } from "@bridge/outbox-file";
-import { postgresOutboxPlugin } from "@bridge/outbox-postgres";
-import type { Tracer, TransportPlugin } from "@bridge/ports";
+import type { OutboxStorePlugin, Tracer, TransportPlugin } from "@bridge/ports";
 
 const START_TIMEOUT_MS = 20_000;
 
@@ -35,9 +33,9 @@ export async function startBridge(
   transports: readonly TransportPlugin[],
   tracer?: Tracer,
 ): Promise<Supervisor> {
-  const outboxStores = [fileOutboxPlugin, postgresOutboxPlugin];
-  const registry = createRegistry({ transports, dlqStores: [memoryDlqPlugin], outboxStores });
   const { outbox } = route;
+  const outboxStores = outbox === undefined ? [] : [await outboxPlugin(outbox)];
+  const registry = createRegistry({ transports, dlqStores: [memoryDlqPlugin], outboxStores });
   const document = {
     bridge: { id: "bench" },
     stores: {
@@ -66,4 +64,11 @@ export async function startBridge(
     await sleep(20);
   }
   return supervisor;
+}
+
+/** Only what is used is loaded, as for a script. */
+async function outboxPlugin({ type }: OutboxBlock): Promise<OutboxStorePlugin> {
+  return type === "file"
+    ? (await import("@bridge/outbox-file")).fileOutboxPlugin
+    : (await import("@bridge/outbox-postgres")).postgresOutboxPlugin;
 }

@@ -31,7 +31,7 @@ export function openConnection(path: string, kind: FileKind): Connection {
     migrate(db, kind);
     // NORMAL leaves the sync of each commit to us, and still syncs log and file around each checkpoint.
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
-    db.exec(`PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA cache_size = -${CACHE_KIB}`);
+    db.exec(`PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA cache_size = -${kind.cacheKib ?? CACHE_KIB}`);
     const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
     if (busy !== 0) throw new FileFault(path, "busy");
     if (statSync(path).size <= CHECKED_BYTES) check(db, path);

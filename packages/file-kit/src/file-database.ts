@@ -12,6 +12,8 @@ import type { Job } from "./transaction.ts";
 
 /** While the disk refuses writes it is asked so often whether it still does, so that it is known when it does not. */
 const PROBE_MS = 10_000;
+/** The log's size is looked at after so many groups, because each look is a call to the system. */
+const GROUPS_A_LOOK = 8;
 /** A checkpoint that failed is tried again after this time at the earliest. */
 const CHECKPOINT_RETRY_MS = 1_000;
 
@@ -38,6 +40,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   #probing = false;
   #checkpointing: Promise<void> | undefined;
   #nextCheckpointAt = 0;
+  #groups = 0;
   #closing: Promise<void> | undefined;
 
   /**
@@ -163,6 +166,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
 
   #committed(file: OpenedFile<Statements>): void {
     if (this.#checkpointing !== undefined || this.#closing !== undefined) return;
+    if (++this.#groups % GROUPS_A_LOOK !== 0) return;
     if (this.#options.clock.monotonic() < this.#nextCheckpointAt || !isLogFull(file)) return;
     this.#checkpointing = this.#checkpoint().finally(() => {
       this.#checkpointing = undefined;

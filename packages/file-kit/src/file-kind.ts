@@ -8,4 +8,6 @@ export interface FileKind {
   readonly applicationId: number;
   /** SQL that leads from schema version n to n + 1. A step that has been released never changes. */
   readonly migrations: readonly string[];
+  /** Pages of the file that are kept in memory, in KiB. Default: 16 MiB. */
+  readonly cacheKib?: number;
 }

@@ -52,8 +52,8 @@ export async function claimOne(
   const loan = file.read((statements) => {
     loans.lapse();
     const row = statements.byId(id);
-    const former = loans.of(id);
     if (row === undefined || row.status !== 0 || !window.isDurable(row.number)) return undefined;
+    const former = loans.of(row.number);
     if (former !== undefined && !former.lapsed) return undefined;
     const lane = lanes.numbered(row.lane);
     if (lane === undefined) return undefined;

@@ -17,12 +17,12 @@ export async function finish(parts: OutboxParts, ends: readonly ClaimEnd[]): Pro
   const { loans } = parts;
   const endings: Ending[] = [];
   const written = Promise.withResolvers<boolean>();
-  const answers = ends.map(({ id, token, outcome }) => {
-    const loan = loans.of(id);
-    if (loan?.token !== token) return NOT_LENT;
+  const answers = ends.map((end) => {
+    const loan = loans.given(end);
+    if (loan === undefined) return NOT_LENT;
     if (loan.ending !== undefined) return loan.ending.then(() => false);
     loans.begin(loan, written.promise);
-    endings.push({ loan, outcome });
+    endings.push({ loan, outcome: end.outcome });
     return written.promise;
   });
   if (endings.length > 0) write(parts, endings).then(() => written.resolve(true), written.reject);

@@ -1,4 +1,4 @@
-import type { Clock, Random } from "@bridge/ports";
+import type { ClaimEnd, Clock, Random } from "@bridge/ports";
 import type { Entry } from "./entry.ts";
 import type { Lane } from "./lane.ts";
 
@@ -6,6 +6,7 @@ import type { Lane } from "./lane.ts";
 export interface Loan {
   readonly entry: Entry;
   readonly lane: Lane;
+  /** The record's number, and what nobody else has. */
   readonly token: string;
   /** Monotonic milliseconds. */
   readonly lapsesAt: number;
@@ -19,7 +20,8 @@ export interface Loan {
 export class Loans {
   readonly #clock: Clock;
   readonly #random: Random;
-  readonly #byRecord = new Map<string, Loan>();
+  /** By the number of the record, which costs a tenth of what its id would: V8 makes an atom of each new string. */
+  readonly #byNumber = new Map<number, Loan>();
   /** No loan lapses before that. */
   #nextLapse = Infinity;
 
@@ -30,14 +32,21 @@ export class Loans {
 
   lend(entry: Entry, lane: Lane, loanMs: number): Loan {
     const lapsesAt = this.#clock.monotonic() + loanMs;
-    const loan: Loan = { entry, lane, token: this.#random.id(), lapsesAt, lapsed: false, ending: undefined };
-    this.#byRecord.set(entry.id, loan);
+    const token = `${entry.number} ${this.#random.id()}`;
+    const loan: Loan = { entry, lane, token, lapsesAt, lapsed: false, ending: undefined };
+    this.#byNumber.set(entry.number, loan);
     this.#nextLapse = Math.min(this.#nextLapse, lapsesAt);
     return loan;
   }
 
-  of(id: string): Loan | undefined {
-    return this.#byRecord.get(id);
+  of(number: number): Loan | undefined {
+    return this.#byNumber.get(number);
+  }
+
+  /** The loan that was given under this token, unless somebody else has the record by now. */
+  given({ id, token }: Pick<ClaimEnd, "id" | "token">): Loan | undefined {
+    const loan = this.#byNumber.get(Number.parseInt(token, 10));
+    return loan?.token === token && loan.entry.id === id ? loan : undefined;
   }
 
   /** Nobody else gets the record while its end is being written. */
@@ -54,7 +63,7 @@ export class Loans {
   }
 
   end(loan: Loan): void {
-    this.#byRecord.delete(loan.entry.id);
+    this.#byNumber.delete(loan.entry.number);
   }
 
   /** Gives back what was lent for too long. */
@@ -62,7 +71,7 @@ export class Loans {
     const monotonic = this.#clock.monotonic();
     if (monotonic < this.#nextLapse) return;
     this.#nextLapse = Infinity;
-    for (const loan of this.#byRecord.values()) {
+    for (const loan of this.#byNumber.values()) {
       if (loan.lapsed || loan.ending !== undefined) continue;
       if (loan.lapsesAt > monotonic) {
         this.#nextLapse = Math.min(this.#nextLapse, loan.lapsesAt);

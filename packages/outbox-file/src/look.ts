@@ -65,7 +65,7 @@ function numbersOf(lanes: readonly Lane[], { limit, offset }: Page, statements: 
 }
 
 function headOf(row: HeadRow, lane: Lane, parts: OutboxParts): OutboxHead {
-  const loan = parts.loans.of(row.id);
+  const loan = parts.loans.of(row.number);
   return {
     id: row.id,
     routeId: lane.routeId,

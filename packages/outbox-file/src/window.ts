@@ -101,7 +101,7 @@ export class Window {
     const { number, id, ordering_key: key, attempts } = row;
     return (
       lane.queue.get(number) ??
-      this.#loans.of(id)?.entry ??
+      this.#loans.of(number)?.entry ??
       entryOf({ number, id, key: key ?? undefined, attempts, dueAt: this.#dueAt(row) })
     );
   }

@@ -37,7 +37,8 @@ export class ClaimEnds {
 
   /** Resolves when the end is durable: true, or false when the loan had lapsed or the end could not be entered. */
   enter(end: ClaimEnd): Promise<boolean> {
-    return this.#batch.add(end);
+    const { results, first } = this.#batch.add([end]);
+    return results.then((entered) => entered[first] === true);
   }
 
   async #finish(ends: readonly ClaimEnd[]): Promise<readonly boolean[]> {

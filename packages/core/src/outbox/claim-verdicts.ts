@@ -24,6 +24,8 @@ export interface Verdict {
   readonly outcome?: RecordOutcome;
 }
 
+const DELIVERED: Verdict = { end: { kind: "done" }, outcome: { disposition: "delivered" } };
+
 /** As it was: nothing was tried, and nothing is charged. */
 export function giveBack(attempts: number): Verdict {
   return { end: { kind: "retry", delayMs: 0, attempts } };
@@ -50,24 +52,26 @@ export class ClaimVerdicts {
 
   /** The record has ended. */
   forget(recordId: string): void {
-    this.#undeadlettered.delete(recordId);
+    if (this.#undeadlettered.size > 0) this.#undeadlettered.delete(recordId);
   }
 
   /** The target has accepted it. A record that redrove a dead letter takes it along. */
-  async accepted({ record }: OutboxClaim): Promise<Verdict> {
+  accepted({ record }: OutboxClaim): Verdict | Promise<Verdict> {
     this.#enterAges(record);
-    const end = { kind: "done" } as const;
-    if (record.entryId === undefined) return { end, outcome: { disposition: "delivered" } };
+    return record.entryId === undefined ? DELIVERED : this.#redriven(record, record.entryId);
+  }
+
+  async #redriven(record: OutboxRecord, entryId: string): Promise<Verdict> {
     const { dlq, logger, tracer } = this.#parts;
-    const deleted = await deleteEntry(dlq(), record.entryId).catch((error: unknown) => {
+    const deleted = await deleteEntry(dlq(), entryId).catch((error: unknown) => {
       logger.error("redriven entry not deleted: redriving it again would deliver it twice", {
-        entry_id: record.entryId,
+        entry_id: entryId,
         error: BridgeError.from(error).message,
         ...traceFieldsOf(record.envelope.headers, tracer !== undefined),
       });
       return false;
     });
-    return { end, outcome: { disposition: "delivered", entryKept: !deleted } };
+    return { end: { kind: "done" }, outcome: { disposition: "delivered", entryKept: !deleted } };
   }
 
   /** It failed, or may not be sent. When `work` aborts, what cannot be dead-lettered by then goes back uncharged. */

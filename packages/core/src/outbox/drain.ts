@@ -61,7 +61,7 @@ export class Drain implements Disposable {
   readonly #order = new KeyedOrder();
   readonly #ends: ClaimEnds;
   readonly #retrying = new Set<string>();
-  /** On loan here. */
+  /** On loan here, of a store that others drain too. */
   readonly #held = new Set<string>();
   #wake = Promise.withResolvers<void>();
   /** Aborts when nothing more is to be sent that has not begun. */
@@ -212,13 +212,15 @@ export class Drain implements Disposable {
     };
     for (const claim of claims) {
       this.#slots.tryTake();
-      void this.#deliver(claim, batch).finally(() => this.#slots.release());
+      void this.#deliver(claim, batch);
     }
   }
 
   async #deliver(claim: OutboxClaim, batch: Batch): Promise<void> {
     const { id, orderingKey: key } = claim.record;
-    this.#held.add(id);
+    // A set by id costs more than all else that is kept here of a record: V8 makes an atom of each new key.
+    const shared = this.#options.store()?.shared === true;
+    if (shared) this.#held.add(id);
     const turn = key === undefined ? undefined : this.#order.enter(key);
     try {
       if (turn !== undefined) await turn.ready;
@@ -227,13 +229,14 @@ export class Drain implements Disposable {
       // Entered before the next of its key is sent, so that a crash repeats at most the last one.
       const entered = await this.#ends.enter({ id, token: claim.token, outcome: end });
       if (end.kind === "retry") this.#retrying.add(id);
-      else this.#retrying.delete(id);
+      else if (this.#retrying.size > 0) this.#retrying.delete(id);
       // The next of its key could not be claimed before.
       if (key !== undefined && end.kind !== "retry") this.wake();
       if (entered && outcome !== undefined) this.#settled(claim, outcome);
     } finally {
       turn?.leave();
-      this.#held.delete(id);
+      if (shared) this.#held.delete(id);
+      this.#slots.release();
     }
   }
 

@@ -16,6 +16,7 @@ export class RecordOutcomes {
   readonly #waiters = new Map<string, Set<(outcome: RecordOutcome) => void>>();
 
   ended(id: string, outcome: RecordOutcome): void {
+    if (this.#waiters.size === 0) return;
     for (const waiter of this.#waiters.get(id) ?? []) waiter(outcome);
   }
 

@@ -76,7 +76,13 @@ export class SharedOutbox implements Handover {
       if (record instanceof BridgeError) ended.push(await this.#fail(work, target, record));
       else entries.push({ target, record });
     }
-    const results = entries.length === 0 ? [] : await this.#persist(work, entries);
+    const results =
+      entries.length === 0
+        ? []
+        : await this.#persist(
+            work,
+            entries.map(({ record }) => record),
+          );
     // Only a message of which nothing is kept may be refused: what has been accepted in part goes on by the policy.
     const refused =
       work.delivery.refusable === true &&
@@ -137,61 +143,55 @@ export class SharedOutbox implements Handover {
   }
 
   /** Persists all legs together, however long that takes; `undefined` when the work was cancelled before. */
-  async #persist(work: Work, entries: readonly Entry[]): Promise<readonly PersistResult[] | undefined> {
+  async #persist(work: Work, records: readonly OutboxRecord[]): Promise<readonly PersistResult[] | undefined> {
     const { parts, depth } = this.#options;
-    const { account, clock, random, config, logger } = parts;
     let waiting = false;
-    const wait = (): void => {
-      if (!waiting) this.#waiting++;
-      waiting = true;
-    };
     try {
-      for (let failures = 0; ;) {
-        if (work.cancelled) return undefined;
-        if (!depth.tryTake(entries.length)) {
-          wait();
+      for (let failures = 0; !work.cancelled;) {
+        const results = depth.tryTake(records.length) ? await this.#write(records) : undefined;
+        if (results !== undefined && !BridgeError.is(results)) {
+          const kept = results.filter((result) => result.kind === "persisted").length;
+          if (kept < records.length) depth.give(records.length - kept);
+          return results;
+        }
+        if (!waiting) this.#waiting++;
+        waiting = true;
+        if (results === undefined) {
           await depth.changed(work.signal);
           continue;
         }
-        const results = await this.#write(entries.map((entry) => entry.record));
-        if (!BridgeError.is(results)) {
-          depth.give(results.filter((result) => result.kind !== "persisted").length);
-          return results;
-        }
-        depth.give(entries.length);
-        wait();
-        account.outboxWriteFailures++;
-        logger.error("outbox write failed: the message stays unsettled and is tried again", {
-          code: results.code,
-          error: results.message,
-          failures: ++failures,
-          ...traceFields(work.span?.context),
-        });
+        depth.give(records.length);
+        this.#tellFailure(work, results, ++failures);
+        const { backoff } = parts.config.policy;
         await work.pause(
-          clock,
-          backoffDelay(config.policy.backoff, failures, () => random.next()),
+          parts.clock,
+          backoffDelay(backoff, failures, () => parts.random.next()),
         );
       }
+      return undefined;
     } finally {
       if (waiting) this.#waiting--;
     }
   }
 
-  /** Not cut off by a cancellation: whoever gave up a write halfway would not know what is in the outbox. */
-  async #write(records: readonly OutboxRecord[]): Promise<readonly PersistResult[] | BridgeError> {
-    try {
-      // To wait for one by way of many costs as much as all else here.
-      if (records.length === 1) return [await this.#add(records[0] as OutboxRecord)];
-      return await Promise.all(records.map((record) => this.#add(record)));
-    } catch (thrown) {
-      return BridgeError.from(thrown);
-    }
+  #tellFailure(work: Work, error: BridgeError, failures: number): void {
+    const { account, logger } = this.#options.parts;
+    account.outboxWriteFailures++;
+    logger.error("outbox write failed: the message stays unsettled and is tried again", {
+      code: error.code,
+      error: error.message,
+      failures,
+      ...traceFields(work.span?.context),
+    });
   }
 
-  async #add(record: OutboxRecord): Promise<PersistResult> {
-    const result = await this.#batch.add(record);
-    // A record of an earlier try of ours, whose answer we did not get, is no duplicate.
-    return result.kind === "duplicate" && result.id === record.id ? { kind: "persisted" } : result;
+  /** Not cut off by a cancellation: whoever gave up a write halfway would not know what is in the outbox. */
+  #write(records: readonly OutboxRecord[]): Promise<readonly PersistResult[] | BridgeError> {
+    const { results, first } = this.#batch.add(records);
+    return results.then(
+      (all) => records.map(({ id }, index) => ofThisTry(all[first + index] as PersistResult, id)),
+      (thrown: unknown) => BridgeError.from(thrown),
+    );
   }
 
   async #persistAll(records: readonly OutboxRecord[]): Promise<readonly PersistResult[]> {
@@ -200,6 +200,11 @@ export class SharedOutbox implements Handover {
     using limit = deadline(PERSIST_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
     return await orAborted(store.persist(records, limit.signal), limit.signal);
   }
+}
+
+/** A record of an earlier try of ours, whose answer we did not get, is no duplicate. */
+function ofThisTry(result: PersistResult, id: string): PersistResult {
+  return result.kind === "duplicate" && result.id === id ? { kind: "persisted" } : result;
 }
 
 function conflict(): BridgeError {
