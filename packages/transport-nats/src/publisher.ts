@@ -144,7 +144,7 @@ export class Publisher {
     const pending = this.#take(Number.parseInt(message.subject.slice(this.#inbox.length), RADIX));
     if (pending === undefined) return;
     if (message.data.length === 0 && message.headers?.code === NO_RESPONDERS) {
-      void this.#parts.nobody(pending.subject).then(pending.reject);
+      orAborted(this.#parts.nobody(pending.subject), pending.signal).then(pending.reject, pending.reject);
       return;
     }
     const answer = parse(message);

@@ -61,7 +61,7 @@ export function isConsumerNotFound(error: unknown): boolean {
 }
 
 /** Whether nobody listens where JetStream should. */
-export function isNotAnswered({ name, cause }: Error): boolean {
+function isNotAnswered({ name, cause }: Error): boolean {
   return name === "JetStreamNotEnabled" && !(cause instanceof JetStreamApiError);
 }
 

@@ -1,7 +1,7 @@
 import { BridgeError, type Connection } from "@bridge/ports";
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { Publisher } from "./publisher.ts";
-import { isNotAnswered, isNotFound, requestError } from "./server-error.ts";
+import { isNotFound, requestError } from "./server-error.ts";
 import type { Wire } from "./wire.ts";
 
 const NO_SUBSCRIPTIONS: ReadonlySet<string> = new Set();
@@ -72,15 +72,17 @@ export class TargetConnection implements Connection {
 
   /** A subject has nobody who answers when no stream takes it, and while its stream has no leader. */
   async #ask(subject: string): Promise<BridgeError> {
-    const none = `no stream takes messages of this subject`;
+    const none = "no stream takes messages of this subject";
     try {
       const stream = await (await this.#manager()).streams.find(subject);
       return new BridgeError("UNAVAILABLE", `the message was not taken: stream ${stream} does not answer`);
     } catch (error) {
-      if (isNotAnswered(error as Error))
-        return new BridgeError("UNAVAILABLE", `${none}, and JetStream does not answer`);
-      const asked = isNotFound(error) ? "" : ", as far as the bridge may ask";
-      return new BridgeError("DESTINATION_NOT_FOUND", none + asked);
+      if (isNotFound(error)) return new BridgeError("DESTINATION_NOT_FOUND", none);
+      const failed = requestError("nobody took the message, and whether a stream should is not known", error);
+      // Who may never ask would otherwise try for ever what nobody takes.
+      if (failed.code === "FORBIDDEN")
+        return new BridgeError("DESTINATION_NOT_FOUND", `${none}, as far as the bridge may ask`);
+      return failed;
     }
   }
 

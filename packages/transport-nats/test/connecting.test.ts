@@ -166,7 +166,7 @@ describe.skipIf(noServer)("an attempt to connect (needs NATS)", () => {
 describe.skipIf(noServer)("permissions (needs NATS)", () => {
   const user = (permissions: string) =>
     `authorization { users: [{ user: admin, password: a }, { user: bridge, password: ${PASSWORD}, permissions: ${permissions} }] }`;
-  const options = { username: "bridge", password: PASSWORD, connect_timeout: "300ms" };
+  const options = { username: "bridge", password: PASSWORD };
 
   test("to publish that are missing fail the message as FORBIDDEN, and the others go on", async () => {
     await using server = await ownServer([user(`{ publish: ["ok.>"], subscribe: ["_INBOX.>"] }`)]);
