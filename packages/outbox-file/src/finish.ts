@@ -12,7 +12,10 @@ interface Ending {
   readonly outcome: ClaimEnd["outcome"];
 }
 
-/** Ends loans. One whose end is being written is not ended twice: who says it again gets the same answer. */
+/**
+ * Ends loans. One whose end is being written is not ended twice: who says it again is told that it was ended, when that is
+ * durable, and what it has become the status says.
+ */
 export async function finish(parts: OutboxParts, ends: readonly ClaimEnd[]): Promise<readonly boolean[]> {
   const { loans } = parts;
   const endings: Ending[] = [];

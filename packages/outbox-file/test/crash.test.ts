@@ -98,6 +98,27 @@ describe("a sync that fails", () => {
     expect((await store.backlog(signal))[0]?.depth).toBe(2);
   });
 
+  test("an end that is said again while it is being written ends nothing twice, and the status tells of it", async () => {
+    const held = Promise.withResolvers<void>();
+    let slow = false;
+    await using store = openScratchOutbox({
+      sync: async () => {
+        if (slow) await held.promise;
+      },
+    });
+    await store.persist([outboxRecord("a")], signal);
+    const [claim] = await store.claim(CLAIM, signal);
+    slow = true;
+    const given = new AbortController();
+    const first = store.finish([end(claim!, { kind: "done" })], given.signal);
+    given.abort(new Error("given up"));
+    await expect(first).rejects.toThrow("given up");
+    const second = store.finish([end(claim!, { kind: "done" })], signal);
+    held.resolve();
+    expect(await second).toEqual([false]);
+    expect(await store.status("a", signal)).toBe("done");
+  });
+
   test("a record that is not durable yet is not lent", async () => {
     const held = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-import { BridgeError, type ClaimEnd, deadline, orAborted, type OutboxStore } from "@bridge/ports";
+import { BridgeError, type ClaimEnd, deadline, orAborted, type OutboxStatus, type OutboxStore } from "@bridge/ports";
 import type { RouteParts } from "../route/route-parts.ts";
 import { TurnBatch } from "./turn-batch.ts";
 
@@ -50,8 +50,9 @@ export class ClaimEnds {
         const store = this.#store();
         if (store === undefined) throw new BridgeError("UNAVAILABLE", "no outbox store is open");
         const results = await orAborted(store.finish(ends, bound.signal), bound.signal);
+        const entered = tries === 1 ? results : await entriesOf(store, ends, results, bound.signal);
         this.#failing = false;
-        return results;
+        return entered;
       } catch (thrown) {
         const error = BridgeError.from(thrown);
         this.#failing = true;
@@ -78,4 +79,29 @@ export class ClaimEnds {
     const pauseMs = Math.min(PAUSE_MS.longest, PAUSE_MS.first * 2 ** (tries - 1));
     await clock.delay(pauseMs, this.#leaving).catch(() => {});
   }
+}
+
+const STATUS_AFTER: Readonly<Record<ClaimEnd["outcome"]["kind"], OutboxStatus>> = {
+  done: "done",
+  dead: "dead",
+  retry: "pending",
+};
+
+/**
+ * What is refused when it is said again may have been entered by a try before, whose answer got lost: then the record is what it
+ * was to become. In a store that others share it may as well be their work, and they have it in their books.
+ */
+async function entriesOf(
+  store: OutboxStore,
+  ends: readonly ClaimEnd[],
+  results: readonly boolean[],
+  signal: AbortSignal,
+): Promise<readonly boolean[]> {
+  if (store.shared === true) return results;
+  const entered: boolean[] = [];
+  for (const [index, { id, outcome }] of ends.entries()) {
+    const said = results[index] === true;
+    entered.push(said || (await orAborted(store.status(id, signal), signal)) === STATUS_AFTER[outcome.kind]);
+  }
+  return entered;
 }

@@ -14,9 +14,12 @@ import { decide } from "../route/decide.ts";
 import { dropped } from "../route/failures.ts";
 import type { RouteParts, Target } from "../route/route-parts.ts";
 import { traceFieldsOf } from "../trace/trace-fields.ts";
+import { RecentIds } from "./recent-ids.ts";
 import type { RecordOutcome } from "./record-outcomes.ts";
 
 const DELETE_TIMEOUT_MS = 5_000;
+/** A record whose dead letter could not be written is tried again by then, if somebody else has not ended it. */
+const TRIED_AGAIN_MS = 60_000;
 
 /** What a claim comes to: what its store is told, and how its record ended if it did. */
 export interface Verdict {
@@ -37,22 +40,23 @@ export class ClaimVerdicts {
   readonly #target: Target;
   readonly #writer: DeadLetterWriter;
   /** Records whose dead letter could not be written; they are tried again. */
-  readonly #undeadlettered = new Set<string>();
+  readonly #undeadlettered: RecentIds;
 
   constructor(parts: RouteParts, target: Target) {
     this.#parts = parts;
     this.#target = target;
     this.#writer = new DeadLetterWriter(parts);
+    this.#undeadlettered = new RecentIds(parts.clock);
   }
 
   /** Whether records wait because their dead letters cannot be written. */
   get dlqFailing(): boolean {
-    return this.#undeadlettered.size > 0;
+    return this.#undeadlettered.some;
   }
 
   /** The record has ended. */
   forget(recordId: string): void {
-    if (this.#undeadlettered.size > 0) this.#undeadlettered.delete(recordId);
+    this.#undeadlettered.delete(recordId);
   }
 
   /** The target has accepted it. A record that redrove a dead letter takes it along. */
@@ -101,8 +105,8 @@ export class ClaimVerdicts {
         const failure = await this.#writer.write(entry, work);
         if (failure === undefined) return { end: { kind: "dead" }, outcome: { disposition: "dead_lettered", error } };
         if (work.aborted) return giveBack(before);
-        this.#undeadlettered.add(record.id);
         const delayMs = backoffDelay(config.policy.backoff, Math.max(1, attempts), () => random.next());
+        this.#undeadlettered.add(record.id, delayMs + config.policy.sendTimeoutMs + TRIED_AGAIN_MS);
         return { end: { kind: "retry", delayMs, attempts: before } };
       }
     }

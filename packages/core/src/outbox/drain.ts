@@ -22,6 +22,7 @@ import { ClaimVerdicts, giveBack, type Verdict } from "./claim-verdicts.ts";
 import { drainBudget } from "./drain-budget.ts";
 import type { OutboxDepth } from "./outbox-depth.ts";
 import { followOwnRecords } from "./own-records.ts";
+import { RecentIds } from "./recent-ids.ts";
 import type { RecordOutcome, RecordOutcomes } from "./record-outcomes.ts";
 
 /** The most records of one claim: more would only lie there. */
@@ -60,7 +61,7 @@ export class Drain implements Disposable {
   readonly #slots: Slots;
   readonly #order = new KeyedOrder();
   readonly #ends: ClaimEnds;
-  readonly #retrying = new Set<string>();
+  readonly #retrying: RecentIds;
   /** On loan here, of a store that others drain too. */
   readonly #held = new Set<string>();
   #wake = Promise.withResolvers<void>();
@@ -78,6 +79,7 @@ export class Drain implements Disposable {
     this.#guards = new SendGuards(parts.clock, this.#policy.sendTimeoutMs);
     this.#gates = new Gates(parts.processors);
     this.#verdicts = new ClaimVerdicts(parts, target);
+    this.#retrying = new RecentIds(parts.clock);
     this.#slots = new Slots(this.#policy.maxInFlight);
     this.#ends = new ClaimEnds(options.store, parts, this.#quiescing.signal);
   }
@@ -94,6 +96,13 @@ export class Drain implements Disposable {
   /** There is something new. */
   wake(): void {
     this.#wake.resolve();
+  }
+
+  /** A record was ended by an operator; the next of its key may be sent. */
+  left(recordId: string): void {
+    this.#verdicts.forget(recordId);
+    this.#retrying.delete(recordId);
+    this.wake();
   }
 
   /** Claims nothing more; resolves when what was claimed has ended, or `signal` aborts. */
@@ -172,7 +181,7 @@ export class Drain implements Disposable {
   async #rest(woken: Promise<void>, signal: AbortSignal): Promise<void> {
     const stop = new AbortController();
     const pause = this.#options.parts.clock.delay(
-      this.#retrying.size > 0 ? POLL_MS.retrying : POLL_MS.idle,
+      this.#retrying.some ? POLL_MS.retrying : POLL_MS.idle,
       AbortSignal.any([signal, stop.signal]),
     );
     await Promise.race([woken, pause]).catch(() => {});
@@ -228,8 +237,8 @@ export class Drain implements Disposable {
       if (end.kind === "retry" && key !== undefined) batch.blocked.add(key);
       // Entered before the next of its key is sent, so that a crash repeats at most the last one.
       const entered = await this.#ends.enter({ id, token: claim.token, outcome: end });
-      if (end.kind === "retry") this.#retrying.add(id);
-      else if (this.#retrying.size > 0) this.#retrying.delete(id);
+      if (end.kind === "retry") this.#retrying.add(id, end.delayMs + POLL_MS.idle);
+      else this.#retrying.delete(id);
       // The next of its key could not be claimed before.
       if (key !== undefined && end.kind !== "retry") this.wake();
       if (entered && outcome !== undefined) this.#settled(claim, outcome);

@@ -74,7 +74,7 @@ export class RouteOutbox {
     // Records of a binding that the route has no more take no room.
     if (drain === undefined) return;
     if (own) this.#depth.give(1);
-    drain.wake();
+    drain.left(id);
   }
 
   async quiesce(signal: AbortSignal): Promise<void> {

@@ -1,9 +1,10 @@
-import { BridgeError, type OutboxPlace, type OutboxStore, systemRandom } from "@bridge/ports";
+import { BridgeError, type DlqStore, type OutboxPlace, type OutboxStore, systemRandom } from "@bridge/ports";
+import { openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryOutbox } from "@bridge/outbox-memory";
 import { memoryHub } from "@bridge/transport-memory";
 import { expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
-import { bound, type MemoryBridge, memoryBridge, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
+import { bound, type MemoryBridge, memoryBridge, type MemoryBridgeOptions, refusal } from "../support/memory-bridge.ts";
 
 type Changes = (inner: OutboxStore) => Partial<OutboxStore>;
 
@@ -168,4 +169,32 @@ test("what another instance has persisted is delivered as soon as the store says
   await hub.channel("out").waitForMessages(1, bound());
   await other.supervisor.shutdown();
   expect(arrivals.size).toBe(0);
+});
+
+test("an instance whose dead letter could not be written is full again when another one has written it", async () => {
+  const inner = openMemoryDlq({ maxEntries: 10 });
+  let down = true;
+  const dlq: DlqStore = {
+    ...inner,
+    put: async (entry, signal) => {
+      if (down) throw new BridgeError("UNAVAILABLE", "disk full");
+      await inner.put(entry, signal);
+    },
+  };
+  let idle = false;
+  const until: Changes = (store) => ({
+    claim: async (request, signal) => (idle ? [] : store.claim(request, signal)),
+  });
+  const { hub, clock, one, other } = pair(until, () => ({}), { dlq });
+  hub.channel("out").sends.failNext(Infinity, refusal);
+  await one.supervisor.start(bound());
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => (one.supervisor.stats().routes[0]?.dlqWriteFailures ?? 0) > 0);
+  expect(one.supervisor.view().level).toBe("subscribed");
+  idle = true;
+  down = false;
+  await other.supervisor.start(bound());
+  await clock.until(() => booksOf(other).dead_lettered === 1);
+  await clock.until(() => one.supervisor.view().level === "full");
+  expect(booksOf(one)).toMatchObject({ inOutbox: 0, abandoned: 1, unaccounted: 0 });
 });

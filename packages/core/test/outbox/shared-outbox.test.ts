@@ -214,6 +214,26 @@ describe("shared_outbox: the source is settled when the record is durable", () =
 });
 
 describe("the drain", () => {
+  test("an end whose answer got lost is in the books once, and takes no room any more", async () => {
+    let lost = 1;
+    const outbox = outboxWith((inner) => ({
+      finish: async (ends, signal) => {
+        const results = await inner.finish(ends, signal);
+        if (lost-- > 0) throw new BridgeError("TIMEOUT", "no answer");
+        return results;
+      },
+    }));
+    const { hub, clock, supervisor } = await started({ outbox, policy: { maxOutboxDepth: 1 } });
+    hub.publish("in", { id: "m1" });
+    hub.publish("in", { id: "m2" });
+    await clock.until(() => supervisor.stats().legs[0]?.dispositions.delivered === 2);
+    expect(supervisor.stats().legs[0]?.inOutbox).toBe(0);
+    expect(hub.channel("out").arrived).toBe(2);
+    expect(supervisor.stats().unaccounted).toBe(0);
+    expect(supervisor.view().level).toBe("full");
+    await supervisor.shutdown();
+  });
+
   test("retries a transient failure with backoff; attempts count sends; then the policy, its entry durable first", async () => {
     const bridge = await started({ policy: { maxReplayAttempts: 3 } });
     const { hub, clock, supervisor } = bridge;
