@@ -70,7 +70,7 @@ export const receiverOptions = v.strictObject({
   ),
   retry: describe(
     v.optional(v.picklist(["hold", "requeue"], 'expected "hold" or "requeue"'), "hold"),
-    "Where a message waits for its next try. `hold`: in its slot, in order. `requeue`: its slot is free for others meanwhile, and then the broker puts it back into the queue, where others may overtake it.",
+    "Where a message waits for its next try. `hold`: in its slot, in order. `requeue`: its slot is free for others meanwhile, and then the broker puts it back into the queue, where others may overtake it; not a message without an id from a queue that does not count, whose attempts nobody could count.",
   ),
 });
 

@@ -46,11 +46,33 @@ async function bridge(options: Readonly<Record<string, unknown>>, failures: numb
   return { supervisor, hub, [Symbol.asyncDispose]: () => supervisor.shutdown() };
 }
 
-const ends = ({ supervisor }: Bridge) =>
-  supervisor.stats().legs.find(({ bindingId }) => bindingId === "to-out")!.dispositions;
+const leg = ({ supervisor }: Bridge) => supervisor.stats().legs.find(({ bindingId }) => bindingId === "to-out")!;
+
+const ends = (of: Bridge) => leg(of).dispositions;
 
 const arrivals = async ({ hub }: Bridge, count: number): Promise<readonly string[]> =>
   (await hub.channel("out").waitForMessages(count, never)).map(({ payload }) => Buffer.from(payload).toString());
+
+describe.skipIf(noBroker)("a bridge from a classic queue (needs RabbitMQ)", () => {
+  test.each([
+    { queue_type: "classic", messageId: undefined, tries: ATTEMPTS, released: 0 },
+    { queue_type: "classic", messageId: "m1", tries: ATTEMPTS, released: ATTEMPTS - 1 },
+    // Only what is handed out again shows that the queue does not count.
+    { queue_type: "quorum", messageId: undefined, tries: ATTEMPTS + 1, released: 1 },
+  ] as const)(
+    "spec 1.3: gives a message with the id $messageId up at the cap, though it goes back to a queue that is called $queue_type",
+    async ({ queue_type, messageId, tries, released }) => {
+      await using broker = await program();
+      const queue = await broker.queue("classic");
+      await broker.publish(queue, "a", messageId === undefined ? {} : { messageId });
+      await using route = await bridge({ queue, queue_type, retry: "requeue" }, Number.MAX_SAFE_INTEGER);
+      await vi.waitFor(() => expect(ends(route).dead_lettered).toBe(1), 10_000);
+      const [entry] = await route.supervisor.dlq()!.list({}, { limit: 10, offset: 0 }, never);
+      expect(entry).toMatchObject({ attempts: ATTEMPTS, category: "transient" });
+      expect(leg(route)).toMatchObject({ attempts: tries, dispositions: { released } });
+    },
+  );
+});
 
 describe.skipIf(noBroker)("a bridge from a quorum queue (needs RabbitMQ)", () => {
   test.each(["hold", "requeue"] as const)(

@@ -18,6 +18,8 @@ export class Attempts {
   /** Attempts that were charged before this hold. */
   readonly before: number;
   readonly since: number;
+  /** Whether they go on counting when the source hands the message out again. */
+  readonly lasting: boolean;
   charged = 0;
 
   constructor(work: Work, bindingId: string, ledger: AttemptLedger) {
@@ -27,6 +29,7 @@ export class Attempts {
     const record = this.key === undefined ? undefined : ledger.get(this.key);
     this.before = record?.attempts ?? Math.max(0, (receiveCount ?? 1) - 1);
     this.since = record?.since ?? work.startedAt;
+    this.lasting = receiveCount !== undefined || this.key !== undefined;
   }
 
   get total(): number {
@@ -83,7 +86,8 @@ export class Failures {
           this.#ledger.record(attempts.key, { attempts: attempts.total, since: attempts.since });
         }
         const { delayMs } = decision;
-        if (error.charged && this.#mayRelease(work)) return { disposition: "released", delayMs, error, bindingId };
+        if (error.charged && this.#mayRelease(work, attempts))
+          return { disposition: "released", delayMs, error, bindingId };
         await work.pause(clock, delayMs);
         return "again";
       }
@@ -99,11 +103,12 @@ export class Failures {
 
   /**
    * Only a delivery that stands for one unkeyed leg: giving back any other would repeat or reorder something. Nor what
-   * was not charged: a source that counts would charge it.
+   * was not charged: a source that counts would charge it. Nor what would come back as new, and never reach the cap.
    */
-  #mayRelease(work: Work): boolean {
+  #mayRelease(work: Work, attempts: Attempts): boolean {
     return (
       work.delivery.releasable === true &&
+      attempts.lasting &&
       this.#parts.config.dispatchMode === "single" &&
       orderingKey(work.received) === undefined
     );

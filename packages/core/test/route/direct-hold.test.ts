@@ -205,6 +205,18 @@ describe("spec 1.3: how attempts are counted", () => {
     await supervisor.shutdown();
   });
 
+  test("a message that nobody would recognise is held, though its source would take it back", async () => {
+    const bridge = memoryBridge({ releasable: true, policy: { maxReplayAttempts: 3 } });
+    const { hub, clock, supervisor } = bridge;
+    await supervisor.start(bound());
+    hub.channel("out").sends.failNext(Infinity, outage);
+    hub.publish("in", {});
+    await clock.until(() => hub.channel("in").accepted === 1);
+    expect(hub.channel("in").released).toBe(0);
+    expect(await entries(bridge.dlq)).toMatchObject([{ attempts: 3 }]);
+    await supervisor.shutdown();
+  });
+
   test("while a binding's session is down its legs wait and are not charged", async () => {
     const { hub, clock, supervisor } = memoryBridge({ session: true, policy: { maxReplayAttempts: 1 } });
     await supervisor.start(bound());
