@@ -1,3 +1,4 @@
+import type { RoutePolicy } from "@bridge/config";
 import type { BridgeError } from "@bridge/ports";
 import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
 import { AttemptLedger } from "./attempt-ledger.ts";
@@ -18,18 +19,21 @@ export class Attempts {
   /** Attempts that were charged before this hold. */
   readonly before: number;
   readonly since: number;
-  /** Whether they go on counting when the source hands the message out again. */
+  /** Whether they, and their age if it matters, are counted on when the source hands the message out again. */
   readonly lasting: boolean;
   charged = 0;
 
-  constructor(work: Work, bindingId: string, ledger: AttemptLedger) {
+  constructor(work: Work, bindingId: string, ledger: AttemptLedger, policy: RoutePolicy) {
     const { receiveCount } = work.delivery;
-    const identity = receiveCount === undefined ? stableIdentity(work.received) : undefined;
+    // A source that counts tells how often it has handed a message out, but not since when.
+    const told = receiveCount !== undefined && policy.replayBudgetMs === 0;
+    const identity = told ? undefined : stableIdentity(work.received);
     this.key = identity === undefined ? undefined : JSON.stringify([bindingId, identity]);
-    const record = this.key === undefined ? undefined : ledger.get(this.key);
-    this.before = record?.attempts ?? Math.max(0, (receiveCount ?? 1) - 1);
+    // What comes for the first time is not what went by its id before.
+    const record = this.key === undefined || receiveCount === 1 ? undefined : ledger.get(this.key);
+    this.before = receiveCount === undefined ? (record?.attempts ?? 0) : Math.max(0, receiveCount - 1);
     this.since = record?.since ?? work.startedAt;
-    this.lasting = receiveCount !== undefined || this.key !== undefined;
+    this.lasting = told || this.key !== undefined;
   }
 
   get total(): number {
@@ -55,7 +59,7 @@ export class Failures {
   }
 
   attemptsOf(work: Work, bindingId: string): Attempts {
-    return new Attempts(work, bindingId, this.#ledger);
+    return new Attempts(work, bindingId, this.#ledger, this.#parts.config.policy);
   }
 
   /** At the end of every leg that was handed on. */
@@ -103,7 +107,8 @@ export class Failures {
 
   /**
    * Only a delivery that stands for one unkeyed leg: giving back any other would repeat or reorder something. Nor what
-   * was not charged: a source that counts would charge it. Nor what would come back as new, and never reach the cap.
+   * was not charged: a source that counts would charge it. Nor what would come back as new, and never reach the cap
+   * or the age.
    */
   #mayRelease(work: Work, attempts: Attempts): boolean {
     return (

@@ -217,6 +217,41 @@ describe("spec 1.3: how attempts are counted", () => {
     await supervisor.shutdown();
   });
 
+  test("contract §5: the age of what goes back to a source that counts is counted on, unless nobody would recognise it", async () => {
+    for (const [id, given] of [
+      ["m1", true],
+      [undefined, false],
+    ] as const) {
+      const policy = { maxReplayAttempts: 2, replayBudgetMs: 20_000 };
+      const bridge = memoryBridge({ counts: true, releasable: true, policy });
+      const { hub, clock, supervisor } = bridge;
+      await supervisor.start(bound());
+      hub.channel("out").sends.failNext(Infinity, outage);
+      const begun = clock.monotonic();
+      hub.publish("in", id === undefined ? {} : { id });
+      await clock.until(() => hub.channel("in").accepted === 1);
+      expect(clock.monotonic() - begun).toBeGreaterThanOrEqual(policy.replayBudgetMs);
+      expect(hub.channel("in").released > 0).toBe(given);
+      const [entry] = await entries(bridge.dlq);
+      expect(entry?.attempts).toBeGreaterThan(policy.maxReplayAttempts);
+      await supervisor.shutdown();
+    }
+  });
+
+  test("contract §5: what comes for the first time is not as old as another message of its id", async () => {
+    const policy = { maxReplayAttempts: 1, replayBudgetMs: 500 };
+    const { hub, clock, supervisor } = memoryBridge({ counts: true, releasable: true, policy });
+    await supervisor.start(bound());
+    hub.channel("out").sends.failNext(Infinity, outage);
+    for (const released of [1, 2]) {
+      hub.publish("in", { id: "m1" });
+      await clock.advance(10);
+      expect([hub.channel("in").released, hub.channel("in").accepted]).toEqual([released, 0]);
+      await clock.advance(590);
+    }
+    await supervisor.shutdown();
+  });
+
   test("while a binding's session is down its legs wait and are not charged", async () => {
     const { hub, clock, supervisor } = memoryBridge({ session: true, policy: { maxReplayAttempts: 1 } });
     await supervisor.start(bound());
