@@ -13,8 +13,9 @@ export const over = (q: string): string => `(
 ) IS TRUE`;
 
 /**
- * Lending. Records of a key follow one another, which needs more than locks on rows: claims on a lane that has keys take
- * turns, and each statement after the lock sees what the last one has lent.
+ * Lending as of version 1; version 2 has its own `outbox_claim`. Records of a key follow one another, which needs more
+ * than locks on rows: claims on a lane that has keys take turns, and each statement after the lock sees what the last one
+ * has lent.
  */
 export const CLAIM_FUNCTIONS = (table: Table): string => `
 -- Lends what is due, oldest first. A row with -1 attempts tells of the oldest number of the lane, if p_look asks for it.

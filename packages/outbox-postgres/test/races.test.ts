@@ -108,6 +108,28 @@ describe.skipIf(noPostgres)("20 writers", () => {
     );
     expect(idsOf(lent.flat())).toEqual(["record-0"]);
   });
+
+  test("of which one enters a retry while another claims: none gets the one behind it", async () => {
+    const [first, second] = stores as [OutboxStore, OutboxStore];
+    await first.persist(
+      recordsOf(4, (i) => (i < 3 ? "key" : undefined)),
+      signal,
+    );
+    expect(idsOf(await claimAll(first, signal, 1))).toEqual(["record-0"]);
+    const { schema } = tables.connection;
+    // The loan is over, and its end is late.
+    await tables.schema.rows(`UPDATE ${schema}.outbox_queue SET held_until = -1 WHERE token IS NOT NULL`);
+    await tables.schema.rows("BEGIN");
+    const entered = await tables.schema.rows(
+      `SELECT place FROM ${schema}.outbox_queue AS q, ${schema}.outbox_finish(
+         ARRAY[q.lane], ARRAY[q.number], ARRAY[q.id], ARRAY[q.token], '{0}', '{1}', '{60000}', q.held_by, 0, 1e15, 0)
+        WHERE q.token IS NOT NULL`,
+    );
+    expect(entered).toHaveLength(1);
+    expect(idsOf(await claimAll(second, signal))).toEqual(["record-3"]);
+    await tables.schema.rows("COMMIT");
+    expect(await claimAll(second, signal)).toEqual([]);
+  });
 });
 
 function* pairs(
