@@ -79,6 +79,17 @@ export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }
 
+/** What the work of a transaction throws of its own accord: it says nothing about the server. */
+export class Declined extends Error {
+  override readonly name = "Declined";
+  readonly reason: BridgeError;
+
+  constructor(reason: BridgeError) {
+    super(reason.message);
+    this.reason = reason;
+  }
+}
+
 /**
  * The failure behind what was thrown; `what` was tried at `label`. Its text is made here: the server's own may repeat
  * values, so that it is not passed on, but for its SQLSTATE.
@@ -89,7 +100,8 @@ export function failureOf(thrown: unknown, what: string, label: string): Failure
     const text = `${what} at ${label}: ${why}${detail === "" ? "" : ` (${detail})`}`;
     return { ...rest, error: new BridgeError(code, text, { charged: false }) };
   };
-  if (BridgeError.is(thrown)) return { ...failed(thrown.code === "INTERNAL" ? UNKNOWN : REFUSED, ""), error: thrown };
+  if (thrown instanceof Declined) return { again: false, unsure: false, fault: false, error: thrown.reason };
+  if (BridgeError.is(thrown)) return failed({ ...UNKNOWN, code: thrown.code, why: thrown.message }, "");
   if (thrown instanceof NoAnswer) return failed(LATE, "");
   if (thrown instanceof DatabaseError) {
     const state = thrown.code ?? "";

@@ -1,6 +1,6 @@
 import { BridgeError } from "@bridge/ports";
 import type { PoolClient } from "pg";
-import { leavesUsable } from "./failure.ts";
+import { Declined, leavesUsable } from "./failure.ts";
 import type { Transaction } from "./statement.ts";
 
 export interface TransactionOptions {
@@ -32,8 +32,9 @@ export async function makeTransaction<T>(
       },
     });
   } catch (error) {
-    if (leavesUsable(error) || BridgeError.is(error)) await client.query("ROLLBACK");
-    throw error;
+    const declined = BridgeError.is(error);
+    if (declined || leavesUsable(error)) await client.query("ROLLBACK");
+    throw declined ? new Declined(error) : error;
   }
   onCommit();
   const { command } = await client.query("COMMIT");

@@ -1,6 +1,7 @@
+import { BridgeError } from "@bridge/ports";
 import { DatabaseError } from "pg";
 import { expect, test } from "vitest";
-import { failureOf, leavesUsable, NoAnswer } from "../src/failure.ts";
+import { Declined, failureOf, leavesUsable, NoAnswer } from "../src/failure.ts";
 
 function answered(code: string, severity = "ERROR"): DatabaseError {
   const error = new DatabaseError('Key (id)=(secret) already exists, "secret"', 0, "error");
@@ -53,6 +54,20 @@ test.each([
   [new TypeError("x is not a function"), "INTERNAL", NEVER],
 ])("%s is %s", (thrown, code, then) => {
   expect(failureOf(thrown, "writing", "host:5432/db")).toMatchObject({ error: { code, charged: false }, ...then });
+});
+
+const UNREADABLE = new BridgeError("UNAVAILABLE", 'tls.ca_file "/ca.pem" cannot be read: EACCES');
+const NO_PASSWORD = new BridgeError("NOT_AUTHORIZED", "the server asks for a password", { charged: false });
+
+test.each([UNREADABLE, NO_PASSWORD])("%s is a fault, and is not tried again", (thrown) => {
+  const failure = failureOf(thrown, "writing", "host:5432/db");
+  expect(failure).toMatchObject({ ...NEVER, fault: true, error: { code: thrown.code, charged: false } });
+  expect(failure.error.message).toBe(`writing at host:5432/db: ${thrown.message}`);
+});
+
+test("what the work of a transaction throws is passed on as it is, and is no fault", () => {
+  const failure = failureOf(new Declined(NO_PASSWORD), "writing", "host:5432/db");
+  expect(failure).toEqual({ ...NEVER, fault: false, error: NO_PASSWORD });
 });
 
 test("only what the server has answered and goes on after leaves a connection usable", () => {

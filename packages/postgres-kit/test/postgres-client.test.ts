@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { tcpProxy } from "@bridge/conformance";
 import { systemClock } from "@bridge/ports";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { PostgresClient } from "../src/index.ts";
 import { by, openClient, portOf } from "./support/clients.ts";
 
@@ -128,6 +130,36 @@ describe.skipIf(noPostgres)("a client", () => {
     const error = await client.query(ONE, signal).catch((thrown: Error) => thrown);
     expect(error).toMatchObject({ code: "DESTINATION_NOT_FOUND", message: /there is no such database/ });
     expect(JSON.stringify(error) + ((error as Error).stack ?? "")).not.toContain("canary");
+  });
+
+  test("a file of TLS that cannot be read is told by the health", async () => {
+    await using client = openClient({
+      ...schema.connection,
+      tls: { ca_file: "/nowhere/ca.pem", reject_unauthorized: true },
+    });
+    await assert.rejects(client.query(ONE, signal), { code: "UNAVAILABLE", charged: false });
+    expect(client.health().fault).toMatch(/^looking at .+: tls\.ca_file "\/nowhere\/ca\.pem" cannot be read: ENOENT$/);
+  });
+
+  test("a password that is asked for and not there is told by the health", async () => {
+    vi.stubEnv("PGPASSWORD", "");
+    // Asks everybody for a password in the clear.
+    const asking = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3])));
+    });
+    await once(asking.listen(0, "127.0.0.1"), "listening");
+    try {
+      const { port } = asking.address() as AddressInfo;
+      await using client = openClient(by(schema.connection, port));
+      await assert.rejects(client.query(ONE, signal), { code: "NOT_AUTHORIZED", charged: false });
+      expect(client.health().fault).toMatch(
+        /: the server asks for a password: set the option password, or PGPASSWORD$/,
+      );
+    } finally {
+      vi.unstubAllEnvs();
+      asking.close();
+    }
   });
 
   test("closing ends what is under way, and leaves no connection", async () => {
