@@ -36,6 +36,11 @@ const BY_STATE: Readonly<Record<string, Verdict>> = {
   "22": REFUSED,
   "23": REFUSED,
   "25": REFUSED,
+  "25001": {
+    ...SERVER,
+    again: false,
+    why: "default_transaction_isolation must be read committed: ALTER ROLE … SET default_transaction_isolation = 'read committed'",
+  },
   "25006": { ...SERVER, why: "the server is read-only, as a standby is" },
   "28": { ...SERVER, code: "NOT_AUTHORIZED", again: false, why: "not let in: check user, password and pg_hba.conf" },
   "3D000": { ...SERVER, code: "DESTINATION_NOT_FOUND", again: false, why: "there is no such database" },
@@ -54,6 +59,9 @@ const BY_STATE: Readonly<Record<string, Verdict>> = {
   "58": { ...SERVER, unsure: true },
   XX: { ...SERVER, unsure: true },
 };
+
+/** A connection keeps its isolation, and a server that has become a standby stays one for its connections. */
+const FOR_LIFE: ReadonlySet<string> = new Set(["25001", "25006"]);
 
 /** What the client library says without a code, by the beginning of its text. */
 const BY_TEXT: readonly (readonly [begin: string, verdict: Verdict])[] = [
@@ -119,6 +127,5 @@ export function failureOf(thrown: unknown, what: string, label: string): Failure
 /** Whether the connection can be used after this error: the server has answered, and goes on. */
 export function leavesUsable(thrown: unknown): boolean {
   if (!(thrown instanceof DatabaseError)) return false;
-  // A server that has become a standby stays one for its connections.
-  return thrown.severity === "ERROR" && thrown.code !== "25006";
+  return thrown.severity === "ERROR" && !FOR_LIFE.has(thrown.code ?? "");
 }

@@ -25,6 +25,8 @@ const LOCK = 0x627269646765;
 const MIGRATE_TIMEOUT_MS = 300_000;
 /** Starting does not wait longer for a server that does not answer. */
 const CHECK_TIMEOUT_MS = 5_000;
+/** All statements are written for it. */
+const ISOLATION = "read committed";
 const REMEDY = "make them with `bridge -create-tables`";
 
 /**
@@ -77,7 +79,7 @@ export async function migrate(migrations: Migrations, client: PostgresClient, si
  * not let us, the client is given all the same: calls fail until it can, and {@link PostgresClient.health} tells of it.
  *
  * @throws BridgeError `DESTINATION_NOT_FOUND` when there are no such tables, `SCHEMA_VIOLATION` when they are of another
- * version, or when the server does not wait for its disk; each names the remedy
+ * version, or when the server does not wait for its disk, or isolates transactions otherwise than they need; each names the remedy
  */
 export async function openPostgres(
   connection: ConnectionOptions,
@@ -111,12 +113,13 @@ async function check(
       text: versionOf(client),
       values: [store],
     };
-    const { rows } = await client.query<{ found: number; synced: string }>(
+    const { rows } = await client.query<{ found: number; synced: string; isolation: string }>(
       statement,
       AbortSignal.any([signal, limit.signal]),
     );
-    const { found: version = 0, synced } = rows[0] ?? {};
+    const { found: version = 0, synced, isolation = ISOLATION } = rows[0] ?? {};
     if (synced === "off") throw unsynced(client);
+    if (isolation !== ISOLATION) throw isolated(client, isolation);
     refuseNewer(migrations, version, client);
     if (version < steps.length) throw missing(migrations, version, client);
   } catch (thrown) {
@@ -132,11 +135,17 @@ async function check(
 }
 
 function versionOf(client: PostgresClient): string {
-  return `SELECT coalesce(max(version), 0)::int AS found, current_setting('synchronous_commit') AS synced FROM ${client.table(TABLE)} WHERE store = $1`;
+  return `SELECT coalesce(max(version), 0)::int AS found, current_setting('synchronous_commit') AS synced,
+    current_setting('default_transaction_isolation') AS isolation FROM ${client.table(TABLE)} WHERE store = $1`;
 }
 
 function unsynced({ label }: PostgresClient): BridgeError {
   const text = `${label}: synchronous_commit is off for the bridge's user, so that a crash of the server would lose what it has said is written: ALTER ROLE … SET synchronous_commit = on`;
+  return new BridgeError("SCHEMA_VIOLATION", text);
+}
+
+function isolated({ label }: PostgresClient, isolation: string): BridgeError {
+  const text = `${label}: default_transaction_isolation is ${isolation} for the bridge's user, and its statements need ${ISOLATION}: ALTER ROLE … SET default_transaction_isolation = '${ISOLATION}'`;
   return new BridgeError("SCHEMA_VIOLATION", text);
 }
 

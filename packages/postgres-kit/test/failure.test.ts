@@ -16,6 +16,7 @@ test.each([
   ["08006", "CONNECTION_LOST", PERHAPS],
   ["22P05", "REJECTED", NEVER],
   ["23505", "REJECTED", NEVER],
+  ["25001", "UNAVAILABLE", NEVER],
   ["25006", "UNAVAILABLE", AGAIN],
   ["28P01", "NOT_AUTHORIZED", NEVER],
   ["28000", "NOT_AUTHORIZED", NEVER],
@@ -70,8 +71,17 @@ test("what the work of a transaction throws is passed on as it is, and is no fau
   expect(failure).toEqual({ ...NEVER, fault: false, error: NO_PASSWORD });
 });
 
+test("a wrong isolation is a fault, with its name, what it has to be and the remedy", () => {
+  const { error, fault } = failureOf(answered("25001"), "claiming", "host:5432/db");
+  expect(fault).toBe(true);
+  expect(error.message).toBe(
+    "claiming at host:5432/db: default_transaction_isolation must be read committed: ALTER ROLE … SET default_transaction_isolation = 'read committed' (SQLSTATE 25001)",
+  );
+});
+
 test("only what the server has answered and goes on after leaves a connection usable", () => {
   expect(leavesUsable(answered("23505"))).toBe(true);
+  expect(leavesUsable(answered("25001"))).toBe(false);
   expect(leavesUsable(answered("25006"))).toBe(false);
   expect(leavesUsable(answered("57P01", "FATAL"))).toBe(false);
   expect(leavesUsable(new Error("Connection terminated"))).toBe(false);

@@ -90,7 +90,11 @@ describe.skipIf(noPostgres)("migrations", () => {
     }
   });
 
-  test("are not enough for a server that does not wait for its disk", async () => {
+  test.each([
+    ["does not wait for its disk", "synchronous_commit", "off", "on"],
+    ["isolates more than statements bear", "default_transaction_isolation", "repeatable read", "'read committed'"],
+    ["says that it isolates less", "default_transaction_isolation", "read uncommitted", "'read committed'"],
+  ])("are not enough for a server that %s", async (_, setting, wrong, right) => {
     await using schema = await testSchema();
     const { schema: name, url } = schema.connection;
     await using client = openClient(schema.connection);
@@ -100,12 +104,12 @@ describe.skipIf(noPostgres)("migrations", () => {
       await schema.rows(
         `GRANT USAGE ON SCHEMA ${name} TO ${name}; GRANT SELECT ON ALL TABLES IN SCHEMA ${name} TO ${name}`,
       );
-      await schema.rows(`ALTER ROLE ${name} SET synchronous_commit = off`);
+      await schema.rows(`ALTER ROLE ${name} SET ${setting} = '${wrong}'`);
       const careless = new URL(url);
       careless.username = name;
       await assert.rejects(open({ ...schema.connection, url: careless.href }, FIRST), {
         code: "SCHEMA_VIOLATION",
-        message: /synchronous_commit is off .+ ALTER ROLE … SET synchronous_commit = on$/,
+        message: new RegExp(`${setting} is ${wrong} for the bridge's user.+: ALTER ROLE … SET ${setting} = ${right}$`),
       });
     } finally {
       await schema.rows(`DROP SCHEMA ${name} CASCADE`);
