@@ -35,6 +35,9 @@ export class Position {
       this.#unsettled = [];
     }
     if (this.#next === 0) return undefined;
-    return Math.min(this.#next, ...this.#released, ...this.#unsettled);
+    let first = this.#next;
+    for (const sequence of this.#released) first = Math.min(first, sequence);
+    for (const sequence of this.#unsettled) first = Math.min(first, sequence);
+    return first;
   }
 }
