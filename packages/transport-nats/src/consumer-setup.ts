@@ -41,6 +41,7 @@ export async function readyConsumer(
   const what = `stream ${stream} cannot be consumed`;
   try {
     const found = await find(manager, stream, consumer ?? last);
+    if (found !== undefined) receiver.position?.resumed(found);
     const info = found === undefined ? await make(manager, receiver) : await fitting(manager, receiver, found);
     const { config } = info;
     warnOfLimits(receiver, config, logger);
@@ -86,15 +87,17 @@ async function make(manager: JetStreamManager, receiver: NatsReceiver): Promise<
     deliver_policy: deliver === "all" ? DeliverPolicy.All : DeliverPolicy.New,
     ...adjustable(receiver),
   };
-  if (consumer === undefined) {
-    const { created } = await manager.streams.info(stream);
-    const from = receiver.position.in(created);
-    if (from !== undefined) {
-      config.deliver_policy = DeliverPolicy.StartSequence;
-      config.opt_start_seq = from;
-    }
+  const { position } = receiver;
+  if (position === undefined) return manager.consumers.add(stream, config);
+  const { created, state } = await manager.streams.info(stream);
+  const from = position.in(created);
+  if (from !== undefined) {
+    config.deliver_policy = DeliverPolicy.StartSequence;
+    config.opt_start_seq = from;
   }
-  return manager.consumers.add(stream, config);
+  const made = await manager.consumers.add(stream, config);
+  position.began(from ?? (deliver === "all" ? Math.max(state.first_seq, 1) : state.last_seq + 1));
+  return made;
 }
 
 /** What may change while a consumer is there. */

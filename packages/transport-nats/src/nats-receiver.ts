@@ -11,14 +11,15 @@ export class NatsReceiver implements Receiver {
   /** Messages that are held here at once. */
   readonly window: number;
   readonly maxReplayAttempts: number;
-  /** Where a consumer begins that is made in the place of one that is gone. */
-  readonly position = new Position();
+  /** Where an ephemeral consumer begins that is made in the place of one that is gone. A durable one's place its server knows. */
+  readonly position: Position | undefined;
   readonly #inbox = new Inbox<NatsDelivery>();
   #received = 0;
 
   constructor(options: ReceiverOptions, { id, maxInFlight, maxReplayAttempts }: ReceiverContext) {
     this.id = id;
     this.options = options;
+    this.position = options.consumer === undefined ? new Position() : undefined;
     this.window = Math.max(maxInFlight, 1);
     this.maxReplayAttempts = maxReplayAttempts;
   }

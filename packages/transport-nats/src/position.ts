@@ -1,3 +1,10 @@
+/** How far the server's consumer has come. */
+interface Progress {
+  readonly ack_floor: { readonly stream_seq: number };
+  readonly delivered: { readonly stream_seq: number };
+  readonly num_ack_pending: number;
+}
+
 /**
  * How far a receiver has come in its stream: where an ephemeral consumer begins that is made anew because the server has
  * forgotten the last one, and with it what was not settled.
@@ -5,39 +12,66 @@
 export class Position {
   /** When the stream was made: in another one of its name, places mean other messages. */
   #streamCreated = "";
-  /** Behind the last message that was handed out; 0 when none was. */
+  /** Behind the last message that was handed out, or the consumer's first place; 0 when there was no consumer yet. */
   #next = 0;
-  /** Released, and not handed out again since. At most what the consumer lets wait. */
-  readonly #released = new Set<number>();
-  /** Not settled when its connection was lost. */
-  #unsettled: readonly number[] = [];
+  /** Released, or not settled when their connection was lost, and not handed out again since. */
+  readonly #owed = new Set<number>();
+  /**
+   * What the server had handed out and not seen settled when we came back to it: some of it may never have reached us, and
+   * comes again only when its time is over.
+   */
+  #doubt: { readonly first: number; readonly last: number } | undefined;
+
+  /** Whether it helps to be {@link told}. */
+  get inDoubt(): boolean {
+    return this.#doubt !== undefined;
+  }
 
   handedOut(sequence: number): void {
     this.#next = Math.max(this.#next, sequence + 1);
-    this.#released.delete(sequence);
+    this.#owed.delete(sequence);
   }
 
   released(sequence: number): void {
-    this.#released.add(sequence);
+    this.#owed.add(sequence);
   }
 
   /** The connection is lost, and these were not settled on it. */
   lost(unsettled: Iterable<number>): void {
-    this.#unsettled = [...unsettled];
+    for (const sequence of unsettled) this.#owed.add(sequence);
+  }
+
+  /** The consumer has outlived its connection. */
+  resumed(progress: Progress): void {
+    this.#doubt = { first: 0, last: progress.delivered.stream_seq };
+    this.told(progress);
+  }
+
+  /** The server says how far its consumer has come. */
+  told({ ack_floor: { stream_seq: settled }, num_ack_pending: pending }: Progress): void {
+    // What is settled there and not here has left the stream.
+    for (const sequence of this.#owed) if (sequence <= settled) this.#owed.delete(sequence);
+    if (this.#doubt === undefined) return;
+    const { last } = this.#doubt;
+    this.#doubt = pending === 0 || settled >= last ? undefined : { first: settled + 1, last };
   }
 
   /** The first message that is not settled in the stream made at `created`; `undefined` when nothing is known of it. */
   in(created: string): number | undefined {
     if (created !== this.#streamCreated) {
       this.#streamCreated = created;
-      this.#next = 0;
-      this.#released.clear();
-      this.#unsettled = [];
+      this.began(0);
     }
     if (this.#next === 0) return undefined;
-    let first = this.#next;
-    for (const sequence of this.#released) first = Math.min(first, sequence);
-    for (const sequence of this.#unsettled) first = Math.min(first, sequence);
+    let first = Math.min(this.#next, this.#doubt?.first ?? this.#next);
+    for (const sequence of this.#owed) first = Math.min(first, sequence);
     return first;
+  }
+
+  /** A consumer was made that hands out everything from this place on. */
+  began(next: number): void {
+    this.#next = next;
+    this.#owed.clear();
+    this.#doubt = undefined;
   }
 }

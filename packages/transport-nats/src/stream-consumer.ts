@@ -52,10 +52,7 @@ export class StreamConsumer {
     this.ledger = new AckLedger({
       tell: (ackSubject, word) => connection.publish(ackSubject, word),
       takesReasons: parts.takesReasons,
-      // What a durable one is to hand out again is for its server to know.
-      onReleased: (sequence) => {
-        if (receiver.options.consumer === undefined) receiver.position.released(sequence);
-      },
+      onReleased: (sequence) => receiver.position?.released(sequence),
       onRoom: () => this.#advance(),
     });
     this.#inbox = createInbox(parts.inboxPrefix);
@@ -109,7 +106,7 @@ export class StreamConsumer {
   lose(error: BridgeError): void {
     if (this.ledger.signal.aborted) return;
     for (const timer of this.#timers) timer[Symbol.dispose]();
-    this.receiver.position.lost(this.ledger.unsettled);
+    this.receiver.position?.lost(this.ledger.unsettled);
     this.ledger.lose(error);
     this.receiver.withdraw(this.ledger.signal);
   }
@@ -120,7 +117,7 @@ export class StreamConsumer {
     // First of all nobody listens any more: what is given back must not come to this very request.
     const drained = this.#subscription.drain();
     this.ledger.flush();
-    this.receiver.position.lost(this.ledger.unsettled);
+    this.receiver.position?.lost(this.ledger.unsettled);
     this.#rest.push(...this.ledger.end(error));
     this.receiver.withdraw(this.ledger.signal);
     try {
@@ -164,7 +161,7 @@ export class StreamConsumer {
     }
     const delivery = new NatsDelivery(sourceMessage(message, info), info, reply, this.ledger);
     if (this.ledger.open(delivery)) {
-      this.receiver.position.handedOut(info.sequence);
+      this.receiver.position?.handedOut(info.sequence);
       this.receiver.push(delivery);
     } else this.#copies++;
     this.#advance();
@@ -184,22 +181,25 @@ export class StreamConsumer {
 
   /** A server answers no request for a consumer that it does not know: so whoever hears nothing asks. */
   #listen(): void {
-    if (this.#pulls.isHeard() || this.#looking) return;
+    const heard = this.#pulls.isHeard();
+    if ((heard && this.receiver.position?.inDoubt !== true) || this.#looking) return;
     this.#looking = true;
-    void this.#look().finally(() => (this.#looking = false));
+    void this.#look(heard).finally(() => (this.#looking = false));
   }
 
-  async #look(): Promise<void> {
+  async #look(heard: boolean): Promise<void> {
     const { manager, lost } = this.#parts;
     const { stream } = this.receiver.options;
     try {
-      await manager.consumers.info(stream, this.name);
+      const info = await manager.consumers.info(stream, this.name);
+      this.receiver.position?.told(info);
+      if (heard) return;
       this.#pulls.forget();
       this.#advance();
     } catch (error) {
       if (this.ledger.signal.aborted) return;
       if (isNotFound(error)) this.#isGone("it is not there any more");
-      else lost(requestError(`consumer ${this.name} of stream ${stream} is silent`, error));
+      else if (!heard) lost(requestError(`consumer ${this.name} of stream ${stream} is silent`, error));
     }
   }
 

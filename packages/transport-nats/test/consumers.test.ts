@@ -1,9 +1,8 @@
-import { tcpProxy } from "@bridge/conformance";
 import { describe, expect, test, vi } from "vitest";
 import { containing, like } from "./support/like.ts";
 import { accept, connected, type LogLine, never, Puller, receiver, session, text } from "./support/parts.ts";
 import { program } from "./support/program.ts";
-import { noServer, PORT } from "./support/server.ts";
+import { noServer } from "./support/server.ts";
 
 const SECOND = 1e9;
 const LOST = { code: "CONNECTION_LOST" };
@@ -135,77 +134,4 @@ describe.skipIf(noServer)("a consumer (needs NATS)", () => {
       expect(text(await puller.next())).toBe("a");
     },
   );
-});
-
-describe.skipIf(noServer)("an ephemeral consumer (needs NATS)", () => {
-  test("is the bridge's own, and is gone when the bridge is, so that a work queue takes the next one", async () => {
-    await using server = await program();
-    const stream = await server.stream({ retention: "workqueue" });
-    for (const payload of ["a", "b", "c"]) await server.publish(`${stream}.a`, payload);
-    for (const expected of [
-      ["a", "b"],
-      ["b", "c"],
-    ]) {
-      await using source = session();
-      const puller = new Puller(receiver(source, { stream }));
-      await connected(source);
-      const [first, second] = await puller.take(2);
-      expect([first!, second!].map(text)).toEqual(expected);
-      await accept(first!);
-    }
-    expect(await server.manager.consumers.list(stream).next()).toEqual([]);
-  });
-
-  test("stays over a lost connection, and counts", async () => {
-    await using server = await program();
-    const stream = await server.stream();
-    await server.publish(`${stream}.a`, "a");
-    await using link = await tcpProxy({ target: { port: PORT } });
-    await using source = session({ port: link.port });
-    const puller = new Puller(receiver(source, { stream, ack_wait: "500ms" }));
-    const first = await connected(source);
-    const [{ name } = { name: "" }] = await server.manager.consumers.list(stream).next();
-    expect((await puller.next()).receiveCount).toBe(1);
-    link.cut();
-    await first.closed;
-    await connected(source);
-    expect((await puller.next()).receiveCount).toBe(2);
-    expect((await server.manager.consumers.list(stream).next()).map((info) => info.name)).toEqual([name]);
-  });
-
-  test("that the server has forgotten is made anew from the first message that was not settled", async () => {
-    await using server = await program();
-    const stream = await server.stream();
-    for (const payload of ["a", "b", "c", "d", "e"]) await server.publish(`${stream}.a`, payload);
-    await using source = session();
-    const puller = new Puller(receiver(source, { stream }));
-    const first = await connected(source);
-    const [a, b, c, d, e] = await puller.take(5);
-    await accept(a!);
-    await b!.settle({ kind: "release", delayMs: 60_000 });
-    await accept(c!);
-    await accept(e!);
-    const [{ name } = { name: "" }] = await server.manager.consumers.list(stream).next();
-    await server.manager.consumers.delete(stream, name);
-    expect(await first.closed).toMatchObject(LOST);
-    await expect(accept(d!)).rejects.toMatchObject(LOST);
-    await connected(source);
-    expect((await puller.take(4)).map(text)).toEqual(["b", "c", "d", "e"]);
-  });
-
-  test("of a stream that was made anew begins with its first message, whatever came before", async () => {
-    await using server = await program();
-    const name = await server.stream();
-    for (const payload of ["a", "b", "c"]) await server.publish(`${name}.a`, payload);
-    await using source = session();
-    const puller = new Puller(receiver(source, { stream: name }));
-    const first = await connected(source);
-    await Promise.all((await puller.take(3)).map(accept));
-    await server.manager.streams.delete(name);
-    await first.closed;
-    await server.stream({ name });
-    await server.publish(`${name}.a`, "new");
-    await connected(source);
-    expect(text(await puller.next())).toBe("new");
-  });
 });
