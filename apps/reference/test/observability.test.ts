@@ -156,6 +156,12 @@ describe("the dashboard", () => {
     }
   });
 
+  test("shows bridges alone, also when all are chosen: other programs too have a process", () => {
+    const [job] = dashboard.templating.list.filter(({ name }) => name === "job");
+    expect(job).toMatchObject({ query: { query: "label_values(bridge_info, job)" } });
+    expect(job).not.toHaveProperty("allValue");
+  });
+
   test("shows everything that the bridge tells", () => {
     const told = [...families].filter(([, { samples }]) => samples.length > 0).map(([name]) => name);
     const shown = [...panels.flatMap(({ targets = [] }) => targets), ...dashboard.annotations.list, ...alerts];
@@ -177,4 +183,10 @@ test("the scrape configuration asks where the metrics are, with a key from a fil
     metrics_path: "/api/v1/monitor/metrics",
     authorization: { credentials_file: "bridge-monitor-key" },
   });
+  const jobs = alerts.flatMap(({ expr }) => [...expr.matchAll(/\bjob=~"([^"]*)"/g)].map(([, pattern = ""]) => pattern));
+  expect(jobs).toHaveLength(1);
+  // Prometheus anchors what it matches.
+  const named = new RegExp(`^(?:${jobs[0]})$`);
+  const known = [String(scrapes[0]?.["job_name"]), "bridge-plant-7", "bridges", "bridge-", "node"];
+  expect(known.filter((name) => named.test(name))).toEqual(["bridge", "bridge-plant-7"]);
 });
