@@ -1,5 +1,6 @@
 import { request } from "node:https";
 import { certificates } from "@bridge/tooling/certificates";
+import { OtlpCollector } from "@bridge/tooling/otlp-collector";
 import { type ParsedFamily, parseExposition } from "@bridge/tooling/parse-exposition";
 import type { Binary } from "./binary.ts";
 import { Folder } from "./folder.ts";
@@ -26,7 +27,9 @@ export class MeasuredBridge implements AsyncDisposable {
     const folder = parts.use(new Folder());
     const made = parts.use(certificates("server"));
     const refusing = parts.use(await WebService.open());
-    folder.write("bridge.yaml", documentOf(refusing.url, made.path("server.crt"), made.path("server.key")));
+    const collector = parts.use(await OtlpCollector.open());
+    const [certificate, key] = [made.path("server.crt"), made.path("server.key")];
+    folder.write("bridge.yaml", documentOf({ refusing: refusing.url, collector: collector.url, certificate, key }));
     const bridge = parts.use(folder.run());
     const measured = new MeasuredBridge(parts.move(), bridge, made.authority.cert);
     try {
@@ -90,8 +93,15 @@ export function observed(family: ParsedFamily | undefined): number {
   return counts.reduce((sum, { value }) => sum + value, 0);
 }
 
+interface Around {
+  readonly refusing: string;
+  readonly collector: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
 /** `direct` ends in the channel that `boxed` reads, so that what is injected there is also received and held. */
-function documentOf(refusing: string, certificate: string, key: string): string {
+function documentOf({ refusing, collector, certificate, key }: Around): string {
   return `
 bridge: {id: measured, instance_id: measured-a}
 http:
@@ -101,6 +111,7 @@ http:
   monitor_api_key: ${MONITOR_KEY}
   tls_cert_file: ${JSON.stringify(certificate)}
   tls_key_file: ${JSON.stringify(key)}
+telemetry: {otlp: {endpoint: "${collector}"}}
 audit: {log: true, file: {path: audit.jsonl}}
 stores:
   dlq: {type: memory, options: {acknowledge_volatile: true}}
