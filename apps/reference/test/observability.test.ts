@@ -29,8 +29,9 @@ interface Dashboard {
   readonly templating: { readonly list: readonly { readonly name: string; readonly query: unknown }[] };
 }
 
-const rules = parse(read("bridge.rules.yml")) as { groups: { rules: Alert[] }[] };
+const rules = parse(read("bridge.rules.yml")) as { groups: { name: string; rules: Alert[] }[] };
 const alerts = rules.groups.flatMap((group) => group.rules);
+const guide = readFileSync(at("docs/metrics.md"), "utf8").split("\n");
 const dashboard = JSON.parse(read("grafana-dashboard.json")) as Dashboard;
 
 /** What Prometheus adds to everything that it scrapes. */
@@ -44,6 +45,8 @@ let text: string;
 let type: string | undefined;
 let families: ReadonlyMap<string, ParsedFamily>;
 let series: ReadonlyMap<string, readonly ReadonlySet<string>[]>;
+/** What the labels of its metrics are: `metric label value`. */
+let told: ReadonlySet<string>;
 
 beforeAll(async () => {
   await using bridge = await MeasuredBridge.start();
@@ -57,15 +60,30 @@ beforeAll(async () => {
     [NOT_HERE, [new Set(ADDED)]],
     ...[...byName].map(([name, all]) => [name, all.map(({ labels }) => labelsOf(labels))] as const),
   ]);
+  told = new Set(
+    samples.flatMap(({ name, labels }) => Object.entries(labels).map(([label, value]) => `${name} ${label} ${value}`)),
+  );
 }, 60_000);
+
+/** Whether the guide has this word in the row of a metric: what a bridge tells of only when it happens. */
+function inGuide(metric: string, value: string): boolean {
+  const family = metric.replace(/_(?:bucket|sum|count)$/, "");
+  return guide.some((line) => line.startsWith("|") && line.includes(`\`${family}\``) && line.includes(`\`${value}\``));
+}
 
 /** What the bridge does not have of what an expression asks for. */
 function missing(expression: string): readonly string[] {
-  return wantedBy(expression).flatMap(({ metric, labels }) => {
+  return wantedBy(expression).flatMap(({ metric, labels, values }) => {
     const known = series.get(metric);
     if (known === undefined) return [`there is no ${metric}`];
     const lacking = [...labels].filter((label) => !known.some((one) => one.has(label)));
-    return lacking.map((label) => `${metric} has no label ${label}`);
+    const never = values.filter(
+      ([label, value]) => !told.has(`${metric} ${label} ${value}`) && !inGuide(metric, value),
+    );
+    return [
+      ...lacking.map((label) => `${metric} has no label ${label}`),
+      ...never.map(([label, value]) => `${label} of ${metric} is never ${value}`),
+    ];
   });
 }
 
@@ -114,8 +132,8 @@ describe("the metrics of a running bridge", () => {
 });
 
 test("every metric is in the guide", () => {
-  const guide = readFileSync(at("docs/metrics.md"), "utf8");
-  expect([...families.keys()].filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
+  const all = guide.join("\n");
+  expect([...families.keys()].filter((name) => !all.includes(`\`${name}\``))).toEqual([]);
 });
 
 describe("the alerts", () => {
@@ -132,6 +150,31 @@ describe("the alerts", () => {
     expect(runbook).toMatch(/^docs\/runbooks\/[a-z-]+\.md$/);
     expect(existsSync(at(runbook))).toBe(true);
     expect(readFileSync(at(runbook), "utf8")).toContain(alert.alert);
+  });
+
+  test.each([
+    ['bridge_ready{level="ful"} == 0', ["level of bridge_ready is never ful"]],
+    ['bridge_legs_total{disposition=~"dropped|droped"}', ["disposition of bridge_legs_total is never droped"]],
+    ['bridge_ready{tier="full"}', ["bridge_ready has no label tier", "tier of bridge_ready is never full"]],
+    ["bridge_redy", ["there is no bridge_redy"]],
+  ])("would be found asking for what there is not: %s", (expression, found) => {
+    expect(missing(expression)).toEqual(found);
+  });
+
+  test.each(alerts)("$alert is written as Prometheus reads it", (alert) => {
+    expect(Object.keys(alert)).toEqual(["alert", "expr", "for", "labels", "annotations"]);
+    expect(Object.keys(alert.annotations)).toEqual(["summary", "runbook_url"]);
+    const plain = alert.annotations.summary.replaceAll(
+      /\{\{ \$(?:labels\.\w+|value(?: \| humanize(?:Duration|Percentage)?)?) \}\}/g,
+      "",
+    );
+    expect(plain).not.toMatch(/[{}$]/);
+  });
+
+  test("are in groups that have a name and rules, and nothing else", () => {
+    expect(Object.keys(rules)).toEqual(["groups"]);
+    for (const group of rules.groups) expect(Object.keys(group)).toEqual(["name", "rules"]);
+    expect(new Set(rules.groups.map(({ name }) => name)).size).toBe(rules.groups.length);
   });
 
   test("have names of their own", () => {

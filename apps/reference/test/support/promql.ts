@@ -5,6 +5,8 @@ import { parser } from "@prometheus-io/lezer-promql";
 export interface Wanted {
   readonly metric: string;
   readonly labels: ReadonlySet<string>;
+  /** What its labels are compared with, where that is no pattern. */
+  readonly values: readonly (readonly [label: string, value: string])[];
 }
 
 /**
@@ -20,8 +22,9 @@ export function wantedBy(expression: string): readonly Wanted[] {
       if (type.name !== "VectorSelector") return;
       const name = node.getChild("Identifier");
       if (name === null) throw new Error(`a selector without the name of a metric: ${expression}`);
-      const own = labelsIn(node.getChild("LabelMatchers"), expression);
-      wanted.push({ metric: text(name, expression), labels: new Set([...own, ...labelsAround(node, expression)]) });
+      const matchers = node.getChild("LabelMatchers");
+      const labels = new Set([...labelsIn(matchers, expression), ...labelsAround(node, expression)]);
+      wanted.push({ metric: text(name, expression), labels, values: valuesIn(matchers, expression) });
     },
   });
   return wanted;
@@ -62,6 +65,20 @@ function labelsIn(list: SyntaxNode | null, expression: string): readonly string[
     if (name === "LabelName") labels.push(text(node, expression));
   });
   return labels;
+}
+
+const WORDS = /^\w+(?:\|\w+)*$/;
+
+/** What a label is compared with; of a pattern each alternative when these are words, else nothing. */
+function valuesIn(matchers: SyntaxNode | null, expression: string): readonly (readonly [string, string])[] {
+  return (matchers?.getChildren("UnquotedLabelMatcher") ?? []).flatMap((matcher) => {
+    const [label = "", operator = "", quoted = ""] = ["LabelName", "MatchOp", "StringLiteral"].map((part) =>
+      text(matcher.getChild(part) ?? matcher, expression),
+    );
+    const value = quoted.slice(1, -1);
+    if (!operator.endsWith("~")) return [[label, value] as const];
+    return WORDS.test(value) ? value.split("|").map((word) => [label, word] as const) : [];
+  });
 }
 
 function text(node: SyntaxNode, expression: string): string {
