@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { goodDocument, problemsOf, withValue } from "./support/documents.ts";
 
 const DURATION = /number with a unit|string with a unit/;
+const QUERY = /^telemetry\.otlp\.endpoint: has a query or a fragment.* a key belongs into `headers`$/;
 
 /** A value at a place, and what is said of it. */
 const REFUSED: readonly (readonly [path: string, value: unknown, message: RegExp | string])[] = [
@@ -30,6 +31,9 @@ const REFUSED: readonly (readonly [path: string, value: unknown, message: RegExp
   ["http", null, "http: must not be null: give it a value or remove the key"],
   ["telemetry.otlp", { endpoint: "localhost:4318" }, /otlp.endpoint: not the URL of a collector: write "http:/],
   ["telemetry.otlp", { endpoint: "https://user:pw@otel.example.com" }, /otlp.endpoint: not the URL of a collector/],
+  ["telemetry.otlp", { endpoint: "https://otel.example.com?key=planted" }, QUERY],
+  ["telemetry.otlp", { endpoint: "https://otel.example.com/otlp#planted" }, QUERY],
+  ["telemetry.otlp", { endpoint: "https://otel.example.com/otlp?" }, QUERY],
   ["telemetry.otlp", { headers: { "no name": "x" } }, /not a header name/],
   ["telemetry.otlp", { traces: { sample_ratio: -0.1 } }, /expected a number from 0 to 1/],
   ["telemetry.otlp", { metrics: { interval: "0s" } }, /must be longer than 0s/],

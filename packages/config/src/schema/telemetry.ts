@@ -3,20 +3,25 @@ import * as v from "valibot";
 import { positiveDuration } from "./positive-duration.ts";
 
 const RATIO = "expected a number from 0 to 1";
+const NO_QUERY =
+  "has a query or a fragment, and the path of each signal comes at its end: remove it; a key belongs into `headers`";
 
 function endpoint() {
   return v.pipe(
     v.string("expected a string"),
     v.check(isCollector, 'not the URL of a collector: write "http://127.0.0.1:4318" or "https://otel.example.com"'),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed || !/[?#]/.test(dataset.value)) return;
+      // Without the value: there may be a key in it.
+      addIssue({ message: NO_QUERY, input: undefined });
+    }),
   );
 }
 
 /** A user in the URL would be a secret that URLs are not treated as. */
 function isCollector(written: string): boolean {
   const url = URL.parse(written);
-  return (
-    url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "" && url.hash === ""
-  );
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
 }
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
