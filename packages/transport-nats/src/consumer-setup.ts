@@ -119,9 +119,10 @@ async function fitting(
   if (config.ack_policy !== AckPolicy.Explicit)
     refuse(`has the ack policy "${config.ack_policy}"`, 'the bridge needs "explicit"');
   if (consumer === undefined || !create) return found;
-  if ((config.filter_subject ?? "") !== (filter ?? ""))
+  const filters = config.filter_subjects ?? [config.filter_subject ?? ""];
+  if (filters.length !== 1 || filters[0] !== (filter ?? ""))
     refuse(
-      `takes the subjects "${config.filter_subject ?? ">"}"`,
+      `takes the subjects "${filters.join('", "') || ">"}"`,
       "correct filter_subject, remove create, or delete the consumer",
     );
   const wanted = adjustable(receiver);

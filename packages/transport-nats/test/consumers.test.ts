@@ -3,6 +3,7 @@ import { containing, like } from "./support/like.ts";
 import { accept, connected, type LogLine, never, Puller, receiver, session, text } from "./support/parts.ts";
 import { program } from "./support/program.ts";
 import { noServer } from "./support/server.ts";
+import { standIn } from "./support/stand-in.ts";
 
 const SECOND = 1e9;
 const LOST = { code: "CONNECTION_LOST" };
@@ -58,6 +59,19 @@ describe.skipIf(noServer)("a consumer (needs NATS)", () => {
     expect([...(await connection.reconcile(never))]).toEqual([]);
     const fields = containing({ code: "REJECTED", error: like(problem) });
     expect(log).toEqual([{ message: "a stream cannot be consumed", fields }]);
+  });
+
+  test("that is there with several filters, as servers from 2.10 on have them, is refused", async () => {
+    const config = { ack_policy: "explicit", filter_subjects: ["S.a", "S.b"] };
+    const info = JSON.stringify({ name: "c", stream_name: "S", config });
+    await using server = await standIn("$JS.API.CONSUMER.INFO.S.c", (question) => void question.respond(info));
+    const log: LogLine[] = [];
+    await using source = session({ port: server.port, log });
+    receiver(source, { stream: "S", consumer: "c", create: true });
+    await connected(source);
+    expect(log.map(({ fields }) => fields)).toEqual([
+      containing({ code: "REJECTED", error: like(/takes the subjects "S.a", "S.b"/) }),
+    ]);
   });
 
   test("that gives messages up before the bridge does is warned of", async () => {

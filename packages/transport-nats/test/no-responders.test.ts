@@ -1,25 +1,12 @@
 import { tcpProxy } from "@bridge/conformance";
-import { connect, type Msg } from "@nats-io/transport-node";
 import { describe, expect, test } from "vitest";
 import { like } from "./support/like.ts";
 import { ownServer } from "./support/own-server.ts";
 import { connected, envelope, never, sender, session } from "./support/parts.ts";
 import { noServer } from "./support/server.ts";
+import { standIn } from "./support/stand-in.ts";
 
-/** A server where a test answers in the place of JetStream, to whoever asks which stream a subject has. */
-async function answering(answer: (question: Msg) => void) {
-  const server = await ownServer(["jetstream: false"]);
-  const connection = await connect({ servers: `127.0.0.1:${server.port}`, noAsyncTraces: true, reconnect: false });
-  connection.subscribe("$JS.API.STREAM.NAMES", { callback: (_, question) => answer(question) });
-  await connection.flush();
-  return {
-    port: server.port,
-    async [Symbol.asyncDispose]() {
-      await connection.close();
-      await server[Symbol.asyncDispose]();
-    },
-  };
-}
+const NAMES = "$JS.API.STREAM.NAMES";
 
 describe.skipIf(noServer)("a message that nobody answers to (needs NATS)", () => {
   test("is DESTINATION_NOT_FOUND only if JetStream says that no stream takes it", async () => {
@@ -28,7 +15,7 @@ describe.skipIf(noServer)("a message that nobody answers to (needs NATS)", () =>
       { error: { code: 503, err_code: 10_008, description: "JetStream system temporarily unavailable" } },
       { streams: ["S"] },
     ];
-    await using server = await answering((question) => void question.respond(JSON.stringify(answers.shift())));
+    await using server = await standIn(NAMES, (question) => void question.respond(JSON.stringify(answers.shift())));
     await using target = session({ port: server.port, role: "target" });
     await connected(target);
     for (const [code, message] of [
@@ -47,14 +34,14 @@ describe.skipIf(noServer)("a message that nobody answers to (needs NATS)", () =>
   });
 
   test("is worth another try when the question gets no answer in time", async () => {
-    await using server = await answering(() => {});
+    await using server = await standIn(NAMES, () => {});
     await using target = session({ port: server.port, role: "target", options: { connect_timeout: "300ms" } });
     await connected(target);
     await expect(sender(target).send(envelope(), "a", never)).rejects.toMatchObject({ code: "TIMEOUT" });
   });
 
   test("is worth another try when the connection is lost before the answer", async () => {
-    await using server = await answering(() => link.cut());
+    await using server = await standIn(NAMES, () => link.cut());
     await using link = await tcpProxy({ target: { port: server.port } });
     await using target = session({ port: link.port, role: "target" });
     await connected(target);
@@ -63,7 +50,7 @@ describe.skipIf(noServer)("a message that nobody answers to (needs NATS)", () =>
 
   test("is given up when its sender says so, whatever becomes of the question", async () => {
     const controller = new AbortController();
-    await using server = await answering(() => controller.abort(new Error("given up")));
+    await using server = await standIn(NAMES, () => controller.abort(new Error("given up")));
     await using target = session({ port: server.port, role: "target" });
     await connected(target);
     await expect(sender(target).send(envelope(), "a", controller.signal)).rejects.toThrow("given up");
