@@ -42,7 +42,7 @@ export async function readyConsumer(
   try {
     const found = await find(manager, stream, consumer ?? last);
     if (found !== undefined) receiver.position?.resumed(found);
-    const info = found === undefined ? await make(manager, receiver) : await fitting(manager, receiver, found);
+    const info = found === undefined ? await make(manager, receiver, logger) : await fitting(manager, receiver, found);
     const { config } = info;
     warnOfLimits(receiver, config, logger);
     const waits = [config.ack_wait ?? 0, ...(config.backoff ?? [])].filter((nanos) => nanos > 0);
@@ -72,7 +72,7 @@ async function find(
   }
 }
 
-async function make(manager: JetStreamManager, receiver: NatsReceiver): Promise<ConsumerInfo> {
+async function make(manager: JetStreamManager, receiver: NatsReceiver, logger: Logger): Promise<ConsumerInfo> {
   const { stream, consumer, create, filter_subject: filter, deliver = "all" } = receiver.options;
   if (consumer !== undefined && !create) {
     throw new BridgeError(
@@ -94,6 +94,11 @@ async function make(manager: JetStreamManager, receiver: NatsReceiver): Promise<
   if (from !== undefined) {
     config.deliver_policy = DeliverPolicy.StartSequence;
     config.opt_start_seq = from;
+  } else if (deliver === "new") {
+    logger.warn(
+      "an ephemeral consumer begins with what is new: what an earlier start had not settled, and what came since, is lost; name a consumer to keep it",
+      { receiver_id: receiver.id, stream },
+    );
   }
   const made = await manager.consumers.add(stream, config);
   position.began(from ?? (deliver === "all" ? Math.max(state.first_seq, 1) : state.last_seq + 1));

@@ -1,7 +1,8 @@
 import { tcpProxy } from "@bridge/conformance";
 import { describe, expect, test, vi } from "vitest";
 import type { NatsReceiver } from "../src/nats-receiver.ts";
-import { accept, connected, Puller, receiver, session, text } from "./support/parts.ts";
+import { like } from "./support/like.ts";
+import { accept, connected, type LogLine, Puller, receiver, session, text } from "./support/parts.ts";
 import { type Program, program } from "./support/program.ts";
 import { noServer, PORT } from "./support/server.ts";
 
@@ -147,13 +148,19 @@ describe.skipIf(noServer)("an ephemeral consumer (needs NATS)", () => {
     await using server = await program();
     const stream = await server.stream();
     await server.publish(`${stream}.a`, "before");
-    await using source = session();
+    const log: LogLine[] = [];
+    await using source = session({ log });
     const puller = new Puller(receiver(source, { stream, deliver: "new" }));
     const first = await connected(source);
+    const warned = [
+      { message: like("an ephemeral consumer begins with what is new"), fields: { receiver_id: "in", stream } },
+    ];
+    expect(log).toEqual(warned);
     await server.manager.consumers.delete(stream, await nameOn(server, stream));
     await first.closed;
     await server.publish(`${stream}.a`, "meanwhile");
     await connected(source);
     expect(text(await puller.next())).toBe("meanwhile");
+    expect(log).toEqual(warned);
   });
 });
