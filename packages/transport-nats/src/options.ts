@@ -60,7 +60,7 @@ export const sessionOptions = v.pipe(
     ),
     connect_timeout: describe(
       v.optional(within(1, MAX_CONNECT_TIMEOUT_MS, "up to 55s"), "10s"),
-      "The bound of one attempt to connect, and of a request to JetStream.",
+      "The bound of one attempt to connect, and of a request to JetStream. The requests that consuming begins with have 30s in all.",
     ),
     inbox_prefix: describe(
       v.optional(checked(text(), prefixProblem), "_INBOX"),
