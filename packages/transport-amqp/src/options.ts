@@ -66,11 +66,11 @@ export const receiverOptions = v.strictObject({
   ),
   prefetch: describe(
     v.optional(integer(1, MAX_PREFETCH)),
-    "Messages that the broker hands over before the first is acknowledged. Default: `max_in_flight` of the route.",
+    "Messages that the broker hands over before the first is acknowledged, those that wait for a retry included. Default: `max_in_flight` of the route.",
   ),
   retry: describe(
     v.optional(v.picklist(["hold", "requeue"], 'expected "hold" or "requeue"'), "hold"),
-    "Where a message waits for its next try. `hold`: in its slot, in order. `requeue`: its slot is free for others meanwhile, and then the broker puts it back into the queue, where others may overtake it; not a message without an id from a queue that does not count, whose attempts nobody could count.",
+    "Where a message waits for its next try. `hold`: in its slot, in order. `requeue`: its slot is free meanwhile, for as many others as `prefetch` exceeds `max_in_flight` by, and then the broker puts it back into the queue, where others may overtake it; not a message without an id from a queue that does not count, whose attempts nobody could count.",
   ),
 });
 
