@@ -146,9 +146,11 @@ export class Wire {
     await this.closed;
   }
 
-  #onClose(error: Error | undefined): void {
+  #onClose(error: (Error & { readonly code?: unknown }) | undefined): void {
     if (this.#gone) return;
     this.#gone = true;
+    // The library waits until all is written, which a frozen broker never reads; one that says good-bye gets its answer.
+    if (typeof error?.code !== "number") internals(this.#model).stream.destroy();
     const cause = this.#onPurpose ? undefined : (this.#cause ?? lossError(this.#label, error));
     this.#handlers.gone(cause);
     this.#closed.resolve(cause);

@@ -148,7 +148,7 @@ describe.skipIf(noBroker)("a receiver (needs RabbitMQ)", () => {
     await using proxy = await meddlingProxy();
     await using source = session({ port: proxy.port, options: { heartbeat: "1s" } });
     const connection = await source.connect(never);
-    proxy.mute();
+    proxy.freeze();
     expect(await connection.closed).toMatchObject({
       code: "CONNECTION_LOST",
       message: like("silent"),

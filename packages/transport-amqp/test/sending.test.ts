@@ -197,4 +197,24 @@ describe.skipIf(noBroker)("a sender (needs RabbitMQ)", () => {
     expect(await connection.closed).toMatchObject({ code: "TIMEOUT", message: like("10000 ms") });
     await expect(out.send(envelope(), "anywhere", never)).rejects.toMatchObject({ charged: false });
   });
+
+  test("a broker that is frozen behind an open connection keeps no socket open, however much was to be written", async () => {
+    const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind === "TCPSocketWrap").length;
+    await using broker = await program();
+    const queue = await broker.queue();
+    const before = sockets();
+    await using proxy = await meddlingProxy();
+    await using target = session({ port: proxy.port, role: "target", options: { heartbeat: "1s" } });
+    await using out = sender(target);
+    const connection = await connected(target);
+    await out.send(envelope(), queue, never);
+    proxy.freeze();
+    const payload = new Uint8Array(1_000 * KIB);
+    const sends = Array.from({ length: 16 }, () => out.send(envelope({ payload }), queue, never));
+    const results = Promise.allSettled(sends);
+    expect(await connection.closed).toMatchObject({ code: "CONNECTION_LOST", message: like("silent") });
+    for (const result of await results) expect(result).toMatchObject({ reason: { code: "CONNECTION_LOST" } });
+    await connection[Symbol.asyncDispose]();
+    await expect.poll(sockets).toBe(before);
+  });
 });

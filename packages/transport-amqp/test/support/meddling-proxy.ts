@@ -18,8 +18,11 @@ export interface MeddlingProxy extends AsyncDisposable {
   say(frame: Buffer): void;
   /** Whether what the client sends is kept back, as by a broker that reads nothing. */
   deaf(on: boolean): void;
-  /** Keeps back what the broker says from now on, as a broker that is frozen does; the broker notices nothing. */
-  mute(): void;
+  /**
+   * From now on nothing is read and nothing said, as by a broker that is frozen, and the connection stays open. This end of
+   * it does not count among the active resources of the process.
+   */
+  freeze(): void;
 }
 
 /** For one connection at a time. */
@@ -50,7 +53,10 @@ export async function meddlingProxy(): Promise<MeddlingProxy> {
     port: (server.address() as AddressInfo).port,
     say: (frame) => latest?.client.write(frame),
     deaf: (on) => (on ? latest?.client.pause() : latest?.client.resume()),
-    mute: () => latest?.upstream.pause(),
+    freeze() {
+      latest?.client.pause().unref();
+      latest?.upstream.removeAllListeners("close").destroy();
+    },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       server.close();
