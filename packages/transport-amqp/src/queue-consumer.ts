@@ -5,6 +5,8 @@ import type { AmqpReceiver } from "./amqp-receiver.ts";
 import { replyError, saidIn } from "./reply-codes.ts";
 import type { Wire } from "./wire.ts";
 
+const NOT_FOUND = 404;
+
 /** One receiver at work on one connection, on a channel of its own. */
 export class QueueConsumer {
   readonly receiver: AmqpReceiver;
@@ -50,7 +52,11 @@ export class QueueConsumer {
       return opened;
     } catch (error) {
       const { code, message } = error as Error & { readonly code?: number };
-      if (code !== undefined) throw replyError(what, code, saidIn(error as Error));
+      if (code !== undefined) {
+        const reply = replyError(what, code, saidIn(error as Error));
+        if (code !== NOT_FOUND || declare) throw reply;
+        throw new BridgeError(reply.code, `${reply.message}: make it, or set declare`);
+      }
       throw new BridgeError("CONNECTION_LOST", `${what}: ${message}`, { cause: error });
     }
   }

@@ -103,7 +103,8 @@ describe.skipIf(noBroker)("a receiver (needs RabbitMQ)", () => {
     const second = await source.connect(never);
     expect([...source.subscriptions]).toEqual(["gone", "other"]);
     for (let i = 0; i < 2; i++) expect([...(await second.reconcile(never))]).toEqual(["other"]);
-    const fields = containing({ queue: gone, code: "DESTINATION_NOT_FOUND" });
+    const error = like(/no queue '.*: make it, or set declare$/);
+    const fields = containing({ queue: gone, code: "DESTINATION_NOT_FOUND", error });
     expect(log).toEqual([{ message: "a queue cannot be consumed", fields }]);
     expect(text(await otherPuller.next())).toBe("a");
 
