@@ -53,9 +53,10 @@ export function listen(
 
   async function hear(ended: AbortSignal, onHeard: () => void): Promise<void> {
     const client = new Client(await server.config());
-    const { promise: lost, resolve: lose } = Promise.withResolvers<void>();
-    client.on("error", () => lose());
-    client.on("end", () => lose());
+    using lost = new LinkedAbort(ended);
+    const lose = (): void => lost.abort(new Error("the connection is lost"));
+    client.on("error", lose);
+    client.on("end", lose);
     client.on("notification", ({ payload = "" }) => ended.aborted || options.onNotified(payload));
     try {
       await inTime(client.connect(), ended);
@@ -63,7 +64,10 @@ export function listen(
       onHeard();
       hearing.hears = true;
       options.onHearing?.();
-      while (!(await isLost(lost, ended))) await inTime(client.query("SELECT 1"), ended);
+      for (;;) {
+        await seams.clock.delay(BEAT_MS, lost.signal);
+        await inTime(client.query("SELECT 1"), ended);
+      }
     } finally {
       client.connection.stream.destroy();
     }
@@ -81,17 +85,5 @@ export function listen(
     } finally {
       timer.abort();
     }
-  }
-
-  /** Waits until it is, or for the next beat. */
-  async function isLost(lost: Promise<void>, ended: AbortSignal): Promise<boolean> {
-    using beat = new LinkedAbort(ended);
-    const next = seams.clock.delay(BEAT_MS, beat.signal).then(
-      () => false,
-      () => true,
-    );
-    const gone = await Promise.race([lost.then(() => true), next]);
-    beat.abort(new Error("over"));
-    return gone;
   }
 }

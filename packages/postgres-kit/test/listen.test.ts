@@ -1,10 +1,13 @@
 import { once, EventEmitter } from "node:events";
-import { systemClock } from "@bridge/ports";
+import { queryObjects } from "node:v8";
+import { type Clock, systemClock } from "@bridge/ports";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openClient } from "./support/clients.ts";
 
 const { signal } = new AbortController();
+/** How long a silent connection is not asked. */
+const BEAT_MS = 10_000;
 
 describe.skipIf(noPostgres)("hearing a channel", () => {
   let schema: TestSchema;
@@ -51,5 +54,33 @@ describe.skipIf(noPostgres)("hearing a channel", () => {
     hearing[Symbol.dispose]();
     while ((await left()).length > 0) await systemClock.delay(5, signal);
     expect(hearing.hears).toBe(false);
+  });
+
+  test("keeps nothing of the beats that found its connection well", async () => {
+    const BEATS = 500;
+    let beats = 0;
+    const reached = new EventEmitter();
+    const clock: Clock = {
+      ...systemClock,
+      async delay(ms, bound) {
+        if (ms !== BEAT_MS) return systemClock.delay(ms, bound);
+        reached.emit(`${++beats}`);
+        // What has passed is measured while the hearing waits for a beat.
+        if (beats % BEATS === 0) await once(reached, "go on");
+        bound.throwIfAborted();
+      },
+    };
+    const rest = async (after: number): Promise<number> => {
+      await once(reached, `${after}`, { signal: AbortSignal.timeout(20_000) });
+      return queryObjects(Promise, { format: "count" });
+    };
+    await using client = openClient(schema.connection, { clock });
+    const first = rest(BEATS);
+    using _ = client.listen("beats", { onNotified() {} });
+    const before = await first;
+    const second = rest(2 * BEATS);
+    reached.emit("go on");
+    expect((await second) - before).toBeLessThan(BEATS / 2);
+    reached.emit("go on");
   });
 });
