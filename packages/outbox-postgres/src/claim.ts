@@ -45,9 +45,13 @@ export async function claim(
         return record === undefined ? [] : { record, token: tokenOf({ lane: lane.lane, number, loan }), attempts };
       });
   } catch (error) {
-    lane.lost = [...lane.lost, loan].slice(-MAX_LOST);
+    lane.lost = withLost(lane, loan);
     throw error;
   }
+}
+
+function withLost({ lost }: Lane, loan: string): readonly string[] {
+  return [...lost, loan].slice(-MAX_LOST);
 }
 
 async function lend(
@@ -95,6 +99,8 @@ async function lend(
   const lent = unsure
     ? await lentBefore({ client }, lane, loan, signal)
     : rows.filter(({ attempts }) => attempts !== LOWEST);
+  // A try that finds nothing writes no turn, so that an earlier one may lend yet: with the next claim it may not any more.
+  if (unsure && lent.length === 0) lane.lost = withLost(lane, loan);
   for (const { number } of lent) lane.highest = Math.max(lane.highest, number);
   return lent;
 }

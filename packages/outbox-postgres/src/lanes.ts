@@ -21,7 +21,7 @@ export interface Lane {
   highest: number;
   /** Monotonic milliseconds. */
   lookAgainAt: number;
-  /** Loans of claims whose answer did not come: what they lent is given back by the next claim. */
+  /** Loans of claims whose answer, or that to one of their tries, did not come: the next claim gives back what they lent. */
   lost: readonly string[];
 }
 

@@ -2,7 +2,7 @@ import { tcpProxy, type TcpProxy } from "@bridge/conformance";
 import { type ClaimEnd, type OutboxStore, systemRandom } from "@bridge/ports";
 import { noPostgres } from "@bridge/tooling/test-postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { makeTables, openOn, type TestTables } from "./support/outbox.ts";
+import { type Connection, makeTables, openOn, type TestTables } from "./support/outbox.ts";
 import { claimAll, done, idsOf, recordOf, recordsOf } from "./support/records.ts";
 
 const signal = AbortSignal.timeout(60_000);
@@ -27,13 +27,17 @@ describe.skipIf(noPostgres)("an outbox whose server is hard to reach", () => {
   });
   beforeEach(async () => {
     await tables.empty();
-    const url = new URL(tables.connection.url ?? "");
-    url.port = String(proxy.port);
-    store = await openOn({ ...tables.connection, url: url.href, pool_size: 1 }, { postgres: { random: AT_ONCE } });
+    store = await openOn(byProxy(), { postgres: { random: AT_ONCE } });
     // Its one connection is open, and its lane is known.
     await claimAll(store, signal);
   });
   afterEach(() => store[Symbol.asyncDispose]());
+
+  function byProxy(): Connection {
+    const url = new URL(tables.connection.url ?? "");
+    url.port = String(proxy.port);
+    return { ...tables.connection, url: url.href, pool_size: 1 };
+  }
 
   const there = async (condition: string) =>
     (await tables.schema.rows(`SELECT 1 FROM ${schema}.${condition}`)).length > 0;
@@ -122,6 +126,40 @@ describe.skipIf(noPostgres)("an outbox whose server is hard to reach", () => {
     expect(await claim(7)).toEqual([]);
     expect(await claim(6)).toEqual([]);
     expect(await claim(8)).toHaveLength(1);
+  });
+
+  test("what a try of a claim lends after a further one has found nothing is given back", async () => {
+    const ids: string[] = [];
+    const random = { ...AT_ONCE, id: () => (ids.push(AT_ONCE.id()), ids.at(-1) as string) };
+    await using own = await openOn(byProxy(), { random, postgres: { random: AT_ONCE } });
+    await own.persist([recordOf("first")], signal);
+    await own.finish((await claimAll(own, signal)).map(done), signal);
+
+    await tables.schema.rows(`BEGIN; LOCK TABLE ${schema}.outbox_queue`);
+    const waiting = async () =>
+      (
+        await tables.schema.rows(
+          `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = '${schema}.outbox_queue'::regclass`,
+        )
+      ).length;
+    const claiming = claimAll(own, signal);
+    await expect.poll(waiting, { interval: 2, timeout: 30_000 }).toBe(1);
+    proxy.cut();
+    await proxy.restore();
+    await expect.poll(waiting, { interval: 2, timeout: 30_000 }).toBe(2);
+    await tables.schema.rows("COMMIT");
+    expect(await claiming).toEqual([]);
+    const loan = ids.at(-1);
+
+    await own.persist([recordOf("second")], signal);
+    const late = await tables.schema.rows(
+      `SELECT q.id FROM ${schema}.outbox_claimer AS c, ${schema}.outbox_claim(
+         c.claimer, c.turn + 1, c.lane, 0, false, 1, 1000, 'i', 1e12, $1, '{}', '{}', '{}', 0) AS q`,
+      [loan],
+    );
+    expect(late).toEqual([{ id: "record-second" }]);
+    const claims = [...(await claimAll(own, signal)), ...(await claimAll(own, signal))];
+    expect(idsOf(claims)).toEqual(["record-second"]);
   });
 
   test("a session that does not see what others commit meanwhile lends nothing", async () => {

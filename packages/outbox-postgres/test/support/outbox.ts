@@ -1,5 +1,5 @@
 import { patientClock } from "@bridge/conformance";
-import { type Clock, type OutboxStore, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { type Clock, type OutboxStore, type Random, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { migrate, PostgresClient, type PostgresOptions } from "@bridge/postgres-kit";
 import { testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
 import { openPostgresOutbox, OUTBOX_MIGRATIONS, type PostgresOutboxOptions } from "../../src/index.ts";
@@ -32,14 +32,14 @@ export async function makeTables(url?: string): Promise<TestTables> {
 
 export interface OpenOptions {
   readonly clock?: Clock;
+  readonly random?: Random;
   readonly retentionMs?: number;
   readonly postgres?: Partial<PostgresOptions>;
 }
 
 /** A handle on the tables; statements go by a time that a slow machine does not run out of. */
 export function openOn(connection: Connection, options: OpenOptions = {}): Promise<OutboxStore> {
-  const { clock = systemClock, retentionMs = 3_600_000, postgres } = options;
-  const random = systemRandom();
+  const { clock = systemClock, random = systemRandom(), retentionMs = 3_600_000, postgres } = options;
   return openPostgresOutbox(
     {
       connection,
