@@ -3,10 +3,13 @@ import type { Deleting } from "./deleting.ts";
 
 /** Entries may stay this much longer than they have to, seen by nobody. */
 const SWEEP_MS = 60_000;
+/** Notes come from processes that ended and calls that failed: few. */
+const NOTES_MS = 3_600_000;
 
 /**
- * Removes what is not needed any more, until it is disposed: once what ended processes have left behind, and each minute
- * entries whose retention is over. Of instances that do it at once each takes others. What fails is tried the next time.
+ * Removes what is not needed any more, until it is disposed: each hour what ended processes and failed calls have left
+ * behind, and each minute entries whose retention is over; both at once for the first time. Of instances that do it
+ * together each takes others. What fails is tried the next time.
  */
 export function sweep(
   deleting: Deleting,
@@ -14,32 +17,27 @@ export function sweep(
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
 ): AsyncDisposable {
   const over = new AbortController();
-  const done = run(over.signal).catch(() => {});
+  const sweeps = [repeat(NOTES_MS, () => deleting.forgetLeftBehind(over.signal))];
+  if (retains) sweeps.push(repeat(SWEEP_MS, expire));
   return {
     async [Symbol.asyncDispose]() {
       over.abort(new Error("disposed"));
-      await done;
+      await Promise.allSettled(sweeps);
     },
   };
 
-  async function run(signal: AbortSignal): Promise<void> {
-    await attempt(() => deleting.forgetLeftBehind(signal), signal);
-    if (!retains) return;
-    for (;;) {
-      await attempt(async () => {
-        const entries = await deleting.expired(signal);
-        if (entries > 0) logger.info("dead letters were deleted at the end of their retention", { entries });
-      }, signal);
-      await clock.delay(SWEEP_MS, signal);
+  async function repeat(ms: number, work: () => Promise<void>): Promise<void> {
+    while (!over.signal.aborted) {
+      await work().catch((error: Error) => {
+        if (over.signal.aborted) return;
+        logger.debug("what is not needed any more could not be removed", { error: error.message });
+      });
+      await clock.delay(ms, over.signal).catch(() => {});
     }
   }
 
-  async function attempt(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      signal.throwIfAborted();
-      logger.debug("what is not needed any more could not be removed", { error: (error as Error).message });
-    }
+  async function expire(): Promise<void> {
+    const entries = await deleting.expired(over.signal);
+    if (entries > 0) logger.info("dead letters were deleted at the end of their retention", { entries });
   }
 }

@@ -1,5 +1,5 @@
 import { deadLetter, SuiteClock } from "@bridge/conformance";
-import { systemClock } from "@bridge/ports";
+import { type Clock, orAborted, systemClock } from "@bridge/ports";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { makeTables, openDlq } from "./support/dlq.ts";
@@ -19,7 +19,10 @@ describe.skipIf(noPostgres)("retention", () => {
     schema = await testSchema();
     await makeTables(schema.connection);
   });
-  beforeEach(() => schema.rows(`TRUNCATE ${schema.connection.schema}.dead_letters`));
+  beforeEach(async () => {
+    const { schema: name } = schema.connection;
+    await schema.rows(`TRUNCATE ${name}.dead_letters, ${name}.dead_letter_deletions`);
+  });
   afterAll(() => schema[Symbol.asyncDispose]());
 
   test("what has expired is there for nobody, before it is removed", async () => {
@@ -70,5 +73,31 @@ describe.skipIf(noPostgres)("retention", () => {
     expect(await stored()).toEqual(["new"]);
     expect(waits).toEqual([60_000]);
     expect(await kept.count(10, signal)).toBe(1);
+  });
+
+  test("notes of deletions that were left behind are forgotten at the start, and each hour, also without retention", async () => {
+    const notes = `${schema.connection.schema}.dead_letter_deletions`;
+    const leave = (mark: string, ago: string) =>
+      schema.rows(`INSERT INTO ${notes} VALUES ($1, '{}', now() - $2::interval)`, [mark, ago]);
+    const left = async () => (await schema.rows<{ mark: string }>(`SELECT mark FROM ${notes}`)).map(({ mark }) => mark);
+    const hours: (() => void)[] = [];
+    const clock: Clock = {
+      ...systemClock,
+      delay: (ms, end) => {
+        if (ms !== HOUR) return systemClock.delay(ms, end);
+        const { promise, resolve } = Promise.withResolvers<void>();
+        hours.push(resolve);
+        return orAborted(promise, end);
+      },
+    };
+    await leave("before", "2 hours");
+    await leave("young", "1 minute");
+    await using _ = await openDlq(schema.connection, { clock });
+    await expect.poll(() => hours.length, { timeout: 20_000 }).toBe(1);
+    expect(await left()).toEqual(["young"]);
+    await leave("meanwhile", "2 hours");
+    hours[0]?.();
+    await expect.poll(() => hours.length, { timeout: 20_000 }).toBe(2);
+    expect(await left()).toEqual(["young"]);
   });
 });
