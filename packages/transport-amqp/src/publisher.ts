@@ -189,16 +189,17 @@ export class Publisher {
 
   /** Returns come in the order of publishing, each before its confirm. */
   #returned({ fields, properties }: Message): void {
-    for (const pending of this.#inOrder()) {
-      if (pending.returned !== undefined || pending.messageId !== properties.messageId) continue;
-      if (pending.routingKey !== fields.routingKey) continue;
-      const exchange = this.#sender.exchange === "" ? "the default exchange" : `exchange ${this.#sender.exchange}`;
-      pending.returned = new BridgeError(
-        "DESTINATION_NOT_FOUND",
-        `no queue takes messages of ${exchange} with this routing key (312)`,
-      );
-      return;
+    let first: Pending | undefined;
+    for (const pending of this.#unconfirmed) {
+      if (pending.messageId !== properties.messageId || pending.routingKey !== fields.routingKey) continue;
+      if (pending.returned === undefined && (first === undefined || pending.sequence < first.sequence)) first = pending;
     }
+    if (first === undefined) return;
+    const exchange = this.#sender.exchange === "" ? "the default exchange" : `exchange ${this.#sender.exchange}`;
+    first.returned = new BridgeError(
+      "DESTINATION_NOT_FOUND",
+      `no queue takes messages of ${exchange} with this routing key (312)`,
+    );
   }
 
   #channelFailed(error: Error & { readonly code?: number }, failed: ConfirmChannel): void {
