@@ -19,6 +19,8 @@ const SECRETS = [
   canary("sent-header"),
   canary("user"),
   canary("password"),
+  canary("amqp-user"),
+  canary("amqp-password"),
   canary("payload"),
   canary("header"),
   canary("wrong-key"),
@@ -34,14 +36,18 @@ bridge: {id: canaries, log_level: debug}
 http: {admin_addr: "127.0.0.1:0", monitor_addr: "127.0.0.1:0", admin_api_key: "\${env:ADMIN}", monitor_api_key: "\${file:monitor.key}"}
 audit: {log: true, file: {path: audit.jsonl}}
 stores: {dlq: {type: file, options: {path: dlq.db}}, outbox: {type: file, options: {path: outbox.db}}}
-sessions: [{id: broker, transport: mqtt, options: {broker_urls: ["mqtt://127.0.0.1:1"], username: ${canary("user")}, password: ${canary("password")}}}]
+sessions:
+  - {id: broker, transport: mqtt, options: {broker_urls: ["mqtt://127.0.0.1:1"], username: ${canary("user")}, password: ${canary("password")}}}
+  - {id: rabbit, transport: amqp, options: {url: "amqp://127.0.0.1:1", username: ${canary("amqp-user")}, password: ${canary("amqp-password")}}}
 receivers:
   - {id: in, transport: http, options: {addr: "127.0.0.1:0", api_key: ${KEYS.receiver}}}
   - {id: topic, session_id: broker, topics: [{topic: in}]}
+  - {id: queue, session_id: rabbit, options: {queue: in}}
 senders: [{id: out, transport: http, options: {url: "${target}", bearer: ${canary("bearer")}, headers: {X-Sent: ${canary("sent-header")}}}}]
 bindings: [{id: to-out, sender_id: out}]
 routes:
   - {id: held, receiver_id: in, bindings: [to-out], policy: {max_replay_attempts: 1}}
+  - {id: queued, receiver_id: queue, bindings: [to-out]}
   - {id: kept, receiver_id: topic, bindings: [to-out], delivery_mode: shared_outbox, policy: {max_replay_attempts: 1}}
 ${more}`;
 
