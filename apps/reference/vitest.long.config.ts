@@ -8,7 +8,7 @@ export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
   test: {
     ...base.test,
-    include: ["{apps/*,packages/*,bench/*}/test-long/**/*.test.ts"],
+    include: ["{apps/*,packages/*,bench/*,examples}/test-long/**/*.test.ts"],
     globalSetup: fileURLToPath(import.meta.resolve("@bridge/tooling/built-bridge")),
     reporters: ["default", fileURLToPath(import.meta.resolve("@bridge/tooling/closing-line"))],
     // One after another: each measures a machine that it has to itself.
