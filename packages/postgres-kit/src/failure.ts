@@ -87,7 +87,7 @@ export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }
 
-/** What the work of a transaction throws of its own accord: it says nothing about the server. */
+/** What the work of a transaction throws of its own accord, after it was undone: it says nothing about the server. */
 export class Declined extends Error {
   override readonly name = "Declined";
   readonly reason: BridgeError;
@@ -126,6 +126,7 @@ export function failureOf(thrown: unknown, what: string, label: string): Failure
 
 /** Whether the connection can be used after this error: the server has answered, and goes on. */
 export function leavesUsable(thrown: unknown): boolean {
+  if (thrown instanceof Declined) return true;
   if (!(thrown instanceof DatabaseError)) return false;
   return thrown.severity === "ERROR" && !FOR_LIFE.has(thrown.code ?? "");
 }

@@ -52,8 +52,11 @@ describe.skipIf(noPostgres)("a transaction", () => {
     expect(await ids("%")).toEqual(["whole-1", "whole-2"]);
   });
 
-  test("that its own work declines is undone, and says nothing of the server", async () => {
+  test("that its own work declines is undone, and says nothing of the server, nor of the connection", async () => {
     await using client = openClient({ ...schema.connection, pool_size: 1 });
+    const backend = async () =>
+      (await client.query({ what: "asking", text: "SELECT pg_backend_pid() AS pid" }, signal)).rows;
+    const before = await backend();
     const reason = new BridgeError("REJECTED", "undone", { charged: false });
     const declined = client.transaction(
       "trying",
@@ -65,6 +68,7 @@ describe.skipIf(noPostgres)("a transaction", () => {
     );
     await expect(declined).rejects.toBe(reason);
     expect(client.health()).toEqual({ setAside: [] });
+    expect(await backend()).toEqual(before);
     expect(await ids("declined")).toEqual([]);
   });
 
