@@ -5,7 +5,8 @@ const ACK = Buffer.from("+ACK");
 const TERM = Buffer.from("+TERM");
 /** Back at once. */
 export const GIVEN_BACK = Buffer.from("-NAK");
-const WORKING = Buffer.from("+WPI");
+/** It is still being worked on. */
+export const WORKING = Buffer.from("+WPI");
 const NANOS_PER_MS = 1_000_000;
 
 /** Writes one word about a message. */

@@ -41,6 +41,15 @@ export function parseAckSubject(subject: string): DeliveryInfo | undefined {
   };
 }
 
+/**
+ * A subject of the same consumer that settles nothing, to find out whether one may publish there; `undefined` when this is
+ * none of a message of it.
+ */
+export function probeSubject(subject: string, stream: string, consumer: string): string | undefined {
+  const isOne = subject.startsWith(PREFIX) && subject.includes(`.${stream}.${consumer}.`);
+  return isOne ? subject.replace(/(?:\.\d+){5}$/, ".0".repeat(5)) : undefined;
+}
+
 function countTokens(subject: string): number {
   let tokens = 1;
   for (let dot = subject.indexOf("."); dot >= 0; dot = subject.indexOf(".", dot + 1)) tokens++;

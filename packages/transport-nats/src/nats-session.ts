@@ -19,6 +19,7 @@ export class NatsSession implements Session {
   readonly #servers: readonly ServerUrl[];
   readonly #receivers = new Set<NatsReceiver>();
   readonly #ephemeral = new Map<NatsReceiver, string>();
+  readonly #unsettling = new Map<NatsReceiver, string>();
   readonly #disposed = new AbortController();
   /** Of the server that an attempt begins with. */
   #turn = 0;
@@ -88,7 +89,7 @@ export class NatsSession implements Session {
 
   async #openSource(options: WireOptions, attempt: AbortSignal): Promise<Connection> {
     const handlers: WireHandlers = {
-      denied: ({ message }) => this.#context.logger.warn("the server does not allow it", { error: message }),
+      denied: (violation) => source.denied(violation),
       gone: (cause) => {
         source.lost(cause ?? closed());
         if (this.#source === source) this.#source = undefined;
@@ -100,6 +101,7 @@ export class NatsSession implements Session {
     const source = new SourceConnection(wire, {
       receivers: this.#receivers,
       ephemeral: this.#ephemeral,
+      unsettling: this.#unsettling,
       timeoutMs,
       heartbeatMs,
       inboxPrefix,

@@ -1,5 +1,9 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { BridgeError, type Clock, type Connection, deadline, type Logger, orAborted } from "@bridge/ports";
 import { jetstreamManager } from "@nats-io/jetstream";
+import type { PermissionViolationError } from "@nats-io/transport-node";
+import { WORKING } from "./ack-ledger.ts";
+import { probeSubject } from "./ack-subject.ts";
 import type { NatsReceiver } from "./nats-receiver.ts";
 import { takesReasons } from "./server-version.ts";
 import { StreamConsumer } from "./stream-consumer.ts";
@@ -12,6 +16,8 @@ export interface SourceParts {
   readonly receivers: ReadonlySet<NatsReceiver>;
   /** The names of the ephemeral consumers that receivers have had; of this connection they are noted here. */
   readonly ephemeral: Map<NatsReceiver, string>;
+  /** Where receivers were not allowed to settle, on any connection: before they consume again they ask whether they may. */
+  readonly unsettling: Map<NatsReceiver, string>;
   /** The bound of one request to JetStream. */
   readonly timeoutMs: number;
   readonly heartbeatMs: number;
@@ -27,6 +33,8 @@ export class SourceConnection implements Connection {
   readonly #attempts = new Map<NatsReceiver, Promise<void>>();
   /** What was said last of a receiver that cannot consume. */
   readonly #problems = new Map<NatsReceiver, string>();
+  /** Subjects that the server has refused, those of one consumer's acknowledgements as one. */
+  readonly #denied = new Set<string>();
   readonly #wire: Wire;
   #ending: Promise<void> | undefined;
 
@@ -56,6 +64,25 @@ export class SourceConnection implements Connection {
   /** The connection is gone. */
   lost(cause: BridgeError): void {
     for (const consumer of this.#consumers.values()) consumer.lose(cause);
+  }
+
+  /** The server does not let us publish, or listen, there. A consumer that cannot do without ends with the connection. */
+  denied({ operation, subject, message }: PermissionViolationError): void {
+    if (this.#denied.has(subject)) return;
+    for (const [receiver, { name, pullSubject }] of this.#consumers) {
+      const probe = probeSubject(subject, receiver.options.stream, name);
+      if (operation !== "publish" || (subject !== pullSubject && probe === undefined)) continue;
+      const refused = probe ?? subject;
+      if (this.#denied.has(refused)) return;
+      this.#denied.add(refused);
+      if (probe !== undefined) this.#parts.unsettling.set(receiver, probe);
+      else if (this.#attempts.has(receiver)) return;
+      void this.#end(forbidden(receiver, refused));
+      return;
+    }
+    this.#denied.add(subject);
+    // An attempt tells itself what it could not do.
+    if (this.#attempts.size === 0) this.#parts.logger.warn("the server does not allow it", { error: message });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -94,6 +121,7 @@ export class SourceConnection implements Connection {
     const { ephemeral, timeoutMs, logger, clock, heartbeatMs, inboxPrefix } = this.#parts;
     const { connection } = this.#wire;
     try {
+      await this.#checkSettling(receiver);
       const manager = await jetstreamManager(connection, { checkAPI: false, timeout: timeoutMs });
       const consumer = await StreamConsumer.open(receiver, ephemeral.get(receiver), {
         connection,
@@ -108,6 +136,7 @@ export class SourceConnection implements Connection {
       if (receiver.options.consumer === undefined) ephemeral.set(receiver, consumer.name);
       if (this.#ending === undefined && !this.#wire.gone) this.#consumers.set(receiver, consumer);
       else consumer.lose(new BridgeError("CONNECTION_LOST", "the connection was closed"));
+      await this.#checkPulling(consumer);
       this.#problems.delete(receiver);
     } catch (thrown) {
       const error = BridgeError.from(thrown);
@@ -117,4 +146,39 @@ export class SourceConnection implements Connection {
       logger.warn("a stream cannot be consumed", { ...fields, code: error.code, error: error.message });
     }
   }
+
+  /** Where settling was refused before, nothing is taken until it is allowed: all of it would come again and again. */
+  async #checkSettling(receiver: NatsReceiver): Promise<void> {
+    const { unsettling } = this.#parts;
+    const probe = unsettling.get(receiver);
+    if (probe === undefined) return;
+    this.#wire.connection.publish(probe, WORKING);
+    if (await this.#isDenied(probe)) throw forbidden(receiver, probe);
+    unsettling.delete(receiver);
+  }
+
+  async #checkPulling(consumer: StreamConsumer): Promise<void> {
+    if (!(await this.#isDenied(consumer.pullSubject))) return;
+    const error = forbidden(consumer.receiver, consumer.pullSubject);
+    this.#consumers.delete(consumer.receiver);
+    await consumer.close(error);
+    throw error;
+  }
+
+  /** Whether the server refuses what was just published there: it says so before it answers what comes behind. */
+  async #isDenied(subject: string): Promise<boolean> {
+    await this.#wire.connection.flush();
+    await turn();
+    return this.#denied.delete(subject);
+  }
+}
+
+function forbidden({ options: { stream, consumer } }: NatsReceiver, subject: string): BridgeError {
+  const shown = subject.replace(/(?:\.0){5}$/, ".>");
+  // The server names ephemeral consumers, each time anew.
+  const needed = consumer === undefined ? shown.replace(/[^.]+(?=(?:\.>)?$)/, "*") : shown;
+  return new BridgeError(
+    "FORBIDDEN",
+    `stream ${stream} cannot be consumed: the server does not let the bridge publish to ${needed}, add that to its permissions`,
+  );
 }

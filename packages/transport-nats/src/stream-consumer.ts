@@ -32,6 +32,8 @@ export class StreamConsumer {
   readonly receiver: NatsReceiver;
   readonly name: string;
   readonly ledger: AckLedger;
+  /** What asks for messages goes here. */
+  readonly pullSubject: string;
   readonly #parts: ConsumerParts;
   readonly #subscription: Subscription;
   readonly #inbox: string;
@@ -56,14 +58,14 @@ export class StreamConsumer {
       onRoom: () => this.#advance(),
     });
     this.#inbox = createInbox(parts.inboxPrefix);
-    const subject = `$JS.API.CONSUMER.MSG.NEXT.${receiver.options.stream}.${ready.name}`;
+    this.pullSubject = `$JS.API.CONSUMER.MSG.NEXT.${receiver.options.stream}.${ready.name}`;
     this.#pulls = new Pulls({
       window: receiver.window,
       bounded: ready.maxAckPending <= receiver.window,
       maxBatch: ready.maxBatch,
       maxExpiresMs: ready.maxExpiresMs,
       heartbeatMs,
-      request: (body) => connection.publish(subject, body, { reply: this.#inbox }),
+      request: (body) => connection.publish(this.pullSubject, body, { reply: this.#inbox }),
     });
     this.#subscription = connection.subscribe(this.#inbox, {
       callback: (error, message) => {

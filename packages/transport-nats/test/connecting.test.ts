@@ -6,8 +6,7 @@ import { describe, expect, test } from "vitest";
 import { trust } from "./support/jwt.ts";
 import { like } from "./support/like.ts";
 import { ownServer } from "./support/own-server.ts";
-import { connected, envelope, type LogLine, never, receiver, sender, session } from "./support/parts.ts";
-import { program } from "./support/program.ts";
+import { connected, type LogLine, never, receiver, session } from "./support/parts.ts";
 import { noServer, PORT } from "./support/server.ts";
 
 async function portOf(server: Server): Promise<number> {
@@ -160,58 +159,5 @@ describe.skipIf(noServer)("an attempt to connect (needs NATS)", () => {
     const connection = await connected(target);
     server.freeze();
     expect(await connection.closed).toMatchObject({ code: "CONNECTION_LOST", message: like("silent for too long") });
-  });
-});
-
-describe.skipIf(noServer)("permissions (needs NATS)", () => {
-  const user = (permissions: string) =>
-    `authorization { users: [{ user: admin, password: a }, { user: bridge, password: ${PASSWORD}, permissions: ${permissions} }] }`;
-  const options = { username: "bridge", password: PASSWORD };
-
-  test("to publish that are missing fail the message as FORBIDDEN, and the others go on", async () => {
-    await using server = await ownServer([user(`{ publish: ["ok.>"], subscribe: ["_INBOX.>"] }`)]);
-    await using admin = await program(server.port, { user: "admin", pass: "a" });
-    await admin.stream({ subjects: ["ok.>", "no.>"] });
-    await using target = session({ port: server.port, role: "target", options });
-    const connection = await connected(target);
-    const out = sender(target);
-    const [denied, allowed] = await Promise.allSettled(
-      ["no.a", "ok.a"].map((subject) => out.send(envelope(), subject, never)),
-    );
-    expect(denied).toMatchObject({ reason: { code: "FORBIDDEN" } });
-    expect(allowed).toMatchObject({ status: "fulfilled" });
-    // It may not ask which stream a subject has either.
-    await expect(out.send(envelope(), "ok.b", never)).resolves.toBeUndefined();
-    await admin.manager.streams.delete((await admin.manager.streams.names().next())[0]!);
-    await expect(out.send(envelope(), "ok.c", never)).rejects.toMatchObject({
-      code: "DESTINATION_NOT_FOUND",
-      message: like("as far as the bridge may ask"),
-    });
-    await connection[Symbol.asyncDispose]();
-  });
-
-  test("to listen are those of inbox_prefix", async () => {
-    const api = `"$JS.API.CONSUMER.INFO.S.c", "$JS.API.CONSUMER.MSG.NEXT.S.c", "$JS.ACK.S.c.>"`;
-    await using server = await ownServer([user(`{ publish: ["ok.>", ${api}], subscribe: ["_bridge.>"] }`)]);
-    await using admin = await program(server.port, { user: "admin", pass: "a" });
-    await admin.stream({ name: "S", subjects: ["ok.>"] });
-    await admin.consumer("S");
-    const log: LogLine[] = [];
-    await using wrong = session({ port: server.port, role: "target", options });
-    await connected(wrong);
-    await expect(sender(wrong).send(envelope(), "ok.a", never)).rejects.toMatchObject({ code: "FORBIDDEN" });
-    await using source = session({ port: server.port, options, log });
-    receiver(source, { stream: "S", consumer: "c" });
-    const connection = await source.connect(never);
-    expect([...(await connection.reconcile(never))]).toEqual([]);
-    expect(log.map(({ message }) => message)).toContain("a stream cannot be consumed");
-
-    const right = { ...options, inbox_prefix: "_bridge" };
-    await using target = session({ port: server.port, role: "target", options: right });
-    await connected(target);
-    await sender(target).send(envelope(), "ok.a", never);
-    await using consuming = session({ port: server.port, options: right });
-    receiver(consuming, { stream: "S", consumer: "c" });
-    expect([...(await (await consuming.connect(never)).reconcile(never))]).toEqual(["in"]);
   });
 });

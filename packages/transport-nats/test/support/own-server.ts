@@ -16,6 +16,8 @@ export interface OwnServer extends AsyncDisposable {
   thaw(): void;
   /** Ends it with a signal; resolves when it is gone. */
   kill(signal?: "SIGKILL" | "SIGTERM"): Promise<void>;
+  /** The lines of its configuration from its next start on. */
+  configure(lines: readonly string[]): Promise<void>;
   /** Does nothing when it runs. */
   start(): Promise<void>;
 }
@@ -26,7 +28,9 @@ export async function ownServer(lines: readonly string[] = []): Promise<OwnServe
   const folder = await mkdtemp(join(tmpdir(), "bridge-nats-"));
   const file = join(folder, "nats.conf");
   const own = [`listen: 127.0.0.1:${port}`, `jetstream { store_dir: ${JSON.stringify(join(folder, "data"))} }`];
-  await writeFile(file, [...own, ...lines].map((line) => `${line}\n`).join(""));
+  const configure = (more: readonly string[]): Promise<void> =>
+    writeFile(file, [...own, ...more].map((line) => `${line}\n`).join(""));
+  await configure(lines);
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
     if (child !== undefined) return;
@@ -47,6 +51,7 @@ export async function ownServer(lines: readonly string[] = []): Promise<OwnServe
     freeze: () => void child?.kill("SIGSTOP"),
     thaw: () => void child?.kill("SIGCONT"),
     kill,
+    configure,
     start,
     async [Symbol.asyncDispose]() {
       await kill();
