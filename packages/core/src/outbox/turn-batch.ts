@@ -6,38 +6,49 @@ export interface TurnShare<Result> {
 
 interface Turn<Item, Result> extends PromiseWithResolvers<readonly Result[]> {
   readonly items: Item[];
+  bytes: number;
 }
 
+/** A call of more may take a store longer than anybody waits for it, and would be said again and again. */
+const MOST = { items: 1_000, bytes: 8 * 1024 * 1024 } as const;
+
 /**
- * Does in one call what is asked for in one turn of the event loop: a store's call costs more than a record in it. All of
- * a turn wait for one promise, because one for each would cost as much as its part of the call.
+ * Does in one call what is asked for in one turn of the event loop, or in some when it is very much: a store's call costs
+ * more than a record in it. All of a call wait for one promise, because one for each would cost as much as its part of it.
  */
 export class TurnBatch<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly #bytesOf: (item: Item) => number;
   #turn: Turn<Item, Result> | undefined;
 
   /** `run` resolves to one result for each item, in their order; what it rejects with, everybody is told. */
-  constructor(run: (items: readonly Item[]) => Promise<readonly Result[]>) {
+  constructor(run: (items: readonly Item[]) => Promise<readonly Result[]>, bytesOf: (item: Item) => number = () => 0) {
     this.#run = run;
+    this.#bytesOf = bytesOf;
   }
 
-  /** Items of one call stay together. */
+  /** What is added together stays together, however much it is. */
   add(items: readonly Item[]): TurnShare<Result> {
-    const turn = (this.#turn ??= this.#begin());
+    let bytes = 0;
+    for (const item of items) bytes += this.#bytesOf(item);
+    const turn = this.#turnFor(items.length, bytes);
     const first = turn.items.length;
     for (const item of items) turn.items.push(item);
+    turn.bytes += bytes;
     return { results: turn.promise, first };
   }
 
-  #begin(): Turn<Item, Result> {
-    setImmediate(() => void this.#flush());
-    return { ...Promise.withResolvers<readonly Result[]>(), items: [] };
+  #turnFor(items: number, bytes: number): Turn<Item, Result> {
+    const open = this.#turn;
+    if (open !== undefined && open.items.length + items <= MOST.items && open.bytes + bytes <= MOST.bytes) return open;
+    const turn: Turn<Item, Result> = { ...Promise.withResolvers<readonly Result[]>(), items: [], bytes: 0 };
+    this.#turn = turn;
+    setImmediate(() => void this.#flush(turn));
+    return turn;
   }
 
-  async #flush(): Promise<void> {
-    const turn = this.#turn;
-    this.#turn = undefined;
-    if (turn === undefined) return;
+  async #flush(turn: Turn<Item, Result>): Promise<void> {
+    if (this.#turn === turn) this.#turn = undefined;
     try {
       const results = await this.#run(turn.items);
       if (results.length < turn.items.length) throw new Error("the store gave fewer results than it was asked for");

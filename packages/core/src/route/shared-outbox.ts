@@ -5,6 +5,7 @@ import {
   orAborted,
   type OutboxRecord,
   type OutboxStore,
+  payloadBytes,
   type PersistResult,
 } from "@bridge/ports";
 import type { Lease } from "../lease/lease.ts";
@@ -44,7 +45,7 @@ interface Entry {
 export class SharedOutbox implements Handover {
   readonly #options: SharedOutboxOptions;
   /** The legs of a message come in one turn, and so they go in one write: all of them are durable, or none. */
-  readonly #batch = new TurnBatch((records: readonly OutboxRecord[]) => this.#persistAll(records));
+  readonly #batch = new TurnBatch((records: readonly OutboxRecord[]) => this.#persistAll(records), payloadBytes);
   #waiting = 0;
 
   constructor(options: SharedOutboxOptions) {

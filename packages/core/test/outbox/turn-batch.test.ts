@@ -1,0 +1,50 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { TurnBatch } from "../../src/outbox/turn-batch.ts";
+
+const MIB = 1024 * 1024;
+
+function batch() {
+  const calls: (readonly number[])[] = [];
+  const run = async (items: readonly number[]): Promise<readonly string[]> => {
+    calls.push(items);
+    return items.map((item) => `result ${item}`);
+  };
+  const batched = new TurnBatch(run, (bytes) => bytes);
+  const add = async (...items: readonly number[]): Promise<readonly string[]> => {
+    const { results, first } = batched.add(items);
+    return (await results).slice(first, first + items.length);
+  };
+  return { calls, add };
+}
+
+test("what is added in one turn goes in one call, and each finds its own results", async () => {
+  const { calls, add } = batch();
+  expect(await Promise.all([add(1, 2), add(3)])).toEqual([["result 1", "result 2"], ["result 3"]]);
+  await turn();
+  expect(await add(4)).toEqual(["result 4"]);
+  expect(calls).toEqual([[1, 2, 3], [4]]);
+});
+
+test("a call is bounded in items and in bytes, and what is added together stays together", async () => {
+  const { calls, add } = batch();
+  await Promise.all([add(5 * MIB), add(3 * MIB), add(1), add(20 * MIB, 20 * MIB), add(2)]);
+  expect(calls).toEqual([[5 * MIB, 3 * MIB], [1], [20 * MIB, 20 * MIB], [2]]);
+  calls.length = 0;
+  await Promise.all(Array.from({ length: 2_500 }, () => add(1)));
+  expect(calls.map((items) => items.length)).toEqual([1_000, 1_000, 500]);
+});
+
+test("a call that fails, or answers for fewer than it was asked for, is told to all of it and to nobody else", async () => {
+  const run = async (items: readonly number[]): Promise<readonly number[]> => {
+    if (items.includes(0)) throw new Error("refused");
+    return items.includes(-1) ? items.slice(1) : items;
+  };
+  const batched = new TurnBatch(run);
+  const [one, other] = [batched.add([1, 0]), batched.add([2])];
+  await expect(one.results).rejects.toThrow("refused");
+  await expect(other.results).rejects.toThrow("refused");
+  await turn();
+  await expect(batched.add([3, -1]).results).rejects.toThrow("the store gave fewer results than it was asked for");
+  expect(await batched.add([4]).results).toEqual([4]);
+});
