@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,7 +49,10 @@ export async function ownServer(lines: readonly string[] = []): Promise<OwnServe
   await start();
   return {
     port,
-    freeze: () => void child?.kill("SIGSTOP"),
+    freeze() {
+      child?.kill("SIGSTOP");
+      untilStopped(child?.pid);
+    },
     thaw: () => void child?.kill("SIGCONT"),
     kill,
     configure,
@@ -58,4 +62,13 @@ export async function ownServer(lines: readonly string[] = []): Promise<OwnServe
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** A signal is on its way for a while, in which the server would still answer. */
+function untilStopped(pid: number | undefined): void {
+  const status = `/proc/${pid}/stat`;
+  const end = performance.now() + 5_000;
+  while (existsSync(status) && !/\) [Tt] /.test(readFileSync(status, "latin1")) && performance.now() < end) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+  }
 }
