@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { integerFrom, oneOf } from "./harness/flag-values.ts";
+import { LEAST_BYTES } from "./load/ledger.ts";
 import type { Settings } from "./suite/contender.ts";
 import { type SuiteName, SUITES } from "./suite/suites.ts";
 
@@ -40,7 +41,7 @@ export function parseFlags(args: readonly string[]): Flags {
     only: values.only.split(",").map((name) => oneOf("only", name, SUITE_NAMES)),
     rounds: integerFrom(1, "rounds", values.rounds),
     messages: values.messages === undefined ? undefined : integerFrom(1, "messages", values.messages),
-    sizes: values.sizes.split(",").map((size) => integerFrom(1, "sizes", size)),
+    sizes: values.sizes.split(",").map((size) => integerFrom(LEAST_BYTES, "sizes", size)),
     windows: values.windows.split(",").map((window) => integerFrom(1, "windows", window)),
     profileDir: values.profile,
     out: values.out,

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { integerFrom, oneOf } from "../../src/harness/flag-values.ts";
+import { LEAST_BYTES } from "../../src/load/ledger.ts";
 import { PAIRS } from "./pair.ts";
 import { MODES, PEERS } from "./run/contender.ts";
 import { MESSAGES, WARM_UP } from "./run/measure-rows.ts";
@@ -64,7 +65,7 @@ export function parseFlags(args: readonly string[]): Flags {
   return {
     selection: {
       pairs: values.pairs?.split(",").map((name) => oneOf("pairs", name, PAIRS)),
-      sizes: values.sizes?.split(",").map((size) => integerFrom(12, "sizes", size)),
+      sizes: values.sizes?.split(",").map((size) => integerFrom(LEAST_BYTES, "sizes", size)),
       windows: values.windows?.split(",").map((window) => integerFrom(1, "windows", window)),
       modes: values.modes?.split(",").map((mode) => oneOf("modes", mode, MODES)),
       peers: values.peers === "none" ? [] : values.peers.split(",").map((peer) => oneOf("peers", peer, PEERS)),

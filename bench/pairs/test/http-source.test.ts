@@ -25,7 +25,7 @@ describe("the source of HTTP", () => {
   it("replaces the connections that have rested for long, and no others", async () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     await using web = await service();
-    const ledger = new Ledger(12);
+    const ledger = new Ledger(13);
     const source = await httpSource({ port: web.port, path: "/", connections: 2 }, ledger, () => {});
     await vi.waitUntil(() => web.sockets.length === 2);
     vi.advanceTimersByTime(2_000);
@@ -40,7 +40,7 @@ describe("the source of HTTP", () => {
 
   it("takes an answer that nobody asked for as no answer to a message", async () => {
     await using web = await service();
-    const ledger = new Ledger(12);
+    const ledger = new Ledger(13);
     const source = await httpSource({ port: web.port, path: "/", connections: 1 }, ledger, () => {});
     await vi.waitUntil(() => web.sockets.length === 1);
     source.send();

@@ -72,7 +72,7 @@ describe("flags", () => {
     expect(() => parseFlags(["--pairs", "mqtt-carrier-pigeon"])).toThrow(
       /--pairs: "mqtt-carrier-pigeon" is none of mqtt-mqtt/,
     );
-    expect(() => parseFlags(["--sizes", "4"])).toThrow(/--sizes: "4" is not an integer of at least 12/);
+    expect(() => parseFlags(["--sizes", "4"])).toThrow(/--sizes: "4" is not an integer of at least 13/);
     expect(() => parseFlags(["--peers", "kafka"])).toThrow(/--peers/);
   });
 });

@@ -2,6 +2,8 @@ import { quantile } from "../harness/spread.ts";
 
 /** A message begins with its number, and when it was sent. */
 const STAMP_BYTES = 12;
+/** A stamp, and a byte that tells whether what arrives is what was sent. */
+export const LEAST_BYTES = STAMP_BYTES + 1;
 const MAX_MESSAGES = 8_000_000;
 
 /** What became of the messages so far. */
@@ -33,7 +35,7 @@ export class Ledger {
   #refused = 0;
 
   constructor(size: number) {
-    if (size < STAMP_BYTES) throw new Error(`a message has at least ${STAMP_BYTES} bytes`);
+    if (size < LEAST_BYTES) throw new Error(`a message has at least ${LEAST_BYTES} bytes`);
     this.#filling = Buffer.from(Uint8Array.from({ length: size }, (_, index) => index % 251));
   }
 
