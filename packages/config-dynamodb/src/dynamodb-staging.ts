@@ -11,6 +11,8 @@ export interface StagingOptions {
   /** Told each head that was read or put. */
   readonly look: (head: Head) => void;
   readonly seen: () => StagedConfig | undefined;
+  /** Told which configuration is being put in force, until disposed. */
+  readonly confirming: (revision: string) => Disposable;
   /** Told what this store has confirmed, which its watches are not to tell. */
   readonly confirmed: (head: Head) => void;
 }
@@ -64,6 +66,7 @@ export function dynamodbStaging({ place, contents, random, ...told }: StagingOpt
         if (!isStaged(head, staged)) return { result: false };
         return { result: true, next: { current: { kind: "written", version, revision }, staged: undefined } };
       };
+      using _ = told.confirming(revision);
       const { result, head } = await change(step, signal);
       if (result) told.confirmed(head);
       return result;

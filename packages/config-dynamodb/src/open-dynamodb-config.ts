@@ -64,6 +64,8 @@ class DynamodbConfigStore implements ConfigStore {
   #seen: string | undefined;
   #staged: StagedConfig | undefined;
   readonly #watches = new Set<Watched>();
+  /** What this store is putting there: whether it is there its caller learns, before a watch tells of it. */
+  readonly #putting = new Set<string>();
 
   constructor(client: DynamoClient, options: DynamodbConfigOptions) {
     const { tableName, document, clock, random } = options;
@@ -79,6 +81,7 @@ class DynamodbConfigStore implements ConfigStore {
       random,
       look: (head) => void (this.#staged = stagedIn(head)),
       seen: () => this.#staged,
+      confirming: (revision) => this.#puts(revision),
       confirmed: (head) => this.#own(head),
     });
   }
@@ -122,6 +125,7 @@ class DynamodbConfigStore implements ConfigStore {
     return watchDocument({
       watched,
       look: (bound) => this.#look(bound),
+      isOurs: (identity) => this.#putting.has(identity),
       intervalMs: () => watch?.().pollIntervalMs ?? POLL_INTERVAL_MS,
       told: (identity) => void (this.#seen = identity),
       ended: () => void this.#watches.delete(watched),
@@ -152,6 +156,7 @@ class DynamodbConfigStore implements ConfigStore {
       if (found !== expected.revision) return { result: false };
       return { result: true, next: { current, staged: undefined } };
     };
+    using _ = this.#puts(identity);
     const { result, head, unsure, prepared } = await changeHead(this.#place, step, signal, prepare);
     this.#staged = stagedIn(head);
     if (unsure && !result) throw unknown(this.source, done);
@@ -202,6 +207,11 @@ class DynamodbConfigStore implements ConfigStore {
 
   #unreadable(why: string): ConfigChange {
     return { kind: "unreadable", error: new UnreadableConfigError(`${this.source}: ${why}`) };
+  }
+
+  #puts(identity: string): Disposable {
+    this.#putting.add(identity);
+    return { [Symbol.dispose]: () => void this.#putting.delete(identity) };
   }
 
   /** What this store has put there, which its watches are not to tell. */

@@ -15,6 +15,8 @@ export interface Watched {
 interface WatchOptions {
   readonly watched: Watched;
   readonly look: (signal: AbortSignal) => Promise<Look>;
+  /** Whether what is there is being put there by ourselves, and the answer is still on its way. */
+  readonly isOurs: (identity: string) => boolean;
   /** Asked before each wait. */
   readonly intervalMs: () => number;
   /** Called before something of this identity is told. */
@@ -47,9 +49,9 @@ export async function* watchDocument(options: WatchOptions): AsyncGenerator<Conf
   }
 }
 
-async function news({ watched, look, told, signal }: WatchOptions): Promise<ConfigChange | undefined> {
+async function news({ watched, look, isOurs, told, signal }: WatchOptions): Promise<ConfigChange | undefined> {
   const tell = (identity: string, change: ConfigChange): ConfigChange | undefined => {
-    if (identity === watched.seen) return undefined;
+    if (identity === watched.seen || isOurs(identity)) return undefined;
     watched.seen = identity;
     told(identity);
     return change;
@@ -58,7 +60,7 @@ async function news({ watched, look, told, signal }: WatchOptions): Promise<Conf
     const { identity, change } = await look(signal);
     // What is there when a watch begins of which nobody has seen anything is no change.
     watched.seen ??= identity;
-    if (identity === watched.seen) return undefined;
+    if (identity === watched.seen || isOurs(identity)) return undefined;
     const read = await change(signal);
     return tell(read.identity, read.change);
   } catch (thrown) {

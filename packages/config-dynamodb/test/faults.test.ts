@@ -7,7 +7,7 @@ import {
   systemClock,
 } from "@bridge/ports";
 import { type DynamoFault, testDynamo } from "@bridge/tooling/test-dynamodb";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { ConfigTable } from "./support/config-tables.ts";
 
 const table = await ConfigTable.make(await testDynamo());
@@ -166,4 +166,35 @@ test("whoever is interrupted between the two items of a write has changed nothin
   now += 2 * 60 * 60_000;
   const written = await store.write({ id: "third" }, first, signal);
   expect(await table.parts(name)).toEqual([`content/${written?.revision}`, "document"]);
+});
+
+test("what is being confirmed is not told as a change of somebody else's while its answer is on its way", async () => {
+  const { store, staging, first } = await opened();
+  const staged = await staging.stage({ id: "second" }, first, REQUEST, signal);
+  assert.ok(staged !== undefined);
+  const [put, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let reads = 0;
+  dynamo.beforeAnswer = async (operation) => {
+    if (operation === "GetItem") reads++;
+    else {
+      put.resolve();
+      await answered.promise;
+    }
+  };
+  const over = new AbortController();
+  let told = 0;
+  const watching = (async () => {
+    for await (const _ of store.watch(over.signal)) told++;
+  })();
+  const confirmed = staging.confirm(staged, signal);
+  await put.promise;
+  const before = reads;
+  await vi.waitUntil(() => reads > before + 4);
+  answered.resolve();
+  expect(await confirmed).toBe(true);
+  const after = reads;
+  await vi.waitUntil(() => reads > after + 2);
+  expect(told).toBe(0);
+  over.abort();
+  await watching;
 });
