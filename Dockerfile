@@ -1,13 +1,20 @@
 # The reference binary, in an image that runs as nobody in particular on a read-only file system:
 #
-#   docker build -t bridge .
+#   docker build -t bridge \
+#     --build-arg BUILD_IMAGE=node:24-bookworm-slim@sha256:… --build-arg RUNTIME_IMAGE=node:24-bookworm-slim@sha256:… .
 #   docker run --read-only --restart=always -v "$PWD/bridge.yaml:/etc/bridge/bridge.yaml:ro" -p 8081:8081 bridge
 #
-# Both bases need a glibc and Node 24 or newer; the second one runs `node` by that name.
-ARG BUILD_IMAGE=node:24-bookworm-slim
-ARG RUNTIME_IMAGE=node:24-bookworm-slim
+# Both bases need a glibc and Node 24 or newer; the second one runs `node` by that name. They have no default: a tag
+# can mean something else tomorrow, so whoever builds names what was looked at, by its digest.
+ARG BUILD_IMAGE
+ARG RUNTIME_IMAGE
 
 FROM ${BUILD_IMAGE} AS build
+ARG BUILD_IMAGE
+ARG RUNTIME_IMAGE
+RUN for image in "$BUILD_IMAGE" "$RUNTIME_IMAGE"; do \
+      case "$image" in *@sha256:*) ;; *) echo "$image: name the image by its digest, NAME@sha256:…" >&2; exit 1 ;; esac; \
+    done
 ENV CI=true
 WORKDIR /src
 COPY . .
@@ -18,7 +25,7 @@ FROM ${RUNTIME_IMAGE}
 ENV NODE_ENV=production
 # Where the container looks for its own liveness; change it together with http.monitor_addr.
 ENV BRIDGE_LIVE_URL=http://127.0.0.1:8081/api/v1/monitor/live
-COPY --from=build /src/apps/reference/dist/main.js /opt/bridge/main.mjs
+COPY --from=build /src/apps/reference/dist/main-program.js /opt/bridge/main.mjs
 # What processors run expressions in; named as main.mjs expects it beside itself.
 COPY --from=build /src/apps/reference/dist/processor-thread.js /opt/bridge/processor-thread.mjs
 WORKDIR /etc/bridge

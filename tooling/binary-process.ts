@@ -7,6 +7,8 @@ import { join } from "node:path";
 export interface RunOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** What runs it. Default: the Node of the tests. */
+  readonly node?: string | undefined;
 }
 
 type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly msg: string };
@@ -24,8 +26,8 @@ export class BinaryProcess implements AsyncDisposable {
   readonly #waiting = new Set<() => void>();
   #over = false;
 
-  constructor(file: string, args: readonly string[], { cwd, env = {} }: RunOptions) {
-    const child = spawn(process.execPath, [file, ...args], {
+  constructor(file: string, args: readonly string[], { cwd, env = {}, node = process.execPath }: RunOptions) {
+    const child = spawn(node, [file, ...args], {
       cwd,
       // What was compiled for one process serves the next, which costs each a third less to start.
       env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },

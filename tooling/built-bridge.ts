@@ -26,9 +26,14 @@ function appsOf(root: string): readonly string[] {
 
 async function build(name: string): Promise<void> {
   const app = `${workspace}apps/${name}`;
-  const built = statSync(`${app}/dist/main.js`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const built = statSync(`${app}/dist/main-program.js`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = globSync(
-    ["packages/*/src/**/*.ts", "packages/*/package.json", `apps/${name}/{src/**,*.ts,package.json}`, "tooling/tsup.ts"],
+    [
+      "packages/*/src/**/*.ts",
+      "packages/*/package.json",
+      `apps/${name}/{src/**,*.ts,package.json}`,
+      "tooling/{tsup,launcher}.ts",
+    ],
     { cwd: workspace },
   );
   if (sources.every((file) => statSync(`${workspace}${file}`).mtimeMs < built)) return;

@@ -18,7 +18,7 @@ const { root: PROTO } = parse(`
   message Link { bytes trace_id = 1; bytes span_id = 2; }
   message Status { string message = 2; int32 code = 3; }
   message Span {
-    bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
+    bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; bytes parent_span_id = 4; string name = 5; int32 kind = 6; fixed32 flags = 16;
     fixed64 start = 7; fixed64 end = 8; repeated KeyValue attributes = 9; repeated Link links = 13; Status status = 15;
   }
   message Metrics { repeated ResourceMetrics resource_metrics = 1; }
@@ -42,6 +42,8 @@ export interface CollectedSpan {
   readonly spanId: string;
   /** Empty: it has none. */
   readonly parentSpanId: string;
+  /** The lowest byte is that of W3C; 0x100: it is known whether the parent is remote, 0x200: it is. */
+  readonly flags: number;
   readonly traceState: string;
   readonly name: string;
   /** 4: producer, 5: consumer. */
@@ -166,6 +168,7 @@ interface WireLink {
 
 interface WireSpan extends WireLink {
   readonly parentSpanId: Uint8Array;
+  readonly flags: number;
   readonly traceState: string;
   readonly name: string;
   readonly kind: number;
@@ -234,6 +237,7 @@ function spanOf(span: WireSpan, resource: Attributes): CollectedSpan {
     traceId: hex(span.traceId),
     spanId: hex(span.spanId),
     parentSpanId: hex(span.parentSpanId),
+    flags: span.flags,
     traceState: span.traceState,
     name: span.name,
     kind: span.kind,

@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import dynalite from "dynalite";
+import { isSignedAtAnotherTime } from "./signing-time.ts";
 
 export type DynamoFault =
   /** Answered with this error of the service; nothing is done. Default status: 400. */
@@ -18,6 +19,8 @@ export type DynamoFault =
   | "lose-answer"
   /** Nothing is done, and there is never an answer. */
   | "hang"
+  /** Nothing is done, and the answer says yes and is empty, as that of something broken in between. */
+  | "empty"
   /** It is done, and there is never an answer. */
   | "hang-after"
   /** Of a batch only the first so many are done; the rest is left over. */
@@ -35,6 +38,8 @@ export interface TestDynamo extends AsyncDisposable {
   readonly operations: readonly string[];
   /** Forgets the operations, the answers, and the faults that are still to come. */
   reset(): void;
+  /** How far the service's time is ahead of the machine's, in milliseconds; it refuses what is signed at another time. Default: 0. */
+  ahead: number;
   /** The next `times` requests for the operation (`*`: any) meet the fault. Several wait for their turn. */
   inject(operation: string, fault: DynamoFault, times?: number): void;
   /** Chooses the fault of each request that no injected one hits. Default: none. */
@@ -80,10 +85,16 @@ export async function testDynamo(): Promise<TestDynamo> {
     const body = await textOf(incoming);
     const operation = String(incoming.headers["x-amz-target"]).split(".")[1] ?? "";
     operations.push(operation);
-    const fault = faultOf(operation);
+    outgoing.setHeader("date", new Date(Date.now() + dynamo.ahead).toUTCString());
+    const late = isSignedAtAnotherTime(incoming, dynamo.ahead);
+    const fault = late ? { error: "InvalidSignatureException", status: 403 } : faultOf(operation);
     if (fault === "hang") return;
     if (fault === "cut") {
       outgoing.destroy();
+      return;
+    }
+    if (fault === "empty") {
+      outgoing.writeHead(200, { "content-type": CONTENT_TYPE }).end("{}");
       return;
     }
     const answer = await answerTo(incoming, body, fault);
@@ -106,7 +117,9 @@ export async function testDynamo(): Promise<TestDynamo> {
     const [done, left] = splitBatch(RequestItems, fault.atMost);
     const leftovers = { UnprocessedItems: left, UnprocessedKeys: left };
     // A batch of nothing is an error.
-    if (Object.keys(done).length === 0) return { status: 200, body: JSON.stringify({ Responses: {}, ...leftovers }) };
+    if (Object.keys(done).length === 0) {
+      return { status: 200, body: JSON.stringify({ Responses: {}, ConsumedCapacity: [], ...leftovers }) };
+    }
     const answer = await forward(incoming, JSON.stringify({ ...rest, RequestItems: done }));
     return { ...answer, body: JSON.stringify({ ...(JSON.parse(answer.body) as object), ...leftovers }) };
   }
@@ -140,7 +153,9 @@ export async function testDynamo(): Promise<TestDynamo> {
     endpoint,
     sdk: { endpoint, region: "us-east-1", credentials: { accessKeyId: "test", secretAccessKey: "test" } },
     operations,
+    ahead: 0,
     reset() {
+      dynamo.ahead = 0;
       operations.length = 0;
       injected.length = 0;
       lastAnswers.clear();

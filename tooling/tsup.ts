@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { build, defineConfig, type Options } from "tsup";
 
 const shared: Options = {
@@ -11,9 +12,39 @@ const shared: Options = {
   target: "esnext", // ship what was written: engines says Node 24, which runs it all
 };
 
-/** A published library: one ES module per entry, dependencies left to the consumer, declarations by tsc. */
-export const library = (entry: string[] = ["src/index.ts"]): ReturnType<typeof defineConfig> =>
-  defineConfig({ ...shared, entry, onSuccess: "tsc --project tsconfig.build.json" });
+const LAUNCHER = fileURLToPath(new URL("launcher.ts", import.meta.url));
+
+/** Puts the launcher beside each `NAME-program.js`, as `NAME.js`. */
+const launchers = (names: readonly string[]): Options => ({
+  ...shared,
+  clean: false, // the programs are built at the same time
+  entry: Object.fromEntries(names.map((name) => [name, LAUNCHER])),
+  target: "es2020", // what Node 14.13 parses, so that it can say what is needed
+  splitting: false,
+  sourcemap: false,
+});
+
+/**
+ * A published library: one ES module per entry, dependencies left to the consumer, declarations by tsc; and its commands,
+ * by name.
+ */
+export const library = (
+  modules: readonly string[] = ["src/index.ts"],
+  commands: Readonly<Record<string, string>> = {},
+): ReturnType<typeof defineConfig> => {
+  const entry = {
+    ...Object.fromEntries(modules.map((file) => [file.replace(/^src\/(.*)\.ts$/, "$1"), file])),
+    ...programsOf(commands),
+  };
+  const names = Object.keys(commands);
+  const built: Options = { ...shared, entry, onSuccess: "tsc --project tsconfig.build.json" };
+  if (names.length === 0) return defineConfig(built);
+  // Launchers are built at the same time: cleaning leaves them alone.
+  return defineConfig([{ ...built, clean: names.map((name) => `!${name}.js`) }, launchers(names)]);
+};
+
+const programsOf = (commands: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(commands).map(([name, source]) => [`${name}-program`, source]));
 
 // What is bundled and still written for CommonJS asks for the platform's modules with `require`.
 const REQUIRE =
@@ -31,9 +62,15 @@ const selfContained = (entry: Record<string, string>): Options => ({
   },
 });
 
-/** An application: one self-contained file per entry, made from the sources of the workspace, so that it builds alone. */
-export const application = (entry: Record<string, string>): ReturnType<typeof defineConfig> =>
-  defineConfig(selfContained(entry));
+/**
+ * An application: its commands, and what they look for beside themselves; one self-contained file each, made from the sources
+ * of the workspace, so that it builds alone.
+ */
+export const application = (
+  commands: Readonly<Record<string, string>>,
+  beside: Readonly<Record<string, string>> = {},
+): ReturnType<typeof defineConfig> =>
+  defineConfig([selfContained({ ...programsOf(commands), ...beside }), launchers(Object.keys(commands))]);
 
 /** Bundles a program that a test starts often: from its sources each start would take a second of CPU. */
 export async function bundle(entry: Record<string, string>, outDir: string): Promise<void> {

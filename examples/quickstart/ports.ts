@@ -16,11 +16,32 @@ export const USUAL_PORTS: Ports = { broker: 1883, admin: 8080, monitor: 8081, ta
 
 const NAMES = Object.keys(USUAL_PORTS) as Name[];
 
-/** @throws Error when the command line is not understood */
-export function portsFrom(args: readonly string[]): Ports {
+const HELP = `npm start [-- FLAGS]
+
+Runs the quickstart until Ctrl-C: a broker, the bridge, something that publishes, and a web service. All listen on 127.0.0.1.
+
+  --broker PORT   an MQTT broker that listens there is used, else one of the quickstart's own (default ${USUAL_PORTS.broker})
+  --admin PORT    the admin server of the bridge (default ${USUAL_PORTS.admin})
+  --monitor PORT  its monitor server (default ${USUAL_PORTS.monitor})
+  --target PORT   the web service that orders go to (default ${USUAL_PORTS.target})
+  --help          prints this
+`;
+
+/**
+ * The ports of a command line, or the text that it asks for.
+ * @throws Error when the command line is not understood
+ */
+export function portsFrom(args: readonly string[]): Ports | string {
   const string = { type: "string" } as const;
-  const options = { broker: string, admin: string, monitor: string, target: string };
+  const options = {
+    broker: string,
+    admin: string,
+    monitor: string,
+    target: string,
+    help: { type: "boolean" },
+  } as const;
   const { values } = parseArgs({ args: [...args], options });
+  if (values.help === true) return HELP;
   const chosen = NAMES.map((name) => {
     const port = Number(values[name] ?? USUAL_PORTS[name]);
     if (!Number.isInteger(port) || port < 1 || port > 65_535)

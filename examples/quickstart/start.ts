@@ -4,7 +4,7 @@
  */
 import { startBridge } from "./bridge-process.ts";
 import { findBroker } from "./broker.ts";
-import { checkFree, portsFrom } from "./ports.ts";
+import { checkFree, type Ports, portsFrom } from "./ports.ts";
 import { openPublisher } from "./publisher.ts";
 import { openShop } from "./shop.ts";
 import { watch } from "./watch.ts";
@@ -13,8 +13,7 @@ import { watch } from "./watch.ts";
 const ENDS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Runs until a signal comes, or something goes wrong. */
-async function quickstart(args: readonly string[]): Promise<void> {
-  const ports = portsFrom(args);
+async function quickstart(ports: Ports): Promise<void> {
   await checkFree(ports);
   await using around = new AsyncDisposableStack();
   const broker = around.use(await findBroker(ports.broker));
@@ -26,6 +25,7 @@ async function quickstart(args: readonly string[]): Promise<void> {
   let asked = false;
   const end = (): void => {
     asked = true;
+    watching.abort();
     publisher.end();
     bridge.stop();
   };
@@ -35,6 +35,8 @@ async function quickstart(args: readonly string[]): Promise<void> {
     bridge.stop();
     return error instanceof Error ? error : new Error(String(error));
   });
+  // At once: whoever typed Ctrl-C may have the next prompt before everything has ended.
+  void watched.then(() => asked && process.stdout.write("ending\n"));
   const code = await bridge.ended;
   watching.abort();
   const failure = await watched;
@@ -48,8 +50,9 @@ async function quickstart(args: readonly string[]): Promise<void> {
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
 try {
-  await quickstart(process.argv.slice(2));
-  process.stdout.write("ended\n");
+  const ports = portsFrom(process.argv.slice(2));
+  if (typeof ports === "string") process.stdout.write(ports);
+  else await quickstart(ports);
 } catch (error) {
   process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

@@ -40,7 +40,7 @@ describe("the quickstart", () => {
     await quickstart.printed(/published \d+ · readings [1-9]\d* · orders [1-9]\d* · DLQ [1-9]\d* · redriven 1/);
     quickstart.kill("SIGINT");
     expect(await quickstart.ended).toBe(0);
-    expect(quickstart.stdout.endsWith("\nended\n")).toBe(true);
+    expect(quickstart.stdout.endsWith("\nending\n")).toBe(true);
     expect(quickstart.stderr).toBe("");
     for (const port of ports) await (await listening(port))[Symbol.asyncDispose]();
   });
@@ -52,6 +52,14 @@ describe("the quickstart", () => {
     quickstart.kill("SIGHUP");
     expect(await quickstart.ended).toBe(0);
     for (const port of ports) await (await listening(port))[Symbol.asyncDispose]();
+  });
+
+  test("finding 9.2: --help names every flag and starts nothing", async () => {
+    await using quickstart = new Program(START, ["--help"]);
+    expect(await quickstart.ended).toBe(0);
+    for (const flag of ["--broker", "--admin", "--monitor", "--target"]) {
+      expect(quickstart.stdout).toContain(`${flag} PORT`);
+    }
   });
 
   test("a port that is taken is named, with what to do about it", async () => {

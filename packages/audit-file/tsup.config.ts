@@ -1,3 +1,3 @@
 import { library } from "@bridge/tooling/tsup";
 
-export default library(["src/index.ts", "src/bridge-audit.ts"]);
+export default library(["src/index.ts"], { "bridge-audit": "src/bridge-audit.ts" });

@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isSignedAtAnotherTime } from "../signing-time.ts";
 import { ACTIONS, type EntriesFault } from "./actions.ts";
 import { type DoubleClock, machineTime } from "./clock.ts";
 import { LongPolls } from "./long-polls.ts";
@@ -27,6 +28,13 @@ export interface StrictSqs extends AsyncDisposable {
   queue(url: string): StrictQueue;
   /** Ends every visibility timeout of a queue, as if that much time had passed. */
   lapse(url: string): void;
+  /**
+   * How far its own time is ahead of the machine's, in milliseconds; requests signed more than five minutes before or after
+   * it are refused. Default: 0.
+   */
+  ahead: number;
+  /** What a request signed at another time is refused with. Default: `InvalidSignatureException`. */
+  skewCode: string;
   /** Every call so far. */
   readonly calls: readonly Call[];
   /** Asked before each call whether it is to go wrong. */
@@ -82,8 +90,16 @@ export async function startStrictSqs({ clock = machineTime }: StrictSqsOptions =
     const call: Call = { action, input: JSON.parse(Buffer.concat(chunks).toString()) as Call["input"] };
     calls.push(call);
     const fault = double.fault?.(call);
+    response.setHeader("date", new Date(Date.now() + double.ahead).toUTCString());
     try {
+      if (isSignedAtAnotherTime(request, double.ahead)) {
+        throw new Refusal(double.skewCode, "Signature not yet current, or expired.", 403);
+      }
       if (fault?.kind === "hang") return;
+      if (fault?.kind === "answer") {
+        response.writeHead(fault.status ?? 200, { "content-type": CONTENT_TYPE }).end(fault.body);
+        return;
+      }
       if (fault?.kind === "refuse") throw new Refusal(fault.code, "injected", fault.status);
       const result = await act(call, fault?.kind === "entries" ? fault : undefined, gone.signal);
       if (fault?.kind === "lose") request.socket.destroy();
@@ -110,6 +126,8 @@ export async function startStrictSqs({ clock = machineTime }: StrictSqsOptions =
       queueOf(url).lapse();
       polls.wake();
     },
+    ahead: 0,
+    skewCode: "InvalidSignatureException",
     calls,
     fault: undefined,
     async [Symbol.asyncDispose]() {

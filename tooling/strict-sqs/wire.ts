@@ -61,7 +61,9 @@ export type Fault =
   /** It is carried out, and its answer is lost. */
   | { readonly kind: "lose" }
   /** Nothing is answered, ever. */
-  | { readonly kind: "hang" };
+  | { readonly kind: "hang" }
+  /** Nothing is done, and these bytes are the answer, as from something broken between the two. Default status: 200. */
+  | { readonly kind: "answer"; readonly body: string; readonly status?: number };
 
 interface Entry {
   readonly Id: string;

@@ -26,6 +26,7 @@ export function plugins(): Plugins {
     outboxStores: [...aws.outboxStores, fileOutboxPlugin, memoryOutboxPlugin],
     leaseStores: [...aws.leaseStores, memoryLeasePlugin],
     processors: [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin],
+    elsewhere: { postgres: "the reference binary" },
   };
 }
 

@@ -1,8 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import type { AddressInfo } from "node:net";
-import { DatabaseSync } from "node:sqlite";
-import { rmSync } from "node:fs";
 import { certificates } from "@bridge/tooling/certificates";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { INSIDE, Site } from "./support/site.ts";
@@ -64,22 +62,23 @@ describe("spec 3.4: -healthcheck", () => {
   });
 
   test("1 when the bridge is beyond recovery, while it tells so", async () => {
-    const foreign = (name: string): void => {
-      for (const suffix of ["", "-wal", "-shm"]) rmSync(`${site.path}/${name}${suffix}`, { force: true });
-      const database = new DatabaseSync(`${site.path}/${name}`);
-      database.exec("pragma application_id = 7; create table theirs (x)");
-      database.close();
-    };
-    const document = (dlq: string): string =>
-      `${INSIDE.replace("{id: test}", "{id: test, terminal_linger: 1h}")}\nstores: {dlq: {type: file, options: {path: ${dlq}}}}\n`;
-    const path = site.write("terminal.yaml", document("first.db"));
+    using made = certificates("server");
+    const tls = `{cert_file: ${made.path("server.crt")}, key_file: ${made.path("server.key")}}`;
+    const document = (port: number): string =>
+      [
+        "bridge: {id: test, terminal_linger: 1h}",
+        `receivers: [{id: in, transport: http, options: {addr: "127.0.0.1:${port}", tls: ${tls}}}]`,
+        "senders: [{id: out, transport: memory, options: {channel: out}}]",
+        "bindings: [{id: to-out, sender_id: out}]",
+        "routes: [{id: only, receiver_id: in, bindings: [to-out], policy: {on_permanent_failure: drop, on_expired: drop}}]",
+      ].join("\n");
+    const path = site.write("terminal.yaml", document(await freePort()));
     const bootstrap = site.bootstrap({ config_file_path: path, monitor_addr: `127.0.0.1:${await freePort()}` });
     await using instance = site.run(bootstrap);
     await instance.logged("bridge started");
-    // Neither the new configuration nor the former one can be started: both have the file of another program now.
-    foreign("first.db");
-    foreign("second.db");
-    site.write("terminal.yaml", document("second.db"));
+    // Neither the new configuration nor the former one can be started: their certificate is gone.
+    made[Symbol.dispose]();
+    site.write("terminal.yaml", document(await freePort()));
     await instance.logged("the bridge is beyond recovery: a new process has to take over");
     expect(await probed(bootstrap)).toMatchObject({
       code: 1,

@@ -23,6 +23,7 @@ export function plugins(): Plugins {
     outboxStores: [fileOutboxPlugin, memoryOutboxPlugin, postgresOutboxPlugin],
     leaseStores: [memoryLeasePlugin, postgresLeasePlugin],
     processors: [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin],
+    elsewhere: { sqs: "bridge-aws", dynamodb: "bridge-aws" },
   };
 }
 

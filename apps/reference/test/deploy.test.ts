@@ -54,6 +54,16 @@ describe("the files in deploy/", () => {
     expect(Number(timeout)).toBeGreaterThan(worstCase(ofSystemd()));
   });
 
+  test("finding 9.5: an image is named by its digest, and the admin server is not open to the cluster", () => {
+    expect(pod().containers[0]["image"]).toMatch(/@sha256:[0-9a-f]{64}$/);
+    expect(readFileSync(new URL("../../../Dockerfile", import.meta.url), "utf8")).not.toMatch(/^ARG \w+_IMAGE=/m);
+    for (const kind of ["Service", "NetworkPolicy"]) {
+      const { spec } = manifest(kind);
+      expect(JSON.stringify(spec)).toContain('"monitor"');
+      expect(JSON.stringify(spec)).not.toMatch(/"admin"|8080/);
+    }
+  });
+
   test("the probes of the Deployment are probes of the bridge", async () => {
     const [container] = pod().containers;
     await using bridge = folder.run(["-config", "missing.yaml"]);

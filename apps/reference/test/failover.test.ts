@@ -19,11 +19,11 @@ async function becomes(bridge: Binary, level: string, wanted: string): Promise<v
   );
 }
 
-/** An owner and a standby. */
+/** An owner, with `preload` loaded before it, and a standby. */
 async function pair(cluster: Cluster, preload?: string): Promise<readonly [owner: Binary, standby: Binary]> {
   const owner = cluster.run("a", preload);
   await becomes(owner, "full", "active");
-  const standby = cluster.run("b", preload);
+  const standby = cluster.run("b");
   await becomes(standby, "subscribed", "standby");
   expect((await probe(await standby.url("monitor"), "ready")).status).toBe(503);
   return [owner, standby];
@@ -76,14 +76,12 @@ describe
       expect(await cluster.lease()).toMatchObject({ token: 2 });
     });
 
-    test("a time of day that jumps by hours moves nothing, and a takeover is as ever", async () => {
+    test("finding 7.5: an owner whose time of day jumps ahead steps down, and the session is taken under a new token", async () => {
       await using cluster = await Cluster.start();
       const [owner, standby] = await pair(cluster, JUMPING_CLOCK);
-      await delay(2 * TTL_MS);
-      expect([await role(owner), await role(standby)]).toEqual(["active", "standby"]);
-      expect(await cluster.lease()).toMatchObject({ token: 1 });
-      owner.kill("SIGKILL");
-      await becomes(standby, "full", "active");
-      expect(await cluster.lease()).toMatchObject({ token: 2 });
+      while (((await cluster.lease())?.token ?? 0) < 2) await delay(100);
+      // Which of the two has it now is a matter of who asked first.
+      const holder = Promise.any([becomes(owner, "full", "active"), becomes(standby, "full", "active")]);
+      await expect(holder).resolves.toBeUndefined();
     });
   });

@@ -59,7 +59,7 @@ describe("a start with a configuration", () => {
   test("works as one file, from a folder where nothing else is", async () => {
     using elsewhere = new Folder();
     const file = join(elsewhere.path, "bridge.mjs");
-    cpSync(BINARY, file);
+    cpSync(BINARY.replace("main.js", "main-program.js"), file);
     elsewhere.write("bridge.yaml", INSIDE);
     await using bridge = new Binary([], { cwd: elsewhere.path, file });
     await bridge.logged("bridge started");
@@ -107,6 +107,16 @@ describe("spec 3.4: a failed start is 1", () => {
     expect(await bridge.ended).toBe(1);
     expect(bridge.log.at(-1)?.["error"]).toContain(name);
     expect(bridge.stderr).not.toContain("fifteen-letters");
+  });
+
+  test("finding 9.2: all addresses that are taken are named at once", async () => {
+    await using admin = await takenAddress();
+    await using monitor = await takenAddress();
+    const http = `http: {admin_addr: "${admin.address}", monitor_addr: "${monitor.address}", admin_api_key: ${ADMIN_KEY}}`;
+    await using bridge = folder.run(["-config", folder.write("taken.yaml", `bridge: {id: taken}\n${http}\n`)]);
+    expect(await bridge.ended).toBe(1);
+    expect(bridge.stderr).toContain("http.monitor_addr");
+    expect(bridge.stderr).toContain("http.admin_addr");
   });
 
   test("spec 5.4: a short key in the configuration", async () => {

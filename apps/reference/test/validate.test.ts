@@ -49,6 +49,17 @@ describe("contract 7: -validate", () => {
     expect(bridge.stdout).toBe("");
   });
 
+  test("finding 9.4: a type that another binary has is refused with its name", async () => {
+    const file = folder.write(
+      "elsewhere.yaml",
+      "bridge: {id: test}\nsessions: [{id: queue, transport: sqs}]\nstores: {dlq: {type: dynamodb}}\n",
+    );
+    await using bridge = folder.run(["-validate", "-config", file]);
+    expect(await bridge.ended).toBe(1);
+    expect(bridge.stderr).toContain('no transport "sqs" is registered; bridge-aws has it');
+    expect(bridge.stderr).toMatch(/store type "dynamodb" in the role dlq; registered: [\w, ]+; bridge-aws has it/);
+  });
+
   test("topics and addresses that MQTT does not know: 1", async () => {
     const file = folder.write(
       "topics.yaml",
@@ -81,7 +92,7 @@ describe("contract 7: -validate", () => {
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     const taken = `127.0.0.1:${port}`;
-    const document = webToWeb("http://127.0.0.1:1", { addr: taken }).replaceAll('"127.0.0.1:0"', `"${taken}"`);
+    const document = webToWeb("http://127.0.0.1:1", { addr: taken });
     await using bridge = folder.run(["-validate", "-config", folder.write("taken.yaml", document)]);
     expect(await bridge.ended).toBe(0);
     server.close();

@@ -3,6 +3,7 @@ import { dlqSuite } from "./dlq-suite.ts";
 import { engineSuite } from "./engine-suite.ts";
 import type { Measurement } from "./measurement.ts";
 import { outboxSuite } from "./outbox-suite.ts";
+import { patternsSuite } from "./patterns-suite.ts";
 import { persistSuite } from "./persist-suite.ts";
 import { probesSuite } from "./probes-suite.ts";
 import { redriveSuite } from "./redrive-suite.ts";
@@ -17,6 +18,7 @@ export const SUITES = {
   "mqtt-sqs": (settings) => sqsSuite("mqtt-sqs", settings),
   outbox: (settings) => outboxSuite("outbox", settings),
   "outbox-postgres": (settings) => outboxSuite("outbox-postgres", settings),
+  patterns: patternsSuite,
   persist: persistSuite,
   "dlq-file": dlqSuite,
   redrive: redriveSuite,

@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename, stat } from "node:fs/promises";
 import type { AuditEvent } from "@bridge/audit";
 import { syncFolder } from "@bridge/file-kit";
-import { GENESIS, type Link, seal } from "./record.ts";
+import { type Beginning, GENESIS, type Link, seal } from "./record.ts";
 import { deleteBeyond, rotatedFiles, rotatedName } from "./rotated-files.ts";
 import { readTail } from "./tail.ts";
 
@@ -78,14 +78,17 @@ export class ChainedFile {
       bytes = 0;
     };
     for (const event of events) {
-      const { line, link } = seal(event, head, hmacKey);
-      const length = Buffer.byteLength(line) + 1;
+      let sealed = seal(event, head, hmacKey, this.#size + bytes === 0 ? beginningAfter(head) : undefined);
+      const length = Buffer.byteLength(sealed.line) + 1;
       const isFull = this.#size + bytes > 0 && this.#size + bytes + length > maxBytes;
       if (isFull || bytes + length > MAX_WRITE_BYTES) await flush();
-      if (isFull) await this.#rotate();
-      lines.push(line, "\n");
-      bytes += length;
-      head = link;
+      if (isFull) {
+        await this.#rotate();
+        sealed = seal(event, head, hmacKey, beginningAfter(head));
+      }
+      lines.push(sealed.line, "\n");
+      bytes += Buffer.byteLength(sealed.line) + 1;
+      head = sealed.link;
     }
     await flush();
   }
@@ -115,6 +118,11 @@ export class ChainedFile {
     syncFolder(path);
     await deleteBeyond(path, keep);
   }
+}
+
+/** Without it a file whose first records were cut off would look like one that follows another. */
+function beginningAfter({ seq }: Link): Beginning {
+  return seq === 0 ? "chain" : "file";
 }
 
 /** For a crash after the last file was full, and before there was a new one. */

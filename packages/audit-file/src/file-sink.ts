@@ -1,9 +1,8 @@
-import type { AuditDetail, AuditEvent, AuditSink } from "@bridge/audit";
+import { type AuditDetail, type AuditEvent, type AuditSink, LOOKS } from "@bridge/audit";
 import { FileFault, lockFile, makeFolder } from "@bridge/file-kit";
 import type { Clock, Logger } from "@bridge/ports";
 import { ChainedFile, type ChainedFileOptions } from "./chained-file.ts";
 import type { Link } from "./record.ts";
-import { UNSYNCED } from "./unsynced.ts";
 
 /** How often the head is logged, and looked whether the file is in its place. */
 const CHECK_MS = 60_000;
@@ -134,8 +133,8 @@ class Sink implements FileSink {
     try {
       const file = await this.#ready();
       await file.append(group.map(({ event }) => event));
-      const lasting = group.filter(({ event }) => !UNSYNCED.has(event.action));
-      for (const { event, resolve } of group) if (UNSYNCED.has(event.action)) resolve();
+      const lasting = group.filter(({ event }) => !LOOKS.has(event.action));
+      for (const { event, resolve } of group) if (LOOKS.has(event.action)) resolve();
       if (lasting.length > 0) await file.sync();
       this.#confirmed = file.head.seq;
       for (const { resolve } of lasting) resolve();

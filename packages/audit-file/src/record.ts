@@ -10,12 +10,17 @@ export interface Link {
 /** What the first record of all follows. */
 export const GENESIS: Link = { seq: 0, hash: "0".repeat(64) };
 
+/** What begins with a record: the chain, or another file of it. */
+export type Beginning = "chain" | "file";
+
 /** A line of the file, read. */
 export interface ChainRecord extends Link {
   /** The hash of the record before. */
   readonly prev: string;
   /** Whether the hash is an HMAC. */
   readonly keyed: boolean;
+  /** Whether it says that a file, or the chain, begins with it. */
+  readonly begins: boolean;
   /** What was hashed: the bytes of the line before its last field. */
   readonly hashed: Buffer;
 }
@@ -24,14 +29,22 @@ const TRAILER = /^,"(hash|hmac)":"([0-9a-f]{64})"\}$/;
 const TRAILER_BYTES = 75;
 const PLACE = /,"seq":([1-9]\d{0,15}),"prev":"([0-9a-f]{64})"$/;
 const PLACE_BYTES = 108;
+const BEGINS = /\},"begins":"(?:chain|file)"$/;
+const BEGINS_BYTES = 19;
 
 /**
- * The line of an event behind `after`, without its line break: the event's fields, `seq`, `prev`, and last `hash`, the
- * SHA-256 of the bytes of the line before that field; with a key `hmac`, their HMAC-SHA-256.
+ * The line of an event behind `after`, without its line break: the event's fields, `begins` if something does, `seq`,
+ * `prev`, and last `hash`, the SHA-256 of the bytes of the line before that field; with a key `hmac`, their HMAC-SHA-256.
  */
-export function seal(event: AuditEvent, after: Link, key: string | undefined): { line: string; link: Link } {
+export function seal(
+  event: AuditEvent,
+  after: Link,
+  key: string | undefined,
+  begins?: Beginning,
+): { line: string; link: Link } {
   const seq = after.seq + 1;
-  const hashed = `${JSON.stringify(event).slice(0, -1)},"seq":${seq},"prev":"${after.hash}"`;
+  const beginning = begins === undefined ? "" : `,"begins":"${begins}"`;
+  const hashed = `${JSON.stringify(event).slice(0, -1)}${beginning},"seq":${seq},"prev":"${after.hash}"`;
   const hash = hashOf(hashed, key);
   return { line: `${hashed},"${key === undefined ? "hash" : "hmac"}":"${hash}"}`, link: { seq, hash } };
 }
@@ -40,9 +53,12 @@ export function seal(event: AuditEvent, after: Link, key: string | undefined): {
 export function readRecord(line: Buffer): ChainRecord | undefined {
   const end = line.length - TRAILER_BYTES;
   const [, kind, hash] = TRAILER.exec(line.toString("latin1", Math.max(0, end))) ?? [];
-  const [, seq, prev] = PLACE.exec(line.toString("latin1", Math.max(0, end - PLACE_BYTES), Math.max(0, end))) ?? [];
+  const place = PLACE.exec(line.toString("latin1", Math.max(0, end - PLACE_BYTES), Math.max(0, end)));
+  const [text = "", seq, prev] = place ?? [];
   if (hash === undefined || prev === undefined) return undefined;
-  return { seq: Number(seq), prev, hash, keyed: kind === "hmac", hashed: line.subarray(0, end) };
+  const placeAt = end - text.length;
+  const begins = BEGINS.test(line.toString("latin1", Math.max(0, placeAt - BEGINS_BYTES), placeAt));
+  return { seq: Number(seq), prev, hash, keyed: kind === "hmac", begins, hashed: line.subarray(0, end) };
 }
 
 /** Whether the hash of the record is that of its bytes, with one of the keys if it is an HMAC. */

@@ -83,6 +83,10 @@ function* report(result: Verification): Generator<string> {
     ];
     yield `${file}:${line}: the bridge went on with record ${seq}${found.length > 0 ? `: ${found.join(", ")}` : ""}`;
   }
+  for (const { file, line, seq, merged, actions } of result.merged) {
+    const each = Object.entries(actions).map(([action, count]) => `${count} ${action}`);
+    yield `${file}:${line}: record ${seq} stands for ${merged} calls that changed nothing: ${each.join(", ")}`;
+  }
   if (result.torn !== undefined)
     yield `${result.torn.file}: the last line, ${result.torn.bytes} bytes, was not written to its end, as a crash leaves it`;
   if (result.break !== undefined) yield `BREAK ${result.break.file}:${result.break.line}: ${result.break.message}`;

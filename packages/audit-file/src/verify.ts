@@ -16,6 +16,16 @@ export interface Break {
   readonly message: string;
 }
 
+/** A record that stands for calls that changed nothing and have no records of their own. */
+interface Merger {
+  readonly file: string;
+  readonly line: number;
+  readonly seq: number;
+  readonly merged: number;
+  /** How many, by action. */
+  readonly actions: Readonly<Record<string, number>>;
+}
+
 /** A record that says what its writer found when it went on. */
 interface Resumption {
   readonly file: string;
@@ -34,6 +44,7 @@ export interface Verification {
   /** The hash of the last record. */
   readonly head: string;
   readonly resumed: readonly Resumption[];
+  readonly merged: readonly Merger[];
   /** The last line was not written to its end: a crash, or somebody, cut it off. */
   readonly torn: { readonly file: string; readonly bytes: number } | undefined;
   readonly break: Break | undefined;
@@ -41,7 +52,7 @@ export interface Verification {
 
 /**
  * Holds the records of a chain against their hashes, up to the first break. The files may be given in any order; those
- * before the oldest one given need not be there any more.
+ * before the oldest one given need not be there any more, if it says that a file begins with its first record.
  *
  * Rejects when a file cannot be read.
  */
@@ -61,8 +72,8 @@ export async function verifyFiles(paths: readonly string[], options: VerifyOptio
     if (chain.break !== undefined) break;
   }
   chain.end();
-  const { records, head, resumed, torn } = chain;
-  return { files, records, head, resumed, torn, break: chain.break };
+  const { records, head, resumed, merged, torn } = chain;
+  return { files, records, head, resumed, merged, torn, break: chain.break };
 }
 
 /** By the number of the first record of each. */
@@ -79,8 +90,20 @@ async function firstSeq(path: string): Promise<number> {
   return Infinity;
 }
 
+/** What a sink records of itself. */
+interface Note {
+  readonly action: string;
+  readonly detail?: {
+    readonly lost?: number;
+    readonly torn_bytes?: number;
+    readonly merged?: number;
+    readonly actions?: Readonly<Record<string, number>>;
+  };
+}
+
 class Chain {
   readonly resumed: Resumption[] = [];
+  readonly merged: Merger[] = [];
   records = 0;
   torn: { file: string; bytes: number } | undefined;
   break: Break | undefined;
@@ -115,7 +138,7 @@ class Chain {
     this.#last = record;
     this.records++;
     if (record.hash === this.#wanted) this.#hasWanted = true;
-    if (record.hashed.includes('"action":"audit.resumed"')) this.#note(at, record, line.bytes);
+    if (record.hashed.includes('"action":"audit.')) this.#note(at, record, line.bytes);
     return record.seq;
   }
 
@@ -136,7 +159,10 @@ class Chain {
     if (!isIntact(record, this.#keys))
       return `record ${seq} was changed: ${keyed ? "its HMAC is of other bytes, or of another key" : "its hash is of other bytes"}`;
     const before = last ?? (seq === 1 ? GENESIS : undefined);
-    if (before === undefined) return undefined;
+    if (before === undefined)
+      return record.begins
+        ? undefined
+        : `no file begins with record ${seq}: those before it were cut off, or it is of an older version (then give all files from record 1)`;
     if (seq > before.seq + 2) return `records ${before.seq + 1} to ${seq - 1} are missing`;
     if (seq === before.seq + 2) return `record ${seq - 1} is missing`;
     if (seq <= before.seq) return `record ${seq} stands behind record ${before.seq}: out of order, or twice`;
@@ -146,8 +172,11 @@ class Chain {
   }
 
   #note(at: { file: string; line: number }, { seq }: ChainRecord, bytes: Buffer): void {
-    const { detail = {} } = JSON.parse(bytes.toString()) as { detail?: { lost?: number; torn_bytes?: number } };
-    this.resumed.push({ ...at, seq, lost: detail.lost ?? 0, tornBytes: detail.torn_bytes ?? 0 });
+    const { action, detail = {} } = JSON.parse(bytes.toString()) as Note;
+    if (action === "audit.resumed")
+      this.resumed.push({ ...at, seq, lost: detail.lost ?? 0, tornBytes: detail.torn_bytes ?? 0 });
+    if (action === "audit.merged")
+      this.merged.push({ ...at, seq, merged: detail.merged ?? 0, actions: detail.actions ?? {} });
   }
 
   #fail(at: { file: string; line: number }, message: string): undefined {

@@ -13,6 +13,7 @@ describe("contract 6: the file", () => {
     const [first, second] = lines(folder.path).map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(first).toEqual({
       ...event("a"),
+      begins: "chain",
       seq: 1,
       prev: "0".repeat(64),
       hash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,

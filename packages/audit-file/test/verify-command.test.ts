@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { bridgeAudit } from "../src/verify-command.ts";
-import { files, scratch, writeAll } from "./support/scratch.ts";
+import { event, files, openSink, scratch, writeAll } from "./support/scratch.ts";
 
 const KEY = "a-key-of-the-operator-0123456789abcdef";
 
@@ -44,6 +44,19 @@ describe("bridge-audit verify", () => {
     expect(await run("verify", folder.path)).toMatchObject({
       code: 1,
       out: expect.stringContaining(`BREAK ${folder.path}:1: record 1 was changed`) as string,
+    });
+  });
+
+  test("finding 5.2: says how many calls have no records of their own", async () => {
+    using folder = scratch();
+    const detail = { merged: 230, actions: { "dlq.list": 200, "config.read": 30 }, client_addr: "" };
+    {
+      await using sink = await openSink(folder.path);
+      await sink.write({ ...event("a", "audit.merged"), detail });
+    }
+    expect(await run("verify", folder.path)).toMatchObject({
+      code: 0,
+      out: /:1: record 1 stands for 230 calls that changed nothing: 200 dlq\.list, 30 config\.read\n/,
     });
   });
 

@@ -97,6 +97,40 @@ describe("contract 6: verify finds", () => {
     expect((await verifyFiles(all.toSpliced(1, 1))).break?.message).toMatch(/^records \d+ to \d+ are missing$/);
   });
 
+  test("finding 5.8: first records that were cut off, of the first file and of a later one", async () => {
+    const message = /^no file begins with record \d+: those before it were cut off/;
+    expect(await breakAfter((all) => all.slice(1))).toMatchObject({ line: 1, message });
+    expect(await breakAfter((all) => all.slice(5), { hmacKey: KEY, keys: [KEY] })).toMatchObject({ line: 1, message });
+    using folder = scratch();
+    await writeAll(
+      folder.path,
+      Array.from({ length: 60 }, (_, n) => `${n}`),
+      { maxBytes: 4096, keep: 100 },
+    );
+    for (const file of files(folder.folder)) {
+      expect((await verifyFiles([file])).break).toBeUndefined();
+      writeFileSync(file, `${lines(file).slice(1).join("\n")}\n`);
+      expect((await verifyFiles([file])).break).toMatchObject({ line: 1, message });
+    }
+  });
+
+  test("finding 5.8: files of an older version, which do not say that they begin, are sound as a whole chain only", async () => {
+    using folder = scratch();
+    let link = GENESIS;
+    const old = NAMES.map((name) => {
+      const sealed = seal(event(name), link, undefined);
+      link = sealed.link;
+      return `${sealed.line}\n`;
+    });
+    const full = `${folder.path}.0000000000000005`;
+    writeFileSync(full, old.slice(0, 5).join(""));
+    writeFileSync(folder.path, old.slice(5).join(""));
+    expect(await verifyFiles([folder.path, full])).toMatchObject({ records: 8, break: undefined });
+    expect((await verifyFiles([folder.path])).break?.message).toMatch(/of an older version \(then give all files/);
+    await writeAll(folder.path, ["new"]);
+    expect(await verifyFiles([folder.path, full])).toMatchObject({ records: 9, break: undefined });
+  });
+
   test("any one byte that is changed", { timeout: 30_000 }, async () => {
     using folder = scratch();
     await writeAll(folder.path, NAMES);

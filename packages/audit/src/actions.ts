@@ -50,6 +50,27 @@ export const AUDIT_ACTIONS = {
   "auth.throttled": "admin",
   /** A sink that keeps records in a chain went on after something went wrong; written by the sink itself. */
   "audit.resumed": "audit",
+  /** Events of calls that changed nothing, which stand in no record of their own, because the sink could not keep up. */
+  "audit.merged": "audit",
 } as const satisfies Record<string, string>;
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
+
+/**
+ * Actions after which nothing is different: their answers need not wait for a disk, and when a sink cannot keep up they are
+ * counted instead of kept. `dlq.read_payload` is none of them: who has seen content is to be known.
+ */
+export const LOOKS: ReadonlySet<AuditAction> = new Set<AuditAction>([
+  "bridge.status",
+  "route.list",
+  "dlq.summary",
+  "dlq.list",
+  "outbox.summary",
+  "outbox.list",
+  "config.read",
+  "config.history",
+  "config.txn.read",
+  "api.describe",
+  "auth.failure",
+  "auth.throttled",
+]);

@@ -1,5 +1,5 @@
 import type { Clock, Logger } from "@bridge/ports";
-import { AUDIT_ACTIONS } from "./actions.ts";
+import { AUDIT_ACTIONS, type AuditAction, LOOKS } from "./actions.ts";
 import type { AuditEntry, AuditEvent } from "./event.ts";
 import { FloodMerger } from "./flood-merger.ts";
 import { Outlet } from "./outlet.ts";
@@ -21,13 +21,19 @@ export interface AuditorOptions {
  */
 export interface Auditor extends AsyncDisposable {
   /**
-   * Stamps the entry and hands it to every sink. Resolves when each has kept it, has failed, or has taken 5 seconds;
-   * never rejects: a sink that fails is logged and counted, and never fails a request.
+   * Stamps the entry and hands it to every sink. Resolves to true when each has kept it or has failed, and to false when
+   * one has taken 5 seconds and still has it before it; never rejects: a sink that fails is logged and counted, and never
+   * fails a request.
+   *
+   * An event of a change is always handed over. One of looking ({@link LOOKS}), or of a call that was refused, is counted
+   * when a sink has 1,000 before it; they stand in one event `audit.merged` as soon as it has room.
    *
    * Of the entries with one `mergeKey`, the first 10 of a minute are written at once and the rest as one event for
    * each action at the end of the minute, with `detail.count`.
    */
-  record(entry: AuditEntry): Promise<void>;
+  record(entry: AuditEntry): Promise<boolean>;
+  /** Before a call: true as soon as every sink has room for its events, false after 5 seconds without; looking needs none. */
+  hasRoomFor(action: AuditAction): Promise<boolean>;
   /** Events that did not reach a sink, by its name. */
   failures(): ReadonlyMap<string, number>;
 }
@@ -38,18 +44,19 @@ export function createAuditor({ clock, logger, sinks = [logSink(logger)] }: Audi
     throw new Error("two audit sinks have the same name: give each its own");
   const outlets = sinks.map((sink) => new Outlet(sink, logger));
   const merger = new FloodMerger();
-  const write = async (entry: AuditEntry): Promise<void> => {
+  const write = async (entry: AuditEntry): Promise<boolean> => {
     const event = stamp(entry, clock.now());
-    await Promise.all(outlets.map((outlet) => outlet.write(event)));
+    const mayBeMerged = LOOKS.has(entry.action) || entry.refused === true;
+    return isAll(await Promise.all(outlets.map((outlet) => outlet.write(event, mayBeMerged))));
   };
   const endWindow = async (): Promise<void> => {
     await Promise.all(merger.drain().map(write));
   };
   const windows = clock.every(WINDOW_MS, () => void endWindow());
   return {
-    record: async (entry) => {
-      if (merger.admit(entry)) await write(entry);
-    },
+    record: async (entry) => !merger.admit(entry) || (await write(entry)),
+    hasRoomFor: async (action) =>
+      LOOKS.has(action) || isAll(await Promise.all(outlets.map((outlet) => outlet.hasRoom()))),
     failures: () => new Map(outlets.map((outlet) => [outlet.sink.name, outlet.failures])),
     [Symbol.asyncDispose]: async () => {
       windows[Symbol.dispose]();
@@ -57,6 +64,10 @@ export function createAuditor({ clock, logger, sinks = [logSink(logger)] }: Audi
       await Promise.all(outlets.map((outlet) => outlet.close()));
     },
   };
+}
+
+function isAll(answers: readonly boolean[]): boolean {
+  return answers.every(Boolean);
 }
 
 function stamp(entry: AuditEntry, now: number): AuditEvent {

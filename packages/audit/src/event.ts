@@ -21,6 +21,8 @@ export interface AuditEntry {
   readonly detail?: AuditDetail | undefined;
   /** Entries that share a key are merged once there are many of them: see {@link Auditor.record}. */
   readonly mergeKey?: string | undefined;
+  /** The call was refused before it changed anything, so the event may be counted instead of kept, as one of looking. */
+  readonly refused?: boolean | undefined;
 }
 
 /** What a sink keeps: an event with the field names of its JSON form (spec 6). */

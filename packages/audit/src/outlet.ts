@@ -1,51 +1,101 @@
 import { deadline, type Logger, orAborted } from "@bridge/ports";
 import type { AuditEvent } from "./event.ts";
+import { MergedEvents } from "./merged-events.ts";
 import type { AuditSink } from "./sink.ts";
 
 /** How long a caller waits for a sink. */
 const SINK_TIMEOUT_MS = 5_000;
-/** Unfinished writes of one sink; beyond, events do not reach it. */
+/** Unfinished writes of one sink: beyond, events that may be are merged, and changes wait. */
 const MAX_OUTSTANDING = 1_000;
 
-/** One sink, with the bounds that keep it from holding up or failing its callers. */
+/** One sink, with the bounds that keep it from holding up its callers. */
 export class Outlet {
   readonly sink: AuditSink;
-  /** Events that the sink did not take, or not in time. */
+  /** Events that the sink did not take, or not in time, or not one by one. */
   failures = 0;
   readonly #outstanding = new Set<Promise<void>>();
+  readonly #merged = new MergedEvents();
   readonly #logger: Logger;
+  #room: PromiseWithResolvers<void> | undefined;
 
   constructor(sink: AuditSink, logger: Logger) {
     this.sink = sink;
     this.#logger = logger;
   }
 
-  /** Never rejects. */
-  async write(event: AuditEvent): Promise<void> {
-    try {
-      if (this.#outstanding.size >= MAX_OUTSTANDING)
-        throw new Error(`${MAX_OUTSTANDING} events are waiting for it already`);
-      const written = this.sink.write(event);
-      if (!(written instanceof Promise)) return;
-      const tracked = written.finally(() => this.#outstanding.delete(tracked));
-      this.#outstanding.add(tracked);
-      await inTime(tracked);
-    } catch (error) {
-      this.failures++;
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#logger.error("audit sink failed", { sink: this.sink.name, action: event.action, error: reason });
+  /** Resolves as soon as there is room for the events of a change; false when that takes too long. */
+  async hasRoom(): Promise<boolean> {
+    if (!this.#isFull) return true;
+    using limit = deadline(SINK_TIMEOUT_MS, new Error("no room"));
+    while (this.#isFull) {
+      this.#room ??= Promise.withResolvers();
+      try {
+        await orAborted(this.#room.promise, limit.signal);
+      } catch {
+        return false;
+      }
     }
+    return true;
+  }
+
+  /**
+   * Hands an event over; without room one that may be merged is counted, and stands in the next `audit.merged`. Resolves to
+   * false when the sink has taken too long and still has the event before it. Never rejects.
+   */
+  async write(event: AuditEvent, mayBeMerged: boolean): Promise<boolean> {
+    if (!mayBeMerged || !(this.#isFull || this.#isMerging)) return this.#hand(event);
+    if (!this.#isMerging) this.#logger.warn("audit events are merged: a sink cannot keep up", { sink: this.sink.name });
+    this.failures++;
+    this.#merged.add(event);
+    return true;
   }
 
   /** Waits for what is outstanding, as long as a caller would, and disposes the sink. Never rejects. */
   async close(): Promise<void> {
     try {
+      if (this.#isMerging) void this.#hand(this.#merged.take());
       await inTime(Promise.allSettled(this.#outstanding));
       await inTime(Promise.resolve(this.sink[Symbol.asyncDispose]?.()));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#logger.error("audit sink was not closed", { sink: this.sink.name, error: reason });
     }
+  }
+
+  get #isFull(): boolean {
+    return this.#outstanding.size >= MAX_OUTSTANDING;
+  }
+
+  get #isMerging(): boolean {
+    return !this.#merged.isEmpty;
+  }
+
+  async #hand(event: AuditEvent): Promise<boolean> {
+    let waits = false;
+    try {
+      const written = this.sink.write(event);
+      if (!(written instanceof Promise)) return true;
+      waits = true;
+      const tracked = written.finally(() => {
+        waits = false;
+        this.#leave(tracked);
+      });
+      this.#outstanding.add(tracked);
+      await inTime(tracked);
+      return true;
+    } catch (error) {
+      this.failures++;
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#logger.error("audit sink failed", { sink: this.sink.name, action: event.action, error: reason });
+      return !waits;
+    }
+  }
+
+  #leave(write: Promise<void>): void {
+    this.#outstanding.delete(write);
+    this.#room?.resolve();
+    this.#room = undefined;
+    if (this.#isMerging && this.#outstanding.size <= MAX_OUTSTANDING / 2) void this.#hand(this.#merged.take());
   }
 }
 

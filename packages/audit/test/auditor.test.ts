@@ -123,22 +123,57 @@ describe("contract 6: a sink that fails", () => {
       expect(vi.getTimerCount()).toBe(0);
     });
 
-    it("is not given more than a thousand events that it has not finished", async () => {
-      let calls = 0;
-      const write = (): Promise<void> => {
-        calls++;
+    it("finding 5.2: is given every event of a change, of looking no more than a thousand that it has not finished", async () => {
+      const given: string[] = [];
+      const write = ({ action }: AuditEvent): Promise<void> => {
+        given.push(action);
         return new Promise<void>(() => {});
       };
       const auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks: [{ name: "hangs", write }] });
-      const recorded = Array.from({ length: 1_100 }, () => auditor.record(entry));
+      const looked = Array.from({ length: 1_100 }, () => auditor.record({ ...entry, action: "dlq.list" }));
+      const changed = [auditor.record(entry), auditor.record({ ...entry, refused: true })];
+      expect(await auditor.hasRoomFor("dlq.list")).toBe(true);
+      const room = auditor.hasRoomFor("dlq.purge");
       await vi.advanceTimersByTimeAsync(5_000);
-      await Promise.all(recorded);
-      expect(calls).toBe(1_000);
-      expect(auditor.failures().get("hangs")).toBe(1_100);
+      await Promise.all(looked);
+      expect([await room, ...(await Promise.all(changed))]).toEqual([false, false, true]);
+      expect(given).toEqual([...Array.from({ length: 1_000 }, () => "dlq.list"), "dlq.purge"]);
+      expect(auditor.failures().get("hangs")).toBe(1_102);
       const disposed = auditor[Symbol.asyncDispose]();
       await vi.advanceTimersByTimeAsync(5_000);
       await disposed;
     });
+  });
+
+  it("finding 5.2: what it had no room for is counted in one event as soon as it has, and changes go on", async () => {
+    const events: AuditEvent[] = [];
+    const finish: (() => void)[] = [];
+    const write = (event: AuditEvent): Promise<void> =>
+      new Promise((resolve) => finish.push(() => resolve(void events.push(event))));
+    const sinks = [{ name: "slow", write }];
+    await using auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks });
+    const all = [
+      ...Array.from({ length: 1_200 }, () => auditor.record({ ...entry, action: "dlq.list" })),
+      ...Array.from({ length: 30 }, () => auditor.record({ ...entry, action: "config.read" })),
+      auditor.record(entry),
+    ];
+    const room = auditor.hasRoomFor("dlq.purge");
+    while (finish.length > 0) {
+      finish.shift()?.();
+      await Promise.resolve();
+    }
+    expect(await room).toBe(true);
+    await Promise.all(all);
+    await vi.waitFor(() => {
+      finish.shift()?.();
+      expect(events).toHaveLength(1_002);
+    });
+    expect(events.filter(({ action }) => action === "dlq.purge")).toHaveLength(1);
+    expect(events.find(({ action }) => action === "audit.merged")).toMatchObject({
+      actor: "bridge",
+      detail: { merged: 230, actions: { "dlq.list": 200, "config.read": 30 } },
+    });
+    expect(auditor.failures().get("slow")).toBe(230);
   });
 });
 

@@ -1,5 +1,8 @@
 import { BridgeError, type ErrorCode } from "@bridge/ports";
 
+const NO_TLS =
+  "what answers there does not speak TLS: is this the right port, and does the address have to ask for TLS?";
+
 /** What a failed socket or TLS handshake means, in the words of its error code; all of it is worth another try. */
 const CODES: Readonly<Record<string, readonly [code: ErrorCode, words: string]>> = {
   ECONNREFUSED: ["CONNECTION_LOST", "connection refused: nothing listens there"],
@@ -24,13 +27,27 @@ const CODES: Readonly<Record<string, readonly [code: ErrorCode, words: string]>>
     "CONNECTION_LOST",
     "it asks for a certificate of the bridge: set tls.cert_file and tls.key_file",
   ],
+  ERR_SSL_WRONG_VERSION_NUMBER: ["CONNECTION_LOST", NO_TLS],
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: ["CONNECTION_LOST", NO_TLS],
   CERT_HAS_EXPIRED: ["CONNECTION_LOST", "its certificate has expired"],
   ERR_TLS_CERT_ALTNAME_INVALID: ["CONNECTION_LOST", "its certificate is for another host name"],
 };
 
+/** How OpenSSL says that what it read is no TLS at all. */
+const NO_RECORD = /wrong version number|packet length too long|unsupported protocol|record layer/;
+const OPENSSL = /SSL routines:[^:]*:([^:]+)/;
+
 /** The error of a socket, at the broker that `label` shows. */
 export function networkError(label: string, error: Error): BridgeError {
   const code = (error as NodeJS.ErrnoException).code ?? "";
-  const [errorCode, words] = CODES[code] ?? ["CONNECTION_LOST", error.message === "" ? code : error.message];
+  const [errorCode, words] = CODES[code] ?? ["CONNECTION_LOST", tlsWords(error) ?? (error.message || code)];
   return new BridgeError(errorCode, `${label}: ${words}`, { cause: error });
+}
+
+function tlsWords({ message }: Error): string | undefined {
+  if (message.includes("before secure TLS connection"))
+    return "it closed the connection before TLS was agreed on: does it speak TLS there?";
+  const [, reason] = OPENSSL.exec(message) ?? [];
+  if (reason === undefined) return undefined;
+  return NO_RECORD.test(reason) ? NO_TLS : `TLS could not be agreed on: ${reason}`;
 }

@@ -20,6 +20,7 @@ const REQUEST = { by: "plant-7-a", at: 1_000, leftBehindBefore: 0 };
 const FAULTS: readonly DynamoFault[] = [
   "lose-answer",
   "cut",
+  "empty",
   { error: "InternalServerError", status: 500 },
   { error: "ProvisionedThroughputExceededException" },
 ];

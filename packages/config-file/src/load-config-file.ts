@@ -1,4 +1,11 @@
-import { type BridgeConfig, checkDocument, type Problem, type ReferenceReaders, type Registry } from "@bridge/config";
+import {
+  type BridgeConfig,
+  checkDocument,
+  type Problem,
+  type ReferenceReaders,
+  type Registry,
+  type UsualServers,
+} from "@bridge/config";
 import { MAX_FILE_BYTES } from "./content.ts";
 import { inFileOrder, type LocatedProblem } from "./located-problem.ts";
 import { parseDocument, type ParsedDocument } from "./parse-document.ts";
@@ -10,6 +17,8 @@ export interface LoadOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** For references of other kinds. Default: there are none. */
   readonly references?: ReferenceReaders | undefined;
+  /** Where the application's servers listen when the file has no `http` block. Default: nobody looks. */
+  readonly servers?: UsualServers | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -57,11 +66,12 @@ async function check(
   file: string,
   parsed: ParsedDocument,
   registry: Registry,
-  { env, references, signal }: LoadOptions,
+  { env, references, servers, signal }: LoadOptions,
 ): Promise<LoadedConfig> {
   const located = (problems: readonly Problem[]): readonly LocatedProblem[] =>
     inFileOrder(problems.map((problem) => ({ ...problem, file, position: parsed.positionOf(problem.path) })));
-  const checked = await checkDocument(parsed.value, registry, referenceSources(file, env, references), signal);
+  const sources = referenceSources(file, env, references, servers);
+  const checked = await checkDocument(parsed.value, registry, sources, signal);
   const warnings = located(checked.warnings);
   if (checked.ok) return { ok: true, config: checked.config, warnings };
   return { ok: false, problems: located(checked.problems), warnings };

@@ -1,5 +1,6 @@
 import { dirname, resolve } from "node:path";
-import type { ReferenceReaders, ReferenceSources } from "@bridge/config";
+import { filePlace } from "@bridge/ports";
+import type { ReferenceReaders, ReferenceSources, UsualServers } from "@bridge/config";
 import { readText } from "./read-text.ts";
 
 const MAX_REFERENCED_BYTES = 64 * 1024;
@@ -9,10 +10,13 @@ export function referenceSources(
   file: string,
   env: Readonly<Record<string, string | undefined>>,
   others?: ReferenceReaders,
+  servers?: UsualServers,
 ): ReferenceSources {
   return {
     env: (name) => (Object.hasOwn(env, name) ? env[name] : undefined),
     file: (name, signal) => readText(resolve(dirname(file), name), MAX_REFERENCED_BYTES, signal),
     others,
+    place: filePlace(file),
+    servers,
   };
 }

@@ -37,9 +37,9 @@ async function problems(...args: Parameters<typeof load>): Promise<readonly stri
 describe("a configuration file", () => {
   it("in YAML becomes a configuration, with warnings at their lines", async () => {
     const loaded = await load("bridge:\n  id: plant-7\n  drain_timeout: 5s\n  quiesce_timeout: 6s\n");
-    expect(loaded).toMatchObject({ ok: true, config: { bridge: { id: "plant-7", quiesceTimeoutMs: 5000 } } });
+    expect(loaded).toMatchObject({ ok: true, config: { bridge: { id: "plant-7", quiesceTimeoutMs: 2500 } } });
     expect(loaded.warnings.map(formatLocatedProblem)).toEqual([
-      `${file("bridge.yaml")}:4:3 bridge.quiesce_timeout: is longer than drain_timeout and is cut to it`,
+      `${file("bridge.yaml")}:4:3 bridge.quiesce_timeout: is cut to 2500 ms: drain_timeout holds it and what cancelled work needs to end`,
     ]);
   });
 

@@ -19,7 +19,8 @@ export async function checkDocument(
   signal: AbortSignal,
 ): Promise<CheckedDocument> {
   const { document: resolved, fromReference, problems: unresolved } = await resolveReferences(written, sources, signal);
-  const validation = validateConfig(resolved, registry, { fromReference });
+  const { place, servers } = sources;
+  const validation = validateConfig(resolved, registry, { fromReference, place, servers });
   if (unresolved.length === 0) return { ...validation, resolved };
   // What validation says of a reference that failed is about the text of the reference.
   const failed = new Set(unresolved.map(({ path }) => JSON.stringify(path)));

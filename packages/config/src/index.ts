@@ -3,6 +3,7 @@ export { emptyConfig } from "./empty-config.ts";
 export type * from "./model.ts";
 export { ConfigError, formatPath, formatProblem, type Path, type Problem } from "./problem.ts";
 export { configJsonSchema } from "./published/json-schema.ts";
+export { overlayJsonSchema } from "./published/overlay-schema.ts";
 export { adapterReference, configReference } from "./published/reference-page.ts";
 export {
   type ReferenceReaders,
@@ -11,8 +12,10 @@ export {
   type ResolvedDocument,
 } from "./references.ts";
 export { createRegistry, type Plugins, type Registry } from "./registry.ts";
+export { holds, type StopBudget, stopBudget } from "./stop-budget.ts";
 export { noStoreFactory } from "./store-factory.ts";
 export type { ChangePlan, ConfigApplier, PartsPlan } from "./transaction/applier.ts";
+export { type Stranded, type Stranding, strandingOf } from "./transaction/stranding.ts";
 export { confirmed, unconfirmedCommit } from "./transaction/commit-history.ts";
 export type {
   CommitResult,
@@ -28,3 +31,4 @@ export { OverlayError } from "./transaction/overlay-error.ts";
 export { TransactionError, type TransactionErrorKind } from "./transaction/transaction-error.ts";
 export { type ConfigTransactionsOptions, createConfigTransactions } from "./transaction/transactions.ts";
 export { parseConfig, validateConfig, type ValidateOptions, type Validation } from "./validate.ts";
+export type { Surroundings, UsualServers } from "./surroundings.ts";

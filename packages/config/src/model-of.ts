@@ -14,6 +14,7 @@ import type { PluginOptions } from "./plugin-options.ts";
 import type { Path } from "./problem.ts";
 import type { Registry } from "./registry.ts";
 import type { ConfigDocument } from "./schema/document.ts";
+import { stopBudget } from "./stop-budget.ts";
 
 type Element<K extends "bindings" | "routes"> = ConfigDocument[K][number];
 
@@ -32,6 +33,7 @@ export function modelOf(
     configVersion: document.config_version,
     ...sectionsOf(document),
     stores: storesOf(document, options, registry),
+    ...abandoned(document),
     sessions: document.sessions.map((session, index) => ({
       id: session.id,
       transport: session.transport,
@@ -82,7 +84,10 @@ function sectionsOf({
       drainTimeoutMs: bridge.drain_timeout,
       perRecordDrainTimeoutMs: bridge.per_record_drain_timeout,
       maxDrainTimeoutMs: bridge.max_drain_timeout,
-      quiesceTimeoutMs: Math.min(bridge.quiesce_timeout, bridge.drain_timeout),
+      quiesceTimeoutMs: stopBudget({
+        drainTimeoutMs: bridge.drain_timeout,
+        quiesceTimeoutMs: bridge.quiesce_timeout,
+      }).quiesceMs,
       terminalLingerMs: bridge.terminal_linger,
       leaseTtlMs: bridge.lease_ttl,
       leasePollIntervalMs: bridge.lease_poll_interval,
@@ -129,11 +134,19 @@ function otlpOf(otlp: NonNullable<ConfigDocument["telemetry"]["otlp"]>): OtlpSec
 function storesOf({ stores }: ConfigDocument, options: PluginOptions, registry: Registry): StoresSection {
   const storeOf = (role: StoreRole): { readonly [key in StoreRole]?: StoreConfig } => {
     const store = stores[role];
-    const plugin = store && registry.stores[role].get(store.type);
+    const plugin = store?.type === undefined ? undefined : registry.stores[role].get(store.type);
     if (plugin === undefined) return {};
-    return { [role]: { type: plugin.type, options: options.at(["stores", role, "options"]), reach: plugin.reach } };
+    const { type, reach } = plugin;
+    const own = options.at(["stores", role, "options"]);
+    const place = plugin.place?.(own);
+    return { [role]: { type, options: own, reach, ...(place !== undefined && { place }) } };
   };
   return { ...storeOf("dlq"), ...storeOf("outbox"), ...storeOf("lease") };
+}
+
+function abandoned({ stores }: ConfigDocument): Pick<BridgeConfig, "abandonBacklog"> {
+  const roles = (["outbox", "dlq"] as const).filter((role) => stores[role]?.abandon_backlog === true);
+  return roles.length === 0 ? {} : { abandonBacklog: roles };
 }
 
 function bindingOf(binding: Element<"bindings">, senderSession: string | undefined): BindingConfig {

@@ -15,6 +15,8 @@ export interface BridgeConfig {
   readonly audit: AuditSection;
   readonly telemetry: TelemetrySection;
   readonly stores: StoresSection;
+  /** The roles whose former store may keep what it holds, when this configuration comes into force. Default: none. */
+  readonly abandonBacklog?: readonly StoreRole[];
   readonly sessions: readonly SessionConfig[];
   readonly receivers: readonly ReceiverConfig[];
   readonly senders: readonly SenderConfig[];
@@ -114,6 +116,8 @@ export interface StoreConfig {
   /** Output of the plugin's option schema. */
   readonly options: unknown;
   readonly reach: Reach;
+  /** As its plugin tells it. Absent: the options are the place. */
+  readonly place?: string;
 }
 
 export interface SessionConfig {

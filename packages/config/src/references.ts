@@ -1,8 +1,9 @@
 import { quote } from "./quote.ts";
 import type { Path, Problem } from "./problem.ts";
+import type { Surroundings } from "./surroundings.ts";
 
-/** Where the values of references come from. */
-export interface ReferenceSources {
+/** Where the values of references come from, and what else a document is to be seen with. */
+export interface ReferenceSources extends Surroundings {
   /** The value of an environment variable; `undefined` when it is not set. */
   env(name: string): string | undefined;
   /** The text of a file. Rejects with a sentence that says why it cannot be read. */
@@ -51,7 +52,12 @@ const REFERENCE = /\$(\$?)\{([a-z]+):([^{}]*)(\}?)/g;
 
 /** Whether a text as written holds a reference, of whatever kind. */
 export function holdsReference(text: string): boolean {
-  return [...text.matchAll(REFERENCE)].some(([, escape]) => escape === "");
+  return referencesIn(text).length > 0;
+}
+
+/** The references in a text as written, of whatever kind, as `env:NAME`. */
+export function referencesIn(text: string): readonly string[] {
+  return [...text.matchAll(REFERENCE)].flatMap(([, escape, kind, name]) => (escape === "" ? [`${kind}:${name}`] : []));
 }
 
 class Resolution {

@@ -15,6 +15,11 @@ export interface Plugins {
   readonly outboxStores?: readonly OutboxStorePlugin[];
   readonly leaseStores?: readonly LeaseStorePlugin[];
   readonly processors?: readonly ProcessorPlugin[];
+  /**
+   * Types of transports and stores that another program of yours has, each with the name of that program; a configuration that
+   * asks for one is refused with it. Default: none.
+   */
+  readonly elsewhere?: Readonly<Record<string, string>>;
 }
 
 /** The plugins of an application, by type. */
@@ -26,6 +31,8 @@ export interface Registry {
   readonly processors: ReadonlyMap<string, ProcessorPlugin>;
   /** What validation needs to know of the stores of each role. */
   readonly stores: Readonly<Record<StoreRole, ReadonlyMap<string, StorePlugin<unknown>>>>;
+  /** Types that are not here, with the program that has them. */
+  readonly elsewhere: ReadonlyMap<string, string>;
 }
 
 /** @throws Error when two plugins of one kind have the same type: one of them could never be reached. */
@@ -40,6 +47,7 @@ export function createRegistry(plugins: Plugins): Registry {
     leaseStores,
     processors: byType("processor", plugins.processors),
     stores: { dlq: dlqStores, outbox: outboxStores, lease: leaseStores },
+    elsewhere: new Map(Object.entries(plugins.elsewhere ?? {})),
   };
 }
 

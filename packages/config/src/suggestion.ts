@@ -3,7 +3,8 @@ const MAX_LENGTH = 64;
 
 /** `; did you mean "x"?` when one of the known words is near to `word`, else nothing. */
 export function suggestion(word: string, known: Iterable<string>): string {
-  const nearest = nearestWord(word, known);
+  const words = [...known];
+  const nearest = nearestWord(word, words) ?? fullerWord(word, words);
   return nearest === undefined ? "" : `; did you mean "${nearest}"?`;
 }
 
@@ -18,6 +19,28 @@ export function nearestWord(word: string, known: Iterable<string>): string | und
     if (distance < least) [nearest, least] = [candidate, distance];
   }
   return nearest;
+}
+
+/**
+ * The one known word of several parts that says what `word` says in shorter parts, such as `max_replay_attempts` for
+ * `max_replays` and `on_permanent_failure` for `on_perm_failure`.
+ */
+function fullerWord(word: string, known: readonly string[]): string | undefined {
+  const parts = word.toLowerCase().split("_");
+  if (parts.length < 2 || word.length > MAX_LENGTH) return undefined;
+  const fuller = known.filter((candidate) => says(candidate.split("_"), parts));
+  return fuller.length === 1 ? fuller[0] : undefined;
+}
+
+/** Whether each part begins one of `words`, in their order; a plural is none. */
+function says(words: readonly string[], parts: readonly string[]): boolean {
+  let next = 0;
+  return parts.every((part) => {
+    const stem = part.replace(/s$/, "");
+    const found = words.findIndex((word, index) => index >= next && stem !== "" && word.startsWith(stem));
+    next = found + 1;
+    return found !== -1;
+  });
 }
 
 /** How many letters to insert, delete, replace or swap with their neighbour to get from `a` to `b`. */

@@ -6,12 +6,14 @@ import { modelOf } from "./model-of.ts";
 import { checkOptions, hideSecretOptions } from "./plugin-options.ts";
 import { ConfigError, type Path, type Problem } from "./problem.ts";
 import type { Registry } from "./registry.ts";
+import { collisions } from "./rules/collisions.ts";
 import { draftOf } from "./rules/draft.ts";
 import { RuleContext } from "./rules/rule-context.ts";
 import { RULES, WARNINGS } from "./rules/rules.ts";
 import { type ConfigDocument, documentSchema } from "./schema/document.ts";
+import type { Surroundings } from "./surroundings.ts";
 
-export interface ValidateOptions {
+export interface ValidateOptions extends Surroundings {
   /** The places whose values came in through a reference; no message shows them. */
   readonly fromReference?: Iterable<Path> | undefined;
 }
@@ -34,7 +36,7 @@ export function validateConfig(input: unknown, registry: Registry, options: Vali
   const document = input ?? {}; // what an empty file holds
   const report = new Report();
   const hidden = new HiddenValues(document);
-  hidden.hide(options.fromReference ?? []);
+  hidden.hideReferences(options.fromReference ?? []);
   hidden.hide(secretPaths(documentSchema, document));
   const checked = checkValue(documentSchema, document, [], hidden);
   const draft = draftOf(checked.output, checked.unsound);
@@ -49,6 +51,8 @@ export function validateConfig(input: unknown, registry: Registry, options: Vali
   const problems = report.problems();
   if (problems.length > 0) return { ok: false, problems, warnings };
   const config = modelOf(checked.output as ConfigDocument, outputs, registry, (path) => context.written(path));
+  const colliding = collisions(config, registry, options);
+  if (colliding.length > 0) return { ok: false, problems: colliding, warnings };
   return { ok: true, config, warnings, tellable: (text) => hidden.tellable(text, []) };
 }
 

@@ -43,11 +43,13 @@ describe("send_timeout over an exclusive session", () => {
     expect(sendTimeoutMs({ ...overTarget, "sessions.0.session_mode": "persistent" })).toBe(30_000);
   });
 
-  it("has to be below lease_ttl when it is written: the problem names both", () => {
-    expect(problemsOf(document({ ...CLUSTER, "routes.0.policy.send_timeout": "20s" }))).toEqual([
-      'routes[0].policy.send_timeout: is not below bridge.lease_ttl, which is "20s": a send would outlast the lease of session "broker"; lower send_timeout, or raise lease_ttl',
-    ]);
-    expect(problemsOf(document({ ...CLUSTER, "routes.0.policy.send_timeout": "19999ms" }))).toEqual([]);
+  it("finding 7.4: has to leave a tenth of lease_ttl when it is written: the problem names both", () => {
+    for (const timeout of ["20s", "19900ms", "18001ms"]) {
+      expect(problemsOf(document({ ...CLUSTER, "routes.0.policy.send_timeout": timeout }))).toEqual([
+        'routes[0].policy.send_timeout: is more than nine tenths of bridge.lease_ttl, which is "20s": a send would outlast the lease of session "broker", and so none would begin; lower send_timeout, or raise lease_ttl',
+      ]);
+    }
+    expect(problemsOf(document({ ...CLUSTER, "routes.0.policy.send_timeout": "18s" }))).toEqual([]);
     expect(problemsOf(document({ "routes.0.policy.send_timeout": "20s" }))).toEqual([]);
   });
 

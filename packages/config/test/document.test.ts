@@ -132,12 +132,12 @@ describe("a document in which nothing is wrong", () => {
     expect(parseConfig(document, registry).bindings[0]).toMatchObject({ sessionId: "broker", managed: true });
   });
 
-  it("spec 3.3: cuts the quiesce budget to drain_timeout, with a warning only where somebody wrote it", () => {
+  it("spec 3.3: cuts the quiesce budget to what drain_timeout has room for, with a warning only where somebody wrote it", () => {
     const short = withValue("bridge.drain_timeout", "10s");
-    expect(parseConfig(short, registry).bridge.quiesceTimeoutMs).toBe(10_000);
+    expect(parseConfig(short, registry).bridge.quiesceTimeoutMs).toBe(5_000);
     expect(warningsOf(short)).toEqual([]);
     expect(warningsOf(withValue("bridge.quiesce_timeout", "20s", short))).toEqual([
-      "bridge.quiesce_timeout: is longer than drain_timeout and is cut to it",
+      "bridge.quiesce_timeout: is cut to 5000 ms: drain_timeout holds it and what cancelled work needs to end",
     ]);
   });
 });

@@ -4,8 +4,8 @@ import { parseConfig } from "../src/index.ts";
 import { problemsOf, withValue } from "./support/documents.ts";
 import { registry } from "./support/plugins.ts";
 
-const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
-const unit = fc.constantFrom("ms", "s", "m", "h");
+const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const unit = fc.constantFrom("ms", "s", "m", "h", "d");
 const parts = fc.array(fc.tuple(fc.nat(100), unit), { minLength: 1, maxLength: 4 });
 
 function lingerMs(text: string): number {
@@ -27,11 +27,19 @@ describe("a duration", { timeout: 30_000 }, () => {
     expect(lingerMs("0.25m10ms")).toBe(15_010);
   });
 
+  it("finding 4.5: may be of years, and not of more than ten", () => {
+    expect(lingerMs("30d")).toBe(2_592_000_000);
+    expect(lingerMs("3650d")).toBe(315_360_000_000);
+    expect(problemsOf(withValue("bridge.terminal_linger", "3650d1ms"))).toEqual([
+      expect.stringContaining("at most 3650 days"),
+    ]);
+  });
+
   it("is refused in any other form", () => {
     const other = fc.oneof(
       fc.integer(),
       fc.double(),
-      fc.string().filter((text) => !/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)),
+      fc.string().filter((text) => !/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)),
       parts.map((list) => `-${list.map(([amount, name]) => `${amount}${name}`).join("")}`),
       parts.map((list) => list.map(([amount, name]) => `${amount} ${name}`).join(" ")),
     );

@@ -82,7 +82,37 @@ const REFUSED: readonly (readonly [path: string, value: unknown])[] = [
   ["routes.0.policy.backoff.jitter", 2],
 ];
 
+/** What the schema said nothing of, as the binary does. */
+const CLOSED: readonly (readonly [path: string, value: unknown])[] = [
+  ["bridge.drain_timeout", "0s"],
+  ["bridge.drain_timeout", "9999999d"],
+  ["http", { admin_addr: "localhost" }],
+  ["http", { admin_api_key: "short" }],
+  ["audit", { file: { path: "a", hmac_key: "short" } }],
+  ["telemetry.otlp", { endpoint: "ftp://collector" }],
+  ["receivers.0.options", { broadcast: true }],
+  ["senders.1", { id: "over", session_id: "broker", options: { qos: 5 } }],
+  ["stores.outbox", {}],
+  ["stores.outbox", { abandon_backlog: false }],
+];
+
 describe("the JSON Schema for editors", () => {
+  it.each(CLOSED)("finding 6.14: refuses %s: %j, as validation does", (path, value) => {
+    expect(problemsOf(withValue(path, value))).not.toEqual([]);
+    expect(objections(withValue(path, value))).not.toEqual([]);
+  });
+
+  it.each([
+    ["stores.outbox", { abandon_backlog: true }],
+    ["bridge.drain_timeout", "3650d"],
+    ["bridge.drain_timeout", "315360000s"],
+    ["http", { admin_addr: ":0", admin_api_key: "0123456789abcdef" }],
+    ["senders.0.session_id", ""],
+  ])("finding 6.14: accepts %s: %j, as validation does", (path, value) => {
+    expect(problemsOf(withValue(path, value))).toEqual([]);
+    expect(objections(withValue(path, value))).toEqual([]);
+  });
+
   it("accepts the document that validation accepts", () => {
     expect(objections(goodDocument())).toEqual([]);
   });
@@ -119,8 +149,8 @@ function* undescribed(node: unknown, place: string): Generator<string> {
     if (key === "if" || key === "definitions") continue;
     if (key === "properties") {
       for (const [name, property] of Object.entries(part as Json)) {
-        const inConditional = name === "options" && place.endsWith(".then");
-        const inUnion = /\.will\.anyOf\./.test(place);
+        const inConditional = name === "options" && /\.then(?:\.anyOf\.\d+)?$/.test(place);
+        const inUnion = /\.(?:will|dlq|outbox)\.anyOf\./.test(place);
         if ((property as Json)["description"] === undefined && !inConditional && !inUnion) yield `${place}.${name}`;
       }
     }

@@ -17,6 +17,15 @@ describe("the word that was meant", () => {
     expect(suggestion(word, WORDS)).toBe(`; did you mean "${meant}"?`);
   });
 
+  it.each([
+    ["max_replays", "max_replay_attempts"],
+    ["max_replay", "max_replay_attempts"],
+    ["on_perm_failure", "on_permanent_failure"],
+  ])("finding 4.5: for %s, which says less, is %s", (word, meant) => {
+    const known = ["max_in_flight", "max_replay_attempts", "on_permanent_failure", "on_expired"];
+    expect(suggestion(word, known)).toBe(`; did you mean "${meant}"?`);
+  });
+
   it.each(["", "x", "amqp", "sessions", "a".repeat(100_000)])("is none for %.20s", (word) => {
     expect(suggestion(word, WORDS)).toBe("");
   });

@@ -24,11 +24,14 @@ export {
   READINESS_LEVELS,
   type ReadinessLevel,
   type Role,
+  type RouteProgress,
   type RouteView,
   type ServiceLevel,
   type SessionView,
+  type StoreState,
   type StoreView,
 } from "./view/bridge-view.ts";
+export { PROGRESS, type Progress } from "./view/progress.ts";
 export {
   type BridgeStats,
   type Disposition,

@@ -1,5 +1,12 @@
 import type { Item } from "@bridge/dynamodb-kit";
-import { BridgeError, type DeadLetter, type DeadLetterHead, packEnvelope, unpackEnvelope } from "@bridge/ports";
+import {
+  BridgeError,
+  type DeadLetter,
+  type DeadLetterHead,
+  packDeadLetter,
+  unpackDeadLetter,
+  unpackDeadLetterHead,
+} from "@bridge/ports";
 import { orderKey } from "./order-key.ts";
 import { shardsOf } from "./partitions.ts";
 
@@ -19,16 +26,16 @@ export function isPossibleId(id: string): boolean {
  * @throws BridgeError `PAYLOAD_TOO_LARGE` when no item can hold it
  */
 export function itemOf(entry: DeadLetter, expiresAt: number | undefined): Item {
-  const { envelope, ...head } = entry;
-  const { id, category, routeId, failedAt } = head;
+  const { id, category, routeId, failedAt } = entry;
   if (!isPossibleId(id)) throw tooLarge(`the id of the dead letter is empty or longer than ${MAX_ID_BYTES} bytes`);
+  const { head, envelope } = packDeadLetter(entry);
   const item: Item = {
     id: { S: id },
     ...shardsOf(id, category, routeId),
     order_key: { S: orderKey(failedAt, id) },
-    head: { S: JSON.stringify(head satisfies DeadLetterHead) },
-    envelope: { S: packEnvelope(envelope) },
-    payload: { B: envelope.payload },
+    head: { S: head },
+    envelope: { S: envelope },
+    payload: { B: entry.envelope.payload },
     ...(expiresAt !== undefined && { expires_at: { N: String(Math.ceil(expiresAt / 1_000)) } }),
   };
   const bytes = bytesOf(item);
@@ -38,12 +45,12 @@ export function itemOf(entry: DeadLetter, expiresAt: number | undefined): Item {
 
 /** Of an item of the table or of one of its indexes. */
 export function headOf(item: Item): DeadLetterHead {
-  return JSON.parse(item["head"]?.S ?? "{}") as DeadLetterHead;
+  return unpackDeadLetterHead(item["head"]?.S ?? "{}");
 }
 
-export function entryOf(item: Item): DeadLetter {
-  const { envelope, payload } = item;
-  return { ...headOf(item), envelope: unpackEnvelope(envelope?.S ?? "", payload?.B ?? new Uint8Array()) };
+/** @throws BridgeError when it is not the entry that was written */
+export function entryOf(id: string, { head, envelope, payload }: Item): DeadLetter {
+  return unpackDeadLetter(id, { head: head?.S ?? "", envelope: envelope?.S ?? "" }, payload?.B ?? new Uint8Array());
 }
 
 /** At least what the service makes of it. */

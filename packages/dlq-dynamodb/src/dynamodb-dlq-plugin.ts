@@ -19,6 +19,7 @@ const options = v.strictObject({
 export const dynamodbDlqPlugin: DlqStorePlugin = {
   type: "dynamodb",
   reach: "cluster",
+  place: (written) => `dynamodb ${(written as v.InferOutput<typeof options>).table_name}`,
   ...defineFactory({
     options,
     create:

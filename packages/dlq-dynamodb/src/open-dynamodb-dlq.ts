@@ -1,6 +1,6 @@
 import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { type Consumed, type DynamoOptions, openTable } from "@bridge/dynamodb-kit";
-import type { Clock, DlqAdmin, DlqStore, Logger, Random } from "@bridge/ports";
+import { type Clock, type DlqAdmin, type DlqStore, type Logger, type Random, SpoiledEntries } from "@bridge/ports";
 import { entryOf, headOf, isPossibleId, itemOf } from "./dead-letter-item.ts";
 import { deleteIds, deleteOldest } from "./deleting.ts";
 import { dlqTable } from "./dlq-table.ts";
@@ -40,6 +40,7 @@ export async function openDynamodbDlq(
   // The service takes days to remove what has expired: until then it is there for nobody.
   const visibleFrom = (): number => (retentionMs === undefined ? 0 : clock.now() - retentionMs + 1);
   const index = new EntryIndex(client, tableName, visibleFrom);
+  const spoiled = new SpoiledEntries(options.logger);
   const deleting = { client, tableName, visibleFrom, clock, random };
 
   return {
@@ -60,7 +61,7 @@ export async function openDynamodbDlq(
       const key = { TableName: tableName, Key: { id: { S: id } }, ConsistentRead: true };
       const { Item } = await client.send(new GetItemCommand(key), caller);
       const isThere = (Item?.["order_key"]?.S ?? "") >= atOrAfter(visibleFrom());
-      return isThere ? entryOf(Item ?? {}) : undefined;
+      return isThere ? spoiled.read(id, () => entryOf(id, Item ?? {})) : undefined;
     },
     async list(filter, page, caller) {
       caller.throwIfAborted();
@@ -71,11 +72,18 @@ export async function openDynamodbDlq(
       return index.count({}, cap, caller);
     },
     admin: {
-      delete: (ids, caller) => deleteIds(ids, deleting, caller),
-      deleteWhere: (filter, limit = Infinity, caller) =>
-        deleteOldest(index.keys(filter, limit, caller), limit, deleting, caller),
+      async delete(ids, caller) {
+        const gone = await deleteIds(ids, deleting, caller);
+        spoiled.deleted(gone);
+        return gone;
+      },
+      async deleteWhere(filter, limit = Infinity, caller) {
+        const count = await deleteOldest(index.keys(filter, limit, caller), limit, deleting, caller);
+        spoiled.deleted();
+        return count;
+      },
     },
-    health: () => client.health(),
+    health: () => ({ ...client.health(), ...spoiled.health() }),
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
 }

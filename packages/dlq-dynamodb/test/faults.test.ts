@@ -17,6 +17,7 @@ test.each<DynamoFault>([
   { error: "InternalServerError", status: 500 },
   "cut",
   "lose-answer",
+  "empty",
 ])("an entry is written, read and deleted once, and its deleter is told, through %j", async (fault) => {
   await using store = await openDlq(dynamo, table);
   for (const operation of ["PutItem", "GetItem", "Query", "UpdateItem"]) dynamo.inject(operation, fault, 2);

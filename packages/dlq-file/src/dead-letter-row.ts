@@ -1,4 +1,11 @@
-import { type DeadLetter, type DeadLetterHead, type ErrorClass, packEnvelope, unpackEnvelope } from "@bridge/ports";
+import {
+  type DeadLetter,
+  type DeadLetterHead,
+  type ErrorClass,
+  packDeadLetter,
+  unpackDeadLetter,
+  unpackDeadLetterHead,
+} from "@bridge/ports";
 
 /** What a list reads. */
 export interface HeadRow {
@@ -6,7 +13,7 @@ export interface HeadRow {
   readonly failed_at: number;
   readonly route_id: string;
   readonly category: ErrorClass;
-  /** JSON of the rest of the entry, without the envelope. */
+  /** JSON of the entry, without the envelope. */
   readonly head: string;
 }
 
@@ -17,19 +24,25 @@ export interface EntryRow extends HeadRow {
 
 export type RowValues = [string, number, string, string, string, string, Uint8Array];
 
-type Rest = Omit<DeadLetterHead, "id" | "failedAt" | "routeId" | "category">;
-
 /** In the order of the columns. */
-export function rowValues({ id, failedAt, routeId, category, envelope, ...rest }: DeadLetter): RowValues {
-  const head = JSON.stringify(rest satisfies Rest);
-  return [id, failedAt, routeId, category, head, packEnvelope(envelope), envelope.payload];
+export function rowValues(entry: DeadLetter): RowValues {
+  const { id, failedAt, routeId, category } = entry;
+  const { head, envelope } = packDeadLetter(entry);
+  return [id, failedAt, routeId, category, head, envelope, entry.envelope.payload];
 }
 
-export function headOf(row: HeadRow): DeadLetterHead {
-  const rest = JSON.parse(row.head) as Rest;
-  return { id: row.id, routeId: row.route_id, category: row.category, failedAt: row.failed_at, ...rest };
+/** Of an entry that cannot be read there is only what its columns say, so that a page shows the others. */
+export function headOf({ id, route_id: routeId, category, failed_at: failedAt, head }: HeadRow): DeadLetterHead {
+  try {
+    return { ...unpackDeadLetterHead(head), id, routeId, category, failedAt };
+  } catch {
+    const reason = "this entry is not as it was written: it cannot be delivered";
+    const unknown = { bindingId: "", sourceId: "", correlationId: "", subject: "", lastError: "", attempts: 0 };
+    return { id, routeId, category, failedAt, reason, errorCode: "INTERNAL", ...unknown };
+  }
 }
 
-export function entryOf(row: EntryRow): DeadLetter {
-  return { ...headOf(row), envelope: unpackEnvelope(row.envelope, row.payload) };
+/** @throws BridgeError when it is not the entry that was written */
+export function entryOf(id: string, row: EntryRow): DeadLetter {
+  return unpackDeadLetter(id, row, row.payload);
 }

@@ -26,9 +26,15 @@ CREATE INDEX ${INDEXES.category} ON dead_letter (category, failed_at, id);
 CREATE INDEX ${INDEXES.both} ON dead_letter (route_id, category, failed_at, id);
 `;
 
+// The head holds the whole of an entry, so that one digest covers all of it; what was written before has none.
+const SECOND = `
+UPDATE dead_letter SET head = json_set(
+  head, '$.id', id, '$.failedAt', failed_at, '$.routeId', route_id, '$.category', category);
+`;
+
 export const DLQ_FILE: FileKind = {
   name: "DLQ",
   remedy: "redrive or delete entries",
   applicationId: 0x42_72_44_51, // "BrDQ"
-  migrations: [FIRST],
+  migrations: [FIRST, SECOND],
 };

@@ -1,4 +1,4 @@
-import { defineFactory, type DlqStore, type DlqStorePlugin, type PluginContext } from "@bridge/ports";
+import { defineFactory, type DlqStore, type DlqStorePlugin, filePlace, type PluginContext } from "@bridge/ports";
 import { describe, duration, integer, text } from "@bridge/ports/options";
 import * as v from "valibot";
 import { openFileDlq } from "./open-file-dlq.ts";
@@ -19,6 +19,7 @@ const options = v.strictObject({
 export const fileDlqPlugin: DlqStorePlugin = {
   type: "file",
   reach: "instance",
+  place: (written) => filePlace((written as v.InferOutput<typeof options>).path),
   ...defineFactory({
     options,
     create:

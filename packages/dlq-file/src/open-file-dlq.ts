@@ -1,5 +1,5 @@
 import { FileDatabase } from "@bridge/file-kit";
-import { type Clock, type DlqAdmin, type DlqStore, type Logger, orAborted } from "@bridge/ports";
+import { type Clock, type DlqAdmin, type DlqStore, type Logger, orAborted, SpoiledEntries } from "@bridge/ports";
 import { entryOf, headOf, rowValues } from "./dead-letter-row.ts";
 import { deleteIds, deleteOldest } from "./deleting.ts";
 import { DLQ_FILE } from "./dlq-file-kind.ts";
@@ -36,6 +36,7 @@ export function openFileDlq(options: FileDlqOptions): DlqStore & { readonly admi
     logger,
     prepare: (db) => new DlqStatements(db),
   });
+  const spoiled = new SpoiledEntries(logger);
   const expiry = retentionMs === undefined ? undefined : expireEntries(file, retentionMs, { clock, logger });
 
   return {
@@ -51,7 +52,7 @@ export function openFileDlq(options: FileDlqOptions): DlqStore & { readonly admi
     async get(id, signal) {
       signal.throwIfAborted();
       const row = file.read((statements) => statements.get(id));
-      return row === undefined ? undefined : entryOf(row);
+      return row === undefined ? undefined : spoiled.read(id, () => entryOf(id, row));
     },
     async list(filter, page, signal) {
       signal.throwIfAborted();
@@ -62,10 +63,18 @@ export function openFileDlq(options: FileDlqOptions): DlqStore & { readonly admi
       return file.read((statements) => statements.count(cap));
     },
     admin: {
-      delete: (ids, signal) => deleteIds(file, ids, clock, signal),
-      deleteWhere: (filter, limit, signal) => deleteOldest(file, filter, limit ?? Infinity, clock, signal),
+      async delete(ids, signal) {
+        const gone = await deleteIds(file, ids, clock, signal);
+        spoiled.deleted(gone);
+        return gone;
+      },
+      async deleteWhere(filter, limit, signal) {
+        const count = await deleteOldest(file, filter, limit ?? Infinity, clock, signal);
+        spoiled.deleted();
+        return count;
+      },
     },
-    health: () => file.health(),
+    health: () => ({ ...file.health(), ...spoiled.health() }),
     acknowledgeDamage: () => file.acknowledgeDamage(),
     async [Symbol.asyncDispose]() {
       await expiry?.[Symbol.asyncDispose]();

@@ -13,8 +13,8 @@ const seams = { id: "dlq", clock: systemClock, random: systemRandom(), logger: s
 test("it needs a path, and takes a size and a retention", () => {
   const accepts = (options: object): boolean => v.is(fileDlqPlugin.options, options);
   expect(accepts({ path: "dlq.db" })).toBe(true);
-  expect(accepts({ path: "dlq.db", max_bytes: 1_048_576, retention: "720h" })).toBe(false);
-  expect(accepts({ path: "dlq.db", max_bytes: 1_048_576, retention: "240h" })).toBe(true);
+  expect(accepts({ path: "dlq.db", max_bytes: 1_048_576, retention: "720h" })).toBe(true);
+  expect(accepts({ path: "dlq.db", max_bytes: 1_048_576, retention: "3651d" })).toBe(false);
   for (const wrong of [{}, { path: "" }, { path: 1 }, { path: "d", max_bytes: 1_000 }, { path: "d", retention: 60 }]) {
     expect(accepts(wrong)).toBe(false);
   }

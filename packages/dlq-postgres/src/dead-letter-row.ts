@@ -1,4 +1,4 @@
-import { type DeadLetter, type DeadLetterHead, packEnvelope, unpackEnvelope } from "@bridge/ports";
+import { type DeadLetter, packDeadLetter, unpackDeadLetter } from "@bridge/ports";
 
 export interface HeadRow {
   readonly head: string;
@@ -10,22 +10,19 @@ export interface EntryRow extends HeadRow {
 }
 
 /** The values of an entry, in the order of the table's columns. */
-export function valuesOf({ envelope, ...head }: DeadLetter): readonly unknown[] {
-  const { id, routeId, category, failedAt } = head;
-  const { buffer, byteOffset, byteLength } = envelope.payload;
+export function valuesOf(entry: DeadLetter): readonly unknown[] {
+  const { id, routeId, category, failedAt } = entry;
+  const { buffer, byteOffset, byteLength } = entry.envelope.payload;
   // JSON spells out what the server's texts cannot hold, such as U+0000.
-  const text = JSON.stringify(head satisfies DeadLetterHead);
+  const { head, envelope } = packDeadLetter(entry);
   const payload = Buffer.from(buffer, byteOffset, byteLength);
-  return [id, routeId, category, Math.floor(failedAt), text, packEnvelope(envelope), payload];
+  return [id, routeId, category, Math.floor(failedAt), head, envelope, payload];
 }
 
-export function headOf({ head }: HeadRow): DeadLetterHead {
-  return JSON.parse(head) as DeadLetterHead;
-}
-
-export function entryOf(row: EntryRow): DeadLetter {
+/** @throws BridgeError when it is not the entry that was written */
+export function entryOf(id: string, row: EntryRow): DeadLetter {
   const { buffer, byteOffset, byteLength } = row.payload;
-  return { ...headOf(row), envelope: unpackEnvelope(row.envelope, new Uint8Array(buffer, byteOffset, byteLength)) };
+  return unpackDeadLetter(id, row, new Uint8Array(buffer, byteOffset, byteLength));
 }
 
 /** No text of the server holds it, so no id or route with it is there. */

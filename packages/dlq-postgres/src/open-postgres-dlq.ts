@@ -1,6 +1,14 @@
-import type { Clock, DlqAdmin, DlqStore, Logger, Random } from "@bridge/ports";
+import {
+  type Clock,
+  type DlqAdmin,
+  type DlqStore,
+  type Logger,
+  type Random,
+  SpoiledEntries,
+  unpackDeadLetterHead,
+} from "@bridge/ports";
 import { type ConnectionOptions, openPostgres } from "@bridge/postgres-kit";
-import { entryOf, type EntryRow, headOf, type HeadRow, isPossible, valuesOf } from "./dead-letter-row.ts";
+import { entryOf, type EntryRow, type HeadRow, isPossible, valuesOf } from "./dead-letter-row.ts";
 import { Deleting } from "./deleting.ts";
 import { DLQ_TABLES, ENTRIES } from "./dlq-tables.ts";
 import { filtered } from "./filtered.ts";
@@ -34,6 +42,7 @@ export async function openPostgresDlq(
   const visibleFrom = (): number => (retentionMs === undefined ? 0 : clock.now() - retentionMs + 1);
   const deleting = new Deleting(client, random, visibleFrom);
   const sweeping = sweep(deleting, retentionMs !== undefined, seams);
+  const spoiled = new SpoiledEntries(seams.logger);
   const columns = "id, route_id, category, failed_at, head, envelope, payload";
 
   return {
@@ -50,7 +59,8 @@ export async function openPostgresDlq(
       const text = `SELECT head, envelope, payload FROM ${entries} WHERE id = $1 AND failed_at >= $2`;
       const values = [id, Math.ceil(visibleFrom())];
       const { rows } = await client.query<EntryRow>({ what: "reading a dead letter", text, values }, caller);
-      return rows[0] && entryOf(rows[0]);
+      const [row] = rows;
+      return row && spoiled.read(id, () => entryOf(id, row));
     },
     async list(filter, { limit, offset }, caller) {
       caller.throwIfAborted();
@@ -62,7 +72,7 @@ export async function openPostgresDlq(
           LIMIT $${values.length + 1} OFFSET $${values.length + 2}
         ) AS page USING (id) ORDER BY failed_at, id`;
       const statement = { what: "listing dead letters", text, values: [...values, limit, offset] };
-      return (await client.query<HeadRow>(statement, caller)).rows.map(headOf);
+      return (await client.query<HeadRow>(statement, caller)).rows.map(({ head }) => unpackDeadLetterHead(head));
     },
     async count(cap, caller) {
       const { condition, values } = filtered({}, visibleFrom());
@@ -72,10 +82,18 @@ export async function openPostgresDlq(
       return (await client.query<{ count: number }>(statement, caller)).rows[0]?.count ?? 0;
     },
     admin: {
-      delete: (ids, caller) => deleting.ids(ids, caller),
-      deleteWhere: (filter, limit = Infinity, caller) => deleting.matching(filter, limit, caller),
+      async delete(ids, caller) {
+        const gone = await deleting.ids(ids, caller);
+        spoiled.deleted(gone);
+        return gone;
+      },
+      async deleteWhere(filter, limit = Infinity, caller) {
+        const count = await deleting.matching(filter, limit, caller);
+        spoiled.deleted();
+        return count;
+      },
     },
-    health: () => client.health(),
+    health: () => ({ ...client.health(), ...spoiled.health() }),
     async [Symbol.asyncDispose]() {
       await sweeping[Symbol.asyncDispose]();
       await client[Symbol.asyncDispose]();

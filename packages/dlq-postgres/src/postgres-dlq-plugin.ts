@@ -1,6 +1,6 @@
 import { defineFactory, type DlqStore, type DlqStorePlugin, type PluginContext } from "@bridge/ports";
 import { describe, duration } from "@bridge/ports/options";
-import { postgresOptions, tableMaker } from "@bridge/postgres-kit";
+import { postgresOptions, postgresPlace, tableMaker } from "@bridge/postgres-kit";
 import * as v from "valibot";
 import { DLQ_TABLES } from "./dlq-tables.ts";
 import { openPostgresDlq } from "./open-postgres-dlq.ts";
@@ -16,6 +16,7 @@ const options = postgresOptions({
 export const postgresDlqPlugin: DlqStorePlugin = {
   type: "postgres",
   reach: "cluster",
+  place: (written) => postgresPlace("dlq", written as v.InferOutput<typeof options>),
   createTables: tableMaker(DLQ_TABLES),
   ...defineFactory({
     options,

@@ -40,8 +40,8 @@ export interface DynamoOptions {
   /** How long one try may take, in milliseconds. Default: 3 s. */
   readonly tryTimeoutMs?: number | undefined;
   /**
-   * A harmless request, sent every 10 s while the last call has failed: a store that nobody uses tells that way when the
-   * service is back. Default: nothing is sent.
+   * A harmless request, sent every few seconds while nobody calls: a store that nobody uses tells that way when its
+   * service is away, and when it is back. Default: nothing is sent.
    */
   readonly probe?: ((client: DynamoClient, signal: AbortSignal) => Promise<unknown>) | undefined;
   /** Is told what each answered request has consumed. */
@@ -53,6 +53,8 @@ export interface DynamoOptions {
 const CALL_TIMEOUT_MS = 20_000;
 const TRY_TIMEOUT_MS = 3_000;
 const CONNECT_TIMEOUT_MS = 1_500;
+/** The clocks may be minutes apart before a signature is refused for it. */
+const SKEW_MS = 60_000;
 /** Requests on the way at once, a connection each; more wait for their turn. */
 const REQUESTS = 50;
 /** A reason that costs nothing: without one each request would make an exception. */
@@ -89,7 +91,7 @@ export class DynamoClient implements AsyncDisposable {
       },
       ...options.sdk,
     });
-    if (options.onConsumed !== undefined) addConsumption(this.#sdk, options.onConsumed);
+    addConsumption(this.#sdk, options.onConsumed);
   }
 
   /** @throws BridgeError `DESTINATION_NOT_FOUND` when the SDK finds no region, with the remedy */
@@ -140,6 +142,11 @@ export class DynamoClient implements AsyncDisposable {
     return this.#faults.health();
   }
 
+  /** What {@link health} tells of, with its code. */
+  get failure(): BridgeError | undefined {
+    return this.#faults.failure;
+  }
+
   /** Ends what is under way, as `UNAVAILABLE`. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#over.signal.aborted) return;
@@ -157,12 +164,15 @@ export class DynamoClient implements AsyncDisposable {
     const endsAt = clock.monotonic() + callTimeoutMs;
     let unsure = false;
     for (let tries = 1; ; tries++) {
+      const { systemClockOffset: before } = this.#sdk.config;
       try {
         return { made: true, output: await this.#try(command, endsAt, signal) };
       } catch (thrown) {
         signal.throwIfAborted();
         if (isConditionFailed(thrown)) return { made: false, unsure };
-        const failure = failureOf(thrown, nameOf(command));
+        // The SDK's own mark is not there when the clock was wrong and has been put right.
+        const clockCorrected = Math.abs(this.#sdk.config.systemClockOffset - before) > SKEW_MS;
+        const failure = failureOf(thrown, nameOf(command), clockCorrected);
         onFailure(failure.error);
         unsure ||= failure.unsure;
         const delayMs = retryDelay(tries, random);

@@ -15,6 +15,12 @@ const THROTTLED: Verdict = { code: "THROTTLED", again: true, unsure: false, why:
 const UNAVAILABLE: Verdict = { code: "UNAVAILABLE", again: true, unsure: true, why: "the service failed" };
 const TIMEOUT: Verdict = { code: "TIMEOUT", again: true, unsure: true, why: "no answer in time" };
 const CUT: Verdict = { code: "CONNECTION_LOST", again: true, unsure: true, why: "the connection was lost" };
+const SKEWED: Verdict = {
+  ...UNAVAILABLE,
+  again: false,
+  unsure: false,
+  why: "signed by a clock that is wrong; set the clock of this machine",
+};
 const UNREACHABLE: Verdict = { ...CUT, unsure: false, why: "the service cannot be reached" };
 const REFUSED: Verdict = { code: "REJECTED", again: false, unsure: false, why: "the service refuses the request" };
 const TOO_LARGE: Verdict = { ...REFUSED, code: "PAYLOAD_TOO_LARGE", why: "the request is too large" };
@@ -56,9 +62,10 @@ const BY_NAME: Readonly<Record<string, Verdict>> = {
     "ServiceUnavailable",
     "ServiceUnavailableException",
   ]),
+  ...all(SKEWED, ["RequestExpired", "RequestInTheFuture", "RequestTimeTooSkewed"]),
   ...all(TIMEOUT, ["RequestTimeout", "RequestTimeoutException", "TimeoutError"]),
   // An answer that ends early or is none of the service's.
-  ...all(CUT, ["SyntaxError"]),
+  ...all(CUT, ["NoReceipt", "SyntaxError"]),
   ...all(NO_TABLE, ["ResourceNotFoundException", "TableNotFoundException"]),
   ...all(TOO_LARGE, ["ItemCollectionSizeLimitExceededException", "RequestEntityTooLarge"]),
   ...all(NOT_AUTHORIZED, [
@@ -94,11 +101,7 @@ const BY_CODE: Readonly<Record<string, Verdict>> = {
 interface Thrown {
   readonly name?: string;
   readonly code?: unknown;
-  readonly $metadata?: {
-    readonly httpStatusCode?: number;
-    readonly requestId?: string;
-    readonly clockSkewCorrected?: boolean;
-  };
+  readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string };
 }
 
 interface Cause {
@@ -112,11 +115,12 @@ export class NoAnswer extends Error {
 
 /**
  * The failure behind what the client threw. Its text is made here: the service's own may repeat keys and values of the
- * item, so neither it nor its error is passed on.
+ * item, so neither it nor its error is passed on. `clockCorrected`: with the answer the client has learnt that the clocks are
+ * apart, and signs the next request by the service's.
  */
-export function failureOf(thrown: unknown, what: string): Failure {
+export function failureOf(thrown: unknown, what: string, clockCorrected = false): Failure {
   const { name = "Error", code, $metadata = {} } = (thrown ?? {}) as Thrown;
-  const { httpStatusCode: status = 0, requestId, clockSkewCorrected = false } = $metadata;
+  const { httpStatusCode: status = 0, requestId } = $metadata;
   const verdict =
     (typeof code === "string" ? BY_CODE[code] : undefined) ?? BY_NAME[name] ?? (status >= 500 ? UNAVAILABLE : UNKNOWN);
   const detail = typeof code === "string" ? code : name;
@@ -126,8 +130,7 @@ export function failureOf(thrown: unknown, what: string): Failure {
       cause: { serviceError: name } satisfies Cause,
       charged: false,
     }),
-    // The client has learnt how far the clocks are apart, and signs the next request with that.
-    again: verdict.again || clockSkewCorrected,
+    again: verdict.again || clockCorrected,
     unsure: verdict.unsure,
   };
 }

@@ -46,7 +46,8 @@ async function check(
     requireLike(description, await describeTable(description.name, client, AbortSignal.any([signal, limit.signal])));
   } catch (thrown) {
     signal.throwIfAborted();
-    const error = BridgeError.from(thrown);
+    // That there was no answer in time says less than what the last try met.
+    const error = (limit.signal.aborted ? client.failure : undefined) ?? BridgeError.from(thrown);
     if (error.code === "DESTINATION_NOT_FOUND" || error.code === "SCHEMA_VIOLATION") throw error;
     logger.warn("the table could not be looked at: the store is opened all the same", {
       table: description.name,

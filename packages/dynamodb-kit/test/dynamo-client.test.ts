@@ -1,3 +1,10 @@
+import {
+  BatchGetItemCommand,
+  BatchWriteItemCommand,
+  DeleteItemCommand,
+  PutItemCommand,
+  ScanCommand,
+} from "@aws-sdk/client-dynamodb";
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { patientClock } from "@bridge/conformance";
@@ -52,6 +59,7 @@ describe("what passes is tried again", () => {
     ["an error of a proxy that is none of the service's", { error: "Oops", status: 503 }],
     ["a connection that is cut", "cut"],
     ["an answer that is lost", "lose-answer"],
+    ["finding 6.17: an answer that says yes and is empty", "empty"],
   ])("%s", async (_, fault) => {
     await using client = clientOf(dynamo);
     dynamo.inject("GetItem", fault, 2);
@@ -66,6 +74,18 @@ describe("what passes is tried again", () => {
     await client.send(get(), signal);
     expect(dynamo.operations.length).toBeGreaterThan(2);
   });
+
+  test.each([10, -10])(
+    "finding 6.2: a request signed by a clock that is %i minutes off, and one after the clock was put right",
+    async (minutes) => {
+      await using client = clientOf(dynamo);
+      for (const ahead of [minutes, 2 * minutes, -minutes, 0]) {
+        dynamo.ahead = ahead * 60_000;
+        await client.send(get(), signal);
+      }
+      expect(dynamo.operations).toHaveLength(8);
+    },
+  );
 
   test("until the time of the call is up", async () => {
     let now = 0;
@@ -101,6 +121,7 @@ describe("what does not pass is told at once", () => {
     ["ResourceNotFoundException", "DESTINATION_NOT_FOUND"],
     ["ItemCollectionSizeLimitExceededException", "PAYLOAD_TOO_LARGE"],
     ["ValidationException", "REJECTED"],
+    ["RequestTimeTooSkewed", "UNAVAILABLE"],
     ["SomethingNewException", "INTERNAL"],
   ])("%s is %s", async (name, code) => {
     await using client = clientOf(dynamo);
@@ -227,6 +248,34 @@ test("more calls than connections wait for their turn, in order, and an abandone
   await Promise.allSettled([...hanging, waiting]);
   await next;
   expect(dynamo.operations).toHaveLength(51);
+});
+
+test("finding 6.17: what an empty yes stands for is neither taken for written nor for not there", async () => {
+  await using client = clientOf(dynamo, { callTimeoutMs: 300 });
+  await client.send(put(), signal);
+  const { input } = put();
+  const calls = [
+    () => client.send(new PutItemCommand(input), signal),
+    () => client.send(new DeleteItemCommand({ TableName: TABLE, Key: { id: input.Item!["id"]! } }), signal),
+    () =>
+      client.send(
+        new BatchWriteItemCommand({ RequestItems: { [TABLE]: [{ PutRequest: { Item: input.Item } }] } }),
+        signal,
+      ),
+    () => client.send(get(), signal),
+    () =>
+      client.send(
+        new BatchGetItemCommand({ RequestItems: { [TABLE]: { Keys: [{ id: input.Item!["id"]! }] } } }),
+        signal,
+      ),
+    () => client.send(new ScanCommand({ TableName: TABLE }), signal),
+  ];
+  dynamo.choose = () => "empty";
+  for (const call of calls) {
+    expect(await rejection(call())).toMatchObject({ class: "transient", charged: false });
+  }
+  dynamo.reset();
+  expect((await client.send(get(), signal)).Item).toEqual(input.Item);
 });
 
 test("what requests consume is told", async () => {

@@ -107,20 +107,20 @@ test("a store opens although the service is away, or does not let its table be l
 });
 
 test("a store that nobody uses tells when the service is back", async () => {
-  // What is waited for between two looks takes no time here.
-  const delay: typeof patientClock.delay = (ms, ended) => patientClock.delay(ms === 10_000 ? 0 : ms, ended);
+  // What is waited for between two looks takes hardly any time here.
+  const every: typeof patientClock.every = (_, tick) => patientClock.every(20, tick);
   const description: TableDescription = {
     name: "looked-at",
     key: { partition: { name: "group", type: "N" }, sort: { name: "id", type: "B" } },
     indexes: [],
   };
   await create(description);
-  const options = { ...optionsOf(dynamo), clock: { ...patientClock, delay } };
+  const options = { ...optionsOf(dynamo), clock: { ...patientClock, every } };
   dynamo.inject("DescribeTable", { error: "AccessDeniedException" });
   dynamo.inject("GetItem", { error: "AccessDeniedException" }, 3);
   await using client = await openTable(description, options, signal);
   await expect.poll(() => client.health(), { timeout: 30_000 }).toEqual({ setAside: [] });
-  expect(dynamo.operations.filter((operation) => operation === "GetItem")).toHaveLength(4);
+  expect(dynamo.operations.filter((operation) => operation === "GetItem").length).toBeGreaterThanOrEqual(4);
 });
 
 test("an aborted opening rejects with the reason and leaves nothing open", async () => {

@@ -2,6 +2,7 @@ import { chmodSync, closeSync, openSync, renameSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import type { FileKind } from "./file-kind.ts";
 import { syncFolder } from "./folder.ts";
+import { clearMark } from "./log-mark.ts";
 import { migrate } from "./migrate.ts";
 
 /** Makes an empty file of its kind, for its owner only. A crash leaves a whole file or none. */
@@ -16,6 +17,7 @@ export function createFile(path: string, kind: FileKind): void {
   } finally {
     db.close();
   }
+  clearMark(path);
   renameSync(draft, path);
   syncFolder(path);
 }

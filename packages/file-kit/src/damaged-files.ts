@@ -24,10 +24,10 @@ export class DamagedFiles {
     return this.#unacknowledged;
   }
 
-  /** Sets the file aside, with its log, under a name that says when. Returns the new path. */
-  setAside(now: number): string {
+  /** Sets the file aside, with its log or only that, under a name that says when. Returns the new path. */
+  setAside(now: number, parts: readonly string[] = PARTS): string {
     const aside = `${this.#path}.damaged-${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}`;
-    for (const part of PARTS) {
+    for (const part of parts) {
       try {
         renameSync(this.#path + part, aside + part);
       } catch (error) {

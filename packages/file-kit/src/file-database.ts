@@ -1,17 +1,17 @@
-import { existsSync, realpathSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
 import { BridgeError, type StoreHealth } from "@bridge/ports";
 import { Checkpointer } from "./checkpointer.ts";
 import { isLogFull } from "./connection.ts";
-import { makeFolder } from "./folder.ts";
 import { FileFault } from "./file-fault.ts";
 import { lockFile } from "./file-lock.ts";
 import { type DiskSync, diskSync, GroupCommit } from "./group-commit.ts";
+import { realPlaceOf } from "./real-place.ts";
 import { type OpenedFile, RecoveringFile, type RecoveringFileOptions } from "./recovering-file.ts";
 import type { Job } from "./transaction.ts";
 
 /** While the disk refuses writes it is asked so often whether it still does, so that it is known when it does not. */
 const PROBE_MS = 10_000;
+/** So often it is looked whether the file is still in its place. */
+const LOOK_MS = 1_000;
 /** The log's size is looked at after so many groups, because each look is a call to the system. */
 const GROUPS_A_LOOK = 8;
 /** A checkpoint that failed is tried again after this time at the earliest. */
@@ -36,11 +36,13 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   readonly #file: RecoveringFile<Statements>;
   readonly #commits: GroupCommit<Statements>;
   readonly #checkpointer: Checkpointer;
-  readonly #probes: Disposable;
+  readonly #timers: readonly Disposable[];
   #probing = false;
   #checkpointing: Promise<void> | undefined;
   #nextCheckpointAt = 0;
   #groups = 0;
+  /** Why nothing new is taken: the file is not where it was opened. */
+  #displaced: BridgeError | undefined;
   #closing: Promise<void> | undefined;
 
   /**
@@ -51,7 +53,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
    */
   constructor(options: FileDatabaseOptions<Statements>) {
     this.#options = options;
-    const path = placeOf(options.path);
+    const path = realPlaceOf(options.path);
     this.#lock = lockFile(path);
     this.#checkpointer = new Checkpointer(path);
     try {
@@ -64,12 +66,16 @@ export class FileDatabase<Statements> implements AsyncDisposable {
       path,
       open: () => this.#file.open(),
       refusal: () => this.#refusal(),
+      displacement: (file: OpenedFile<Statements>) => this.#displacement(file, "written"),
       isOpen: (file: OpenedFile<Statements>) => this.#file.isOpen(file),
       committed: (file: OpenedFile<Statements>) => this.#committed(file),
       failed: (fault: FileFault) => this.#file.fail(fault),
     };
     this.#commits = new GroupCommit(target, options.sync ?? diskSync);
-    this.#probes = options.clock.every(PROBE_MS, () => void this.#probe());
+    this.#timers = [
+      options.clock.every(PROBE_MS, () => void this.#probe()),
+      options.clock.every(LOOK_MS, () => this.#look()),
+    ];
   }
 
   /** Throws a {@link BridgeError} after the end. */
@@ -127,7 +133,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    this.#probes[Symbol.dispose]();
+    for (const timer of this.#timers) timer[Symbol.dispose]();
     await this.#commits.drained();
     await this.#checkpointing;
     await this.#checkpointer.close();
@@ -153,7 +159,57 @@ export class FileDatabase<Statements> implements AsyncDisposable {
     }
   }
 
+  /** Whether the file is in its place; one that has failed is opened again. */
+  #look(): void {
+    try {
+      const displacement = this.#displacement(this.#file.open(), "all");
+      if (displacement instanceof FileFault) this.#file.fail(displacement);
+    } catch {
+      // Told with what is next asked of the file.
+    }
+  }
+
+  /**
+   * Why what was written to the file would be gone with this process: a {@link FileFault} when only its log has to be
+   * written anew, which closing the file does.
+   */
+  #displacement(file: OpenedFile<Statements>, which: "written" | "all"): BridgeError | undefined {
+    const displaced = file.place.displaced(which);
+    if (displaced === "file") return (this.#displaced ??= this.#leaveBehind(file));
+    // Only a look at all of it says that all of it is there.
+    if (this.#displaced !== undefined && which === "written") return this.#displaced;
+    if (this.#displaced !== undefined) this.#options.logger.warn("the file is back in its place", { file: file.path });
+    this.#displaced = undefined;
+    return displaced === "log" ? new FileFault(file.path, "disturbed") : undefined;
+  }
+
+  /** What is in the file is still read and delivered; its log must not be taken for that of another one in its place. */
+  #leaveBehind({ path, place, mark }: OpenedFile<Statements>): BridgeError {
+    const { clock, logger, kind } = this.#options;
+    const error = new BridgeError(
+      "UNAVAILABLE",
+      `${path} (or its lock) was deleted, moved away or replaced while it is in use: nothing new is taken. ` +
+        "Put it back, or let what it holds be delivered or redriven from here and restart the bridge then",
+      { charged: false },
+    );
+    const fields = { file: path, store: kind.name };
+    logger.error("the file is not in its place any more: what is in it ends with this process", fields);
+    if (place.has("")) return error;
+    try {
+      mark.clear();
+      if (place.has("-wal")) this.#file.damaged.setAside(clock.now(), ["-wal"]);
+      this.#file.damaged.look();
+    } catch (thrown) {
+      logger.warn("the log of the file that is gone was not set aside: delete it", {
+        ...fields,
+        error: String(thrown),
+      });
+    }
+    return error;
+  }
+
   #refusal(): BridgeError | undefined {
+    if (this.#displaced !== undefined) return this.#displaced;
     const { maxBytes, kind } = this.#options;
     if (maxBytes === undefined) return undefined;
     const { db, path } = this.#file.open();
@@ -165,6 +221,8 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   }
 
   #committed(file: OpenedFile<Statements>): void {
+    if (this.#displaced !== undefined) return;
+    file.mark.set(file.logIndex);
     if (this.#checkpointing !== undefined || this.#closing !== undefined) return;
     if (++this.#groups % GROUPS_A_LOOK !== 0) return;
     if (this.#options.clock.monotonic() < this.#nextCheckpointAt || !isLogFull(file)) return;
@@ -194,14 +252,3 @@ export class FileDatabase<Statements> implements AsyncDisposable {
 const USED_BYTES = `
   SELECT (page_count - freelist_count) * page_size AS bytes
   FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()`;
-
-/** Where a file really lies, as SQLite keeps its log beside that. Makes its folder. */
-function placeOf(written: string): string {
-  const path = resolve(written);
-  try {
-    makeFolder(path);
-    return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
-  } catch (error) {
-    throw FileFault.of(path, error) ?? error;
-  }
-}

@@ -1,7 +1,16 @@
 import { BridgeError } from "@bridge/ports";
 
 /** What can be wrong with a file, whatever is done with it. */
-export type Fault = "full" | "read_only" | "busy" | "damaged" | "failing";
+export type Fault =
+  | "full"
+  | "read_only"
+  | "busy"
+  | "damaged"
+  | "failing"
+  | "displaced"
+  | "disturbed"
+  | "no_place"
+  | "several_names";
 
 const BY_SQLITE_CODE: Readonly<Record<number, Fault>> = {
   5: "busy", // SQLITE_BUSY
@@ -24,12 +33,20 @@ const BY_SYSTEM_CODE: Readonly<Record<string, Fault>> = {
   EPERM: "read_only",
 };
 
+/** No file can be there, whatever the disk does. */
+const NO_PLACE = ["ENOENT", "ENOTDIR", "EISDIR", "ELOOP", "ENAMETOOLONG", "EINVAL", "ENXIO"];
+
 const REMEDIES: Readonly<Record<Fault, string>> = {
   full: "the disk is full: make room, and it goes on by itself",
   read_only: "the disk, the folder or the file is read-only: make it writable, and it goes on by itself",
   busy: "another program holds a lock on the file: close that program",
   damaged: "the file is damaged: check the disk, and restore a copy or move the file away",
   failing: "the disk fails: check it; what was being written does not count and is tried again",
+  displaced:
+    "the file was deleted or moved away while it was in use: put it back, or restart the bridge to begin a new one",
+  disturbed: "its log was deleted or replaced while it is in use, and is written anew: leave the files beside it alone",
+  several_names: "it has another name, under which a second process could write to it with a log of its own",
+  no_place: "no file can be made there: name another path",
 };
 
 /** Why a file cannot be used. */
@@ -56,7 +73,7 @@ function faultOf(thrown: unknown): Fault | undefined {
   // The low byte is the kind of error, the rest says where it happened.
   if (typeof errcode === "number") return BY_SQLITE_CODE[errcode & 0xff];
   if (typeof code !== "string" || !("syscall" in thrown)) return undefined;
-  return BY_SYSTEM_CODE[code] ?? "failing";
+  return BY_SYSTEM_CODE[code] ?? (NO_PLACE.includes(code) ? "no_place" : "failing");
 }
 
 function detail(cause: unknown): string {

@@ -1,9 +1,21 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 
-/** Makes the folder that is to hold `path`, for its owner only, unless it is there. */
+/**
+ * Makes the folder that is to hold `path`, for its owner only, unless it is there. One level at a time: where none can
+ * be made, as below `/proc`, Node tries to make all of them for ever.
+ */
 export function makeFolder(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const missing: string[] = [];
+  let folder = dirname(resolve(path));
+  for (; !existsSync(folder); folder = dirname(folder)) missing.push(folder);
+  for (const each of missing.toReversed()) {
+    try {
+      mkdirSync(each, { mode: 0o700 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  }
 }
 
 /** Makes the names in the folder of `path` durable. Windows cannot, and need not. */

@@ -28,6 +28,11 @@ export interface CommitTarget<Statements> {
   isOpen(file: OpenedFile<Statements>): boolean;
   /** Why jobs that do not make room have to be refused at the moment. */
   refusal(): BridgeError | undefined;
+  /**
+   * Why what was just made durable will be gone with this process, so that it counts only where it makes room. A
+   * {@link FileFault} when the file has to be opened again.
+   */
+  displacement(file: OpenedFile<Statements>): BridgeError | undefined;
   /** A group is durable. */
   committed(file: OpenedFile<Statements>): void;
   /** The file is at fault: what was written last may last or not. */
@@ -166,10 +171,13 @@ export class GroupCommit<Statements> {
       return fault ?? BridgeError.from(thrown);
     }
     if (!outcomes.some(({ ok }) => ok)) return outcomes;
+    let displacement: BridgeError | undefined;
     try {
       await this.#sync(file.log);
       // A handle that was closed meanwhile says nothing about the file.
       if (!this.#target.isOpen(file)) throw new Error("the file failed while it was synced");
+      displacement = this.#target.displacement(file);
+      if (displacement instanceof FileFault) throw displacement;
     } catch (thrown) {
       const fault = FileFault.of(path, thrown) ?? new FileFault(path, "failing", { cause: thrown });
       this.#writable = false;
@@ -178,7 +186,9 @@ export class GroupCommit<Statements> {
     }
     this.#writable = true;
     this.#target.committed(file);
-    return outcomes;
+    if (displacement === undefined) return outcomes;
+    const refused: JobOutcome = { ok: false, error: displacement };
+    return outcomes.map((outcome, index) => (jobs[index]?.frees === true ? outcome : refused));
   }
 }
 

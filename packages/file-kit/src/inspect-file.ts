@@ -2,27 +2,26 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { BridgeError } from "@bridge/ports";
 import { FileFault } from "./file-fault.ts";
 import type { FileKind } from "./file-kind.ts";
+import { inspectLog } from "./inspect-log.ts";
+import { readMark } from "./log-mark.ts";
 
 const HEADER_BYTES = 100;
 const MAGIC = "SQLite format 3\0";
 const USER_VERSION_AT = 60;
 const APPLICATION_ID_AT = 68;
-const LOG_HEADER_BYTES = 32;
-/** Its last bit says in which byte order the checksums are. */
-const LOG_MAGIC = 0x377f0682;
 
 /**
- * Looks at the header of a file before anything may change it. Schema versions are only ever raised in the file
+ * Looks at the header of a file, and at its log, before anything may change them. Schema versions are only ever raised in the file
  * itself, never in its log, so that the header tells the truth.
  *
  * Throws a {@link BridgeError} for a file that is another program's or of a newer schema, and a {@link FileFault}
- * `damaged` for a log whose file is gone, and for a log that is none.
+ * `damaged` for a log whose file is gone, and for one of which confirmed writes cannot be read any more.
  */
 export function inspectFile(path: string, kind: FileKind): "absent" | "ours" {
   const header = readStart(path, HEADER_BYTES);
-  const log = readStart(`${path}-wal`, LOG_HEADER_BYTES);
   if (header.length === 0) {
-    if (log.length > 0) throw new FileFault(path, "damaged", { cause: new Error("it has a log, and is empty itself") });
+    if (readStart(`${path}-wal`, 1).length > 0)
+      throw new FileFault(path, "damaged", { cause: new Error("it has a log, and is empty itself") });
     return "absent";
   }
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC) throw foreign(path, kind);
@@ -34,15 +33,8 @@ export function inspectFile(path: string, kind: FileKind): "absent" | "ours" {
         "run that release, or name another path",
     );
   }
-  // SQLite takes a log that it cannot read for an empty one.
-  if (log.some((byte) => byte !== 0) && !isLog(log)) {
-    throw new FileFault(path, "damaged", { cause: new Error("its log has no header") });
-  }
+  inspectLog(path, readMark(path));
   return "ours";
-}
-
-function isLog(start: Buffer): boolean {
-  return start.length === LOG_HEADER_BYTES && (start.readUInt32BE(0) & ~1) === LOG_MAGIC;
 }
 
 /** As much as there is of the first bytes of a file. */

@@ -14,21 +14,29 @@ export interface OpeningOptions {
   readonly logger: Logger;
 }
 
+/** What is known of a file that is opened. */
+export interface FormerFile {
+  /** It is damaged: something in it could not be read. */
+  readonly damaged: boolean;
+  /** This process has had it open: that it is not there now does not make it a new one. */
+  readonly known: boolean;
+}
+
 /**
- * Opens the file at `path`, whose lock is held, or creates it. `damaged` says that it is already known to be so.
+ * Opens the file at `path`, whose lock is held, or creates it.
  *
  * Throws a `BridgeError`.
  */
 export function openOrCreate(
   path: string,
   options: OpeningOptions,
-  damaged: boolean,
+  { damaged, known }: FormerFile,
   damagedFiles: DamagedFiles,
 ): Connection {
   const { kind, onDamage, clock, logger } = options;
   try {
     if (damaged) throw new FileFault(path, "damaged");
-    return open(path, kind);
+    return open(path, kind, known);
   } catch (thrown) {
     const fault = FileFault.of(path, thrown);
     if (fault?.fault !== "damaged") throw fault ?? thrown;
@@ -40,11 +48,14 @@ export function openOrCreate(
       store: kind.name,
       error: fault.message,
     });
-    return open(path, kind);
+    return open(path, kind, false);
   }
 }
 
-function open(path: string, kind: FileKind): Connection {
-  if (inspectFile(path, kind) === "absent") createFile(path, kind);
+function open(path: string, kind: FileKind, known: boolean): Connection {
+  if (inspectFile(path, kind) === "absent") {
+    if (known) throw new FileFault(path, "displaced");
+    createFile(path, kind);
+  }
   return openConnection(path, kind);
 }

@@ -3,7 +3,7 @@ import { BridgeError } from "@bridge/ports";
 import type { Connection } from "./connection.ts";
 import { DamagedFiles } from "./damaged-files.ts";
 import { FileFault } from "./file-fault.ts";
-import { type OpeningOptions, openOrCreate } from "./open-or-create.ts";
+import { type FormerFile, type OpeningOptions, openOrCreate } from "./open-or-create.ts";
 import type { OpenFile } from "./transaction.ts";
 
 /** A file that failed is opened again after this time at the earliest. */
@@ -39,7 +39,7 @@ export class RecoveringFile<Statements> {
     this.#options = options;
     this.#release = release;
     this.damaged = new DamagedFiles(path);
-    this.#opened = this.#connect(false);
+    this.#opened = this.#connect({ damaged: false, known: false });
   }
 
   /** Throws a {@link BridgeError} while the file cannot be used. */
@@ -49,7 +49,7 @@ export class RecoveringFile<Statements> {
     const failure = this.#failure as Failure;
     if (this.#releasing || clock.monotonic() < failure.retryAt) throw failure.error;
     try {
-      this.#opened = this.#connect(failure.damaged);
+      this.#opened = this.#connect({ damaged: failure.damaged, known: true });
     } catch (thrown) {
       this.#failure = { ...failure, error: BridgeError.from(thrown), retryAt: clock.monotonic() + RETRY_MS };
       throw thrown;
@@ -88,8 +88,8 @@ export class RecoveringFile<Statements> {
     }
   }
 
-  #connect(damaged: boolean): OpenedFile<Statements> {
-    const connection = openOrCreate(this.path, this.#options, damaged, this.damaged);
+  #connect(former: FormerFile): OpenedFile<Statements> {
+    const connection = openOrCreate(this.path, this.#options, former, this.damaged);
     this.damaged.look();
     try {
       return { ...connection, path: this.path, statements: this.#options.prepare(connection.db) };

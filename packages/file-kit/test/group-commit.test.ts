@@ -1,5 +1,8 @@
+import { DatabaseSync } from "node:sqlite";
 import { BridgeError } from "@bridge/ports";
 import { expect, test } from "vitest";
+import { type CommitTarget, GroupCommit } from "../src/group-commit.ts";
+import type { OpenedFile } from "../src/recovering-file.ts";
 import { isSettled, SyncGate } from "./support/gate.ts";
 import { adding, Notes, removing, scratchFolder } from "./support/notes.ts";
 
@@ -76,6 +79,32 @@ test.each(["EIO", "ENOSPC", "ESTALE"])(
     expect(notes.ids()).toContain("kept");
   },
 );
+
+test("finding 10.1: a group whose file fails during its sync is not done, though the sync went well", async () => {
+  using db = new DatabaseSync(":memory:");
+  const gate = new SyncGate();
+  const told: string[] = [];
+  let open = true;
+  const file = { db, path: "notes.db", statements: {}, log: 0 } as OpenedFile<object>;
+  const target: CommitTarget<object> = {
+    path: file.path,
+    open: () => file,
+    isOpen: () => open,
+    refusal: () => undefined,
+    displacement: () => undefined,
+    committed: () => void told.push("committed"),
+    failed: ({ fault }) => void told.push(fault),
+  };
+  const commits = new GroupCommit(target, gate.sync);
+  const write = Promise.allSettled([
+    commits.write({ frees: false, bytes: 1, run() {}, done: () => void told.push("done") }),
+  ]);
+  await gate.arrival();
+  open = false;
+  await gate.pass();
+  expect(await write).toMatchObject([{ status: "rejected", reason: { code: "UNAVAILABLE", charged: false } }]);
+  expect([told, commits.writable]).toEqual([["failing"], false]);
+});
 
 test("what is kept in memory of a file changes with the sync, before anybody can look", async () => {
   using scratch = scratchFolder();

@@ -1,12 +1,14 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   closeSync,
   existsSync,
+  linkSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -36,7 +38,7 @@ test("folders are made for their owner only, and so are the files", async () => 
   await notes.write(adding("a"));
   for (const folder of ["one", "one/two"]) expect(modeOf(join(scratch.folder, folder))).toBe(0o700);
   const files = readdirSync(join(path, ".."));
-  expect(files.toSorted()).toEqual(["notes.db", "notes.db-lock", "notes.db-shm", "notes.db-wal"]);
+  expect(files.toSorted()).toEqual(["notes.db", "notes.db-lock", "notes.db-mark", "notes.db-shm", "notes.db-wal"]);
   for (const file of files) expect(modeOf(join(path, "..", file))).toBe(0o600);
 });
 
@@ -55,9 +57,41 @@ test("what was written is there when the file is opened again", async () => {
     await using notes = new Notes({ path: scratch.path });
     await notes.write(adding("a"));
   }
-  expect(readdirSync(scratch.folder).toSorted()).toEqual(["notes.db", "notes.db-lock"]);
+  expect(readdirSync(scratch.folder).toSorted()).toEqual(["notes.db", "notes.db-lock", "notes.db-mark"]);
   await using notes = new Notes({ path: scratch.path });
   expect(notes.ids()).toEqual(["a"]);
+});
+
+test("a file with a second name of its own is refused, because its log would be another one there", async () => {
+  using scratch = scratchFolder();
+  {
+    await using notes = new Notes({ path: scratch.path });
+    await notes.write(adding("a"));
+  }
+  const twin = join(scratch.folder, "twin.db");
+  linkSync(scratch.path, twin);
+  for (const path of [scratch.path, twin]) {
+    expect(() => new Notes({ path })).toThrow(/another name.*hard link: delete the other name/);
+  }
+  rmSync(twin);
+  await using notes = new Notes({ path: scratch.path });
+  expect(notes.ids()).toEqual(["a"]);
+});
+
+test("a file that is mounted by itself is refused, because its log would lie outside", async ({ skip }) => {
+  using scratch = scratchFolder();
+  {
+    await using notes = new Notes({ path: scratch.path });
+    await notes.write(adding("a"));
+  }
+  const mounted = join(scratch.folder, "a mounted.db");
+  writeFileSync(mounted, "");
+  skip(spawnSync("mount", ["--bind", scratch.path, mounted]).status !== 0, "only the superuser mounts");
+  try {
+    expect(() => new Notes({ path: mounted })).toThrow(/mounted by itself: mount its folder/);
+  } finally {
+    spawnSync("umount", [mounted]);
+  }
 });
 
 test("a link leads to the file, and the same file by another name is in use", async () => {
@@ -268,4 +302,34 @@ function overwrite(path: string, position: number, bytes: Buffer): void {
 
 function disposable(db: DatabaseSync): DatabaseSync & Disposable {
   return Object.assign(db, { [Symbol.dispose]: () => db.close() });
+}
+
+test.each<[string, (folder: string) => string, RegExp]>([
+  ["below /proc", () => "/proc/bridge/one/two/notes.db", /no file can be made there: name another path/],
+  ["a folder", (folder) => folder, /no file can be made there: name another path \(it is no regular file\)/],
+  ["a device", () => "/dev/full", /no file can be made there: name another path \(it is no regular file\)/],
+  [
+    "below a file",
+    (folder) => (writeFileSync(join(folder, "file"), ""), join(folder, "file", "notes.db")),
+    /no file can be made there/,
+  ],
+  [
+    "below two links in a circle",
+    (folder) => (circle(folder), join(folder, "a", "notes.db")),
+    /no file can be made there/,
+  ],
+  ["a link to itself", (folder) => (circle(folder), join(folder, "a")), /no file can be made there/],
+  ["a name that is too long", (folder) => join(folder, "n".repeat(300), "notes.db"), /no file can be made there/],
+])("finding 3.4: a path where no file can be is refused at once, by name: %s", (_, make, refusal) => {
+  using scratch = scratchFolder();
+  const path = make(scratch.folder);
+  expect(() => new Notes({ path })).toThrow(BridgeError);
+  expect(() => new Notes({ path })).toThrow(refusal);
+  expect(() => new Notes({ path })).toThrow(path);
+});
+
+function circle(folder: string): void {
+  if (existsSync(join(folder, "b")) || readdirSync(folder).includes("a")) return;
+  symlinkSync(join(folder, "b"), join(folder, "a"));
+  symlinkSync(join(folder, "a"), join(folder, "b"));
 }

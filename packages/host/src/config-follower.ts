@@ -1,5 +1,5 @@
 import type { ConfigTransactions, HttpSection } from "@bridge/config";
-import type { Supervisor } from "@bridge/core";
+import { OperationError, type Supervisor } from "@bridge/core";
 import type { ConfigWatch } from "@bridge/http-monitor";
 import { BridgeError, type Clock, type ConfigChange, type Logger, orAborted, type StoredConfig } from "@bridge/ports";
 import type { ConfigSource, Judged } from "./config-source.ts";
@@ -30,6 +30,8 @@ export type ReloadOutcome = "applied" | "accepted" | "refused" | "failed";
 const NEVER = new AbortController().signal;
 /** Before the store is asked again for what it could not be asked for. */
 const ASK_AGAIN_MS = 1_000;
+/** Before a configuration that would leave messages behind is tried again. */
+const TRY_AGAIN_MS = 5_000;
 
 /**
  * Keeps a bridge at what its configuration source says (spec 1.8, 2.6): the newest valid configuration is brought into
@@ -44,6 +46,8 @@ export class ConfigFollower {
   #reloadWaits = false;
   #lastReloadAt: number | undefined;
   readonly #reloads: Record<ReloadOutcome, number> = { applied: 0, accepted: 0, refused: 0, failed: 0 };
+  /** What would have left messages behind when it was last tried, and is tried again. */
+  #stranding: (Judged & { readonly ok: true }) | undefined;
   /** And of which content: what has been written over by a commit is no error any more. */
   #lastError: { readonly text: string; readonly seen: string | undefined } | undefined;
 
@@ -140,10 +144,36 @@ export class ConfigFollower {
       });
     } catch (error) {
       if (this.#over.signal.aborted) return;
+      if (error instanceof OperationError && error.kind === "stranding") {
+        this.#waitsFor(judged, error);
+        return;
+      }
       this.#reloads.failed++;
       this.#fail(messageOf(error));
       logger.error("configuration not applied", { error: messageOf(error) });
     }
+  }
+
+  /** It would leave messages behind: it is tried again, as long as it is what is stored, until they are gone. */
+  #waitsFor(judged: Judged & { readonly ok: true }, { message }: OperationError): void {
+    const { clock, logger } = this.#options;
+    if (this.#lastError?.text !== message) {
+      this.#reloads.refused++;
+      logger.error(SENTENCES.stranding, { error: message });
+    }
+    this.#fail(message);
+    const waits = this.#stranding !== undefined;
+    this.#stranding = judged;
+    if (waits) return;
+    const again = async (): Promise<void> => {
+      const next = this.#stranding;
+      this.#stranding = undefined;
+      if (next !== undefined) await this.#apply(next);
+    };
+    clock.delay(TRY_AGAIN_MS, this.#over.signal).then(
+      () => this.#inTurn(again),
+      () => {},
+    );
   }
 
   #fail(text: string): void {
@@ -200,5 +230,6 @@ const SENTENCES = {
   applied: "configuration reloaded",
   accepted: "configuration accepted: it comes into force as soon as the bridge can",
   missing: "the configuration is gone: the last good one stays in force",
+  stranding: "the configuration would leave messages behind: the last good one stays in force until they are gone",
   refused: "the configuration is not usable: the last good one stays in force",
 } as const;

@@ -36,19 +36,20 @@ export interface ConfigOrigin {
   read(registry: Registry, signal: AbortSignal): Promise<CheckedConfig | "missing">;
 }
 
-export interface FileOriginOptions extends ConfigFileOptions, Pick<LoadOptions, "env" | "references"> {}
+export interface FileOriginOptions extends ConfigFileOptions, Pick<LoadOptions, "env" | "references" | "servers"> {}
 
 /** A file of YAML or JSON; each problem has its line. */
 export function fileOrigin(path: string, options: FileOriginOptions): ConfigOrigin {
-  const { env, references, ...watching } = options;
+  const { env, references, servers, ...watching } = options;
   const store = openConfigFile(path, watching);
   return {
     store,
-    sources: referenceSources(path, env, references),
+    sources: referenceSources(path, env, references, servers),
     whenMissing: "there is no such file",
-    check: async (stored, registry, signal) => lines(await store.check(stored, registry, { env, references, signal })),
+    check: async (stored, registry, signal) =>
+      lines(await store.check(stored, registry, { env, references, servers, signal })),
     read: async (registry, signal) => {
-      const loaded = await loadConfigFile(path, registry, { env, references, signal });
+      const loaded = await loadConfigFile(path, registry, { env, references, servers, signal });
       return loaded === "missing" ? loaded : lines(loaded);
     },
   };

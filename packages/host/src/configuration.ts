@@ -4,6 +4,7 @@ import { type ConfigOrigin, fileOrigin } from "./config-origin.ts";
 import type { ConfigSource } from "./config-source.ts";
 import type { HostProcess } from "./host-process.ts";
 import { type Overrule, overruledNowhere } from "./overrule.ts";
+import { usualServers } from "./usual-servers.ts";
 
 const LOAD_TIMEOUT_MS = 30_000;
 
@@ -50,7 +51,7 @@ export async function validateConfiguration(
 
 /** The configuration of a file; `undefined` when something is wrong with it, which then stands on standard error. */
 export function checkedFile(file: string, registry: Registry, host: HostProcess): Promise<BridgeConfig | undefined> {
-  return checkedConfiguration(fileOrigin(file, { env: host.env }), registry, host);
+  return checkedConfiguration(fileOrigin(file, { env: host.env, servers: usualServers(host.env) }), registry, host);
 }
 
 async function checkedConfiguration(

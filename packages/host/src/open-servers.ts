@@ -5,9 +5,10 @@ import { createAdminApp } from "@bridge/http-admin";
 import { type FetchApp, listen, type Listener } from "@bridge/http-kit";
 import { type ConfigWatch, createMonitorApp, type KeyRefresh } from "@bridge/http-monitor";
 import { deadline, type Seams } from "@bridge/ports";
-import { exposition, type Family, type ServerStats } from "@bridge/telemetry";
+import { expositionInTurns, type Family, type ServerStats } from "@bridge/telemetry";
 import { messageOf } from "./message-of.ts";
 import type { ServerKeys } from "./server-keys.ts";
+import { USUAL_ADDRESS } from "./usual-servers.ts";
 
 /** The servers of a process, bound once at its start (spec 1.7). */
 export interface Servers {
@@ -34,7 +35,6 @@ export interface ServersOptions {
 
 const LISTENS = { admin: "admin server listens", monitor: "monitor server listens" } as const;
 const BIND_TIMEOUT_MS = 10_000;
-const USUAL_ADDRESS = { admin: ":8080", monitor: ":8081" } as const;
 
 /**
  * Binds both servers or none, before the bridge takes its first message: the probes answer while it starts, and a
@@ -69,24 +69,31 @@ export async function openServers({
   const stats = () => bound.map(({ server, listener }) => ({ server, stats: listener.stats() }));
   const monitorApp = createMonitorApp({
     ...shared,
-    metrics: async () => exposition(await readMetrics()),
+    metrics: async () => expositionInTurns(await readMetrics()),
     configWatch,
     keyRefresh,
     keys: keys.monitor,
   });
-  const monitor = await bind("monitor", http?.monitorAddr ?? USUAL_ADDRESS.monitor, monitorApp);
-  if (keys.admin === undefined) {
+  const adminKeys = keys.admin;
+  // Both are tried before either is given up, so that one run names every address that cannot be had.
+  const [monitor, admin] = await Promise.allSettled([
+    bind("monitor", http?.monitorAddr ?? USUAL_ADDRESS.monitor, monitorApp),
+    adminKeys === undefined
+      ? undefined
+      : bind(
+          "admin",
+          http?.adminAddr ?? USUAL_ADDRESS.admin,
+          createAdminApp({ ...shared, configTransactions, keys: adminKeys }),
+        ),
+  ]);
+  if (monitor.status === "rejected" || admin.status === "rejected") {
+    await Promise.all(bound.map(({ listener }) => listener[Symbol.asyncDispose]()));
+    const causes = [monitor, admin].flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
+    throw new Error(causes.map(messageOf).join("; "), { cause: causes[0] });
+  }
+  if (adminKeys === undefined)
     seams.logger.warn("no admin server: there is no key that would open it, such as BRIDGE_ADMIN_API_KEY");
-    return { monitor, admin: undefined, stats };
-  }
-  try {
-    const adminApp = createAdminApp({ ...shared, configTransactions, keys: keys.admin });
-    const admin = await bind("admin", http?.adminAddr ?? USUAL_ADDRESS.admin, adminApp);
-    return { monitor, admin, stats };
-  } catch (error) {
-    await monitor[Symbol.asyncDispose]();
-    throw error;
-  }
+  return { monitor: monitor.value, admin: admin.value, stats };
 }
 
 function tlsOf(http: HttpSection | undefined): { certFile: string; keyFile: string } | undefined {

@@ -15,6 +15,7 @@ export const overruledNowhere: Overrule = (config) => ({ config, warnings: [] })
 export function overruling(applier: ConfigApplier, overrule: Overrule): ConfigApplier {
   return {
     apply: (config, signal) => applier.apply(overrule(config).config, signal),
+    stranding: (config, signal) => applier.stranding(overrule(config).config, signal),
     plan: (config) => applier.plan(overrule(config).config),
   };
 }

@@ -12,6 +12,7 @@ import { serverKeys } from "./server-keys.ts";
 import type { ShutdownBudgets } from "./shut-down.ts";
 import type { OpenTelemetry } from "./telemetry-export.ts";
 import { tryMessage } from "./try-message.ts";
+import { usualServers } from "./usual-servers.ts";
 
 /** What makes one program out of the bridge. */
 export interface BridgeApp {
@@ -47,7 +48,7 @@ async function run(
   const registry = createRegistry(plugins);
   const { env } = host;
   if (flags.validate) {
-    const origin = fileOrigin(flags.config, { env });
+    const origin = fileOrigin(flags.config, { env, servers: usualServers(env) });
     return (await validateConfiguration(origin, registry, host)) ? "answered" : "not_valid";
   }
   if (flags.createTables) {
@@ -65,7 +66,7 @@ async function run(
     version: program.version,
     startEmpty: flags.startEmpty,
     prepare: ({ watch, logger }) => ({
-      origin: fileOrigin(flags.config, { env, watch, logger }),
+      origin: fileOrigin(flags.config, { env, servers: usualServers(env), watch, logger }),
       keys: (http) => serverKeys(apiKeys(http, env)),
     }),
   });

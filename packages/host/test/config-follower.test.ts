@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type BridgeConfig, createRegistry } from "@bridge/config";
-import { createSupervisor } from "@bridge/core";
+import { createSupervisor, OperationError } from "@bridge/core";
 import { type LogFields, type Logger, silentLogger, systemClock } from "@bridge/ports";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ConfigFollower } from "../src/config-follower.ts";
@@ -41,7 +41,7 @@ async function follow(apply: Apply) {
     supervisor: { apply: (config) => apply(config), view: () => supervisor.view() },
     transactions: { underWay: undefined },
     keys: () => {},
-    clock: systemClock,
+    clock: { ...systemClock, delay: (ms, signal) => systemClock.delay(ms / 100, signal) },
     logger,
   });
   follower.start();
@@ -138,6 +138,25 @@ describe("a source that is followed", () => {
     await until(() => follower.facts().lastError !== undefined);
     await stopped(follower);
     expect(applied).toEqual([2]);
+  });
+
+  test("finding 4.1: what would leave messages behind is tried again until they are gone, and the facts say so", async () => {
+    const words = "the change would leave messages behind: 1 in the outbox";
+    let left = 2;
+    const tries: number[] = [];
+    const { write, follower, lines } = await follow(async ({ configVersion }) => {
+      tries.push(configVersion);
+      if (left-- > 0) throw new OperationError("stranding", words);
+      return "applied";
+    });
+    write(2);
+    await until(() => follower.facts().lastError === words);
+    await until(() => follower.facts().lastReloadAt !== undefined);
+    expect(follower.facts().lastError).toBeUndefined();
+    await stopped(follower);
+    expect(tries).toEqual([2, 2, 2]);
+    expect(follower.reloads()).toEqual({ applied: 1, accepted: 0, refused: 1, failed: 0 });
+    expect(lines.filter(({ fields }) => fields?.["error"] === words)).toHaveLength(1);
   });
 
   test("is followed no more after the stop, which does not wait for what is being applied", async () => {

@@ -42,7 +42,7 @@ export class BridgeAccess {
     if (store !== undefined) return store;
     throw this.supervisor.config().stores.dlq === undefined
       ? new HttpError(404, "no DLQ store configured")
-      : new HttpError(503, "the DLQ store is not open: start the bridge");
+      : new HttpError(503, "the DLQ store is not open: deep health says why, or start the bridge");
   }
 
   /** @throws HttpError as {@link dlq}, and 404 when the store cannot delete */
@@ -58,7 +58,7 @@ export class BridgeAccess {
     if (store !== undefined) return store;
     throw this.supervisor.config().stores.outbox === undefined
       ? new HttpError(404, "no outbox store configured")
-      : new HttpError(503, "the outbox store is not open: start the bridge");
+      : new HttpError(503, "the outbox store is not open: deep health says why, or start the bridge");
   }
 
   /**

@@ -1,6 +1,7 @@
 /**
  * What configuration transactions are asked and answer. @module
  */
+import { overlayJsonSchema } from "@bridge/config";
 import { duration } from "@bridge/ports/options";
 import * as v from "valibot";
 import { LIMITS } from "./limits.ts";
@@ -50,7 +51,7 @@ export const inspected = v.object({
 export const overlay = v.pipe(
   v.custom<Readonly<Record<string, unknown>>>((value) => typeof value === "object", "expected an object"),
   v.description("A part of a configuration, without plugin options; what is empty or left out keeps its value."),
-  v.metadata({ type: "object" }),
+  v.metadata({ type: "object", ...overlayJsonSchema() }),
 );
 
 export const patched = v.object({
@@ -66,12 +67,27 @@ export const patched = v.object({
 const ids = v.array(v.string());
 const parts = v.object({ added: ids, removed: ids, restarted: ids, kept: ids });
 
+export const stranded = v.object({
+  store: v.picklist(["outbox", "dlq"]),
+  route_id: v.pipe(v.optional(v.string()), v.description("Of the outbox: whose records they are.")),
+  binding_id: v.optional(v.string()),
+  waiting: v.pipe(
+    v.optional(v.pipe(v.number(), v.integer())),
+    v.description("How many. Absent: the store cannot tell now."),
+  ),
+  waiting_capped: v.pipe(v.optional(v.literal(true)), v.description("There are at least so many.")),
+});
+
 export const validated = v.object({
   txn_id: v.string(),
   valid: v.pipe(v.boolean(), v.description("Whether a commit would be refused for nothing.")),
   erased_options: v.pipe(ids, v.description("Options that it would be refused for, as they would mean nothing.")),
   validation_errors: v.array(problem),
   conflict: v.pipe(v.boolean(), v.description("Another hand has changed the stored configuration.")),
+  stranded: v.pipe(
+    v.optional(v.array(stranded)),
+    v.description("What it would be refused for, because nobody would deliver or see it any more."),
+  ),
   warnings: v.array(problem),
   changes: v.array(change),
   plan: v.pipe(
@@ -91,7 +107,14 @@ export const validated = v.object({
 
 export const committed = v.object({ status: v.literal("committed"), version });
 export const committedApplying = v.object({ status: v.literal("committed_applying"), version });
-export const commitRefused = v.object({ error: v.string(), validation_errors: v.optional(v.array(problem)) });
+export const commitRefused = v.object({
+  error: v.string(),
+  validation_errors: v.optional(v.array(problem)),
+  stranded: v.pipe(
+    v.optional(v.array(stranded)),
+    v.description("Messages that the change would leave where nobody delivers or sees them."),
+  ),
+});
 /** Also what an unexpected error is answered with, which has no status. */
 export const commitFailed = v.object({
   status: v.optional(v.picklist(["rolled_back", "committed_not_applied"])),

@@ -3,7 +3,14 @@ import { HttpError } from "@bridge/http-kit";
 import type { InferOutput } from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import * as schemas from "./config-schemas.ts";
-import { dryRunToWire, inspectionToWire, patchedToWire, problemsToWire, transactionToWire } from "./config-wire.ts";
+import {
+  dryRunToWire,
+  inspectionToWire,
+  patchedToWire,
+  problemsToWire,
+  strandedToWire,
+  transactionToWire,
+} from "./config-wire.ts";
 
 const COLLECTION = "/api/v1/admin/config/transactions";
 const ONE = `${COLLECTION}/{txnID}` as const;
@@ -118,6 +125,8 @@ function replyTo(result: CommitResult) {
       return refused({ error: "config commit would erase plugin options" });
     case "invalid":
       return refused({ error: "config validation failed", validation_errors: problemsToWire(result.problems) });
+    case "stranding":
+      return refused({ error: result.stranding.message, stranded: strandedToWire(result.stranding) });
     case "conflict":
       throw new HttpError(409, result.error);
     case "committed":

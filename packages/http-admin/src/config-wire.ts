@@ -8,6 +8,7 @@ import {
   type Inspection,
   type Patched,
   type Problem,
+  type Stranding,
   type TransactionInfo,
 } from "@bridge/config";
 import type { ConfigHistoryEntry } from "@bridge/ports";
@@ -44,10 +45,11 @@ export function patchedToWire(
 export function dryRunToWire(id: string, run: DryRun): InferOutput<typeof schemas.validated> {
   return {
     txn_id: id,
-    valid: run.erasedOptions.length === 0 && run.problems.length === 0 && !run.conflict,
+    valid: run.erasedOptions.length === 0 && run.problems.length === 0 && !run.conflict && run.stranding === undefined,
     erased_options: run.erasedOptions.map(formatPath),
     validation_errors: problemsToWire(run.problems),
     conflict: run.conflict,
+    ...(run.stranding !== undefined && { stranded: strandedToWire(run.stranding) }),
     warnings: problemsToWire(run.warnings),
     changes: [...run.changes],
     ...(run.plan !== undefined && { plan: planToWire(run.plan) }),
@@ -72,6 +74,16 @@ function partsToWire({
   kept,
 }: ChangePlan["routes"]): Record<keyof ChangePlan["routes"], string[]> {
   return { added: [...added], removed: [...removed], restarted: [...restarted], kept: [...kept] };
+}
+
+export function strandedToWire({ stranded }: Stranding): InferOutput<typeof schemas.stranded>[] {
+  return stranded.map(({ store, routeId, bindingId, waiting, capped }) => ({
+    store,
+    ...(routeId !== undefined && { route_id: routeId }),
+    ...(bindingId !== undefined && { binding_id: bindingId }),
+    ...(waiting !== undefined && { waiting }),
+    ...(capped && { waiting_capped: capped }),
+  }));
 }
 
 export function problemsToWire(problems: readonly Problem[]): { path: string; message: string }[] {

@@ -33,7 +33,14 @@ export function dlqRedriveEndpoint(
     const ids = [...new Set(body.ids)];
     using limit = deadline(timeoutMs, new Error(`the redrive was not done after ${timeoutMs} ms`));
     const { errors, ...counts } = await bridge.running.redrive(ids, limit.signal, replayTimeoutMs);
-    const detail = { requested: ids.length, redriven: counts.redriven, failed: counts.failed };
+    const failedIds = new Set(errors.map(({ id }) => id));
+    const detail = {
+      requested: ids.length,
+      redriven: counts.redriven,
+      failed: counts.failed,
+      redriven_ids: ids.filter((id) => !failedIds.has(id)),
+      failed_ids: [...failedIds],
+    };
     if (counts.failed === 0) return { status: 200, body: { ...counts, failed: 0 }, audit: { detail } };
     return {
       status: 207,

@@ -7,6 +7,7 @@ const STATUS = {
   unavailable: 503,
   not_found: 404,
   conflict: 409,
+  stranding: 422,
   failed: 500,
   pending: 500,
 } as const satisfies Record<OperationErrorKind, number>;

@@ -27,6 +27,7 @@ export const notDelivered = v.object({
   error: v.pipe(v.string(), v.description("Why, in words; with the bindings that failed.")),
   reason: v.picklist(["dropped", "filtered", "expired", "dead_lettered"]),
   envelope_id: v.string(),
+  warning: v.optional(v.string()),
 });
 
 const entryFields = {
@@ -42,6 +43,8 @@ const entryFields = {
   last_error: v.string(),
   failed_at: time,
   attempts: count,
+  causation_id: v.optional(v.pipe(v.string(), v.description("Of a redriven message: the envelope that it repeats."))),
+  redrives: v.optional(v.pipe(count, v.description("How often it had been redriven."))),
 } as const;
 
 export const entryHead = v.object(entryFields);

@@ -24,7 +24,10 @@ export function base64(description: string) {
   return v.pipe(
     v.string(BASE64_MESSAGE),
     v.description(description),
-    v.metadata({ contentEncoding: "base64" }),
+    v.metadata({
+      contentEncoding: "base64",
+      pattern: "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+    }),
     v.check((value) => value.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(value), BASE64_MESSAGE),
     v.transform((value) => Uint8Array.from(Buffer.from(value, "base64"))),
   );

@@ -35,11 +35,11 @@ export function injectedToWire({ envelopeId, warning }: InjectResult): InferOutp
 }
 
 export function notDeliveredToWire(
-  { envelopeId }: InjectResult,
+  { envelopeId, warning }: InjectResult,
   reason: InferOutput<typeof schemas.notDelivered>["reason"],
   error: string,
 ): InferOutput<typeof schemas.notDelivered> {
-  return { error, reason, envelope_id: envelopeId };
+  return { error, reason, envelope_id: envelopeId, ...(warning !== undefined && { warning }) };
 }
 
 /** `cap` is where counting stopped. */
@@ -70,6 +70,7 @@ function entryHeadToWire(head: DeadLetterHead): InferOutput<typeof schemas.entry
     last_error: head.lastError,
     failed_at: timeToWire(head.failedAt),
     attempts: head.attempts,
+    ...(head.causationId !== undefined && { causation_id: head.causationId, redrives: head.redrives ?? 0 }),
   };
 }
 

@@ -222,6 +222,31 @@ describe("POST …/validate", () => {
   });
 });
 
+describe("finding 4.6: a PATCH", () => {
+  it("brings no reference that the document has not, and is told so before anything is read", async () => {
+    await using admin = await startTransactional({ env: { OTHER: "seen" } });
+    const path = await admin.opened();
+    for (const overlay of [
+      { bindings: [{ id: "alarms", address: "${file:/etc/passwd}" }] },
+      { bindings: [{ id: "alarms", address: "${env:OTHER}" }] },
+      { telemetry: { otlp: { headers: { x: "${env:OTHER}" } } } },
+      { config: { references: { allow: ["env:*"] } } },
+    ]) {
+      const answer = await admin.call("PATCH", path, overlay);
+      expect(answer.status).toBe(400);
+      expect(JSON.stringify(answer.body)).not.toMatch(/seen|it is not there/);
+    }
+    expect((await admin.call("GET", path)).body).toMatchObject({ patch_count: 0 });
+  });
+
+  it("brings those that the document allows", async () => {
+    const config = { references: { allow: ["env:SITE_*"] } };
+    await using admin = await startTransactional({ document: { config }, env: { SITE_NAME: "north" } });
+    const answer = await admin.commit({ bindings: [{ id: "alarms", address: "out/${env:SITE_NAME}" }] });
+    expect(answer).toMatchObject({ status: 200, body: { status: "committed" } });
+  });
+});
+
 describe("POST …/commit", () => {
   it("is 200 committed when it runs, and when nothing applies configurations", async () => {
     await using admin = await startTransactional();

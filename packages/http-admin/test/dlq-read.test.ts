@@ -234,7 +234,7 @@ describe("contract 2: no DLQ store", () => {
     await using admin = await startAdmin({ started: false });
     expect(await admin.call("GET", "/dlq")).toMatchObject({
       status: 503,
-      body: { error: "the DLQ store is not open: start the bridge" },
+      body: { error: "the DLQ store is not open: deep health says why, or start the bridge" },
     });
   });
 });

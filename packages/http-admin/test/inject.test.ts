@@ -83,6 +83,15 @@ describe("spec 2.10, 4.4: inject", () => {
     });
   });
 
+  it("finding 5.4: so is one that was given up before: 422 with the warning", async () => {
+    const result = { envelopeId: "m-1", outcome: "dropped", failedBindings: [], warning: "swallowed" } as const;
+    await using admin = await startAdmin({ seenAs: instead("inject", async () => result) });
+    expect(await inject(admin, "alarms", { subject: "s" })).toMatchObject({
+      status: 422,
+      body: { reason: "dropped", envelope_id: "m-1", warning: "swallowed" },
+    });
+  });
+
   it("contract 2: on fan_out it is delivered only when every leg was; else the error names the bindings", async () => {
     await using admin = await startAdmin();
     expect((await inject(admin, "fan", { subject: "s" })).status).toBe(200);

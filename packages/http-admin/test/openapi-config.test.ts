@@ -116,3 +116,53 @@ async function lastOpened(admin: Transactional): Promise<string> {
   const [, id = ""] = /transaction (\S+) is open/.exec((body as { error?: string }).error ?? "") ?? [];
   return `/config/transactions/${id}`;
 }
+
+it("finding 6.14: what is sent is described as it is read", async () => {
+  await using admin = await startTransactional();
+  const text = await (await fetch(`${admin.url}/api/v1/openapi.json`, { headers: { "X-API-Key": ADMIN_KEY } })).text();
+  const { paths, servers } = JSON.parse(text) as {
+    readonly servers: unknown;
+    readonly paths: Record<string, Record<string, { requestBody: { content: Record<string, { schema: object }> } }>>;
+  };
+  const schemaOf = (path: string, method: string): object =>
+    paths[path]?.[method]?.requestBody.content["application/json"]?.schema ?? {};
+  expect(servers).toMatchObject([{ url: "/" }]);
+  const open = schemaOf(`${ALL}/transactions`, "post");
+  expect(
+    [{ ttl: "10m" }, {}, { ttl: "soon" }, { ttl: "" }].map((body) => problemWith(open, body) === undefined),
+  ).toEqual([true, true, false, false]);
+  const inject = schemaOf("/api/v1/admin/routes/{routeID}/inject", "post");
+  const payloads = ["", "aGk=", "aGkh", "aGk", "a", "a-_=", "===="];
+  expect(payloads.map((payload) => problemWith(inject, { subject: "s", payload }) === undefined)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+  const patch = schemaOf(ONE, "patch");
+  const { body } = await admin.call("GET", "/config");
+  const overlays = [
+    SOUND,
+    (body as { config: object }).config,
+    {
+      bridge: { id: "[REDACTED]", drain_timeout: "${env:X}" },
+      routes: [{ id: "r", policy: { max_in_flight: "${env:N}" } }],
+    },
+    { bridge: { log_levl: "debug" } },
+    { senders: [{ id: "s", options: {} }] },
+    { routes: [{ bindings: ["x"] }] },
+    { bridge: null },
+  ];
+  expect(overlays.map((overlay) => problemWith(patch, overlay) === undefined)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});

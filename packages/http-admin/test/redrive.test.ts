@@ -79,6 +79,19 @@ describe("spec 4.6: redrive", () => {
     });
   });
 
+  it("finding 5.5: dlq.redrive says which entries went out and which did not", async () => {
+    await using admin = await startAdmin();
+    for (const id of ["e1", "e2", "e3"]) await keep(admin, deadLetter(id));
+    admin.hub.channel("out").sends.failNext(1, REFUSED);
+    const { body } = await redrive(admin, "e1", "nothing", "e2", "e3");
+    const failed = (body as { errors: { id: string }[] }).errors.map(({ id }) => id);
+    expect(failed).toHaveLength(2);
+    expect(admin.events.at(-1)?.detail).toMatchObject({
+      redriven_ids: ["e1", "e2", "e3"].filter((id) => !failed.includes(id)),
+      failed_ids: failed,
+    });
+  });
+
   it("spec 4.6.3: an entry is deleted only after its delivery is confirmed", async () => {
     await using admin = await startAdmin();
     await keep(admin, deadLetter("e1"));

@@ -22,6 +22,8 @@ export interface TransactionalOptions {
   readonly store?: (store: ConfigStore) => ConfigStore;
   readonly applier?: ((supervisor: Supervisor) => ConfigApplier) | "none";
   readonly readOnly?: boolean;
+  /** As in {@link makeBridge}. */
+  readonly outbox?: boolean;
   readonly applyTimeoutMs?: number;
   /** Failed logins that are still answered as such. */
   readonly throttle?: { readonly limit: number };
@@ -30,7 +32,7 @@ export interface TransactionalOptions {
 
 export async function startTransactional(options: TransactionalOptions = {}): Promise<Transactional> {
   const { document = {}, store: faulty = (store) => store, applier = (supervisor) => supervisor, env = {} } = options;
-  const bridge = makeBridge();
+  const bridge = makeBridge({ outbox: options.outbox ?? false });
   const held = new MemoryDocument(
     "document" in options && options.document === undefined ? undefined : { ...bridge.document, ...document },
   );
@@ -77,5 +79,9 @@ export function storeWith(methods: Partial<ConfigStore>): (store: ConfigStore) =
 
 /** Puts another `apply` in place of the bridge's. */
 export function applierWith(apply: ConfigApplier["apply"]): (supervisor: Supervisor) => ConfigApplier {
-  return (supervisor) => ({ apply, plan: (config) => supervisor.plan(config) });
+  return (supervisor) => ({
+    apply,
+    plan: (config) => supervisor.plan(config),
+    stranding: (config, signal) => supervisor.stranding(config, signal),
+  });
 }

@@ -14,10 +14,14 @@ export interface CallRecord<Action extends string> {
   readonly detail?: Detail;
   /** Records that share one may be merged when there are many. */
   readonly mergeKey?: string;
+  /** The call was refused before it changed anything. */
+  readonly refused?: boolean;
 }
 
 /** Where a server reports its calls. `@bridge/audit` has one. */
 export interface AuditTrail<Action extends string> {
-  /** An answer waits for it. Never rejects. */
-  record(entry: CallRecord<Action | AuthAction>): Promise<void>;
+  /** An answer waits for it. Resolves to false when the record still waits to be kept. Never rejects. */
+  record(entry: CallRecord<Action | AuthAction>): Promise<boolean>;
+  /** Before a call: whether there is room for its records; waits for it within a bound. Never rejects. */
+  hasRoomFor(action: Action): Promise<boolean>;
 }

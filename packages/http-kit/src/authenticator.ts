@@ -26,7 +26,7 @@ interface Caller {
 export type Authenticate = (caller: Caller) => Promise<string>;
 
 export function createAuthenticator({ server, keyring, throttle, audit }: AuthenticatorOptions): Authenticate {
-  const refuse = (action: AuthAction, { peer, clientAddr }: Caller): Promise<void> =>
+  const refuse = (action: AuthAction, { peer, clientAddr }: Caller): Promise<boolean> =>
     audit.record({
       action,
       actor: peer,

@@ -22,14 +22,22 @@ export function isOptional(schema: v.GenericSchema): boolean {
   return schema.type === "optional";
 }
 
-/** @throws HttpError 400 naming each parameter that is wrong or given twice */
-export function decodeQuery<Schema extends QuerySchema>(schema: Schema, query: URLSearchParams): v.InferOutput<Schema> {
+/**
+ * Without a schema there are no parameters.
+ * @throws HttpError 400 naming each parameter that is wrong, unknown or given twice: a filter that is misspelt would match everything
+ */
+export function decodeQuery(schema: QuerySchema | undefined, query: URLSearchParams): unknown {
+  const known = Object.keys(schema?.entries ?? {});
+  const problems: string[] = [];
   const given: Record<string, string> = {};
-  for (const name of Object.keys(schema.entries)) {
+  for (const name of new Set(query.keys())) {
     const values = query.getAll(name);
-    if (values.length > 1) throw new HttpError(400, `invalid query: ${name}: is given ${values.length} times`);
-    if (values[0] !== undefined) given[name] = values[0];
+    if (!known.includes(name)) problems.push(`${nameOf(name)}: unknown parameter`);
+    else if (values.length > 1) problems.push(`${name}: is given ${values.length} times`);
+    else given[name] = values[0] ?? "";
   }
+  if (problems.length > 0) throw new HttpError(400, `invalid query: ${firstOf(problems)}`);
+  if (schema === undefined) return undefined;
   const result = v.safeParse(schema, given, { message: describeIssue });
   if (result.success) return result.output;
   throw new HttpError(400, `invalid query: ${describeIssues(result.issues)}`);
@@ -56,8 +64,12 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
 }
 
 function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
-  const shown = issues.slice(0, MAX_ISSUES).map((issue) => `${pathOf(issue)}: ${issue.message}`);
-  if (issues.length > MAX_ISSUES) shown.push(`and ${issues.length - MAX_ISSUES} more`);
+  return firstOf(issues.map((issue) => `${pathOf(issue)}: ${issue.message}`));
+}
+
+function firstOf(problems: readonly string[]): string {
+  const shown = problems.slice(0, MAX_ISSUES);
+  if (problems.length > MAX_ISSUES) shown.push(`and ${problems.length - MAX_ISSUES} more`);
   return shown.join("; ");
 }
 

@@ -11,7 +11,7 @@ type NameIn<Path extends string> = Path extends `${string}{${infer Name}}${infer
 /** What stands in their places, decoded. */
 type PathParams<Path extends string> = Readonly<Record<NameIn<Path>, string>>;
 
-/** Query parameters: each is a string on the wire, given at most once; unknown ones are ignored. */
+/** Query parameters: each is a string on the wire, given at most once; any other is answered 400. */
 export type QuerySchema = ObjectSchema<
   Readonly<Record<string, OptionalSchema<GenericSchema<string, unknown>, string | undefined>>>,
   undefined

@@ -22,6 +22,7 @@ const LIMITS: ServerLimits = {
   /** Above the 60 s that load balancers commonly keep a connection idle, so that it is not us who cut it. */
   idleTimeoutMs: 65_000,
   handshakeTimeoutMs: 10_000,
+  answerTimeoutMs: 10_000,
 };
 
 /**

@@ -39,6 +39,7 @@ export function openApiDocument({ title, endpoints, schemas = {} }: OpenApiOptio
   return {
     openapi: "3.1.0",
     info: { title, version: "1" },
+    servers: [{ url: "/", description: "The server that this document comes from." }],
     paths,
     components: { schemas: toJsonSchemaDefs(definitions, config), securitySchemes: SECURITY_SCHEMES },
   };
@@ -95,7 +96,7 @@ function queryParameters(row: Endpoint, convert: Convert): readonly object[] {
 
 function responses(row: Endpoint, convert: Convert): object {
   const own = Object.entries(row.answers).map(([status, answer]) => [status, response(answer, convert)] as const);
-  const errors = Object.entries({ ...sharedRefusals(row), ...row.refusals });
+  const errors = Object.entries({ ...sharedRefusals(row), ...row.refusals, ...unrecorded(row) });
   return Object.fromEntries([
     ...errors.map(
       ([status, description]) => [status, response({ description, schema: errorSchema }, convert)] as const,
@@ -111,7 +112,7 @@ function response({ description, schema, contentType = "application/json" }: Ans
 /** What the server answers to any endpoint of this kind, before or after the endpoint has its say. */
 function sharedRefusals(row: Endpoint): Readonly<Record<number, string>> {
   return {
-    ...((row.body !== undefined || row.query !== undefined) && { 400: "The query or the body is invalid." }),
+    400: "The query or the body is invalid.",
     ...(row.access !== "open" && {
       401: "The API key is missing or wrong.",
       429: "Too many failed authentication attempts; Retry-After says how many seconds to wait.",
@@ -119,6 +120,13 @@ function sharedRefusals(row: Endpoint): Readonly<Record<number, string>> {
     ...(row.method !== "GET" && { 413: "The body is larger than 1 MB." }),
     500: "The request failed; the log says why.",
   };
+}
+
+/** A call that is recorded may be refused because that cannot be done, besides its own 503. */
+function unrecorded({ audit, refusals }: Endpoint): Readonly<Record<number, string>> {
+  if (audit === undefined) return {};
+  const own = refusals?.[503];
+  return { 503: `${own === undefined ? "" : `${own} Or: `}The audit log cannot keep up; nothing was changed.` };
 }
 
 /** `POST /api/v1/admin/dlq/delete-by-filter` is `postAdminDlqDeleteByFilter`. */

@@ -1,13 +1,13 @@
 import type { Seams } from "@bridge/ports";
 import type { Context } from "hono";
-import type { AuditTrail } from "./audit-trail.ts";
+import type { AuditTrail, CallRecord } from "./audit-trail.ts";
 import type { Authenticate } from "./authenticator.ts";
 import { discardBody, readBody } from "./body.ts";
 import { displayAddress, peerAddress } from "./client-address.ts";
 import { CORRELATION_HEADER, correlationId, SECURITY_HEADERS } from "./common-headers.ts";
 import type { Cors } from "./cors.ts";
 import { decodeBody, decodeQuery } from "./decode.ts";
-import type { Detail, Endpoint, Method, Outcome, Reply } from "./endpoint.ts";
+import type { Endpoint, Method, Outcome, Reply } from "./endpoint.ts";
 import { HttpError } from "./http-error.ts";
 
 /** A resource id in an audit record is cut here: anybody with a key can make one up. */
@@ -38,7 +38,7 @@ interface Exchange<Action extends string> {
 
 /**
  * What all endpoints share. The checks come in this order (contract §2): preflight, 401 or 429, unknown path 404, 405,
- * the row's guard (503, 404), 413, 400; then the work, its audit record, the answer.
+ * the row's guard (503, 404), 413, 400, room in the audit log (503); then the work, its audit record, the answer.
  */
 export class Pipeline<Action extends string> {
   readonly #options: PipelineOptions<Action>;
@@ -91,29 +91,36 @@ export class Pipeline<Action extends string> {
 
   /** A request that was let in: whatever becomes of it is recorded as the action of its path. */
   async #perform(exchange: Exchange<Action>, named: Endpoint<Action>, actor: string): Promise<Reply> {
-    const record = async (action: Action, outcome: Outcome, detail: Detail | undefined): Promise<void> => {
-      await this.#options.audit.record({
+    const { audit } = this.#options;
+    const record = async (action: Action, outcome: Outcome, rest: Pick<CallRecord<Action>, "detail" | "refused">) =>
+      audit.record({
         action,
         actor,
         outcome,
         clientAddr: exchange.clientAddr,
         resourceId: (named.resourceId?.(exchange.params) ?? "").slice(0, MAX_RESOURCE_ID),
-        ...(detail !== undefined && { detail }),
+        ...rest,
       });
+    let begun = false;
+    const begin = async (row: Endpoint<Action>, body: unknown): Promise<void> => {
+      if (row.audit !== undefined && !(await audit.hasRoomFor(row.audit))) throw auditBusy();
+      const { begin: first } = row;
+      begun = true;
+      if (first === undefined) return;
+      const detail = first.detail?.(body);
+      if (!(await record(first.action, "pending", detail === undefined ? {} : { detail }))) throw auditBusy();
     };
     let reply: Reply;
     try {
       if (exchange.row === undefined) throw methodNotAllowed(exchange.rows);
-      reply = await run(exchange.row, exchange, actor, record);
+      reply = await run(exchange.row, exchange, actor, begin);
     } catch (error) {
       reply = this.#refusal(error, exchange);
     }
-    if (named.audit !== undefined)
-      await record(
-        named.audit,
-        reply.audit?.outcome ?? (reply.status < 400 ? "success" : "failure"),
-        reply.audit?.detail,
-      );
+    if (named.audit !== undefined) {
+      const { outcome = reply.status < 400 ? "success" : "failure", detail } = reply.audit ?? {};
+      await record(named.audit, outcome, { ...(detail !== undefined && { detail }), ...(!begun && { refused: true }) });
+    }
     return reply;
   }
 
@@ -134,14 +141,19 @@ async function run<Action extends string>(
   row: Endpoint<Action>,
   { request, params }: Exchange<Action>,
   actor: string,
-  record: (action: Action, outcome: Outcome, detail: Detail | undefined) => Promise<void>,
+  begin: (row: Endpoint<Action>, body: unknown) => Promise<void>,
 ): Promise<Reply> {
   row.guard?.(params);
   const bytes = row.body === undefined ? await discardBody(request) : await readBody(request);
-  const query = row.query && decodeQuery(row.query, new URL(request.url).searchParams);
+  const query = decodeQuery(row.query, new URL(request.url).searchParams);
   const body = row.body && bytes && decodeBody(row.body, bytes);
-  if (row.begin !== undefined) await record(row.begin.action, "pending", row.begin.detail?.(body));
+  await begin(row, body);
   return row.handle({ params, query, body, actor });
+}
+
+/** Nothing was done: a change that nobody could read of later would be one without a trace. */
+function auditBusy(): HttpError {
+  return new HttpError(503, "the audit log cannot keep up: nothing was changed, try again", { "Retry-After": "5" });
 }
 
 function methodNotAllowed(rows: readonly Endpoint[]): HttpError {

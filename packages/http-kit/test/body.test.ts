@@ -148,9 +148,22 @@ describe("query parameters", () => {
     await using server = await startServer();
     const get = async (query: string): Promise<unknown> => (await server.call(`/api/v1/admin/things/1${query}`)).json();
     expect(await get("")).toEqual({ id: "1", limit: 7 });
-    expect(await get("?limit=3&unknown=4")).toEqual({ id: "1", limit: 3 });
+    expect(await get("?limit=3")).toEqual({ id: "1", limit: 3 });
     expect(await get("?limit=x")).toEqual({ error: "invalid query: limit: expected an integer" });
     expect(await get("?limit=1&limit=2")).toEqual({ error: "invalid query: limit: is given 2 times" });
+  });
+
+  it("finding 5.3: a parameter that the endpoint does not have is 400, on any endpoint and before any work", async () => {
+    await using server = await startServer();
+    const get = async (path: string): Promise<unknown> => (await server.call(path)).json();
+    expect(await get("/api/v1/admin/things/1?limit=3&error_code=4&error_code=5&__proto__=1")).toEqual({
+      error: "invalid query: error_code: unknown parameter; __proto__: unknown parameter",
+    });
+    expect(await get("/api/v1/openapi.json?x=1")).toEqual({ error: "invalid query: x: unknown parameter" });
+    const poked = await server.call("/api/v1/admin/poke?force", { method: "POST" });
+    expect([poked.status, await poked.json()]).toEqual([400, { error: "invalid query: force: unknown parameter" }]);
+    const many = Array.from({ length: 20 }, (_, n) => `${"y".repeat(100)}${n}=1`).join("&");
+    expect(JSON.stringify(await get(`/api/v1/admin/things/1?${many}`)).length).toBeLessThan(600);
   });
 
   it("path parameters are decoded", async () => {

@@ -42,7 +42,7 @@ describe("the OpenAPI document", () => {
         schema: { type: "integer", minimum: 1, pattern: "^\\d+$", default: 7 },
       },
     ]);
-    expect(Object.keys(read?.responses ?? {})).toEqual(["200", "400", "401", "404", "429", "500"]);
+    expect(Object.keys(read?.responses ?? {})).toEqual(["200", "400", "401", "404", "429", "500", "503"]);
     expect(read?.security).toEqual([{ apiKey: [] }, { bearer: [] }]);
     const write = paths["/api/v1/admin/things"]?.["post"];
     expect(Object.keys(write?.responses ?? {})).toEqual(["200", "207", "400", "401", "413", "429", "500", "503"]);
@@ -51,11 +51,11 @@ describe("the OpenAPI document", () => {
       content: { "application/json": { schema: { required: ["names"], additionalProperties: false } } },
     });
     expect(write?.responses["503"]).toEqual({
-      description: "The shop is closed.",
+      description: "The shop is closed. Or: The audit log cannot keep up; nothing was changed.",
       content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
     });
     const open = paths["/api/v1/admin/open"]?.["get"];
-    expect([open?.security, Object.keys(open?.responses ?? {})]).toEqual([[], ["200", "500"]]);
+    expect([open?.security, Object.keys(open?.responses ?? {})]).toEqual([[], ["200", "400", "500"]]);
     expect(open?.responses["200"]).toMatchObject({ content: { "text/plain": { schema: { type: "string" } } } });
     expect(components.schemas).toMatchObject({ Error: { required: ["error"] } });
   });

@@ -164,10 +164,29 @@ describe("spec 6: what is recorded of calls", () => {
         outcome: "failure",
         resourceId: "",
         detail: { status: 405, error: "method not allowed" },
+        refused: true,
       },
       { ...by, action: "api.describe", outcome: "success", resourceId: "" },
     ]);
   });
+
+  it.each(["no room", "the begin waits"])(
+    "finding 5.2: a change is refused and not made while the audit log cannot keep up: %s",
+    async (kind) => {
+      const audit = {
+        record: async ({ action }: { readonly action: string }) => action !== "thing.batch",
+        hasRoomFor: async (action: string) => kind !== "no room" || action !== "thing.write",
+      };
+      await using server = await startServer({ audit });
+      const response = await server.call("/api/v1/admin/things", { method: "POST", body: '{"names":["a","bad"]}' });
+      expect(response.status).toBe(503);
+      expect(response.headers.get("Retry-After")).toBe("5");
+      expect(await response.json()).toEqual({
+        error: "the audit log cannot keep up: nothing was changed, try again",
+      });
+      expect((await server.call("/api/v1/admin/things/7")).status).toBe(200);
+    },
+  );
 
   it("contract 6: what changes something is recorded as pending before the work, and with its outcome after it", async () => {
     await using server = await startServer();
@@ -250,7 +269,7 @@ describe("mounted in another app", () => {
       endpoints: thingEndpoints(),
       describe: { access: "admin" },
       keyring: createKeyring([{ name: "alice", key: KEY }]),
-      audit: { record: async (entry) => void actors.push(entry.actor) },
+      audit: { record: async (entry) => actors.push(entry.actor) > 0, hasRoomFor: async () => true },
       clock: systemClock,
       random: systemRandom(),
       logger: silentLogger,

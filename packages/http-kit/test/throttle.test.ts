@@ -61,7 +61,7 @@ describe("contract 3: throttle", () => {
       server: "admin",
       keyring: createKeyring([{ name: "alice", key: KEY }]),
       throttle,
-      audit: { record: async () => {} },
+      audit: { record: async () => true, hasRoomFor: async () => true },
     });
     const peerOf = (client: number): string => `10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`;
     const call = (client: number, key: string): Promise<string> => {

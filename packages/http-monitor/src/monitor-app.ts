@@ -11,7 +11,7 @@ import {
   type ThrottleOptions,
 } from "@bridge/http-kit";
 import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
-import { exposition, readMetrics, type ServerStats } from "@bridge/telemetry";
+import { expositionInTurns, readMetrics, type ServerStats } from "@bridge/telemetry";
 import type { Hono } from "hono";
 import type { ConfigWatch } from "./config-watch.ts";
 import type { KeyRefresh } from "./key-refresh.ts";
@@ -69,7 +69,7 @@ export function createMonitorApp(options: MonitorAppOptions): Hono {
     const auditFailures = options.auditor.failures();
     const keyRefreshFailures = keyRefresh()?.failures;
     const measured = { supervisor: supervisor(), servers: servers(), auditFailures, keyRefreshFailures };
-    return exposition(await readMetrics(measured, clock));
+    return expositionInTurns(await readMetrics(measured, clock));
   };
   return serve<never>({
     server: "monitor",

@@ -1,4 +1,4 @@
-import { READINESS_LEVELS } from "@bridge/core";
+import { PROGRESS, READINESS_LEVELS } from "@bridge/core";
 import * as v from "valibot";
 
 const role = v.picklist(["active", "standby", "standalone"]);
@@ -12,6 +12,32 @@ export const topology = v.object({
   routes: v.array(v.object({ id: v.string(), delivery_mode: v.string(), dispatch_mode: v.string() })),
 });
 
+export const routeProgress = v.object({
+  progress: v.optional(
+    v.pipe(
+      v.picklist(PROGRESS),
+      v.description(
+        "waiting: for a pause, a lease, a link, a store, a rate limit or room in the outbox; stalled: nothing ends although there is work; failing: most attempts are refused. Absent, with all that belongs to it, while the bridge does not run.",
+      ),
+    ),
+  ),
+  since: v.optional(
+    v.pipe(v.string(), v.metadata({ format: "date-time" }), v.description("Since when its progress is this.")),
+  ),
+  reason: v.optional(v.pipe(v.string(), v.description("Why it is waiting, stalled or failing; else absent."))),
+  oldest_unsettled_seconds: v.optional(
+    v.pipe(v.number(), v.description("How long the oldest delivery has been unsettled; 0 without any.")),
+  ),
+  failure_share: v.optional(
+    v.pipe(
+      v.number(),
+      v.minValue(0),
+      v.maxValue(1),
+      v.description("Of the attempts that ended in the last minute, the share that failed; absent without any."),
+    ),
+  ),
+});
+
 export const route = v.object({
   id: v.string(),
   delivery_mode: v.string(),
@@ -22,6 +48,7 @@ export const route = v.object({
   on_expired: v.string(),
   on_perm_failure: v.string(),
   on_filtered: v.string(),
+  ...routeProgress.entries,
 });
 
 export const readiness = v.object({
@@ -46,16 +73,33 @@ export const session = v.object({
 const store = v.object({
   role: v.picklist(["dlq", "outbox", "lease"]),
   type: v.string(),
+  state: v.pipe(
+    v.picklist(["closed", "opening", "up", "faulty"]),
+    v.description(
+      "opening: not open yet, and tried until it is; faulty: open, and refuses to be written to; closed: nothing has started it.",
+    ),
+  ),
+  since: v.optional(
+    v.pipe(v.string(), v.metadata({ format: "date-time" }), v.description("Since when it is in this state.")),
+  ),
   open: v.boolean(),
   fault: v.optional(
     v.pipe(
       v.string(),
-      v.description("Why it refuses to be written to, such as a full disk; absent while it does not."),
+      v.description(
+        "Why it refuses to be written to, such as a full disk, or why it is not open yet; absent while nothing is wrong.",
+      ),
     ),
   ),
   set_aside: v.pipe(
     v.optional(v.array(v.string())),
     v.description("Damaged files that were set aside and that no operator has acknowledged; else absent."),
+  ),
+  spoiled: v.optional(
+    v.pipe(
+      v.number(),
+      v.description("Records that were found not to be as they were written: kept, and never delivered; else absent."),
+    ),
   ),
 });
 
@@ -106,9 +150,16 @@ export const deepHealth = v.object({
       id: v.string(),
       delivery_mode: v.string(),
       paused: v.pipe(v.optional(v.boolean()), v.description("True while an operator has paused it; else absent.")),
+      ...routeProgress.entries,
     }),
   ),
   stores: v.array(store),
+  undelivered: v.pipe(
+    v.optional(
+      v.array(v.object({ route_id: v.string(), binding_id: v.string(), waiting: v.pipe(v.number(), v.integer()) })),
+    ),
+    v.description("What the outbox held of routes and bindings that are not configured, when it was opened."),
+  ),
   config_watch: v.optional(configWatch),
   api_keys: v.optional(apiKeys),
 });

@@ -16,4 +16,5 @@ export const UNWIRED_VIEW: BridgeView = {
   stores: [],
   failures: [],
   restartRequired: [],
+  undelivered: [],
 };

@@ -1,7 +1,7 @@
 /**
  * From what the engine tells to what clients read: the only place that knows both spellings. @module
  */
-import type { BridgeView, RouteView, SessionView } from "@bridge/core";
+import type { BridgeView, RouteProgress, RouteView, SessionView } from "@bridge/core";
 import type { InferOutput } from "valibot";
 import type { ConfigWatch } from "./config-watch.ts";
 import type { KeyRefresh } from "./key-refresh.ts";
@@ -20,7 +20,8 @@ export function topologyToWire(view: BridgeView): InferOutput<typeof schemas.top
   };
 }
 
-export function routeToWire({ id, deliveryMode, dispatchMode, policy }: RouteView): InferOutput<typeof schemas.route> {
+export function routeToWire(route: RouteView): InferOutput<typeof schemas.route> {
+  const { id, deliveryMode, dispatchMode, policy, progress } = route;
   return {
     id,
     delivery_mode: deliveryMode,
@@ -31,6 +32,19 @@ export function routeToWire({ id, deliveryMode, dispatchMode, policy }: RouteVie
     on_expired: policy.onExpired,
     on_perm_failure: policy.onPermanentFailure,
     on_filtered: policy.onFiltered,
+    ...progressToWire(progress),
+  };
+}
+
+function progressToWire(progress: RouteProgress | undefined): InferOutput<typeof schemas.routeProgress> {
+  if (progress === undefined) return {};
+  const { reason, failureShare } = progress;
+  return {
+    progress: progress.progress,
+    since: new Date(progress.since).toISOString(),
+    ...(reason !== undefined && { reason }),
+    oldest_unsettled_seconds: progress.oldestUnsettledMs / 1_000,
+    ...(failureShare !== undefined && { failure_share: failureShare }),
   };
 }
 
@@ -50,18 +64,29 @@ export function deepHealthToWire(
     service_level: view.serviceLevel,
     level: view.level,
     sessions: view.sessions.map(sessionToWire),
-    routes: view.routes.map(({ id, deliveryMode, paused }) => ({
+    routes: view.routes.map(({ id, deliveryMode, paused, progress }) => ({
       id,
       delivery_mode: deliveryMode,
       ...(paused && { paused }),
+      ...progressToWire(progress),
     })),
-    stores: view.stores.map(({ role, type, open, fault, setAside }) => ({
+    stores: view.stores.map(({ role, type, state, since, open, fault, setAside, spoiled = 0 }) => ({
       role,
       type,
+      state,
+      ...(since !== undefined && { since: new Date(since).toISOString() }),
       open,
       ...(fault !== undefined && { fault }),
       ...(setAside.length > 0 && { set_aside: [...setAside] }),
+      ...(spoiled > 0 && { spoiled }),
     })),
+    ...(view.undelivered.length > 0 && {
+      undelivered: view.undelivered.map(({ routeId, bindingId, depth }) => ({
+        route_id: routeId,
+        binding_id: bindingId,
+        waiting: depth,
+      })),
+    }),
     ...(watch !== undefined && { config_watch: configWatchToWire(watch) }),
     ...(keys !== undefined && { api_keys: keyRefreshToWire(keys) }),
   };

@@ -12,8 +12,6 @@ export const ADMIN_KEY = "admin-key-0123456789";
 
 /** Ways to break a bridge that its configuration does not offer. */
 interface Faults {
-  /** Thrown by receivers that are asked to receive: a bug of an adapter, as it is no BridgeError. */
-  bug?: Error | undefined;
   /** Thrown by receivers that are closed. */
   close?: Error | undefined;
 }
@@ -59,7 +57,6 @@ function breakable(plugin: TransportPlugin, faults: Faults): TransportPlugin {
     const part = receiver.create(options, context);
     return {
       async *receive(signal) {
-        if (faults.bug !== undefined) throw faults.bug;
         yield* part.receive(signal);
       },
       async [Symbol.asyncDispose]() {

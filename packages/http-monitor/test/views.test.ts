@@ -68,8 +68,16 @@ describe("spec 2.6: deep health", () => {
         service_level: "full",
       },
     ],
-    routes: [{ id: "alarms", delivery_mode: "direct_hold" }],
-    stores: [{ role: "dlq", type: "memory", open: true }],
+    routes: [
+      {
+        id: "alarms",
+        delivery_mode: "direct_hold",
+        progress: "idle",
+        since: expect.any(String) as string,
+        oldest_unsettled_seconds: 0,
+      },
+    ],
+    stores: [{ role: "dlq", type: "memory", state: "up", since: expect.any(String) as string, open: true }],
   };
 
   it("200 with the full object when ready for traffic", async () => {
@@ -93,6 +101,13 @@ describe("spec 2.6: deep health", () => {
         service_level: "none",
         level: "running",
         sessions: [{ ...ready.sessions[0], ...away }],
+        routes: [
+          {
+            ...ready.routes[0],
+            progress: "waiting",
+            reason: expect.stringContaining("session broker (source) is not connected") as string,
+          },
+        ],
       },
     ]);
     await supervisor.stop(signal());
@@ -110,7 +125,11 @@ describe("spec 2.6: deep health", () => {
     await using monitor = await startMonitor(supervisor);
     await supervisor.start(signal());
     await expect.poll(async () => (await monitor.get("monitor/deephealth", MONITOR_KEY)).status).toBe(200);
-    const health: StoreHealth = { fault: "/data/dlq.db: the disk is full", setAside: ["/data/dlq.db.damaged-1"] };
+    const health: StoreHealth = {
+      fault: "/data/dlq.db: the disk is full",
+      setAside: ["/data/dlq.db.damaged-1"],
+      spoiled: 2,
+    };
     Object.assign(supervisor.dlq() ?? {}, { health: () => health });
     expect(await answer(monitor.get("monitor/deephealth", MONITOR_KEY))).toEqual([
       503,
@@ -118,7 +137,7 @@ describe("spec 2.6: deep health", () => {
         ...ready,
         level: "subscribed",
         ready_for_traffic: false,
-        stores: [{ role: "dlq", type: "memory", open: true, fault: health.fault, set_aside: health.setAside }],
+        stores: [{ ...ready.stores[0], state: "faulty", fault: health.fault, set_aside: health.setAside, spoiled: 2 }],
       },
     ]);
     const metrics = await (await monitor.get("monitor/metrics", MONITOR_KEY)).text();

@@ -14,6 +14,7 @@ const first = (holder: string): LeaseRecord => ({ holder, token: 1, beat: 1, ttl
 test.each<DynamoFault>([
   "lose-answer",
   "cut",
+  "empty",
   { error: "InternalServerError", status: 500 },
   { error: "ThrottlingException" },
 ])("a lease is taken and renewed once, and its holder knows, through %j", async (fault) => {
@@ -33,8 +34,8 @@ test("of 20 takers whose answers are lost at random, one has the lease, and nobo
   const table = await makeTable(dynamo);
   await using store = await openLeases(dynamo, table);
   let requests = 0;
-  const faults = [undefined, "lose-answer", "cut", { error: "ThrottlingException" }] as const;
-  dynamo.choose = (operation) => (operation === "PutItem" ? faults[(requests++ * 7 + 3) % 4] : undefined);
+  const faults = [undefined, "lose-answer", "cut", { error: "ThrottlingException" }, "empty"] as const;
+  dynamo.choose = (operation) => (operation === "PutItem" ? faults[(requests++ * 7 + 3) % faults.length] : undefined);
   const takers = Array.from({ length: 20 }, (_, i) => first(`taker-${i}`));
   const results = await Promise.allSettled(takers.map((taker) => store.replace(KEY, undefined, taker, signal)));
   dynamo.reset();

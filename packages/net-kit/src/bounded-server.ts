@@ -2,6 +2,7 @@ import { createServer as createHttpServer, type RequestListener, type Server } f
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { type Clock, type Logger, orAborted } from "@bridge/ports";
+import { type ClientMemory, processClientMemory } from "./client-memory.ts";
 import { Connections } from "./connections.ts";
 import { refuseOnSocket } from "./refuse-on-socket.ts";
 import { RenewedTls } from "./renewed-tls.ts";
@@ -20,6 +21,8 @@ export interface ServerLimits {
   /** How long an idle connection is kept: longer than proxies usually keep theirs, so that they close first. */
   readonly idleTimeoutMs: number;
   readonly handshakeTimeoutMs: number;
+  /** A client that takes nothing of an answer for this long is cut. */
+  readonly answerTimeoutMs: number;
 }
 
 export interface BoundedServerOptions {
@@ -37,6 +40,8 @@ export interface BoundedServerOptions {
   readonly refusalHeaders: () => Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Default: that of all listeners of this process. */
+  readonly memory?: ClientMemory;
 }
 
 /** What there is to be seen of a listener. */
@@ -46,6 +51,8 @@ export interface ListenerStats {
   readonly connectionsEnded: number;
   /** Not let in, because every connection was being answered, so far. */
   readonly connectionsRefused: number;
+  /** Cut because their clients did not take their answers, so far. */
+  readonly connectionsCut: number;
   /** Absent without TLS. */
   readonly tls?: {
     /** When the certificate in force expires, in epoch milliseconds. */
@@ -59,7 +66,7 @@ export interface ListenerStats {
 
 /** While it closes, a connection that has become idle is ended within this time. */
 const CLOSE_SWEEP_MS = 20;
-/** How long a request may stay without being complete before the next check of its bound. */
+/** How long a request may stay without being complete, or an answer without being taken, before the next check of its bound. */
 const MAX_CHECK_INTERVAL_MS = 1_000;
 
 /** A server of HTTP, with or without TLS, that a hostile caller cannot make grow or block. */
@@ -68,6 +75,7 @@ export class BoundedServer implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #connections: Connections;
   readonly #tls: RenewedTls | undefined;
+  readonly #looks: Disposable;
   #handshakesFailed = 0;
   #closed: Promise<void> | undefined;
 
@@ -76,8 +84,10 @@ export class BoundedServer implements AsyncDisposable {
     this.#server = server;
     this.#tls = tls;
     this.#clock = clock;
-    const connections = new Connections(limits.connections, clock);
+    const connections = new Connections(limits.connections, clock, options.memory ?? processClientMemory);
     this.#connections = connections;
+    const lookMs = Math.min(MAX_CHECK_INTERVAL_MS, limits.answerTimeoutMs);
+    this.#looks = clock.every(lookMs, () => connections.cutUntaken(limits.answerTimeoutMs));
     server.on("connection", (socket: Socket) => connections.add(socket, tls !== undefined));
     server.on("secureConnection", (socket: Socket) => connections.secured(socket));
     server.on("tlsClientError", () => this.#handshakesFailed++);
@@ -85,10 +95,7 @@ export class BoundedServer implements AsyncDisposable {
       refuseOnSocket(error, socket, connections.lastOf(socket), refusalHeaders()),
     );
     for (const [event, take] of Object.entries(on))
-      server.on(event, ((incoming, outgoing) => {
-        connections.use(incoming.socket, outgoing);
-        take(incoming, outgoing);
-      }) satisfies RequestListener);
+      server.on(event, ((incoming, outgoing) => connections.use(incoming, outgoing, take)) satisfies RequestListener);
     // The platform's server would silently leave out the headers beyond its count; their size bounds them.
     server.maxHeadersCount = 0;
   }
@@ -115,7 +122,7 @@ export class BoundedServer implements AsyncDisposable {
   }
 
   stats(): ListenerStats {
-    const { size, ended, refused } = this.#connections;
+    const { size, ended, refused, cut } = this.#connections;
     const tls = this.#tls && {
       expiresAt: this.#tls.expiresAt,
       stale: this.#tls.stale,
@@ -125,6 +132,7 @@ export class BoundedServer implements AsyncDisposable {
       connections: size,
       connectionsEnded: ended,
       connectionsRefused: refused,
+      connectionsCut: cut,
       ...(tls !== undefined && { tls }),
     };
   }
@@ -150,6 +158,7 @@ export class BoundedServer implements AsyncDisposable {
     await this.#closed;
     signal.removeEventListener("abort", cut);
     sweeper[Symbol.dispose]();
+    this.#looks[Symbol.dispose]();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

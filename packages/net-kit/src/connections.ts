@@ -1,29 +1,21 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "@bridge/ports";
-
-interface Connection {
-  /** What ends it: the TLS socket, once there is one. */
-  socket: Socket;
-  /** Monotonic milliseconds: when it was opened, or its last request came. */
-  since: number;
-  /** The response to its last request. */
-  last: ServerResponse | undefined;
-}
+import type { ClientMemory } from "./client-memory.ts";
+import { Connection } from "./connection.ts";
 
 /** Of the connections that could make room, this part is ranked at once, so that a flood does not rank them all each time. */
 const RANKED_PART = 10;
 
 /**
  * The open connections of one server, at most so many. When there are that many, a new one takes the place of the one
- * that has been without a request for longest; else of one whose request has not arrived in full. A request that has is
- * never cut for it: when every connection has one, the new one is ended.
- *
- * Nothing but an assignment happens for each request.
+ * that has been without a request for longest; else of one whose request has not arrived in full, or whose client does not
+ * take its answer. A request that has is never cut for it: when every connection has one, the new one is ended.
  */
 export class Connections {
   readonly #limit: number;
   readonly #clock: Clock;
+  readonly #memory: ClientMemory;
   readonly #open = new Map<Socket, Connection>();
   /** TLS connections before their handshake is done, by their ends. */
   readonly #handshaking = new Map<string, Connection>();
@@ -31,10 +23,13 @@ export class Connections {
   #ranked: { readonly connection: Connection; readonly since: number }[] = [];
   #ended = 0;
   #refused = 0;
+  #cut = 0;
+  readonly #onCut = (): void => void this.#cut++;
 
-  constructor(limit: number, clock: Clock) {
+  constructor(limit: number, clock: Clock, memory: ClientMemory) {
     this.#limit = limit;
     this.#clock = clock;
+    this.#memory = memory;
   }
 
   get size(): number {
@@ -51,17 +46,23 @@ export class Connections {
     return this.#refused;
   }
 
+  /** Connections that were ended because their clients did not take their answers, so far. */
+  get cut(): number {
+    return this.#cut;
+  }
+
   add(socket: Socket, handshakes: boolean): void {
     if (this.#open.size >= this.#limit && !this.#makeRoom()) {
       this.#refused++;
       socket.destroy();
       return;
     }
-    const connection: Connection = { socket, since: this.#clock.monotonic(), last: undefined };
+    const connection = new Connection(socket, this.#clock.monotonic(), this.#memory, this.#onCut);
     const ends = endsOf(socket);
     this.#open.set(socket, connection);
     if (handshakes) this.#handshaking.set(ends, connection);
     socket.once("close", () => {
+      connection.forget();
       this.#open.delete(socket);
       if (connection.socket !== socket) this.#open.delete(connection.socket);
       if (this.#handshaking.get(ends) === connection) this.#handshaking.delete(ends);
@@ -77,20 +78,27 @@ export class Connections {
     this.#open.delete(connection.socket);
     connection.socket = socket;
     this.#open.set(socket, connection);
-    socket.once("close", () => this.#open.delete(socket));
+    socket.once("close", () => {
+      connection.forget();
+      this.#open.delete(socket);
+    });
   }
 
-  /** A request has come. */
-  use(socket: Socket, response: ServerResponse): void {
-    const connection = this.#open.get(socket);
-    if (connection === undefined) return;
-    connection.since = this.#clock.monotonic();
-    connection.last = response;
+  /** A request has come: `take` gets it when those before it on its connection are answered. */
+  use(incoming: IncomingMessage, outgoing: ServerResponse, take: RequestListener): void {
+    this.#open.get(incoming.socket)?.use({ incoming, outgoing, take }, this.#clock.monotonic());
   }
 
-  /** The response to the last request that came over `socket`. */
-  lastOf(socket: object): ServerResponse | undefined {
-    return this.#open.get(socket as Socket)?.last;
+  /** The response to the last request that came over `socket`; `"waiting"` while that is not worked on yet. */
+  lastOf(socket: object): ServerResponse | "waiting" | undefined {
+    const connection = this.#open.get(socket as Socket);
+    return connection?.hasWaiting === true ? "waiting" : connection?.last;
+  }
+
+  /** Cuts those whose clients have taken nothing of what waits for them for `limitMs`. */
+  cutUntaken(limitMs: number): void {
+    const now = this.#clock.monotonic();
+    for (const connection of this.#open.values()) if (connection.look(now) >= limitMs) connection.cut();
   }
 
   /** Ends those over which nothing was ever sent: to the platform's server they are not idle. */
@@ -133,10 +141,10 @@ export class Connections {
   }
 }
 
-/** 0: nothing is under way. 1: a request that has not arrived in full. 2: one that has. */
-function place({ last }: Connection): 0 | 1 | 2 {
+/** 0: nothing is under way. 1: a request that has not arrived in full, or an answer that is not taken. 2: one that is worked on. */
+function place({ last, isUntaken }: Connection): 0 | 1 | 2 {
   if (last === undefined || last.writableFinished || last.destroyed) return 0;
-  return last.req.complete ? 2 : 1;
+  return last.req.complete && !isUntaken ? 2 : 1;
 }
 
 /** Tells one connection of a server from its others. */

@@ -10,12 +10,12 @@ const STATUS: Readonly<Record<string, readonly [status: number, message: string]
 
 /**
  * Answers, on the bare socket, what never became a request, as all errors are answered: as JSON. `last` is the response
- * that the socket was last used for: nobody may take this answer for that one, nor for a second one to that request.
+ * that the socket was last used for, or that requests wait: nobody may take this answer for that one, nor for a second one to that request.
  */
 export function refuseOnSocket(
   error: NodeJS.ErrnoException,
   socket: Duplex,
-  last: ServerResponse | undefined,
+  last: ServerResponse | "waiting" | undefined,
   headers: Readonly<Record<string, string>>,
 ): void {
   if (error.code === "ECONNRESET" || !socket.writable || (last !== undefined && !mayAnswerAfter(last))) {
@@ -35,6 +35,7 @@ export function refuseOnSocket(
 }
 
 /** Whether what went wrong is the request of `last` itself, not answered yet, or one that came after its answer. */
-function mayAnswerAfter(last: ServerResponse): boolean {
+function mayAnswerAfter(last: ServerResponse | "waiting"): boolean {
+  if (last === "waiting") return false;
   return last.headersSent ? last.writableFinished && last.req.complete : !last.req.complete;
 }

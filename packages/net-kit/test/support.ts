@@ -13,6 +13,7 @@ const LIMITS: ServerLimits = {
   requestTimeoutMs: 30_000,
   idleTimeoutMs: 65_000,
   handshakeTimeoutMs: 10_000,
+  answerTimeoutMs: 10_000,
 };
 
 /** Looks every few milliseconds at what is otherwise looked at every few seconds. */

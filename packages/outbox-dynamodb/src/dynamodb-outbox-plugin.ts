@@ -13,6 +13,7 @@ const options = v.strictObject({
 export const dynamodbOutboxPlugin: OutboxStorePlugin = {
   type: "dynamodb",
   reach: "cluster",
+  place: (written) => `dynamodb ${(written as v.InferOutput<typeof options>).table_name}`,
   ...defineFactory({
     options,
     create:

@@ -44,7 +44,7 @@ async function keysIn(name: string): Promise<readonly string[]> {
 }
 
 describe("what is done and not answered is known for one's own", () => {
-  test.each<DynamoFault>(["lose-answer", { error: "InternalServerError", status: 500 }, THROTTLED, "cut"])(
+  test.each<DynamoFault>(["lose-answer", { error: "InternalServerError", status: 500 }, THROTTLED, "cut", "empty"])(
     "%j",
     async (fault) => {
       const records = [recordOf("a"), recordOf("b", { orderingKey: "key" })];

@@ -2,6 +2,7 @@ import { type ClaimRequest, orAborted, type OutboxClaim, payloadBytes } from "@b
 import type { Entry } from "./entry.ts";
 import type { Loan } from "./loans.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
+import { spoiled } from "./record-rows.ts";
 
 /** A claim with more payload than this is cut short. */
 const CLAIM_BYTES = 8 * 1024 * 1024;
@@ -63,29 +64,46 @@ export async function claimOne(
   });
   if (loan === undefined) return undefined;
   const [claimed] = handOut(parts, [loan], signal);
+  if (claimed === undefined) throw spoiled(id);
   return claimed;
 }
 
-/** Reads the records; what is too much for one claim goes back, and so does everything when they cannot be read. */
+/**
+ * Reads the records; what is too much for one claim goes back, and so does everything when they cannot be read. One that is
+ * not as it was written leaves the order of its lane.
+ */
 function handOut(
-  { file, loans, window, clock }: OutboxParts,
+  { file, loans, window, spoiledRecords, clock }: OutboxParts,
   taken: readonly Loan[],
   signal: AbortSignal,
 ): OutboxClaim[] {
   const claims: OutboxClaim[] = [];
+  const unread: Loan[] = [];
+  let seen = 0;
   let given = 0;
   try {
     signal.throwIfAborted();
     file.read((statements) => {
       let bytes = 0;
-      for (const { lane, entry, token } of taken) {
+      for (const loan of taken) {
         if (bytes >= CLAIM_BYTES) break;
+        const { lane, entry, token } = loan;
         const record = window.contentOf(lane, entry, statements);
+        seen++;
+        if (record === undefined) {
+          unread.push(loan);
+          continue;
+        }
         bytes += payloadBytes(record);
         claims.push({ record, token, attempts: entry.attempts });
       }
     });
-    given = claims.length;
+    given = seen;
+    for (const loan of unread) {
+      loans.end(loan);
+      loan.lane.queue.remove(loan.entry, clock.monotonic());
+      spoiledRecords.found(loan.entry, loan.lane);
+    }
     return claims;
   } finally {
     for (const loan of taken.slice(given)) {

@@ -1,4 +1,4 @@
-import { defineFactory, type OutboxStore, type OutboxStorePlugin, type PluginContext } from "@bridge/ports";
+import { defineFactory, type OutboxStore, type OutboxStorePlugin, filePlace, type PluginContext } from "@bridge/ports";
 import { describe, duration, integer, text } from "@bridge/ports/options";
 import * as v from "valibot";
 import { openFileOutbox } from "./open-file-outbox.ts";
@@ -23,6 +23,7 @@ const options = v.strictObject({
 export const fileOutboxPlugin: OutboxStorePlugin = {
   type: "file",
   reach: "instance",
+  place: (written) => filePlace((written as v.InferOutput<typeof options>).path),
   ...defineFactory({
     options,
     create:

@@ -13,8 +13,8 @@ export class Lanes {
     return this.#byNumber.size;
   }
 
-  /** Takes everything from the file, as it is now. */
-  reload(statements: ReadingStatements): void {
+  /** Takes everything from the file, as it is now. False when it has records of a lane that is not in it. */
+  reload(statements: ReadingStatements): boolean {
     const depths = new Map(statements.depths().map(({ lane, depth }) => [lane, depth]));
     const stored = new Set<number>();
     for (const { lane: number, route_id: routeId, binding_id: bindingId } of statements.lanes()) {
@@ -22,6 +22,7 @@ export class Lanes {
       if (!this.#byNumber.has(number)) this.#add(new Lane(number, routeId, bindingId));
     }
     for (const lane of this.#byNumber.values()) lane.reset(stored.has(lane.number), depths.get(lane.number) ?? 0);
+    return [...depths.keys()].every((lane) => stored.has(lane));
   }
 
   find(routeId: string, bindingId: string): Lane | undefined {

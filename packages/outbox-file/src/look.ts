@@ -71,7 +71,7 @@ function headOf(row: HeadRow, lane: Lane, parts: OutboxParts): OutboxHead {
     routeId: lane.routeId,
     bindingId: lane.bindingId,
     envelopeId: row.envelope_id,
-    subject: unpackEnvelope(row.envelope, NOTHING).subject,
+    subject: subjectOf(row),
     address: row.address,
     ...(row.ordering_key !== null && { orderingKey: row.ordering_key }),
     createdAt: row.created_at,
@@ -79,6 +79,15 @@ function headOf(row: HeadRow, lane: Lane, parts: OutboxParts): OutboxHead {
     attempts: row.attempts,
     lent: loan !== undefined && !loan.lapsed,
   };
+}
+
+/** Empty of a record that cannot be read. */
+function subjectOf({ envelope }: HeadRow): string {
+  try {
+    return unpackEnvelope(envelope, NOTHING).subject;
+  } catch {
+    return "";
+  }
 }
 
 /** When a record may be sent, by the clock as it stands now. */

@@ -1,4 +1,4 @@
-import { FileDatabase, type FileDatabaseOptions } from "@bridge/file-kit";
+import { FileDatabase, type FileDatabaseOptions, FileFault } from "@bridge/file-kit";
 import { type Clock, type Logger, orAborted, type OutboxStore, type Random } from "@bridge/ports";
 import { sweepEvery } from "@bridge/store-kit";
 import { claim, claimOne } from "./claim.ts";
@@ -11,6 +11,7 @@ import { OUTBOX_FILE } from "./outbox-file-kind.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { type OutboxStatements, outboxStatements } from "./outbox-statements.ts";
 import { persist } from "./persist.ts";
+import { SpoiledRecords } from "./spoiled-records.ts";
 import { Window, WINDOW_LIMITS, type WindowLimits } from "./window.ts";
 
 /** Finished records may stay this much longer than they have to. */
@@ -46,7 +47,8 @@ export function openFileOutbox(options: FileOutboxOptions): OutboxStore {
   const { path, retentionMs, maxBytes, onCorrupt, clock, random, logger } = options;
   const lanes = new Lanes();
   const loans = new Loans(clock, random);
-  const window = new Window(loans, options.window ?? WINDOW_LIMITS, clock);
+  const spoiledRecords = new SpoiledRecords(clock, logger);
+  const window = new Window(loans, spoiledRecords, options.window ?? WINDOW_LIMITS, clock);
   const file: FileDatabase<OutboxStatements> = new FileDatabase({
     path,
     kind: OUTBOX_FILE,
@@ -57,12 +59,14 @@ export function openFileOutbox(options: FileOutboxOptions): OutboxStore {
     logger,
     prepare(db) {
       const statements = outboxStatements(db);
-      lanes.reload(statements);
+      if (!lanes.reload(statements))
+        throw new FileFault(path, "damaged", { cause: new Error("it has records of no route") });
       window.reset(statements.newest());
+      spoiledRecords.reset();
       return statements;
     },
   });
-  const parts: OutboxParts = { file, lanes, loans, window, clock };
+  const parts: OutboxParts = { file, lanes, loans, window, spoiledRecords, clock };
   const compaction = sweepEvery(
     SWEEP_MS,
     async (signal) => void (await compact(file, clock.now() - retentionMs, clock, signal)),
@@ -107,8 +111,8 @@ export function openFileOutbox(options: FileOutboxOptions): OutboxStore {
       begin(signal);
       return list(parts, filter, page);
     },
-    health: () => file.health(),
-    acknowledgeDamage: () => file.acknowledgeDamage(),
+    health: () => ({ ...file.health(), ...spoiledRecords.health() }),
+    acknowledgeDamage: () => [...file.acknowledgeDamage(), ...spoiledRecords.acknowledge(file)],
     async [Symbol.asyncDispose]() {
       await compaction[Symbol.asyncDispose]();
       await file[Symbol.asyncDispose]();

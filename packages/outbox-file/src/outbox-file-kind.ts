@@ -41,11 +41,18 @@ CREATE INDEX content_by_lane ON content (lane, number);
 // How long a record was to wait, so that it never waits longer because the clock was set back. What waited before is due.
 const SECOND = "ALTER TABLE record ADD COLUMN retry_delay INTEGER NOT NULL DEFAULT 0";
 
+// What a record was when it was written, so that what a disk has changed is never sent; and where what was changed is kept
+// when an operator knows of it. What was written before is not known to be as it was.
+const THIRD = `
+ALTER TABLE content ADD COLUMN seal BLOB;
+CREATE TABLE spoiled AS SELECT * FROM content WHERE false;
+`;
+
 export const OUTBOX_FILE: FileKind = {
   name: "outbox",
   remedy: "let it drain",
   applicationId: 0x42_72_4f_58, // "BrOX"
-  migrations: [FIRST, SECOND],
+  migrations: [FIRST, SECOND, THIRD],
   // Pages that are freed and used again have SQLite go through its whole cache at each commit: 16 MiB took 40 µs.
   cacheKib: 4 * 1024,
 };

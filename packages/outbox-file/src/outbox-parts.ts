@@ -3,6 +3,7 @@ import type { Clock } from "@bridge/ports";
 import type { Lanes } from "./lanes.ts";
 import type { Loans } from "./loans.ts";
 import type { OutboxStatements } from "./outbox-statements.ts";
+import type { SpoiledRecords } from "./spoiled-records.ts";
 import type { Window } from "./window.ts";
 
 /** What the operations of an outbox work on: the file, and what is in memory of it. */
@@ -11,5 +12,6 @@ export interface OutboxParts {
   readonly lanes: Lanes;
   readonly loans: Loans;
   readonly window: Window;
+  readonly spoiledRecords: SpoiledRecords;
   readonly clock: Clock;
 }

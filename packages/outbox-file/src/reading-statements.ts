@@ -13,6 +13,9 @@ export interface QueueRow {
   readonly retry_delay: number;
 }
 
+/** What is left when a disk has lost the record of a content. */
+type LostRow = { readonly [Column in keyof QueueRow]: Column extends "number" ? number : null };
+
 /** A record by what became of it. */
 interface StateRow extends QueueRow {
   readonly lane: number;
@@ -41,7 +44,7 @@ export interface ReadingStatements {
   /** A record with its content; `undefined` when it is finished. */
   stored(number: number): StoredRow | undefined;
   /** Unfinished records of a lane after one number and up to another. */
-  queue(lane: number, after: number, upTo: number, limit: number): readonly QueueRow[];
+  queue(lane: number, after: number, upTo: number, limit: number): readonly (QueueRow | LostRow)[];
   /** The numbers of the oldest unfinished records of a lane. */
   unfinished(lane: number, limit: number): readonly number[];
   head(number: number): HeadRow | undefined;
@@ -64,11 +67,11 @@ export function readingStatements(db: DatabaseSync): ReadingStatements {
   const byId = db.prepare(`SELECT ${STATE} FROM record WHERE id = ?`);
   const stored = db.prepare(`
     SELECT number, id, payload_digest, ordering_key, entry_id, created_at,
-      address, envelope, received, payload, received_payload
+      address, envelope, received, payload, received_payload, seal
     FROM record JOIN content USING (number) WHERE number = ?`);
   const queue = db.prepare(`
-    SELECT ${QUEUE} FROM record
-    WHERE number IN (${UNFINISHED} AND number > ? AND number <= ? ORDER BY number LIMIT ?) ORDER BY number`);
+    SELECT ${QUEUE} FROM (${UNFINISHED} AND number > ? AND number <= ? ORDER BY number LIMIT ?)
+    LEFT JOIN record USING (number) ORDER BY number`);
   const unfinished = db.prepare(`${UNFINISHED} ORDER BY number LIMIT ?`);
   const head = db.prepare(`
     SELECT ${QUEUE}, envelope_id, created_at, address, envelope

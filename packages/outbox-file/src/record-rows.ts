@@ -1,4 +1,5 @@
-import { type OutboxRecord, type OutboxStatus, packEnvelope, unpackEnvelope } from "@bridge/ports";
+import { hash } from "node:crypto";
+import { BridgeError, type OutboxRecord, type OutboxStatus, packEnvelope, unpackEnvelope } from "@bridge/ports";
 
 /** The statuses by their number in the file. */
 export const STATUSES = ["pending", "done", "dead"] as const satisfies readonly OutboxStatus[];
@@ -18,6 +19,8 @@ export interface StoredRow {
   readonly payload: Uint8Array;
   /** `null` when it is the payload. */
   readonly received_payload: Uint8Array | null;
+  /** Of all the rest; `null` when an earlier release wrote it. */
+  readonly seal: Uint8Array | null;
 }
 
 export type RecordValues = [
@@ -39,6 +42,7 @@ export type ContentValues = [
   received: string | null,
   payload: Uint8Array,
   receivedPayload: Uint8Array | null,
+  seal: Uint8Array,
 ];
 
 export function recordValues(number: number, lane: number, record: OutboxRecord): RecordValues {
@@ -50,10 +54,28 @@ export function contentValues(number: number, lane: number, record: OutboxRecord
   const { address, envelope, received } = record;
   const packed = received === undefined ? null : packEnvelope(received);
   const receivedPayload = received === undefined || received.payload === envelope.payload ? null : received.payload;
-  return [number, lane, address, packEnvelope(envelope), packed, envelope.payload, receivedPayload];
+  const envelopeText = packEnvelope(envelope);
+  const seal = sealOf(record, envelopeText, packed, envelope.payload, receivedPayload);
+  return [number, lane, address, envelopeText, packed, envelope.payload, receivedPayload, seal];
 }
 
-export function recordOf(row: StoredRow, routeId: string, bindingId: string): OutboxRecord {
+/** The record of a row; `undefined` when it is not the one that was written: a disk has changed it. */
+export function recordOf(row: StoredRow, routeId: string, bindingId: string): OutboxRecord | undefined {
+  const { envelope, received, payload, received_payload: receivedPayload, seal } = row;
+  try {
+    const record = recordIn(row, routeId, bindingId);
+    const isSame = seal === null || sealOf(record, envelope, received, payload, receivedPayload).equals(seal);
+    return isSame ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function spoiled(id: string): BridgeError {
+  return new BridgeError("INTERNAL", `record ${id} of the outbox is not as it was written: it is kept, and not sent`);
+}
+
+function recordIn(row: StoredRow, routeId: string, bindingId: string): OutboxRecord {
   return {
     id: row.id,
     routeId,
@@ -66,4 +88,18 @@ export function recordOf(row: StoredRow, routeId: string, bindingId: string): Ou
     ...(row.ordering_key !== null && { orderingKey: row.ordering_key }),
     createdAt: row.created_at,
   };
+}
+
+/** Everything that a record is, however it is stored. */
+function sealOf(
+  record: OutboxRecord,
+  envelope: string,
+  received: string | null,
+  payload: Uint8Array,
+  receivedPayload: Uint8Array | null,
+): Buffer {
+  const { id, routeId, bindingId, address, payloadDigest, orderingKey, entryId, createdAt } = record;
+  const digests = [hash("sha256", payload), receivedPayload && hash("sha256", receivedPayload)];
+  const texts = [id, routeId, bindingId, address, payloadDigest, orderingKey ?? null, entryId ?? null, createdAt];
+  return hash("sha256", JSON.stringify([...texts, envelope, received, ...digests]), "buffer");
 }

@@ -1,9 +1,10 @@
-import { BridgeError, type Clock, type OutboxRecord, ownCopy, payloadBytes } from "@bridge/ports";
+import { type Clock, type OutboxRecord, ownCopy, payloadBytes } from "@bridge/ports";
 import { type Entry, entryOf } from "./entry.ts";
 import type { Lane } from "./lane.ts";
 import type { Loans } from "./loans.ts";
 import type { QueueRow, ReadingStatements } from "./reading-statements.ts";
 import { recordOf } from "./record-rows.ts";
+import type { SpoiledRecords } from "./spoiled-records.ts";
 
 /** How much of an outbox is kept in memory. */
 export interface WindowLimits {
@@ -30,6 +31,7 @@ const RECORD_BYTES = 1_000;
 /** How much of the file is in memory: the oldest of each lane, the newest with their contents as long as there is room. */
 export class Window {
   readonly #loans: Loans;
+  readonly #spoiled: SpoiledRecords;
   readonly #limits: WindowLimits;
   readonly #clock: Clock;
   /** When the file was opened, by the time of day and by the clock that nobody sets. */
@@ -39,8 +41,9 @@ export class Window {
   /** The highest number that has been given. */
   #given = 0;
 
-  constructor(loans: Loans, limits: WindowLimits, clock: Clock) {
+  constructor(loans: Loans, spoiled: SpoiledRecords, limits: WindowLimits, clock: Clock) {
     this.#loans = loans;
+    this.#spoiled = spoiled;
     this.#limits = limits;
     this.#clock = clock;
   }
@@ -91,7 +94,10 @@ export class Window {
   extend(lane: Lane, statements: ReadingStatements): void {
     const { chunk } = this.#limits;
     const rows = statements.queue(lane.number, lane.edge, this.#newest, chunk);
-    for (const row of rows) lane.queue.add(this.entryFor(lane, row), this.#clock.monotonic());
+    for (const row of rows) {
+      if (row.id === null) this.#spoiled.found({ number: row.number, id: `of number ${row.number}` }, lane);
+      else lane.queue.add(this.entryFor(lane, row), this.#clock.monotonic());
+    }
     lane.complete = rows.length < chunk;
     lane.edge = lane.complete ? this.#newest : (rows.at(-1)?.number ?? this.#newest);
   }
@@ -106,8 +112,11 @@ export class Window {
     );
   }
 
-  /** The record of an entry. It is not kept in memory after that: it is on its way. */
-  contentOf(lane: Lane, entry: Entry, statements: ReadingStatements): OutboxRecord {
+  /**
+   * The record of an entry; `undefined` when what the file has is not what was written. It is not kept in memory after
+   * that: it is on its way.
+   */
+  contentOf(lane: Lane, entry: Entry, statements: ReadingStatements): OutboxRecord | undefined {
     const { content } = entry;
     if (content !== undefined) {
       entry.content = undefined;
@@ -115,8 +124,7 @@ export class Window {
       return content;
     }
     const row = statements.stored(entry.number);
-    if (row === undefined) throw new BridgeError("INTERNAL", `the outbox file has no content for record ${entry.id}`);
-    return recordOf(row, lane.routeId, lane.bindingId);
+    return row === undefined || row.id !== entry.id ? undefined : recordOf(row, lane.routeId, lane.bindingId);
   }
 
   /**

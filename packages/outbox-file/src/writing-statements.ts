@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Lane } from "./lane.ts";
-import type { ContentValues, RecordValues } from "./record-rows.ts";
+import { type ContentValues, type RecordValues, STATUSES } from "./record-rows.ts";
 
 /** What is changed in the file. */
 export interface WritingStatements {
@@ -14,6 +14,8 @@ export interface WritingStatements {
   /** `dueAt` is what the clock shows then; `delayMs` is how long that is from now. */
   retry(number: number, attempts: number, dueAt: number, delayMs: number): void;
   deleteRecord(number: number): void;
+  /** Ends a spoiled record as dead, and keeps what there is of it. Returns how many unfinished ones that were. */
+  putAside(number: number, finishedAt: number): number;
   /** Writes what is there already, to see whether that can be done. */
   touch(): void;
 }
@@ -35,14 +37,20 @@ export function writingStatements(db: DatabaseSync): WritingStatements {
   );
   const addContents = insertion(
     db,
-    "content (number, lane, address, envelope, received, payload, received_payload)",
-    "(?, ?, ?, ?, ?, ?, ?)",
+    "content (number, lane, address, envelope, received, payload, received_payload, seal)",
+    "(?, ?, ?, ?, ?, ?, ?, ?)",
   );
   const deleteContent = db.prepare("DELETE FROM content WHERE number BETWEEN ? AND ?");
   const finish = db.prepare("UPDATE record SET status = ?, finished_at = ? WHERE number BETWEEN ? AND ?");
   const retry = db.prepare("UPDATE record SET attempts = ?, due_at = ?, retry_delay = ? WHERE number = ?");
   const deleteRecord = db.prepare("DELETE FROM record WHERE number = ?");
+  const putAside = db.prepare("INSERT INTO spoiled SELECT * FROM content WHERE number = ?");
   const touch = db.prepare("UPDATE lane SET route_id = route_id WHERE lane = (SELECT min(lane) FROM lane)");
+
+  const end = (from: number, upTo: number, status: number, finishedAt: number): number => {
+    finish.run(status, finishedAt, from, upTo);
+    return Number(deleteContent.run(from, upTo).changes);
+  };
 
   return {
     addLane({ number, routeId, bindingId }) {
@@ -51,12 +59,13 @@ export function writingStatements(db: DatabaseSync): WritingStatements {
     },
     addRecords,
     addContents: (contents) => void addContents(contents),
-    finish(from, upTo, status, finishedAt) {
-      finish.run(status, finishedAt, from, upTo);
-      return Number(deleteContent.run(from, upTo).changes);
-    },
+    finish: end,
     retry: (number, attempts, dueAt, delayMs) => void retry.run(attempts, Math.ceil(dueAt), Math.ceil(delayMs), number),
     deleteRecord: (number) => void deleteRecord.run(number),
+    putAside(number, finishedAt) {
+      putAside.run(number);
+      return end(number, number, STATUSES.indexOf("dead"), finishedAt);
+    },
     touch: () => void touch.run(),
   };
 }

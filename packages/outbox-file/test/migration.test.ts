@@ -16,7 +16,9 @@ test("a file of the first schema is brought up to date: what waited in it for a 
   }
   {
     using db = new DatabaseSync(scratch.path);
-    db.exec("ALTER TABLE record DROP COLUMN retry_delay; PRAGMA user_version = 1");
+    db.exec(
+      "ALTER TABLE record DROP COLUMN retry_delay; ALTER TABLE content DROP COLUMN seal; DROP TABLE spoiled; PRAGMA user_version = 1",
+    );
   }
   await using store = openOutbox(scratch.path);
   expect((await store.claim(CLAIM, signal)).map(({ record, attempts }) => [record.id, attempts])).toEqual([

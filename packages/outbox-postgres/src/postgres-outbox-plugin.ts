@@ -1,6 +1,6 @@
 import { defineFactory, type OutboxStorePlugin, type PluginContext } from "@bridge/ports";
 import { describe, duration } from "@bridge/ports/options";
-import { postgresOptions, tableMaker } from "@bridge/postgres-kit";
+import { postgresOptions, postgresPlace, tableMaker } from "@bridge/postgres-kit";
 import * as v from "valibot";
 import { OUTBOX_MIGRATIONS } from "./outbox-tables.ts";
 import { openPostgresOutbox } from "./open-postgres-outbox.ts";
@@ -13,6 +13,7 @@ const options = postgresOptions({
 export const postgresOutboxPlugin: OutboxStorePlugin = {
   type: "postgres",
   reach: "cluster",
+  place: (written) => postgresPlace("outbox", written as v.InferOutput<typeof options>),
   createTables: tableMaker(OUTBOX_MIGRATIONS),
   ...defineFactory({
     options,

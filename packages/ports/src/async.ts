@@ -1,3 +1,5 @@
+import { timer } from "./timer.ts";
+
 /** `promise`, or a rejection with the signal's reason if that comes first. Leaves no listener behind. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
@@ -28,6 +30,6 @@ export interface Deadline extends Disposable {
  */
 export function deadline(ms: number, reason: Error | (() => Error)): Deadline {
   const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(typeof reason === "function" ? reason() : reason), ms);
-  return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) };
+  const end = timer(ms, () => controller.abort(typeof reason === "function" ? reason() : reason));
+  return { signal: controller.signal, [Symbol.dispose]: () => end[Symbol.dispose]() };
 }

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { describe } from "./options.ts";
+import { patternProblem } from "./pattern.ts";
 
 const HEADER = /^header\.[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const JSON_PATH = /^\$(?:\.[^.[\]]+|\[\d+\])+$/;
@@ -40,9 +41,18 @@ export const conditionSchema = v.variant("op", [
   }),
   v.strictObject({
     field: messageField(),
-    op: describe(v.literal("regex"), "The regular expression (flag u) matches somewhere in the text."),
+    op: describe(
+      v.literal("regex"),
+      "The regular expression, in the syntax of RE2 and with at most 4,096 characters, matches somewhere in the text.",
+    ),
     value: value(
-      v.pipe(v.string("expected a regular expression"), v.check(compiles, "not a regular expression (flag u)")),
+      v.pipe(
+        v.string("expected a regular expression"),
+        v.check(
+          (pattern) => patternProblem(pattern) === undefined,
+          ({ input }) => `not a regular expression of RE2: ${patternProblem(input)}`,
+        ),
+      ),
     ),
   }),
   v.strictObject({
@@ -61,11 +71,3 @@ export const conditionSchema = v.variant("op", [
     value: describe(v.optional(v.boolean(), true), "Whether the field must be there, or must not."),
   }),
 ]);
-
-function compiles(pattern: string): boolean {
-  try {
-    return new RegExp(pattern, "u") instanceof RegExp;
-  } catch {
-    return false;
-  }
-}

@@ -1,4 +1,5 @@
 import type { Envelope } from "./envelope.ts";
+import { compilePattern } from "./pattern.ts";
 
 /** One test of a message, as the schema has accepted it. */
 export interface Condition {
@@ -27,7 +28,7 @@ export type ConditionValue = string | number | boolean;
 /** A message as conditions see it; parses the payload at most once, and only when a condition asks. */
 export class Subject {
   readonly envelope: Envelope;
-  #json: { readonly value: unknown } | undefined;
+  #json: Parsed | undefined;
 
   constructor(envelope: Envelope) {
     this.envelope = envelope;
@@ -35,8 +36,14 @@ export class Subject {
 
   /** The payload as JSON; `undefined` when it is none, or too large to look into. */
   get json(): unknown {
-    this.#json ??= { value: parse(this.envelope.payload) };
+    this.#json ??= parse(this.envelope.payload);
     return this.#json.value;
+  }
+
+  /** Why there is no {@link json}; `undefined` when there is. */
+  get jsonProblem(): string | undefined {
+    this.#json ??= parse(this.envelope.payload);
+    return this.#json.problem;
   }
 }
 
@@ -44,20 +51,43 @@ export class Subject {
 const MAX_JSON_BYTES = 1_048_576;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-function parse(payload: Uint8Array): unknown {
-  if (payload.length > MAX_JSON_BYTES) return undefined;
+interface Parsed {
+  readonly value?: unknown;
+  readonly problem?: string;
+}
+
+function parse(payload: Uint8Array): Parsed {
+  if (payload.length > MAX_JSON_BYTES) return { problem: `the payload has more than ${MAX_JSON_BYTES} bytes` };
   try {
-    return JSON.parse(utf8.decode(payload)) as unknown;
+    return { value: JSON.parse(utf8.decode(payload)) as unknown };
   } catch {
-    return undefined;
+    return { problem: "the payload is not JSON in UTF-8" };
   }
 }
 
-/** Compiles one condition. A field that the message does not have meets only `ne` and `exists: false`. */
+/**
+ * Compiles one condition. A field that the message does not have meets only `ne` and `exists: false`; so does a field of
+ * a payload that cannot be read. A text that is too long for a regular expression does not match it.
+ */
 export function compileCondition(condition: Condition): (subject: Subject) => boolean {
-  const read = compileField(condition.field);
   const holds = comparison(condition);
-  return (subject) => holds(read(subject));
+  const verdict = verdictOf(condition, holds);
+  const ofNothing = holds(undefined) === true;
+  return (subject) => verdict(subject) ?? ofNothing;
+}
+
+/** As {@link compileCondition}, for who has to tell what does not hold from what cannot be read: that is `undefined`. */
+export function compileVerdict(condition: Condition): (subject: Subject) => boolean | undefined {
+  return verdictOf(condition, comparison(condition));
+}
+
+/** A test of what a message has in a field; `undefined` when it cannot be told. */
+type Comparison = (actual: unknown) => boolean | undefined;
+
+function verdictOf({ field }: Condition, holds: Comparison): (subject: Subject) => boolean | undefined {
+  const read = compileField(field);
+  if (!field.startsWith("$")) return (subject) => holds(read(subject));
+  return (subject) => (subject.jsonProblem === undefined ? holds(read(subject)) : undefined);
 }
 
 /** Compiles a field; the result returns what the message has there, `undefined` when it has nothing. */
@@ -82,7 +112,7 @@ function jsonPath(field: string): readonly string[] {
   return [...field.matchAll(/\.([^.[\]]+)|\[(\d+)\]/g)].map((match) => match[1] ?? match[2] ?? "");
 }
 
-function comparison({ op, value }: Condition): (actual: unknown) => boolean {
+function comparison({ op, value }: Condition): Comparison {
   switch (op) {
     case "exists":
       return (actual) => (actual !== undefined) === (value !== false);
@@ -97,8 +127,8 @@ function comparison({ op, value }: Condition): (actual: unknown) => boolean {
     case "contains":
       return (actual) => contains(actual, value);
     case "regex": {
-      const pattern = new RegExp(String(value), "u");
-      return (actual) => typeof actual === "string" && pattern.test(actual);
+      const matches = compilePattern(String(value));
+      return (actual) => typeof actual === "string" && matches(actual);
     }
     case "gt":
       return ordered(value, (order) => order > 0);

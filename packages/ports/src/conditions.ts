@@ -5,6 +5,7 @@
 export {
   compileCondition,
   compileField,
+  compileVerdict,
   type Condition,
   type ConditionOperator,
   type ConditionValue,

@@ -18,6 +18,9 @@ export interface DeadLetter {
   readonly lastError: string;
   readonly failedAt: number;
   readonly attempts: number;
+  /** Of a message that a redrive has sent: the id of the envelope that it repeats, and the how-manieth redrive that was. */
+  readonly causationId?: string;
+  readonly redrives?: number;
   /** As it was received, before any processor. */
   readonly envelope: Envelope;
 }

@@ -14,6 +14,8 @@ export const ERROR_CODES = {
   SCHEMA_VIOLATION: "rejected",
   REJECTED: "rejected",
   ID_CONFLICT: "rejected",
+  /** It came for a subscription that nobody has any more. */
+  UNROUTED: "rejected",
   NOT_AUTHORIZED: "permanent",
   FORBIDDEN: "permanent",
   DESTINATION_NOT_FOUND: "permanent",
@@ -60,14 +62,41 @@ export class BridgeError extends Error {
     return ERROR_CODES[this.code];
   }
 
+  /** Total: also of what throws when it is looked at. */
   static is(value: unknown): value is BridgeError {
-    return typeof value === "object" && value !== null && BRAND in value;
+    try {
+      return typeof value === "object" && value !== null && BRAND in value;
+    } catch {
+      return false;
+    }
   }
 
   /** Total: anything thrown becomes a BridgeError. What nobody classified is `INTERNAL`. */
   static from(thrown: unknown): BridgeError {
-    if (BridgeError.is(thrown)) return thrown;
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    return new BridgeError("INTERNAL", message, { cause: thrown });
+    try {
+      if (BridgeError.is(thrown)) return isSound(thrown) ? thrown : remade(thrown);
+      return new BridgeError("INTERNAL", thrown instanceof Error ? thrown.message : String(thrown), {
+        cause: thrown,
+      });
+    } catch {
+      return new BridgeError("INTERNAL", "something was thrown that cannot be read");
+    }
   }
+}
+
+/** Whether it is as its constructor makes it: one of another copy of this package, or of nobody's, may not be. */
+function isSound({ code, message, retryAfterMs, charged }: BridgeError): boolean {
+  return (
+    Object.hasOwn(ERROR_CODES, code) &&
+    typeof message === "string" &&
+    typeof charged === "boolean" &&
+    (retryAfterMs === undefined || (typeof retryAfterMs === "number" && retryAfterMs >= 0))
+  );
+}
+
+/** The same with what can be used of it: a pause that is no number would be none, for ever. */
+function remade(cause: BridgeError): BridgeError {
+  const code = Object.hasOwn(ERROR_CODES, cause.code) ? cause.code : "INTERNAL";
+  const charged: unknown = cause.charged;
+  return new BridgeError(code, cause.message, { cause, charged: charged !== false });
 }

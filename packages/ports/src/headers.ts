@@ -28,6 +28,8 @@ export const RESERVED = {
   orderingKey: "x-bridge.ordering-key",
   /** On a redriven message: the id of the envelope that it repeats. */
   causationId: "x-bridge.causation-id",
+  /** On a redriven message: how often it has been redriven, this time included. */
+  redrives: "x-bridge.redrives",
 } as const;
 
 const PLAIN_NAME = /^[!-~]+$/;
@@ -43,8 +45,27 @@ export function isReserved(name: string): boolean {
   const first = name.charCodeAt(0);
   // Nothing folds what is seen and plain into another letter, so most names are known by their first.
   if (first > 0x20 && first < 0x7f && (first | LOWER_CASE_BIT) !== 0x78) return false;
-  const folded = PLAIN_NAME.test(name) ? name : name.normalize("NFKD").replace(UNSEEN, "").toUpperCase();
+  const folded = PLAIN_NAME.test(name) ? name : foldedBeginning(name);
   return folded.slice(0, RESERVED_PREFIX.length).toLowerCase() === RESERVED_PREFIX;
+}
+
+/** Units of a name that are normalised together: marks in a row are put in order, which takes the square of their number. */
+const PIECE = 64;
+
+/** As much of a name as the prefix has letters, as a reader might fold it. */
+function foldedBeginning(name: string): string {
+  let folded = "";
+  let end = 0;
+  while (folded.length < RESERVED_PREFIX.length && end < name.length) {
+    const begin = end;
+    end += isHighSurrogate(name.charCodeAt(begin + PIECE - 1)) ? PIECE + 1 : PIECE;
+    folded += name.slice(begin, end).normalize("NFKD").replace(UNSEEN, "").toUpperCase();
+  }
+  return folded;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
 }
 
 /**
@@ -53,6 +74,14 @@ export function isReserved(name: string): boolean {
  */
 export function isCarried(name: string): boolean {
   return !isReserved(name) || name === RESERVED.causationId;
+}
+
+/**
+ * Another spelling of a name in lower case, as in `Ordering-Key`: for a header whose own name already stands for a part of
+ * the message, in a protocol in which both can be there when they differ.
+ */
+export function capitalised(name: string): string {
+  return name.replace(/(?<![a-z0-9])[a-z]/g, (letter) => letter.toUpperCase());
 }
 
 /** The headers of which {@link isCarried} holds. */

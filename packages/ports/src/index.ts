@@ -23,8 +23,10 @@ export {
 } from "./dlq-store.ts";
 export { type Envelope, type SourceMessage } from "./envelope.ts";
 export { BridgeError, type BridgeErrorOptions, ERROR_CODES, type ErrorClass, type ErrorCode } from "./errors.ts";
+export { filePlace } from "./file-place.ts";
 export { type LeaseRecord, type LeaseStore } from "./lease-store.ts";
 export {
+  capitalised,
   carriedHeaders,
   isCarried,
   isReserved,
@@ -38,6 +40,8 @@ export {
   type DlqStorePlugin,
   type Factory,
   type LeaseStorePlugin,
+  type Listening,
+  type Made,
   type OutboxStorePlugin,
   type PluginContext,
   type ProcessorPlugin,
@@ -48,6 +52,8 @@ export {
   type SenderTraits,
   type SessionContext,
   type SessionMode,
+  type SessionTraits,
+  type LeftSessionContext,
   type StorePlugin,
   type TableMaker,
   type Topic,
@@ -67,6 +73,7 @@ export { deadline, type Deadline, orAborted } from "./async.ts";
 export { SequenceMap } from "./sequence-map.ts";
 export { SignalPool } from "./signal-pool.ts";
 export { systemClock, systemRandom } from "./system.ts";
+export { parseTimestamp } from "./timestamp.ts";
 export {
   boundTracestate,
   formatTraceparent,
@@ -101,6 +108,9 @@ export {
   type OutboxStore,
   type PersistResult,
 } from "./outbox-store.ts";
+export { withoutOuterBlanks } from "./outer-blanks.ts";
 export { ownCopy, payloadBytes } from "./own-copy.ts";
+export { packDeadLetter, type PackedDeadLetter, unpackDeadLetter, unpackDeadLetterHead } from "./packed-dead-letter.ts";
+export { SpoiledEntries } from "./spoiled-entries.ts";
 export { packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
 export { type StoreHealth, type TellsHealth } from "./store-health.ts";

@@ -3,11 +3,11 @@
  */
 import * as v from "valibot";
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
-const PART = /(\d+(?:\.\d+)?)(ms|s|m|h)/g;
-/** The longest delay that a timer of the platform can hold; longer ones would fire at once. */
-const MAX_DURATION_MS = 2 ** 31 - 1;
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
+const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+/** Ten years: longer ones are slips, and their sum with a date might be none. */
+const MAX_DURATION_MS = 3_650 * 86_400_000;
 
 /** Milliseconds of a duration such as `250ms` or `1m30s`; `undefined` when it is none. */
 export function parseDuration(written: string): number | undefined {
@@ -21,9 +21,10 @@ export function parseDuration(written: string): number | undefined {
 export function duration() {
   return v.pipe(
     v.string('a duration is a string with a unit, such as "250ms" or "1m30s"'),
+    v.metadata({ pattern: DURATION.source }),
     v.check(
       (written) => parseDuration(written) !== undefined,
-      'not a duration: write a number with a unit (ms, s, m, h), such as "250ms" or "1m30s", of at most 24 days',
+      'not a duration: write a number with a unit (ms, s, m, h, d), such as "250ms", "1m30s" or "30d", of at most 3650 days',
     ),
     v.transform((written) => parseDuration(written) ?? 0),
     v.metadata({ format: "duration" }),

@@ -42,10 +42,22 @@ export interface PluginContext extends Seams {
   readonly id: string;
 }
 
-/** A kind of store that the configuration may name in one role. */
+/**
+ * A kind of store that the configuration may name in one role.
+ *
+ * What opening it rejects with refuses a start or a change, but for `CONNECTION_LOST`, `TIMEOUT` and `THROTTLED`: then its
+ * service is away, the bridge goes on without it, and opens it again and again until it is open. So does the bridge while
+ * an opening takes its time.
+ */
 export interface StorePlugin<Store> extends Factory<PluginContext, (signal: AbortSignal) => Promise<Store>> {
   readonly type: string;
   readonly reach: Reach;
+  /**
+   * Where the data lies, for options that the schema has accepted: two blocks with one place hold the same messages,
+   * whatever else their options say, and two stores cannot share one. Throws nothing and holds no secret. Default: each
+   * difference of the options is another place.
+   */
+  readonly place?: (options: unknown) => string;
   /** Absent: opening a store makes what it needs. */
   readonly createTables?: TableMaker;
 }
@@ -113,9 +125,52 @@ export interface TransportPlugin {
   readonly type: string;
   /** What OpenTelemetry's conventions for messaging call the system, as in `rabbitmq`. Default: the type. */
   readonly messagingSystem?: string;
-  readonly session?: Factory<SessionContext, Session>;
+  readonly session?: Factory<SessionContext, Session> & SessionTraits;
   readonly receiver?: Factory<ReceiverContext, Receiver> & ReceiverTraits;
   readonly sender?: Factory<SenderContext, Sender> & SenderTraits;
+}
+
+export interface SessionTraits {
+  /**
+   * Under which names, each with its broker, a half of a session is known there; two sessions with one of them would take
+   * each other's connection over for ever. `options` is the output of the schema. Default: it has no name.
+   */
+  readonly identities?: (
+    options: unknown,
+    context: Pick<SessionContext, "id" | "bridgeId" | "role">,
+  ) => readonly string[];
+  /**
+   * Called when a configuration is in force that has neither the session nor another one of its {@link identities}: ends what
+   * the broker keeps for its source half, if that holds no message, and keeps it from growing if it does. Resolves with
+   * whether it is ended; rejects with a {@link BridgeError} when the broker cannot be asked. Default: it keeps nothing.
+   */
+  readonly leave?: (options: unknown, context: LeftSessionContext, signal: AbortSignal) => Promise<boolean>;
+}
+
+/** A session whose parts are disposed already. */
+export interface LeftSessionContext extends SessionContext {
+  /** What its receivers were subscribed to. */
+  readonly topics: readonly Topic[];
+}
+
+/** Where a receiver waits for those who call. */
+export interface Listening {
+  /** `host:port`, `[::1]:port` or `:port`. */
+  readonly addr: string;
+  /** One receiver has it; those that begin with it may be another's. */
+  readonly path: string;
+  /** What all receivers of one address must have in common, such as their TLS; compared and never shown. */
+  readonly shared: unknown;
+}
+
+/** Something that receivers make at a broker, such as a queue. */
+export interface Made {
+  /** Tells it from all others, those of other brokers, too; compared and never shown. */
+  readonly name: string;
+  /** In words, such as `queue`. */
+  readonly kind: string;
+  /** How it is made: what all who make it must have in common; compared and never shown. */
+  readonly as: unknown;
 }
 
 export interface ReceiverTraits {
@@ -134,6 +189,13 @@ export interface ReceiverTraits {
    * Default: it does not.
    */
   readonly competing?: boolean | ((topic: string, options: unknown) => boolean);
+  /** Where it listens; `options` is the output of the schema. Default: nowhere. */
+  readonly listens?: (options: unknown, id: string) => Listening;
+  /**
+   * What the receiver makes at its broker when it is not there; two receivers may take from one such thing, but not make it
+   * each in its own way. Both options are the outputs of the schemas. Default: it makes nothing that others could use.
+   */
+  readonly makes?: (options: unknown, sessionOptions: unknown) => Made | undefined;
   /** Why nothing can be listened to under `topic`, as the end of a sentence; `undefined` when it can. Default: it can. */
   readonly topicProblem?: (topic: string) => string | undefined;
 }

@@ -4,6 +4,11 @@ export interface StoreHealth {
   readonly fault?: string | undefined;
   /** Damaged files that it has set aside and that no operator has acknowledged. Empty when nothing is missing. */
   readonly setAside: readonly string[];
+  /**
+   * Records or entries that were found not to be as they were written, since the store was opened. They are kept and never
+   * delivered, until an operator acknowledges or deletes them. Default: 0.
+   */
+  readonly spoiled?: number | undefined;
 }
 
 /** What a store may tell operators of its state; a store that has nothing to tell has neither method. */
@@ -11,8 +16,8 @@ export interface TellsHealth {
   /** At once: it is asked for each probe. Never throws. */
   health?(): StoreHealth;
   /**
-   * An operator knows of the damaged files: they are named no more, also after a restart. Nothing of them is deleted.
-   * Returns those that were named until now. Throws a {@link BridgeError} when that cannot be made to last.
+   * An operator knows of the damaged files, and of spoiled records: they are named no more, also after a restart. Nothing
+   * of them is deleted. Returns those that were named until now. Throws a {@link BridgeError} when that cannot be made to last.
    */
   acknowledgeDamage?(): readonly string[];
 }

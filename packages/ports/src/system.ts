@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { ticker, timer } from "./timer.ts";
 import type { Clock, Random } from "./seams.ts";
 
 /** The machine's time. */
@@ -12,19 +13,16 @@ export const systemClock: Clock = {
         return;
       }
       const onAbort = (): void => {
-        clearTimeout(timer);
+        end[Symbol.dispose]();
         reject(signal.reason as Error);
       };
-      const timer = setTimeout(() => {
+      const end = timer(ms, () => {
         signal.removeEventListener("abort", onAbort);
         resolve();
-      }, ms);
+      });
       signal.addEventListener("abort", onAbort, { once: true });
     }),
-  every(ms, tick) {
-    const timer = setInterval(tick, ms).unref();
-    return { [Symbol.dispose]: () => clearInterval(timer) };
-  },
+  every: ticker,
 };
 
 /**

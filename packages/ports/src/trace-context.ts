@@ -1,5 +1,6 @@
 /** W3C Trace Context, level 2: what a message says of the trace that it belongs to. @module */
 import type { MessageHeaders } from "./headers.ts";
+import { withoutOuterBlanks } from "./outer-blanks.ts";
 
 /** The headers that carry a trace context, in every transport. */
 export const TRACE_HEADERS = { parent: "traceparent", state: "tracestate" } as const;
@@ -72,7 +73,7 @@ const MEMBER = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[!-+\--<>-~ ]{0,255}[!-+\--<>-~]$
 export function boundTracestate(text: string): string {
   // Nothing well formed is longer: a member has 513 characters at the most.
   if (text.length > MAX_MEMBERS * (2 * 256 + 2)) return "";
-  const members = text.split(",").map((member) => member.replace(/^[ \t]+|[ \t]+$/g, ""));
+  const members = text.split(",").map(withoutOuterBlanks);
   const filled = members.filter((member) => member !== "");
   if (filled.length > MAX_MEMBERS || !filled.every((member) => MEMBER.test(member))) return "";
   if (new Set(filled.map((member) => member.slice(0, member.indexOf("=")))).size < filled.length) return "";

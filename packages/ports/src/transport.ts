@@ -15,9 +15,10 @@ export interface Receiver extends AsyncDisposable {
    * The engine keeps at most one iteration open and asks for a delivery only when it has room for it: being pulled
    * is the back-pressure. A push source is bounded by its protocol's window and by a buffer of its own.
    * Of a session it survives reconnects: it just yields nothing meanwhile. Throws a {@link BridgeError} when a source
-   * without a session is lost; the engine then calls it again, with backoff.
+   * without a session is lost; the engine then calls it again, with backoff, and takes it for lost until there is a delivery.
+   * A source that knows without one that it is there again, such as a queue that has answered that it is empty, calls `present`.
    */
-  receive(signal: AbortSignal): AsyncIterable<Delivery>;
+  receive(signal: AbortSignal, present?: () => void): AsyncIterable<Delivery>;
   /** Plain numbers for the metrics, by name; read when asked. */
   counters?(): Readonly<Record<string, number>>;
 }
@@ -40,6 +41,11 @@ export interface Sender extends AsyncDisposable {
 
 /** How a sender's addresses are filled in from headers. */
 export interface Addressing {
+  /**
+   * What parts an address into levels, such as the `/` of MQTT's topics. The engine refuses a value that holds it, unless
+   * its placeholder may span levels (`{name...}`, `{$subject}`). Absent: an address has none, or `fill` sees to it.
+   */
+  readonly separator?: string;
   /**
    * Writes `value` in place of a placeholder. `before` is the template's text up to it.
    * Throws a {@link BridgeError} `BINDING_UNRESOLVED` when the value may not stand there.

@@ -32,10 +32,11 @@ const UNKNOWN: Verdict = { ...REFUSED, code: "INTERNAL", fault: true, why: "fail
 /** By SQLSTATE (appendix A of the server's manual), else by its class, the first two letters. */
 const BY_STATE: Readonly<Record<string, Verdict>> = {
   "08": CUT,
-  "0A": REFUSED,
+  // What it does not support is not what a record has in it.
+  "0A": { ...SERVER, again: false, why: "the server does not support the statement" },
   "22": REFUSED,
   "23": REFUSED,
-  "25": REFUSED,
+  "25": { ...SERVER, why: "the server has ended the transaction" },
   "25001": {
     ...SERVER,
     again: false,

@@ -118,6 +118,11 @@ export class PostgresClient implements AsyncDisposable {
     return this.#faults.health();
   }
 
+  /** What {@link health} tells of, with its code. */
+  get failure(): BridgeError | undefined {
+    return this.#faults.failure;
+  }
+
   /** Ends what is under way, as `UNAVAILABLE`. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#over.signal.aborted) {

@@ -45,6 +45,18 @@ test.each([
 });
 
 test.each([
+  ["25P03", AGAIN],
+  ["25P02", AGAIN],
+  ["0A000", NEVER],
+])("finding 6.7: %s says nothing about the record that was to be written", (state, then) => {
+  expect(failureOf(answered(state), "writing", "host:5432/db")).toMatchObject({
+    error: { code: "UNAVAILABLE", charged: false },
+    fault: true,
+    ...then,
+  });
+});
+
+test.each([
   [Object.assign(new Error("connect"), { code: "ECONNREFUSED", syscall: "connect" }), "CONNECTION_LOST", AGAIN],
   [Object.assign(new Error("read"), { code: "ECONNRESET", syscall: "read" }), "CONNECTION_LOST", PERHAPS],
   [new Error("Connection terminated unexpectedly"), "CONNECTION_LOST", PERHAPS],

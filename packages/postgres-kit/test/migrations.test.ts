@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { silentLogger } from "@bridge/ports";
+import { type LogFields, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { noPostgres, testSchema } from "@bridge/tooling/test-postgres";
 import { describe, expect, test } from "vitest";
 import { type ConnectionOptions, migrate, type Migrations, openPostgres } from "../src/index.ts";
@@ -125,5 +125,21 @@ describe.skipIf(noPostgres)("migrations", () => {
     await using client = await openPostgres(away, FIRST, options, signal);
     expect(warned).toEqual(["the tables could not be looked at: the store is opened all the same"]);
     expect(client.health().fault).toContain("127.0.0.1:1");
+  });
+
+  test("finding 2.4: a server that refuses connections is named as such when the tables cannot be looked at", async () => {
+    const lines: unknown[] = [];
+    const logger = { ...silentLogger, warn: (_: string, fields?: LogFields) => lines.push(fields) };
+    const away = { url: "postgresql://postgres@127.0.0.1:1/test", schema: "bridge", pool_size: 1 };
+    await using client = await openPostgres(
+      away,
+      FIRST,
+      { clock: systemClock, random: systemRandom(), logger },
+      signal,
+    );
+    expect(lines).toMatchObject([
+      { code: "CONNECTION_LOST", error: expect.stringContaining("nothing listens there") as string },
+    ]);
+    expect(client.failure?.code).toBe("CONNECTION_LOST");
   });
 });

@@ -1,43 +1,64 @@
 import type { BridgeError, Clock, StoreHealth } from "@bridge/ports";
+import { LinkedAbort } from "./linked-abort.ts";
 
-const PROBE_MS = 10_000;
+/** A store of which nothing was heard for so long is asked. */
+const QUIET_MS = 3_000;
+/** One look; what was not answered by then has failed. */
+const LOOK_MS = 5_000;
 
-/** Whether the last call failed, and why; looks now and then whether it would still, where there is a probe for that. */
+/**
+ * Whether the last call failed, and why. Where there is a probe, it looks by itself when nobody calls, so that a service
+ * that went away, or is back, is known within some ten seconds.
+ */
 export class FaultWatch {
   readonly #clock: Clock;
-  readonly #probe: ((signal: AbortSignal) => Promise<unknown>) | undefined;
   readonly #over: AbortSignal;
-  #fault: string | undefined;
-  #probing = false;
+  #failure: BridgeError | undefined;
+  /** Whether a call has succeeded since the last look. */
+  #well = false;
+  #looking = false;
 
   /** `probe` is a call whose end is told to this watch, as that of every other. */
   constructor(clock: Clock, probe: ((signal: AbortSignal) => Promise<unknown>) | undefined, over: AbortSignal) {
     this.#clock = clock;
-    this.#probe = probe;
     this.#over = over;
+    if (probe === undefined || over.aborted) return;
+    const looks = clock.every(QUIET_MS, () => void this.#look(probe));
+    over.addEventListener("abort", () => looks[Symbol.dispose](), { once: true });
   }
 
   succeeded(): void {
-    this.#fault = undefined;
+    this.#failure = undefined;
+    this.#well = true;
   }
 
-  failed({ message }: BridgeError): void {
-    this.#fault = message;
-    if (this.#probe === undefined || this.#probing) return;
-    this.#probing = true;
-    void this.#untilWell(this.#probe);
+  failed(failure: BridgeError): void {
+    this.#failure = failure;
+  }
+
+  /** What the last call failed with; nothing once a call has succeeded. */
+  get failure(): BridgeError | undefined {
+    return this.#failure;
   }
 
   health(): StoreHealth {
-    return { ...(this.#fault !== undefined && { fault: this.#fault }), setAside: [] };
+    return { ...(this.#failure !== undefined && { fault: this.#failure.message }), setAside: [] };
   }
 
-  async #untilWell(probe: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
-    while (this.#fault !== undefined && !this.#over.aborted) {
-      await this.#clock.delay(PROBE_MS, this.#over).catch(() => {});
-      // What it rejects with is the fault already.
-      if (this.#fault !== undefined) await probe(this.#over).catch(() => {});
-    }
-    this.#probing = false;
+  async #look(probe: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+    const well = this.#well;
+    this.#well = false;
+    if (well || this.#looking || this.#over.aborted) return;
+    this.#looking = true;
+    using look = new LinkedAbort(this.#over);
+    using done = new LinkedAbort(this.#over);
+    this.#clock.delay(LOOK_MS, done.signal).then(
+      () => look.abort(new Error("the look took too long")),
+      () => {},
+    );
+    // What it rejects with is the failure already.
+    await probe(look.signal).catch(() => {});
+    done.abort(new Error("done"));
+    this.#looking = false;
   }
 }

@@ -1,9 +1,9 @@
 import type { Supervisor } from "@bridge/core";
 import type { Clock } from "@bridge/ports";
 import type { Family } from "./family.ts";
-import type { Surroundings } from "./metrics/metric.ts";
 import type { ProcessFigures } from "./process/process-figures.ts";
-import { metricFamilies } from "./render-metrics.ts";
+import { METRICS } from "./metrics/all-metrics.ts";
+import { familyOf, type Surroundings } from "./metrics/metric.ts";
 import { serverFamilies, type ServerStats } from "./server-metrics.ts";
 import { waitingIn } from "./waiting-in.ts";
 
@@ -22,5 +22,12 @@ export async function readMetrics(measured: Measured, clock: Clock): Promise<rea
   const around = [...serverFamilies(servers), ...((await figures?.read()) ?? [])];
   if (supervisor === undefined) return around;
   const waiting = await waitingIn(supervisor.outbox(), clock);
-  return [...metricFamilies(supervisor.stats(), supervisor.view(), { ...surroundings, waiting }), ...around];
+  const reading = { ...surroundings, waiting, stats: supervisor.stats(), view: supervisor.view() };
+  const families: Family[] = [];
+  for (const metric of METRICS) {
+    families.push(familyOf(metric, reading));
+    // Each has samples of all routes: the loop is to go on in between.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return [...families, ...around];
 }

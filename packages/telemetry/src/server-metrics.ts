@@ -36,6 +36,12 @@ const SERVER_METRICS: readonly ServerMetric[] = [
     read: (stats) => stats.connectionsRefused,
   },
   {
+    name: "bridge_server_connections_cut_total",
+    type: "counter",
+    help: "Connections that were cut because their clients did not take their answers.",
+    read: (stats) => stats.connectionsCut,
+  },
+  {
     name: "bridge_server_tls_expires_timestamp_seconds",
     type: "gauge",
     help: "When the certificate in force expires, in seconds since 1970.",

@@ -84,6 +84,9 @@ describe("the table of metrics", () => {
       "bridge_hold_duration_seconds histogram route",
       "bridge_outbox_delivery_age_seconds histogram route binding",
       "bridge_route_paused gauge route",
+      "bridge_route_progress gauge route state",
+      "bridge_route_oldest_unsettled_seconds gauge route",
+      "bridge_route_failure_ratio gauge route",
       "bridge_deliveries_in_flight gauge route",
       "bridge_route_max_in_flight gauge route",
       "bridge_route_max_outbox_depth gauge route",
@@ -93,6 +96,7 @@ describe("the table of metrics", () => {
       "bridge_outbox_oldest_age_seconds gauge route binding",
       "bridge_store_writable gauge store",
       "bridge_store_set_aside_files gauge store",
+      "bridge_store_spoiled_records gauge store",
       "bridge_session_connected gauge session",
       "bridge_session_connects_total counter session",
       "bridge_session_failures_total counter session",
@@ -164,6 +168,7 @@ describe("the table of metrics", () => {
     const metrics = read();
     expect(values(metrics.get("bridge_store_writable"), "store")).toEqual({ dlq: 1, outbox: 0 });
     expect(values(metrics.get("bridge_store_set_aside_files"), "store")).toEqual({ dlq: 1, outbox: 0 });
+    expect(values(metrics.get("bridge_store_spoiled_records"), "store")).toEqual({ dlq: 0, outbox: 3 });
     const closed = read({}, { stores: view.stores.map((store) => ({ ...store, open: false })) });
     expect(values(closed.get("bridge_store_writable"), "store")).toEqual({ dlq: 0, outbox: 0 });
   });

@@ -73,6 +73,7 @@ export const view: BridgeView = {
       deliveryMode: "direct_hold",
       dispatchMode: "single",
       paused: true,
+      progress: { progress: "stalled", reason: "why", since: 5_000, oldestUnsettledMs: 61_500, failureShare: 0.25 },
       policy: {
         maxInFlight: 100,
         maxReplayAttempts: 5,
@@ -90,11 +91,12 @@ export const view: BridgeView = {
   ],
   sessions: [session("broker")],
   stores: [
-    { role: "dlq", type: "file", open: true, setAside: ["dlq.db.damaged-20260101T000000000Z"] },
-    { role: "outbox", type: "file", open: true, fault: "the disk is full", setAside: [] },
+    { role: "dlq", type: "file", state: "up", open: true, setAside: ["dlq.db.damaged-20260101T000000000Z"] },
+    { role: "outbox", type: "file", state: "faulty", open: true, fault: "the disk is full", setAside: [], spoiled: 3 },
   ],
   failures: [],
   restartRequired: [],
+  undelivered: [],
 };
 
 export const waiting: readonly Waiting[] = [{ routeId: "gone", bindingId: "to-out", oldestAgeMs: 24_500 }];

@@ -1,5 +1,5 @@
 import { BridgeError, SequenceMap } from "@bridge/ports";
-import type { Channel, Message } from "amqplib";
+import type { Channel } from "./connection/channel.ts";
 
 /** What a ledger needs of its channel. */
 export type AckChannel = Pick<Channel, "ack" | "nack">;
@@ -63,7 +63,7 @@ export class AckLedger {
   release(tag: number): void {
     if (this.signal.aborted || this.#outstanding.take(tag) === undefined) return;
     try {
-      this.#channel.nack(messageOf(tag), false, true);
+      this.#channel.nack(tag);
     } catch {
       // A channel that takes nothing any more is about to give everything back.
     }
@@ -102,15 +102,10 @@ export class AckLedger {
     // The broker knows nothing older than these any more but what is accepted too, so the highest speaks for all.
     let last = 0;
     for (const tag of accepted) {
-      if (tag > this.#oldest) this.#channel.ack(messageOf(tag), false);
+      if (tag > this.#oldest) this.#channel.ack(tag, false);
       else if (tag > last) last = tag;
     }
-    if (last > 0) this.#channel.ack(messageOf(last), true);
+    if (last > 0) this.#channel.ack(last, true);
     this.#acknowledged += accepted.length;
   }
-}
-
-/** The library takes a message and looks at its tag only. */
-function messageOf(tag: number): Message {
-  return { fields: { deliveryTag: tag } } as Message;
 }

@@ -1,8 +1,9 @@
-import type { Clock, Delivery, Settlement, SourceMessage } from "@bridge/ports";
+import type { BridgeError, Clock, Delivery, Settlement, SourceMessage } from "@bridge/ports";
 import type { AckLedger } from "./ack-ledger.ts";
 
 export interface DeliveryFacts {
   readonly message: SourceMessage;
+  readonly undecodable: BridgeError | undefined;
   readonly tag: number;
   readonly receiveCount: number | undefined;
   /** Whether it may go back to its queue. */
@@ -12,6 +13,7 @@ export interface DeliveryFacts {
 /** A message that its broker waits to see settled, on the channel that it came on and on no other. */
 export class AmqpDelivery implements Delivery {
   readonly message: SourceMessage;
+  readonly undecodable: BridgeError | undefined;
   readonly receiveCount: number | undefined;
   readonly releasable: boolean;
   readonly #tag: number;
@@ -19,8 +21,9 @@ export class AmqpDelivery implements Delivery {
   readonly #clock: Clock;
   #told: Promise<void> | undefined;
 
-  constructor({ message, tag, receiveCount, releasable }: DeliveryFacts, ledger: AckLedger, clock: Clock) {
+  constructor({ message, undecodable, tag, receiveCount, releasable }: DeliveryFacts, ledger: AckLedger, clock: Clock) {
     this.message = message;
+    this.undecodable = undecodable;
     this.receiveCount = receiveCount;
     this.releasable = releasable;
     this.#tag = tag;

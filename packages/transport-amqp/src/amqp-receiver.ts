@@ -1,9 +1,8 @@
 import { Inbox } from "@bridge/broker-kit";
 import { type Clock, type Delivery, type Logger, type Receiver, type ReceiverContext } from "@bridge/ports";
-import type { ConsumeMessage } from "amqplib";
 import type { AckLedger } from "./ack-ledger.ts";
 import { AmqpDelivery } from "./amqp-delivery.ts";
-import { deliveryCount, sourceMessage } from "./inbound-message.ts";
+import { deliveryCount, inboundMessage, type Incoming } from "./inbound-message.ts";
 import { MAX_PREFETCH, type ReceiverOptions } from "./options.ts";
 
 /** Hands out the messages of a queue as they are asked for. What the broker pushes is bounded by `prefetch`. */
@@ -15,6 +14,7 @@ export class AmqpReceiver implements Receiver {
   readonly #logger: Logger;
   readonly #inbox = new Inbox<AmqpDelivery>();
   #received = 0;
+  #tooLarge = 0;
   #uncounted = false;
 
   constructor(options: ReceiverOptions, { id, maxInFlight, clock, logger }: ReceiverContext) {
@@ -26,18 +26,31 @@ export class AmqpReceiver implements Receiver {
   }
 
   /** Hands over a message that came on a channel, at once when one is waited for. */
-  push(message: ConsumeMessage, ledger: AckLedger): void {
-    const tag = message.fields.deliveryTag;
+  push(incoming: Incoming, ledger: AckLedger): void {
+    const tag = incoming.deliveryTag;
     ledger.open(tag);
     if (this.#inbox.disposed) return;
     this.#received++;
     const facts = {
-      message: sourceMessage(message, this.#clock.now()),
+      ...inboundMessage(incoming, this.#clock.now()),
       tag,
-      receiveCount: this.#receiveCount(message),
+      receiveCount: this.#receiveCount(incoming),
       releasable: this.options.retry === "requeue",
     };
     this.#inbox.push(new AmqpDelivery(facts, ledger, this.#clock));
+  }
+
+  /**
+   * A message that is larger than the session allows. It was not kept, and is not settled: nobody has it but its queue,
+   * and it takes one of the places of `prefetch` until somebody raises the limit or takes it away.
+   */
+  leave(size: number): void {
+    this.#tooLarge++;
+    this.#logger.warn("a message is left in its queue: it is larger than max_message_bytes of the session", {
+      receiver_id: this.id,
+      queue: this.options.queue,
+      size,
+    });
   }
 
   /** Forgets what waits and can no longer be settled; the broker hands it out again. */
@@ -50,7 +63,7 @@ export class AmqpReceiver implements Receiver {
   }
 
   counters(): Readonly<Record<string, number>> {
-    return { received: this.#received, waiting: this.#inbox.size };
+    return { received: this.#received, waiting: this.#inbox.size, too_large: this.#tooLarge };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -59,12 +72,12 @@ export class AmqpReceiver implements Receiver {
   }
 
   /** A message that comes for the first time may carry a count of another queue's: the broker's word goes first. */
-  #receiveCount(message: ConsumeMessage): number | undefined {
+  #receiveCount(incoming: Incoming): number | undefined {
     if (this.options.queue_type === "classic") return undefined;
-    if (!message.fields.redelivered) return 1;
-    const count = deliveryCount(message);
+    if (!incoming.redelivered) return 1;
+    const count = deliveryCount(incoming);
     if (count !== undefined) return count + 1;
-    if (!this.#uncounted) {
+    if (!this.#uncounted && incoming.properties.problem === undefined) {
       this.#uncounted = true;
       this.#logger.warn("the queue does not count how often it hands a message out: set queue_type to classic", {
         receiver_id: this.id,

@@ -1,4 +1,4 @@
-import { BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
+import { type Addressing, BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
 import type { AmqpSession } from "./amqp-session.ts";
 import type { SenderOptions } from "./options.ts";
 import { publishFields } from "./outbound-message.ts";
@@ -22,6 +22,14 @@ export class AmqpSender implements Sender, Publishing {
     this.#session = session;
     this.#clock = clock;
   }
+
+  /** A routing key has levels to a topic exchange only, and patterns are what is bound there: a value may hold both. */
+  readonly addressing: Addressing = {
+    fill(value) {
+      if (!/\p{Cc}/u.test(value)) return value;
+      throw new BridgeError("BINDING_UNRESOLVED", "a value for the binding's address holds a control character");
+    },
+  };
 
   get exchange(): string {
     return this.#options.exchange;

@@ -1,15 +1,15 @@
 import { readClientTls } from "@bridge/broker-kit";
 import { BridgeError, type Connection, deadline, type Session, type SessionContext } from "@bridge/ports";
-import type { SocketOptions } from "amqplib";
 import type { AmqpReceiver } from "./amqp-receiver.ts";
 import { type BrokerUrl, parseBrokerUrl } from "./broker-url.ts";
 import type { SessionOptions } from "./options.ts";
 import { SourceConnection } from "./source-connection.ts";
 import { TargetConnection } from "./target-connection.ts";
-import { Wire, type WireHandlers } from "./wire.ts";
+import { Wire, type WireOptions } from "./wire.ts";
 
 /** What the broker's default user is called, and its password. */
 const GUEST = "guest";
+const DEFAULT_VHOST = "/";
 
 /** One half of a session of AMQP: makes its connections, one at a time, and knows its receivers. */
 export class AmqpSession implements Session {
@@ -69,26 +69,29 @@ export class AmqpSession implements Session {
     await this.#target?.[Symbol.asyncDispose]();
   }
 
-  async #openSource(options: Parameters<typeof Wire.open>[0], attempt: AbortSignal): Promise<Connection> {
-    const handlers: WireHandlers = {
-      blocked: () => {},
-      gone: (cause) => {
-        source.lost(cause ?? closed());
-        if (this.#source === source) this.#source = undefined;
-      },
-    };
-    const wire = await Wire.open(options, handlers, attempt);
+  async #openSource(options: WireOptions, attempt: AbortSignal): Promise<Connection> {
+    const wire = await Wire.open(options, attempt);
     const source = new SourceConnection(wire, {
       receivers: this.#receivers,
       timeoutMs: this.#options.connect_timeout,
       logger: this.#context.logger,
     });
     this.#source = source;
+    wire.attach({
+      blocked: () => {},
+      gone: (cause) => {
+        source.lost(cause ?? closed());
+        if (this.#source === source) this.#source = undefined;
+      },
+    });
     return source;
   }
 
-  async #openTarget(options: Parameters<typeof Wire.open>[0], attempt: AbortSignal): Promise<Connection> {
-    const handlers: WireHandlers = {
+  async #openTarget(options: WireOptions, attempt: AbortSignal): Promise<Connection> {
+    const wire = await Wire.open(options, attempt);
+    const target = new TargetConnection(wire, this.#context.clock);
+    this.#target = target;
+    wire.attach({
       blocked: (reason) => {
         this.#noteBlocked(reason);
         target.block(reason);
@@ -97,31 +100,25 @@ export class AmqpSession implements Session {
         target.lost(cause ?? closed());
         if (this.#target === target) this.#target = undefined;
       },
-    };
-    const wire = await Wire.open(options, handlers, attempt);
-    const target = new TargetConnection(wire, this.#context.clock);
-    this.#target = target;
+    });
     return target;
   }
 
-  async #wireOptions(): Promise<Parameters<typeof Wire.open>[0]> {
-    const { username, password = GUEST, heartbeat, tls } = this.#options;
+  async #wireOptions(): Promise<WireOptions> {
+    const { username, password = GUEST, heartbeat, max_message_bytes, tls } = this.#options;
     const { tls: secure, host, port, vhost, label } = this.#broker;
-    const socket: SocketOptions = {
-      ...(secure && (await readClientTls(tls))),
-      // Operators find it by this name in the broker's list of connections.
-      clientProperties: { connection_name: connectionName(this.#context) },
-    };
-    const connection = {
-      protocol: secure ? "amqps" : "amqp",
-      hostname: host,
+    return {
+      host,
       port,
+      tls: secure ? await readClientTls(tls) : undefined,
+      label,
       username,
       password,
-      vhost,
+      vhost: vhost === "" ? DEFAULT_VHOST : decodeURIComponent(vhost),
       heartbeat: Math.ceil(heartbeat / 1_000),
+      name: connectionName(this.#context),
+      maxMessageBytes: max_message_bytes,
     };
-    return { connection, socket, label };
   }
 
   #noteBlocked(reason: string | undefined): void {

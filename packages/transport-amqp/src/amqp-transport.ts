@@ -1,5 +1,6 @@
 import {
   defineFactory,
+  type Made,
   type ReceiverContext,
   type SenderContext,
   type Session,
@@ -9,7 +10,14 @@ import {
 import { AmqpReceiver } from "./amqp-receiver.ts";
 import { AmqpSender, routingKeyProblem } from "./amqp-sender.ts";
 import { AmqpSession } from "./amqp-session.ts";
-import { receiverOptions, senderOptions, sessionOptions } from "./options.ts";
+import { parseBrokerUrl } from "./broker-url.ts";
+import {
+  type ReceiverOptions,
+  receiverOptions,
+  senderOptions,
+  type SessionOptions,
+  sessionOptions,
+} from "./options.ts";
 
 /**
  * The transport `amqp`: AMQP 0-9-1, as RabbitMQ speaks it.
@@ -29,6 +37,7 @@ export const amqpTransport: TransportPlugin = {
     topics: "refused",
     redelivers: "always",
     competing: true,
+    makes: (options, session) => queueMade(options as ReceiverOptions, session as SessionOptions),
     ...defineFactory({
       options: receiverOptions,
       create: (options, context: ReceiverContext) => {
@@ -47,6 +56,12 @@ export const amqpTransport: TransportPlugin = {
     }),
   },
 };
+
+function queueMade({ queue, queue_type: type, declare }: ReceiverOptions, { url }: SessionOptions): Made | undefined {
+  if (!declare) return undefined;
+  const { host, port, vhost } = parseBrokerUrl(url);
+  return { name: JSON.stringify([host, port, vhost, queue]), kind: "queue", as: type };
+}
 
 function amqpSession(session: Session | undefined): AmqpSession {
   if (session instanceof AmqpSession) return session;

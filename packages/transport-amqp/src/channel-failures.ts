@@ -1,5 +1,6 @@
 import { BridgeError } from "@bridge/ports";
-import { replyError, saidIn } from "./reply-codes.ts";
+import type { Refusal } from "./connection/refusal.ts";
+import { replyError } from "./reply-codes.ts";
 
 /** A message that was published and not confirmed when its channel was closed. */
 export interface Published {
@@ -21,12 +22,10 @@ const WHAT = "the broker closed the channel";
  * `tooLarge` is told the limit when it was a message's size.
  */
 export function channelFailures(
-  error: Error & { readonly code?: number },
+  { code, said }: Refusal,
   published: readonly Published[],
   tooLarge: (maxSize: number) => void,
 ): readonly BridgeError[] {
-  const { code = 0 } = error;
-  const said = saidIn(error);
   const fault = replyError(WHAT, code, said);
   const [, limit] = TOO_LARGE.exec(said) ?? [];
   if (code === PRECONDITION_FAILED && limit !== undefined) {

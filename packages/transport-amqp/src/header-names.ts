@@ -6,6 +6,7 @@ export const AMQP_HEADERS = {
   exchange: "amqp.exchange",
   /** Who published it, as far as the broker has checked. Inbound only: a broker takes no other name than the sender's own. */
   userId: "amqp.user-id",
+  /** What is no coding of HTTP's; one of those is {@link CONTENT_ENCODING}. */
   contentEncoding: "amqp.content-encoding",
   replyTo: "amqp.reply-to",
   type: "amqp.type",
@@ -21,6 +22,12 @@ export const CARRIED = {
   orderingKey: "ordering-key",
   dedupId: "dedup-id",
 } as const;
+
+/** What HTTP calls the property of that name. */
+export const CONTENT_ENCODING = "content-encoding";
+/** What HTTP knows as codings (RFC 9110 §8.4.1). Others in the property are something else: Celery's `utf-8` is a charset. */
+export const CODINGS =
+  /^(?:(?:x-)?(?:gzip|compress)|deflate|br|zstd)(?:[\t ]*,[\t ]*(?:(?:x-)?(?:gzip|compress)|deflate|br|zstd))*$/i;
 
 /** The broker's own count: it is the receive count of a delivery, and no header. */
 export const DELIVERY_COUNT = "x-delivery-count";

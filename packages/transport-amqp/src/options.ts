@@ -1,4 +1,4 @@
-import { clientTlsSchema } from "@bridge/broker-kit";
+import { clientTlsSchema, maxMessageBytes } from "@bridge/broker-kit";
 import { describe, duration, integer, secret, text } from "@bridge/ports/options";
 import * as v from "valibot";
 import { brokerUrlProblem } from "./broker-url.ts";
@@ -12,6 +12,7 @@ export const MAX_PREFETCH = 65_535;
 
 const brokerUrl = v.pipe(
   v.string("expected a broker address"),
+  v.metadata({ pattern: "^\\s*[Aa][Mm][Qq][Pp][Ss]?://(:?@)?[^/?#@\\s]+(/[^/?#]*)?$" }),
   v.rawCheck(({ dataset, addIssue }) => {
     const problem = dataset.typed ? brokerUrlProblem(dataset.value) : undefined;
     if (problem !== undefined) addIssue({ message: problem });
@@ -33,6 +34,10 @@ export const sessionOptions = v.pipe(
     connect_timeout: describe(
       v.optional(within(1, MAX_CONNECT_TIMEOUT_MS, "up to 55s"), "10s"),
       "The bound of one attempt to connect, and of one to consume.",
+    ),
+    max_message_bytes: describe(
+      maxMessageBytes,
+      "The largest payload that the bridge takes in. A larger message is let go as it comes, and stays in its queue, unacknowledged.",
     ),
     tls: describe(v.optional(clientTlsSchema), "For addresses with TLS."),
   }),

@@ -1,20 +1,21 @@
-import { BridgeError, type Envelope, isCarried, newHeaders, RESERVED } from "@bridge/ports";
-import { AMQP_HEADERS, CARRIED, isAmqpHeader, isBrokersHeader } from "./header-names.ts";
+import { BridgeError, capitalised, type Envelope, isCarried, newHeaders, RESERVED } from "@bridge/ports";
+import { AMQP_HEADERS, CARRIED, CONTENT_ENCODING, isAmqpHeader, isBrokersHeader } from "./header-names.ts";
 import type { SenderOptions } from "./options.ts";
-import type { PublishFields } from "./channel-publish.ts";
+import type { PublishFields } from "./codec/publish-frames.ts";
 import { isTooLong, MAX_SHORT_BYTES } from "./short-string.ts";
 
 /** Delivery modes. */
 const [TRANSIENT, PERSISTENT] = [1, 2];
 /** The longest time to live that brokers take, about 49 days. */
 const MAX_TTL_MS = 0xffff_ffff;
-/** The client library encodes headers in a buffer of this size. */
+/** Headers are written into a buffer of this size. */
 const MAX_HEADER_BYTES = 65_536;
 /** Of a frame, what is not headers: its ends, and at most nine properties. */
 const REST_OF_FRAME = 2_560;
 /** What the length and the type of a name and its text take. */
 const HEADER_OVERHEAD = 6;
 const MAX_SHOWN_NAME = 100;
+const MAX_SECONDS = 2n ** 64n - 1n;
 
 /**
  * What an envelope is published with (the README's table, from right to left).
@@ -40,7 +41,7 @@ export function publishFields(
     headers: tableOf(envelope, frameMax),
     messageId: short("the id", id),
     contentType: contentType === "" ? undefined : short("the content type", contentType),
-    contentEncoding: shortHeader(headers, AMQP_HEADERS.contentEncoding),
+    contentEncoding: shortHeader(headers, CONTENT_ENCODING) ?? shortHeader(headers, AMQP_HEADERS.contentEncoding),
     priority: priority === undefined ? undefined : priorityOf(priority),
     // A receiver takes the id for it when there is none.
     correlationId: correlationId === id ? undefined : short("the correlation id", correlationId),
@@ -57,9 +58,9 @@ function tableOf({ headers }: Envelope, frameMax: number): Readonly<Record<strin
   let bytes = put(table, CARRIED.orderingKey, headers[RESERVED.orderingKey]);
   bytes += put(table, CARRIED.dedupId, headers[RESERVED.dedupId]);
   for (const name in headers) {
-    if (name === CARRIED.orderingKey || name === CARRIED.dedupId || isAmqpHeader(name) || isBrokersHeader(name))
-      continue;
-    if (isCarried(name)) bytes += put(table, name, headers[name]);
+    if (name === CONTENT_ENCODING || isAmqpHeader(name) || isBrokersHeader(name) || !isCarried(name)) continue;
+    // Beside the field that acts, of which there can be one only, a header of its name takes another spelling.
+    bytes += put(table, table[name] === undefined ? name : capitalised(name), headers[name]);
   }
   const room = Math.min(MAX_HEADER_BYTES, frameMax - REST_OF_FRAME) - HEADER_OVERHEAD;
   if (bytes <= room) return table;
@@ -103,8 +104,10 @@ function priorityOf(text: string): number {
   throw new BridgeError("INVALID_PAYLOAD", `the header "${AMQP_HEADERS.priority}" is no number from 0 to 255`);
 }
 
-function secondsOf(text: string): number {
+/** What no calendar has came in as digits. */
+function secondsOf(text: string): bigint {
+  if (/^\d{15,20}$/.test(text) && BigInt(text) <= MAX_SECONDS) return BigInt(text);
   const ms = Date.parse(text);
-  if (ms >= 0) return Math.floor(ms / 1_000);
+  if (ms >= 0) return BigInt(Math.floor(ms / 1_000));
   throw new BridgeError("INVALID_PAYLOAD", `the header "${AMQP_HEADERS.timestamp}" is no time after 1970 in RFC 3339`);
 }

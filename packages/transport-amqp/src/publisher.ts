@@ -1,7 +1,9 @@
 import { type Abortable, Bag, BridgeError, type Clock, type Placed, unwatchAbort, watchAbort } from "@bridge/ports";
-import type { ConfirmChannel, Message } from "amqplib";
 import { channelFailures, type Published } from "./channel-failures.ts";
-import { type PublishFields, publishOn } from "./channel-publish.ts";
+import type { PublishFields } from "./codec/publish-frames.ts";
+import type { Properties } from "./codec/read-properties.ts";
+import type { Channel } from "./connection/channel.ts";
+import type { Refusal } from "./connection/refusal.ts";
 import { asTransient } from "./reply-codes.ts";
 import type { TargetConnection } from "./target-connection.ts";
 
@@ -45,7 +47,7 @@ export class Publisher {
   readonly #connection: TargetConnection;
   readonly #sender: Publishing;
   readonly #clock: Clock;
-  #channel: ConfirmChannel | undefined;
+  #channel: Channel | undefined;
   #opening = false;
   #closed: BridgeError | undefined;
   readonly #unconfirmed = new Bag<Pending>();
@@ -121,7 +123,7 @@ export class Publisher {
     for (const pending of this.#unconfirmed) this.#fail(pending, interrupted);
     this.#unconfirmed.clear();
     // When the connection is closed already, so is the channel.
-    if (this.#channel !== undefined) void closeQuietly(this.#channel);
+    if (this.#channel !== undefined) void this.#channel.close();
     this.#channel = undefined;
   }
 
@@ -139,14 +141,15 @@ export class Publisher {
     if (this.#opening) return;
     this.#opening = true;
     try {
-      const opened: ConfirmChannel = await this.#connection.wire.confirmChannel((error) =>
-        this.#channelFailed(error, opened),
-      );
+      let opened: Channel | undefined;
+      opened = await this.#connection.wire.confirmChannel({
+        failed: (error) => this.#channelFailed(error, opened),
+        returned: (routingKey, properties) => this.#returned(routingKey, properties),
+      });
       if (this.#closed !== undefined) {
-        void closeQuietly(opened);
+        void opened.close();
         return;
       }
-      opened.on("return", (message) => this.#returned(message));
       this.#channel = opened;
       this.resume();
     } catch (error) {
@@ -158,8 +161,8 @@ export class Publisher {
 
   #write(pending: Pending): void {
     try {
-      publishOn(this.#channel as ConfirmChannel, pending.fields, pending.payload, (error) =>
-        this.#confirmed(pending, error),
+      (this.#channel as Channel).publish(pending.fields, pending.payload, (isTaken) =>
+        this.#confirmed(pending, isTaken),
       );
       pending.sequence = this.#written++;
       this.#unconfirmed.add(pending);
@@ -171,11 +174,10 @@ export class Publisher {
     }
   }
 
-  #confirmed(pending: Pending, error: Error | null): void {
-    // Why a channel was closed is told elsewhere, and better.
-    if (error?.message === "channel closed" || !this.#unconfirmed.delete(pending)) return;
+  #confirmed(pending: Pending, isTaken: boolean): void {
+    if (!this.#unconfirmed.delete(pending)) return;
     unwatchAbort(pending);
-    if (error !== null) {
+    if (!isTaken) {
       pending.reject(new BridgeError("UNAVAILABLE", "the broker could not take the message (basic.nack)"));
     } else if (pending.returned !== undefined) pending.reject(pending.returned);
     else {
@@ -188,10 +190,10 @@ export class Publisher {
   }
 
   /** Returns come in the order of publishing, each before its confirm. */
-  #returned({ fields, properties }: Message): void {
+  #returned(routingKey: string, { messageId }: Properties): void {
     let first: Pending | undefined;
     for (const pending of this.#unconfirmed) {
-      if (pending.messageId !== properties.messageId || pending.routingKey !== fields.routingKey) continue;
+      if (pending.messageId !== messageId || pending.routingKey !== routingKey) continue;
       if (pending.returned === undefined && (first === undefined || pending.sequence < first.sequence)) first = pending;
     }
     if (first === undefined) return;
@@ -202,8 +204,8 @@ export class Publisher {
     );
   }
 
-  #channelFailed(error: Error & { readonly code?: number }, failed: ConfirmChannel): void {
-    if (this.#channel !== failed) return;
+  #channelFailed(error: Refusal, failed: Channel | undefined): void {
+    if (failed === undefined || this.#channel !== failed) return;
     this.#channel = undefined;
     const pending = this.#inOrder();
     this.#unconfirmed.clear();
@@ -232,15 +234,7 @@ export class Publisher {
   }
 }
 
-async function closeQuietly(channel: ConfirmChannel): Promise<void> {
-  try {
-    await channel.close();
-  } catch {
-    // It is closed.
-  }
-}
-
-/** A view of the same bytes, which the library insists on. */
+/** A view of the same bytes. */
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

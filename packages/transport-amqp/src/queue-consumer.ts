@@ -1,8 +1,10 @@
 import { BridgeError } from "@bridge/ports";
-import type { Channel } from "amqplib";
 import { AckLedger } from "./ack-ledger.ts";
 import type { AmqpReceiver } from "./amqp-receiver.ts";
-import { replyError, saidIn } from "./reply-codes.ts";
+import type { Channel } from "./connection/channel.ts";
+import { Refusal } from "./connection/refusal.ts";
+import type { Incoming } from "./inbound-message.ts";
+import { replyError } from "./reply-codes.ts";
 import type { Wire } from "./wire.ts";
 
 const NOT_FOUND = 404;
@@ -30,34 +32,40 @@ export class QueueConsumer {
     const { queue, queue_type, declare } = receiver.options;
     const what = `queue ${queue} cannot be consumed`;
     let consumer: QueueConsumer | undefined;
-    const channel = await wire.channel((error) => {
-      if (consumer === undefined) return;
-      consumer.#fail(replyError(`the channel of queue ${queue} was closed`, error.code ?? 0, saidIn(error)), lost);
+    const channel = await wire.channel({
+      failed: ({ code, said }) => {
+        if (consumer !== undefined)
+          consumer.#fail(replyError(`the channel of queue ${queue} was closed`, code, said), lost);
+      },
+      delivered: (incoming) => {
+        if (consumer !== undefined) consumer.#take(incoming);
+      },
+      oversize: (size) => {
+        if (consumer !== undefined) consumer.#leave(size);
+      },
+      cancelled: () =>
+        lost(
+          new BridgeError(
+            "CONNECTION_LOST",
+            `the broker consumes queue ${queue} for us no more: it was deleted, or has moved`,
+          ),
+        ),
     });
     try {
       await channel.prefetch(receiver.prefetch);
-      if (declare) await channel.assertQueue(queue, { durable: true, arguments: { "x-queue-type": queue_type } });
-      const opened = new QueueConsumer(receiver, channel);
-      await channel.consume(queue, (message) => {
-        if (message !== null) opened.#take(message);
-        else
-          lost(
-            new BridgeError(
-              "CONNECTION_LOST",
-              `the broker consumes queue ${queue} for us no more: it was deleted, or has moved`,
-            ),
-          );
-      });
-      consumer = opened;
-      return opened;
+      if (declare) await channel.declareQueue(queue, queue_type);
+      consumer = new QueueConsumer(receiver, channel);
+      await channel.consume(queue);
+      // It may be closed with its last answer, or right behind it.
+      channel.check();
+      return consumer;
     } catch (error) {
-      const { code, message } = error as Error & { readonly code?: number };
-      if (code !== undefined) {
-        const reply = replyError(what, code, saidIn(error as Error));
-        if (code !== NOT_FOUND || declare) throw reply;
-        throw new BridgeError(reply.code, `${reply.message}: make it, or set declare`);
-      }
-      throw new BridgeError("CONNECTION_LOST", `${what}: ${message}`, { cause: error });
+      consumer = undefined;
+      if (!(error instanceof Refusal))
+        throw new BridgeError("CONNECTION_LOST", `${what}: ${(error as Error).message}`, { cause: error });
+      const reply = replyError(what, error.code, error.said);
+      if (error.code !== NOT_FOUND || declare) throw reply;
+      throw new BridgeError(reply.code, `${reply.message}: make it, or set declare`);
     }
   }
 
@@ -92,8 +100,12 @@ export class QueueConsumer {
     lost(error);
   }
 
-  #take(message: Parameters<AmqpReceiver["push"]>[0]): void {
+  #take(incoming: Incoming): void {
     // After the end of the ledger it stays the broker's.
-    if (!this.ledger.signal.aborted) this.receiver.push(message, this.ledger);
+    if (!this.ledger.signal.aborted) this.receiver.push(incoming, this.ledger);
+  }
+
+  #leave(size: number): void {
+    if (!this.ledger.signal.aborted) this.receiver.leave(size);
   }
 }

@@ -1,5 +1,8 @@
 import { networkError } from "@bridge/broker-kit";
 import { BridgeError, type ErrorCode } from "@bridge/ports";
+import { Malformed } from "./codec/byte-reader.ts";
+import { VhostRefusal } from "./connection/handshake.ts";
+import { Refusal } from "./connection/refusal.ts";
 
 /** What each reply code of a broker means to the bridge, and in words. */
 const REPLIES: Readonly<Record<number, readonly [code: ErrorCode, words: string]>> = {
@@ -23,8 +26,6 @@ const REPLIES: Readonly<Record<number, readonly [code: ErrorCode, words: string]
   541: ["UNAVAILABLE", "internal error of the broker"],
 };
 
-/** How the client library reports what a broker says. */
-const SAID = /(\d{3}) \([A-Z-]+\) with message "(?:[A-Z_]+ - )?(.*)"$/s;
 /** Brokers repeat routing keys, which may come from a message. */
 const TOPIC = /topic '[^']*'/;
 const MAX_SHOWN = 200;
@@ -36,35 +37,32 @@ export function replyError(what: string, code: number, said = ""): BridgeError {
   return new BridgeError(errorCode, `${what}: ${words} (${code})${quoted}`);
 }
 
-/** What the broker says in an error of the client library. */
-export function saidIn(error: Error): string {
-  return SAID.exec(error.message)?.[2] ?? "";
-}
-
 /** The error of a failed attempt to connect to the broker that `label` shows. */
-export function connectError(label: string, error: Error): BridgeError {
-  const [, code, said] = SAID.exec(error.message) ?? [];
-  if (code !== undefined) return replyError(`${label}: the broker refused the connection`, Number(code), said);
-  // The library keeps what the broker says at this point to itself.
-  if (error.message.startsWith("Expected ConnectionOpenOk")) {
+export function connectError(label: string, error: Error | undefined): BridgeError {
+  if (error instanceof VhostRefusal)
+    return replyError(`${label}: the broker does not open the virtual host`, error.code, error.said);
+  if (error instanceof Refusal)
+    return replyError(`${label}: the broker refused the connection`, error.code, error.said);
+  if (error instanceof Malformed)
     return new BridgeError(
-      "FORBIDDEN",
-      `${label}: the broker does not open the virtual host: there is none of that name, or the user may not use it`,
+      "CONNECTION_LOST",
+      `${label}: no broker of AMQP 0-9-1 answers there, it sent ${error.message}`,
     );
-  }
-  if (error.message.startsWith("Socket closed abruptly") || error.message === "Unexpected close")
+  if (error === undefined)
     return new BridgeError("CONNECTION_LOST", `${label}: the broker closed the connection while it was being opened`);
   return networkError(label, error);
 }
 
 /** The error of a connection that was lost. */
 export function lossError(label: string, error: Error | undefined): BridgeError {
-  if (error === undefined || error.message === "Unexpected close")
+  if (error instanceof Refusal) return replyError(`${label}: the broker ended the connection`, error.code, error.said);
+  if (error instanceof Malformed)
+    return new BridgeError(
+      "CONNECTION_LOST",
+      `${label}: the broker sent what AMQP 0-9-1 does not know, ${error.message}`,
+    );
+  if (error === undefined)
     return new BridgeError("CONNECTION_LOST", `${label}: the connection was closed by the broker`);
-  if (error.message === "Heartbeat timeout")
-    return new BridgeError("CONNECTION_LOST", `${label}: the broker has been silent for too long`);
-  const [, code, said] = SAID.exec(error.message) ?? [];
-  if (code !== undefined) return replyError(`${label}: the broker ended the connection`, Number(code), said);
   return networkError(label, error);
 }
 

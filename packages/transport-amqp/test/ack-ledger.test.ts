@@ -19,12 +19,12 @@ function strictBroker() {
     requeued,
     frames,
     channel: {
-      ack({ fields }: { fields: { deliveryTag: number } }, upTo = false) {
-        frames.push(`${fields.deliveryTag}${upTo ? "+" : ""}`);
-        take(fields.deliveryTag, upTo);
+      ack(tag: number, upTo: boolean) {
+        frames.push(`${tag}${upTo ? "+" : ""}`);
+        take(tag, upTo);
       },
-      nack({ fields }: { fields: { deliveryTag: number } }) {
-        requeued.push(...take(fields.deliveryTag, false));
+      nack(tag: number) {
+        requeued.push(...take(tag, false));
       },
     },
   };

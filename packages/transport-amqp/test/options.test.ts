@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { routingKeyProblem } from "../src/amqp-sender.ts";
 import { parseBrokerUrl } from "../src/broker-url.ts";
 import { receiverOptions, senderOptions, sessionOptions } from "../src/options.ts";
+import { sender, session } from "./support/parts.ts";
 
 const URL = { url: "amqp://host" };
 const LONG = "ü".repeat(128);
@@ -18,6 +19,7 @@ test("options have the defaults that the README names", () => {
     username: "guest",
     heartbeat: 10_000,
     connect_timeout: 10_000,
+    max_message_bytes: 16_777_216,
   });
   expect(v.parse(receiverOptions, { queue: "q" })).toEqual({
     queue: "q",
@@ -74,6 +76,14 @@ test.each([
   ["amqps://[::1]", { tls: true, host: "::1", port: 5671, vhost: "", label: "amqps://[::1]:5671" }],
 ])("the address %s", (text, parsed) => {
   expect(parseBrokerUrl(text)).toEqual(parsed);
+});
+
+test("finding 1.6: a value in an address holds no control character", () => {
+  const { addressing } = sender(session({ role: "target" }));
+  expect(addressing?.fill("eu.berlin/*#", "orders.")).toBe("eu.berlin/*#");
+  for (const value of ["a\0", "a\r\nb", "\u0085"]) {
+    expect(() => addressing?.fill(value, "")).toThrow(expect.objectContaining({ code: "BINDING_UNRESOLVED" }));
+  }
 });
 
 test("an address that is no routing key", () => {

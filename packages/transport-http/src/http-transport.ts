@@ -1,4 +1,5 @@
 import { defineFactory, type ReceiverContext, type SenderContext, type TransportPlugin } from "@bridge/ports";
+import type * as v from "valibot";
 import { HttpReceiver } from "./receiver/http-receiver.ts";
 import { parseListenAddress } from "./receiver/listen-address.ts";
 import { Listeners } from "./receiver/listeners.ts";
@@ -28,6 +29,10 @@ export function httpTransport(): TransportPlugin {
       redelivers: "always",
       // A request goes to one instance.
       competing: true,
+      listens: (written, id) => {
+        const { addr, path, tls } = written as v.InferOutput<typeof receiverOptions>;
+        return { addr, path: pathOf(path, id), shared: tls };
+      },
       ...defineFactory({
         options: receiverOptions,
         create: (options, { id, clock, logger }: ReceiverContext) => {
@@ -37,13 +42,18 @@ export function httpTransport(): TransportPlugin {
             id,
             listeners,
             address,
-            path: requestPath(options.path ?? `/ingest/${encodeURIComponent(id)}`),
+            path: pathOf(options.path, id),
             tls: options.tls && {
               certFile: options.tls.cert_file,
               keyFile: options.tls.key_file,
               clientCaFile: options.tls.client_ca_file,
             },
             apiKey: options.api_key,
+            localOnly:
+              address.loopback &&
+              options.api_key === undefined &&
+              options.tls?.client_ca_file === undefined &&
+              !options.allow_anonymous,
             maxBody: options.max_body,
             responseTimeoutMs: options.response_timeout,
             // A single body of the longest kind always fits.
@@ -62,6 +72,10 @@ export function httpTransport(): TransportPlugin {
       }),
     },
   };
+}
+
+function pathOf(written: string | undefined, id: string): string {
+  return requestPath(written ?? `/ingest/${encodeURIComponent(id)}`);
 }
 
 /** A path as callers send it: what may not stand in a request is percent-encoded. */

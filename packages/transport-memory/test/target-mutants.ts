@@ -67,6 +67,11 @@ export const TARGET_MUTANTS: readonly Mutant[] = [
     sender: (sound) => ({ send: (envelope, address) => sound.send(envelope, address, NEVER) }),
   },
   {
+    fault: "lets a value do what it likes to an address",
+    caughtBy: "target: no value puts a control character into an address",
+    sender: () => ({ addressing: { fill: (value) => value } }),
+  },
+  {
     fault: "does not notice that the signal of a send aborts",
     caughtBy: "target: a blocked send rejects when its signal aborts",
     hangs: true,

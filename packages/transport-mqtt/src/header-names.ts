@@ -1,6 +1,6 @@
 /** Headers that stand for parts of an MQTT message which are not user properties. */
 export const MQTT_HEADERS = {
-  /** `"true"` on a message that the broker had kept and sent because of the subscription. Inbound only. */
+  /** `"true"` on a message that the broker had kept; with `retain_as_published`, on each that was published so. Inbound only. */
   retain: "mqtt.retain",
   /** `"true"` on a message that the broker may have handed out before. Inbound only. */
   dup: "mqtt.dup",

@@ -1,14 +1,15 @@
 import { readClientTls } from "@bridge/broker-kit";
 import type { SessionContext } from "@bridge/ports";
 import type { IClientOptions } from "mqtt";
-import type { BrokerUrl } from "./broker-url.ts";
+import { type BrokerUrl, parseBrokerUrl } from "./broker-url.ts";
 import type { SessionOptions } from "./options.ts";
 
 /** A connection for sending takes part in no session: it has a name of its own, and the broker keeps nothing for it. */
 const TARGET_SUFFIX = "-target";
 const MAX_RECEIVE_MAXIMUM = 65_535;
 
-type LinkContext = Pick<SessionContext, "bridgeId" | "replica" | "id" | "role" | "sessionMode" | "maxInFlight">;
+/** What a link has of its session's context. */
+export type LinkContext = Pick<SessionContext, "bridgeId" | "replica" | "id" | "role" | "sessionMode" | "maxInFlight">;
 
 /** The library's timers are not used: {@link Heartbeat} does their work. */
 const NO_TIMER = { set: () => 0, clear: () => {} };
@@ -18,11 +19,28 @@ const NO_TIMER = { set: () => 0, clear: () => {} };
  * and in a cluster the instance's, as a broker closes the elder of two connections of one name; no id holds a colon, so
  * that no two defaults are equal.
  */
-export function clientIdOf(options: SessionOptions, { bridgeId, replica, id, role }: LinkContext): string {
+export function clientIdOf(
+  options: SessionOptions,
+  { bridgeId, replica, id, role }: Pick<LinkContext, "bridgeId" | "replica" | "id" | "role">,
+): string {
   const ids = [bridgeId, id, ...(replica === undefined ? [] : [replica])];
   const clientId = options.client_id ?? `bridge-${ids.join(":")}`;
   return role === "target" ? clientId + TARGET_SUFFIX : clientId;
 }
+
+/** The name that a link has at each of its brokers. */
+export function identitiesOf(
+  options: SessionOptions,
+  context: Pick<SessionContext, "bridgeId" | "id" | "role">,
+): readonly string[] {
+  const clientId = clientIdOf(options, { ...context, replica: undefined });
+  return options.broker_urls.map((url) => {
+    const { host, port } = parseBrokerUrl(url);
+    return JSON.stringify([ON_THIS_MACHINE.test(host) ? "loopback" : host, port, clientId]);
+  });
+}
+
+const ON_THIS_MACHINE = /^(?:localhost|127\..*|::1)$/i;
 
 /** Whether the broker is to keep what it could not hand over. */
 export function keepsSession({ role, sessionMode }: LinkContext): boolean {
@@ -74,6 +92,7 @@ function connectProperties(
 ): NonNullable<IClientOptions["properties"]> {
   const window = Math.min(Math.max(options.receive_maximum ?? maxInFlight, 1), MAX_RECEIVE_MAXIMUM);
   return {
+    maximumPacketSize: options.max_message_bytes,
     ...(keeps && { sessionExpiryInterval: Math.ceil(options.session_expiry / 1_000) }),
     ...(role === "source" && { receiveMaximum: window }),
   };

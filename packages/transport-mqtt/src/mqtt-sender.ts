@@ -1,5 +1,6 @@
 import { type Addressing, BridgeError, type Envelope, type Sender } from "@bridge/ports";
 import type { MqttSession } from "./mqtt-session.ts";
+import { stringProblem } from "./mqtt-string.ts";
 import type { SenderOptions } from "./options.ts";
 import { publishProperties } from "./outbound-message.ts";
 import { topicProblem } from "./topic.ts";
@@ -19,9 +20,12 @@ export class MqttSender implements Sender {
     this.#now = now;
   }
 
-  /** A value may span levels, as a subject does, but may not make a pattern of the topic or reach the broker's own. */
+  /** A value may not make a pattern of the topic, or reach the broker's own. */
   readonly addressing: Addressing = {
+    separator: "/",
     fill(value, before) {
+      const problem = stringProblem(value);
+      if (problem !== undefined) throw unresolved(problem);
       if (/[+#]/.test(value)) throw unresolved('holds "+" or "#", which stand for topics in subscriptions only');
       if (before === "" && value.startsWith("$"))
         throw unresolved('begins with "$", as the topics of the broker\'s own do');

@@ -2,6 +2,7 @@ import { BridgeError, type Connection, deadline, type Session, type SessionConte
 import type { IConnackPacket } from "mqtt-packet";
 import { type BrokerUrl, parseBrokerUrl } from "./broker-url.ts";
 import { Intake, type IntakeLimits } from "./intake.ts";
+import { keptFilters } from "./kept-filters.ts";
 import { clientIdOf, clientOptions, keepsSession } from "./link-options.ts";
 import { MqttReceiver } from "./mqtt-receiver.ts";
 import type { SessionOptions } from "./options.ts";
@@ -111,10 +112,11 @@ export class MqttSession implements Session {
 
   async #connectTo(broker: BrokerUrl, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted();
-    const options = await clientOptions(this.#options, this.#context, broker);
+    const client = await clientOptions(this.#options, this.#context, broker);
+    const options = { client, label: broker.label, maxMessageBytes: this.#options.max_message_bytes };
     const wire = (handlers: WireHandlers): Wire => {
       try {
-        return new Wire(options, broker.label, this.#context.clock, handlers);
+        return new Wire(options, this.#context.clock, handlers);
       } catch (error) {
         const { message } = error as Error;
         throw new BridgeError("UNAVAILABLE", `${broker.label}: the options of the session are of no use: ${message}`);
@@ -134,9 +136,11 @@ export class MqttSession implements Session {
       wire,
       subscriptions: this.#wanted,
       receivers: this.#receivers,
+      kept: keepsSession(this.#context) ? keptFilters(this.#options, this.#context) : new Set(),
       intake: this.#intake,
       counts: this.#counts,
       ackOrder: this.#options.ack_order,
+      retainAsPublished: this.#options.retain_as_published,
       idProperty: this.#options.id_property,
       timeoutMs: this.#options.connect_timeout,
       now: () => this.#context.clock.now(),

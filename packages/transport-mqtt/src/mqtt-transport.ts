@@ -6,9 +6,11 @@ import {
   type SessionContext,
   type TransportPlugin,
 } from "@bridge/ports";
+import { leaveSession } from "./leave-session.ts";
+import { identitiesOf } from "./link-options.ts";
 import { MqttSender } from "./mqtt-sender.ts";
 import { MqttSession } from "./mqtt-session.ts";
-import { receiverOptions, senderOptions, sessionOptions } from "./options.ts";
+import { receiverOptions, senderOptions, type SessionOptions, sessionOptions } from "./options.ts";
 import { filterProblem, isShared, topicProblem } from "./topic.ts";
 
 /**
@@ -19,10 +21,14 @@ import { filterProblem, isShared, topicProblem } from "./topic.ts";
  */
 export const mqttTransport: TransportPlugin = {
   type: "mqtt",
-  session: defineFactory({
-    options: sessionOptions,
-    create: (options, context: SessionContext): Session => new MqttSession(options, context),
-  }),
+  session: {
+    identities: (written, context) => identitiesOf(written as SessionOptions, context),
+    leave: (written, context, signal) => leaveSession(written as SessionOptions, context, signal),
+    ...defineFactory({
+      options: sessionOptions,
+      create: (options, context: SessionContext): Session => new MqttSession(options, context),
+    }),
+  },
   receiver: {
     needsSession: true,
     topics: "required",

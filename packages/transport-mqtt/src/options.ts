@@ -1,4 +1,4 @@
-import { clientTlsSchema } from "@bridge/broker-kit";
+import { clientTlsSchema, maxMessageBytes } from "@bridge/broker-kit";
 import { describe, duration, integer, secret, text } from "@bridge/ports/options";
 import * as v from "valibot";
 import { brokerUrlProblem } from "./broker-url.ts";
@@ -13,6 +13,7 @@ const MAX_CLIENT_ID_LENGTH = 1_024;
 
 const brokerUrl = v.pipe(
   v.string("expected a broker address"),
+  v.metadata({ pattern: "^\\s*([Mm][Qq][Tt][Tt][Ss]?|[Tt][Cc][Pp]|[Ss][Ss][Ll])://(:?@)?[^/?#@\\s]+/?\\s*$" }),
   v.rawCheck(({ dataset, addIssue }) => {
     const problem = dataset.typed ? brokerUrlProblem(dataset.value) : undefined;
     if (problem !== undefined) addIssue({ message: problem });
@@ -73,6 +74,7 @@ export const sessionOptions = v.pipe(
       v.optional(integer(1, 65_535)),
       "Messages that the broker may hand over before the first is acknowledged (MQTT 5). Default: `max_in_flight` of the routes that the session feeds, together.",
     ),
+    max_message_bytes: maxMessageBytes,
     username: describe(v.optional(text()), "Who the bridge is to the broker."),
     password: describe(v.optional(secret()), "Goes with `username`."),
     tls: describe(v.optional(clientTlsSchema), "For addresses with TLS."),
@@ -80,6 +82,10 @@ export const sessionOptions = v.pipe(
     ack_order: describe(
       v.optional(v.picklist(["connection", "any"], 'expected "connection" or "any"'), "connection"),
       "`connection`: messages are acknowledged in the order of their receipt, as the standard asks. `any`: as soon as they are settled.",
+    ),
+    retain_as_published: describe(
+      v.optional(v.boolean("expected true or false"), false),
+      "`true`: what is published with retain has the header `mqtt.retain`, also when it comes at once. `false`: only what the broker had kept (MQTT 5).",
     ),
     id_property: describe(v.optional(text(), "message-id"), "The user property that is the envelope id (MQTT 5)."),
   }),
@@ -104,6 +110,13 @@ export const sessionOptions = v.pipe(
       "is known to MQTT 5 only: remove it, or set protocol_version to 5",
     ),
     ["receive_maximum"],
+  ),
+  v.forward(
+    v.check(
+      ({ retain_as_published, protocol_version }) => !retain_as_published || protocol_version === 5,
+      "is known to MQTT 5 only: remove it, or set protocol_version to 5",
+    ),
+    ["retain_as_published"],
   ),
 );
 

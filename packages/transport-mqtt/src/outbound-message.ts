@@ -1,4 +1,4 @@
-import { BridgeError, type Envelope, isCarried, RESERVED } from "@bridge/ports";
+import { BridgeError, capitalised, type Envelope, isCarried, RESERVED } from "@bridge/ports";
 import { encodeCorrelation } from "./correlation.ts";
 import { isMqttHeader, MQTT_HEADERS, PROPERTIES } from "./header-names.ts";
 import { escaped, isTooLong, MAX_STRING_BYTES, stringProblem } from "./mqtt-string.ts";
@@ -37,8 +37,12 @@ function userProperties(envelope: Envelope, idProperty: string): readonly string
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined || !isCarried(name) || isMqttHeader(name)) continue;
-    if (name === idProperty || name === PROPERTIES.orderingKey || name === PROPERTIES.dedupId) continue;
-    properties.push(fitting(name, name), fitting(name, value));
+    // Beside the property that acts, a header of its name takes another spelling: not every reader knows of repeated ones.
+    const taken =
+      name === idProperty ||
+      (name === PROPERTIES.orderingKey && orderingKey !== undefined) ||
+      (name === PROPERTIES.dedupId && dedupId !== undefined);
+    properties.push(fitting(name, taken ? capitalised(name) : name), fitting(name, value));
   }
   return properties;
 }

@@ -2,7 +2,7 @@ import { BridgeError, type Connection, deadline, type Logger, orAborted } from "
 import type { IConnackPacket, IPublishPacket } from "mqtt-packet";
 import { AckLedger, type AckOrder, type Held } from "./ack-ledger.ts";
 import { AckWriter } from "./ack-writer.ts";
-import { sourceMessage } from "./inbound-message.ts";
+import { type Inbound, inbound } from "./inbound-message.ts";
 import type { Intake } from "./intake.ts";
 import { MqttDelivery } from "./mqtt-delivery.ts";
 import type { MqttReceiver } from "./mqtt-receiver.ts";
@@ -11,7 +11,7 @@ import type { Subscription, Subscriptions } from "./subscriptions.ts";
 import type { Wire, WireHandlers } from "./wire.ts";
 
 /** Some brokers take no more filters in one packet. */
-const FILTERS_PER_PACKET = 8;
+export const FILTERS_PER_PACKET = 8;
 const UNSPECIFIED_ERROR = 0x80;
 
 export interface SourceConnectionDeps {
@@ -19,10 +19,13 @@ export interface SourceConnectionDeps {
   readonly wire: (handlers: WireHandlers) => Wire;
   readonly subscriptions: Subscriptions<MqttReceiver>;
   readonly receivers: Iterable<MqttReceiver>;
+  /** Filters that the broker keeps for this client, as far as this process has made them: kept up to date here. */
+  readonly kept: Set<string>;
   readonly intake: Intake;
   readonly counts: SourceCounts;
   readonly ackOrder: AckOrder;
   readonly idProperty: string;
+  readonly retainAsPublished: boolean;
   /** The bound of a subscription. */
   readonly timeoutMs: number;
   readonly now: () => number;
@@ -78,7 +81,8 @@ export class SourceConnection implements Connection {
     const missing = [...subscriptions].filter(({ filter }) => !this.#granted.has(filter));
     const packets = this.#identifiers && subscriptions.ambiguous ? eachAlone(missing) : together(missing);
     using bound = deadline(timeoutMs, new BridgeError("TIMEOUT", "the broker did not answer a subscription"));
-    const answered = Promise.all(packets.map((packet) => this.#subscribe(packet))).then(() => this.#granted);
+    const left = this.#leaveFormer();
+    const answered = Promise.all([left, ...packets.map((packet) => this.#subscribe(packet))]).then(() => this.#granted);
     const covered = this.wire.holding.then(() => subscriptions.filters.difference(this.#refused));
     return new Set(await orAborted(orAborted(Promise.race([answered, covered]), bound.signal), signal));
   }
@@ -93,10 +97,22 @@ export class SourceConnection implements Connection {
     await this.wire.close();
   }
 
+  /** What an earlier configuration has subscribed to would go on coming, and nobody can ask the broker for it. */
+  async #leaveFormer(): Promise<void> {
+    const { kept, subscriptions, logger } = this.#deps;
+    const former = [...kept.difference(subscriptions.filters)];
+    for (let from = 0; from < former.length; from += FILTERS_PER_PACKET) {
+      const filters = former.slice(from, from + FILTERS_PER_PACKET);
+      await this.wire.unsubscribe(filters);
+      for (const filter of filters) kept.delete(filter);
+      logger.info("unsubscribed from what no receiver has a topic for any more", { filters });
+    }
+  }
+
   async #subscribe({ qos, identifier, subscriptions }: SubscribePacket): Promise<void> {
-    const { logger } = this.#deps;
+    const { logger, retainAsPublished } = this.#deps;
     const filters = subscriptions.map(({ filter }) => filter);
-    const codes = await this.wire.subscribe(filters, qos, identifier);
+    const codes = await this.wire.subscribe(filters, { qos, identifier, retainAsPublished });
     for (const [index, filter] of filters.entries()) {
       const code = codes[index] ?? UNSPECIFIED_ERROR;
       if (isFailure(code)) {
@@ -106,6 +122,7 @@ export class SourceConnection implements Connection {
       }
       this.#refused.delete(filter);
       this.#granted.add(filter);
+      this.#deps.kept.add(filter);
       if (code < qos)
         logger.warn("subscription granted at QoS 0 only: unsettled messages will not come back", { filter });
     }
@@ -117,25 +134,28 @@ export class SourceConnection implements Connection {
     counts.received++;
     const receivers = subscriptions.receiversOf(packet.topic, packet.properties?.subscriptionIdentifier);
     const held = packet.qos === 1 ? this.#ledger.open(packet.messageId ?? 0, Math.max(receivers.length, 1)) : undefined;
-    if (receivers.length === 0) {
-      this.#dropUnmatched(packet, held);
-      return true;
-    }
-    const message = sourceMessage(packet, idProperty, now);
+    const message = inbound(packet, idProperty, now);
+    if (receivers.length === 0) this.#handOverUnmatched(packet, message, held);
     for (const receiver of receivers) receiver.push(new MqttDelivery(message, held));
     return !intake.full;
   }
 
   /**
-   * A session may still have subscriptions of an earlier configuration, whose filters nobody knows any more. Their
-   * messages would take up the broker's window for ever if they were not acknowledged.
+   * A session may still have subscriptions of an earlier configuration, whose filters nobody knows any more. Their messages
+   * go to the dead letters of some route of the session: not acknowledged they would take up the broker's window for ever.
    */
-  #dropUnmatched({ topic }: IPublishPacket, held: Held | undefined): void {
-    this.#deps.counts.unmatched++;
-    held?.ledger.accept(held);
+  #handOverUnmatched({ topic }: IPublishPacket, { message }: Inbound, held: Held | undefined): void {
+    const { counts, receivers, logger } = this.#deps;
+    counts.unmatched++;
+    const undecodable = new BridgeError(
+      "UNROUTED",
+      "no receiver has a topic for it: the broker still has a subscription",
+    );
+    const [receiver] = receivers;
+    receiver?.push(new MqttDelivery({ message, undecodable }, held));
     if (this.#unmatched) return;
     this.#unmatched = true;
-    this.#deps.logger.warn("the broker sends messages that no receiver has a topic for: they are dropped", { topic });
+    logger.warn("the broker sends messages that no receiver has a topic for: they are refused as UNROUTED", { topic });
   }
 
   #gone(cause: BridgeError | undefined): void {

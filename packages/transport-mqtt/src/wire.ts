@@ -1,10 +1,11 @@
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
-import { networkError } from "@bridge/broker-kit";
+import { networkError, watchReading } from "@bridge/broker-kit";
 import { BridgeError, type Clock, deadline, orAborted } from "@bridge/ports";
 import { connect, type IClientOptions, type IConnackPacket, type IPublishPacket, type MqttClient } from "mqtt";
 import type { IPubackPacket, Packet } from "mqtt-packet";
 import { Heartbeat } from "./heartbeat.ts";
+import { PacketLengths } from "./packet-lengths.ts";
 import { reasonError } from "./reason-codes.ts";
 
 /** How long a broker may take to close a connection that we have taken leave on. */
@@ -15,6 +16,21 @@ const DISCONNECT = Buffer.of(0xe0, 0x00);
 
 /** Tells the client not to acknowledge: whoever holds the message does, and when. */
 const HELD = new Error("held");
+
+export interface SubscribeOptions {
+  readonly qos: 0 | 1;
+  readonly identifier: number | undefined;
+  /** Whether a message that is published now says that it was to be retained (MQTT 5). */
+  readonly retainAsPublished: boolean;
+}
+
+export interface WireOptions {
+  readonly client: IClientOptions;
+  /** The broker's address, as it may be shown. */
+  readonly label: string;
+  /** The largest packet that may be announced. */
+  readonly maxMessageBytes: number;
+}
 
 export interface WireHandlers {
   /** A message. `false` holds the reading of everything behind it until {@link Wire.resume}. */
@@ -44,7 +60,7 @@ export class Wire {
   #gone = false;
 
   /** Begins to connect. Throws when the options are of no use, such as a key that is none. */
-  constructor(options: IClientOptions, label: string, clock: Clock, handlers: WireHandlers) {
+  constructor({ client: options, label, maxMessageBytes }: WireOptions, clock: Clock, handlers: WireHandlers) {
     this.#label = label;
     this.#clock = clock;
     this.#handlers = handlers;
@@ -52,11 +68,17 @@ export class Wire {
     const client = connect(options);
     this.#client = client;
     // Before anything can be read: what a session has kept follows the CONNACK at once.
-    client.handleMessage = (packet, done) => this.#onMessage(packet, done);
-    client.on("packetreceive", (packet) => this.#onPacket(packet));
+    client.handleMessage = (packet, done) => this.#guard(() => this.#onMessage(packet, done));
+    client.on("packetreceive", (packet) => this.#guard(() => this.#onPacket(packet)));
     client.on("connect", (connack) => this.#onConnect(connack));
     client.on("error", (error) => this.lose(this.#errorOf(error)));
     client.on("close", () => this.#onClose());
+    const lengths = new PacketLengths(label, maxMessageBytes);
+    watchReading(
+      client.stream,
+      (bytes) => lengths.look(bytes),
+      (thrown) => this.#unreadable(thrown),
+    );
     // Both sides would otherwise wait for each other before they send what is small, and most packets are.
     if (client.stream instanceof Socket) client.stream.setNoDelay(true);
     client.stream.on("error", (error: Error) => (this.#cause ??= networkError(label, error)));
@@ -105,12 +127,29 @@ export class Wire {
    *
    * A retained message comes when its subscription is new, and not again with every connection (MQTT 5).
    */
-  subscribe(filters: readonly string[], qos: 0 | 1, identifier: number | undefined): Promise<readonly number[]> {
+  subscribe(
+    filters: readonly string[],
+    { qos, identifier, retainAsPublished }: SubscribeOptions,
+  ): Promise<readonly number[]> {
     const properties = identifier === undefined ? {} : { properties: { subscriptionIdentifier: identifier } };
     return new Promise((resolve, reject) => {
-      this.#client.subscribe([...filters], { qos, rh: 1, ...properties }, (error, _granted, packet) => {
-        if (packet !== undefined) resolve(packet.granted as number[]);
-        else reject(this.#cause ?? this.#errorOf(error ?? new Error("the broker did not answer a subscription")));
+      this.#client.subscribe(
+        [...filters],
+        { qos, rh: 1, rap: retainAsPublished, ...properties },
+        (error, _granted, packet) => {
+          if (packet !== undefined) resolve(packet.granted as number[]);
+          else reject(this.#cause ?? this.#errorOf(error ?? new Error("the broker did not answer a subscription")));
+        },
+      );
+    });
+  }
+
+  /** Gives up subscriptions, also such as the broker has from before; resolves when it has answered. */
+  unsubscribe(filters: readonly string[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#client.unsubscribe([...filters], (error) => {
+        if (error) reject(this.#cause ?? this.#errorOf(error));
+        else resolve();
       });
     });
   }
@@ -133,6 +172,25 @@ export class Wire {
       await orAborted(this.closed, bound.signal).catch(() => this.#client.stream.destroy());
     }
     await this.closed;
+  }
+
+  /** The library calls us in turns of its own, in which an exception would be the end of the process. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#unreadable(error);
+    }
+  }
+
+  /** Something came that nobody can read. It is not repeated, as it may be a message. */
+  #unreadable(thrown: unknown): void {
+    const cause = BridgeError.is(thrown)
+      ? thrown
+      : new BridgeError("CONNECTION_LOST", `${this.#label}: the broker has sent what is not its protocol`, {
+          cause: thrown,
+        });
+    this.lose(cause);
   }
 
   #onMessage(packet: IPublishPacket, done: (error?: Error) => void): void {

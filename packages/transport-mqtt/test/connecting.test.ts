@@ -211,8 +211,12 @@ describe("a connection that the broker ends", () => {
     await once(server, "listening");
     stack.defer(() => void server.close());
     const address = server.address();
-    const connection = await build({ port: (address as { port: number }).port }).connect(never);
-    await expect(connection.closed).resolves.toMatchObject({ code: "CONNECTION_LOST" });
+    const attempt = build({ port: (address as { port: number }).port }).connect(never);
+    const ended = attempt.then(
+      ({ closed }) => closed,
+      (error: unknown) => error,
+    );
+    expect(await ended).toMatchObject({ code: "CONNECTION_LOST" });
   });
 });
 

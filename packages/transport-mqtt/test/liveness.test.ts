@@ -169,7 +169,7 @@ describe.skipIf(noMosquitto)("a connection stays up (needs Mosquitto)", { concur
 
 test("a large message is read although it is more than may wait", async () => {
   await using broker = await scriptedBroker();
-  await using source = build({ port: broker.port });
+  await using source = build({ port: broker.port, options: { max_message_bytes: 32 * 1024 * 1024 } });
   const inbox = receiver(source, ["t"]);
   await connected(source, never);
   const payload = Buffer.alloc(20 * 1024 * 1024, 1);

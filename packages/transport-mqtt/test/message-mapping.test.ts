@@ -60,8 +60,14 @@ describe("a message that comes in", () => {
   test("has one header for a property that is repeated, or written in different letter cases", () => {
     const userProperties = { a: ["1", "2"], A: "3", "message-id": ["first", "second"] };
     const { headers, id } = inbound({ properties: { userProperties } });
-    expect({ ...headers }).toEqual({ a: "1, 2, 3" });
+    expect({ ...headers }).toEqual({ a: "1, 2, 3", "message-id": "second" });
     expect(id).toBe("first");
+  });
+
+  test("finding 6.11: has what acts in any letter case; what does not act is a header", () => {
+    const userProperties = { "Ordering-Key": "k", "DEDUP-ID": "d", "Message-Id": "other", "message-id": "m" };
+    const { headers, id, orderingKey, dedupId } = inbound({ properties: { userProperties } });
+    expect([id, orderingKey, dedupId, { ...headers }]).toEqual(["m", "k", "d", { "message-id": "other" }]);
   });
 
   test("brings no reserved header and no sign of another message's in", () => {
@@ -121,9 +127,16 @@ describe("a message that goes out", () => {
     expect([correlationData, contentType, messageExpiry]).toEqual([undefined, undefined, undefined]);
   });
 
-  test("has one id, also when a header has the name of its property", () => {
-    const { user } = outbound({ id: "m-1", headers: { "message-id": "other", "ordering-key": "x", "dedup-id": "y" } });
-    expect(user).toEqual([["message-id", "m-1"]]);
+  test("finding 6.11: has one id, beside which a header of its name has capitals", () => {
+    const given = { "message-id": "other", "ordering-key": "x", "dedup-id": "y", [RESERVED.dedupId]: "d" };
+    const { user } = outbound({ id: "m-1", headers: given });
+    expect(user).toEqual([
+      ["message-id", "m-1"],
+      ["dedup-id", "d"],
+      ["Message-Id", "other"],
+      ["ordering-key", "x"],
+      ["Dedup-Id", "y"],
+    ]);
   });
 
   test.each([

@@ -20,7 +20,9 @@ describe("session options", () => {
       connect_timeout: 10_000,
       session_expiry: 86_400_000,
       ack_order: "connection",
+      retain_as_published: false,
       id_property: "message-id",
+      max_message_bytes: 16_777_216,
     });
   });
 

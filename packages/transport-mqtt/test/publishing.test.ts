@@ -302,13 +302,17 @@ describe("a binding's address", () => {
     expect(publishes(broker.received)).toEqual([]);
   });
 
-  test("is filled in with values that do not change what it is", () => {
+  test("finding 1.6: is filled in with values that do not change what it is", () => {
     const { addressing } = sender(session({ port: 1, role: "target" }));
     const fill = (value: string, before: string): string => addressing!.fill(value, before);
+    expect(addressing?.separator).toBe("/");
     expect(fill("a/b", "x/")).toBe("a/b");
     expect(fill("$x", "x/")).toBe("$x");
     for (const [value, before] of [
       ["#", ""],
+      ["a\0b", "x/"],
+      ["a\r\nb", "x/"],
+      ["a\ud800b", "x/"],
       ["a/+/b", "x/"],
       ["$SYS/a", ""],
     ] as const) {

@@ -182,25 +182,51 @@ describe.skipIf(noMqtt5).each([5, 4] as const)("MQTT version %i (needs Mosquitto
     expect(text(await other.next())).toBe("b");
   });
 
-  test("messages of subscriptions that are not configured any more are acknowledged, counted and named in the log", async () => {
+  test("finding 4.4: what comes for a subscription of an unknown past is refused as UNROUTED, and acknowledged only then", async () => {
     const { port } = await broker();
     const [topic, former] = [freshTopic(), freshTopic()];
-    const before = build({ port, options: { ...options, client_id: topic } });
-    receiver(before, [former]);
-    await connected(before, never);
-    await before[Symbol.asyncDispose]();
+    const peer = await program(port, protocol_version, topic);
+    await peer.subscribeAsync(former, { qos: 1 });
+    await peer.endAsync();
     await publish(port, former, "a", "b");
 
     const log: LogLine[] = [];
     const after = build({ port, log, options: { ...options, client_id: topic } });
     const puller = new Puller(receiver(after, [topic]), never);
     await connected(after, never);
+    for (const payload of ["a", "b"]) {
+      const delivery = await puller.next();
+      expect(delivery).toMatchObject({
+        message: { subject: former },
+        undecodable: { code: "UNROUTED", class: "rejected" },
+      });
+      expect(text(delivery)).toBe(payload);
+      if (payload === "a") expect(after.counters?.()).toMatchObject({ acknowledged: 0 });
+      await accept(delivery);
+    }
     await publish(port, topic, "c");
     expect(text(await puller.next())).toBe("c");
     expect(after.counters?.()).toMatchObject({ received: 3, unmatched: 2 });
     expect(log.filter(({ message }) => message.includes("no receiver has a topic for"))).toEqual([
       expect.objectContaining({ level: "warn", fields: { topic: former } }),
     ]);
+  });
+
+  test("finding 4.4: a topic that a change has removed is unsubscribed, so that nothing comes for it any more", async () => {
+    const { port } = await broker();
+    const [topic, former] = [freshTopic(), freshTopic()];
+    const before = build({ port, options: { ...options, client_id: topic } });
+    receiver(before, [topic, former]);
+    await connected(before, never);
+    await before[Symbol.asyncDispose]();
+
+    const after = build({ port, options: { ...options, client_id: topic } });
+    const puller = new Puller(receiver(after, [topic]), never);
+    await connected(after, never);
+    await publish(port, former, "a");
+    await publish(port, topic, "b");
+    expect(text(await puller.next())).toBe("b");
+    expect(after.counters?.()).toMatchObject({ received: 1, unmatched: 0 });
   });
 });
 
@@ -218,6 +244,25 @@ describe.skipIf(noMqtt5)("an ephemeral session (needs Mosquitto)", () => {
     await connected(source, never);
     await publish(port, topic, "c");
     expect(text(await puller.next())).toBe("c");
+  });
+});
+
+describe.skipIf(noMqtt5)("a subscription of MQTT 5 (needs Mosquitto)", () => {
+  test("finding 6.12: a message that is published with retain says so with retain_as_published", async () => {
+    const { port } = await broker();
+    const topic = freshTopic();
+    const client = await program(port);
+    const source = build({ port, options: { retain_as_published: true } });
+    const puller = new Puller(receiver(source, [topic]), never);
+    await connected(source, never);
+    await client.publishAsync(topic, "kept", { qos: 1, retain: true });
+    await client.publishAsync(topic, "passing", { qos: 1 });
+    const kept = await puller.next();
+    const passing = await puller.next();
+    expect([text(kept), kept.message.headers?.["mqtt.retain"]]).toEqual(["kept", "true"]);
+    expect([text(passing), passing.message.headers?.["mqtt.retain"]]).toEqual(["passing", undefined]);
+    await client.publishAsync(topic, "", { qos: 1, retain: true });
+    await client.endAsync();
   });
 });
 

@@ -13,7 +13,13 @@ const CHANNEL = "net.client.socket";
  */
 export class AttemptSockets {
   readonly #sockets = new Set<Socket>();
+  readonly #onSocket: (socket: Socket) => void;
   #destroyed = false;
+
+  /** `onSocket` is told of each, before anything is read. */
+  constructor(onSocket: (socket: Socket) => void) {
+    this.#onSocket = onSocket;
+  }
 
   /** The result of `connect`, whose sockets are kept here. */
   async run<Result>(connect: () => Promise<Result>): Promise<Result> {
@@ -37,6 +43,9 @@ export class AttemptSockets {
 
   #add(socket: Socket): void {
     if (this.#destroyed) socket.destroy();
-    else this.#sockets.add(socket);
+    else {
+      this.#sockets.add(socket);
+      this.#onSocket(socket);
+    }
   }
 }

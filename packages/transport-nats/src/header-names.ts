@@ -24,11 +24,17 @@ export const NATS_HEADERS = {
   redelivered: "nats.redelivered",
 } as const;
 
-const OWN: ReadonlySet<string> = new Set([...Object.values(CARRIED), ...Object.values(NATS_HEADERS)]);
+const PLACE: ReadonlySet<string> = new Set(Object.values(NATS_HEADERS));
+const OWN: ReadonlySet<string> = new Set([...Object.values(CARRIED), ...PLACE]);
 
 /** Whether a header, in lower case, describes the message itself, so that no header of it may set it. */
 export function isOwn(name: string): boolean {
   return OWN.has(name);
+}
+
+/** Whether a header, in lower case, tells where a message comes from; nothing that is sent may say so. */
+export function isPlace(name: string): boolean {
+  return PLACE.has(name);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type AcceptedOutcome, BridgeError, type Delivery, type Settlement, type SourceMessage } from "@bridge/ports";
 import type { AckLedger } from "./ack-ledger.ts";
 import type { DeliveryInfo } from "./ack-subject.ts";
+import type { Inbound } from "./inbound-message.ts";
 
 const UNSAID = new Uint8Array();
 /** What ends a message that will never be delivered. */
@@ -9,6 +10,7 @@ const givenUp: ReadonlySet<AcceptedOutcome> = new Set(["dead_lettered", "dropped
 /** A message that its server waits to see settled, on the connection that it came on and on no other. */
 export class NatsDelivery implements Delivery {
   readonly message: SourceMessage;
+  readonly undecodable: BridgeError | undefined;
   readonly receiveCount: number;
   readonly releasable = true;
   /** Its place in the stream. */
@@ -22,8 +24,9 @@ export class NatsDelivery implements Delivery {
   readonly #ledger: AckLedger;
   #told: Promise<void> | undefined;
 
-  constructor(message: SourceMessage, info: DeliveryInfo, ackSubject: string, ledger: AckLedger) {
+  constructor({ message, undecodable }: Inbound, info: DeliveryInfo, ackSubject: string, ledger: AckLedger) {
     this.message = message;
+    this.undecodable = undecodable;
     this.receiveCount = info.deliveryCount;
     this.sequence = info.sequence;
     this.ackSubject = ackSubject;

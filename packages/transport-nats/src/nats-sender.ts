@@ -19,10 +19,11 @@ export class NatsSender implements Sender {
     this.#clock = clock;
   }
 
-  /** A value may span tokens, as a subject does, but may not make a pattern of the subject or reach the server's own. */
+  /** A value may not make a pattern of the subject, or reach the server's own. */
   readonly addressing: Addressing = {
+    separator: ".",
     fill(value, before) {
-      if (/[*>\s]/.test(value)) throw unresolved('holds white space, "*" or ">"');
+      if (/[*>\s\p{Cc}]/u.test(value)) throw unresolved('holds white space, a control character, "*" or ">"');
       if (before === "" && value.startsWith("$"))
         throw unresolved('begins with "$", as the subjects of the server\'s own do');
       return value;

@@ -142,7 +142,7 @@ export class NatsSession implements Session {
       // What it gives to a TLS connection may be bytes, whatever its types say.
       ...(tls && { tls: (await readClientTls(this.#options.tls)) as unknown as TlsOptions }),
     };
-    return { connection, label };
+    return { connection, label, maxMessageBytes: this.#options.max_message_bytes };
   }
 }
 

@@ -1,5 +1,6 @@
 import {
   defineFactory,
+  type Made,
   type ReceiverContext,
   type SenderContext,
   type Session,
@@ -9,7 +10,14 @@ import {
 import { NatsReceiver } from "./nats-receiver.ts";
 import { NatsSender } from "./nats-sender.ts";
 import { NatsSession } from "./nats-session.ts";
-import { receiverOptions, senderOptions, sessionOptions } from "./options.ts";
+import {
+  ackWaitOf,
+  type ReceiverOptions,
+  receiverOptions,
+  senderOptions,
+  type SessionOptions,
+  sessionOptions,
+} from "./options.ts";
 import { subjectProblem } from "./subject.ts";
 
 /**
@@ -30,6 +38,7 @@ export const natsTransport: TransportPlugin = {
     redelivers: "always",
     // Each instance makes an ephemeral consumer of its own, which gets everything.
     competing: (_topic, options) => isDurable(options),
+    makes: (options, session) => consumerMade(options as ReceiverOptions, session as SessionOptions),
     ...defineFactory({
       options: receiverOptions,
       create: (options, context: ReceiverContext) => {
@@ -51,6 +60,15 @@ export const natsTransport: TransportPlugin = {
 
 function isDurable(options: unknown): boolean {
   return typeof options === "object" && options !== null && "consumer" in options;
+}
+
+/** Two users may be of two accounts, where one name means two streams. */
+function consumerMade(receiver: ReceiverOptions, session: SessionOptions): Made | undefined {
+  const { stream, consumer, create, filter_subject: filter, deliver = "all", max_ack_pending: pending } = receiver;
+  if (consumer === undefined || !create) return undefined;
+  const { servers, username, token, nkey_seed: seed, creds } = session;
+  const name = JSON.stringify([servers.toSorted(), username, token, seed, creds, stream, consumer]);
+  return { name, kind: "consumer", as: { filter, deliver, ackWaitMs: ackWaitOf(receiver), pending } };
 }
 
 function natsSession(session: Session | undefined): NatsSession {

@@ -1,4 +1,4 @@
-import { clientTlsSchema } from "@bridge/broker-kit";
+import { clientTlsSchema, maxMessageBytes } from "@bridge/broker-kit";
 import { describe, duration, integer, secret, text } from "@bridge/ports/options";
 import * as v from "valibot";
 import { serverUrlProblem } from "./server-url.ts";
@@ -19,7 +19,13 @@ const DEFAULT_ACK_WAIT_MS = 30_000;
 /** A consumer that is there already is as its maker wants it. */
 const OF_CONSUMERS_MADE = ["filter_subject", "deliver", "ack_wait", "max_ack_pending"] as const;
 
-const serverUrl = checked(v.string("expected a server's address"), serverUrlProblem);
+const serverUrl = checked(
+  v.pipe(
+    v.string("expected a server's address"),
+    v.metadata({ pattern: "^\\s*([Nn][Aa][Tt][Ss]|[Tt][Ll][Ss])://(:?@)?[^/?#@\\s]+/?\\s*$" }),
+  ),
+  serverUrlProblem,
+);
 
 /** Each of these says who the bridge is; one is enough. */
 const CREDENTIALS = ["username", "token", "nkey_seed", "creds"] as const;
@@ -66,6 +72,7 @@ export const sessionOptions = v.pipe(
       v.optional(checked(text(), prefixProblem), "_INBOX"),
       "What the subjects begin with on which the bridge listens for answers and messages.",
     ),
+    max_message_bytes: maxMessageBytes,
     tls: describe(v.optional(clientTlsSchema), "For addresses with TLS."),
   }),
   v.forward(

@@ -1,5 +1,5 @@
 import { BridgeError, type Envelope, isCarried, newHeaders, RESERVED } from "@bridge/ports";
-import { CARRIED, EXPECTED_STREAM, isOwn, isServers, MSG_ID } from "./header-names.ts";
+import { CARRIED, EXPECTED_STREAM, isOwn, isPlace, isServers, MSG_ID } from "./header-names.ts";
 
 /** What a reader takes off, or takes for the end of a line, does not arrive as it was written. */
 // eslint-disable-next-line no-control-regex
@@ -39,8 +39,9 @@ function others({ headers }: Envelope): string {
   let packed: Record<string, string> | undefined;
   for (const name in headers) {
     const value = headers[name];
-    if (value === undefined || !isCarried(name) || isOwn(name) || isServers(name)) continue;
-    if (NAME.test(name) && !isAltered(value)) text += `${name}: ${value}\r\n`;
+    if (value === undefined || !isCarried(name) || isPlace(name) || isServers(name)) continue;
+    // Under its own name it would say something of the message itself.
+    if (!isOwn(name) && NAME.test(name) && !isAltered(value)) text += `${name}: ${value}\r\n`;
     else (packed ??= newHeaders())[name] = value;
   }
   return packed === undefined ? text : `${text}${CARRIED.moreHeaders}: ${JSON.stringify(packed)}\r\n`;

@@ -6,6 +6,7 @@ import {
   type NatsConnection,
   type PermissionViolationError,
 } from "@nats-io/transport-node";
+import { statusOf, wireMessage } from "./header-block.ts";
 import { withoutMsgId } from "./outbound-headers.ts";
 import { type ApiError, apiError } from "./server-error.ts";
 
@@ -143,7 +144,7 @@ export class Publisher {
   #answered(message: Msg): void {
     const pending = this.#take(Number.parseInt(message.subject.slice(this.#inbox.length), RADIX));
     if (pending === undefined) return;
-    if (message.data.length === 0 && message.headers?.code === NO_RESPONDERS) {
+    if (message.data.length === 0 && statusOf(wireMessage(message))?.code === NO_RESPONDERS) {
       orAborted(this.#parts.nobody(pending.subject), pending.signal).then(pending.reject, pending.reject);
       return;
     }

@@ -66,12 +66,12 @@ export class Pulls {
   }
 
   /** The server has said something. `true` when a request has ended in order, so that another may be made. */
-  said(code: number, pending: string): boolean {
+  said(code: number, pending: number | undefined): boolean {
     // Why a request was ended early is found out when the next one is not heard of.
     if (code !== 100 && code !== 408 && code !== 404) return false;
     this.#heard = true;
     if (code === 100) return false;
-    this.#awaited = pending === "" ? 0 : Math.max(0, this.#awaited - Number(pending));
+    this.#awaited = pending === undefined ? 0 : Math.max(0, this.#awaited - pending);
     return true;
   }
 

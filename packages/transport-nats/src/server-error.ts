@@ -20,6 +20,9 @@ const API_CODES: Readonly<Record<number, ErrorCode>> = {
   10109: "REJECTED",
 };
 const MAX_SHOWN = 200;
+const SILENT = ", not with a word, though NATS servers speak first: is this the NATS port?";
+/** How the library says that it was told to speak TLS, and the server does not. */
+const NO_TLS = "server does not support 'tls'";
 
 /** An answer of JetStream that says no. */
 export interface ApiError {
@@ -65,14 +68,29 @@ function isNotAnswered({ name, cause }: Error): boolean {
   return name === "JetStreamNotEnabled" && !(cause instanceof JetStreamApiError);
 }
 
-/** The error of a failed attempt to connect to the server that `label` shows. */
-export function connectError(label: string, error: Error): BridgeError {
+/** The error of a failed attempt to connect to the server that `label` shows; `silent` when that has said nothing. */
+export function connectError(label: string, error: Error, silent: boolean): BridgeError {
   if (error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError)
     return new BridgeError("NOT_AUTHORIZED", `${label}: the server says "${error.message.slice(0, MAX_SHOWN)}"`);
-  if (error instanceof TimeoutError) return new BridgeError("TIMEOUT", `${label}: the server has not answered in time`);
+  if (error instanceof TimeoutError || (BridgeError.is(error) && error.code === "TIMEOUT"))
+    return new BridgeError("TIMEOUT", `${label}: the server has not answered in time${silent ? SILENT : ""}`);
+  if (error instanceof SyntaxError) return unreadable(label, error);
+  if (error.message === NO_TLS)
+    return new BridgeError(
+      "CONNECTION_LOST",
+      `${label}: the server does not offer TLS: write its address as "nats://"`,
+    );
   if (error.message.includes("undefined error"))
     return new BridgeError("CONNECTION_LOST", `${label}: the connection was closed while it was being opened`);
   return networkError(label, error.cause instanceof Error ? error.cause : error);
+}
+
+/** The error of a connection on which something came that nobody can read. It is not repeated, as it may be a message. */
+export function unreadable(label: string, thrown: unknown): BridgeError {
+  if (BridgeError.is(thrown)) return thrown;
+  return new BridgeError("CONNECTION_LOST", `${label}: the server has sent what is not its protocol`, {
+    cause: thrown,
+  });
 }
 
 /** The error of a connection that was lost. */

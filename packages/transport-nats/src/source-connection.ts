@@ -167,7 +167,7 @@ export class SourceConnection implements Connection {
 
   /** Whether the server refuses what was just published there: it says so before it answers what comes behind. */
   async #isDenied(subject: string): Promise<boolean> {
-    await this.#wire.connection.flush();
+    await this.#wire.flush();
     await turn();
     return this.#denied.delete(subject);
   }

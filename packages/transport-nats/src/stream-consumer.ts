@@ -4,7 +4,8 @@ import { createInbox, type Msg, type NatsConnection, type Subscription } from "@
 import { AckLedger, GIVEN_BACK } from "./ack-ledger.ts";
 import { parseAckSubject } from "./ack-subject.ts";
 import { type ReadyConsumer, readyConsumer } from "./consumer-setup.ts";
-import { sourceMessage } from "./inbound-message.ts";
+import { statusOf, wireMessage } from "./header-block.ts";
+import { inbound } from "./inbound-message.ts";
 import { NatsDelivery } from "./nats-delivery.ts";
 import type { NatsReceiver } from "./nats-receiver.ts";
 import { Pulls } from "./pulls.ts";
@@ -161,7 +162,7 @@ export class StreamConsumer {
       this.#rest.push(reply);
       return;
     }
-    const delivery = new NatsDelivery(sourceMessage(message, info), info, reply, this.ledger);
+    const delivery = new NatsDelivery(inbound(message.subject, wireMessage(message), info), info, reply, this.ledger);
     if (this.ledger.open(delivery)) {
       this.receiver.position?.handedOut(info.sequence);
       this.receiver.push(delivery);
@@ -169,10 +170,11 @@ export class StreamConsumer {
     this.#advance();
   }
 
-  #status({ headers }: Msg): void {
-    if (headers === undefined || this.ledger.signal.aborted) return;
-    const { code, description } = headers;
-    if (this.#pulls.said(code, headers.get("Nats-Pending-Messages"))) this.#advance();
+  #status(message: Msg): void {
+    const status = statusOf(wireMessage(message));
+    if (status === undefined || this.ledger.signal.aborted) return;
+    const { code, description, pending } = status;
+    if (this.#pulls.said(code, pending)) this.#advance();
     else if (code === 409 && /consumer deleted/i.test(description)) this.#isGone("it was deleted");
   }
 

@@ -1,3 +1,4 @@
+import { watchReading } from "@bridge/broker-kit";
 import { BridgeError, deadline, orAborted } from "@bridge/ports";
 import {
   type ConnectionOptions,
@@ -7,7 +8,9 @@ import {
   PermissionViolationError as Violation,
 } from "@nats-io/transport-node";
 import { AttemptSockets } from "./attempt-sockets.ts";
-import { connectError, lossError } from "./server-error.ts";
+import { guarded } from "./guarded-parser.ts";
+import { connectError, lossError, unreadable } from "./server-error.ts";
+import { FirstLine, ServerLines } from "./server-lines.ts";
 
 /** How long a server may take to read what it was told before we leave. */
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -16,6 +19,8 @@ export interface WireOptions {
   readonly connection: ConnectionOptions;
   /** The server's address, as it may be shown. */
   readonly label: string;
+  /** The largest message that may be announced. */
+  readonly maxMessageBytes: number;
 }
 
 export interface WireHandlers {
@@ -45,16 +50,30 @@ export class Wire {
   }
 
   /** One attempt. When it fails or `signal` aborts, nothing is left open. */
-  static async open({ connection, label }: WireOptions, handlers: WireHandlers, signal: AbortSignal): Promise<Wire> {
-    const sockets = new AttemptSockets();
+  static async open(options: WireOptions, handlers: WireHandlers, signal: AbortSignal): Promise<Wire> {
+    const { connection, label, maxMessageBytes } = options;
+    const first = new FirstLine(label);
+    const lines = new ServerLines(label, maxMessageBytes);
+    const failure = new AbortController();
+    let wire: Wire | undefined;
+    const failed = (thrown: unknown): void => {
+      const cause = unreadable(label, thrown);
+      failure.abort(cause);
+      wire?.lose(cause);
+    };
+    const sockets = new AttemptSockets((socket) => watchReading(socket, (bytes) => first.look(bytes), failed));
     try {
-      const attempt = sockets.run(() => connect({ ...connection, reconnect: false, ignoreClusterUpdates: true }));
-      const made = await orAborted(attempt, signal);
-      return new Wire(label, made, sockets, handlers);
+      const attempt = guarded({ look: (bytes) => lines.look(bytes), failed }, () =>
+        sockets.run(() => connect({ ...connection, reconnect: false, ignoreClusterUpdates: true })),
+      );
+      const made = await orAborted(attempt, AbortSignal.any([signal, failure.signal]));
+      wire = new Wire(label, made, sockets, handlers);
+      return wire;
     } catch (error) {
       sockets.destroy();
-      if (signal.aborted) throw signal.reason;
-      throw connectError(label, error as Error);
+      if (failure.signal.aborted) throw failure.signal.reason;
+      if (signal.aborted && !(BridgeError.is(error) && error.code === "TIMEOUT")) throw signal.reason;
+      throw connectError(label, error as Error, first.silent);
     }
   }
 
@@ -65,6 +84,15 @@ export class Wire {
   /** Settles once: with the cause, or `undefined` when it was closed on purpose. Never rejects. */
   get closed(): Promise<BridgeError | undefined> {
     return this.#closed.promise;
+  }
+
+  /** Resolves when the server has read and answered everything so far; rejects when the connection is lost before. */
+  async flush(): Promise<void> {
+    // The library forgets who waits when a connection ends.
+    const lost = this.closed.then((cause) => {
+      throw cause ?? new BridgeError("CONNECTION_LOST", "the connection was closed");
+    });
+    await Promise.race([this.connection.flush(), lost]);
   }
 
   /** Drops the connection at once because of `cause`. */
@@ -94,7 +122,7 @@ export class Wire {
   async #takeLeave(): Promise<void> {
     using bound = deadline(CLOSE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the server reads nothing"));
     try {
-      await orAborted(Promise.race([this.connection.flush(), this.closed]), bound.signal);
+      await orAborted(this.flush(), bound.signal);
       await orAborted(this.connection.close(), bound.signal);
     } catch {
       // It is gone already, or does not answer.

@@ -16,7 +16,7 @@ function ledger(takes = false) {
   });
   const delivery = (sequence: number, subject = `s${sequence}`): NatsDelivery => {
     const info = { stream: "S", deliveryCount: 1, sequence, place: String(sequence), timestamp: "0" };
-    return new NatsDelivery({ subject: "", payload: Buffer.of() }, info, subject, made);
+    return new NatsDelivery({ message: { subject: "", payload: Buffer.of() } }, info, subject, made);
   };
   const open = (sequence: number): NatsDelivery => {
     const opened = delivery(sequence);

@@ -26,7 +26,7 @@ describe("an attempt to connect", () => {
     await using source = session({ port, options: { connect_timeout: "100ms" } });
     await expect(source.connect(never)).rejects.toMatchObject({
       code: "TIMEOUT",
-      message: "no server has answered within 100 ms",
+      message: like(/has not answered in time, not with a word, .*: is this the NATS port\?$/),
     });
     const [socket] = (await connection) as [Socket];
     socket.resume().on("error", () => {});
@@ -37,7 +37,10 @@ describe("an attempt to connect", () => {
   test("to something that is no server fails", async () => {
     const server = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     await using source = session({ port: await portOf(server) });
-    await expect(source.connect(never)).rejects.toMatchObject({ code: "CONNECTION_LOST", message: like("unexpected") });
+    await expect(source.connect(never)).rejects.toMatchObject({
+      code: "CONNECTION_LOST",
+      message: like("an HTTP server answered"),
+    });
     server.close();
   });
 

@@ -1,20 +1,24 @@
 import { type Envelope, RESERVED } from "@bridge/ports";
-import { headers as newHeaders, type Msg, MsgHdrsImpl } from "@nats-io/transport-node";
+import { MsgHdrsImpl } from "@nats-io/transport-node";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseAckSubject } from "../src/ack-subject.ts";
-import { sourceMessage } from "../src/inbound-message.ts";
+import { inbound as inboundOf } from "../src/inbound-message.ts";
 import { outboundHeaders } from "../src/outbound-headers.ts";
 import { envelope } from "./support/parts.ts";
 
 const INFO = { stream: "S", deliveryCount: 1, sequence: 7, place: "7", timestamp: "1795286097811774777" };
 const NOW = Date.UTC(2026, 0, 31);
+const CRLF = Buffer.from("\r\n");
 
 function inbound(fields: readonly (readonly [name: string, value: string])[], info = INFO) {
-  const headers = newHeaders();
-  for (const [name, value] of fields) headers.append(name, value);
-  const message = { subject: "a.b", data: Buffer.from("x"), headers } as unknown as Msg;
-  return sourceMessage(message, info);
+  return readBlock(`NATS/1.0\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`, info).message;
+}
+
+/** A message with this block of headers. */
+function readBlock(block: string | Uint8Array, info = INFO) {
+  const headers = Buffer.from(block);
+  return inboundOf("a.b", { bytes: Buffer.concat([headers, Buffer.from("x")]), headerLength: headers.length }, info);
 }
 
 /** What a client reads of the headers that are written for an envelope. */
@@ -47,6 +51,31 @@ describe("a message from a stream", () => {
     });
   });
 
+  test("finding 6.11: has of names in several letter cases the bridges' own; what does not act is a header", () => {
+    const fields = [
+      ["Ordering-Key", "a"],
+      ["ordering-key", "b"],
+      ["Ordering-Key", "c"],
+      ["nats-msg-id", "x"],
+      ["Nats-Msg-Id", "y"],
+      ["dedup-id", "z"],
+    ] as const;
+    const { orderingKey, dedupId, headers } = inbound(fields);
+    expect([orderingKey, dedupId]).toEqual(["b", "y"]);
+    expect(headers).toMatchObject({ "ordering-key": "a, c", "dedup-id": "z" });
+  });
+
+  test.each(["tomorrow", "2026-02-31T00:00:00Z", "2026-01-31"])(
+    "finding 6.12: that expires at %j cannot be decoded",
+    (time) => {
+      const { undecodable } = readBlock(`NATS/1.0\r\nExpires-At: ${time}\r\n\r\n`);
+      expect([undecodable?.code, undecodable?.message]).toEqual([
+        "INVALID_PAYLOAD",
+        expect.stringContaining("expires-at"),
+      ]);
+    },
+  );
+
   test("without an id has its place in the stream for one, which stays the same when it comes again", () => {
     const again = inbound([], { ...INFO, deliveryCount: 2 });
     expect(inbound([]).id).toBe("S:7:1795286097811774777");
@@ -61,6 +90,17 @@ describe("a message from a stream", () => {
       ["tag", "c"],
     ] as const;
     expect(inbound(fields).headers).toMatchObject({ tag: "a, b, c" });
+  });
+
+  test("finding 1.1: blanks inside a value, and marks in a name, are read in proportion to their number", () => {
+    const fields = [
+      ["blank", `a${" ".repeat(500_000)}b`],
+      [`x${"\u0315\u0316".repeat(100_000)}`, "1"],
+    ] as const;
+    const begin = performance.now();
+    expect(inbound(fields).headers?.["blank"]).toHaveLength(500_002);
+    // It took minutes when it took the square.
+    expect(performance.now() - begin).toBeLessThan(10_000);
   });
 
   test("has no headers that are the bridge's, the server's, or say where it comes from", () => {
@@ -86,6 +126,50 @@ describe("a message from a stream", () => {
       expect(inbound([["expires-at", text]]).expiresAt).toBeUndefined();
     },
   );
+});
+
+describe("finding 1.2: a message whose headers no library would write", () => {
+  test.each([
+    ["my name: v", { "my name": "v" }],
+    ["Größe: v", { größe: "v" }],
+    ["__proto__: v", { ["__proto__"]: "v" }],
+    ["a\0b: c\0d", { "a\0b": "c\0d" }],
+    ["a: one\ntwo\rthree", { a: "one\ntwo\rthree" }],
+    [": v", { "": "v" }],
+    ["a:", { a: "" }],
+    ["a:b:c", { a: "b:c" }],
+  ])("arrives with them: %j", (line, headers) => {
+    const { message, undecodable } = readBlock(`NATS/1.0\r\n${line}\r\n\r\n`);
+    expect(undecodable).toBeUndefined();
+    expect(message.headers).toEqual({ ...headers, "nats.stream": "S", "nats.sequence": "7" });
+    expect(message.payload).toEqual(Buffer.from("x"));
+  });
+
+  test("has a value that is not UTF-8 as base64, and the others as they are", () => {
+    const block = Buffer.concat([Buffer.from("NATS/1.0\r\nort: Zürich\r\nraw: "), Buffer.of(0xc3, 0x28), CRLF, CRLF]);
+    expect(readBlock(block).message.headers).toMatchObject({ ort: "Zürich", raw: "base64:wyg=" });
+  });
+
+  test("has a status that the server never said: it is no header", () => {
+    expect(readBlock("NATS/1.0 503 no\r\na: b\r\n\r\n").message.headers).toMatchObject({ a: "b" });
+  });
+
+  test.each([
+    ["no colon", Buffer.from("NATS/1.0\r\nno colon\r\n\r\n")],
+    [
+      "a name that is not UTF-8",
+      Buffer.concat([Buffer.from("NATS/1.0\r\n"), Buffer.of(0xff), Buffer.from(": v\r\n\r\n")]),
+    ],
+    ["another version", Buffer.from("HTTP/1.1\r\na: b\r\n\r\n")],
+  ])("is undecodable, with all of its bytes: %s", (_what, block) => {
+    const { message, undecodable } = readBlock(block);
+    expect(undecodable).toMatchObject({ code: "INVALID_PAYLOAD" });
+    expect(message).toMatchObject({
+      id: "S:7:1795286097811774777",
+      subject: "a.b",
+      payload: Buffer.concat([block, Buffer.from("x")]),
+    });
+  });
 });
 
 describe("a message to a stream", () => {
@@ -116,9 +200,25 @@ describe("a message to a stream", () => {
 
   test("tells the server nothing that a header says", () => {
     const words = ["nats-rollup", "nats-msg-id", "nats-expected-last-sequence", "nats-ttl", "nats-schedule"];
-    const own = ["message-id", "more-headers", "nats.stream", "expires-at"];
-    const headers = Object.fromEntries([...words, ...own].map((name) => [name, "all"]));
+    const headers = Object.fromEntries([...words, "nats.stream"].map((name) => [name, "all"]));
     expect(outbound({ correlationId: "id", headers })).toEqual({ "message-id": "id" });
+  });
+
+  test("finding 1.11: has a header that is called like a part of it, or that has no name, among those that NATS cannot carry", () => {
+    const headers = {
+      "message-id": "not the id",
+      "correlation-id": "c",
+      "content-type": "t",
+      "expires-at": "now",
+      "more-headers": "m",
+      ["__proto__"]: "p",
+      "": "nameless",
+    };
+    const sent = outbound({ correlationId: "id", headers });
+    expect(sent).toEqual({ "message-id": "id", ["__proto__"]: "p", "more-headers": expect.any(String) as string });
+    const { id, correlationId, contentType, headers: back } = inbound(Object.entries(sent));
+    expect([id, correlationId, contentType]).toEqual(["id", undefined, undefined]);
+    expect(back).toEqual({ ...headers, "nats.stream": "S", "nats.sequence": "7" });
   });
 
   test.each(["two\r\nlines", " outer", "outer\t", "\0", "\ud800"])(
@@ -146,11 +246,7 @@ test("whatever headers a message has arrive as they were", () => {
       ),
       (given) => {
         const lower = Object.fromEntries(Object.entries(given).map(([key, value]) => [key.toLowerCase(), value]));
-        const read = MsgHdrsImpl.decode(outboundHeaders(envelope({ headers: lower }), undefined, NOW));
-        const { headers = {} } = sourceMessage(
-          { subject: "a", data: Buffer.of(), headers: read } as unknown as Msg,
-          INFO,
-        );
+        const { headers = {} } = readBlock(outboundHeaders(envelope({ headers: lower }), undefined, NOW)).message;
         const { "nats.stream": _stream, "nats.sequence": _sequence, ...arrived } = headers;
         expect({ ...arrived }).toEqual(lower);
       },

@@ -27,6 +27,7 @@ describe("options of a session", () => {
       ping_interval: 10_000,
       connect_timeout: 10_000,
       inbox_prefix: "_INBOX",
+      max_message_bytes: 16_777_216,
     });
   });
 

@@ -135,14 +135,17 @@ describe.skipIf(noServer)("a sender (needs NATS)", () => {
     },
   );
 
-  test("a value in an address makes no pattern of it, and does not reach the server's own subjects", async () => {
+  test("finding 1.6: a value in an address makes no pattern of it, and does not reach the server's own subjects", async () => {
     await using target = session({ role: "target" });
     const { addressing } = sender(target);
+    expect(addressing?.separator).toBe(".");
     expect(addressing?.fill("eu.berlin", "orders.")).toBe("eu.berlin");
     for (const [value, before] of [
       ["*", "a."],
       ["a.>", "a."],
       ["a b", "a."],
+      ["a\u0000b", "a."],
+      ["a\u0085b", "a."],
       ["$JS.API.STREAM.DELETE.S", ""],
     ] as const)
       expect(() => addressing?.fill(value, before)).toThrow(BridgeError);

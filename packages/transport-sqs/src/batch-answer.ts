@@ -14,13 +14,21 @@ const NONE: readonly undefined[] = [];
  * does not mention may not have been.
  */
 export function failuresIn(answer: BatchAnswer, count: number): readonly (BatchResultErrorEntry | undefined)[] {
-  const { Successful: successful = [] } = answer;
+  const successful = entriesOf(answer.Successful);
   if (successful.length === count && successful.every(({ Id }, index) => Id === String(index))) return NONE;
-  const failed = new Map((answer.Failed ?? []).map((failure) => [failure.Id, failure]));
+  const failed = new Map(entriesOf(answer.Failed).map((failure) => [failure.Id, failure]));
   const done = new Set(successful.map(({ Id }) => Id));
   return Array.from({ length: count }, (_, index) => {
     const Id = String(index);
     if (done.has(Id)) return undefined;
     return failed.get(Id) ?? { Id, Code: "ServiceUnavailable", SenderFault: false };
   });
+}
+
+/** Those that are entries: the library takes what it is given. */
+function entriesOf<Entry extends { readonly Id: string | undefined }>(
+  entries: readonly Entry[] | undefined,
+): readonly Entry[] {
+  if (!Array.isArray(entries)) return [];
+  return entries.filter((entry: Entry | null) => typeof entry?.Id === "string");
 }

@@ -1,6 +1,7 @@
 import { SQSClient, type SQSClientConfig, type SQSClientResolvedConfig } from "@aws-sdk/client-sqs";
 import { UndiciHttpHandler } from "@smithy/undici-http-handler";
 import { Agent } from "undici";
+import { maySkew } from "./sqs-error.ts";
 
 export interface ClientLimits {
   /** Requests at a time. */
@@ -10,6 +11,8 @@ export interface ClientLimits {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** The clocks may be minutes apart before a signature is refused for it. */
+const SKEW_MS = 60_000;
 
 /** The library would write each call to the console that goes to the host of a queue's URL. */
 const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
@@ -41,15 +44,24 @@ export function sqsClient(configured: SQSClientConfig, { connections, requestTim
 
 /**
  * Leaves out what the library does for each request and nobody needs here, at a tenth of what the request costs. Attempts
- * are counted, and repeated with backoff, in one place: the engine.
+ * are counted, and repeated with backoff, in one place: the engine. But that the clock is wrong is nobody's failure: the same
+ * request is made once more, signed by the time of the answer.
  */
 function makeLighter(client: SQSClient): void {
-  client.middlewareStack.add((next) => next, {
-    name: "retryMiddleware",
-    step: "finalizeRequest",
-    priority: "high",
-    override: true,
-  });
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const { systemClockOffset: before } = client.config;
+      try {
+        return await next(args);
+      } catch (thrown) {
+        // The library's own mark is not there when the clock was wrong and has been put right.
+        const learnt = Math.abs(client.config.systemClockOffset - before) > SKEW_MS;
+        if (learnt && maySkew(thrown)) return next(args);
+        throw thrown;
+      }
+    },
+    { name: "retryMiddleware", step: "finalizeRequest", priority: "high", override: true },
+  );
   client.middlewareStack.remove("loggerMiddleware");
   client.config.signer = madeOnce(client.config.signer);
 }

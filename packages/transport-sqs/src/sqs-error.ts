@@ -26,6 +26,8 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   ExpiredToken: "UNAVAILABLE",
   ExpiredTokenException: "UNAVAILABLE",
   RequestExpired: "UNAVAILABLE",
+  RequestInTheFuture: "UNAVAILABLE",
+  RequestTimeTooSkewed: "UNAVAILABLE",
   // Somebody may switch the key on again.
   KmsDisabled: "UNAVAILABLE",
   KmsInvalidState: "UNAVAILABLE",
@@ -67,6 +69,17 @@ const HANDLE_GONE: ReadonlySet<string> = new Set([
   "InvalidIdFormat",
 ]);
 
+/** What a request is refused with that was signed by a clock that is wrong; its signature or rights may be wrong as well. */
+const SKEWED: ReadonlySet<string> = new Set([
+  "AccessDeniedException",
+  "AuthFailure",
+  "InvalidSignatureException",
+  "RequestExpired",
+  "RequestInTheFuture",
+  "RequestTimeTooSkewed",
+  "SignatureDoesNotMatch",
+]);
+
 /** The code of a connection that could not be made, or broke. */
 const NETWORK = /^E(?:CONN|HOST|NET|PIPE|AI_|ADDR)|^ENOTFOUND$|^UND_/;
 
@@ -74,39 +87,56 @@ interface SdkError {
   readonly name?: unknown;
   readonly code?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number };
+  /** What came, when there was an answer. */
+  readonly $response?: unknown;
 }
 
-/** A failed request, as the engine wants to know it. Goes by the error's name, never by its message. */
+/**
+ * A failed request, as the engine wants to know it. Goes by the error's name, never by its message: that of an answer that
+ * cannot be read repeats it, with what messages hold. So such an error is not passed on as a cause either.
+ */
 export function sqsError(what: string, thrown: unknown): BridgeError {
   if (BridgeError.is(thrown)) return thrown;
-  const { name, code, $metadata } = (thrown ?? {}) as SdkError;
-  const plain = plainName(String(name));
+  const { name, code, $metadata, $response } = (thrown ?? {}) as SdkError;
+  const plain = plainName(name);
   const network = typeof code === "string" && NETWORK.test(code);
   // No request was made: there are no credentials right now.
   if (plain === "CredentialsProviderError" || plain === "TokenProviderError") {
-    return new BridgeError("UNAVAILABLE", `${what}: ${plain}`, { cause: thrown, charged: false });
+    return new BridgeError("UNAVAILABLE", `${what}: ${plain}`, { charged: false });
   }
   const found = CODES[plain] ?? (network ? "CONNECTION_LOST" : byStatus($metadata?.httpStatusCode));
+  if (found === "INTERNAL" && $response !== undefined) {
+    return new BridgeError("UNAVAILABLE", `${what}: the answer is none of SQS, or was cut off (${plain})`);
+  }
   // A connection that breaks while it is used is called a timeout by the library.
   const broken = found === "TIMEOUT" && network ? "CONNECTION_LOST" : found;
   const shown = network ? code : plain;
+  // Nothing was answered, so it is the SDK's own, such as that no region is known.
   const said = broken === "INTERNAL" && thrown instanceof Error ? `${shown}: ${thrown.message}` : shown;
-  return new BridgeError(broken, `${what}: ${said}`, { cause: thrown });
+  return new BridgeError(broken, `${what}: ${said}`);
 }
 
-/** A failed entry of a batch. */
-export function entryError(what: string, { Code }: BatchResultErrorEntry): BridgeError {
-  const plain = plainName(Code ?? "no code");
-  return new BridgeError(CODES[plain] ?? "REJECTED", `${what}: ${plain}`);
+/** Whether a request may have been refused because it was signed by a wrong clock. */
+export function maySkew(thrown: unknown): boolean {
+  return SKEWED.has(plainName((thrown as SdkError | undefined)?.name));
+}
+
+/** A failed entry of a batch. What SQS takes the blame for is no refusal of the message. */
+export function entryError(what: string, { Code, SenderFault }: BatchResultErrorEntry): BridgeError {
+  const plain = plainName(Code);
+  const error = new BridgeError(CODES[plain] ?? "INTERNAL", `${what}: ${plain}`);
+  if (SenderFault !== false || error.class === "transient") return error;
+  return new BridgeError("INTERNAL", error.message);
 }
 
 /** Whether a failed entry says that the message is not ours any more. */
-export function isHandleGone({ Code }: BatchResultErrorEntry): boolean {
-  return HANDLE_GONE.has(plainName(Code ?? ""));
+export function isHandleGone({ Code, SenderFault }: BatchResultErrorEntry): boolean {
+  return SenderFault !== false && HANDLE_GONE.has(plainName(Code));
 }
 
 /** Older names have a namespace before them. */
-function plainName(name: string): string {
+function plainName(name: unknown): string {
+  if (typeof name !== "string") return "no name";
   return name.slice(Math.max(name.lastIndexOf("."), name.lastIndexOf("#")) + 1);
 }
 

@@ -24,7 +24,7 @@ describe("errors of SQS", () => {
     ["UnsupportedOperation", "REJECTED"],
   ] as const)("%s is %s, as an error and as an entry", (name, code) => {
     expect(sqsError("not sent", named(name)).code).toBe(code);
-    expect(entryError("not sent", { Id: "0", Code: name, SenderFault: false }).code).toBe(code);
+    expect(entryError("not sent", { Id: "0", Code: name, SenderFault: true }).code).toBe(code);
   });
 
   test.each([
@@ -36,6 +36,16 @@ describe("errors of SQS", () => {
     [undefined, "INTERNAL"],
   ] as const)("an unknown one goes by its status: %s is %s", (httpStatusCode, code) => {
     expect(sqsError("not sent", named("NewError", { $metadata: { httpStatusCode } })).code).toBe(code);
+  });
+
+  test.each([
+    ["InvalidMessageContents", false],
+    ["AccessDenied", false],
+    ["SomethingNew", false],
+    ["SomethingNew", true],
+    [undefined, true],
+  ])("finding 6.16: an entry that fails as %s with SenderFault %s is no refusal", (Code, SenderFault) => {
+    expect(entryError("not sent", { Id: "0", Code, SenderFault }).code).toBe("INTERNAL");
   });
 
   test("a connection that broke is CONNECTION_LOST, whatever the SDK calls it", () => {

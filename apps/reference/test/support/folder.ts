@@ -23,8 +23,8 @@ export class Folder implements Disposable {
     return readFileSync(join(this.path, name), "utf8");
   }
 
-  run(args: readonly string[] = [], env?: Readonly<Record<string, string>>): Binary {
-    return new Binary(args, { cwd: this.path, env });
+  run(args: readonly string[] = [], env?: Readonly<Record<string, string>>, node?: string): Binary {
+    return new Binary(args, { cwd: this.path, env, node });
   }
 
   [Symbol.dispose](): void {

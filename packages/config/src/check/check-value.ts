@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { Path, Problem } from "../problem.ts";
 import type { HiddenValues } from "./hidden-values.ts";
 import { type Issue, issuePath, issueProblems } from "./issue-problems.ts";
+import { withScalars } from "./scalars.ts";
 import { strayKeys } from "./stray-keys.ts";
 
 export interface Checked {
@@ -17,7 +18,10 @@ export function checkValue(schema: v.GenericSchema, value: unknown, path: Path, 
   const stray = [...strayKeys(schema, value, path)];
   const told = new Set(stray.map((problem) => JSON.stringify(problem.path)));
   // An empty message marks an issue that has none of its own, to be described here and not by valibot, which quotes values.
-  const { output, issues = [] } = v.safeParse(schema, value, { message: "", abortPipeEarly: true });
+  const parse = (given: unknown) => v.safeParse(schema, given, { message: "", abortPipeEarly: true });
+  const first = parse(value);
+  const scalars = first.success ? undefined : withScalars(value, first.issues, path, hidden);
+  const { output, issues = [] } = scalars === undefined ? first : parse(scalars);
   const found = (issues as readonly Issue[]).flatMap((issue) => issueProblems(issue, path, hidden));
   return {
     output,

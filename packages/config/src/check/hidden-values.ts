@@ -16,6 +16,7 @@ export class HiddenValues {
   readonly #document: unknown;
   readonly #paths = new Set<string>();
   readonly #values = new Set<string>();
+  readonly #references = new Set<string>();
 
   constructor(document: unknown) {
     this.#document = document;
@@ -26,6 +27,18 @@ export class HiddenValues {
       this.#paths.add(JSON.stringify(path));
       for (const value of stringsIn(valueAt(this.#document, path))) this.#values.add(value);
     }
+  }
+
+  /** The places whose values came in through a reference. */
+  hideReferences(paths: Iterable<Path>): void {
+    const list = [...paths];
+    this.hide(list);
+    for (const path of list) this.#references.add(JSON.stringify(path));
+  }
+
+  /** Whether the value at exactly `path` came in through a reference. */
+  cameIn(path: Path): boolean {
+    return this.#references.has(JSON.stringify(path));
   }
 
   /** Whether the value at `path` lies in a hidden one. */

@@ -4,8 +4,10 @@ import { conditional, type SchemaNode } from "./schema-node.ts";
 const REFERENCE = { type: "string", pattern: "\\$\\{(env|file):[^{}]+\\}" };
 const TO_REFERENCE = { $ref: "#/definitions/reference" };
 
-/** Editors take the format `duration` for that of ISO 8601. */
-const PATTERNS: Readonly<Record<string, string>> = { duration: "^(\\d+(\\.\\d+)?(ms|s|m|h))+$" };
+/** Of ten years no unit has more digits. */
+const DIGITS = { ms: 12, s: 9, m: 7, h: 5, d: 4 } as const;
+const PARTS = Object.entries(DIGITS).map(([unit, most]) => `0*\\d{1,${most}}(\\.\\d+)?${unit}`);
+const DURATION = `(${PARTS.join("|")})+$`;
 
 /** A whole schema as editors are to have it: in standard words, and with references wherever a string is wanted. */
 export function forEditors(schema: SchemaNode): object {
@@ -14,11 +16,13 @@ export function forEditors(schema: SchemaNode): object {
 
 function standard(node: SchemaNode): SchemaNode {
   const { format, properties, items, additionalProperties, anyOf, oneOf, allOf, ...rest } = node;
-  const pattern = format === undefined ? undefined : PATTERNS[format];
+  // Editors take the format `duration` for that of ISO 8601.
+  const pattern = format === "duration" ? `^${(rest.minimum ?? 0) > 0 ? "(?=.*[1-9])" : ""}${DURATION}` : undefined;
   // A reference in place of a discriminator fits several of its forms, so that "oneOf" would refuse it.
   const forms = anyOf ?? oneOf;
+  const { minimum: _, ...unbounded } = rest;
   return orReference({
-    ...rest,
+    ...(pattern === undefined ? rest : unbounded),
     ...(pattern !== undefined && { pattern }),
     ...(properties && {
       properties: Object.fromEntries(Object.entries(properties).map(([key, part]) => [key, standard(part)])),
@@ -36,6 +40,12 @@ function standard(node: SchemaNode): SchemaNode {
 function orReference(node: SchemaNode): SchemaNode {
   const { type, pattern, minLength, maxLength, enum: choices, ...rest } = node;
   const free = pattern === undefined && maxLength === undefined && choices === undefined && (minLength ?? 0) <= 1;
+  if (type === "integer" || type === "number" || type === "boolean") {
+    const { minimum, maximum, description, default: usual, ...others } = node;
+    const about = { ...(description !== undefined && { description }), ...(usual !== undefined && { default: usual }) };
+    const bounds = { ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) };
+    return { ...about, anyOf: [{ ...others, ...bounds }, TO_REFERENCE] };
+  }
   if (type !== "string" || free) return node;
   const form: SchemaNode = {
     type,

@@ -10,7 +10,7 @@ const INTRODUCTION = `# Configuration reference
 The configuration is one YAML or JSON document. It is read strictly: a key that is not listed here, a value of another
 type, and \`null\` are errors, and all errors are reported at once, with their place.
 
-- A **duration** is a string of numbers with units (\`ms\`, \`s\`, \`m\`, \`h\`): \`250ms\`, \`1m30s\`. A bare number is refused.
+- A **duration** is a string of numbers with units (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`): \`250ms\`, \`1m30s\`, \`30d\`. A bare number is refused.
 - An **id** has up to 64 letters, digits, \`.\`, \`_\` and \`-\`, begins with a letter, a digit or \`_\`, and is unique in its list.
 - A **secret** is a string whose value is never shown.
 - \`\${env:NAME}\` in a string stands for an environment variable, \`\${file:/path}\` for the text of a file without its last line

@@ -79,7 +79,7 @@ function annotate(schema: GenericSchema, node: SchemaNode): SchemaNode {
     ...rest,
     ...(maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER && { maximum }),
     ...(description !== undefined && { description }),
-    ...(format === "duration" && { format }),
+    ...(format === "duration" && { format, ...leastOf(schema) }),
     ...(secret === true && { writeOnly: true }),
   };
 }
@@ -87,6 +87,25 @@ function annotate(schema: GenericSchema, node: SchemaNode): SchemaNode {
 function descriptionOf(schema: GenericSchema): string | undefined {
   const { wrapped } = shapeOf(schema);
   return getDescription(schema) ?? (wrapped && descriptionOf(wrapped));
+}
+
+/** Of a duration, in milliseconds. The library does not look at what follows a transformation. */
+function leastOf(schema: GenericSchema): Pick<SchemaNode, "minimum"> {
+  const { wrapped } = shapeOf(schema);
+  if (wrapped !== undefined) return leastOf(wrapped);
+  const { pipe = [] } = schema as { readonly pipe?: readonly PipeItem[] };
+  for (const { type, requirement, pipe: inner } of pipe.slice(1)) {
+    if (type === "min_value" && typeof requirement === "number") return { minimum: requirement };
+    if (inner !== undefined) break;
+  }
+  const [first] = pipe;
+  return first?.pipe === undefined ? {} : leastOf(first as unknown as GenericSchema);
+}
+
+interface PipeItem {
+  readonly type: string;
+  readonly requirement?: unknown;
+  readonly pipe?: readonly unknown[];
 }
 
 function metadataOf(schema: GenericSchema): Readonly<Record<string, unknown>> {

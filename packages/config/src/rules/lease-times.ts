@@ -5,13 +5,16 @@ import { exclusiveSessionsOf, shownId } from "./route-sessions.ts";
 /** The part of a lease that renewals may take without a send having to wait for one. */
 const COMFORTABLE = 3 / 4;
 
+/** A term is one percent shorter than its ttl and shorter by what its renewal takes: in what is left a send has to begin. */
+const MOST = 9 / 10;
+
 /** A send over an exclusive session ends while its lease lasts, or another instance could send at the same time. */
 export const leaseTimes: Rule = (context) => {
   for (const { place, sendTimeoutMs, leaseTtlMs, ttl, session } of timesOf(context)) {
-    if (sendTimeoutMs < leaseTtlMs) continue;
+    if (sendTimeoutMs <= leaseTtlMs * MOST) continue;
     context.report.problem(
       place,
-      `is not below bridge.lease_ttl, which is ${ttl}: a send would outlast the lease of session ${session}; lower send_timeout, or raise lease_ttl`,
+      `is more than nine tenths of bridge.lease_ttl, which is ${ttl}: a send would outlast the lease of session ${session}, and so none would begin; lower send_timeout, or raise lease_ttl`,
     );
   }
 };

@@ -36,6 +36,8 @@ export const neededStores: Rule = (context) => {
 };
 
 function need(context: RuleContext, role: StoreRole, path: Path, why: string, otherwise: string): void {
-  if (context.written(["stores", role])) return;
+  const block = context.draft.stores?.[role];
+  const none = block !== undefined && block.type === undefined && !context.written(["stores", role, "type"]);
+  if (context.written(["stores", role]) && !none) return;
   context.report.problem(path, `${why}, but stores.${role} is not configured: configure it, or ${otherwise}`);
 }

@@ -57,7 +57,13 @@ function requireHalf(context: RuleContext, half: Half, transport: string, path: 
     );
     return;
   }
+  const program = context.hidden.covers(named) ? undefined : context.registry.elsewhere.get(transport);
   const hint = context.hidden.covers(named) ? "" : suggestion(transport, registered.keys());
-  const remedy = hint === "" ? `; registered: ${[...registered.keys()].join(", ") || "none"}` : hint;
+  const remedy =
+    program !== undefined
+      ? `; ${program} has it`
+      : hint === ""
+        ? `; registered: ${[...registered.keys()].join(", ") || "none"}`
+        : hint;
   context.report.problem(path, `no transport ${shown} is registered${remedy}`);
 }

@@ -25,6 +25,7 @@ export const auditSchema = v.strictObject({
           v.optional(
             v.pipe(
               secret(),
+              v.metadata({ pattern: `^(|[\\s\\S]{${MIN_KEY_LENGTH},})$` }),
               v.check(
                 (key) => key === "" || key.length >= MIN_KEY_LENGTH,
                 `an HMAC key has at least ${MIN_KEY_LENGTH} characters`,

@@ -2,7 +2,7 @@ import { describe } from "@bridge/ports/options";
 import * as v from "valibot";
 import { id, optionalId } from "./id.ts";
 
-const TEMPLATE = /^(?:[^{}]|\{[^{}]+\})*$/;
+const TEMPLATE = /^(?:[^{}]|\{(?!\.*\})[^{}]+\})*$/;
 
 /** An element of `bindings`: an address at a sender. */
 export const bindingSchema = v.strictObject({
@@ -20,6 +20,6 @@ export const bindingSchema = v.strictObject({
       ),
       "",
     ),
-    "Where at the target. `{name}` stands for the value of that header, `{$subject}` and `{$id}` for the message's own.",
+    "Where at the target. `{name}` stands for the value of that header, `{$subject}` and `{$id}` for the message's own. In a topic of MQTT and a subject of NATS a value is one level, but for the subject's and that of `{name...}`.",
   ),
 });

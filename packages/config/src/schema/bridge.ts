@@ -33,7 +33,7 @@ export const bridgeSchema = v.strictObject({
   ),
   quiesce_timeout: describe(
     v.optional(duration(), "25s"),
-    "How long a shutdown waits for messages in flight before it cancels them. Never longer than drain_timeout.",
+    "How long a shutdown waits for messages in flight before it cancels them. It ends 5s before drain_timeout does, or after half of that when it is short.",
   ),
   terminal_linger: describe(
     v.optional(duration(), "5s"),

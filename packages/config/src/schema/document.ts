@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { auditSchema } from "./audit.ts";
 import { bindingSchema } from "./bindings.ts";
 import { bridgeSchema } from "./bridge.ts";
+import { configSchema } from "./config.ts";
 import { configWatchSchema } from "./config-watch.ts";
 import { httpSchema } from "./http.ts";
 import { processorSchema } from "./processors.ts";
@@ -19,6 +20,7 @@ const list = <const Item extends v.GenericSchema>(item: Item) => v.optional(v.ar
 export const documentSchema = v.strictObject({
   config_version: describe(v.optional(integer(0), 0), "Counts the changes made through the admin API. Not for hands."),
   bridge: describe(bridgeSchema, "The instance as a whole."),
+  config: describe(v.optional(configSchema, {}), "What changes over the admin API may do. Not changed by them."),
   config_watch: describe(v.optional(configWatchSchema, {}), "How changes of this document are noticed."),
   http: describe(v.optional(httpSchema), "The two servers. Without this block: the defaults of the application."),
   audit: describe(v.optional(auditSchema, {}), "Where audit events go."),

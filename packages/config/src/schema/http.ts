@@ -8,9 +8,10 @@ const MIN_KEY_LENGTH = 16;
 function apiKey() {
   return v.pipe(
     secret(),
+    v.metadata({ pattern: `^(|[\\s\\S]{${MIN_KEY_LENGTH},})$` }),
     v.check(
       (key) => key === "" || key.length >= MIN_KEY_LENGTH,
-      `an API key has at least ${MIN_KEY_LENGTH} characters (spec 5.4)`,
+      `an API key has at least ${MIN_KEY_LENGTH} characters`,
     ),
   );
 }

@@ -7,6 +7,7 @@ const MAX_PORT = 65_535;
 export function listenAddress() {
   return v.pipe(
     v.string("expected a string"),
+    v.metadata({ pattern: ADDRESS.source }),
     v.check(isAddress, 'not an address: write ":8080", "127.0.0.1:8080" or "[::1]:8080", with a port up to 65535'),
   );
 }

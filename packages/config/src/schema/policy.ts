@@ -36,7 +36,7 @@ export const policySchema = v.strictObject({
   ),
   send_timeout: describe(
     v.optional(positiveDuration(), "30s"),
-    "How long one send may take. Over an exclusive session it has to be below `lease_ttl`, and is half of that at the most if it is not written.",
+    "How long one send may take. Over an exclusive session it is nine tenths of `lease_ttl` at the most, and is half of that at the most if it is not written.",
   ),
   max_outbox_depth: describe(
     v.optional(integer(1), 10_000),

@@ -2,17 +2,30 @@ import { describe, text } from "@bridge/ports/options";
 import * as v from "valibot";
 import { pluginOptions } from "./plugin-options.ts";
 
-const store = () =>
+const block = {
+  type: describe(text(), "The kind of store."),
+  options: pluginOptions("The options of this kind of store."),
+};
+
+/** A store that keeps messages. Without a type it is none, and only says what becomes of the one that was there. */
+const keeping = () =>
   v.optional(
     v.strictObject({
-      type: describe(text(), "The kind of store."),
-      options: pluginOptions("The options of this kind of store."),
+      ...block,
+      type: describe(v.optional(text()), "The kind of store. Left out only beside `abandon_backlog`: there is none."),
+      abandon_backlog: describe(
+        v.optional(v.boolean(), false),
+        "Lets the change that brings it leave messages behind where nobody delivers or sees them. Counts once: a later change needs it taken out and brought again.",
+      ),
     }),
   );
 
 /** The `stores` block: one store a role (spec 1.6). */
 export const storesSchema = v.strictObject({
-  dlq: describe(store(), "Keeps dead letters. Needed by every route whose policy says `dlq`."),
-  outbox: describe(store(), "Keeps accepted messages until they are sent. Needed by `shared_outbox` routes."),
-  lease: describe(store(), "Decides which instance holds an exclusive session. Needed by those."),
+  dlq: describe(keeping(), "Keeps dead letters. Needed by every route whose policy says `dlq`."),
+  outbox: describe(keeping(), "Keeps accepted messages until they are sent. Needed by `shared_outbox` routes."),
+  lease: describe(
+    v.optional(v.strictObject(block)),
+    "Decides which instance holds an exclusive session. Needed by those.",
+  ),
 });

@@ -9,6 +9,7 @@ const NO_QUERY =
 function endpoint() {
   return v.pipe(
     v.string("expected a string"),
+    v.metadata({ pattern: "^\\s*[Hh][Tt][Tt][Pp][Ss]?:[^?#]+$" }),
     v.check(isCollector, 'not the URL of a collector: write "http://127.0.0.1:4318" or "https://otel.example.com"'),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed || !/[?#]/.test(dataset.value)) return;

@@ -1,4 +1,5 @@
 import type { BridgeConfig } from "../model.ts";
+import type { Stranding } from "./stranding.ts";
 
 /** Brings a configuration into force. */
 export interface ConfigApplier {
@@ -12,6 +13,12 @@ export interface ConfigApplier {
   apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted">;
   /** What `apply` would do now; changes nothing. */
   plan(config: BridgeConfig): ChangePlan;
+  /**
+   * What `apply` would be refused for now, because messages wait where nobody would deliver or see them any more;
+   * `undefined` when it would not. Asks stores only when the change could leave something behind, and each for a few
+   * seconds at most. Changes nothing.
+   */
+  stranding(config: BridgeConfig, signal: AbortSignal): Promise<Stranding | undefined>;
 }
 
 /** What a change of configuration does to what runs; ids, sorted. */

@@ -34,7 +34,7 @@ export interface SoundChange {
   readonly tell: (error: unknown) => string;
 }
 
-export type Outcome = Exclude<CommitResult, { readonly status: "erases_options" | "invalid" }>;
+export type Outcome = Exclude<CommitResult, { readonly status: "erases_options" | "invalid" | "stranding" }>;
 
 /** How long the store may take for each thing that it is asked. */
 const STORE_TIMEOUT_MS = 30_000;

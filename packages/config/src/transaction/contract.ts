@@ -4,6 +4,7 @@
 import type { ConfigHistoryChange, ConfigHistoryEntry } from "@bridge/ports";
 import type { Path, Problem } from "../problem.ts";
 import type { ChangePlan } from "./applier.ts";
+import type { Stranding } from "./stranding.ts";
 import type { TransactionOutcome } from "./transaction-state.ts";
 
 /** A document without its plugin options, with its defaults, redacted. */
@@ -41,6 +42,8 @@ export interface DryRun {
   /** Whether the stored configuration moved since the transaction was opened, for which it would be refused. */
   readonly conflict: boolean;
   readonly changes: readonly ConfigHistoryChange[];
+  /** What it would leave behind, for which it would be refused. */
+  readonly stranding?: Stranding;
   /** What would be restarted. Absent when it would be refused, and when nothing applies configurations. */
   readonly plan?: ChangePlan;
 }
@@ -49,6 +52,7 @@ export type CommitResult =
   /** Refused, and the transaction stays open. */
   | { readonly status: "erases_options"; readonly erasedOptions: readonly Path[] }
   | { readonly status: "invalid"; readonly problems: readonly Problem[] }
+  | { readonly status: "stranding"; readonly stranding: Stranding }
   /** Nothing was written: the stored configuration moved, or cannot be written to. `error` is for operators. */
   | { readonly status: "conflict"; readonly error: string }
   /** It runs, or will without anybody doing more; or nothing applies configurations. */

@@ -1,6 +1,7 @@
 import type { GenericSchema } from "valibot";
 import { fitsType, isBlock, shapeOf } from "../check/schema-shape.ts";
 import type { Path, Problem } from "../problem.ts";
+import { holdsReference } from "../references.ts";
 import { REDACTED } from "../redacted.ts";
 import { isPluginOptions } from "../schema/plugin-options.ts";
 import { suggestion } from "../suggestion.ts";
@@ -14,6 +15,8 @@ export function overlayFaults(schema: GenericSchema, overlay: unknown): readonly
 function* faults(variants: readonly GenericSchema[], value: unknown, path: Path): Generator<Problem> {
   // Keeps whatever is there.
   if (value === REDACTED) return;
+  // The value that it stands for is checked when it is read.
+  if (typeof value === "string" && holdsReference(value) && variants.some(isScalar)) return;
   const fitting = variants.filter((variant) => fitsType(variant, value));
   if (fitting.length === 0) {
     yield { path, message: value === null ? NULL : `expected ${expected(variants)} (got ${kindOf(value)})` };
@@ -24,6 +27,10 @@ function* faults(variants: readonly GenericSchema[], value: unknown, path: Path)
   } else if (isBlock(value)) {
     for (const [key, part] of Object.entries(value)) yield* fieldFaults(fitting, key, part, path);
   }
+}
+
+function isScalar(schema: GenericSchema): boolean {
+  return ["number", "boolean", "picklist", "literal", "string"].includes(shapeOf(schema).type);
 }
 
 const NULL = "must not be null: leave the field out to keep its value";

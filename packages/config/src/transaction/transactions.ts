@@ -8,14 +8,14 @@ import {
   type StoredConfig,
 } from "@bridge/ports";
 import { type CheckedDocument, checkDocument } from "../check-document.ts";
-import type { Path } from "../problem.ts";
+import type { Path, Problem } from "../problem.ts";
 import { type ReferenceSources, resolveReferences } from "../references.ts";
 import type { Registry } from "../registry.ts";
 import type { ConfigApplier } from "./applier.ts";
 import { changesBetween } from "./changes.ts";
 import { commitChange } from "./commit-change.ts";
 import { asKnown, CommitHistory } from "./commit-history.ts";
-import { tellerOf } from "./commit-parts.ts";
+import { type Outcome, tellerOf } from "./commit-parts.ts";
 import type {
   CommitResult,
   ConfigTransactions,
@@ -28,6 +28,7 @@ import type {
 } from "./contract.ts";
 import { erasedOptions } from "./erased-options.ts";
 import { mergeOverlay } from "./merge-overlay.ts";
+import { newReferences } from "./new-references.ts";
 import { OverlayError } from "./overlay-error.ts";
 import { readWithin } from "./read-within.ts";
 import { redactedView } from "./redacted-view.ts";
@@ -131,6 +132,11 @@ class Transactions implements ConfigTransactions {
     const transaction = this.#find(id);
     this.#move(transaction, "patch");
     const merged = mergeOverlay(transaction.pending, overlay);
+    const faults = [
+      ...newReferences(transaction.base.document, merged),
+      ...ownConfig(transaction.base.document, merged),
+    ];
+    if (faults.length > 0) throw new OverlayError(faults);
     const { maxDocumentBytes = MAX_DOCUMENT_BYTES } = this.#options.store;
     if (Buffer.byteLength(JSON.stringify(merged)) > maxDocumentBytes)
       throw new OverlayError([
@@ -153,13 +159,16 @@ class Transactions implements ConfigTransactions {
     const [checked, erased] = await this.#check(base.document, pending, signal);
     const conflict = (await this.#stored(signal))?.revision !== base.revision;
     const { applier } = this.#options;
+    const sound = checked.ok && erased.length === 0 ? checked : undefined;
+    const stranding = sound && (await applier?.stranding(sound.config, signal));
     return {
       erasedOptions: erased,
       problems: checked.ok ? [] : checked.problems,
       warnings: checked.warnings,
       conflict,
       changes: changesBetween(base.document, pending),
-      ...(checked.ok && erased.length === 0 && applier !== undefined && { plan: applier.plan(checked.config) }),
+      ...(stranding !== undefined && { stranding }),
+      ...(sound !== undefined && applier !== undefined && { plan: applier.plan(sound.config) }),
     };
   }
 
@@ -170,7 +179,7 @@ class Transactions implements ConfigTransactions {
     try {
       const committing = (this.#underWay = this.#commit(transaction, actor));
       const result = await committing;
-      if (result.status !== "erases_options" && result.status !== "invalid") event = result.status;
+      if (!isRefusal(result)) event = result.status;
       return result;
     } finally {
       this.#underWay = undefined;
@@ -213,6 +222,8 @@ class Transactions implements ConfigTransactions {
     const stored = await this.#stored(signal);
     if (stored?.revision !== base.revision) return { status: "conflict", error: movedSince(base, stored) };
     if (!checked.ok || isDeepStrictEqual(pending, base.document)) return { status: "committed", version: base.version };
+    const stranding = await applier?.stranding(checked.config, signal);
+    if (stranding !== undefined) return { status: "stranding", stranding };
     const changes = changesBetween(base.document, pending);
     const entry = { version: base.version + 1, committedAt: clock.now(), actor, changes };
     const change = {
@@ -300,6 +311,16 @@ class Transactions implements ConfigTransactions {
     this.#outcomes.set(event, (this.#outcomes.get(event) ?? 0) + 1);
     if (next.kind === "ended") this.#transaction = undefined;
   }
+}
+
+function isRefusal(result: CommitResult): result is Exclude<CommitResult, Outcome> {
+  return ["erases_options", "invalid", "stranding"].includes(result.status);
+}
+
+/** What says what a change may do is not for changes to say. */
+function ownConfig(before: StoredConfig["document"], after: StoredConfig["document"]): readonly Problem[] {
+  if (isDeepStrictEqual(before["config"], after["config"])) return [];
+  return [{ path: ["config"], message: "changes in the document itself, not through a PATCH" }];
 }
 
 function beingCommitted(): TransactionError {

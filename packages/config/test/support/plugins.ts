@@ -177,6 +177,7 @@ const byType = <Plugin extends { readonly type: string }>(plugins: readonly Plug
 
 /** Everything that a configuration can ask for, stores for each role included. */
 export const registry: Registry = {
+  elsewhere: new Map(),
   transports: byType([broker, web, broken]),
   dlqStores: byType(dlqStores),
   leaseStores: new Map(),

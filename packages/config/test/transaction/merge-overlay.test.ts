@@ -42,7 +42,6 @@ describe("an overlay is decoded strictly (spec 4.9.1)", () => {
     [{ routes: { id: "alarms" } }, "routes: expected a list (got an object)"],
     [{ routes: [{ policy: {} }] }, "routes[0].id: is required: it says which element is meant"],
     [{ routes: [{ id: "" }] }, "routes[0].id: is required"],
-    [{ routes: [{ id: "alarms", policy: { max_in_flight: "${env:N}" } }] }, "max_in_flight: expected a number"],
     [{ routes: [{ id: "alarms", bindings: ["a", 1] }] }, "routes[0].bindings[1]: expected a string (got a number)"],
     [{ routes: [{ id: "alarms", resolver: { binding: 1 } }] }, "binding: expected a string or a list (got a number)"],
     [{ routes: [{ id: "alarms", resolver: { map: { a: null } } }] }, "map.a: must not be null"],

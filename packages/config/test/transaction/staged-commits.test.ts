@@ -40,6 +40,7 @@ function stage() {
         applied.push(config);
         return outcome;
       },
+      stranding: () => Promise.resolve(undefined),
       plan: () => {
         throw new Error("nobody asks for a plan here");
       },

@@ -29,6 +29,8 @@ class Applier implements ConfigApplier {
     return this.answer(signal);
   }
 
+  stranding = (): Promise<undefined> => Promise.resolve(undefined);
+
   plan = (config: BridgeConfig): ReturnType<ConfigApplier["plan"]> => ({
     unchanged: false,
     routes: { ...NOTHING, restarted: config.routes.map(({ id }) => id) },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
-import { BridgeError, type Envelope, RESERVED, RESERVED_PREFIX, systemClock } from "@bridge/ports";
+import { type Addressing, BridgeError, type Envelope, RESERVED, RESERVED_PREFIX, systemClock } from "@bridge/ports";
 import { within } from "../harness/within.ts";
 import { type Check, isTransient } from "./check.ts";
 import { lowerCaseHeaders } from "./content-checks.ts";
@@ -10,6 +10,7 @@ import type { Stage } from "./stage.ts";
 const OVERLAPPING = 100;
 /** Time for a send to get under way. Whether it does decides nothing. */
 const HEAD_START_MS = 50;
+const CONTROLS = ["\0", "\t", "\r\n", "\u001b", "\u007f", "\u0085"];
 
 export const TARGET_CHECKS = {
   "reserved headers stay behind, but for the causation id": async (stage, signal) => {
@@ -77,6 +78,12 @@ export const TARGET_CHECKS = {
     for (let i = 0; i < 20; i++) await within(producer.send(envelope(stage, `m${i}`), shared), signal, "a send");
     assert.ok(getEventListeners(shared, "abort").length <= 1, "listeners stay when the sends have ended");
   },
+  "no value puts a control character into an address": async (stage) => {
+    const { addressing } = (await stage.producer()).sender;
+    if (addressing === undefined) return;
+    for (const control of CONTROLS) assert.doesNotMatch(filled(addressing, `a${control}b`), /\p{Cc}/u);
+    assert.notEqual(addressing.separator, "", "an empty separator is in every value");
+  },
   "disposing the sender twice is once": async (stage, signal) => {
     const { sender } = await stage.producer();
     await within(sender[Symbol.asyncDispose](), signal, "the sender to be disposed");
@@ -100,6 +107,16 @@ async function headStart(send: Promise<void>, signal: AbortSignal): Promise<void
 
 function envelope(stage: Stage, payload: string): Envelope {
   return envelopeOf(stage.message("target", { payload: bytesOf(payload) }));
+}
+
+/** What a value makes of an address; nothing when it is refused. */
+function filled(addressing: Addressing, value: string): string {
+  try {
+    return addressing.fill(value, "a/");
+  } catch (error) {
+    assert.equal(BridgeError.from(error).code, "BINDING_UNRESOLVED");
+    return "";
+  }
 }
 
 function isNotTried(error: unknown): true {

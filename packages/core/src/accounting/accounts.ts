@@ -16,6 +16,9 @@ export class RouteAccount {
   dlqWriteFailures = 0;
   outboxWriteFailures = 0;
   settleFailures = 0;
+  /** Deliveries that have ended and do not come again, and those of them with which nothing was wrong. */
+  ended = 0;
+  handedOn = 0;
   /** From taking a delivery until its source was told. */
   readonly hold = new Histogram(STAY_BOUNDS_MS);
 

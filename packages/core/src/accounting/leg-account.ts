@@ -1,9 +1,23 @@
+import type { BridgeError } from "@bridge/ports";
 import { type Disposition, DISPOSITIONS, type LegStats } from "../view/stats.ts";
 import { SEND_BOUNDS_MS, STAY_BOUNDS_MS } from "./duration-bounds.ts";
 import { Histogram } from "./histogram.ts";
 
 /** Where a message came from, for the accounts. */
 export type Origin = "received" | "injected";
+
+/** More are not remembered: an outbox that does not answer for so long takes no messages either. */
+const MAX_UNSURE = 10_000;
+
+/** Why an attempt failed, and when. */
+export interface LastFailure {
+  readonly code: string;
+  readonly error: string;
+  /** Monotonic milliseconds. */
+  readonly at: number;
+  /** How much had been delivered by then. */
+  readonly delivered: number;
+}
 
 /** The running account of one route and binding. Plain numbers, because every message writes to it. */
 export class LegAccount {
@@ -16,6 +30,11 @@ export class LegAccount {
   /** Found in the outbox when its store was opened, or, in one that is shared, ended here and persisted elsewhere. */
   recovered = 0;
   inOutbox = 0;
+  /** Attempts that failed in any other way than by silence, and those that nobody answered in time. */
+  refused = 0;
+  unanswered = 0;
+  failure: LastFailure | undefined;
+  #endedElsewhere = 0;
   /** How long sends took that the target accepted, and those that failed. */
   readonly accepted = new Histogram(SEND_BOUNDS_MS);
   readonly failed = new Histogram(SEND_BOUNDS_MS);
@@ -25,6 +44,8 @@ export class LegAccount {
   readonly outboxAge = new Histogram(STAY_BOUNDS_MS);
   /** What this process has persisted in a shared outbox and not seen end, oldest first. */
   readonly #own = new Set<string>();
+  /** What may be in the outbox, because nobody has heard what became of the write, and whether its leg was given up. */
+  readonly #unsure = new Map<string, "held" | "drained" | "left">();
   readonly #closed: Record<Disposition, number> = {
     delivered: 0,
     dead_lettered: 0,
@@ -53,6 +74,24 @@ export class LegAccount {
     this.inFlight--;
   }
 
+  get delivered(): number {
+    return this.#closed.delivered + this.#closed.duplicate;
+  }
+
+  /** How many have ended and do not come again. */
+  get ended(): number {
+    const { dead_lettered, dropped, filtered, expired } = this.#closed;
+    return this.delivered + dead_lettered + dropped + filtered + expired + this.#endedElsewhere;
+  }
+
+  /** An attempt failed; `now` in monotonic milliseconds. What is expired or filtered has not. */
+  fail(error: BridgeError, now: number, delivered = this.delivered): void {
+    if (error.class === "expired" || error.class === "filtered") return;
+    if (error.code === "TIMEOUT") this.unanswered++;
+    else this.refused++;
+    this.failure = { code: error.code, error: error.message, at: now, delivered };
+  }
+
   /** Ids of {@link persist} that have not ended. */
   get own(): ReadonlySet<string> {
     return this.#own;
@@ -68,18 +107,46 @@ export class LegAccount {
     if (sharedId !== undefined) this.#own.add(sharedId);
   }
 
-  /** Returns whether it was in these books; else it comes into them with its end. */
-  drain(disposition: Disposition, sharedId?: string): boolean {
-    const own = sharedId === undefined || this.#own.delete(sharedId);
+  /** A write of it has failed, and nobody knows whether it was made: the record may be drained before that is known. */
+  unsure(recordId: string): void {
+    if (this.#unsure.size < MAX_UNSURE && !this.#unsure.has(recordId)) this.#unsure.set(recordId, "held");
+  }
+
+  /** It is known what became of the write. */
+  sure(recordId: string): void {
+    this.#unsure.delete(recordId);
+  }
+
+  /** It was given up before that was known. Returns whether the record has come out of the outbox already. */
+  leaveUnsure(recordId: string): boolean {
+    const drained = this.#unsure.get(recordId) === "drained";
+    if (drained) this.recover(1);
+    if (drained) this.#unsure.delete(recordId);
+    else if (this.#unsure.has(recordId)) this.#unsure.set(recordId, "left");
+    return drained;
+  }
+
+  /** Returns whether it was in these books; else it comes into them with its end. `shared`: others drain the outbox too. */
+  drain(disposition: Disposition, recordId: string, shared: boolean): boolean {
+    const own = shared ? this.#own.delete(recordId) : this.#isOwn(recordId);
     if (!own) this.recover(1);
     this.#closed[disposition]++;
     this.inOutbox--;
     return own;
   }
 
+  #isOwn(recordId: string): boolean {
+    const state = this.#unsure.size === 0 ? undefined : this.#unsure.get(recordId);
+    if (state === "held") this.#unsure.set(recordId, "drained");
+    if (state === "left") this.#unsure.delete(recordId);
+    return state !== "left";
+  }
+
   /** Another process has ended it, and has it in its books. */
   endedElsewhere(sharedId: string): boolean {
-    return this.#own.has(sharedId) && this.drain("abandoned", sharedId);
+    if (!this.#own.has(sharedId)) return false;
+    this.#endedElsewhere++;
+    return this.drain("abandoned", sharedId, true);
   }
 
   recover(count: number): void {
@@ -92,6 +159,7 @@ export class LegAccount {
     this.#closed.abandoned += this.inOutbox;
     this.inOutbox = 0;
     this.#own.clear();
+    this.#unsure.clear();
   }
 
   /** Whether nothing of it can change any more once its route is gone. */

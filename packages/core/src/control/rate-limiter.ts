@@ -39,6 +39,11 @@ export class RateLimiter {
     return this.#limit === undefined && this.#waiters.size === 0;
   }
 
+  /** Whether messages wait for their turn. */
+  get limiting(): boolean {
+    return this.#waiters.size > 0;
+  }
+
   /** Takes leave for one message: `undefined` when it is given at once; rejects with the signal's reason. */
   take(signal: AbortSignal): Promise<void> | undefined {
     if (this.unlimited) return undefined;

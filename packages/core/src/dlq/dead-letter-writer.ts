@@ -8,6 +8,7 @@ import {
   type RouteTracer,
 } from "@bridge/ports";
 import type { RouteAccount } from "../accounting/accounts.ts";
+import type { RouteParts } from "../route/route-parts.ts";
 import { traceFieldsOf } from "../trace/trace-fields.ts";
 
 /** One write of a dead letter; a store that takes longer has failed, and the write is tried again. */
@@ -17,6 +18,7 @@ export interface DeadLetterWriterOptions {
   readonly dlq: () => DlqStore | undefined;
   readonly account: RouteAccount;
   readonly logger: Logger;
+  readonly storeCalls: RouteParts["storeCalls"];
   /** Absent unless the bridge traces. */
   readonly tracer: RouteTracer | undefined;
 }
@@ -62,6 +64,6 @@ export class DeadLetterWriter {
     if (store === undefined) throw new BridgeError("UNAVAILABLE", "no DLQ store is open");
     using limit = deadline(WRITE_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the DLQ store did not answer"));
     const bounded = AbortSignal.any([signal, limit.signal]);
-    await orAborted(store.put(entry, bounded), bounded);
+    await this.#options.storeCalls.dlq.during(orAborted(store.put(entry, bounded), bounded));
   }
 }

@@ -9,7 +9,6 @@ import {
   orAborted,
   RESERVED,
   type SourceMessage,
-  type TraceContext,
 } from "@bridge/ports";
 import { OperationError } from "../operation-error.ts";
 import type { InjectResult } from "../route/inject-result.ts";
@@ -159,19 +158,18 @@ async function redriveOne(options: RedriveOptions, entry: DeadLetter): Promise<s
   if (result.outcome !== "delivered") {
     return `not delivered, ${result.outcome}${result.error === undefined ? "" : `: ${result.error.message}`}`;
   }
-  if (result.entryDeleted === true) return undefined;
-  return result.entryDeleted === false ? NOT_DELETED : await remove(options, entry.id, result.trace);
+  return await remove(options, entry.id, result);
 }
 
 async function remove(
   { store, logger }: RedriveOptions,
   id: string,
-  trace: TraceContext | undefined,
+  { trace, entryMayBeGone }: InjectResult,
 ): Promise<string | undefined> {
   using bound = deadline(DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
   try {
     const deleted = await orAborted(store.admin.delete([id], bound.signal), bound.signal);
-    return deleted.has(id) ? undefined : GONE;
+    return deleted.has(id) || entryMayBeGone === true ? undefined : GONE;
   } catch (error) {
     logger.error("redriven entry not deleted: redriving it again would deliver it twice", {
       entry_id: id,

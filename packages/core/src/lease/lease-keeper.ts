@@ -4,12 +4,15 @@ import type { LeaseCount } from "./lease-counts.ts";
 import { LeaseLost } from "./lease-lost.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import type { LeaseWriter } from "./lease-writer.ts";
-import { Term } from "./term.ts";
+import { type Instant, instantOf, Term } from "./term.ts";
 
 /** What is closed under a lease has this long to close before it is released. */
 const CLOSE_CEILING_MS = 5_000;
 /** A release that takes longer is left to the ttl. */
 const RELEASE_TIMEOUT_MS = 3_000;
+const RELEASE_TRIES = 2;
+/** What stepping down may take. */
+export const STEP_DOWN_PARTS = { closing: CLOSE_CEILING_MS, releasing: RELEASE_TIMEOUT_MS * RELEASE_TRIES } as const;
 /** For leases that are waited for, pauses are no shorter. */
 const MIN_PAUSE_MS = 10;
 
@@ -39,7 +42,7 @@ export interface LeaseKeeperOptions extends Pick<Seams, "clock"> {
 /** A lease as it was last written by us, and when that write began. */
 interface Held {
   readonly record: LeaseRecord;
-  readonly startedAt: number;
+  readonly startedAt: Instant;
 }
 
 /** How a holding ended, and what may stand in the store. */
@@ -56,7 +59,7 @@ interface Ending {
  *        └── (start)                                  └──► lost: the process has to end
  *
  * Every duration is measured by the monotonic clock of this process, from before a write began: whoever waits measures
- * from after it was read.
+ * from after it was read. A term ends as well when the time of day says that it is over ({@link Term}).
  */
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
@@ -109,7 +112,7 @@ export class LeaseKeeper {
       lease.seenElsewhere(waitMs > 0);
       this.#reached();
       if (waitMs > 0) return waitMs;
-      const startedAt = clock.monotonic();
+      const startedAt = instantOf(clock);
       const record = { holder, token: (there?.token ?? 0) + 1, beat: ++this.#beat, ttlMs: leaseTtlMs };
       const written = await writer.write(there, record, boundMs, signal);
       return written.made ? { record, startedAt } : undefined;
@@ -153,23 +156,23 @@ export class LeaseKeeper {
     const { clock } = this.#options;
     const sooner = new AbortController();
     const regular = this.#pause(
-      startedAt + record.ttlMs * RENEW_EVERY - clock.monotonic(),
+      startedAt.monotonic + record.ttlMs * RENEW_EVERY - clock.monotonic(),
       AbortSignal.any([alive, sooner.signal]),
     );
     await Promise.race([regular, term.wanted]);
     sooner.abort();
-    await this.#pause(startedAt + record.ttlMs * TRY_AGAIN_AFTER - clock.monotonic(), alive);
+    await this.#pause(startedAt.monotonic + record.ttlMs * TRY_AGAIN_AFTER - clock.monotonic(), alive);
   }
 
   /** Tries until it is renewed, is somebody else's, or it is time to step down. */
   async #renew({ record: last, startedAt: lastStart }: Held, alive: AbortSignal): Promise<Held | Ending> {
     const { writer, clock, holder, timing, count } = this.#options;
-    const stepDownAt = lastStart + last.ttlMs * STEP_DOWN_AFTER;
+    const stepDownAt = lastStart.monotonic + last.ttlMs * STEP_DOWN_AFTER;
     let expected = last;
     // Who was held up until it is late, but not too late, tries once all the same.
     for (let leastMs = last.ttlMs * TRY_AGAIN_AFTER; ; leastMs = 0) {
-      const startedAt = clock.monotonic();
-      const boundMs = Math.min(last.ttlMs * ASK_WITHIN, Math.max(leastMs, stepDownAt - startedAt));
+      const startedAt = instantOf(clock);
+      const boundMs = Math.min(last.ttlMs * ASK_WITHIN, Math.max(leastMs, stepDownAt - startedAt.monotonic));
       if (boundMs <= 0 || alive.aborted) return { why: "silent", record: expected };
       const next = { holder, token: last.token, beat: ++this.#beat, ttlMs: timing().leaseTtlMs };
       try {
@@ -220,7 +223,7 @@ export class LeaseKeeper {
     const never = new AbortController().signal;
     let expected = last;
     try {
-      for (let tries = 0; tries < 2; tries++) {
+      for (let tries = 0; tries < RELEASE_TRIES; tries++) {
         const released = { ...expected, holder: "", beat: ++this.#beat };
         const written = await writer.write(expected, released, RELEASE_TIMEOUT_MS, never);
         if (written.made) logger.info("lease released", { token: last.token });

@@ -6,10 +6,21 @@ import type { Clock } from "@bridge/ports";
  */
 const CLOCK_DRIFT = 0.01;
 
+/** A moment as both clocks of this machine show it, in milliseconds. */
+export interface Instant {
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
+export function instantOf(clock: Clock): Instant {
+  return { monotonic: clock.monotonic(), wall: clock.now() };
+}
+
 /**
  * One holding of a lease, from its acquisition to its end; there is no way back. Everything that is done under the lease
- * asks its term first, by this machine's own clock: a process that was frozen, or whose event loop was held up, finds
- * out before it does anything more.
+ * asks its term first, by this machine's own clocks: a process that was frozen, or whose event loop was held up, finds
+ * out before it does anything more. By both of them: the monotonic one may stand still while a virtual machine does, and the
+ * other one may be set, so that the time is over when either says so.
  */
 export class Term {
   /** Grows with every acquisition, whoever acquires. */
@@ -18,13 +29,12 @@ export class Term {
   readonly #end = new AbortController();
   readonly #idle = Promise.withResolvers<void>();
   #users = 0;
-  /** Monotonic milliseconds. */
-  #until: number;
+  #until: Instant;
   #wanted = Promise.withResolvers<void>();
   #renewed: PromiseWithResolvers<void> | undefined;
 
-  /** `startedAt`: when the write began that took the lease, in monotonic milliseconds. */
-  constructor(clock: Clock, token: number, startedAt: number, ttlMs: number) {
+  /** `startedAt`: when the write began that took the lease. */
+  constructor(clock: Clock, token: number, startedAt: Instant, ttlMs: number) {
     this.token = token;
     this.#clock = clock;
     this.#until = deadlineOf(startedAt, ttlMs);
@@ -50,7 +60,8 @@ export class Term {
    */
   lasts(ms: number): boolean {
     if (this.ended) return false;
-    const leftMs = this.#until - this.#clock.monotonic();
+    const now = instantOf(this.#clock);
+    const leftMs = Math.min(this.#until.monotonic - now.monotonic, this.#until.wall - now.wall);
     if (leftMs > ms) return true;
     if (leftMs <= 0) this.end();
     else this.#wanted.resolve();
@@ -70,7 +81,7 @@ export class Term {
   }
 
   /** `startedAt`: when the write began that renewed it. */
-  renew(startedAt: number, ttlMs: number): void {
+  renew(startedAt: Instant, ttlMs: number): void {
     this.#until = deadlineOf(startedAt, ttlMs);
     this.#wanted = Promise.withResolvers();
     this.#tellWaiting();
@@ -105,6 +116,7 @@ export class Term {
   }
 }
 
-function deadlineOf(startedAt: number, ttlMs: number): number {
-  return startedAt + ttlMs * (1 - CLOCK_DRIFT);
+function deadlineOf({ monotonic, wall }: Instant, ttlMs: number): Instant {
+  const lastsMs = ttlMs * (1 - CLOCK_DRIFT);
+  return { monotonic: monotonic + lastsMs, wall: wall + lastsMs };
 }

@@ -3,7 +3,7 @@ import type { RouteParts } from "../route/route-parts.ts";
 import { TurnBatch } from "./turn-batch.ts";
 
 /** One write of ends; a store that takes longer has failed, and they are said again. */
-const FINISH_TIMEOUT_MS = 10_000;
+export const FINISH_TIMEOUT_MS = 10_000;
 /**
  * Ends are said so often at least, and for as long as loans last by then: a disk that gets room again must not cost the
  * wait until they lapse. After that the records are sent again.
@@ -15,20 +15,22 @@ const PAUSE_MS = { first: 500, longest: 4_000 } as const;
 /** Enters how loans ended: all that end in one turn of the event loop in one call. */
 export class ClaimEnds {
   readonly #store: () => OutboxStore | undefined;
-  readonly #parts: Pick<RouteParts, "account" | "clock" | "logger">;
+  readonly #parts: Pick<RouteParts, "account" | "clock" | "logger" | "storeCalls">;
   readonly #leaving: AbortSignal;
+  readonly #givenUp: AbortSignal;
   readonly #batch = new TurnBatch((ends: readonly ClaimEnd[]) => this.#finish(ends));
   #failing = false;
 
-  /** When `leaving` aborts, nobody waits longer than need be any more. */
+  /** When `leaving` aborts, nobody waits longer than need be any more, and when `givenUp` does, not at all. */
   constructor(
     store: () => OutboxStore | undefined,
-    parts: Pick<RouteParts, "account" | "clock" | "logger">,
-    leaving: AbortSignal,
+    parts: Pick<RouteParts, "account" | "clock" | "logger" | "storeCalls">,
+    { leaving, givenUp }: { readonly leaving: AbortSignal; readonly givenUp: AbortSignal },
   ) {
     this.#store = store;
     this.#parts = parts;
     this.#leaving = leaving;
+    this.#givenUp = givenUp;
   }
 
   get failing(): boolean {
@@ -49,8 +51,9 @@ export class ClaimEnds {
       try {
         const store = this.#store();
         if (store === undefined) throw new BridgeError("UNAVAILABLE", "no outbox store is open");
-        const results = await orAborted(store.finish(ends, bound.signal), bound.signal);
-        const entered = tries === 1 ? results : await entriesOf(store, ends, results, bound.signal);
+        const bounded = AbortSignal.any([bound.signal, this.#givenUp]);
+        const results = await this.#parts.storeCalls.outbox.during(orAborted(store.finish(ends, bounded), bounded));
+        const entered = tries === 1 ? results : await entriesOf(store, ends, results, bounded);
         this.#failing = false;
         return entered;
       } catch (thrown) {
@@ -64,7 +67,7 @@ export class ClaimEnds {
           tries,
         });
         const enough = this.#leaving.aborted || clock.monotonic() - startedAt >= SAID_FOR_MS;
-        if (tries >= TRIES && enough) return ends.map(() => false);
+        if (this.#givenUp.aborted || (tries >= TRIES && enough)) return ends.map(() => false);
         await this.#pause(tries);
       }
     }
@@ -73,7 +76,7 @@ export class ClaimEnds {
   async #pause(tries: number): Promise<void> {
     const { clock } = this.#parts;
     if (this.#leaving.aborted) {
-      await clock.delay(PAUSE_MS.first, new AbortController().signal);
+      await clock.delay(PAUSE_MS.first, this.#givenUp).catch(() => {});
       return;
     }
     const pauseMs = Math.min(PAUSE_MS.longest, PAUSE_MS.first * 2 ** (tries - 1));

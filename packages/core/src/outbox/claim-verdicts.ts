@@ -6,6 +6,7 @@ import {
   orAborted,
   type OutboxClaim,
   type OutboxRecord,
+  type OutboxStore,
 } from "@bridge/ports";
 import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
 import { backoffDelay } from "../route/backoff.ts";
@@ -14,10 +15,12 @@ import { decide } from "../route/decide.ts";
 import { dropped } from "../route/failures.ts";
 import type { RouteParts, Target } from "../route/route-parts.ts";
 import { traceFieldsOf } from "../trace/trace-fields.ts";
+import { legsOf } from "./leg-ids.ts";
 import { RecentIds } from "./recent-ids.ts";
 import type { RecordOutcome } from "./record-outcomes.ts";
 
 const DELETE_TIMEOUT_MS = 5_000;
+const STATUS_TIMEOUT_MS = 5_000;
 /** A record whose dead letter could not be written is tried again by then, if somebody else has not ended it. */
 const TRIED_AGAIN_MS = 60_000;
 
@@ -38,13 +41,16 @@ export function giveBack(attempts: number): Verdict {
 export class ClaimVerdicts {
   readonly #parts: RouteParts;
   readonly #target: Target;
+  readonly #givenUp: AbortSignal;
   readonly #writer: DeadLetterWriter;
   /** Records whose dead letter could not be written; they are tried again. */
   readonly #undeadlettered: RecentIds;
 
-  constructor(parts: RouteParts, target: Target) {
+  /** When `givenUp` aborts, nobody waits for a store any more. */
+  constructor(parts: RouteParts, target: Target, givenUp: AbortSignal) {
     this.#parts = parts;
     this.#target = target;
+    this.#givenUp = givenUp;
     this.#writer = new DeadLetterWriter(parts);
     this.#undeadlettered = new RecentIds(parts.clock);
   }
@@ -62,34 +68,53 @@ export class ClaimVerdicts {
   /** The target has accepted it. A record that redrove a dead letter takes it along. */
   accepted({ record }: OutboxClaim): Verdict | Promise<Verdict> {
     this.#enterAges(record);
-    return record.entryId === undefined ? DELIVERED : this.#redriven(record, record.entryId);
+    return record.entryId === undefined ? DELIVERED : this.#takeEntryAlong(record).then(() => DELIVERED);
   }
 
-  async #redriven(record: OutboxRecord, entryId: string): Promise<Verdict> {
+  /** It is entered as delivered. Two legs that end at the same time have not seen each other's end before. */
+  async entered(record: OutboxRecord): Promise<void> {
+    if (record.entryId !== undefined && legsOf(record.id) !== undefined) await this.#takeEntryAlong(record);
+  }
+
+  /** The last leg of a redrive deletes the dead letter; one of which that is not known leaves it. */
+  async #takeEntryAlong(record: OutboxRecord): Promise<void> {
+    const { id, entryId } = record;
+    if (entryId === undefined) return;
+    const others = legsOf(id)?.filter((leg) => leg !== id) ?? [];
+    if (await areDone(others, this.#parts.outbox(), this.#givenUp)) await this.#deleteEntry(record, entryId);
+  }
+
+  async #deleteEntry({ envelope }: Pick<OutboxRecord, "envelope">, entryId: string): Promise<void> {
     const { dlq, logger, tracer } = this.#parts;
-    const deleted = await deleteEntry(dlq(), entryId).catch((error: unknown) => {
+    await deleteEntry(dlq(), entryId, this.#givenUp).catch((error: unknown) => {
       logger.error("redriven entry not deleted: redriving it again would deliver it twice", {
         entry_id: entryId,
         error: BridgeError.from(error).message,
-        ...traceFieldsOf(record.envelope.headers, tracer !== undefined),
+        ...traceFieldsOf(envelope.headers, tracer !== undefined),
       });
-      return false;
     });
-    return { end: { kind: "done" }, outcome: { disposition: "delivered", entryKept: !deleted } };
   }
 
   /** It failed, or may not be sent. When `work` aborts, what cannot be dead-lettered by then goes back uncharged. */
   async failed(claim: OutboxClaim, error: BridgeError, work: AbortSignal): Promise<Verdict> {
     const { record, attempts: before } = claim;
-    const { clock, random, config } = this.#parts;
+    const { clock, random, config, failureLog, tracer } = this.#parts;
     const attempts = before + (error.charged ? 1 : 0);
     const facts = { attempt: attempts, ageMs: Math.max(0, clock.now() - record.createdAt) };
+    this.#target.account.fail(error, clock.monotonic());
     const decision = decide(error, facts, config.policy, () => random.next());
+    const { envelope } = record;
+    const trace = traceFieldsOf(envelope.headers, tracer !== undefined);
+    const leg = { bindingId: this.#target.bindingId, envelopeId: envelope.id, error, trace };
     switch (decision.kind) {
       case "retry":
+        failureLog.triedInVain(leg, attempts, decision.delayMs);
         return { end: { kind: "retry", delayMs: decision.delayMs, attempts } };
-      case "drop":
-        return { end: { kind: "dead" }, outcome: { disposition: dropped(error), error } };
+      case "drop": {
+        const disposition = dropped(error);
+        failureLog.dropped(leg, disposition);
+        return { end: { kind: "dead" }, outcome: { disposition, error } };
+      }
       case "dlq": {
         const entry = deadLetterOf(
           {
@@ -121,9 +146,23 @@ export class ClaimVerdicts {
   }
 }
 
-async function deleteEntry(store: DlqStore | undefined, id: string): Promise<boolean> {
-  if (store?.admin === undefined) return false;
+/** Whether all of them are known to have been delivered. */
+async function areDone(ids: readonly string[], store: OutboxStore | undefined, givenUp: AbortSignal): Promise<boolean> {
+  using bound = deadline(STATUS_TIMEOUT_MS, new Error("the outbox store did not answer"));
+  const signal = AbortSignal.any([bound.signal, givenUp]);
+  try {
+    for (const id of ids) {
+      if (store === undefined || (await orAborted(store.status(id, signal), signal)) !== "done") return false;
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function deleteEntry(store: DlqStore | undefined, id: string, givenUp: AbortSignal): Promise<void> {
+  if (store?.admin === undefined) throw new BridgeError("UNAVAILABLE", "no DLQ store that can delete is open");
   using bound = deadline(DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
-  await orAborted(store.admin.delete([id], bound.signal), bound.signal);
-  return true;
+  const bounded = AbortSignal.any([bound.signal, givenUp]);
+  await orAborted(store.admin.delete([id], bounded), bounded);
 }

@@ -6,8 +6,9 @@ import {
   type OutboxRecord,
   type OutboxStore,
   readTraceContext,
+  type Span,
 } from "@bridge/ports";
-import type { RoutePolicy } from "@bridge/config";
+import { holds, type RoutePolicy } from "@bridge/config";
 import { backoffDelay } from "../route/backoff.ts";
 import { expiryOf } from "../route/expiry.ts";
 import { Gates } from "../route/gates.ts";
@@ -17,7 +18,7 @@ import { Cancelled, SendGuards } from "../route/send-guards.ts";
 import { endSend } from "../route/send-outcome.ts";
 import { Slots } from "../route/slots.ts";
 import { sentWithContext } from "../trace/carry-context.ts";
-import { ClaimEnds } from "./claim-ends.ts";
+import { ClaimEnds, FINISH_TIMEOUT_MS } from "./claim-ends.ts";
 import { ClaimVerdicts, giveBack, type Verdict } from "./claim-verdicts.ts";
 import { drainBudget } from "./drain-budget.ts";
 import type { OutboxDepth } from "./outbox-depth.ts";
@@ -35,12 +36,16 @@ const RATED_CLAIM_MS = 1_000;
 const POLL_MS = { idle: 1_000, retrying: 100 } as const;
 const CLAIM_TIMEOUT_MS = 30_000;
 
+holds("the margin of a loan", LOAN_MARGIN_MS, { FINISH_TIMEOUT_MS });
+
 export interface DrainOptions {
   readonly parts: RouteParts;
   readonly target: Target;
   readonly store: () => OutboxStore | undefined;
   readonly depth: OutboxDepth;
   readonly outcomes: RecordOutcomes;
+  /** Aborts when a stop waits for stores no more. */
+  readonly givenUp: AbortSignal;
 }
 
 /** Records that were lent together, until when they may be sent, and the keys whose head is to be tried again. */
@@ -70,23 +75,27 @@ export class Drain implements Disposable {
   /** Aborts when the work is cancelled. */
   #work = new AbortController().signal;
   #storeFailing = false;
+  #hearing: OutboxStore | undefined;
+  #arrivals: Disposable | undefined;
 
   constructor(options: DrainOptions) {
-    const { parts, target } = options;
+    const { parts, target, givenUp } = options;
     this.name = `outbox ${parts.config.id} → ${target.bindingId}`;
     this.#options = options;
     this.#policy = parts.config.policy;
     this.#guards = new SendGuards(parts.clock, this.#policy.sendTimeoutMs);
-    this.#gates = new Gates(parts.processors);
-    this.#verdicts = new ClaimVerdicts(parts, target);
+    this.#gates = new Gates(parts.processors, parts.surprises);
+    this.#verdicts = new ClaimVerdicts(parts, target, givenUp);
     this.#retrying = new RecentIds(parts.clock);
     this.#slots = new Slots(this.#policy.maxInFlight);
-    this.#ends = new ClaimEnds(options.store, parts, this.#quiescing.signal);
+    this.#ends = new ClaimEnds(options.store, parts, { leaving: this.#quiescing.signal, givenUp });
   }
 
-  /** False while the outbox or the DLQ store refuses what has to be written. */
-  get able(): boolean {
-    return !this.#storeFailing && !this.#ends.failing && !this.#verdicts.dlqFailing;
+  /** The store that refuses what has to be read or written, in words; `undefined` while none does. */
+  get obstacle(): string | undefined {
+    if (this.#storeFailing) return "the outbox store cannot be read";
+    if (this.#ends.failing) return "the outbox store does not take how records ended";
+    return this.#verdicts.dlqFailing ? "the DLQ store does not take what is written to it" : undefined;
   }
 
   get #leaving(): boolean {
@@ -120,13 +129,13 @@ export class Drain implements Disposable {
 
   /** Delivers until `signal` aborts, and then enters what it still knows. Rejects for a bug only. */
   async run(signal: AbortSignal): Promise<void> {
-    const { parts, target, store } = this.#options;
+    const opened = this.#options.store();
+    if (opened !== undefined) this.#hear(opened);
     const others = this.#followOthers(signal);
-    const place = { routeId: parts.config.id, bindingId: target.bindingId };
-    using _ = store()?.onArrival?.(place, () => this.wake());
     try {
       await this.#deliverAll(signal);
     } finally {
+      this.#arrivals?.[Symbol.dispose]();
       await others[Symbol.asyncDispose]();
     }
   }
@@ -157,6 +166,10 @@ export class Drain implements Disposable {
         await pause.whenResumed(signal);
         continue;
       }
+      if (target.strays.full) {
+        await target.strays.whenRoom(`binding ${target.bindingId}`, parts.logger, this.#stopping(signal));
+        continue;
+      }
       await this.#slots.room(signal).catch(() => {});
       // What ended in this turn of the event loop has freed its slots by then: one claim for all of them.
       await new Promise((resolve) => setImmediate(resolve));
@@ -176,6 +189,10 @@ export class Drain implements Disposable {
     await orAborted(this.#slots.idle(), signal).catch(() => {});
     if (signal.aborted) this[Symbol.dispose]();
     await this.#slots.idle();
+  }
+
+  #stopping(signal: AbortSignal): AbortSignal {
+    return AbortSignal.any([signal, this.#quiescing.signal]);
   }
 
   async #rest(woken: Promise<void>, signal: AbortSignal): Promise<void> {
@@ -199,8 +216,9 @@ export class Drain implements Disposable {
     try {
       const opened = store();
       if (opened === undefined) throw new BridgeError("UNAVAILABLE", "no outbox store is open");
+      this.#hear(opened);
       const request = { routeId: parts.config.id, bindingId: target.bindingId, limit, loanMs };
-      const claims = await orAborted(opened.claim(request, bounded), bounded);
+      const claims = await parts.storeCalls.outbox.during(orAborted(opened.claim(request, bounded), bounded));
       this.#storeFailing = false;
       return claims;
     } catch (thrown) {
@@ -211,6 +229,15 @@ export class Drain implements Disposable {
       }
       return error;
     }
+  }
+
+  /** Also from a later claim on, because the store may open after the route has begun. */
+  #hear(store: OutboxStore): void {
+    if (store === this.#hearing) return;
+    const { parts, target } = this.#options;
+    this.#arrivals?.[Symbol.dispose]();
+    this.#hearing = store;
+    this.#arrivals = store.onArrival?.({ routeId: parts.config.id, bindingId: target.bindingId }, () => this.wake());
   }
 
   #take(claims: readonly OutboxClaim[]): void {
@@ -233,7 +260,7 @@ export class Drain implements Disposable {
     const turn = key === undefined ? undefined : this.#order.enter(key);
     try {
       if (turn !== undefined) await turn.ready;
-      const { end, outcome } = await this.#send(claim, batch);
+      const { end, outcome } = await this.#sendOrFail(claim, batch);
       if (end.kind === "retry" && key !== undefined) batch.blocked.add(key);
       // Entered before the next of its key is sent, so that a crash repeats at most the last one.
       const entered = await this.#ends.enter({ id, token: claim.token, outcome: end });
@@ -241,7 +268,11 @@ export class Drain implements Disposable {
       else this.#retrying.delete(id);
       // The next of its key could not be claimed before.
       if (key !== undefined && end.kind !== "retry") this.wake();
+      if (entered && end.kind === "done") await this.#verdicts.entered(claim.record);
       if (entered && outcome !== undefined) this.#settled(claim, outcome);
+    } catch (thrown) {
+      // It is sent again when its loan has lapsed.
+      this.#surprised(claim.record, thrown);
     } finally {
       turn?.leave();
       if (shared) this.#held.delete(id);
@@ -252,15 +283,15 @@ export class Drain implements Disposable {
   #settled({ record }: OutboxClaim, outcome: RecordOutcome): void {
     const { target, store, depth, outcomes } = this.#options;
     this.#verdicts.forget(record.id);
-    const sharedId = store()?.shared === true ? record.id : undefined;
-    if (target.account.drain(outcome.disposition, sharedId)) depth.give(1);
+    if (target.account.drain(outcome.disposition, record.id, store()?.shared === true)) depth.give(1);
     outcomes.ended(record.id, outcome);
   }
 
   /** Whether what was lent has to go back as it is. */
   #mayNotSend({ orderingKey: key }: OutboxRecord, batch: Batch): boolean {
     const { parts, target } = this.#options;
-    if (this.#leaving || parts.control.pause.paused || parts.clock.monotonic() > batch.deadline) return true;
+    if (this.#leaving || target.strays.full || parts.control.pause.paused || parts.clock.monotonic() > batch.deadline)
+      return true;
     if (target.link?.lease?.term?.lasts(this.#policy.sendTimeoutMs) === false) return true;
     return target.link?.connected === false || (key !== undefined && batch.blocked.has(key));
   }
@@ -281,18 +312,34 @@ export class Drain implements Disposable {
     const { envelope, received } = record;
     // Processors may have taken the context away, which does not change where the message belongs.
     const parent = target.tracer && readTraceContext((received ?? envelope).headers);
-    const span = target.tracer?.send({ envelope, parent, attempt: attempts + 1 });
+    let span: Span | undefined;
     try {
+      span = target.tracer?.send({ envelope, parent, attempt: attempts + 1 });
       target.account.attempts++;
       await this.#guards.send(target, sentWithContext(envelope, span), record.address, claim);
-      ended(undefined);
-      endSend(span, undefined);
     } catch (thrown) {
       ended(thrown);
       endSend(span, thrown);
       if (thrown instanceof Cancelled) return giveBack(attempts);
+      this.#surprised(record, thrown);
       return this.#verdicts.failed(claim, BridgeError.from(thrown), this.#work);
     }
+    ended(undefined);
+    endSend(span, undefined);
     return this.#verdicts.accepted(claim);
+  }
+
+  /** What nobody foresaw of a record charges it, so that it is not tried for ever. */
+  async #sendOrFail(claim: OutboxClaim, batch: Batch): Promise<Verdict> {
+    try {
+      return await this.#send(claim, batch);
+    } catch (thrown) {
+      this.#surprised(claim.record, thrown);
+      return this.#verdicts.failed(claim, BridgeError.from(thrown), this.#work);
+    }
+  }
+
+  #surprised({ bindingId, envelope }: OutboxRecord, thrown: unknown): void {
+    this.#options.parts.surprises.tell(`binding ${bindingId}`, thrown, { envelope_id: envelope.id });
   }
 }

@@ -4,8 +4,8 @@ import { type BridgeError, type Clock, orAborted, type OutboxStore } from "@brid
 export interface RecordOutcome {
   readonly disposition: "delivered" | "dead_lettered" | "dropped" | "expired" | "filtered";
   readonly error?: BridgeError | undefined;
-  /** It redrove a dead letter, which could not be deleted. */
-  readonly entryKept?: boolean;
+  /** Another instance has ended it, and whether it kept a dead letter is not known. */
+  readonly elsewhere?: boolean;
 }
 
 /** A record that another instance drains is looked at this often. */
@@ -51,7 +51,7 @@ async function poll(
     const status = await store.status(id, signal).catch(() => "pending" as const);
     if (status === undefined) return undefined;
     if (status === "done") return { disposition: "delivered" };
-    if (status === "dead") return { disposition: "dead_lettered" };
+    if (status === "dead") return { disposition: "dead_lettered", elsewhere: true };
     await clock.delay(POLL_MS, signal);
   }
 }

@@ -1,6 +1,7 @@
-import { BridgeError, type OutboxRecord } from "@bridge/ports";
+import { BridgeError, type Envelope, orAborted, type OutboxRecord } from "@bridge/ports";
 import { OperationError } from "../operation-error.ts";
 import type { Failures } from "../route/failures.ts";
+import { deadLetterId } from "../route/identity.ts";
 import { type LegOutcome, type Outcome, summarise } from "../route/outcome.ts";
 import type { RouteParts } from "../route/route-parts.ts";
 import { SharedOutbox } from "../route/shared-outbox.ts";
@@ -16,8 +17,8 @@ export interface RouteOutboxOptions {
 /** What became of an injected message whose legs went into the outbox. */
 export interface DrainedOutcome extends Outcome {
   readonly warning?: string;
-  /** Whether the dead letter that a record redrove is gone; absent when no record took one along. */
-  readonly entryDeleted?: boolean;
+  /** A drain deletes the dead letter that it has redriven. */
+  readonly entryMayBeGone?: boolean;
 }
 
 const DUPLICATE_WARNING =
@@ -30,41 +31,45 @@ export class RouteOutbox {
   readonly #options: RouteOutboxOptions;
   readonly #depth: OutboxDepth;
   readonly #outcomes = new RecordOutcomes();
+  readonly #givenUp = new AbortController();
 
   constructor(options: RouteOutboxOptions) {
     const { parts, failures } = options;
     const store = parts.outbox;
     this.#options = options;
     this.#depth = new OutboxDepth(parts.config.policy.maxOutboxDepth);
-    const [depth, outcomes] = [this.#depth, this.#outcomes];
+    // What a former runtime has left; what a former process has left, in an outbox that opens later, comes then.
+    for (const { account } of parts.targets.values()) this.#depth.found(account.inOutbox);
+    const [depth, outcomes, givenUp] = [this.#depth, this.#outcomes, this.#givenUp.signal];
     this.drains = new Map(
-      [...parts.targets].map(([id, target]) => [id, new Drain({ parts, target, store, depth, outcomes })]),
+      [...parts.targets].map(([id, target]) => [id, new Drain({ parts, target, store, depth, outcomes, givenUp })]),
     );
     this.handover = new SharedOutbox({
       parts,
       failures,
       store,
       depth,
+      givenUp,
       wake: (bindingId) => this.drains.get(bindingId)?.wake(),
     });
   }
 
-  get able(): boolean {
-    return [...this.drains.values()].every((drain) => drain.able);
+  /** The store that refuses what has to be read or written, in words; `undefined` while none does. */
+  get obstacle(): string | undefined {
+    if (this.handover.failing) return "the outbox store does not take what is written to it";
+    for (const { obstacle } of this.drains.values()) if (obstacle !== undefined) return obstacle;
+    return undefined;
   }
 
-  /** Enters what a former runtime or process has left. @throws BridgeError when the store cannot tell */
-  async recover(signal: AbortSignal): Promise<void> {
-    const store = this.#options.parts.outbox();
-    if (store?.shared === true) {
-      for (const { account } of this.#options.parts.targets.values()) this.#depth.found(account.own.size);
-      return;
-    }
-    const backlog = (await store?.backlog(signal)) ?? [];
-    const own = backlog.filter(
-      ({ routeId, bindingId }) => routeId === this.#options.parts.config.id && this.drains.has(bindingId),
-    );
-    for (const { depth } of own) this.#depth.found(depth);
+  /** Whether messages wait, or would, until records have left. */
+  get full(): boolean {
+    return !this.handover.able;
+  }
+
+  /** The outbox has been opened, and holds so much that a former process has left. */
+  recovered(bindingId: string, depth: number): void {
+    // Records of a binding that the route has no more take no room.
+    if (this.drains.has(bindingId)) this.#depth.found(depth);
   }
 
   /** A record was moved to the DLQ by an operator: there is room again, and its key goes on. */
@@ -77,34 +82,45 @@ export class RouteOutbox {
     drain.left(id);
   }
 
+  /** Resolves when no record waits any more, or `signal` aborts. */
+  async emptied(signal: AbortSignal): Promise<void> {
+    while (this.#depth.depth > 0 && !signal.aborted) await this.#depth.changed(signal);
+  }
+
   async quiesce(signal: AbortSignal): Promise<void> {
     await Promise.all([...this.drains.values()].map((drain) => drain.quiesce(signal)));
   }
 
-  /** @throws OperationError `pending` while a record redrives this dead letter */
+  /** Ends every wait for the store: cancelled work has had its time. */
+  giveUp(): void {
+    this.#givenUp.abort(new BridgeError("TIMEOUT", "the outbox store did not answer before the stop"));
+  }
+
+  /** @throws OperationError `pending` while a record redrives this dead letter, `unavailable` when nobody can tell */
   async refuseSecondRedrive(entryId: string, signal: AbortSignal): Promise<void> {
-    if ((await this.#options.parts.outbox()?.redriving(entryId, signal)) !== undefined) throw stillPending();
+    const store = this.#options.parts.outbox();
+    if (store === undefined) throw new OperationError("unavailable", "the outbox store is not open");
+    if ((await store.redriving(entryId, signal)) !== undefined) throw stillPending();
   }
 
   /**
    * Waits until every leg that went into the outbox has come out of it, so that the answer is about delivery.
    * @throws OperationError `pending` when `signal` aborts first: the outbox goes on with it
    */
-  async drained(outcome: Outcome, redrive: boolean, signal: AbortSignal): Promise<DrainedOutcome> {
+  async drained(received: Envelope, outcome: Outcome, redrive: boolean, signal: AbortSignal): Promise<DrainedOutcome> {
     const { parts } = this.#options;
     const store = this.#options.parts.outbox();
     const records = outcome.records ?? [];
     const seen = records.some((leg) => leg.disposition === "duplicate");
     const kept = outcome.disposition === "persisted" || seen ? [] : [{ ...outcome, bindingId: "" }];
-    let entryKept: boolean | undefined;
     const legs = await Promise.all(
       records.map(async ({ recordId, bindingId }): Promise<LegOutcome> => {
         if (recordId === undefined || store === undefined) return { disposition: "abandoned", bindingId };
         const ended = await this.#outcomes.of(recordId, store, parts.clock, signal).catch((error: unknown) => {
           throw signal.aborted ? stillPending() : BridgeError.from(error);
         });
-        entryKept = ended?.entryKept;
-        return { disposition: ended?.disposition ?? "delivered", error: ended?.error, bindingId };
+        if (ended === undefined) return { disposition: "abandoned", bindingId };
+        return ended.elsewhere === true ? this.#givenUpElsewhere(received, bindingId, signal) : { ...ended, bindingId };
       }),
     );
     const failed = outcome.failedBindings.filter((id) => !legs.some((leg) => leg.bindingId === id));
@@ -113,8 +129,21 @@ export class RouteOutbox {
       ...all,
       failedBindings: [...all.failedBindings, ...failed],
       ...(seen && { warning: DUPLICATE_WARNING }),
-      ...(redrive && records.length === 1 && failed.length === 0 && { entryDeleted: entryKept !== true }),
+      ...(redrive && { entryMayBeGone: true }),
     };
+  }
+
+  /** A record that another instance has given up: dead-lettered if there is the entry, which says why. */
+  async #givenUpElsewhere(received: Envelope, bindingId: string, signal: AbortSignal): Promise<LegOutcome> {
+    const { dlq, config } = this.#options.parts;
+    const id = deadLetterId(config.id, bindingId, received);
+    try {
+      const entry = await orAborted(dlq()?.get(id, signal) ?? Promise.resolve(undefined), signal);
+      if (entry === undefined) return { disposition: "dropped", bindingId };
+      return { disposition: "dead_lettered", error: new BridgeError(entry.errorCode, entry.lastError), bindingId };
+    } catch {
+      return { disposition: "dead_lettered", bindingId };
+    }
   }
 }
 

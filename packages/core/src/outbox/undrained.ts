@@ -1,5 +1,8 @@
 import type { BridgeConfig } from "@bridge/config";
-import type { Logger, OutboxBacklog, OutboxStore } from "@bridge/ports";
+import { BridgeError, deadline, type Logger, orAborted, type OutboxBacklog, type OutboxStore } from "@bridge/ports";
+
+/** A store that takes longer to count is told of, and not asked again. */
+const COUNT_TIMEOUT_MS = 30_000;
 
 /** Whether a configuration has somebody who delivers the outbox records of this route and binding. */
 export function isDrained(
@@ -10,18 +13,34 @@ export function isDrained(
   return route?.deliveryMode === "shared_outbox" && route.bindings.includes(bindingId);
 }
 
-/** Says which records of the outbox nobody delivers. They are kept: what becomes of them is for an operator to say. */
+/**
+ * Says in the log which records of the outbox nobody delivers, and resolves to them. They are kept: what becomes of them is
+ * for an operator to say. Nothing depends on it, so nobody has to wait for it, and it never rejects.
+ */
 export async function warnOfUndrained(
-  store: OutboxStore | undefined,
+  store: OutboxStore,
   config: BridgeConfig,
   logger: Logger,
   signal: AbortSignal,
-): Promise<void> {
-  for (const line of (await store?.backlog(signal)) ?? []) {
-    if (isDrained(config, line)) continue;
-    logger.warn(
-      "the outbox holds messages that nobody delivers: configure their route and binding again, or move them to the DLQ",
-      { route_id: line.routeId, binding_id: line.bindingId, records: line.depth },
-    );
+): Promise<readonly OutboxBacklog[]> {
+  using limit = deadline(COUNT_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
+  const bounded = AbortSignal.any([signal, limit.signal]);
+  try {
+    const undrained = (await orAborted(store.backlog(bounded), bounded)).filter((line) => !isDrained(config, line));
+    for (const { routeId, bindingId, depth } of undrained) {
+      logger.warn(
+        "the outbox holds messages that nobody delivers: configure their route and binding again, or move them to the DLQ",
+        { route_id: routeId, binding_id: bindingId, records: depth },
+      );
+    }
+    return undrained;
+  } catch (thrown) {
+    if (signal.aborted) return [];
+    const { code, message } = BridgeError.from(thrown);
+    logger.warn("the outbox could not be asked whether it holds messages that nobody delivers", {
+      code,
+      error: message,
+    });
+    return [];
   }
 }

@@ -4,16 +4,20 @@ import { type Addressing, BridgeError, type Envelope } from "@bridge/ports";
 export type AddressOf = (envelope: Envelope) => string;
 
 const PLACEHOLDER = /\{([^{}]+)\}/g;
+/** Written behind a name: the value may span levels. */
+const SPANS = "...";
+const SUBJECT = "$subject";
 
 /** Placeholders for what is not a header. */
 const PROPERTIES: ReadonlyMap<string, AddressOf> = new Map([
   ["$id", (envelope) => envelope.id],
-  ["$subject", (envelope) => envelope.subject],
+  [SUBJECT, (envelope) => envelope.subject],
 ]);
 
 /**
  * Compiles a binding's address. `{name}` stands for the header of that name, `{$subject}` and `{$id}` for the message's
- * own; the sender decides how a value may stand there. The result throws `BINDING_UNRESOLVED` when one is missing.
+ * own; the sender decides how a value may stand there. A value is one level of the address, but for that of `{name...}` and
+ * for the subject, which is an address itself. The result throws `BINDING_UNRESOLVED` when one is missing, or is more.
  */
 export function compileAddress(template: string, addressing: Addressing | undefined): AddressOf {
   const parts: AddressOf[] = [];
@@ -21,11 +25,15 @@ export function compileAddress(template: string, addressing: Addressing | undefi
   for (const match of template.matchAll(PLACEHOLDER)) {
     const literal = template.slice(end, match.index);
     const before = template.slice(0, match.index);
-    const name = match[1] ?? "";
+    const written = match[1] ?? "";
+    const name = written.endsWith(SPANS) ? written.slice(0, -SPANS.length) : written;
+    const separator = name === written && name !== SUBJECT ? addressing?.separator : undefined;
     const read = PROPERTIES.get(name) ?? headerReader(name);
-    parts.push(
-      (envelope) => literal + (addressing === undefined ? read(envelope) : addressing.fill(read(envelope), before)),
-    );
+    parts.push((envelope) => {
+      const value = read(envelope);
+      if (separator !== undefined && value.includes(separator)) throw severalLevels(name, separator);
+      return literal + (addressing === undefined ? value : addressing.fill(value, before));
+    });
     end = match.index + match[0].length;
   }
   const rest = template.slice(end);
@@ -45,4 +53,11 @@ function headerReader(name: string): AddressOf {
     }
     return value;
   };
+}
+
+function severalLevels(name: string, separator: string): BridgeError {
+  return new BridgeError(
+    "BINDING_UNRESOLVED",
+    `the value for {${name}} holds "${separator}", which parts the levels of the address: write {${name}${SPANS}} if it may span them`,
+  );
 }

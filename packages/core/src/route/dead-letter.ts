@@ -1,4 +1,4 @@
-import type { BridgeError, DeadLetter, Envelope } from "@bridge/ports";
+import { type BridgeError, type DeadLetter, type Envelope, type MessageHeaders, RESERVED } from "@bridge/ports";
 import { deadLetterId } from "./identity.ts";
 
 /** Why a message was given up, in words; the details are in the entry's error code and last error. */
@@ -45,6 +45,19 @@ export function deadLetterOf(casualty: Casualty, error: BridgeError): DeadLetter
     lastError: error.message,
     failedAt,
     attempts,
+    ...redrivenFrom(envelope),
     envelope,
   };
+}
+
+/** What a redriven message tells of the one that it repeats; nothing of another one. */
+function redrivenFrom({ headers }: Envelope): Pick<DeadLetter, "causationId" | "redrives"> {
+  const causationId = headers[RESERVED.causationId];
+  return causationId === undefined ? {} : { causationId, redrives: redrivesOf(headers) };
+}
+
+/** How often a message has been redriven. */
+export function redrivesOf(headers: MessageHeaders): number {
+  const redrives = Number(headers[RESERVED.redrives] ?? 0);
+  return Number.isSafeInteger(redrives) && redrives >= 0 ? redrives : 0;
 }

@@ -1,4 +1,4 @@
-import { BridgeError, orAborted } from "@bridge/ports";
+import { BridgeError, orAborted, type Span } from "@bridge/ports";
 import type { Lease } from "../lease/lease.ts";
 import type { Term } from "../lease/term.ts";
 import { sentWithContext } from "../trace/carry-context.ts";
@@ -8,8 +8,9 @@ import { Gates } from "./gates.ts";
 import type { Handover } from "./handover.ts";
 import { type EndedLeg, type Outcome, summarise } from "./outcome.ts";
 import type { RouteParts, Target } from "./route-parts.ts";
-import { SendGuards } from "./send-guards.ts";
+import { Cancelled, SendGuards } from "./send-guards.ts";
 import { endSend } from "./send-outcome.ts";
+import { unresolved } from "./unresolved.ts";
 import type { Work } from "./work.ts";
 
 const DELIVERED: Outcome = { disposition: "delivered", failedBindings: [] };
@@ -28,7 +29,7 @@ export class DirectHold implements Handover {
     this.leases = [...new Set([...parts.targets.values()].flatMap(({ link }) => link?.lease ?? []))];
     this.#failures = failures;
     this.#guards = new SendGuards(parts.clock, parts.config.policy.sendTimeoutMs);
-    this.#gates = new Gates(parts.processors);
+    this.#gates = new Gates(parts.processors, parts.surprises);
   }
 
   get acceptedAt(): number {
@@ -52,7 +53,7 @@ export class DirectHold implements Handover {
 
   /** One leg, until the target has accepted it or the policy has been carried out; resolves with what `told` makes of it. */
   async #leg<Told>(work: Work, target: Target, told: (ended: EndedLeg) => Told): Promise<Told> {
-    const { bindingId, link, rate } = target;
+    const { bindingId, link, rate, strays } = target;
     const { pause } = this.#parts.control;
     let disposition: EndedLeg["disposition"] = "abandoned";
     let attempts: ReturnType<Failures["attemptsOf"]> | undefined;
@@ -66,6 +67,11 @@ export class DirectHold implements Handover {
         }
         if (pause.paused) {
           await work.park(pause);
+          continue;
+        }
+        if (strays.full) {
+          work.waited();
+          await strays.whenRoom(`binding ${bindingId}`, this.#parts.logger, work.signal);
           continue;
         }
         const turn = rate.unlimited ? undefined : rate.take(work.signal);
@@ -112,36 +118,37 @@ export class DirectHold implements Handover {
     try {
       address = target.address(work.envelope);
     } catch (thrown) {
-      return uncharged(BridgeError.from(thrown));
+      this.#surprised(target, work, thrown);
+      return unresolved("the address", thrown);
     }
     const ended = this.#gates.admit(work.envelope, target.bindingId);
     if (typeof ended !== "function") return ended;
     const { envelope } = work;
     const { span: delivery } = work;
-    const span =
-      delivery?.recorded === true ? target.tracer?.send({ envelope, parent: delivery.context, attempt }) : undefined;
+    let span: Span | undefined;
     try {
+      if (delivery?.recorded === true) span = target.tracer?.send({ envelope, parent: delivery.context, attempt });
       target.account.attempts++;
       const startedAt = work.now(this.#parts.clock);
       await this.#guards.send(target, sentWithContext(envelope, span), address, work, startedAt);
-      ended(undefined);
-      endSend(span, undefined);
-      target.account.endToEnd.observe(this.acceptedAt - work.startedAt);
-      return undefined;
     } catch (thrown) {
       work.waited();
       ended(thrown);
       endSend(span, thrown);
+      if (!(thrown instanceof Cancelled)) this.#surprised(target, work, thrown);
       return BridgeError.from(thrown);
     }
+    ended(undefined);
+    endSend(span, undefined);
+    target.account.endToEnd.observe(this.acceptedAt - work.startedAt);
+    return undefined;
+  }
+
+  #surprised({ bindingId }: Target, { received }: Work, thrown: unknown): void {
+    this.#parts.surprises.tell(`binding ${bindingId}`, thrown, { envelope_id: received.id });
   }
 }
 
 function outcomeOf(leg: EndedLeg): Outcome {
   return leg.disposition === "delivered" ? DELIVERED : summarise([leg]);
-}
-
-/** The same failure, of something that came before any send. */
-function uncharged(error: BridgeError): BridgeError {
-  return new BridgeError(error.code, error.message, { cause: error.cause, charged: false });
 }

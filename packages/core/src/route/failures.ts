@@ -1,6 +1,7 @@
 import type { RoutePolicy } from "@bridge/config";
 import type { BridgeError } from "@bridge/ports";
 import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
+import { traceFields } from "../trace/trace-fields.ts";
 import { AttemptLedger } from "./attempt-ledger.ts";
 import { backoffDelay } from "./backoff.ts";
 import { deadLetterOf } from "./dead-letter.ts";
@@ -80,16 +81,19 @@ export class Failures {
   }
 
   async #carryOut(work: Work, bindingId: string, error: BridgeError, attempts: Attempts): Promise<EndedLeg | "again"> {
-    const { config, clock, random } = this.#parts;
+    const { config, clock, random, failureLog } = this.#parts;
     if (work.cancelled) return { disposition: "abandoned", bindingId };
     const facts = { attempt: attempts.total, ageMs: clock.monotonic() - attempts.since };
+    this.#count(bindingId, error);
     const decision = decide(error, facts, config.policy, () => random.next());
+    const leg = { bindingId, envelopeId: work.received.id, error, trace: traceFields(work.span?.context) };
     switch (decision.kind) {
       case "retry": {
         if (attempts.key !== undefined) {
           this.#ledger.record(attempts.key, { attempts: attempts.total, since: attempts.since });
         }
         const { delayMs } = decision;
+        failureLog.triedInVain(leg, attempts.total, delayMs);
         if (error.charged && this.#mayRelease(work, attempts))
           return { disposition: "released", delayMs, error, bindingId };
         await work.pause(clock, delayMs);
@@ -100,9 +104,19 @@ export class Failures {
         if (!stored) return { disposition: "abandoned", bindingId };
         return { disposition: "dead_lettered", error, bindingId };
       }
-      case "drop":
-        return { disposition: dropped(error), error, bindingId };
+      case "drop": {
+        const disposition = dropped(error);
+        failureLog.dropped(leg, disposition);
+        return { disposition, error, bindingId };
+      }
     }
+  }
+
+  #count(bindingId: string, error: BridgeError): void {
+    const { targets, unbound, account, clock } = this.#parts;
+    const target = targets.get(bindingId);
+    if (target !== undefined) target.account.fail(error, clock.monotonic());
+    else unbound.fail(error, clock.monotonic(), account.handedOn);
   }
 
   /**

@@ -1,7 +1,9 @@
 import type { BridgeError, Envelope, SendOutcome } from "@bridge/ports";
+import { unheard } from "../is-thenable.ts";
 import type { NamedProcessor } from "./route-parts.ts";
 import { named } from "./run-processor.ts";
 import { sendOutcome } from "./send-outcome.ts";
+import type { Surprises } from "./surprises.ts";
 
 /** Tells those who let a send through how it ended: `undefined` means that the target accepted it. */
 export type Ended = (thrown: unknown) => void;
@@ -11,28 +13,43 @@ const NOBODY_ASKED: Ended = () => {};
 /** The processors of a route that have a say before each send, such as a circuit breaker. */
 export class Gates {
   readonly #gates: readonly NamedProcessor[];
+  readonly #surprises: Surprises;
 
-  constructor(processors: readonly NamedProcessor[]) {
+  constructor(processors: readonly NamedProcessor[], surprises: Surprises) {
+    this.#surprises = surprises;
     this.#gates = processors.filter(({ processor }) => processor.admit !== undefined);
   }
 
   /** Asks all of them. The error of the first that refuses; those before it are told that nothing was sent. */
   admit(envelope: Envelope, bindingId: string): Ended | BridgeError {
     if (this.#gates.length === 0) return NOBODY_ASKED;
-    const admitted: ((outcome: SendOutcome) => void)[] = [];
+    const admitted: { readonly id: string; readonly ended: (outcome: SendOutcome) => void }[] = [];
     const tell = (outcome: SendOutcome): void => {
-      for (const ended of admitted) ended(outcome);
+      for (const { id, ended } of admitted) this.#tell(id, ended, outcome);
     };
     for (const { id, processor } of this.#gates) {
       try {
-        const admission = processor.admit?.(envelope, bindingId);
+        const admission = unheard(processor.admit?.(envelope, bindingId));
         if (admission?.kind === "refused") throw admission.error;
-        if (admission !== undefined) admitted.push(admission.ended);
+        if (admission === undefined) continue;
+        const { ended } = admission;
+        if (typeof ended !== "function") throw new Error("admitted a send without a function to tell how it ended");
+        admitted.push({ id, ended });
       } catch (thrown) {
+        this.#surprises.tell(`processor ${id}`, thrown, { envelope_id: envelope.id });
         tell({ kind: "cancelled" });
         return named(`processor ${id}`, thrown);
       }
     }
     return (thrown) => tell(sendOutcome(thrown));
+  }
+
+  /** Whatever it makes of it, the message is where it is. */
+  #tell(id: string, ended: (outcome: SendOutcome) => void, outcome: SendOutcome): void {
+    try {
+      unheard(ended(outcome));
+    } catch (thrown) {
+      this.#surprises.tell(`processor ${id}`, thrown);
+    }
   }
 }

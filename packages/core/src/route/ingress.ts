@@ -9,6 +9,8 @@ import {
   RESERVED,
   type SourceMessage,
 } from "@bridge/ports";
+import { isHeaders, isTime, mendMessage } from "./mend-message.ts";
+import { soundPayload } from "./sound-payload.ts";
 
 /** What a message may bring in besides its payload, whose size is bounded by the transport. */
 export const INGRESS_LIMITS = {
@@ -39,13 +41,37 @@ const GENERATED_ONLY: MessageHeaders = Object.freeze(Object.assign(newHeaders(),
 /**
  * Makes an envelope of what a source or an inject hands over: header names in lower case, reserved ones dropped
  * whatever their letter case (spec 4.4.1, 4.6.4), sizes bounded, an id minted and marked when there is no stable one.
+ * Never throws: of what is not as its type says, as much is kept as there is.
  */
 export function normalise(message: SourceMessage, context: IngressContext): Ingress {
+  const ingress = ingressOf(message, context);
+  if (ingress !== undefined) return ingress;
+  const mended = mendMessage(message);
+  const kept = ingressOf(mended.message, context);
+  if (kept === undefined) throw new Error("a message that was mended is not what it should be");
+  return { envelope: kept.envelope, error: mended.error };
+}
+
+/** `undefined` when the message is not what its type says: a source may be anybody's JavaScript. */
+function ingressOf(message: SourceMessage, context: IngressContext): Ingress | undefined {
+  try {
+    return read(message, context);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads each part of the message once. Throws, or returns nothing, for what is not as its type says. */
+function read(message: SourceMessage, context: IngressContext): Ingress | undefined {
   let error: BridgeError | undefined;
-  let { id = "", subject } = message;
-  let dedupId = message.dedupId === "" ? undefined : message.dedupId;
-  let orderingKey = message.orderingKey === "" ? undefined : message.orderingKey;
-  let correlationId = message.correlationId ?? "";
+  let { id = "", subject, dedupId, orderingKey, correlationId = "" } = message;
+  const { headers: given, contentType = "", expiresAt } = message;
+  const payload = soundPayload(message.payload);
+  if (payload === undefined || !isTime(expiresAt)) return undefined;
+  if (typeof id !== "string" || typeof subject !== "string" || typeof correlationId !== "string") return undefined;
+  if (typeof contentType !== "string" || !isText(dedupId) || !isText(orderingKey)) return undefined;
+  if (dedupId === "") dedupId = undefined;
+  if (orderingKey === "") orderingKey = undefined;
   if (id === "" && dedupId !== undefined) id = dedupId;
 
   const longest = Math.max(id.length, dedupId?.length ?? 0, orderingKey?.length ?? 0, correlationId.length);
@@ -63,9 +89,11 @@ export function normalise(message: SourceMessage, context: IngressContext): Ingr
   const generated = id === "";
   if (generated) id = context.random.id();
   let headers = generated ? GENERATED_ONLY : NO_HEADERS;
-  if (message.headers !== undefined || dedupId !== undefined || orderingKey !== undefined) {
+  if (given !== undefined || dedupId !== undefined || orderingKey !== undefined) {
     const own = newHeaders();
-    error = copyHeaders(message.headers, own) ?? error;
+    const copied = copyHeaders(given, own);
+    if (copied === "not texts") return undefined;
+    error = copied ?? error;
     if (generated) own[RESERVED.generatedId] = "true";
     if (dedupId !== undefined) own[RESERVED.dedupId] = dedupId;
     if (orderingKey !== undefined) own[RESERVED.orderingKey] = orderingKey;
@@ -76,29 +104,41 @@ export function normalise(message: SourceMessage, context: IngressContext): Ingr
     id,
     sourceId: context.sourceId,
     subject,
-    contentType: message.contentType ?? "",
+    contentType,
     headers,
-    payload: message.payload,
+    payload,
     correlationId: correlationId === "" ? id : correlationId,
     receivedAt: context.clock.now(),
   };
-  if (message.expiresAt !== undefined) envelope.expiresAt = message.expiresAt;
+  if (expiresAt !== undefined) envelope.expiresAt = expiresAt;
   return { envelope, error };
 }
 
 /** Copies what may come in, up to the limits; returns what was wrong. */
-function copyHeaders(from: SourceMessage["headers"], to: Record<string, string>): BridgeError | undefined {
+function copyHeaders(
+  from: SourceMessage["headers"],
+  to: Record<string, string>,
+): BridgeError | "not texts" | undefined {
+  if (from === undefined) return undefined;
+  if (!isHeaders(from)) return "not texts";
   let count = 0;
   let size = 0;
   for (const name in from) {
     const value = from[name];
-    if (value === undefined || name === "" || isReserved(name)) continue;
+    if (value === undefined || isReserved(name)) continue;
+    if (typeof value !== "string") return "not texts";
     size += name.length + value.length;
     if (++count > INGRESS_LIMITS.headers) return tooLarge("the number of headers", INGRESS_LIMITS.headers);
     if (size > INGRESS_LIMITS.headerSize) return tooLarge("the headers together", INGRESS_LIMITS.headerSize);
-    to[name.toLowerCase()] = value;
+    const lower = name.toLowerCase();
+    const before = to[lower];
+    to[lower] = before === undefined ? value : `${before}, ${value}`;
   }
   return undefined;
+}
+
+function isText(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === "string";
 }
 
 function tooLarge(what: string, limit: number): BridgeError {
@@ -106,6 +146,7 @@ function tooLarge(what: string, limit: number): BridgeError {
 }
 
 /** Why a message that its adapter could not decode is refused, whatever the adapter called it. */
-export function undecodable(error: BridgeError): BridgeError {
+export function undecodable(told: BridgeError): BridgeError {
+  const error = BridgeError.from(told);
   return error.class === "rejected" ? error : new BridgeError("INVALID_PAYLOAD", error.message, { cause: error });
 }

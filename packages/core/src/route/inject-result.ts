@@ -11,8 +11,8 @@ export interface InjectResult {
   readonly error?: BridgeError;
   /** The bindings that failed; empty when it was delivered or no binding had been chosen. */
   readonly failedBindings: readonly string[];
-  /** For a redrive that went through the outbox: whether the dead letter is gone. Else the caller deletes it. */
-  readonly entryDeleted?: boolean;
+  /** Of a redrive that went through the outbox, whose drain deletes the dead letter if it can. */
+  readonly entryMayBeGone?: boolean;
   /** Something the caller should know although the call succeeded (spec 4.4.5). */
   readonly warning?: string;
   /** The span of its delivery; absent unless the bridge traces. */

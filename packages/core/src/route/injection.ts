@@ -2,6 +2,7 @@ import { type BridgeError, type DeadLetter, type Envelope, newHeaders, RESERVED,
 import type { Lease } from "../lease/lease.ts";
 import { OperationError } from "../operation-error.ts";
 import type { DrainedOutcome } from "../outbox/route-outbox.ts";
+import { redrivesOf } from "./dead-letter.ts";
 import type { InjectResult } from "./inject-result.ts";
 import type { Work } from "./work.ts";
 
@@ -21,6 +22,7 @@ export interface Injection {
 export function replayOf(entry: DeadLetter, { clock, random }: Pick<Seams, "clock" | "random">): Injection {
   const headers = Object.assign(newHeaders(), entry.envelope.headers);
   headers[RESERVED.causationId] = entry.envelope.id;
+  headers[RESERVED.redrives] = `${redrivesOf(entry.envelope.headers) + 1}`;
   delete headers[RESERVED.generatedId];
   delete headers[RESERVED.dedupId];
   const envelope: Envelope = { ...entry.envelope, id: random.id(), headers, receivedAt: clock.now() };
@@ -30,7 +32,7 @@ export function replayOf(entry: DeadLetter, { clock, random }: Pick<Seams, "cloc
 
 /** What its operator is told. @throws OperationError when it did not come to an end, or the signal's reason when that aborted */
 export function resultOf({ received, span }: Work, outcome: DrainedOutcome, signal: AbortSignal): InjectResult {
-  const { disposition, error, failedBindings, warning, entryDeleted } = outcome;
+  const { disposition, error, failedBindings, warning, entryMayBeGone } = outcome;
   if (disposition === "abandoned" || disposition === "released" || disposition === "persisted") {
     signal.throwIfAborted();
     throw stopped();
@@ -41,7 +43,7 @@ export function resultOf({ received, span }: Work, outcome: DrainedOutcome, sign
     failedBindings,
     ...(error !== undefined && { error }),
     ...(warning !== undefined && { warning }),
-    ...(entryDeleted !== undefined && { entryDeleted }),
+    ...(entryMayBeGone !== undefined && { entryMayBeGone }),
     ...(span !== undefined && { trace: span.context }),
   };
 }

@@ -1,10 +1,15 @@
 import type { BackoffPolicy } from "@bridge/config";
-import { BridgeError, type Delivery, type Receiver, type Seams } from "@bridge/ports";
+import { BridgeError, deadline, type Delivery, orAborted, type Receiver, type Seams } from "@bridge/ports";
+import { unheard } from "../is-thenable.ts";
 import type { Admission } from "./admission.ts";
 import { backoffDelay } from "./backoff.ts";
+import { Surprises } from "./surprises.ts";
 
 /** A source in memory never leaves the microtask queue: after so many messages everybody else gets a turn. */
 const PULLS_PER_TURN = 256;
+
+/** A source that takes longer to end is left behind. */
+const RETURN_TIMEOUT_MS = 10_000;
 
 /** What an intake pulls deliveries for. */
 export interface Reader {
@@ -21,6 +26,7 @@ export class Intake {
   readonly id: string;
   readonly receiver: Receiver;
   readonly #seams: Seams;
+  readonly #surprises: Surprises;
   #reader: Reader | undefined;
   #backoff: BackoffPolicy | undefined;
   #lost = false;
@@ -32,9 +38,10 @@ export class Intake {
     this.id = id;
     this.receiver = receiver;
     this.#seams = seams;
+    this.#surprises = new Surprises(seams.logger, seams.clock);
   }
 
-  /** Whether the source was lost and has not handed out anything since. */
+  /** Whether the source was lost, and has neither handed out anything nor said that it is there since. */
   get lost(): boolean {
     return this.#lost;
   }
@@ -58,7 +65,7 @@ export class Intake {
     this.#lookAgain();
   }
 
-  /** Pulls until `signal` aborts. Rejects for a bug only: a source that is lost is asked again, with backoff. */
+  /** Pulls until `signal` aborts. A source that is lost, or fails in any other way, is asked again, with backoff. */
   async run(signal: AbortSignal): Promise<void> {
     let failures = 0;
     const onAbort = (): void => this.restart();
@@ -67,13 +74,16 @@ export class Intake {
       this.#iteration = new AbortController();
       const { signal: iteration } = this.#iteration;
       try {
-        await this.#pull(iteration, () => (failures = 0));
+        await this.#pull(iteration, () => {
+          this.#lost = false;
+          failures = 0;
+        });
         if (!iteration.aborted) throw new BridgeError("CONNECTION_LOST", "the source ended");
       } catch (thrown) {
         if (iteration.aborted) continue;
-        if (!BridgeError.is(thrown)) throw thrown;
         this.#lost = true;
-        await this.#pause(thrown, ++failures, signal);
+        this.#surprises.tell(`receiver ${this.id}`, thrown);
+        await this.#pause(BridgeError.from(thrown), ++failures, signal);
       }
     }
   }
@@ -86,8 +96,12 @@ export class Intake {
     await clock.delay(delayMs, signal).catch(() => {});
   }
 
-  async #pull(signal: AbortSignal, onDelivery: () => void): Promise<void> {
-    const source = this.receiver.receive(signal)[Symbol.asyncIterator]();
+  async #pull(signal: AbortSignal, onPresent: () => void): Promise<void> {
+    let over = false;
+    const present = (): void => {
+      if (!over) onPresent();
+    };
+    const source = unheard(unheard(this.receiver.receive(signal, present))[Symbol.asyncIterator]());
     try {
       for (let pulls = 1; ; pulls++) {
         // Room first: a delivery pulled before there is room for it would lie there unsettled. The slot itself is taken
@@ -95,14 +109,26 @@ export class Intake {
         if (this.#reader?.admission.hasRoom !== true) await this.#room(signal);
         const next = await source.next();
         if (next.done === true) return;
-        this.#lost = false;
-        onDelivery();
+        if (!isDelivery(next.value)) throw new Error("the receiver yielded what is no delivery");
+        onPresent();
         const handedOver = this.#handOver(next.value, signal);
         if (handedOver !== undefined) await handedOver;
         if (pulls % PULLS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
       }
     } finally {
-      await source.return?.();
+      over = true;
+      await this.#close(source);
+    }
+  }
+
+  /** Whatever the source makes of its end, and however long, it is asked anew. */
+  async #close(source: AsyncIterator<Delivery>): Promise<void> {
+    using limit = deadline(RETURN_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the source did not end"));
+    try {
+      await orAborted(Promise.resolve(source.return?.()), limit.signal);
+    } catch (thrown) {
+      const { code, message } = BridgeError.from(thrown);
+      this.#seams.logger.warn("source did not end as it should", { code, error: message });
     }
   }
 
@@ -155,4 +181,9 @@ export class Intake {
     this.#look.abort();
     this.#look = new AbortController();
   }
+}
+
+/** Whether it can be settled at all: without that it could only hold its slot for ever. */
+function isDelivery(value: unknown): value is Delivery {
+  return typeof value === "object" && value !== null && "settle" in value && typeof value.settle === "function";
 }

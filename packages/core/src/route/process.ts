@@ -5,6 +5,7 @@ import type { Handover } from "./handover.ts";
 import { type EndedLeg, type Outcome, summarise } from "./outcome.ts";
 import type { RouteParts, Target } from "./route-parts.ts";
 import { runProcessor } from "./run-processor.ts";
+import { unresolved } from "./unresolved.ts";
 import type { Work } from "./work.ts";
 
 /** The way of a message through one route: expiry, processors, resolver; then its delivery mode hands it on. */
@@ -19,12 +20,20 @@ export class Process {
     this.#handover = handover;
   }
 
-  /** Carries the message to its end. Rejects, or throws, only for a bug. */
+  /** Carries the message to its end. Rejects, or throws, only for what nobody foresaw: {@link failed}. */
   run(work: Work, refused: BridgeError | undefined): Promise<Outcome> {
     if (refused !== undefined) return this.#endUnbound(work, refused);
     const expired = expiryOf(work.envelope, this.#parts.clock);
     if (expired !== undefined) return this.#endUnbound(work, expired);
     return this.#parts.processors.length > 0 ? this.#prepareAndHandOn(work) : this.#handOn(work);
+  }
+
+  /** Ends a message that something was thrown for which nobody foresaw: there is no telling what a repeat would do. */
+  failed(work: Work, thrown: unknown): Promise<Outcome> {
+    this.#parts.surprises.tell("the route", thrown, { envelope_id: work.received.id });
+    const { message } = BridgeError.from(thrown);
+    const why = `the message could not be handled: ${message}`;
+    return this.#endUnbound(work, new BridgeError("INVALID_PAYLOAD", why, { cause: thrown, charged: false }));
   }
 
   async #prepareAndHandOn(work: Work): Promise<Outcome> {
@@ -39,7 +48,13 @@ export class Process {
 
   #resolve(work: Work): readonly Target[] | BridgeError {
     const { resolver, targets } = this.#parts;
-    const chosen = work.onlyBinding === undefined ? resolver(work.envelope) : [work.onlyBinding];
+    let chosen: readonly string[] | undefined;
+    try {
+      chosen = work.onlyBinding === undefined ? resolver(work.envelope) : [work.onlyBinding];
+    } catch (thrown) {
+      this.#parts.surprises.tell("the resolver", thrown, { envelope_id: work.received.id });
+      return unresolved("the resolver", thrown);
+    }
     if (chosen === undefined) {
       return new BridgeError(
         "BINDING_UNRESOLVED",
@@ -81,9 +96,16 @@ export class Process {
   }
 
   async #processAll(work: Work): Promise<BridgeError | undefined> {
+    const { processors, surprises, config } = this.#parts;
+    const { sendTimeoutMs } = config.policy;
     let envelope = work.received;
-    for (const processor of this.#parts.processors) {
-      const result = await runProcessor(processor, envelope, this.#parts.config.policy.sendTimeoutMs, work.signal);
+    for (const processor of processors) {
+      const { strays } = processor;
+      while (strays.full && !work.cancelled) {
+        await strays.whenRoom(`processor ${processor.id}`, this.#parts.logger, work.signal);
+      }
+      if (work.cancelled) return new BridgeError("UNAVAILABLE", "the work was cancelled", { charged: false });
+      const result = await runProcessor(processor, envelope, sendTimeoutMs, work.signal, surprises);
       if (result instanceof BridgeError) return result;
       envelope = result;
     }

@@ -6,14 +6,20 @@ import type { RouteControl } from "../control/controls.ts";
 import type { RateLimiter } from "../control/rate-limiter.ts";
 import type { Link } from "../session/link.ts";
 import type { AddressOf } from "./address-template.ts";
+import type { FailureLog } from "./failure-log.ts";
 import type { Intake } from "./intake.ts";
 import type { Resolver } from "./resolver.ts";
+import type { StoreCalls } from "./store-calls.ts";
+import type { Strays } from "./strays.ts";
+import type { Surprises } from "./surprises.ts";
 
 /** A binding as a route uses it. */
 export interface Target {
   readonly bindingId: string;
   readonly sender: Sender;
   readonly address: AddressOf;
+  /** Shared by all bindings of the sender. */
+  readonly strays: Strays;
   /** The link that its sends go over; absent for a sender without a session. */
   readonly link: Link | undefined;
   /** Shared by all bindings of the sender. */
@@ -26,6 +32,8 @@ export interface Target {
 export interface NamedProcessor {
   readonly id: string;
   readonly processor: Processor;
+  /** Shared by all routes that name it. */
+  readonly strays: Strays;
 }
 
 /** Everything a route is made of; put together by the builder. */
@@ -41,6 +49,9 @@ export interface RouteParts extends Seams {
   readonly unbound: LegAccount;
   readonly account: RouteAccount;
   readonly control: RouteControl;
+  readonly surprises: Surprises;
+  readonly failureLog: FailureLog;
+  readonly storeCalls: { readonly dlq: StoreCalls; readonly outbox: StoreCalls };
   /** Absent unless the bridge traces. */
   readonly tracer: RouteTracer | undefined;
   /** Lent for the life of the runtime; `undefined` when no policy of the route says `dlq`. */

@@ -11,24 +11,30 @@ import {
 import type { Histogram } from "../accounting/histogram.ts";
 import type { Origin } from "../accounting/leg-account.ts";
 import type { Term } from "../lease/term.ts";
+import { isThenable } from "../is-thenable.ts";
 import { OperationError } from "../operation-error.ts";
 import { beginWithContext } from "../trace/carry-context.ts";
 import { traceFields } from "../trace/trace-fields.ts";
 import type { Drain } from "../outbox/drain.ts";
 import { type DrainedOutcome, RouteOutbox } from "../outbox/route-outbox.ts";
+import type { RouteProgress } from "../view/bridge-view.ts";
 import { whenAborted } from "../when-aborted.ts";
+import { AbortWatches } from "./abort-watches.ts";
 import { Admission } from "./admission.ts";
 import { DirectHold } from "./direct-hold.ts";
 import { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
 import { orderingKey } from "./identity.ts";
-import { type IngressContext, normalise, undecodable } from "./ingress.ts";
+import { type Ingress, type IngressContext, normalise, undecodable } from "./ingress.ts";
 import type { Reader } from "./intake.ts";
 import type { InjectResult } from "./inject-result.ts";
 import { type Injection, leasedElsewhere, replaced, replayOf, resultOf, stopped } from "./injection.ts";
 import { KeyedOrder } from "./keyed-order.ts";
 import type { Outcome } from "./outcome.ts";
 import { Process } from "./process.ts";
+import { hindranceOf, obstacleOf } from "./obstacle.ts";
+import { WayIn, WayOut } from "./lane-sources.ts";
+import { ProgressWatch } from "./progress-watch.ts";
 import type { RouteParts } from "./route-parts.ts";
 import { settlementOf } from "./settlement.ts";
 import { Work } from "./work.ts";
@@ -44,10 +50,14 @@ export class Route implements Reader {
   readonly #process: Process;
   readonly #keys = new KeyedOrder();
   readonly #inFlight = new Bag<Work>();
-  readonly #watched = new WeakSet<AbortSignal>();
+  readonly #watches = new AbortWatches(
+    (signal) => this.#takenBack(signal),
+    () => this.#signalsInUse(),
+  );
   readonly #onBug: (error: unknown) => void;
   readonly #ingress: IngressContext;
   readonly #hold: Histogram;
+  readonly #progress: ProgressWatch;
   #retiring = false;
   #stopped = false;
   #left = false;
@@ -63,18 +73,53 @@ export class Route implements Reader {
     this.admission = new Admission(parts.config.policy, parts.control, this.#handover.leases);
     this.#onBug = onBug;
     this.#hold = parts.account.hold;
+    this.#progress = this.#watch();
     this.#ingress = { sourceId: parts.config.receiverId, clock: parts.clock, random: parts.random };
   }
 
   /** Whether messages can go through right now: its links are up, its source is there, dead letters can be written. */
   get able(): boolean {
-    const { sourceLink, targets, intake } = this.#parts;
-    if (this.#retiring || this.#stopped || this.paused || intake.lost) return false;
-    if (this.#failures.dlqFailing || !this.#handover.able) return false;
-    if (this.#outbox?.able === false) return false;
-    if (sourceLink !== undefined && !sourceLink.connected) return false;
-    for (const { link } of targets.values()) if (link !== undefined && !link.connected) return false;
-    return true;
+    const { targets, processors } = this.#parts;
+    if (this.#retiring || this.#stopped || this.#obstacle !== undefined || !this.#handover.able) return false;
+    return ![...targets.values(), ...processors].some(({ strays }) => strays.full);
+  }
+
+  get #obstacle(): string | undefined {
+    return obstacleOf(this.#parts, this.#failures.dlqFailing, this.#outbox?.obstacle);
+  }
+
+  /** How it gets on, as of now. */
+  get progress(): RouteProgress {
+    return this.#progress.read();
+  }
+
+  #watch(): ProgressWatch {
+    const { clock, config, targets } = this.#parts;
+    return new ProgressWatch({
+      clock,
+      sendTimeoutMs: config.policy.sendTimeoutMs,
+      wayIn: new WayIn(this.#parts),
+      waysOut: [...targets.values()].map((target) => new WayOut(target)),
+      standing: () => ({
+        obstacle: this.#obstacle ?? hindranceOf(this.#parts),
+        full: this.#outbox?.full === true ? "the outbox is full: max_outbox_depth" : undefined,
+      }),
+      oldestUnsettledMs: () => {
+        const now = clock.monotonic();
+        let oldest = now;
+        for (const { startedAt } of this.#inFlight) oldest = Math.min(oldest, startedAt);
+        return now - oldest;
+      },
+    });
+  }
+
+  /** The bindings and processors for which it stands still, because what was given up there does not end. */
+  get stuck(): readonly string[] {
+    const { targets, processors } = this.#parts;
+    return [
+      ...[...targets.values()].filter(({ strays }) => strays.stuck).map(({ bindingId }) => `binding ${bindingId}`),
+      ...processors.filter(({ strays }) => strays.stuck).map(({ id }) => `processor ${id}`),
+    ];
   }
 
   /** Whether a session that it needs is another live instance's business. */
@@ -94,9 +139,9 @@ export class Route implements Reader {
     return [...(this.#outbox?.drains.values() ?? [])];
   }
 
-  /** Before the first run: looks up what a former one has left. @throws BridgeError when the outbox cannot tell */
-  async recover(signal: AbortSignal): Promise<void> {
-    await this.#outbox?.recover(signal);
+  /** The outbox has been opened, and holds so much for a binding that was not in our books. */
+  recovered(bindingId: string, depth: number): void {
+    this.#outbox?.recovered(bindingId, depth);
   }
 
   /** A record was moved to the DLQ by an operator; `own` when it was in our books. */
@@ -111,6 +156,7 @@ export class Route implements Reader {
   /** Takes and carries deliveries until `signal` aborts; returns when all that was in flight has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const { intake } = this.#parts;
+    this.#progress.begin();
     intake.attach(this);
     await whenAborted(signal);
     intake.detach(this);
@@ -128,16 +174,29 @@ export class Route implements Reader {
     return this.#left;
   }
 
-  /** Resolves when everything that is in flight now has ended, or `signal` aborts. What a pause holds is abandoned. */
-  async quiesce(signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when everything that is in flight now has ended, with `emptied` what is in the outbox too, or `signal`
+   * aborts. What a pause holds is abandoned.
+   */
+  async quiesce(signal: AbortSignal, emptied = false): Promise<void> {
     if (this.paused) for (const work of this.#inFlight) if (work.parked) this.#cancel(work);
-    await Promise.all([orAborted(this.#allEnded(), signal).catch(() => {}), this.#outbox?.quiesce(signal)]);
+    const ended = orAborted(this.#allEnded(), signal).catch(() => {});
+    if (emptied) {
+      await ended;
+      await this.#outbox?.emptied(signal);
+    }
+    await Promise.all([ended, this.#outbox?.quiesce(signal)]);
   }
 
   /** Abandons everything in flight: nothing of it is settled, dropped, dead-lettered or charged. */
   cancelAll(): void {
     this.#stopped = true;
     for (const work of this.#inFlight) this.#cancel(work);
+  }
+
+  /** Waits for the outbox no more; what has been written to it is not known then. */
+  giveUp(): void {
+    this.#outbox?.giveUp();
   }
 
   #cancel(work: Work): void {
@@ -148,13 +207,16 @@ export class Route implements Reader {
 
   [Symbol.dispose](): void {
     this.cancelAll();
+    this.#watches[Symbol.dispose]();
     this.#handover[Symbol.dispose]();
+    this.#progress[Symbol.dispose]();
+    this.#parts.failureLog[Symbol.dispose]();
     for (const drain of this.drains) drain[Symbol.dispose]();
   }
 
   /** Carries an injected message and tells what became of it; rejects with the signal's reason when it aborts. */
   async inject(message: SourceMessage, signal: AbortSignal): Promise<InjectResult> {
-    const { envelope, error } = normalise(message, { ...this.#ingress, sourceId: "inject" });
+    const { envelope, error } = this.#normalise(message, "inject");
     return this.#carryInjected({ envelope, refused: error }, signal);
   }
 
@@ -165,7 +227,7 @@ export class Route implements Reader {
   }
 
   async #carryInjected(injection: Injection, signal: AbortSignal): Promise<InjectResult> {
-    const { envelope, refused, entryId } = injection;
+    const { refused, entryId } = injection;
     if (this.paused) throw new OperationError("conflict", "the route is paused: resume it first");
     const missing = this.#handover.leases.find(({ held }) => !held);
     if (missing !== undefined) throw leasedElsewhere(missing);
@@ -175,44 +237,75 @@ export class Route implements Reader {
       this.admission.release();
       throw stopped();
     }
-    const work = this.#begin({ message: envelope, settle: () => {} }, "injected", injection);
+    const work = this.#beginInjected(injection);
     const cancel = (): void => this.#cancel(work);
     signal.addEventListener("abort", cancel, { once: true });
     const carried = await this.#start(work, refused).finally(() => signal.removeEventListener("abort", cancel));
     if (carried === undefined) throw new OperationError("failed", "the inject failed: internal error");
     const outcome: DrainedOutcome =
-      this.#outbox === undefined ? carried : await this.#outbox.drained(carried, entryId !== undefined, signal);
+      this.#outbox === undefined
+        ? carried
+        : await this.#outbox.drained(work.received, carried, entryId !== undefined, signal);
     return resultOf(work, outcome, signal);
+  }
+
+  #beginInjected(injection: Injection): Work {
+    try {
+      return this.#begin({ message: injection.envelope, settle: () => {} }, "injected", injection);
+    } catch (thrown) {
+      this.admission.release();
+      throw thrown;
+    }
   }
 
   /** Starts work on a delivery, whose slot is already taken; gives the slot back when the delivery was taken back. */
   receive(delivery: Delivery): void {
+    const begun = this.#begun(delivery);
+    if (begun === undefined) this.admission.release();
+    else void this.#start(begun.work, begun.refused);
+  }
+
+  /** `undefined` when nothing is to be done for it. One that cannot even be read is its source's to hand out again. */
+  #begun(delivery: Delivery): { readonly work: Work; readonly refused: BridgeError | undefined } | undefined {
     const lease = this.#parts.sourceLink?.lease;
     const term = lease?.term;
     const fenced = lease !== undefined && term?.live !== true;
-    if (this.#stopped || fenced || delivery.signal?.aborted === true) {
-      this.admission.release();
-      return;
+    try {
+      if (this.#stopped || fenced || delivery.signal?.aborted === true) return undefined;
+      const { envelope, error } = this.#normalise(delivery.message, this.#ingress.sourceId);
+      const refused = delivery.undecodable === undefined ? error : undecodable(delivery.undecodable);
+      return { work: this.#begin(delivery, "received", { envelope }, term), refused };
+    } catch (thrown) {
+      this.#parts.surprises.tell(`receiver ${this.#ingress.sourceId}`, thrown);
+      return undefined;
     }
-    const { envelope, error } = normalise(delivery.message, this.#ingress);
-    const work = this.#begin(delivery, "received", { envelope }, term);
-    const refused = delivery.undecodable === undefined ? error : undecodable(delivery.undecodable);
-    void this.#start(work, refused);
+  }
+
+  #normalise(message: SourceMessage, sourceId: string): Ingress {
+    const context = sourceId === this.#ingress.sourceId ? this.#ingress : { ...this.#ingress, sourceId };
+    const ingress = normalise(message, context);
+    const { envelope, error } = ingress;
+    if (error?.cause !== undefined) {
+      this.#parts.surprises.tell(`source ${sourceId}`, error.cause, { envelope_id: envelope.id });
+    }
+    return ingress;
   }
 
   #begin(delivery: Delivery, origin: Origin, injection: Injection, term?: Term): Work {
     const { clock, account, tracer } = this.#parts;
     const { onlyBinding, entryId } = injection;
-    account.inFlight++;
-    if (delivery.signal !== undefined) this.#watch(delivery.signal, (work) => work.delivery.signal);
-    if (term !== undefined) this.#watch(term.signal, (work) => work.term?.signal);
+    if (delivery.signal !== undefined) this.#watches.watch(delivery.signal);
+    if (term !== undefined) this.#watches.watch(term.signal);
     const span = tracer?.deliver({
       envelope: injection.envelope,
       origin: entryId === undefined ? origin : "redriven",
       receiveCount: delivery.receiveCount,
     });
     const envelope = beginWithContext(injection.envelope, span);
-    return new Work({ delivery, envelope, origin, onlyBinding, entryId, term, span, startedAt: clock.monotonic() });
+    const startedAt = clock.monotonic();
+    const work = new Work({ delivery, envelope, origin, onlyBinding, entryId, term, span, startedAt });
+    account.inFlight++;
+    return work;
   }
 
   #start(work: Work, refused: BridgeError | undefined): Promise<Outcome | undefined> {
@@ -227,7 +320,10 @@ export class Route implements Reader {
     for (const work of this.#inFlight) await work.ended;
   }
 
-  /** From the first step to the settlement. Never rejects: a bug leaves the delivery unsettled and makes us unhealthy. */
+  /**
+   * From the first step to the settlement. Never rejects: what is thrown on the way is this message's failure, and a bug
+   * that not even that holds for leaves the delivery unsettled and makes us unhealthy.
+   */
   async #carry(work: Work, refused: BridgeError | undefined): Promise<Outcome | undefined> {
     const key = orderingKey(work.received);
     const turn = key === undefined ? undefined : this.#keys.enter(key);
@@ -236,10 +332,16 @@ export class Route implements Reader {
         work.waited();
         await orAborted(turn.ready, work.signal).catch(() => {});
       }
-      const outcome = await this.#process.run(work, refused);
+      let outcome: Outcome;
+      try {
+        outcome = await this.#process.run(work, refused);
+      } catch (thrown) {
+        outcome = await this.#process.failed(work, thrown);
+      }
       const settlement = settlementOf(outcome, work.received.id);
       const told = settlement === undefined ? undefined : this.#settle(work, settlement);
       if (told !== undefined) await told;
+      this.#enter(outcome);
       work.span?.end(outcome.disposition, outcome.error);
       return outcome;
     } catch (bug) {
@@ -254,6 +356,13 @@ export class Route implements Reader {
     }
   }
 
+  #enter({ disposition, error }: Outcome): void {
+    if (disposition === "abandoned" || disposition === "released") return;
+    const { account } = this.#parts;
+    account.ended++;
+    if (error === undefined) account.handedOn++;
+  }
+
   /**
    * Tells the source: the only place that does. When that fails the message is where it should be, but its source does
    * not know and will hand it out again. An acknowledgement that has to wait its turn holds the slot: until it is out,
@@ -263,9 +372,9 @@ export class Route implements Reader {
     // Whoever holds the lease by now has the message too, and settles it.
     if (work.term?.live === false) return undefined;
     try {
-      const told = work.delivery.settle(settlement);
-      if (told !== undefined) {
-        return work.until(told).then(
+      const told: unknown = work.delivery.settle(settlement);
+      if (isThenable(told)) {
+        return work.until(Promise.resolve(told)).then(
           () => this.#held(work, this.#parts.clock.monotonic()),
           (error: unknown) => this.#notSettled(work, error),
         );
@@ -286,6 +395,7 @@ export class Route implements Reader {
   #notSettled(work: Work, error: unknown): void {
     this.#parts.account.settleFailures++;
     if (work.cancelled) return;
+    this.#parts.surprises.tell(`receiver ${this.#ingress.sourceId}`, error, { envelope_id: work.received.id });
     this.#parts.logger.warn("delivery not settled: its source will redeliver it", {
       envelope_id: work.received.id,
       error: BridgeError.from(error).message,
@@ -293,16 +403,19 @@ export class Route implements Reader {
     });
   }
 
-  /**
-   * When the source takes back what it handed out, or the lease is lost under which it came, work on it ends. One
-   * listener serves a whole connection or term.
-   */
-  #watch(signal: AbortSignal, of: (work: Work) => AbortSignal | undefined): void {
-    if (this.#watched.has(signal)) return;
-    this.#watched.add(signal);
-    const onAbort = (): void => {
-      for (const work of this.#inFlight) if (of(work) === signal) this.#cancel(work);
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
+  /** The source takes back what it handed out, or the lease is lost under which it came. */
+  #takenBack(signal: AbortSignal): void {
+    for (const work of this.#inFlight) {
+      if (work.delivery.signal === signal || work.term?.signal === signal) this.#cancel(work);
+    }
+  }
+
+  #signalsInUse(): ReadonlySet<AbortSignal> {
+    const signals = new Set<AbortSignal>();
+    for (const { delivery, term } of this.#inFlight) {
+      if (delivery.signal !== undefined) signals.add(delivery.signal);
+      if (term !== undefined) signals.add(term.signal);
+    }
+    return signals;
   }
 }

@@ -1,24 +1,31 @@
-import { BridgeError, deadline, type Envelope, orAborted, type ProcessorResult } from "@bridge/ports";
+import { BridgeError, deadline, type Envelope, orAborted } from "@bridge/ports";
 import type { NamedProcessor } from "./route-parts.ts";
+import { soundEnvelope } from "./sound-envelope.ts";
+import type { Surprises } from "./surprises.ts";
 
 /**
  * What one processor makes of a message: the message that goes on, or the error to fail it by, which names the
  * processor. One that throws, does not end in time or answers with something else has failed.
  */
 export async function runProcessor(
-  { id, processor }: NamedProcessor,
+  { id, processor, strays }: NamedProcessor,
   envelope: Envelope,
   timeoutMs: number,
   signal: AbortSignal,
+  surprises?: Surprises,
 ): Promise<Envelope | BridgeError> {
   using bound = deadline(timeoutMs, new BridgeError("TIMEOUT", `did not end within ${timeoutMs} ms`));
   const bounded = AbortSignal.any([signal, bound.signal]);
+  let running: Promise<unknown> | undefined;
   try {
-    const result = await orAborted(Promise.resolve(processor.process(envelope, bounded)), bounded);
-    if (!isResult(result)) throw new BridgeError("INTERNAL", "did not answer with a result");
-    if (result.kind === "pass") return result.envelope;
-    throw new BridgeError("MESSAGE_FILTERED", result.reason);
+    running = Promise.resolve(processor.process(envelope, bounded));
+    return resultOf(await orAborted(running, bounded), envelope);
   } catch (thrown) {
+    if (bounded.aborted && running !== undefined) {
+      strays.add();
+      running.then(strays.ended, strays.ended);
+    }
+    surprises?.tell(`processor ${id}`, thrown, { envelope_id: envelope.id });
     return named(`processor ${id}`, thrown);
   }
 }
@@ -29,22 +36,12 @@ export function named(who: string, thrown: unknown): BridgeError {
   return new BridgeError(code, `${who}: ${message}`, { retryAfterMs, charged, cause: thrown });
 }
 
-/** Whether a processor, which may be anybody's JavaScript, kept to its port. */
-function isResult(result: unknown): result is ProcessorResult {
-  if (typeof result !== "object" || result === null || !("kind" in result)) return false;
-  if (result.kind === "filter") return "reason" in result && typeof result.reason === "string";
-  return result.kind === "pass" && "envelope" in result && isEnvelope(result.envelope);
-}
-
-function isEnvelope(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const { id, subject, payload, headers } = value as Partial<Record<keyof Envelope, unknown>>;
-  return (
-    typeof id === "string" &&
-    typeof subject === "string" &&
-    payload instanceof Uint8Array &&
-    typeof headers === "object" &&
-    headers !== null &&
-    Object.values(headers).every((header) => typeof header === "string")
-  );
+/** What a processor, which may be anybody's JavaScript, has answered; read once. */
+function resultOf(result: unknown, before: Envelope): Envelope {
+  if (typeof result === "object" && result !== null) {
+    const { kind, envelope, reason } = result as { kind?: unknown; envelope?: unknown; reason?: unknown };
+    if (kind === "pass") return envelope === before ? before : soundEnvelope(envelope);
+    if (kind === "filter" && typeof reason === "string") throw new BridgeError("MESSAGE_FILTERED", reason);
+  }
+  throw new Error("did not answer with a result");
 }

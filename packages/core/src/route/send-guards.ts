@@ -1,5 +1,7 @@
 import { Bag, BridgeError, type Clock, type Envelope, type Placed, type Sender } from "@bridge/ports";
 import type { LegAccount } from "../accounting/leg-account.ts";
+import { isThenable } from "../is-thenable.ts";
+import type { Strays } from "./strays.ts";
 
 /** Why a send that nobody waits for any more was given up. Never classified: cancellation settles nothing. */
 export class Cancelled extends Error {
@@ -12,6 +14,8 @@ export class Cancelled extends Error {
 export interface SendTarget {
   readonly sender: Sender;
   readonly account: Pick<LegAccount, "accepted" | "failed">;
+  /** Hears of what was given up and goes on. */
+  readonly strays?: Strays;
 }
 
 /** One send in progress: its signal, its deadline, and the way to give it up whatever the sender does. */
@@ -96,7 +100,7 @@ export class SendGuards implements Disposable {
   }
 
   readonly #accepted = (guard: Guard): void => {
-    if (!this.#active.delete(guard)) return;
+    if (!this.#active.delete(guard)) return guard.target?.strays?.ended();
     this.acceptedAt = this.#clock.monotonic();
     guard.target?.account.accepted.observe(this.acceptedAt - guard.startedAt);
     guard.resolve?.();
@@ -104,9 +108,10 @@ export class SendGuards implements Disposable {
   };
 
   readonly #failed = (guard: Guard, error: unknown): void => {
-    if (!this.#active.delete(guard)) return;
+    if (!this.#active.delete(guard)) return guard.target?.strays?.ended();
     guard.target?.account.failed.observe(this.#clock.monotonic() - guard.startedAt);
-    guard.reject?.(error);
+    // Never nothing, which would look like an acceptance.
+    guard.reject?.(error ?? new Error("the sender rejected with nothing"));
     this.#reuse(guard);
   };
 
@@ -122,6 +127,7 @@ export class SendGuards implements Disposable {
   #giveUp(guard: Guard, reason: Error): void {
     // Its signal is spent, so the guard is not used again; whatever the sender still says is not heard.
     this.#active.delete(guard);
+    guard.target?.strays?.add();
     guard.reject?.(reason);
     guard.controller.abort(reason);
   }
@@ -135,10 +141,13 @@ export class SendGuards implements Disposable {
   }
 }
 
-/** A sender that throws at once has failed like one that rejects. */
+/** A sender that throws at once has failed like one that rejects, and so has one that says nothing of the end. */
 function start(sender: Sender, envelope: Envelope, address: string, signal: AbortSignal): Promise<void> {
   try {
-    return sender.send(envelope, address, signal);
+    const sent: unknown = sender.send(envelope, address, signal);
+    if (sent instanceof Promise) return sent as Promise<void>;
+    if (isThenable(sent)) return Promise.resolve(sent);
+    throw new Error("the sender did not return a promise");
   } catch (error) {
     return Promise.reject(error);
   }

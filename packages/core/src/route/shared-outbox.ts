@@ -9,6 +9,7 @@ import {
   type PersistResult,
 } from "@bridge/ports";
 import type { Lease } from "../lease/lease.ts";
+import { legIds } from "../outbox/leg-ids.ts";
 import type { OutboxDepth } from "../outbox/outbox-depth.ts";
 import { TurnBatch } from "../outbox/turn-batch.ts";
 import { traceFields } from "../trace/trace-fields.ts";
@@ -18,6 +19,7 @@ import type { Handover } from "./handover.ts";
 import { orderingKey } from "./identity.ts";
 import { type EndedLeg, type LegOutcome, type Outcome, summarise } from "./outcome.ts";
 import type { RouteParts, Target } from "./route-parts.ts";
+import { unresolved } from "./unresolved.ts";
 import type { Work } from "./work.ts";
 
 /** One write of the outbox; a store that takes longer has failed, and the write is said again. */
@@ -28,6 +30,8 @@ export interface SharedOutboxOptions {
   readonly failures: Failures;
   readonly store: () => OutboxStore | undefined;
   readonly depth: OutboxDepth;
+  /** Aborts when a stop waits for the store no more. */
+  readonly givenUp: AbortSignal;
   /** Tells the drain of a binding that there is something new. */
   readonly wake: (bindingId: string) => void;
 }
@@ -47,6 +51,7 @@ export class SharedOutbox implements Handover {
   /** The legs of a message come in one turn, and so they go in one write: all of them are durable, or none. */
   readonly #batch = new TurnBatch((records: readonly OutboxRecord[]) => this.#persistAll(records), payloadBytes);
   #waiting = 0;
+  #failing = 0;
 
   constructor(options: SharedOutboxOptions) {
     this.#options = options;
@@ -61,6 +66,11 @@ export class SharedOutbox implements Handover {
     return this.#waiting === 0 && !this.#options.depth.full;
   }
 
+  /** Whether messages wait because the outbox does not take them, and not for room. */
+  get failing(): boolean {
+    return this.#failing > 0;
+  }
+
   /** Nothing to give up: a write that has begun is seen through, so that its outcome is known. */
   cancel(): void {}
 
@@ -72,18 +82,13 @@ export class SharedOutbox implements Handover {
     const digest = hash("sha256", work.received.payload, "hex");
     const entries: Entry[] = [];
     const ended: LegOutcome[] = [];
-    for (const target of targets) {
-      const record = this.#recordOf(work, target, digest, targets.length === 1);
+    const ids = this.#idsFor(work, targets.length);
+    for (const [index, target] of targets.entries()) {
+      const record = this.#recordOf(work, target, digest, ids?.[index]);
       if (record instanceof BridgeError) ended.push(await this.#fail(work, target, record));
       else entries.push({ target, record });
     }
-    const results =
-      entries.length === 0
-        ? []
-        : await this.#persist(
-            work,
-            entries.map(({ record }) => record),
-          );
+    const results = entries.length === 0 ? [] : await this.#persist(work, entries);
     // Only a message of which nothing is kept may be refused: what has been accepted in part goes on by the policy.
     const refused =
       work.delivery.refusable === true &&
@@ -112,24 +117,29 @@ export class SharedOutbox implements Handover {
     return summarise(ended);
   }
 
-  #recordOf(work: Work, target: Target, payloadDigest: string, only: boolean): OutboxRecord | BridgeError {
+  /** For a redrive with several legs; others need not know of each other. */
+  #idsFor(work: Work, legs: number): readonly string[] | undefined {
+    return work.entryId === undefined || legs === 1 ? undefined : legIds(this.#options.parts.random.id(), legs);
+  }
+
+  #recordOf(work: Work, target: Target, payloadDigest: string, legId: string | undefined): OutboxRecord | BridgeError {
     const { parts } = this.#options;
     try {
       return {
-        id: parts.random.id(),
+        id: legId ?? parts.random.id(),
         routeId: parts.config.id,
         bindingId: target.bindingId,
         address: target.address(work.envelope),
         envelope: work.envelope,
         received: work.envelope === work.received ? undefined : work.received,
         payloadDigest,
-        // With several legs the entry is deleted by whoever waits for all of them.
-        entryId: only ? work.entryId : undefined,
+        entryId: work.entryId,
         orderingKey: orderingKey(work.received),
         createdAt: parts.clock.now(),
       };
     } catch (thrown) {
-      return BridgeError.from(thrown);
+      parts.surprises.tell(`binding ${target.bindingId}`, thrown, { envelope_id: work.received.id });
+      return unresolved("the address", thrown);
     }
   }
 
@@ -144,13 +154,16 @@ export class SharedOutbox implements Handover {
   }
 
   /** Persists all legs together, however long that takes; `undefined` when the work was cancelled before. */
-  async #persist(work: Work, records: readonly OutboxRecord[]): Promise<readonly PersistResult[] | undefined> {
+  async #persist(work: Work, entries: readonly Entry[]): Promise<readonly PersistResult[] | undefined> {
     const { parts, depth } = this.#options;
+    const records = entries.map(({ record }) => record);
     let waiting = false;
+    let failures = 0;
     try {
-      for (let failures = 0; !work.cancelled;) {
+      while (!work.cancelled) {
         const results = depth.tryTake(records.length) ? await this.#write(records) : undefined;
         if (results !== undefined && !BridgeError.is(results)) {
+          if (failures > 0) for (const { target, record } of entries) target.account.sure(record.id);
           const kept = results.filter((result) => result.kind === "persisted").length;
           if (kept < records.length) depth.give(records.length - kept);
           return results;
@@ -162,17 +175,28 @@ export class SharedOutbox implements Handover {
           continue;
         }
         depth.give(records.length);
-        this.#tellFailure(work, results, ++failures);
+        if (this.#options.store()?.shared !== true) {
+          for (const { target, record } of entries) target.account.unsure(record.id);
+        }
+        if (++failures === 1) this.#failing++;
+        this.#tellFailure(work, results, failures);
         const { backoff } = parts.config.policy;
         await work.pause(
           parts.clock,
           backoffDelay(backoff, failures, () => parts.random.next()),
         );
       }
+      this.#leaveUnsure(entries);
       return undefined;
     } finally {
       if (waiting) this.#waiting--;
+      if (failures > 0) this.#failing--;
     }
+  }
+
+  /** Nobody knows what became of what tries before have written, and nobody is going to ask. */
+  #leaveUnsure(entries: readonly Entry[]): void {
+    for (const { target, record } of entries) if (target.account.leaveUnsure(record.id)) this.#options.depth.found(1);
   }
 
   #tellFailure(work: Work, error: BridgeError, failures: number): void {
@@ -199,7 +223,8 @@ export class SharedOutbox implements Handover {
     const store = this.#options.store();
     if (store === undefined) throw new BridgeError("UNAVAILABLE", "no outbox store is open");
     using limit = deadline(PERSIST_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
-    return await orAborted(store.persist(records, limit.signal), limit.signal);
+    const bounded = AbortSignal.any([limit.signal, this.#options.givenUp]);
+    return await this.#options.parts.storeCalls.outbox.during(orAborted(store.persist(records, bounded), bounded));
   }
 }
 

@@ -23,11 +23,16 @@ import type { Accounts } from "../accounting/accounts.ts";
 import { partKey } from "../change/part-graph.ts";
 import type { Controls } from "../control/controls.ts";
 import { compileAddress } from "../route/address-template.ts";
+import { FailureLog } from "../route/failure-log.ts";
 import { compileResolver } from "../route/resolver.ts";
 import { Intake } from "../route/intake.ts";
 import type { NamedProcessor, RouteParts, Target } from "../route/route-parts.ts";
+import { StoreCalls } from "../route/store-calls.ts";
+import { straysOf } from "../route/strays.ts";
+import { Surprises } from "../route/surprises.ts";
 import { Lease } from "../lease/lease.ts";
 import { Link } from "../session/link.ts";
+import { sessionContext } from "../session/session-context.ts";
 
 /** The parts of a runtime, each by its `partKey`. Making them opens nothing. */
 export interface RuntimeParts {
@@ -144,11 +149,15 @@ class Builder {
     ];
     const atWork = this.#atWork(this.#kept.parts.routes, partKey.route(route.id));
     if (atWork !== undefined) return atWork;
+    const ownLogger = logger.child({ route_id: route.id });
     return {
       config: route,
       clock,
       random,
-      logger: logger.child({ route_id: route.id }),
+      logger: ownLogger,
+      surprises: new Surprises(ownLogger, clock),
+      failureLog: new FailureLog(ownLogger, clock),
+      storeCalls: { dlq: new StoreCalls(clock), outbox: new StoreCalls(clock) },
       intake,
       sourceLink,
       processors,
@@ -197,6 +206,7 @@ class Builder {
     return {
       bindingId: binding.id,
       sender,
+      strays: straysOf(sender, this.#options.clock),
       address: compileAddress(binding.address, sender.addressing),
       link,
       rate: controls.sender(id),
@@ -235,22 +245,11 @@ class Builder {
     return lease;
   }
 
-  #session({ id, transport, sessionMode, options }: SessionConfig, role: SessionRole): Session {
-    const { config, instanceId } = this.#options;
+  #session(session: SessionConfig, role: SessionRole): Session {
+    const { transport, options } = session;
     const { session: factory } = this.#transport(transport);
     if (factory === undefined) throw new Error(`transport "${transport}" has no sessions`);
-    const fed = new Set(
-      config.receivers.filter((receiver) => receiver.sessionId === id).map((receiver) => receiver.id),
-    );
-    const windows = config.routes.filter((route) => fed.has(route.receiverId)).map((route) => route.policy.maxInFlight);
-    return factory.create(options, {
-      ...this.#seams(id, { session_id: id, role }),
-      bridgeId: config.bridge.id,
-      ...(config.bridge.deploymentMode === "clustered" && sessionMode !== "exclusive" && { replica: instanceId }),
-      role,
-      sessionMode,
-      maxInFlight: windows.reduce((sum, window) => sum + window, 0),
-    });
+    return factory.create(options, sessionContext({ ...this.#options, session, role }));
   }
 
   #processor(id: string): NamedProcessor {
@@ -261,7 +260,8 @@ class Builder {
       const { type, options } = found(config.processors, id, "processor");
       const plugin = registry.processors.get(type);
       if (plugin === undefined) throw new Error(`no processor plugin is registered for type "${type}"`);
-      named = { id, processor: plugin.create(options, this.#seams(id, { processor_id: id })) };
+      const processor = plugin.create(options, this.#seams(id, { processor_id: id }));
+      named = { id, processor, strays: straysOf(processor, this.#options.clock) };
     }
     this.#processors.set(key, named);
     return named;

@@ -1,10 +1,14 @@
+import { holds } from "@bridge/config";
+import { STEP_DOWN_PARTS } from "../lease/lease-keeper.ts";
 import type { RuntimeParts } from "./build.ts";
 import type { StopPhase } from "./stop-phases.ts";
 
 /** Each close of a part, detached from whoever asked for the stop. */
-export const CLOSE_CEILING_MS = 5_000;
+const CLOSE_CEILING_MS = 5_000;
 /** Above the bounds that keepers of leases set themselves. */
 const RELEASE_CEILING_MS = 15_000;
+
+holds("the release of a lease", RELEASE_CEILING_MS, STEP_DOWN_PARTS);
 
 /** The phases that close `parts`, side by side. `disconnected` resolves when the keeper of a link has ended. */
 export function closePhases(

@@ -18,7 +18,12 @@ export class RouteRunner {
   }
 
   get failures(): readonly ComponentFailure[] {
-    return this.#tasks.failures;
+    const { route } = this;
+    const stuck = route.stuck.map((part) => ({
+      component: `route ${route.id}`,
+      error: `${part}: calls that were given up do not end, so no more are made`,
+    }));
+    return [...this.#tasks.failures, ...stuck];
   }
 
   /** The names of the components that have not ended. */
@@ -36,6 +41,11 @@ export class RouteRunner {
   cancel(): void {
     this.route.cancelAll();
     this.#work.abort();
+  }
+
+  /** Waits for no store any more: what it has not answered is not known, and comes again. */
+  giveUp(): void {
+    this.route.giveUp();
   }
 
   /** Resolves when every component has ended. */

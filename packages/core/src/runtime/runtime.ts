@@ -1,4 +1,4 @@
-import type { ShutdownBudgets } from "@bridge/config";
+import { type ShutdownBudgets, stopBudget } from "@bridge/config";
 import { type DeadLetter, deadline, orAborted, type OutboxRecord, type Seams, type SourceMessage } from "@bridge/ports";
 import { partKey } from "../change/part-graph.ts";
 import { OperationError } from "../operation-error.ts";
@@ -13,7 +13,7 @@ import type { ComponentFailure } from "../view/bridge-view.ts";
 import type { PartStats } from "../view/stats.ts";
 import { Background } from "./background.ts";
 import { NO_PARTS, type RuntimeParts } from "./build.ts";
-import { CLOSE_CEILING_MS, closePhases, releasePhases } from "./close-phases.ts";
+import { closePhases, releasePhases } from "./close-phases.ts";
 import { common, without } from "./part-sets.ts";
 import { RouteRunner } from "./route-runner.ts";
 import { type PhaseFailure, runPhases, StopError, type StopPhase } from "./stop-phases.ts";
@@ -120,17 +120,18 @@ export class Runtime {
 
   /**
    * Stops and closes what is not in `next`: its routes take nothing more, what they have may settle, and the rest is
-   * cancelled and falls to redelivery. Everything else runs on.
+   * cancelled and falls to redelivery. Everything else runs on. The routes in `emptied` go on delivering what is in the
+   * outbox until nothing is, within the same time.
    * @throws StopError naming the phases that failed
    */
-  retire(next: RuntimeParts): Promise<void> {
+  retire(next: RuntimeParts, emptied: ReadonlySet<string> = new Set()): Promise<void> {
     return this.#changing(async () => {
       const gone = without(this.#parts, next);
       const runners = this.#runnersOf(gone);
-      const budgets = this.#options.budgets();
+      const end = this.#drainEnd();
       for (const { route } of runners) route.retire();
-      await quiesce(runners, budgets);
-      const failures = await this.#end(gone, budgets.drainTimeoutMs);
+      await quiesce(runners, this.#options.budgets(), emptied);
+      const failures = await this.#end(gone, end());
       this.#parts = common(this.#parts, next);
       this.#takeBack(runners);
       if (failures.length > 0) throw new StopError(failures);
@@ -147,7 +148,6 @@ export class Runtime {
       const before = this.#parts;
       const added = without(next, before);
       this.#parts = next;
-      this.#addRunners(added);
       try {
         await this.#open(added, opening);
         if (!this.running) throw new Error("the runtime was stopped while its parts were replaced");
@@ -157,6 +157,8 @@ export class Runtime {
         if (failures.length > 0) throw new StopError([{ phase: "opening", error }, ...failures]);
         throw error;
       }
+      // Only now: what its routes took before a failure would be left behind in stores that the former parts do not have.
+      this.#addRunners(added);
       this.#begin(added);
     });
   }
@@ -241,7 +243,6 @@ export class Runtime {
 
   async #open(parts: RuntimeParts, opening: AbortSignal): Promise<void> {
     opening.throwIfAborted();
-    await Promise.all(this.#runnersOf(parts).map(({ route }) => route.recover(opening)));
     using bound = deadline(OPEN_TIMEOUT_MS, new Error(`a receiver was not open after ${OPEN_TIMEOUT_MS} ms`));
     const signal = AbortSignal.any([opening, bound.signal]);
     for (const { receiver } of parts.intakes.values()) {
@@ -275,28 +276,38 @@ export class Runtime {
   async #tearDown(): Promise<readonly PhaseFailure[]> {
     const wasRunning = this.#state === "running";
     this.#enter("stopping");
-    const budgets = this.#options.budgets();
-    const { clock } = this.#options;
-    const startedAt = clock.monotonic();
+    const end = this.#drainEnd();
     this.#phases = new Set(["quiesce"]);
-    if (wasRunning) await Promise.all([quiesce([...this.#runners.values()], budgets), this.#change]);
+    if (wasRunning) {
+      await Promise.all([quiesce([...this.#runners.values()], this.#options.budgets()), this.#change]);
+    }
     this.#stopped.abort();
-    const failures = await this.#end(this.#parts, budgets.drainTimeoutMs - (clock.monotonic() - startedAt));
+    const failures = await this.#end(this.#parts, end());
     this.#parts = NO_PARTS;
     this.#enter("stopped");
     return failures;
   }
 
+  /** What is left of `drain_timeout`, which begins now, in milliseconds. */
+  #drainEnd(): () => number {
+    const { clock, budgets } = this.#options;
+    const endsAt = clock.monotonic() + budgets().drainTimeoutMs;
+    return () => endsAt - clock.monotonic();
+  }
+
   /** Cancels what `parts` are doing, waits for its end, and closes them. */
   async #end(parts: RuntimeParts, leftMs: number): Promise<readonly PhaseFailure[]> {
+    const { endingMs, lastWordMs } = stopBudget(this.#options.budgets());
     const runners = this.#runnersOf(parts);
     const intakes = [...parts.intakes.keys()].flatMap((key) => this.#background.get(key) ?? []);
     for (const runner of runners) runner.cancel();
     for (const intake of intakes) intake.stop();
+    using lastWord = deadline(lastWordMs, new Error("what stores have not answered is given up"));
+    lastWord.signal.addEventListener("abort", () => runners.forEach((runner) => runner.giveUp()), { once: true });
     const failures = await this.#phased([
       {
         name: "background components",
-        ceilingMs: Math.max(CLOSE_CEILING_MS, leftMs),
+        ceilingMs: Math.max(endingMs, leftMs),
         run: async () => {
           await Promise.all([...runners.map((runner) => runner.join()), ...intakes.map((intake) => intake.ended)]);
         },
@@ -343,8 +354,11 @@ export class Runtime {
 }
 
 /** Lets what is unsettled now settle. What is left at the end of the budget falls to redelivery; it is no failure. */
-async function quiesce(runners: readonly RouteRunner[], budgets: ShutdownBudgets): Promise<void> {
-  const budgetMs = Math.min(budgets.quiesceTimeoutMs, budgets.drainTimeoutMs);
-  using budget = deadline(budgetMs, new Error("quiesce budget spent"));
-  await Promise.all(runners.map(({ route }) => route.quiesce(budget.signal)));
+async function quiesce(
+  runners: readonly RouteRunner[],
+  budgets: ShutdownBudgets,
+  emptied: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  using budget = deadline(stopBudget(budgets).quiesceMs, new Error("quiesce budget spent"));
+  await Promise.all(runners.map(({ route }) => route.quiesce(budget.signal, emptied.has(route.id))));
 }

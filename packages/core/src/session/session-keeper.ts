@@ -2,11 +2,10 @@ import type { BackoffPolicy } from "@bridge/config";
 import { BridgeError, type Connection, deadline, orAborted, type Seams } from "@bridge/ports";
 import { backoffDelay } from "../route/backoff.ts";
 import type { Link } from "./link.ts";
+import { ReconnectPause } from "./reconnect-pause.ts";
 
-/** The pause after the n-th failure in a row. */
-const RECONNECT: BackoffPolicy = { initialIntervalMs: 200, maxIntervalMs: 30_000, multiplier: 2, jitter: 0.3 };
-/** A connection that lived this long was a good one: the next failure is a first one again. */
-const GOOD_CONNECTION_MS = 10_000;
+/** The pauses after which refused subscriptions are asked for again. */
+const RESUBSCRIBE: BackoffPolicy = { initialIntervalMs: 200, maxIntervalMs: 30_000, multiplier: 2, jitter: 0.3 };
 /** Ceilings above the adapters' own bounds, so that an adapter that hangs is noticed. */
 const CONNECT_CEILING_MS = 60_000;
 const RECONCILE_CEILING_MS = 30_000;
@@ -18,7 +17,7 @@ const RECONCILE_CEILING_MS = 30_000;
  */
 export async function keepSession(link: Link, seams: Seams, signal: AbortSignal): Promise<void> {
   const logger = seams.logger.child({ session_id: link.sessionId, role: link.role });
-  let failures = 0;
+  const pause = new ReconnectPause(() => seams.random.next());
   while (!signal.aborted) {
     let upSince: number | undefined;
     const cut = new AbortController();
@@ -40,9 +39,8 @@ export async function keepSession(link: Link, seams: Seams, signal: AbortSignal)
       }
       const error = BridgeError.from(thrown);
       link.lost(error);
-      const lived = upSince === undefined ? 0 : seams.clock.monotonic() - upSince;
-      failures = lived >= GOOD_CONNECTION_MS ? 1 : failures + 1;
-      const delayMs = Math.round(backoffDelay(RECONNECT, failures, () => seams.random.next()));
+      const delayMs = upSince === undefined ? pause.afterRefusal() : pause.afterLoss(seams.clock.monotonic() - upSince);
+      const { failures } = pause;
       logger.warn("session not connected", { code: error.code, error: error.message, failures, retry_in_ms: delayMs });
       await seams.clock.delay(delayMs, signal).catch(() => {});
     }
@@ -81,7 +79,7 @@ async function stayConnected(
   for (let tries = 1; link.subscriptionsActive < link.subscriptionsWanted; tries++) {
     const wait = new AbortController();
     const pause = seams.clock.delay(
-      backoffDelay(RECONNECT, tries, () => seams.random.next()),
+      backoffDelay(RESUBSCRIBE, tries, () => seams.random.next()),
       AbortSignal.any([signal, wait.signal]),
     );
     const lost = await Promise.race([

@@ -60,7 +60,7 @@ export interface Supervisor extends ConfigApplier {
    * configuration is being brought into force it waits for that: `accepted`. Of those that wait the newest is used.
    *
    * @throws OperationError `failed` when it cannot be brought into force and the former configuration runs again,
-   * `conflict` when the bridge is beyond recovery, by then or before; the signal's reason when that made it give up
+   * `conflict` when the bridge is beyond recovery, by then or before, `stranding` when it would leave messages behind; the signal's reason when that made it give up
    */
   apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted">;
   plan(config: BridgeConfig): ChangePlan;

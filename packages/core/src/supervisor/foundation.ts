@@ -1,5 +1,5 @@
-import type { BridgeConfig, BridgeSection, Registry } from "@bridge/config";
-import type { OutboxStore, Seams, Tracer } from "@bridge/ports";
+import type { BridgeConfig, BridgeSection, Registry, Stranding } from "@bridge/config";
+import type { OutboxBacklog, OutboxRecord, OutboxStore, Seams, Tracer } from "@bridge/ports";
 import { Accounts } from "../accounting/accounts.ts";
 import { unaccounted } from "../accounting/leg-account.ts";
 import { Controls } from "../control/controls.ts";
@@ -10,8 +10,10 @@ import { LeaseKeeper } from "../lease/lease-keeper.ts";
 import { LeaseWriter } from "../lease/lease-writer.ts";
 import { build, type Kept, type RuntimeParts } from "../runtime/build.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { leaveSessions } from "../session/leave-sessions.ts";
 import { SessionCounts } from "../view/session-counts.ts";
 import type { BridgeStats } from "../view/stats.ts";
+import { leftBehind, leftBehindByStandstill } from "./left-behind.ts";
 import { StorePool } from "./store-pool.ts";
 
 export interface FoundationOptions {
@@ -25,6 +27,8 @@ export interface FoundationOptions {
   /** Aborted when the process is to end. */
   readonly root: AbortSignal;
   readonly tracer: Tracer | undefined;
+  /** Told what an outbox that has just been opened holds of a route. */
+  readonly recovered: (routeId: string, bindingId: string, depth: number) => void;
 }
 
 /** What runtimes are built on and what outlasts them: stores, controls, and the counters, which never go back. */
@@ -35,13 +39,18 @@ export class Foundation {
   readonly #options: FoundationOptions;
   readonly #sessionCounts = new SessionCounts();
   readonly #leaseCounts = new LeaseCounts();
+  /** What the stores were last opened for. */
+  #served: BridgeConfig | undefined;
+  #undrained: readonly OutboxBacklog[] = [];
+  /** The last question of what nobody delivers: an answer to an earlier one does not count. */
+  #look: symbol | undefined;
 
   constructor(options: FoundationOptions) {
     const { registry, seams } = options;
     this.#options = options;
     this.controls = new Controls(seams.clock);
     this.stores = new StorePool(registry, seams, {
-      opened: (outbox) => this.#recover(outbox),
+      look: (outbox, signal) => this.#recover(outbox, signal),
       closed: () => this.accounts.outboxClosed(),
     });
   }
@@ -74,10 +83,50 @@ export class Foundation {
     return new LeaseKeeper({ lease, writer, holder, timing: bridge, count, clock, logger }).run(signal);
   }
 
-  /** Opens the stores of `config`, and says what they hold that it does not deliver. */
+  /** Opens the stores of `config`, but waits for none that is away. @throws what a store was refused with */
   async open(config: BridgeConfig, signal: AbortSignal): Promise<void> {
+    const before = this.#follows(config);
     await this.stores.open(config.stores, signal);
-    await warnOfUndrained(this.stores.outbox(), config, this.#options.seams.logger, signal);
+    this.#lookAgain(before);
+  }
+
+  /** The same for a configuration that has been in force: it is, whatever its stores say to that now. */
+  async reopen(config: BridgeConfig): Promise<void> {
+    const before = this.#follows(config);
+    await this.stores.begin(config.stores);
+    this.#lookAgain(before);
+  }
+
+  /** What nobody delivers: as it was when the stores were opened last, less what an operator has moved away since. */
+  get undrained(): readonly OutboxBacklog[] {
+    return this.#undrained;
+  }
+
+  /** A record was taken out of the outbox by an operator. */
+  recordMoved({ routeId, bindingId }: OutboxRecord): void {
+    const less = (line: OutboxBacklog): OutboxBacklog =>
+      line.routeId === routeId && line.bindingId === bindingId ? { ...line, depth: line.depth - 1 } : line;
+    this.#undrained = this.#undrained.map(less).filter(({ depth }) => depth > 0);
+  }
+
+  /**
+   * What a change would leave behind. While a runtime delivers (`moving`), what is on its way does not count; each store
+   * is waited for a few seconds at most.
+   */
+  stranding(
+    change: { readonly from: BridgeConfig; readonly to: BridgeConfig; readonly moving: boolean },
+    signal: AbortSignal,
+  ): Promise<Stranding | undefined> {
+    const options = { ...change, outbox: this.stores.outbox(), dlq: this.stores.dlq() };
+    return change.moving
+      ? leftBehindByStandstill(options, this.#options.seams.clock, signal)
+      : leftBehind(options, signal);
+  }
+
+  /** `to` runs in the place of `from`: has brokers end what they keep for sessions that it has not. */
+  leaveSessions(from: BridgeConfig, to: BridgeConfig): Promise<void> {
+    const { registry, seams, instanceId, root } = this.#options;
+    return leaveSessions({ ...seams, from, to, instanceId, registry }, root);
   }
 
   /** Parts of `config` are about to start. */
@@ -113,10 +162,36 @@ export class Foundation {
    * Enters what an outbox holds when it is opened; from then on every record comes in and goes out through us. One that
    * is shared holds what others have in their books: of that we enter what ends here, when it does.
    */
-  async #recover(store: OutboxStore): Promise<void> {
-    if (store.shared === true) return;
-    for (const { routeId, bindingId, depth } of await store.backlog(this.#options.root)) {
-      this.accounts.leg(routeId, bindingId).recover(depth);
-    }
+  async #recover(store: OutboxStore, signal: AbortSignal): Promise<() => void> {
+    const backlog = store.shared === true ? [] : await store.backlog(signal);
+    return () => {
+      for (const { routeId, bindingId, depth } of backlog) {
+        this.accounts.leg(routeId, bindingId).recover(depth);
+        this.#options.recovered(routeId, bindingId, depth);
+      }
+      this.#warnOfUndrained(store);
+    };
+  }
+
+  /** The outbox that was open before `config` came. */
+  #follows(config: BridgeConfig): OutboxStore | undefined {
+    this.#served = config;
+    this.#undrained = [];
+    return this.stores.outbox();
+  }
+
+  /** One that stays open may hold what is delivered no more. */
+  #lookAgain(before: OutboxStore | undefined): void {
+    if (before !== undefined && before === this.stores.outbox()) this.#warnOfUndrained(before);
+  }
+
+  /** Beside everything else: nothing depends on it. */
+  #warnOfUndrained(store: OutboxStore): void {
+    const { seams, root } = this.#options;
+    if (this.#served === undefined) return;
+    const look = (this.#look = Symbol("look"));
+    void warnOfUndrained(store, this.#served, seams.logger, root).then((undrained) => {
+      if (look === this.#look) this.#undrained = undrained;
+    });
   }
 }

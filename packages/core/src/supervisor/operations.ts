@@ -36,7 +36,7 @@ export class Operations {
     const { stores, accounts } = foundation;
     const runtime = current();
     const store = stores.dlq();
-    if (store === undefined) throw new OperationError("not_found", "no DLQ store configured");
+    if (store === undefined) throw this.#missing("dlq", "DLQ");
     if (!canDelete(store)) throw new OperationError("not_found", "no DLQ admin store configured");
     const result = await redrive({
       ids,
@@ -61,14 +61,21 @@ export class Operations {
     const { stores, accounts } = foundation;
     const outbox = stores.outbox();
     const dlq = stores.dlq();
-    if (outbox === undefined) throw new OperationError("not_found", "no outbox store configured");
-    if (dlq === undefined) throw new OperationError("not_found", "no DLQ store configured");
+    if (outbox === undefined) throw this.#missing("outbox", "outbox");
+    if (dlq === undefined) throw this.#missing("dlq", "DLQ");
     const moved = (record: OutboxRecord): void => {
-      const sharedId = outbox.shared === true ? record.id : undefined;
-      const own = accounts.leg(record.routeId, record.bindingId).drain("dead_lettered", sharedId);
+      const account = accounts.leg(record.routeId, record.bindingId);
+      const own = account.drain("dead_lettered", record.id, outbox.shared === true);
       runtime()?.recordLeft(record, own);
+      foundation.recordMoved(record);
     };
     return deadLetterRecords(ids, { ...seams, outbox, dlq, moved }, signal);
+  }
+
+  #missing(role: "dlq" | "outbox", name: string): OperationError {
+    return this.#options.config().stores[role] === undefined
+      ? new OperationError("not_found", `no ${name} store configured`)
+      : new OperationError("unavailable", `the ${name} store is not open`);
   }
 }
 

@@ -1,18 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import { noStoreFactory, type Registry, type StoreConfig, type StoreRole, type StoresSection } from "@bridge/config";
-import {
-  deadline,
-  type DlqStore,
-  type LeaseStore,
-  orAborted,
-  type OutboxStore,
-  type Seams,
-  type StorePlugin,
-} from "@bridge/ports";
-import type { StopPhase } from "../runtime/stop-phases.ts";
+import { type DlqStore, type LeaseStore, type OutboxStore, type Seams, type StorePlugin } from "@bridge/ports";
+import { asError } from "../as-error.ts";
+import { runPhases, type StopPhase } from "../runtime/stop-phases.ts";
 import type { StoreView } from "../view/bridge-view.ts";
+import { StoreHandle, type StoreHandleOptions } from "./store-handle.ts";
 
-const OPEN_TIMEOUT_MS = 30_000;
+/**
+ * How long a start or a change waits for a store to be refused, so that it fails with the reason, or to be open, so that
+ * nothing has to be tried again. Whatever it is by then, they go on.
+ */
+const REFUSAL_MS = 2_000;
 const CLOSE_CEILING_MS = 5_000;
 
 /** The roles that the engine opens stores for, with what it opens. */
@@ -24,15 +22,10 @@ interface Stores {
 
 const ROLES = ["dlq", "outbox", "lease"] as const;
 
-interface Handle<Store> {
-  readonly block: StoreConfig;
-  readonly store: Store;
-}
-
 /** Who has to know which outbox is open. */
 export interface OutboxWatch {
-  /** Sees an outbox before anybody uses it. */
-  readonly opened: (store: OutboxStore) => Promise<void>;
+  /** Sees an outbox before anybody uses it, as {@link StoreHandleOptions.look} does. */
+  readonly look: (store: OutboxStore, signal: AbortSignal) => Promise<() => void>;
   /** Told when nobody will use it again, though the process goes on. */
   readonly closed: () => void;
 }
@@ -45,7 +38,7 @@ export class StorePool {
   readonly #registry: Registry;
   readonly #seams: Seams;
   readonly #watch: OutboxWatch;
-  readonly #handles: { [Role in keyof Stores]?: Handle<Stores[Role]> | undefined } = {};
+  readonly #handles: { [Role in keyof Stores]?: StoreHandle<Stores[Role]> | undefined } = {};
 
   constructor(registry: Registry, seams: Seams, watch: OutboxWatch) {
     this.#registry = registry;
@@ -65,79 +58,81 @@ export class StorePool {
     return this.#handles.lease?.store;
   }
 
-  /** Opens what is configured and not open yet, and closes what is configured no more, or otherwise. */
+  /**
+   * Begins to open what is configured and not there yet, and closes what is configured no more, or otherwise. Waits for no
+   * store's answer longer than a moment: one that is not open by then opens when it can.
+   * @throws what a store was refused with, unless its service is only away
+   */
   async open(blocks: StoresSection, signal: AbortSignal): Promise<void> {
-    if (!isDeepStrictEqual(this.#handles.dlq?.block, blocks.dlq)) {
-      await this.#closeInTime("dlq");
-      this.#handles.dlq = await this.#open("dlq", blocks.dlq, this.#registry.dlqStores, signal);
-    }
-    if (!isDeepStrictEqual(this.#handles.outbox?.block, blocks.outbox)) {
-      if (this.#handles.outbox !== undefined) this.#watch.closed();
-      await this.#closeInTime("outbox");
-      const handle = await this.#open("outbox", blocks.outbox, this.#registry.outboxStores, signal);
-      if (handle !== undefined) await this.#watch.opened(handle.store);
-      this.#handles.outbox = handle;
-    }
-    if (!isDeepStrictEqual(this.#handles.lease?.block, blocks.lease)) {
-      await this.#closeInTime("lease");
-      this.#handles.lease = await this.#open("lease", blocks.lease, this.#registry.leaseStores, signal);
+    const begun = await this.begin(blocks);
+    try {
+      await Promise.all(begun.map(async (role) => this.#handles[role]?.refused(REFUSAL_MS, signal)));
+    } catch (error) {
+      // Those that are open stay so, for the next start.
+      const refused = begun.filter((role) => this.#handles[role]?.store === undefined);
+      await Promise.all(refused.map((role) => this.#closeInTime(role)));
+      throw error;
     }
   }
 
-  /** What the configured stores tell of themselves. */
+  /** The same, but waits for nothing: also one that is refused is tried until it opens. Returns what is new. */
+  async begin(blocks: StoresSection): Promise<readonly StoreRole[]> {
+    const { dlqStores, outboxStores, leaseStores } = this.#registry;
+    const changed = ROLES.filter((role) => !isDeepStrictEqual(this.#handles[role]?.block, blocks[role]));
+    if (changed.includes("outbox") && this.#handles.outbox !== undefined) this.#watch.closed();
+    await Promise.all(changed.map((role) => this.#closeInTime(role)));
+    for (const role of changed) {
+      if (role === "dlq") this.#handles.dlq = this.#handle(role, blocks.dlq, dlqStores);
+      if (role === "outbox") this.#handles.outbox = this.#handle(role, blocks.outbox, outboxStores, this.#watch.look);
+      if (role === "lease") this.#handles.lease = this.#handle(role, blocks.lease, leaseStores);
+    }
+    return changed;
+  }
+
+  /** What is known of the configured stores. */
   views(blocks: StoresSection): readonly StoreView[] {
     return ROLES.flatMap((role) => {
       const block = blocks[role];
       if (block === undefined) return [];
-      const store = this.#handles[role]?.store;
-      const health = store?.health?.() ?? { setAside: [] };
-      return [{ role, type: block.type, open: store !== undefined, ...health }];
+      return this.#handles[role]?.view() ?? { role, type: block.type, state: "closed", open: false, setAside: [] };
     });
   }
 
   /** The phases that close everything at shutdown. */
   closes(): readonly StopPhase[] {
-    return ROLES.filter((role) => this.#handles[role] !== undefined).map((role) => ({
+    return ROLES.filter((role) => this.#handles[role] !== undefined).map((role) => this.#closing(role));
+  }
+
+  /** One that does not close in time keeps nobody from going on: nobody uses it any more. */
+  async #closeInTime(role: StoreRole): Promise<void> {
+    for (const { phase, error } of await runPhases([this.#closing(role)])) {
+      this.#seams.logger.error("not closed", { part: phase, error: asError(error).message });
+    }
+  }
+
+  #closing(role: StoreRole): StopPhase {
+    return {
       name: `store ${role}`,
       ceilingMs: CLOSE_CEILING_MS,
-      run: () => this.#close(role),
-    }));
+      run: async () => {
+        const handle = this.#handles[role];
+        this.#handles[role] = undefined;
+        await handle?.[Symbol.asyncDispose]();
+      },
+    };
   }
 
-  async #closeInTime(role: keyof Stores): Promise<void> {
-    using bound = deadline(
-      CLOSE_CEILING_MS,
-      new Error(`the ${role} store was not closed after ${CLOSE_CEILING_MS} ms`),
-    );
-    await orAborted(this.#close(role), bound.signal);
-  }
-
-  async #close(role: keyof Stores): Promise<void> {
-    const handle = this.#handles[role];
-    this.#handles[role] = undefined;
-    await handle?.store[Symbol.asyncDispose]();
-  }
-
-  async #open<Store extends AsyncDisposable>(
+  #handle<Store extends Stores[StoreRole]>(
     role: StoreRole,
     block: StoreConfig | undefined,
     plugins: ReadonlyMap<string, StorePlugin<Store>>,
-    signal: AbortSignal,
-  ): Promise<Handle<Store> | undefined> {
+    look: StoreHandleOptions<Store>["look"] = async () => () => {},
+  ): StoreHandle<Store> | undefined {
     if (block === undefined) return undefined;
     const plugin = plugins.get(block.type);
     if (plugin === undefined) throw new Error(noStoreFactory(role, block.type, plugins.keys()));
-    const logger = this.#seams.logger.child({ store: role });
-    const open = plugin.create(block.options, { ...this.#seams, id: role, logger });
-    using bound = deadline(OPEN_TIMEOUT_MS, new Error(`the ${role} store was not open after ${OPEN_TIMEOUT_MS} ms`));
-    const bounded = AbortSignal.any([signal, bound.signal]);
-    const opening = open(bounded);
-    try {
-      return { block, store: await orAborted(opening, bounded) };
-    } catch (error) {
-      // A store that opens after all must not stay open behind our back.
-      void opening.then((late) => late[Symbol.asyncDispose]()).catch(() => {});
-      throw error;
-    }
+    const seams = { ...this.#seams, logger: this.#seams.logger.child({ store: role }) };
+    const open = plugin.create(block.options, { ...seams, id: role });
+    return new StoreHandle({ ...seams, role, block, open, look });
   }
 }

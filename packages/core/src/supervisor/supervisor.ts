@@ -1,4 +1,4 @@
-import type { BridgeConfig, ChangePlan } from "@bridge/config";
+import type { BridgeConfig, ChangePlan, Stranding } from "@bridge/config";
 import { type DlqStore, orAborted, type OutboxStore, type Seams, type SourceMessage } from "@bridge/ports";
 import { asError } from "../as-error.ts";
 import { type Change, compare, pendingRestart } from "../change/compare.ts";
@@ -36,6 +36,8 @@ export class RuntimeSupervisor implements Supervisor {
   readonly #terminated = Promise.withResolvers<SupervisorState & { kind: "terminal" }>();
   #state: SupervisorState = { kind: "unwired" };
   #config: BridgeConfig;
+  /** Under which the stores were opened and messages taken in; not the one that waits for a start. */
+  #carried: BridgeConfig | undefined;
   #refusedChange: string | undefined;
   #runtime: Runtime | undefined;
   #shutdown: Promise<void> | undefined;
@@ -57,6 +59,7 @@ export class RuntimeSupervisor implements Supervisor {
       holder,
       root: this.#root.signal,
       tracer,
+      recovered: (routeId, bindingId, depth) => this.#runtime?.route(routeId)?.recovered(bindingId, depth),
     });
     this.#foundation.follow(config);
     this.#operations = new Operations({
@@ -97,6 +100,7 @@ export class RuntimeSupervisor implements Supervisor {
       controls: this.#foundation.controls,
       stores: this.#foundation.stores.views(this.#config.stores),
       restartRequired: pendingRestart(this.#config, this.#startedWith),
+      undelivered: this.#foundation.undrained,
       refusedChange: this.#refusedChange,
     });
   }
@@ -143,6 +147,12 @@ export class RuntimeSupervisor implements Supervisor {
 
   plan(config: BridgeConfig): ChangePlan {
     return compare(this.#config, config, this.#startedWith).plan;
+  }
+
+  async stranding(config: BridgeConfig, signal: AbortSignal): Promise<Stranding | undefined> {
+    const from = this.#carried;
+    if (from === undefined) return undefined;
+    return this.#foundation.stranding({ from, to: config, moving: this.#state.kind === "running" }, signal);
   }
 
   shutdown(): Promise<void> {
@@ -210,6 +220,7 @@ export class RuntimeSupervisor implements Supervisor {
     const [config, foundation] = [this.#config, this.#foundation];
     const parts = foundation.build(config);
     await foundation.open(config, this.#root.signal);
+    this.#carried = config;
     foundation.starting(config, parts);
     // Known before it runs: what a failed start could not close again, the next start has to hear of.
     this.#runtime = new Runtime({
@@ -223,7 +234,10 @@ export class RuntimeSupervisor implements Supervisor {
   }
 
   async #change(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
-    if (this.#state.kind === "terminal") throw beyondRecovery(this.#state.error);
+    this.#refuseWhenTerminal();
+    const stranding = await this.stranding(config, AbortSignal.any([signal, this.#root.signal]));
+    if (stranding !== undefined) throw new OperationError("stranding", stranding.message);
+    this.#refuseWhenTerminal();
     if (this.#state.kind !== "running") {
       this.#take(config);
       return "accepted";
@@ -231,8 +245,13 @@ export class RuntimeSupervisor implements Supervisor {
     const change = compare(this.#config, config, this.#startedWith);
     const runtime = this.#runtime;
     if (change.swaps && runtime !== undefined) return this.#swap(runtime, change, config, signal);
+    this.#carried = config;
     this.#take(config);
     return "applied";
+  }
+
+  #refuseWhenTerminal(): void {
+    if (this.#state.kind === "terminal") throw beyondRecovery(this.#state.error);
   }
 
   async #swap(runtime: Runtime, change: Change, config: BridgeConfig, signal: AbortSignal) {
@@ -247,8 +266,12 @@ export class RuntimeSupervisor implements Supervisor {
     switch (outcome.kind) {
       case "applied":
       case "ending":
+        this.#carried = config;
         this.#take(config);
-        return this.#back() ? "applied" : "accepted";
+        if (!this.#back()) return "accepted";
+        // Before the next change, which may bring such a session back.
+        await foundation.leaveSessions(former, config);
+        return "applied";
       case "undone":
         this.#take(former);
         this.#back();
@@ -344,7 +367,8 @@ export class RuntimeSupervisor implements Supervisor {
 
 function undone(error: Error): OperationError {
   const message = `the configuration could not be applied, the former one runs again: ${error.message}`;
-  return new OperationError("failed", message, { cause: error });
+  const kind = error instanceof OperationError ? error.kind : "failed";
+  return new OperationError(kind, message, { cause: error });
 }
 
 function beyondRecovery(error: Error): OperationError {

@@ -1,5 +1,7 @@
 import type { BridgeConfig } from "@bridge/config";
 import { asError } from "../as-error.ts";
+import { drainsLeft } from "../change/stranding.ts";
+import { OperationError } from "../operation-error.ts";
 import type { RuntimeParts } from "../runtime/build.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { StopError } from "../runtime/stop-phases.ts";
@@ -36,16 +38,20 @@ export async function swap(options: SwapOptions, signal: AbortSignal): Promise<S
   const { runtime, foundation, from, to, parts, rebuild, root } = options;
   const start = async (config: BridgeConfig, next: RuntimeParts, opening: AbortSignal): Promise<void> => {
     opening.throwIfAborted();
-    await foundation.open(config, opening);
+    if (config === from) await foundation.reopen(config);
+    else await foundation.open(config, opening);
     foundation.starting(config, next);
     await runtime.adopt(next, opening);
   };
   try {
-    await runtime.retire(parts);
+    await runtime.retire(parts, drainsLeft(from, to));
   } catch (error) {
     return root.aborted ? { kind: "ending" } : { kind: "terminal", cause: "wedged", error: asError(error) };
   }
   try {
+    // What came in until its route had retired was not there when the change was looked at.
+    const stranding = await foundation.stranding({ from, to, moving: false }, AbortSignal.any([signal, root]));
+    if (stranding !== undefined) throw new OperationError("stranding", stranding.message);
     await start(to, parts, AbortSignal.any([signal, root]));
     return { kind: "applied" };
   } catch (thrown) {

@@ -1,6 +1,7 @@
 import type { DeliveryMode, DispatchMode, RoutePolicy, StoreRole } from "@bridge/config";
-import type { StoreHealth } from "@bridge/ports";
+import type { OutboxBacklog, StoreHealth } from "@bridge/ports";
 import type { SupervisorState } from "../supervisor/contract.ts";
+import type { Judgement } from "./progress.ts";
 
 /** Spec 2.1, least to most strict. */
 export const READINESS_LEVELS = ["live", "running", "connected", "subscribed", "full"] as const;
@@ -32,6 +33,8 @@ export interface BridgeView {
   readonly failures: readonly ComponentFailure[];
   /** Parts of the configuration in force that apply only after a restart of the process, such as `http` (spec 2.6). */
   readonly restartRequired: readonly string[];
+  /** What the outbox holds of routes and bindings that are not configured. */
+  readonly undelivered: readonly Pick<OutboxBacklog, "routeId" | "bindingId" | "depth">[];
   /** Why the newest configuration that was accepted is not in force; absent when it is, or is still to come. */
   readonly refusedChange?: string;
 }
@@ -43,6 +46,18 @@ export interface RouteView {
   readonly policy: RoutePolicy;
   /** Whether an operator has paused it. */
   readonly paused: boolean;
+  /** Absent while the bridge does not run. */
+  readonly progress?: RouteProgress;
+}
+
+/** How a route gets on, and why not. */
+export interface RouteProgress extends Judgement {
+  /** Since when it has been so; epoch milliseconds. */
+  readonly since: number;
+  /** How long the oldest delivery has been unsettled; 0 without any. */
+  readonly oldestUnsettledMs: number;
+  /** Of the attempts that ended in the last minute, the share that failed; absent without any. */
+  readonly failureShare?: number;
 }
 
 export interface SessionView {
@@ -57,10 +72,16 @@ export interface SessionView {
   readonly serviceLevel: ServiceLevel;
 }
 
+/** `opening`: not open yet, and tried until it is; `faulty`: open, and takes nothing; `closed`: not to be open. */
+export type StoreState = "closed" | "opening" | "up" | "faulty";
+
 export interface StoreView extends StoreHealth {
   readonly role: StoreRole;
   readonly type: string;
-  /** False until the first start, and when it could not be opened. */
+  readonly state: StoreState;
+  /** Since when it is in this state; epoch milliseconds. Absent while it is closed. */
+  readonly since?: number;
+  /** False until the first start, and while it could not be opened. */
   readonly open: boolean;
 }
 

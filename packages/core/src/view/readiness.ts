@@ -8,8 +8,8 @@ export interface ReadinessFacts {
   readonly healthy: boolean;
   readonly role: Role;
   readonly sessions: readonly SessionView[];
-  /** Whether a store has lost something that no operator knows of. */
-  readonly damaged: boolean;
+  /** Whether every store is there to be written to, and has lost nothing that no operator knows of. */
+  readonly stored: boolean;
   /** For each route, whether messages can go through right now, or are the business of another instance. */
   readonly routes: readonly boolean[];
 }
@@ -22,7 +22,7 @@ export function readinessLevel(facts: ReadinessFacts): ReadinessLevel {
   const ours = facts.sessions.filter((session) => !session.leasedElsewhere);
   if (!ours.every((session) => session.connected)) return "running";
   if (!ours.every((session) => session.ready)) return "connected";
-  const full = facts.healthy && !facts.damaged && facts.role !== "standby" && facts.routes.every(Boolean);
+  const full = facts.healthy && facts.stored && facts.role !== "standby" && facts.routes.every(Boolean);
   return full ? "full" : "subscribed";
 }
 

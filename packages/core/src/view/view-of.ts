@@ -14,12 +14,13 @@ export interface ViewFacts {
   readonly controls: Controls;
   readonly stores: readonly StoreView[];
   readonly restartRequired: readonly string[];
+  readonly undelivered: BridgeView["undelivered"];
   readonly refusedChange: string | undefined;
 }
 
 /** Everything the monitor tells, from the configuration in force and the runtime as it is now. */
 export function viewOf(facts: ViewFacts): BridgeView {
-  const { instanceId, config, state, runtime, controls, stores, restartRequired, refusedChange } = facts;
+  const { instanceId, config, state, runtime, controls, stores, restartRequired, refusedChange, undelivered } = facts;
   const running = (state === "running" || state === "swapping") && runtime !== undefined && runtime.running;
   const failures = runtime?.failures ?? [];
   const sessions = sessionViews(running ? runtime.links : [], config);
@@ -28,7 +29,9 @@ export function viewOf(facts: ViewFacts): BridgeView {
     const route = running ? runtime.route(id) : undefined;
     return route?.able === true || route?.elsewhere === true;
   });
-  const damaged = stores.some(({ setAside }) => setAside.length > 0);
+  const stored = stores.every(
+    (store) => store.state === "up" && store.setAside.length === 0 && (store.spoiled ?? 0) === 0,
+  );
   return {
     instanceId,
     configVersion: config.configVersion,
@@ -36,20 +39,19 @@ export function viewOf(facts: ViewFacts): BridgeView {
     running,
     health: healthOf(state, running, failures.length === 0),
     role,
-    level: readinessLevel({ running, healthy: failures.length === 0, damaged, role, sessions, routes }),
+    level: readinessLevel({ running, healthy: failures.length === 0, stored, role, sessions, routes }),
     empty: config.routes.length === 0 && config.sessions.length === 0,
     serviceLevel: aggregateServiceLevel(sessions.map((session) => session.serviceLevel)),
-    routes: config.routes.map(({ id, deliveryMode, dispatchMode, policy }) => ({
-      id,
-      deliveryMode,
-      dispatchMode,
-      policy,
-      paused: controls.paused(id),
-    })),
+    routes: config.routes.map(({ id, deliveryMode, dispatchMode, policy }) => {
+      const progress = running ? runtime.route(id)?.progress : undefined;
+      const paused = controls.paused(id);
+      return { id, deliveryMode, dispatchMode, policy, paused, ...(progress !== undefined && { progress }) };
+    }),
     sessions,
     stores,
     failures,
     restartRequired,
+    undelivered: undelivered.map(({ routeId, bindingId, depth }) => ({ routeId, bindingId, depth })),
     ...(refusedChange !== undefined && { refusedChange }),
   };
 }

@@ -49,7 +49,7 @@ test("what is still in the outbox of a removed route is told apart until it is o
   for (let other = 0; other < 2_000; other++) accounts.leg(`route-${other}`, "out");
   accounts.follow(config);
   expect(accounts.legs()).toContainEqual(expect.objectContaining({ routeId: "old", inOutbox: 1 }));
-  accounts.leg("old", "out").drain("dead_lettered");
+  accounts.leg("old", "out").drain("dead_lettered", "record", false);
   accounts.follow(config);
   expect(accounts.legs()).not.toContainEqual(expect.objectContaining({ routeId: "old" }));
   expect(accounts.legs()).toContainEqual(expect.objectContaining({ routeId: "", recovered: 1 }));

@@ -73,6 +73,27 @@ describe("spec 4.6: redrive", () => {
     await supervisor.shutdown();
   });
 
+  test("finding 7.7: the list names what a redriven message repeats, and how often it was redriven", async () => {
+    const bridge = memoryBridge();
+    const { supervisor, hub } = bridge;
+    await supervisor.start(bound());
+    const { dlq } = bridge;
+    hub.channel("out").sends.failNext(Infinity, refusal);
+    hub.publish("in", { id: "original" });
+    await hub.channel("in").waitForSettlements(1, bound());
+    const list = async () => dlq.list({}, { limit: 100, offset: 0 }, bound());
+    for (let redrives = 1; redrives <= 3; redrives++) {
+      const all = await list();
+      const last = all.find((head) => (head.redrives ?? 0) === redrives - 1);
+      await supervisor.redrive([last?.id ?? ""], bound());
+    }
+    const heads = (await list()).toSorted((a, b) => (a.redrives ?? 0) - (b.redrives ?? 0));
+    expect(heads.map(({ redrives }) => redrives)).toEqual([undefined, 1, 2, 3]);
+    const ids = await Promise.all(heads.map(async ({ id }) => (await dlq.get(id, bound()))?.envelope.id));
+    expect(heads.map(({ causationId }) => causationId)).toEqual([undefined, ...ids.slice(0, 3)]);
+    await supervisor.shutdown();
+  });
+
   test("spec 4.6.5, 4.6.6: a fresh id, the causation id, no identity marker and no deduplication key; the rest is kept", async () => {
     const { hub, supervisor, dlq } = await started();
     const headers = {
@@ -96,6 +117,7 @@ describe("spec 4.6: redrive", () => {
     expect(fresh?.envelope.correlationId).toBe("c1");
     expect({ ...fresh?.envelope.headers }).toEqual({
       [RESERVED.causationId]: "original",
+      [RESERVED.redrives]: "1",
       [RESERVED.orderingKey]: "k1",
       device: "7",
     });

@@ -222,6 +222,19 @@ describe("losing a lease", () => {
     expect(second.live).toBe(true);
   });
 
+  test("finding 7.5: it finds out as well when its monotonic clock stood still with it", async () => {
+    const { world, first, second } = await two();
+    first.machine.frozen = true;
+    const since = world.time;
+    await until(world, () => second.live);
+    first.machine.stoodMs = world.time - since;
+    first.machine.frozen = false;
+    expect(first.live).toBe(false);
+    await first.machine.thaw();
+    await until(world, () => first.lost !== undefined, TTL_MS);
+    expect(second.live).toBe(true);
+  });
+
   test("frozen past its ttl with nobody else there it steps down too, and takes the lease back", async () => {
     const { world, owners } = await instances(1);
     const [owner] = owners;
@@ -266,5 +279,41 @@ describe("losing a lease", () => {
     first.start();
     expect(await until(world, () => first.live)).toBeLessThan(100);
     expect(first.token).toBe(2);
+  });
+});
+
+describe("finding 10.1: a lease under which something is open", () => {
+  test.each(["stopped", "lapsed"])("is released when that has closed, and not before (%s)", async (why) => {
+    const { world, owners } = await instances(1);
+    const [owner] = owners;
+    if (owner === undefined) throw new Error("no owner");
+    const closed = owner.open();
+    const released: string[] = [];
+    world.replaced = (before, after) => {
+      if (after.holder === "") released.push(before?.holder ?? "");
+    };
+    if (why === "stopped") void owner.stop();
+    else {
+      owner.machine.frozen = true;
+      await world.pass(TTL_MS);
+      await owner.machine.thaw();
+    }
+    await world.pass(1_000);
+    expect(owner.live).toBe(false);
+    expect([world.record?.holder, released]).toEqual([owner.holder, []]);
+    closed();
+    await until(world, () => released.length === 1, 1_000);
+    expect(released).toEqual([owner.holder]);
+  });
+
+  test("is left to its ttl when that does not close in time", async () => {
+    const { world, first, second } = await two();
+    first.open();
+    const stopped = first.stop();
+    await world.pass(TTL_MS / 2);
+    await stopped;
+    expect(world.record?.holder).toBe(first.holder);
+    await until(world, () => second.live, 2 * TTL_MS);
+    expect(second.token).toBe(2);
   });
 });

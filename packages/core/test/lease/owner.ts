@@ -42,6 +42,13 @@ export class Owner {
     return this.#lease?.term?.token;
   }
 
+  /** Something is open under its lease until the returned function is called. */
+  open(): () => void {
+    const closed = Promise.withResolvers<void>();
+    void this.#lease?.term?.use(() => closed.promise);
+    return closed.resolve;
+  }
+
   start(): void {
     // What is lost ends the process, so that nothing can be started in it any more.
     if (this.#run !== undefined || this.lost !== undefined || this.machine.dead) return;

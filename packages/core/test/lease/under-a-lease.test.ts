@@ -26,6 +26,16 @@ describe("a send that could outlast the lease", () => {
   );
 });
 
+describe("finding 7.4: the longest send_timeout that a lease allows", () => {
+  test.each(["direct_hold", "shared_outbox"] as const)("in %s sends go on", async (mode) => {
+    const policy = { sendTimeoutMs: TTL_MS * (9 / 10) };
+    await using stage = await pair({ deliveryMode: mode, policy });
+    publish(stage.hub, 0, 20);
+    await stage.clock.until(() => stage.hub.channel("out").arrived === 20);
+    expect(role(stage.a)).toBe("active");
+  });
+});
+
 describe("what comes to its end after the lease is over", () => {
   /** One message, in a processor when the event loop is held up for longer than the ttl; then it goes on. */
   async function heldUp(

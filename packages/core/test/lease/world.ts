@@ -80,13 +80,16 @@ export class Machine implements Clock {
     this.#offset = offset;
   }
 
+  /** How far the monotonic clock is behind, because it stood still with its machine. */
+  stoodMs = 0;
+
   monotonic(): number {
-    return this.#offset + this.#world.time * this.#rate;
+    return this.#offset + this.#world.time * this.#rate - this.stoodMs;
   }
 
-  /** Wrong by hours, and jumping: nothing may go by it. */
+  /** Wrong by hours: nothing may compare it with another machine's. */
   now(): number {
-    return Math.sin(this.#world.time) * 7_200_000;
+    return Math.sin(this.#offset) * 7_200_000 + this.#world.time * this.#rate;
   }
 
   delay(ms: number, signal: AbortSignal): Promise<void> {

@@ -11,6 +11,7 @@ import {
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryOutbox } from "@bridge/outbox-memory";
 import { describe, expect, test } from "vitest";
+import { deadLetterOf } from "../../src/route/dead-letter.ts";
 import { envelopeOf } from "../support/envelope.ts";
 import { FakeClock, turn } from "../support/fake-clock.ts";
 import {
@@ -198,6 +199,35 @@ describe("shared_outbox: the source is settled when the record is durable", () =
     await supervisor.shutdown();
   });
 
+  test.each([
+    { delivered: "before", order: "its source takes it back" },
+    { delivered: "after", order: "its source takes it back" },
+  ])("finding 7.3: a write whose answer got lost, drained $delivered $order, is in the books once", async (drained) => {
+    let answering = false;
+    const outbox = outboxWith((inner) => ({
+      persist: async (records, signal) => {
+        const results = await inner.persist(records, signal);
+        if (!answering) throw new BridgeError("TIMEOUT", "no answer");
+        return results;
+      },
+    }));
+    const { hub, clock, supervisor } = await started({ outbox, session: true });
+    await clock.until(() => supervisor.view().level === "full");
+    const hold = drained.delivered === "after" ? hub.channel("out").sends.hold() : undefined;
+    hub.publish("in", { id: "m1" });
+    await clock.until(() => (supervisor.stats().routes[0]?.outboxWriteFailures ?? 0) > 0);
+    if (hold === undefined) await clock.until(() => hub.channel("out").arrived === 1);
+    hub.link("s", "source").cut();
+    await clock.until(() => supervisor.stats().legs[0]?.dispositions.abandoned === 1);
+    answering = true;
+    hold?.[Symbol.dispose]();
+    await clock.until(() => hub.channel("in").accepted === 1 && hub.channel("out").arrived === 1);
+    await clock.until(() => supervisor.stats().legs[0]?.dispositions.delivered === 1);
+    expect(supervisor.stats().legs[0]).toMatchObject({ inOutbox: 0, recovered: 1, inFlight: 0 });
+    expect(supervisor.stats().unaccounted).toBe(0);
+    await supervisor.shutdown();
+  });
+
   test("max_outbox_depth pushes back: intake waits at the source and goes on as records leave", async () => {
     const { hub, clock, supervisor } = await started({ policy: { maxOutboxDepth: 3, maxInFlight: 5 } });
     const hold = hub.channel("out").sends.hold();
@@ -211,9 +241,61 @@ describe("shared_outbox: the source is settled when the record is durable", () =
     expect(supervisor.view().level).toBe("full");
     await supervisor.shutdown();
   });
+
+  test("finding 10.1: what was there already takes no room, nor what another payload is under", async () => {
+    const { hub, clock, supervisor } = await started({ policy: { maxOutboxDepth: 2 } });
+    for (let at = 0; at < 10; at++) hub.publish("in", { id: "m1", payload: at < 5 ? "same" : "other" });
+    await clock.until(() => hub.channel("in").accepted === 10);
+    const hold = hub.channel("out").sends.hold();
+    for (const id of ["m2", "m3"]) hub.publish("in", { id });
+    await clock.until(() => hub.channel("in").accepted === 12);
+    expect(supervisor.stats().legs.map(({ inOutbox }) => inOutbox)).toContain(2);
+    hold[Symbol.dispose]();
+    await clock.until(() => hub.channel("out").arrived === 3);
+    await supervisor.shutdown();
+  });
 });
 
 describe("the drain", () => {
+  test("finding 10.1: what a batch cannot send in its time goes back uncharged, so that no loan lapses under a send", async () => {
+    const clock = new FakeClock();
+    const memory = openMemoryOutbox({ maxRecords: 100, retentionMs: 3_600_000, clock, random: systemRandom() });
+    const lost: boolean[] = [];
+    const ends: string[] = [];
+    const outbox: OutboxStore = {
+      ...memory,
+      async finish(given, signal) {
+        const entered = await memory.finish(given, signal);
+        lost.push(...entered.filter((one) => !one));
+        for (const { outcome } of given)
+          ends.push(outcome.kind === "retry" ? `${outcome.attempts} tries` : outcome.kind);
+        return entered;
+      },
+    };
+    // One key, so that they go one after another.
+    const policy = { sendTimeoutMs: 1_000 };
+    const { hub, supervisor } = await started({ clock, outbox, policy });
+    const hold = hub.channel("out").sends.hold();
+    for (let at = 0; at < 40; at++) hub.publish("in", { id: `m${at}`, orderingKey: "key" });
+    await clock.until(() => hub.channel("in").accepted === 40);
+    hold[Symbol.dispose]();
+    let sent = 0;
+    while (hub.channel("out").arrived < 40) {
+      const slow = hub.channel("out").sends.hold();
+      await clock.until(() => hub.channel("out").sends.held === 1);
+      await clock.advance(900);
+      slow[Symbol.dispose]();
+      sent++;
+      await clock.advance(0);
+    }
+    await clock.until(() => supervisor.stats().legs[0]?.dispositions.delivered === 40);
+    expect(sent).toBeLessThanOrEqual(40);
+    expect(lost).toEqual([]);
+    expect(new Set(ends)).toEqual(new Set(["done", "0 tries"]));
+    expect(hub.channel("out").arrived).toBe(40);
+    await supervisor.shutdown();
+  });
+
   test("an end whose answer got lost is in the books once, and takes no room any more", async () => {
     let lost = 1;
     const outbox = outboxWith((inner) => ({
@@ -319,6 +401,7 @@ describe("the drain", () => {
     const logger = { ...silentLogger, warn: (message: string, fields?: LogFields) => lines.push([message, fields]) };
     const bridge = await started({ outbox, logger: { ...logger, child: () => logger }, policy: { maxOutboxDepth: 1 } });
     const { hub, clock, supervisor } = bridge;
+    await clock.until(() => lines.length > 0);
     expect(lines).toEqual([
       [expect.stringContaining("nobody delivers"), { route_id: "r", binding_id: "gone", records: 1 }],
     ]);
@@ -462,6 +545,118 @@ describe("inject and redrive answer about delivery", () => {
     expect(await dead(dlq)).toEqual([]);
     expect(hub.channel("out").arrived).toBe(1);
     await supervisor.shutdown();
+  });
+
+  const unbound: DeadLetter = { ...entry, bindingId: "" };
+  const fanOut = { dispatchMode: "fan_out", bindings: ["out", "out2"] } as const;
+
+  test("finding 7.1: of a fan_out too: pending it is injected once, and the last drain deletes the entry", async () => {
+    const { hub, clock, supervisor, dlq } = await started(fanOut);
+    await dlq.put(unbound, bound());
+    const hold = hub.channel("out2").sends.hold();
+    const stop = new AbortController();
+    const redriven = supervisor.redrive(["e1"], stop.signal);
+    await hub.channel("out2").until((channel) => channel.sends.held === 1, bound());
+    await clock.until(() => hub.channel("out").arrived === 1);
+    stop.abort(new Error("60 s are over"));
+    const pending = { redriven: 0, failed: 1, errors: [{ id: "e1", error: "redrive still pending in the outbox" }] };
+    expect(await redriven).toEqual(pending);
+    expect(await supervisor.redrive(["e1"], bound())).toEqual(pending);
+    expect(await dead(dlq)).toHaveLength(1);
+    hold[Symbol.dispose]();
+    await clock.until(() => hub.channel("out2").arrived === 1);
+    await clock.until(() => supervisor.stats().legs.every((leg) => leg.inOutbox === 0));
+    expect(await dead(dlq)).toEqual([]);
+    expect(hub.channel("out").arrived).toBe(1);
+    await supervisor.shutdown();
+  });
+
+  test("finding 7.1: of a fan_out of which all legs are delivered, at the same time, the entry is gone", async () => {
+    const { hub, supervisor, dlq } = await started(fanOut);
+    await dlq.put(unbound, bound());
+    expect(await supervisor.redrive(["e1"], bound())).toEqual({ redriven: 1, failed: 0, errors: [] });
+    expect([hub.channel("out").arrived, hub.channel("out2").arrived]).toEqual([1, 1]);
+    expect(await dead(dlq)).toEqual([]);
+    await supervisor.shutdown();
+  });
+
+  test.each(["out", "out2"])("finding 7.1: of a fan_out of which %s has failed the entry stays", async (failing) => {
+    const { hub, clock, supervisor, dlq } = await started(fanOut);
+    await dlq.put(unbound, bound());
+    hub.channel(failing).sends.failNext(1, refusal);
+    const stop = new AbortController();
+    const hold = hub.channel("out").sends.hold();
+    const redriven = supervisor.redrive(["e1"], stop.signal);
+    await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
+    stop.abort(new Error("60 s are over"));
+    await redriven;
+    hold[Symbol.dispose]();
+    await clock.until(() => supervisor.stats().legs.every((leg) => leg.inOutbox === 0));
+    expect((await dead(dlq)).map(({ bindingId }) => bindingId).toSorted()).toEqual(["", failing]);
+    await supervisor.shutdown();
+  });
+
+  /** Nothing is ever lent to the bridge: whatever ends a record is another instance, which is the test. */
+  async function drainedElsewhere(): Promise<{ bridge: MemoryBridge; end: (kind: "done" | "dead") => Promise<void> }> {
+    const inner = openMemoryOutbox({
+      maxRecords: 100,
+      retentionMs: 3_600_000,
+      clock: new FakeClock(),
+      random: systemRandom(),
+    });
+    const bridge = await started({ outbox: { ...inner, shared: true, claim: () => Promise.resolve([]) } });
+    return {
+      bridge,
+      end: async (kind) => {
+        const request = { routeId: "r", bindingId: "out", limit: 1, loanMs: 10_000 };
+        await bridge.clock.until(() => bridge.supervisor.stats().legs[0]?.inOutbox === 1);
+        const claims = await inner.claim(request, bound());
+        await inner.finish(
+          claims.map(({ record, token }) => ({ id: record.id, token, outcome: { kind } })),
+          bound(),
+        );
+      },
+    };
+  }
+
+  async function answered<T>({ clock }: MemoryBridge, answer: Promise<T>): Promise<T> {
+    let done = false;
+    void answer.finally(() => (done = true)).catch(() => {});
+    await clock.until(() => done);
+    return answer;
+  }
+
+  test("finding 7.2: what another instance has dropped is answered as dropped", async () => {
+    const { bridge, end } = await drainedElsewhere();
+    const injected = bridge.supervisor.inject("r", { ...message, id: "m1" }, bound());
+    await end("dead");
+    expect(await answered(bridge, injected)).toMatchObject({ outcome: "dropped" });
+    await bridge.supervisor.shutdown();
+  });
+
+  test("finding 7.2: what another instance has dead-lettered is answered as its entry says", async () => {
+    const { bridge, end } = await drainedElsewhere();
+    const injected = bridge.supervisor.inject("r", { ...message, id: "m1" }, bound());
+    const { clock, dlq } = bridge;
+    const received = envelopeOf({ ...message, id: "m1", sourceId: "inject" });
+    await dlq.put(
+      deadLetterOf({ received, routeId: "r", bindingId: "out", attempts: 1, failedAt: clock.now() }, refusal),
+      bound(),
+    );
+    await end("dead");
+    const error = { code: "REJECTED", message: refusal.message };
+    expect(await answered(bridge, injected)).toMatchObject({ outcome: "dead_lettered", error });
+    await bridge.supervisor.shutdown();
+  });
+
+  test("finding 7.2: an entry that another instance has redriven and not deleted is deleted", async () => {
+    const { bridge, end } = await drainedElsewhere();
+    await bridge.dlq.put(entry, bound());
+    const redriven = bridge.supervisor.redrive(["e1"], bound());
+    await end("done");
+    expect(await answered(bridge, redriven)).toEqual({ redriven: 1, failed: 0, errors: [] });
+    expect(await dead(bridge.dlq)).toEqual([]);
+    await bridge.supervisor.shutdown();
   });
 
   test("a redrive that fails again keeps the entry and writes a new one", async () => {

@@ -28,6 +28,21 @@ describe("addresses with placeholders", () => {
     expect(seen).toEqual(["/a/", "/a/{device}?q="]);
   });
 
+  test("finding 1.6: a value is one level of the address, unless its placeholder says so, or is the subject", () => {
+    const addressing = { separator: "/", fill: (value: string) => value };
+    const device = (template: string): string => compileAddress(template, addressing)(message);
+    expect(() => device("out/{device}/x")).toThrow(
+      expect.objectContaining({
+        code: "BINDING_UNRESOLVED",
+        message:
+          'the value for {device} holds "/", which parts the levels of the address: write {device...} if it may span them',
+      }),
+    );
+    expect(device("out/{Device...}/x")).toBe("out/d/1/x");
+    expect(device("out/{$subject}/{$id}")).toBe("out/plant/7/m7");
+    expect(compileAddress("out/{device...}", undefined)(message)).toBe("out/d/1");
+  });
+
   test("a header that is missing or empty is BINDING_UNRESOLVED", () => {
     for (const name of ["missing", "empty", "__proto__"]) {
       expect(() => compileAddress(`/{${name}}`, undefined)(message)).toThrow(

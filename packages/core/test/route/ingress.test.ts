@@ -13,6 +13,11 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
     expect({ ...envelope.headers }).toEqual({ "x-device": "D7" });
   });
 
+  test("finding 6.11: of a name in two letter cases neither value is lost", () => {
+    const { envelope } = normalise({ id: "m", subject: "s", payload, headers: { "X-A": "1", "x-a": "2" } }, context);
+    expect({ ...envelope.headers }).toEqual({ "x-a": "1, 2" });
+  });
+
   test("reserved headers are stripped, whatever their letter case and spelling", () => {
     const anyCase = fc
       .tuple(
@@ -58,9 +63,9 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
   });
 
   test("names that mean something to an object are only names", () => {
-    const headers = JSON.parse('{"__proto__": "p", "constructor": "c"}') as Record<string, string>;
+    const headers = JSON.parse('{"__proto__": "p", "constructor": "c", "": "nameless"}') as Record<string, string>;
     const { envelope } = normalise({ id: "m", subject: "s", payload, headers }, context);
-    expect(Object.keys(envelope.headers).toSorted()).toEqual(["__proto__", "constructor"]);
+    expect(Object.keys(envelope.headers).toSorted()).toEqual(["", "__proto__", "constructor"]);
     expect(({} as Record<string, unknown>)["p"]).toBeUndefined();
   });
 

@@ -139,7 +139,7 @@ describe("what a change does not touch keeps running", () => {
     hub.publish("in", { id: "m1" });
     await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
     const block = { type: "test", reach: "process", options: { other: true } } as const;
-    const next = { ...config, stores: { ...config.stores, outbox: block } };
+    const next = { ...config, stores: { ...config.stores, outbox: block }, abandonBacklog: ["outbox"] } as const;
     expect(supervisor.plan(next)).toMatchObject({ stores: ["outbox"], routes: { restarted: ["q", "r"] } });
     await supervisor.apply(next, bound());
     expect(supervisor.stats().unaccounted).toBe(0);

@@ -311,7 +311,9 @@ test("500 starts and stops leave nothing behind", async () => {
     await hub.channel("in").waitForSettlements(cycle + 1, bound());
     await supervisor.stop(bound());
   }
-  expect(clock.pending).toBe(0);
   expect(supervisor.stats().legs[0]).toMatchObject({ received: 500, dispositions: { delivered: 500 } });
+  // The look at the store, which stays open until the shutdown.
+  expect(clock.pending).toBe(1);
   await supervisor.shutdown();
+  expect(clock.pending).toBe(0);
 });

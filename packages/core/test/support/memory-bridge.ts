@@ -29,7 +29,7 @@ export interface MemoryBridgeOptions {
   /** Default `direct_hold`. With `shared_outbox` there is an outbox in memory. */
   readonly deliveryMode?: DeliveryMode;
   /** Stands in for the memory outbox. */
-  readonly outbox?: OutboxStore;
+  readonly outbox?: OutboxStore | ((signal: AbortSignal) => Promise<OutboxStore>);
   /** Each binding's address is the channel of its name. Default: `out`. */
   readonly bindings?: readonly string[];
   readonly resolver?: ResolverConfig;
@@ -89,9 +89,11 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
     options: memoryDlqPlugin.options,
     create: () => open,
   };
-  let outbox = options.outbox;
-  const openOutbox = async (): Promise<OutboxStore> =>
-    (outbox ??= openMemoryOutbox({ maxRecords: 10_000, retentionMs: 3_600_000, clock, random: systemRandom() }));
+  let outbox = typeof options.outbox === "function" ? undefined : options.outbox;
+  const openOutbox = async (signal: AbortSignal): Promise<OutboxStore> => {
+    if (typeof options.outbox === "function") outbox = await options.outbox(signal);
+    return (outbox ??= openMemoryOutbox({ maxRecords: 10_000, retentionMs: 3_600_000, clock, random: systemRandom() }));
+  };
   const outboxPlugin: OutboxStorePlugin = { ...dlqPlugin, create: () => openOutbox };
   const { leases, processors = [] } = options;
   const processorPlugins: ProcessorPlugin[] = processors.map((processor, index) => ({

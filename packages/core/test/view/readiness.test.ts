@@ -17,7 +17,7 @@ const session = (changes: Partial<SessionView> = {}): SessionView => ({
 const facts = (changes: Partial<ReadinessFacts> = {}): ReadinessFacts => ({
   running: true,
   healthy: true,
-  damaged: false,
+  stored: true,
   role: "standalone",
   sessions: [session()],
   routes: [true],
@@ -37,8 +37,8 @@ describe("readiness levels", () => {
     expect(readinessLevel(facts({ sessions: [session(), session({ ready: false })] }))).toBe("connected");
   });
 
-  test("a damaged file of a store caps the level below full until an operator knows of it", () => {
-    expect(readinessLevel(facts({ damaged: true }))).toBe("subscribed");
+  test("a store that takes nothing, or has damaged files that no operator knows of, caps the level below full", () => {
+    expect(readinessLevel(facts({ stored: false }))).toBe("subscribed");
   });
 
   test("spec 3.2.3: a standby is capped at subscribed", () => {
@@ -82,7 +82,7 @@ describe("readiness levels", () => {
     const anyFacts = fc.record({
       running: fc.boolean(),
       healthy: fc.boolean(),
-      damaged: fc.boolean(),
+      stored: fc.boolean(),
       role: fc.constantFrom("standalone" as const, "active" as const, "standby" as const),
       sessions,
       routes: fc.array(fc.boolean(), { minLength: 1, maxLength: 4 }),
@@ -93,7 +93,7 @@ describe("readiness levels", () => {
         const worse: ReadinessFacts[] = [
           { ...given, running: false },
           { ...given, healthy: false },
-          { ...given, damaged: true },
+          { ...given, stored: false },
           { ...given, role: "standby" },
           { ...given, routes: given.routes.map(() => false) },
           { ...given, sessions: given.sessions.map((one) => ({ ...one, ready: false })) },

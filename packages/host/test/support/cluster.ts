@@ -92,7 +92,12 @@ export class Instance {
     };
     const supervisor = createSupervisor({ config, registry });
     const apply = (next: BridgeConfig, signal: AbortSignal) => this.#inTurn(next, signal);
-    const applier = { apply, plan: () => supervisor.plan(config), view: () => supervisor.view() };
+    const applier = {
+      apply,
+      plan: () => supervisor.plan(config),
+      stranding: () => Promise.resolve(undefined),
+      view: () => supervisor.view(),
+    };
     const seams = { clock, random: systemRandom(), logger: silentLogger };
     this.transactions = createConfigTransactions({ ...seams, store, registry, sources, applier, instanceId: name });
     const { transactions } = this;

@@ -70,7 +70,7 @@ export class OtlpTracer implements Tracer {
     const came = flags === undefined ? undefined : readTraceContext(headers);
     if (!this.#sampling.samples(came)) return this.#unrecorded(came);
     const all = { ...attributes, ...deliveryAttributes(start) };
-    return this.#begin({ name, kind: SpanKind.CONSUMER, attributes: all }, came);
+    return this.#begin({ name, kind: SpanKind.CONSUMER, attributes: all }, came, true);
   }
 
   /** What was seen once is seen again, in a trace of its own that names the former one. */
@@ -79,7 +79,7 @@ export class OtlpTracer implements Tracer {
     const links = original !== undefined && isSampled(original) ? [original] : [];
     if (links.length === 0 && !this.#sampling.samples(undefined)) return this.#unrecorded(undefined);
     const all = { ...attributes, ...deliveryAttributes(start) };
-    return this.#begin({ name, kind: SpanKind.CONSUMER, attributes: all, links }, undefined);
+    return this.#begin({ name, kind: SpanKind.CONSUMER, attributes: all, links });
   }
 
   #send(name: string, attributes: Attributes, start: SendStart): Span | undefined {
@@ -89,6 +89,7 @@ export class OtlpTracer implements Tracer {
     return this.#begin(
       { name, kind: SpanKind.PRODUCER, attributes: { ...attributes, ...sendAttributes(start) } },
       parent,
+      false,
     );
   }
 
@@ -96,9 +97,10 @@ export class OtlpTracer implements Tracer {
     return new UnrecordedSpan(this.#sampling.unsampled(came));
   }
 
-  #begin({ name, kind, attributes, links = [] }: Start, parent: TraceContext | undefined): Span {
-    const options = { kind, attributes, links: links.map((context) => ({ context: spanContext(context) })) };
-    const span = this.#tracer.startSpan(name, options, below(parent));
+  /** `isRemote`: the parent came with the message. */
+  #begin({ name, kind, attributes, links = [] }: Start, parent?: TraceContext, isRemote = false): Span {
+    const options = { kind, attributes, links: links.map((context) => ({ context: spanContext(context, true) })) };
+    const span = this.#tracer.startSpan(name, options, below(parent, isRemote));
     const { traceId, spanId } = span.spanContext();
     const random = (parent?.flags ?? 0) & TRACE_FLAGS.random;
     const flags = TRACE_FLAGS.sampled | random;
@@ -106,11 +108,11 @@ export class OtlpTracer implements Tracer {
   }
 }
 
-function below(parent: TraceContext | undefined): Context {
-  return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContext(parent));
+function below(parent: TraceContext | undefined, isRemote: boolean): Context {
+  return parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContext(parent, isRemote));
 }
 
-function spanContext({ traceId, spanId, flags, state }: TraceContext): SpanContext {
-  const context = { traceId, spanId, traceFlags: flags, isRemote: true };
+function spanContext({ traceId, spanId, flags, state }: TraceContext, isRemote: boolean): SpanContext {
+  const context = { traceId, spanId, traceFlags: flags, isRemote };
   return state === "" ? context : { ...context, traceState: createTraceState(state) };
 }

@@ -1,4 +1,4 @@
-import type { RouteStats } from "@bridge/core";
+import { PROGRESS, type RouteStats } from "@bridge/core";
 import type { Metric, Reading } from "./metric.ts";
 
 /** What routes count besides their legs. */
@@ -8,6 +8,35 @@ export const ROUTE_METRICS: readonly Metric[] = [
     type: "gauge",
     help: "1 while an operator has paused the route.",
     read: ({ view }) => view.routes.map(({ id, paused }) => ({ labels: { route: id }, value: Number(paused) })),
+  },
+  {
+    name: "bridge_route_progress",
+    type: "gauge",
+    help: "1 for how the route gets on: moving, idle, waiting, stalled or failing.",
+    read: ({ view }) =>
+      view.routes.flatMap(({ id, progress }) =>
+        progress === undefined
+          ? []
+          : PROGRESS.map((state) => ({ labels: { route: id, state }, value: Number(state === progress.progress) })),
+      ),
+  },
+  {
+    name: "bridge_route_oldest_unsettled_seconds",
+    type: "gauge",
+    help: "How long the oldest delivery of the route has been unsettled; 0 without any.",
+    read: ({ view }) =>
+      view.routes.flatMap(({ id, progress }) =>
+        progress === undefined ? [] : { labels: { route: id }, value: progress.oldestUnsettledMs / 1_000 },
+      ),
+  },
+  {
+    name: "bridge_route_failure_ratio",
+    type: "gauge",
+    help: "Of the attempts that ended in the last minute, the share that failed; no sample without any.",
+    read: ({ view }) =>
+      view.routes.flatMap(({ id, progress }) =>
+        progress?.failureShare === undefined ? [] : { labels: { route: id }, value: progress.failureShare },
+      ),
   },
   {
     name: "bridge_deliveries_in_flight",

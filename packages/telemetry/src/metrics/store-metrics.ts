@@ -23,6 +23,12 @@ export const STORE_METRICS: readonly Metric[] = [
     help: "Damaged files that the store has set aside and that no operator has acknowledged.",
     read: perStore(({ setAside }) => setAside.length),
   },
+  {
+    name: "bridge_store_spoiled_records",
+    type: "gauge",
+    help: "Records that were found not to be as they were written: they are kept, and never delivered.",
+    read: perStore(({ spoiled = 0 }) => spoiled),
+  },
 ];
 
 function perStore(value: (store: StoreView) => number) {

@@ -9,6 +9,7 @@ import { Inbox } from "./inbox.ts";
 import type { ListenAddress } from "./listen-address.ts";
 import type { Mount } from "./listener.ts";
 import type { Listeners, Mounted } from "./listeners.ts";
+import { isLocalCall } from "./local-call.ts";
 import { type MessageHead, readMessageHead } from "./message-head.ts";
 import { OrderedList } from "./ordered-list.ts";
 import { readBody } from "./read-body.ts";
@@ -25,6 +26,8 @@ export interface HttpReceiverDeps {
   /** The same for all receivers of the address. */
   readonly tls: TlsFiles | undefined;
   readonly apiKey: string | undefined;
+  /** Takes only what names this machine: nothing else keeps pages away that are open on it. */
+  readonly localOnly: boolean;
   /** Bytes. */
   readonly maxBody: number;
   readonly responseTimeoutMs: number;
@@ -45,7 +48,7 @@ export class HttpReceiver implements Receiver, Mount {
   readonly #answers = new Answers();
   readonly #signals = new SignalPool();
   readonly #onEnd = (exchange: Exchange): void => this.#forget(exchange);
-  readonly #counts = { overCapacity: 0, notConfirmed: 0, unauthorized: 0 };
+  readonly #counts = { overCapacity: 0, notConfirmed: 0, unauthorized: 0, foreign: 0 };
   #disposed = false;
   #mounted: Mounted | undefined;
   #sweeper: Disposable | undefined;
@@ -136,6 +139,10 @@ export class HttpReceiver implements Receiver, Mount {
 
   /** What can be said before the request is looked at as a message; the key comes first (contract §2). */
   #check(incoming: IncomingMessage): Reply | undefined {
+    if (this.#deps.localOnly && !isLocalCall(incoming)) {
+      this.#counts.foreign++;
+      return REFUSALS.foreign;
+    }
     if (!this.#authorised(incoming.headers)) {
       this.#counts.unauthorized++;
       return REFUSALS.unauthorized;
@@ -143,6 +150,7 @@ export class HttpReceiver implements Receiver, Mount {
     if (incoming.method !== "POST") return REFUSALS.methodNotAllowed;
     if (!this.#inbox.accepting) return REFUSALS.stopping;
     if (incoming.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return REFUSALS.tooManyHeaders;
+    if (!isChunkedAtMost(incoming)) return REFUSALS.unknownCoding;
     if (declaredLength(incoming) > this.#deps.maxBody) return REFUSALS.tooLarge;
     return undefined;
   }
@@ -204,6 +212,12 @@ function listenerCounters(stats: ListenerStats | undefined): Readonly<Record<str
     tlsStale: Number(tls.stale),
     tlsHandshakesFailed: tls.handshakesFailed,
   };
+}
+
+/** What was coded otherwise for the way would be taken for the message (RFC 9112 §6.1). */
+function isChunkedAtMost(incoming: IncomingMessage): boolean {
+  const coding = incoming.headers["transfer-encoding"];
+  return coding === undefined || coding.toLowerCase() === "chunked";
 }
 
 /** 0 when it is not announced: the body is chunked, or there is none. */

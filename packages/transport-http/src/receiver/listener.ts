@@ -19,6 +19,7 @@ export const LISTENER_LIMITS: ListenerLimits = {
   requestTimeoutMs: 30_000,
   idleTimeoutMs: 65_000,
   handshakeTimeoutMs: 10_000,
+  answerTimeoutMs: 10_000,
   closeTimeoutMs: 2_000,
 };
 

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { isReserved, newHeaders, type SourceMessage } from "@bridge/ports";
+import { isReserved, newHeaders, parseTimestamp, type SourceMessage } from "@bridge/ports";
 import { FIELDS, isEndToEnd } from "../header-fields.ts";
 import { fromHeaderValue } from "../header-value.ts";
-import { parseTimestamp } from "./timestamp.ts";
 
 const NONE: readonly string[] = [];
 

@@ -6,6 +6,7 @@ const MIN_KEY_LENGTH = 16;
 
 const addr = v.pipe(
   v.string("expected a string"),
+  v.metadata({ pattern: ":\\d{1,5}$" }),
   v.check(
     (text) => parseListenAddress(text) !== undefined,
     'not an address to listen on: write host:port, such as "127.0.0.1:8082", "[::1]:8082" or ":8082"',
@@ -47,7 +48,7 @@ export const receiverOptions = v.pipe(
     ),
     allow_anonymous: describe(
       v.optional(v.boolean("expected true or false"), false),
-      "Takes messages from anybody who can reach an address beyond loopback, with neither api_key nor tls.client_ca_file.",
+      "With neither api_key nor tls.client_ca_file: takes messages from anybody who can reach an address beyond loopback, and on loopback whatever Host and Origin a request has.",
     ),
     max_body: describe(
       v.optional(integer(1, 2 ** 30), 2 ** 20),

@@ -22,6 +22,12 @@ const RETRY_SOON = ["Retry-After", "1"];
 /** Every answer that is not an acceptance. */
 export const REFUSALS = {
   notFound: { status: 404, body: error("not found") },
+  foreign: {
+    status: 403,
+    body: error(
+      "without a key this receiver takes only requests whose Host and Origin are localhost or 127.0.0.1: send those, or set api_key or allow_anonymous",
+    ),
+  },
   unauthorized: {
     status: 401,
     body: error("invalid or missing API key"),
@@ -31,6 +37,11 @@ export const REFUSALS = {
   tooManyHeaders: { status: 431, body: error("too many header fields") },
   tooLarge: { status: 413, body: error("request body too large") },
   slowBody: { status: 408, body: error("the request body did not arrive in time"), close: true },
+  unknownCoding: {
+    status: 501,
+    body: error("of the transfer codings only chunked is understood: send the body as it is, or with Content-Encoding"),
+    close: true,
+  },
   internal: { status: 500, body: error("internal error") },
   overCapacity: { status: 503, body: error("over capacity"), headers: RETRY_SOON },
   notConfirmed: {

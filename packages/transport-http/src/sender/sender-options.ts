@@ -27,6 +27,7 @@ const NOT_CONFIGURABLE: ReadonlySet<string> = new Set([
 
 const url = v.pipe(
   v.string("expected a string"),
+  v.metadata({ pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\\\{}\\s][^#\\\\{}\\s]*$" }),
   v.check((text) => isHttpUrl(text), "not an http or https URL, such as https://example.com/ingest"),
   v.check((text) => {
     const { username = "", password = "" } = URL.parse(text) ?? {};

@@ -122,7 +122,7 @@ describe("opening", () => {
     const plugin = httpTransport();
     const first = await openReceiver({ plugin });
     await using slow = await RawConnection.open(first.port);
-    slow.write("POST /elsewhere HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc");
+    slow.write("POST /elsewhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\n\r\nabc");
     await slow.receives(/404/);
     const closing = first[Symbol.asyncDispose]();
     await using second = await openReceiver({ plugin, options: { addr: `127.0.0.1:${first.port}` } });
@@ -149,7 +149,7 @@ describe("closing", () => {
     const source = await openSmallReceiver({ closeTimeoutMs: 600_000 });
     await using idle = await RawConnection.open(source.port);
     await using caller = await RawConnection.open(source.port);
-    caller.write("POST /ingest HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+    caller.write("POST /ingest HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
     await accept(await source.next());
     await source[Symbol.asyncDispose]();
     expect(await caller.ends()).toMatch(/^HTTP\/1\.1 202/);
@@ -159,7 +159,7 @@ describe("closing", () => {
   test("a connection that becomes idle meanwhile is closed then", async () => {
     const source = await openSmallReceiver({ closeTimeoutMs: 600_000 });
     await using caller = await RawConnection.open(source.port);
-    caller.write("POST /elsewhere HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc");
+    caller.write("POST /elsewhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\n\r\nabc");
     await caller.receives(/404/);
     const closed = source[Symbol.asyncDispose]();
     caller.write("def");
@@ -172,7 +172,7 @@ describe("closing", () => {
     await using caller = await RawConnection.open(source.port);
     caller.write("POST /ingest HTTP/1.1\r\nHo");
     await using other = await RawConnection.open(source.port);
-    other.write("POST /elsewhere HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc");
+    other.write("POST /elsewhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc");
     await other.receives(/404/);
     await source[Symbol.asyncDispose]();
     expect(await caller.ends()).toBe("");

@@ -34,7 +34,7 @@ describe("a request becomes a message (contract 8)", () => {
 
   test("a chunked body is put together", async () => {
     await using connection = await RawConnection.open(source.port);
-    connection.write("POST /ingest/in HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+    connection.write("POST /ingest/in HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
     connection.write("2\r\nde\r\n0\r\n\r\n");
     await connection.receives(/202 Accepted/);
     expect(textOf(messages[0])).toBe("abcde");
@@ -56,14 +56,14 @@ describe("a request becomes a message (contract 8)", () => {
 
   test.for(["/%", "/%zz", "/%ff"])("a path that is not percent-encoded UTF-8 is 400: %s", async (path) => {
     await using connection = await RawConnection.open(source.port);
-    connection.write(`POST /ingest/in${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`);
+    connection.write(`POST /ingest/in${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`);
     expect(await connection.receives(/error/)).toMatch(/^HTTP\/1\.1 400 .*path/s);
     expect(messages).toHaveLength(0);
   });
 
   test("an absolute request target is its path", async () => {
     await using connection = await RawConnection.open(source.port);
-    connection.write("POST http://other.example/ingest/in/a?b HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+    connection.write("POST http://localhost/ingest/in/a?b HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
     await connection.receives(/202 Accepted/);
     expect(messages[0]?.subject).toBe("a");
   });
@@ -109,7 +109,7 @@ describe("a request becomes a message (contract 8)", () => {
     connection.write(
       [
         "POST /ingest/in HTTP/1.1",
-        "Host: a",
+        "Host: localhost",
         "Content-Length: 0",
         "Connection: keep-alive, X-Hop",
         "X-Hop: 1",
@@ -139,7 +139,7 @@ describe("a request becomes a message (contract 8)", () => {
 
   test("a header that is repeated is joined", async () => {
     await using connection = await RawConnection.open(source.port);
-    connection.write("POST /ingest/in HTTP/1.1\r\nHost: a\r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 0\r\n\r\n");
+    connection.write("POST /ingest/in HTTP/1.1\r\nHost: localhost\r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 0\r\n\r\n");
     await connection.receives(/202 Accepted/);
     expect(messages[0]?.headers?.["x-a"]).toBe("1, 2");
   });
@@ -148,7 +148,7 @@ describe("a request becomes a message (contract 8)", () => {
     await using connection = await RawConnection.open(source.port);
     const utf8 = Buffer.from("größe", "utf8").toString("latin1");
     connection.write(
-      `POST /ingest/in HTTP/1.1\r\nHost: a\r\nX-Subject: ${utf8}\r\nX-A: ${utf8}\r\nX-B: gr\xf6\xdfe\r\nContent-Length: 0\r\n\r\n`,
+      `POST /ingest/in HTTP/1.1\r\nHost: localhost\r\nX-Subject: ${utf8}\r\nX-A: ${utf8}\r\nX-B: gr\xf6\xdfe\r\nContent-Length: 0\r\n\r\n`,
     );
     await connection.receives(/202 Accepted/);
     expect(messages[0]?.subject).toBe("größe");
@@ -157,7 +157,9 @@ describe("a request becomes a message (contract 8)", () => {
 
   test.for(["__proto__", "constructor", "toString"])("a header named %s is a header like others", async (name) => {
     await using connection = await RawConnection.open(source.port);
-    connection.write(`POST /ingest/in HTTP/1.1\r\nHost: a\r\n${name}: 1\r\nX-A: 2\r\nContent-Length: 0\r\n\r\n`);
+    connection.write(
+      `POST /ingest/in HTTP/1.1\r\nHost: localhost\r\n${name}: 1\r\nX-A: 2\r\nContent-Length: 0\r\n\r\n`,
+    );
     await connection.receives(/202 Accepted/);
     expect(messages[0]?.headers?.["x-a"]).toBe("2");
     expect(Object.getPrototypeOf(messages[0]?.headers)).toBe(Object.getPrototypeOf(newHeaders()));

@@ -33,6 +33,55 @@ describe("path and method", () => {
   });
 });
 
+test.for(["gzip, chunked", "gzip,chunked", "deflate, chunked"])(
+  "finding 6.12: Transfer-Encoding: %s is not taken for the message: 501",
+  async (coding) => {
+    await using source = await openReceiver();
+    const messages = source.acceptAll();
+    await using connection = await RawConnection.open(source.port);
+    connection.write(
+      `POST /ingest/in HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: ${coding}\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
+    );
+    expect(await connection.ends()).toMatch(/^HTTP\/1\.1 501 .*only chunked is understood/s);
+    expect(messages).toEqual([]);
+  },
+);
+
+describe("finding 5.6: pages that are open on the machine cannot inject through a receiver without a key", () => {
+  const send = async (port: number, head: string): Promise<string> => {
+    await using caller = await RawConnection.open(port);
+    caller.write(`POST ${head}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+    return (await caller.ends()).split("\r\n", 1)[0] ?? "";
+  };
+
+  test.for([
+    ["/ingest/in HTTP/1.1\r\nHost: evil.example", 403],
+    ["/ingest/in HTTP/1.1\r\nHost: localhost.evil.example:8082", 403],
+    ["/ingest/in HTTP/1.1\r\nHost: 127.0.0.1.evil.example", 403],
+    ["/ingest/in HTTP/1.1\r\nHost: 10.0.0.1", 403],
+    ["/ingest/in HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example", 403],
+    ["/ingest/in HTTP/1.1\r\nHost: localhost\r\nOrigin: null", 403],
+    ["http://evil.example/ingest/in HTTP/1.1\r\nHost: localhost", 403],
+    ["/ingest/in HTTP/1.1\r\nHost: LOCALHOST:8082", 202],
+    ["/ingest/in HTTP/1.1\r\nHost: 127.0.0.1:8082\r\nOrigin: http://localhost:3000", 202],
+    ["/ingest/in HTTP/1.1\r\nHost: [::1]:8082", 202],
+    ["/ingest/in HTTP/1.0", 202],
+  ] as const)("%s: %i", async ([head, status]) => {
+    await using source = await openReceiver();
+    const messages = source.acceptAll();
+    expect(await send(source.port, head)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(messages).toHaveLength(status === 202 ? 1 : 0);
+    expect(source.receiver.counters?.()).toMatchObject({ foreign: status === 202 ? 0 : 1 });
+  });
+
+  test.for([{ api_key: KEY }, { allow_anonymous: true }] as const)("unless it has %o", async (options) => {
+    await using source = await openReceiver({ options });
+    source.acceptAll();
+    const head = `/ingest/in HTTP/1.1\r\nHost: bridge.example\r\nX-API-Key: ${KEY}`;
+    expect(await send(source.port, head)).toMatch(/^HTTP\/1\.1 202 /);
+  });
+});
+
 describe("the API key (contract 8, spec 5)", () => {
   test.for([
     ["none", {}],
@@ -93,9 +142,9 @@ describe("size", () => {
     await using source = await openReceiver({ options: { max_body: 4 } });
     const messages = source.acceptAll();
     await using connection = await RawConnection.open(source.port);
-    connection.write("POST /ingest/in HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n");
+    connection.write("POST /ingest/in HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n");
     await connection.receives(/HTTP\/1\.1 413/);
-    connection.write("3\r\nfgh\r\n0\r\n\r\nPOST /ingest/in HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok");
+    connection.write("3\r\nfgh\r\n0\r\n\r\nPOST /ingest/in HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nok");
     await connection.receives(/HTTP\/1\.1 202/);
     expect(messages.map(textOf)).toEqual(["ok"]);
     expect(source.receiver.counters?.()).toMatchObject({ waiting: 0, waitingBytes: 0 });
@@ -105,7 +154,7 @@ describe("size", () => {
     await using source = await openReceiver();
     const messages = source.acceptAll();
     const fields = (count: number): string => Array.from({ length: count }, (_, i) => `h${i}: 1\r\n`).join("");
-    const head = "POST /ingest/in HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n";
+    const head = "POST /ingest/in HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n";
     expect(await raw(source, `${head}${fields(254)}\r\n`)).toMatch(/^HTTP\/1\.1 202/);
     expect(Object.keys(messages[0]?.headers ?? {})).toHaveLength(254);
     expect(await raw(source, `${head}${fields(255)}\r\n`)).toMatch(/^HTTP\/1\.1 431/);
@@ -114,7 +163,7 @@ describe("size", () => {
 
   test("a header that is too long is 431", async () => {
     await using source = await openReceiver();
-    const head = `POST /ingest/in HTTP/1.1\r\nHost: a\r\nX-Long: ${"x".repeat(20_000)}\r\n\r\n`;
+    const head = `POST /ingest/in HTTP/1.1\r\nHost: localhost\r\nX-Long: ${"x".repeat(20_000)}\r\n\r\n`;
     expect(await raw(source, head)).toMatch(/^HTTP\/1\.1 431/);
   });
 });
@@ -122,15 +171,15 @@ describe("size", () => {
 describe("requests that are none", () => {
   test.for([
     ["no HTTP", "hello\r\n\r\n"],
-    ["a bad header line", "POST /ingest/in HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n"],
+    ["a bad header line", "POST /ingest/in HTTP/1.1\r\nHost: localhost\r\nbad header\r\n\r\n"],
     ["no Host", "POST /ingest/in HTTP/1.1\r\nContent-Length: 0\r\n\r\n"],
-    ["a Host with a path", "POST /ingest/in HTTP/1.1\r\nHost: a/b\r\nContent-Length: 0\r\n\r\n"],
-    ["two lengths", "POST /ingest/in HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx"],
+    ["a Host with a path", "POST /ingest/in HTTP/1.1\r\nHost: localhost/b\r\nContent-Length: 0\r\n\r\n"],
+    ["two lengths", "POST /ingest/in HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx"],
     [
       "length and chunks",
-      "POST /ingest/in HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      "POST /ingest/in HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     ],
-    ["a negative length", "POST /ingest/in HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"],
+    ["a negative length", "POST /ingest/in HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n"],
   ])("%s is 400", async ([, request]) => {
     await using source = await openReceiver();
     const messages = source.acceptAll();
@@ -140,7 +189,7 @@ describe("requests that are none", () => {
 });
 
 describe("Expect: 100-continue", () => {
-  const HEAD = "POST /ingest/in HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n";
+  const HEAD = "POST /ingest/in HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n";
 
   test("is answered before the body is read", async () => {
     await using source = await openReceiver();
@@ -171,7 +220,7 @@ describe("slow callers", () => {
   test("a body that does not arrive in time is 408", async () => {
     await using source = await openSmallReceiver({ responseTimeoutMs: 50 });
     await using connection = await RawConnection.open(source.port);
-    connection.write("POST /ingest HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc");
+    connection.write("POST /ingest HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc");
     expect(await connection.ends()).toMatch(/^HTTP\/1\.1 408 .*Connection: close\r\n/s);
     expect(source.receiver.counters?.()).toMatchObject({ waiting: 0, waitingBytes: 0, unanswered: 0 });
   });
@@ -186,7 +235,7 @@ describe("slow callers", () => {
   test("the rest of a body that was refused is not read for ever", async () => {
     await using source = await openSmallReceiver({ headerTimeoutMs: 50, requestTimeoutMs: 50 });
     await using connection = await RawConnection.open(source.port);
-    connection.write("POST /elsewhere HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+    connection.write("POST /elsewhere HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
     expect(await connection.ends()).toMatch(/^HTTP\/1\.1 404/);
   });
 });

@@ -146,6 +146,18 @@ describe("headers of the message", () => {
     expect(rawHeaders.map((name) => name.toLowerCase())).not.toContain("x-evil");
   });
 
+  test("finding 6.12: white space around a value stays here, as it is no part of it", async () => {
+    const { rawHeaders } = await send({
+      id: " \t a b\t",
+      headers: { plain: "  x y ", far: " Zürich ", white: " \t " },
+    });
+    const sent = Object.fromEntries(
+      rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name, rawHeaders[at + 1]]] : [])),
+    );
+    expect(sent).toMatchObject({ "idempotency-key": "a b", plain: "x y", white: "" });
+    expect(utf8(sent["far"])).toBe("Zürich");
+  });
+
   test("whose name HTTP cannot hold are dropped and counted", async () => {
     await using sender = await buildSender({ url: target.origin });
     const headers = { größe: "1", "a b": "1", "a:b": "1", "": "1", "a\r\nx-evil": "1", fine: "1" };

@@ -57,6 +57,7 @@ export async function openSmallReceiver(
     path: "/ingest",
     tls: undefined,
     apiKey: undefined,
+    localOnly: false,
     maxBody: 2 ** 20,
     responseTimeoutMs,
     backlog: { requests, bytes },

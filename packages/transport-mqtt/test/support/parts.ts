@@ -8,6 +8,7 @@ import {
   type Receiver,
   type Sender,
   type Session,
+  type SessionContext,
   type SessionMode,
   type SessionRole,
   systemClock,
@@ -54,12 +55,24 @@ export interface SessionSetup {
 
 /** One half of a session, of an id and a client id of its own. */
 export function session(setup: SessionSetup): Session {
-  const id = `s-${crypto.randomUUID()}`;
+  const { factory, options, context } = sessionOf(setup);
+  return factory.create(options, context);
+}
+
+/** Whether nothing is left at the broker of a session whose receivers had these topics. */
+export function leave(setup: SessionSetup, ...topics: readonly string[]): Promise<boolean> {
+  const { factory, options, context } = sessionOf(setup);
+  if (factory.leave === undefined) throw new Error("sessions are not left");
+  const left = { ...context, topics: topics.map((topic) => ({ topic, qos: 1 as const })) };
+  return factory.leave(options, left, new AbortController().signal);
+}
+
+function sessionOf(setup: SessionSetup) {
   const factory = mqttTransport.session;
   if (factory === undefined) throw new Error("no sessions");
   const options = { broker_urls: [`mqtt://127.0.0.1:${setup.port}`], connect_timeout: "5s", ...setup.options };
-  return factory.create(v.parse(factory.options, options), {
-    id,
+  const context: SessionContext = {
+    id: `s-${crypto.randomUUID()}`,
     bridgeId: "plant",
     clock: setup.clock ?? systemClock,
     random,
@@ -67,7 +80,8 @@ export function session(setup: SessionSetup): Session {
     role: setup.role ?? "source",
     sessionMode: setup.mode ?? "persistent",
     maxInFlight: setup.window ?? 100,
-  });
+  };
+  return { factory, options: v.parse(factory.options, options), context };
 }
 
 export function receiver(of: Session, topics: readonly (Topic | string)[], id = "in"): Receiver {

@@ -1,5 +1,5 @@
 import type { SourceMessage } from "@bridge/ports";
-import { connectAsync, type IPublishPacket, type MqttClient } from "mqtt";
+import { connectAsync, type IClientOptions, type IPublishPacket, type MqttClient } from "mqtt";
 
 /** Another program that listens to a topic, and what it has got, untouched. */
 export interface Witness extends AsyncDisposable {
@@ -42,8 +42,14 @@ export async function witness({ port, filter, version = 5 }: WitnessOptions): Pr
 }
 
 /** A client that has nothing to do with the bridge. */
-export function program(port: number, version: 4 | 5 = 5): Promise<MqttClient> {
-  return connectAsync(`mqtt://127.0.0.1:${port}`, { protocolVersion: version, reconnectPeriod: 0 });
+export function program(port: number, version: 4 | 5 = 5, clientId?: string): Promise<MqttClient> {
+  const options: IClientOptions = { protocolVersion: version, reconnectPeriod: 0 };
+  if (clientId !== undefined) {
+    // Whoever has a name has a session that the broker keeps.
+    Object.assign(options, { clientId, clean: false });
+    if (version === 5) options.properties = { sessionExpiryInterval: 600 };
+  }
+  return connectAsync(`mqtt://127.0.0.1:${port}`, options);
 }
 
 /** A packet in the words of the suite, read by hand. */

@@ -1,5 +1,5 @@
 import type { Message } from "@aws-sdk/client-sqs";
-import { BridgeError, isReserved, newHeaders, type SourceMessage } from "@bridge/ports";
+import { BridgeError, isReserved, newHeaders, parseTimestamp, type SourceMessage } from "@bridge/ports";
 import { decodeBody } from "./body.ts";
 import { ATTRIBUTES, isOwn } from "./names.ts";
 import { sha256 } from "./text.ts";
@@ -18,7 +18,7 @@ export const SYSTEM_ATTRIBUTES = {
 
 /** A message as it came from SQS (the README's table, from right to left). */
 export function inboundMessage(received: Message, fifo: boolean): Inbound {
-  const own = (part: keyof typeof ATTRIBUTES): string | undefined => textOf(received, ATTRIBUTES[part]);
+  const own = (part: keyof typeof ATTRIBUTES): string | undefined => ownText(received, part);
   const body = received.Body ?? "";
   const head = {
     id: own("id") ?? received.MessageId,
@@ -39,7 +39,7 @@ export function inboundMessage(received: Message, fifo: boolean): Inbound {
 
 /** A key that is long or has odd characters is in the queue's own field as a hash. */
 function orderingKey(received: Message, fifo: boolean): string | undefined {
-  const written = textOf(received, ATTRIBUTES.orderingKey);
+  const written = ownText(received, "orderingKey");
   if (!fifo) return written;
   const group = received.Attributes?.MessageGroupId;
   // Two keys in one group would be handled side by side, and so out of order.
@@ -50,7 +50,7 @@ function orderingKey(received: Message, fifo: boolean): string | undefined {
 function nativeDedupId(received: Message, body: string): string | undefined {
   const native = received.Attributes?.MessageDeduplicationId;
   if (native === undefined) return undefined;
-  const id = textOf(received, ATTRIBUTES.id);
+  const id = ownText(received, "id");
   if (id !== undefined && (native === id || native === sha256(id))) return undefined;
   // One payload may be sent again some minutes later and mean another message: nobody may take that for a repeat.
   return native === sha256(body) ? undefined : native;
@@ -58,14 +58,34 @@ function nativeDedupId(received: Message, body: string): string | undefined {
 
 function headersOf(received: Message, more: string | undefined): Record<string, string> {
   const headers = newHeaders();
-  for (const name in received.MessageAttributes) {
-    const value = isOwn(name) || isReserved(name) ? undefined : textOf(received, name);
-    if (value !== undefined) headers[name.toLowerCase()] = value;
+  for (const name of Object.keys(received.MessageAttributes ?? {}).toSorted()) {
+    const lower = name.toLowerCase();
+    const acting = isOwn(lower) && actingName(received, lower) === name;
+    const value = acting || isReserved(name) ? undefined : textOf(received, name);
+    if (value !== undefined) add(headers, lower, value);
   }
   for (const [name, value] of more === undefined ? [] : Object.entries(unpacked(more))) {
-    if (!isReserved(name)) headers[name.toLowerCase()] = value;
+    if (!isReserved(name)) add(headers, name.toLowerCase(), value);
   }
   return headers;
+}
+
+function add(headers: Record<string, string>, name: string, value: string): void {
+  const before = headers[name];
+  headers[name] = before === undefined ? value : `${before}, ${value}`;
+}
+
+/** What an attribute says of the message itself. */
+function ownText(received: Message, part: keyof typeof ATTRIBUTES): string | undefined {
+  const name = actingName(received, ATTRIBUTES[part]);
+  return name === undefined ? undefined : textOf(received, name);
+}
+
+/** Of attributes in different letter cases, the one in lower case acts, else the first by its characters: they have no order. */
+function actingName({ MessageAttributes: attributes = {} }: Message, name: string): string | undefined {
+  if (attributes[name] !== undefined) return name;
+  const alike = Object.keys(attributes).filter((written) => written.toLowerCase() === name);
+  return alike.toSorted()[0];
 }
 
 function unpacked(more: string): Readonly<Record<string, string>> {
@@ -91,8 +111,8 @@ function textOf(received: Message, name: string): string | undefined {
 
 function timestamp(written: string | undefined): number | undefined {
   if (written === undefined) return undefined;
-  const time = /^\d{4}-\d\d-\d\dT/.test(written) ? Date.parse(written) : Number.NaN;
-  if (!Number.isNaN(time)) return time;
+  const time = parseTimestamp(written);
+  if (time !== undefined) return time;
   throw new BridgeError(
     "INVALID_PAYLOAD",
     `the attribute ${ATTRIBUTES.expiresAt} is no time such as 2026-01-31T09:30:00Z`,

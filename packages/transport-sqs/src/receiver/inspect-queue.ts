@@ -1,5 +1,5 @@
 import { GetQueueAttributesCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import type { Logger } from "@bridge/ports";
+import { BridgeError, type Logger } from "@bridge/ports";
 import { sqsError } from "../sqs-error.ts";
 
 export interface Inspection {
@@ -19,22 +19,21 @@ const NEEDED = "sqs:GetQueueAttributes, sqs:ReceiveMessage, sqs:DeleteMessage an
  */
 export async function inspectQueue(client: SQSClient, inspection: Inspection, signal: AbortSignal): Promise<void> {
   const { receiverId, queueUrl, maxReplayAttempts, logger } = inspection;
-  let policy: string | undefined;
-  try {
-    const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ["RedrivePolicy"] });
-    policy = (await client.send(command, { abortSignal: signal })).Attributes?.RedrivePolicy;
-  } catch (thrown) {
+  const command = new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ["RedrivePolicy"] });
+  const answer = await client.send(command, { abortSignal: signal }).catch((thrown: unknown) => {
     signal.throwIfAborted();
-    const error = sqsError(`receiver "${receiverId}": the queue ${queueUrl} cannot be looked at`, thrown);
-    if (error.class !== "transient" || error.code === "INTERNAL")
-      throw new Error(`${error.message}${remedy(error.code)}`, { cause: thrown });
+    return sqsError(`receiver "${receiverId}": the queue ${queueUrl} cannot be looked at`, thrown);
+  });
+  if (BridgeError.is(answer)) {
+    const { class: kind, code, message } = answer;
+    if (kind !== "transient" || code === "INTERNAL") throw new Error(`${message}${remedy(code)}`);
     logger.warn("the queue could not be looked at; the receiver goes on trying", {
       queue_url: queueUrl,
-      error: error.message,
+      error: message,
     });
     return;
   }
-  const maxReceiveCount = maxReceives(policy);
+  const maxReceiveCount = maxReceives(answer.Attributes?.RedrivePolicy);
   if (maxReceiveCount === undefined || maxReceiveCount > maxReplayAttempts) return;
   logger.warn(
     "the queue gives messages up before the bridge does: raise maxReceiveCount of its redrive policy above max_replay_attempts, or the bridge's own dead letters will miss some",
@@ -55,8 +54,8 @@ function remedy(code: string): string {
   }
 }
 
+/** `undefined`: it never does, or what is written there is no policy. */
 function maxReceives(policy: string | undefined): number | undefined {
-  if (policy === undefined || policy === "") return undefined;
-  const { maxReceiveCount } = JSON.parse(policy) as { readonly maxReceiveCount?: number | string };
-  return maxReceiveCount === undefined ? undefined : Number(maxReceiveCount);
+  const written = /"maxReceiveCount"\s*:\s*"?(\d{1,9})\b/.exec(String(policy));
+  return written === null ? undefined : Number(written[1]);
 }

@@ -15,7 +15,10 @@ export interface PollsOptions {
   readonly limit: number;
   readonly clock: Clock;
   readonly random: Random;
+  /** Is told of each request that has ended, also when it brought nothing. */
   readonly onMessages: (messages: readonly Message[]) => void;
+  /** SQS has answered, with messages or without. */
+  readonly onAnswer: () => void;
   readonly onFailure: (error: BridgeError) => void;
 }
 
@@ -23,6 +26,9 @@ export interface PollsOptions {
 const EARLY_MS = 500;
 const EARLY_IN_A_ROW = 3;
 const EARLY_PAUSE_MS = 250;
+/** After a failure the first request waits no longer for messages: that SQS is back is to be known soon. */
+const FIRST_WAIT_MS = 1_000;
+const WHAT = "nothing received from SQS";
 const NEVER = new AbortController().signal;
 
 /**
@@ -35,6 +41,7 @@ export class Polls {
   #running = 0;
   #made = 0;
   #early = 0;
+  #failed = false;
   /** Of requests whose answers were lost: asked for under the same name, a FIFO queue gives the same answer again. */
   readonly #unanswered: string[] = [];
   #ended = Promise.withResolvers<void>();
@@ -75,15 +82,18 @@ export class Polls {
 
   async #poll(): Promise<void> {
     this.#running++;
-    const { clock, onFailure, onMessages } = this.#options;
+    const { clock, onAnswer, onFailure, onMessages } = this.#options;
     const begun = clock.monotonic();
     let messages: readonly Message[] = [];
     try {
       messages = await this.#receive();
+      this.#failed = false;
+      onAnswer();
       const early = clock.monotonic() - begun < Math.min(EARLY_MS, this.#options.waitMs / 2);
       this.#adapt(messages.length, early);
       await this.#hesitate(messages.length, early);
     } catch (thrown) {
+      this.#failed = true;
       onFailure(BridgeError.from(thrown));
     } finally {
       this.#running--;
@@ -96,21 +106,25 @@ export class Polls {
   async #receive(): Promise<readonly Message[]> {
     this.#made++;
     const { client, queueUrl, fifo, size, waitMs, visibilityMs, random } = this.#options;
-    const attempt = fifo ? (this.#unanswered.pop() ?? random.id()) : undefined;
+    const repeated = this.#unanswered.pop();
+    const attempt = fifo ? (repeated ?? random.id()) : undefined;
+    // One that is repeated has to be the same.
+    const waitsMs = this.#failed && repeated === undefined ? Math.min(waitMs, FIRST_WAIT_MS) : waitMs;
     const command = new ReceiveMessageCommand({
       QueueUrl: queueUrl,
       MaxNumberOfMessages: size,
-      WaitTimeSeconds: waitMs / 1_000,
+      WaitTimeSeconds: waitsMs / 1_000,
       VisibilityTimeout: visibilityMs / 1_000,
       MessageAttributeNames: ["All"],
       MessageSystemAttributeNames: [...SYSTEM_ATTRIBUTES[fifo ? "fifo" : "standard"]],
       ReceiveRequestAttemptId: attempt,
     });
     try {
-      const { Messages } = await client.send(command);
-      return Messages ?? [];
+      const { Messages = [] } = await client.send(command);
+      if (areMessages(Messages)) return Messages;
+      throw new BridgeError("UNAVAILABLE", `${WHAT}: the answer is none of SQS`);
     } catch (thrown) {
-      const error = sqsError("nothing received from SQS", thrown);
+      const error = sqsError(WHAT, thrown);
       const lost = error.code === "CONNECTION_LOST" || error.code === "TIMEOUT";
       if (attempt !== undefined && lost) this.#unanswered.push(attempt);
       throw error;
@@ -130,4 +144,16 @@ export class Polls {
     if (this.#early < EARLY_IN_A_ROW) return;
     await this.#options.clock.delay(EARLY_PAUSE_MS, NEVER);
   }
+}
+
+/** The library takes what it is given. */
+function areMessages(messages: unknown): messages is readonly Message[] {
+  if (!Array.isArray(messages)) return false;
+  return messages.every(
+    (message: Message | null) => typeof message?.ReceiptHandle === "string" && isText(message.Body),
+  );
+}
+
+function isText(body: unknown): boolean {
+  return body === undefined || typeof body === "string";
 }

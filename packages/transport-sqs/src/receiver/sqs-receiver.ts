@@ -42,6 +42,7 @@ export class SqsReceiver implements Receiver, Keeper {
   #waiting: Hold[] = [];
   #stopped = true;
   #failure: BridgeError | undefined;
+  #present: (() => void) | undefined;
   #wake = Promise.withResolvers<void>();
   #closing: Promise<void> | undefined;
   readonly #counts = { received: 0, released: 0, givenBack: 0, lost: 0, notSettled: 0 };
@@ -68,6 +69,7 @@ export class SqsReceiver implements Receiver, Keeper {
       clock,
       random,
       onMessages: (messages) => this.#take(messages),
+      onAnswer: () => this.#present?.(),
       onFailure: (error) => this.#fail(error),
     });
     this.#visibility = new Visibility({
@@ -87,8 +89,9 @@ export class SqsReceiver implements Receiver, Keeper {
     await inspectQueue(this.#client, { receiverId, queueUrl, maxReplayAttempts, logger }, signal);
   }
 
-  async *receive(signal: AbortSignal): AsyncGenerator<Delivery, void, undefined> {
+  async *receive(signal: AbortSignal, present?: () => void): AsyncGenerator<Delivery, void, undefined> {
     if (signal.aborted || this.#closing !== undefined) return;
+    this.#present = present;
     const onAbort = (): void => this.#stop();
     signal.addEventListener("abort", onAbort, { once: true });
     this.#begin();

@@ -26,6 +26,24 @@ const carried = fc.string({ unit: "grapheme", maxLength: 30 }).filter((text) => 
 const name = fc.stringMatching(/^[a-z0-9._-]{1,20}$/).filter((text) => !text.startsWith("x-bridge."));
 const anyText = fc.string({ unit: "binary", maxLength: 30 });
 
+test("finding 6.11: what acts does in any letter case, what is in lower case before others, and the rest are headers", () => {
+  const attributes = {
+    "Ordering-Key": "k",
+    "Dedup-Id": "d",
+    "DEDUP-ID": "D",
+    "Message-Id": "other",
+    "message-id": "m",
+    Site: "a",
+    site: "b",
+  };
+  const MessageAttributes = Object.fromEntries(
+    Object.entries(attributes).map(([key, StringValue]) => [key, { DataType: "String", StringValue }]),
+  );
+  const { message } = inboundMessage({ Body: "x", MessageAttributes }, false);
+  expect(message).toMatchObject({ id: "m", orderingKey: "k", dedupId: "D" });
+  expect({ ...message.headers }).toEqual({ "message-id": "other", "dedup-id": "d", site: "a, b" });
+});
+
 describe("a message through SQS", () => {
   test("comes out as it went in, whatever it holds", () => {
     fc.assert(

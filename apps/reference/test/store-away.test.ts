@@ -1,0 +1,19 @@
+import { noPostgres } from "@bridge/tooling/test-postgres";
+import { describe, test } from "vitest";
+import { type Cell, throughOutage } from "./support/store-events.ts";
+
+const CELLS: readonly (readonly [finding: string, cell: Cell])[] = [
+  ["2.2", { event: "start", trouble: "refuses" }],
+  ["2.2", { event: "start", trouble: "answers errors" }],
+  ["2.1", { event: "reload of another route", trouble: "refuses" }],
+  ["2.3", { event: "reload of its route", trouble: "hangs" }],
+  ["2.1", { event: "commit that is undone", trouble: "hangs" }],
+  ["2.3", { event: "shutdown", trouble: "hangs" }],
+];
+
+/** A slice of what the long tests do with all of it. */
+describe.skipIf(noPostgres).concurrent("a bridge whose outbox is away", { timeout: 120_000 }, () => {
+  test.for(CELLS)("finding %s: %j", async ([, cell], { expect }) => {
+    expect(await throughOutage(cell)).toEqual([]);
+  });
+});

@@ -1,0 +1,18 @@
+import { describe, text } from "@bridge/ports/options";
+import * as v from "valibot";
+
+/** The `config` block: what changes of this document may do. The admin API cannot change it. */
+export const configSchema = v.strictObject({
+  references: describe(
+    v.optional(
+      v.strictObject({
+        allow: describe(
+          v.optional(v.array(text()), []),
+          "References that a change over the admin API may bring, such as `env:SITE_*` or `file:/run/secrets/*`: `*` stands for anything without a `/`, `**` for anything. Those that the document has stay where they are without it.",
+        ),
+      }),
+      {},
+    ),
+    "What changes may refer to.",
+  ),
+});

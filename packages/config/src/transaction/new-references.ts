@@ -1,0 +1,89 @@
+import { secretPaths } from "../check/hidden-values.ts";
+import { isBlock } from "../check/schema-shape.ts";
+import { valueAt } from "../check/value-at.ts";
+import type { Path, Problem } from "../problem.ts";
+import { quote } from "../quote.ts";
+import { referencesIn } from "../references.ts";
+import { documentSchema } from "../schema/document.ts";
+
+interface Reference {
+  /** As `env:NAME`. */
+  readonly name: string;
+  readonly path: Path;
+  /** The path with the ids of parts in place of their indices. */
+  readonly place: string;
+}
+
+/**
+ * The references that a change brings and may not: whoever may change a document must not read what the process can read,
+ * for the value goes wherever the change says. A reference may stay where it is. Elsewhere it has to be one that the
+ * document has, and not for a secret unless it is one there too and stays in the process; or one that it allows. To be asked before anything is resolved: whether a file is there is
+ * told by its error.
+ */
+export function newReferences(before: unknown, after: unknown): readonly Problem[] {
+  const had = references(before);
+  const inPlace = new Set(had.map(({ name, place }) => `${place} ${name}`));
+  const known = new Set(had.map(({ name }) => name));
+  const hidden = hiding(before);
+  const secrets = new Set(had.flatMap(({ name, path }) => (hidden(path) ? [name] : [])));
+  const [hides, allowed] = [hiding(after), allowedBy(before)];
+  const may = ({ name, path, place }: Reference): boolean =>
+    inPlace.has(`${place} ${name}`) ||
+    allowed(name) ||
+    (known.has(name) && (!secrets.has(name) || (hides(path) && !LEAVING.has(path[0] ?? ""))));
+  return references(after)
+    .filter((reference) => !may(reference))
+    .map(({ name, path }) => ({
+      path,
+      message: `the reference ${quote(name)} is not one that a change may bring here: write it into the document itself, or allow it there under config.references.allow`,
+    }));
+}
+
+/** Blocks whose secrets are sent to somebody; others are only compared with what comes in, or signed with. */
+const LEAVING: ReadonlySet<string | number> = new Set(["telemetry"]);
+
+/** Whether the value at a path is a secret. Options are the plugins' to judge, and count as secret. */
+function hiding(document: unknown): (path: Path) => boolean {
+  const secret = new Set([...secretPaths(documentSchema, document)].map((path) => JSON.stringify(path)));
+  return (path) =>
+    path.includes("options") || path.some((_, index) => secret.has(JSON.stringify(path.slice(0, index + 1))));
+}
+
+function allowedBy(document: unknown): (name: string) => boolean {
+  const globs = valueAt(document, ["config", "references", "allow"]);
+  const patterns = (Array.isArray(globs) ? (globs as readonly unknown[]) : [])
+    .filter((glob) => typeof glob === "string")
+    .map(
+      (glob) =>
+        new RegExp(
+          `^${glob
+            .split(/(\*\*|\*)/)
+            .map(part)
+            .join("")}$`,
+        ),
+    );
+  // A glob names a folder; a name that leads out of it again is not meant.
+  return (name) => !name.split(/[/\\]/).includes("..") && patterns.some((pattern) => pattern.test(name));
+}
+
+function part(text: string): string {
+  if (text === "**") return ".*";
+  return text === "*" ? "[^/]*" : RegExp.escape(text);
+}
+
+function references(document: unknown): readonly Reference[] {
+  return [...walk(document, [], "")];
+}
+
+function* walk(value: unknown, path: Path, place: string): Generator<Reference> {
+  if (typeof value === "string") {
+    for (const name of referencesIn(value)) yield { name, path, place };
+  } else if (Array.isArray(value)) {
+    for (const [index, element] of (value as readonly unknown[]).entries()) {
+      const id = isBlock(element) && typeof element["id"] === "string" ? `#${element["id"]}` : index;
+      yield* walk(element, [...path, index], JSON.stringify([place, id]));
+    }
+  } else if (isBlock(value)) {
+    for (const [key, inner] of Object.entries(value)) yield* walk(inner, [...path, key], JSON.stringify([place, key]));
+  }
+}

@@ -1,0 +1,34 @@
+import { describe, expect, test } from "vitest";
+import { checkDocument, formatProblem } from "../src/index.ts";
+import { withValue } from "./support/documents.ts";
+import { registry } from "./support/plugins.ts";
+
+const read = async (path: string, text: string) => {
+  const sources = { env: () => text, file: () => Promise.reject(new Error("it is not there")) };
+  return checkDocument(withValue(path, "${env:X}"), registry, sources, AbortSignal.timeout(10_000));
+};
+
+describe("finding 4.5: a reference in place of a number or of true and false", () => {
+  test.each([
+    ["routes.0.policy.max_in_flight", "7", 7],
+    ["routes.0.policy.backoff.jitter", "0.5", 0.5],
+  ])("%s is what the text says: %s", async (path, text, wanted) => {
+    const checked = await read(path, text);
+    if (!checked.ok) throw new Error(checked.problems.map(formatProblem).join());
+    const { policy } = checked.config.routes[0] ?? {};
+    expect([policy?.maxInFlight, policy?.backoff.jitter]).toContain(wanted);
+  });
+
+  test("true is true", async () => {
+    const checked = await read("routes.0.policy.allow_unfenced", "true");
+    expect(checked.ok && checked.config.routes[0]?.policy.allowUnfenced).toBe(true);
+  });
+
+  test.each(["seven", "", "7 8", "0x7", "true"])("%j is no number, and is not shown", async (text) => {
+    const checked = await read("routes.0.policy.max_in_flight", text);
+    expect(checked.ok).toBe(false);
+    expect(checked.ok ? [] : checked.problems.map(formatProblem)).toEqual([
+      expect.stringMatching(/^routes\[0\]\.policy\.max_in_flight: expected an integer from 1 to 100000$/),
+    ]);
+  });
+});

@@ -1,0 +1,49 @@
+import { isDeepStrictEqual } from "node:util";
+import type { BridgeConfig, StoreConfig, StoreRole } from "@bridge/config";
+import type { OutboxBacklog } from "@bridge/ports";
+import { isDrained } from "../outbox/undrained.ts";
+
+/** Which messages a change could leave where nobody delivers or sees them. */
+export interface Departures {
+  /** Whether these records of the outbox would be out of reach. Absent: none could be. */
+  readonly record?: (line: Pick<OutboxBacklog, "routeId" | "bindingId">) => boolean;
+  /** Whether the dead letters would be out of sight. */
+  readonly deadLetters: boolean;
+}
+
+/**
+ * What a change from the configuration that carried messages so far could leave behind: a pure function, so that a change
+ * that could leave nothing behind asks no store. A change that brings `abandon_backlog` may; one that only still has it may not.
+ */
+export function departures(from: BridgeConfig, to: BridgeConfig): Departures {
+  const may = (role: StoreRole): boolean =>
+    to.abandonBacklog?.includes(role) === true && from.abandonBacklog?.includes(role) !== true;
+  const moves = (role: StoreRole): boolean =>
+    from.stores[role] !== undefined && !may(role) && !samePlace(from.stores[role], to.stores[role]);
+  const deadLetters = moves("dlq");
+  if (from.stores.outbox === undefined || may("outbox")) return { deadLetters };
+  // A store that is left is out of reach as a whole, with what nobody delivered before, too.
+  if (moves("outbox")) return { deadLetters, record: () => true };
+  const leaves = drainsOf(from).some((place) => !isDrained(to, place));
+  if (!leaves) return { deadLetters };
+  return { deadLetters, record: (line) => isDrained(from, line) && !isDrained(to, line) };
+}
+
+/** The routes whose records nobody would deliver after the change; those that are on their way are waited for. */
+export function drainsLeft(from: BridgeConfig, to: BridgeConfig): ReadonlySet<string> {
+  const { record } = departures(from, to);
+  if (record === undefined) return new Set();
+  return new Set(drainsOf(from).flatMap((place) => (record(place) ? [place.routeId] : [])));
+}
+
+function samePlace(from: StoreConfig, to: StoreConfig | undefined): boolean {
+  if (to?.type !== from.type) return false;
+  if (from.place !== undefined || to.place !== undefined) return from.place === to.place;
+  return isDeepStrictEqual(from.options, to.options);
+}
+
+function drainsOf({ routes }: BridgeConfig): readonly Pick<OutboxBacklog, "routeId" | "bindingId">[] {
+  return routes
+    .filter(({ deliveryMode }) => deliveryMode === "shared_outbox")
+    .flatMap(({ id: routeId, bindings }) => bindings.map((bindingId) => ({ routeId, bindingId })));
+}

@@ -1,0 +1,13 @@
+import { types } from "node:util";
+
+/** What a value is, for messages about what it should have been; looks at nothing in it. */
+export function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "missing";
+  if (types.isProxy(value)) return "a proxy";
+  if (types.isAnyArrayBuffer(value)) return "an ArrayBuffer";
+  if (types.isUint8Array(value)) return "a Uint8Array whose memory was given away";
+  if (ArrayBuffer.isView(value)) return "a view of another kind";
+  if (types.isDate(value)) return "a Date";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

@@ -1,0 +1,67 @@
+import type { LaneSource } from "./lane.ts";
+import type { RouteParts, Target } from "./route-parts.ts";
+
+/** From the source to a binding, or into the outbox. */
+export class WayIn implements LaneSource {
+  readonly name = "the route";
+  readonly #parts: RouteParts;
+
+  constructor(parts: RouteParts) {
+    this.#parts = parts;
+  }
+
+  get work(): number {
+    return this.#parts.account.inFlight;
+  }
+  get ended(): number {
+    return this.#parts.account.ended;
+  }
+  get delivered(): number {
+    return this.#parts.account.handedOn;
+  }
+  get refused(): number {
+    return this.#parts.unbound.refused;
+  }
+  get unanswered(): number {
+    return this.#parts.unbound.unanswered;
+  }
+  get failure() {
+    return this.#parts.unbound.failure;
+  }
+  get limited(): boolean {
+    return [...this.#parts.targets.values()].some(({ rate }) => rate.limiting) || this.#parts.control.rate.limiting;
+  }
+}
+
+/** To one binding. */
+export class WayOut implements LaneSource {
+  readonly name: string;
+  readonly #target: Target;
+
+  constructor(target: Target) {
+    this.name = `binding ${target.bindingId}`;
+    this.#target = target;
+  }
+
+  get work(): number {
+    return this.#target.account.inFlight + this.#target.account.inOutbox;
+  }
+  get ended(): number {
+    return this.#target.account.ended;
+  }
+  get delivered(): number {
+    return this.#target.account.delivered;
+  }
+  get refused(): number {
+    return this.#target.account.refused;
+  }
+  get unanswered(): number {
+    return this.#target.account.unanswered;
+  }
+  get failure() {
+    return this.#target.account.failure;
+  }
+  get limited(): boolean {
+    return this.#target.rate.limiting;
+  }
+}

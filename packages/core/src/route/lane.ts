@@ -1,0 +1,98 @@
+import type { LastFailure } from "../accounting/leg-account.ts";
+import type { Attempts, LaneFacts } from "../view/progress.ts";
+
+/** Counters that only grow, and what there is to do now; read a few times a second. */
+export interface LaneSource {
+  readonly name: string;
+  readonly work: number;
+  readonly ended: number;
+  readonly delivered: number;
+  readonly refused: number;
+  readonly unanswered: number;
+  readonly failure: LastFailure | undefined;
+  readonly limited: boolean;
+}
+
+interface Sample extends Attempts {
+  readonly at: number;
+}
+
+const SECOND = 1_000;
+/** Nobody looked for so long because the process or its machine stood still, and the route with it. */
+const ASLEEP_MS = 5 * SECOND;
+/** Samples are a second apart at least, so that these are enough for the last minute. */
+const KEPT = 61;
+const RECENT_MS = 10 * SECOND;
+const MINUTE_MS = 60 * SECOND;
+
+/** Watches one part of a route's work from outside, so that messages pay nothing for it. */
+export class Lane {
+  readonly #source: LaneSource;
+  readonly #samples: Sample[];
+  #ended: number;
+  #delivered: number;
+  #seenAt: number;
+  /** Monotonic milliseconds: when it was last seen that nothing was to do, or that something had ended. */
+  #freeAt: number;
+  #endedAt = -Infinity;
+  #deliveredAt: number;
+
+  /** `now` and `at`, here and below: monotonic milliseconds. */
+  constructor(source: LaneSource, now: number) {
+    this.#source = source;
+    this.#ended = source.ended;
+    this.#delivered = source.delivered;
+    this.#freeAt = this.#deliveredAt = this.#seenAt = now;
+    this.#samples = [sampleOf(source, now)];
+  }
+
+  look(now: number): void {
+    const source = this.#source;
+    const { work, ended, delivered } = source;
+    // What is new came between the last look and now: taken for as early as that, a standstill is told in time.
+    if (ended !== this.#ended) [this.#ended, this.#endedAt, this.#freeAt] = [ended, this.#seenAt, this.#seenAt];
+    if (work === 0 || now - this.#seenAt >= ASLEEP_MS) this.#freeAt = now;
+    if (delivered !== this.#delivered) [this.#delivered, this.#deliveredAt] = [delivered, this.#seenAt];
+    this.#seenAt = now;
+    const newest = this.#samples.at(-1);
+    if (newest !== undefined && now - newest.at < SECOND) return;
+    this.#samples.push(sampleOf(source, now));
+    if (this.#samples.length > KEPT) this.#samples.shift();
+  }
+
+  lively(now: number): boolean {
+    return now - this.#endedAt < RECENT_MS;
+  }
+
+  facts(now: number): LaneFacts {
+    const { name, work, limited, failure, delivered } = this.#source;
+    const news = failure !== undefined && failure.delivered === delivered;
+    return {
+      name,
+      work,
+      limited,
+      quietMs: now - this.#freeAt,
+      undeliveredMs: now - this.#deliveredAt,
+      failure: news ? { code: failure.code, error: failure.error, agoMs: now - failure.at } : undefined,
+      recent: this.#since(now - RECENT_MS),
+    };
+  }
+
+  lastMinute(now: number): Attempts {
+    return this.#since(now - MINUTE_MS);
+  }
+
+  #since(at: number): Attempts {
+    const { delivered, refused, unanswered } = this.#source;
+    const before = this.#samples.findLast((sample) => sample.at <= at) ?? this.#samples[0];
+    return {
+      delivered: delivered - (before?.delivered ?? 0),
+      refused: refused - (before?.refused ?? 0),
+      unanswered: unanswered - (before?.unanswered ?? 0),
+    };
+  }
+}
+
+function sampleOf({ delivered, refused, unanswered }: LaneSource, at: number): Sample {
+  return { at, delivered, refused, unanswered };
+}

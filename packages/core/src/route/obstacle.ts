@@ -1,0 +1,37 @@
+import type { Link } from "../session/link.ts";
+import type { RouteParts } from "./route-parts.ts";
+
+/** What stands in the way of every message of a route, in words; `undefined` when nothing does. */
+export function obstacleOf(parts: RouteParts, dlqFailing: boolean, outbox: string | undefined): string | undefined {
+  const { control, sourceLink, targets, intake } = parts;
+  if (control.pause.paused) return "an operator has paused it";
+  const links = [sourceLink, ...[...targets.values()].map(({ link }) => link)];
+  for (const link of links) if (link?.connected === false) return downOf(link);
+  if (intake.lost) return `receiver ${intake.id} has lost its source`;
+  return dlqFailing ? "the DLQ does not take what is written to it" : outbox;
+}
+
+/** What may be on its way to become one, or is one for some of its messages: a call without an answer, a missing subscription. */
+export function hindranceOf(parts: RouteParts): string | undefined {
+  const { sourceLink, storeCalls, config } = parts;
+  if (sourceLink !== undefined && sourceLink.subscriptionsActive < sourceLink.subscriptionsWanted) {
+    return `session ${sourceLink.sessionId} lacks subscriptions: ${sourceLink.subscriptionsActive} of ${sourceLink.subscriptionsWanted}`;
+  }
+  for (const role of ["outbox", "dlq"] as const) {
+    const waitedMs = storeCalls[role].oldestMs;
+    const name = role === "dlq" ? "DLQ" : role;
+    if (waitedMs >= config.policy.sendTimeoutMs)
+      return `the ${name} store has not answered for ${Math.round(waitedMs / 1_000)} s`;
+  }
+  return undefined;
+}
+
+function downOf({ sessionId, role, lease, lastError }: Link): string {
+  if (lease !== undefined && !lease.held) {
+    return lease.elsewhere
+      ? `another instance holds the lease of session ${sessionId}`
+      : `the lease of session ${sessionId} is not held`;
+  }
+  const why = lastError === undefined ? "" : `: ${lastError.code}, ${lastError.message}`;
+  return `session ${sessionId} (${role}) is not connected${why}`;
+}

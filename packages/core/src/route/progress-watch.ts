@@ -1,0 +1,87 @@
+import type { Clock } from "@bridge/ports";
+import type { RouteProgress } from "../view/bridge-view.ts";
+import { type Attempts, failureShare, judge, type Judgement, type ProgressFacts } from "../view/progress.ts";
+import { Lane, type LaneSource } from "./lane.ts";
+
+/** How often it looks: ten times in a `send_timeout`, within these. */
+const LOOK_MS = { least: 100, most: 1_000 } as const;
+
+export interface ProgressWatchOptions extends Pick<ProgressFacts, "sendTimeoutMs"> {
+  readonly clock: Clock;
+  readonly wayIn: LaneSource;
+  readonly waysOut: readonly LaneSource[];
+  /** What is so right now, besides the lanes. */
+  readonly standing: () => Pick<ProgressFacts, "obstacle" | "full">;
+  /** How long the oldest delivery has been unsettled; 0 without any. */
+  readonly oldestUnsettledMs: () => number;
+}
+
+/** Follows how a route gets on, by looking at its counters; one timer, and nothing for each message. */
+export class ProgressWatch implements Disposable {
+  readonly #options: ProgressWatchOptions;
+  readonly #wayIn: Lane;
+  readonly #waysOut: readonly Lane[];
+  #looking: Disposable | undefined;
+  #judgement: Judgement = { progress: "idle" };
+  /** Epoch milliseconds. */
+  #since: number;
+
+  constructor(options: ProgressWatchOptions) {
+    const { clock, wayIn, waysOut } = options;
+    const now = clock.monotonic();
+    this.#options = options;
+    this.#wayIn = new Lane(wayIn, now);
+    this.#waysOut = waysOut.map((lane) => new Lane(lane, now));
+    this.#since = clock.now();
+  }
+
+  /** Looks again and again until it is disposed. */
+  begin(): void {
+    const { clock, sendTimeoutMs } = this.#options;
+    const everyMs = Math.max(LOOK_MS.least, Math.min(LOOK_MS.most, sendTimeoutMs / 10));
+    this.#looking ??= clock.every(everyMs, () => this.#look());
+  }
+
+  [Symbol.dispose](): void {
+    this.#looking?.[Symbol.dispose]();
+  }
+
+  read(): RouteProgress {
+    this.#look();
+    const { clock, oldestUnsettledMs } = this.#options;
+    const now = clock.monotonic();
+    // What was handed on is counted where it is delivered.
+    const before = { ...this.#wayIn.lastMinute(now), delivered: 0 };
+    const share = failureShare(this.#waysOut.map((lane) => lane.lastMinute(now)).reduce(sumOf, before));
+    return {
+      ...this.#judgement,
+      since: this.#since,
+      oldestUnsettledMs: oldestUnsettledMs(),
+      ...(share !== undefined && { failureShare: share }),
+    };
+  }
+
+  #look(): void {
+    const { clock, sendTimeoutMs, standing } = this.#options;
+    const now = clock.monotonic();
+    const lanes = [this.#wayIn, ...this.#waysOut];
+    for (const lane of lanes) lane.look(now);
+    const judgement = judge({
+      ...standing(),
+      sendTimeoutMs,
+      wayIn: this.#wayIn.facts(now),
+      waysOut: this.#waysOut.map((lane) => lane.facts(now)),
+      lively: lanes.some((lane) => lane.lively(now)),
+    });
+    if (judgement.progress !== this.#judgement.progress) this.#since = clock.now();
+    this.#judgement = judgement;
+  }
+}
+
+function sumOf(a: Attempts, b: Attempts): Attempts {
+  return {
+    delivered: a.delivered + b.delivered,
+    refused: a.refused + b.refused,
+    unanswered: a.unanswered + b.unanswered,
+  };
+}

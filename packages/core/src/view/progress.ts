@@ -1,0 +1,103 @@
+/** How a route gets on. */
+export const PROGRESS = ["moving", "idle", "waiting", "stalled", "failing"] as const;
+export type Progress = (typeof PROGRESS)[number];
+
+/** So many times its `send_timeout` a route may be at work before nothing coming of it is a standstill. */
+const STANDSTILL = 2;
+/** A failure that nothing has followed is news for so long. */
+const NEWS_MS = 60_000;
+
+/** Attempts that ended, by how. */
+export interface Attempts {
+  readonly delivered: number;
+  /** Failures of any other kind than silence. */
+  readonly refused: number;
+  /** Given up at `send_timeout`. */
+  readonly unanswered: number;
+}
+
+/** One part of a route's work. */
+export interface LaneFacts {
+  /** What to call it. */
+  readonly name: string;
+  /** How much of it has not ended. */
+  readonly work: number;
+  /** How long nothing has ended although there was work. */
+  readonly quietMs: number;
+  /** How long nothing was delivered; since the route began at most. */
+  readonly undeliveredMs: number;
+  /** The last failure, if nothing was delivered after it. */
+  readonly failure: { readonly code: string; readonly error: string; readonly agoMs: number } | undefined;
+  /** Of the last seconds. */
+  readonly recent: Attempts;
+  /** Whether messages wait for their turn under a rate limit. */
+  readonly limited: boolean;
+}
+
+/** What a route's progress is judged from. */
+export interface ProgressFacts {
+  readonly sendTimeoutMs: number;
+  /** Without which nothing can go through, in words: a pause, a lease, a link, a store. */
+  readonly obstacle: string | undefined;
+  /** Why nothing more is taken in, in words, while the rest may go on: a full outbox. */
+  readonly full: string | undefined;
+  /** From the source to a binding, or into the outbox. */
+  readonly wayIn: LaneFacts;
+  /** To each binding. */
+  readonly waysOut: readonly LaneFacts[];
+  /** Whether something has ended in the last seconds. */
+  readonly lively: boolean;
+}
+
+export interface Judgement {
+  readonly progress: Progress;
+  /** In words; absent when the route is moving or idle. */
+  readonly reason?: string;
+}
+
+const GRAVITY: readonly Progress[] = ["stalled", "failing", "waiting"];
+
+/** A pure function of facts. What stands in the way comes first, because all else follows from it; so does a way out before the way in. */
+export function judge(facts: ProgressFacts): Judgement {
+  const { obstacle, full, wayIn, waysOut, lively } = facts;
+  if (obstacle !== undefined) return { progress: "waiting", reason: obstacle };
+  const boundMs = STANDSTILL * facts.sendTimeoutMs;
+  const troubles = waysOut.flatMap((lane) => troubleOf(lane, boundMs) ?? []);
+  for (const grave of GRAVITY) {
+    const found = troubles.find(({ progress }) => progress === grave);
+    if (found !== undefined) return found;
+  }
+  if (full !== undefined) return { progress: "waiting", reason: full };
+  const busy = lively || [wayIn, ...waysOut].some(({ work }) => work > 0);
+  return troubleOf(wayIn, boundMs) ?? { progress: busy ? "moving" : "idle" };
+}
+
+function troubleOf(lane: LaneFacts, boundMs: number): Judgement | undefined {
+  const { name, work, quietMs, undeliveredMs, failure, recent, limited } = lane;
+  const standing = work > 0 && quietMs >= boundMs;
+  const inVain = failure !== undefined && failure.agoMs < NEWS_MS && undeliveredMs >= boundMs;
+  if (failure !== undefined && (standing || inVain)) {
+    const last = `${name}: nothing was delivered for ${seconds(undeliveredMs)}; the last failure was ${failure.code}, ${failure.error}`;
+    return { progress: failure.code === "TIMEOUT" ? "stalled" : "failing", reason: last };
+  }
+  if (standing) {
+    return limited
+      ? { progress: "waiting", reason: `${name}: its rate limit` }
+      : { progress: "stalled", reason: `${name}: nothing has ended for ${seconds(quietMs)}, though there is work` };
+  }
+  if (recent.refused > recent.delivered + recent.unanswered) {
+    const reason = `${name}: ${recent.refused} of the last ${recent.refused + recent.delivered + recent.unanswered} attempts were refused`;
+    return { progress: "failing", reason: failure === undefined ? reason : `${reason}; the last with ${failure.code}` };
+  }
+  return undefined;
+}
+
+/** Of attempts, the share that failed; `undefined` without any. */
+export function failureShare({ delivered, refused, unanswered }: Attempts): number | undefined {
+  const all = delivered + refused + unanswered;
+  return all === 0 ? undefined : (refused + unanswered) / all;
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 100) / 10} s`;
+}

@@ -1,0 +1,44 @@
+import { getEventListeners } from "node:events";
+import { expect, test } from "vitest";
+import { AbortWatches } from "../../src/route/abort-watches.ts";
+import { HandSource } from "../support/hand-source.ts";
+import { bound, memoryBridge } from "../support/memory-bridge.ts";
+
+const listenersOf = (signal: AbortSignal): number => getEventListeners(signal, "abort").length;
+
+test("finding 7.6: reloads leave no listener at a connection that outlives them", async () => {
+  const source = new HandSource();
+  const { signal } = new AbortController();
+  const { clock, config, supervisor } = memoryBridge({ ...source.options(), quiesceTimeoutMs: 10_000 });
+  await supervisor.start(bound());
+  for (let reload = 1; reload <= 20; reload++) {
+    source.message({ id: `${reload}`, subject: "s", payload: new Uint8Array() }, { signal });
+    await clock.until(() => source.settled.length === reload, 1);
+    const routes = config.routes.map((route) => ({
+      ...route,
+      policy: { ...route.policy, maxReplayAttempts: 5 + reload },
+    }));
+    const applied = supervisor.apply({ ...config, routes }, bound());
+    await clock.until(() => supervisor.state().kind !== "swapping", 1);
+    expect(await applied).toBe("applied");
+  }
+  expect(listenersOf(signal)).toBe(0);
+  await supervisor.shutdown();
+});
+
+test("signals of single deliveries are forgotten when there are many", () => {
+  const seen: AbortSignal[] = [];
+  const inUse = new Set<AbortSignal>();
+  using watches = new AbortWatches(
+    (signal) => void seen.push(signal),
+    () => inUse,
+  );
+  const controllers = Array.from({ length: 5_000 }, () => new AbortController());
+  const [used] = controllers;
+  if (used === undefined) throw new Error("no controller");
+  inUse.add(used.signal);
+  for (const { signal } of controllers) watches.watch(signal);
+  expect(controllers.filter(({ signal }) => listenersOf(signal) > 0).length).toBeLessThan(2_100);
+  used.abort();
+  expect(seen).toEqual([used.signal]);
+});

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import type { RouteProgress } from "../../src/view/bridge-view.ts";
+import {
+  bound,
+  memoryBridge,
+  type MemoryBridge,
+  type MemoryBridgeOptions,
+  outage,
+  refusal,
+} from "../support/memory-bridge.ts";
+
+const SEND_TIMEOUT_MS = 1_000;
+
+async function started(options: MemoryBridgeOptions = {}): Promise<MemoryBridge> {
+  const bridge = memoryBridge({ ...options, policy: { sendTimeoutMs: SEND_TIMEOUT_MS, ...options.policy } });
+  await bridge.supervisor.start(bound());
+  return bridge;
+}
+
+function progressOf({ supervisor }: MemoryBridge): RouteProgress | undefined {
+  return supervisor.view().routes[0]?.progress;
+}
+
+async function becomes(bridge: MemoryBridge, progress: string, withinMs: number): Promise<void> {
+  const from = bridge.clock.now();
+  while (progressOf(bridge)?.progress !== progress && bridge.clock.now() - from <= withinMs)
+    await bridge.clock.advance(100);
+  expect({ ...progressOf(bridge) }).toMatchObject({ progress });
+}
+
+describe.each(["direct_hold", "shared_outbox"] as const)("finding 8.3: in %s", (deliveryMode) => {
+  test("a target that never answers is named stalled within twice the send_timeout, and is forgotten when it answers", async () => {
+    const bridge = await started({ deliveryMode });
+    const { hub, clock, supervisor } = bridge;
+    expect(progressOf(bridge)).toMatchObject({ progress: "idle", oldestUnsettledMs: 0 });
+    hub.publish("in", { id: "m0" });
+    await hub.channel("in").waitForSettlements(1, bound());
+    await clock.advance(500);
+    expect(progressOf(bridge)).toMatchObject({ progress: "moving", failureShare: 0 });
+    const hold = hub.channel("out").sends.hold();
+    for (let at = 1; at < 4; at++) hub.publish("in", { id: `m${at}` });
+    const at = clock.now();
+    await becomes(bridge, "stalled", 2 * SEND_TIMEOUT_MS);
+    expect(progressOf(bridge)?.reason).toContain("binding out: nothing was delivered");
+    expect(progressOf(bridge)?.since).toBeGreaterThan(at);
+    if (deliveryMode === "direct_hold") expect(progressOf(bridge)?.oldestUnsettledMs).toBeGreaterThan(1_000);
+    hold[Symbol.dispose]();
+    await becomes(bridge, "moving", 20_000);
+    await becomes(bridge, "idle", 60_000);
+    await supervisor.shutdown();
+  });
+
+  test("a target that refuses everything is named failing, with why, also while its messages go to the DLQ", async () => {
+    const bridge = await started({ deliveryMode });
+    const { hub, clock, supervisor } = bridge;
+    hub.channel("out").sends.failNext(Infinity, refusal);
+    hub.publish("in", { id: "m1" });
+    await becomes(bridge, "failing", 2 * SEND_TIMEOUT_MS);
+    expect(progressOf(bridge)).toMatchObject({
+      failureShare: 1,
+      reason: expect.stringContaining("REJECTED") as string,
+    });
+    hub.channel("out").sends.failNext(0, outage);
+    await clock.advance(120_000);
+    expect(progressOf(bridge)).toMatchObject({ progress: "idle" });
+    expect(progressOf(bridge)).not.toHaveProperty("failureShare");
+    await supervisor.shutdown();
+  });
+
+  test("a pause is waited for, and said to be", async () => {
+    const bridge = await started({ deliveryMode });
+    const { supervisor, clock } = bridge;
+    supervisor.pauseRoute("r");
+    expect(progressOf(bridge)).toMatchObject({ progress: "waiting", reason: "an operator has paused it" });
+    supervisor.resumeRoute("r");
+    await clock.advance(100);
+    expect(progressOf(bridge)).toMatchObject({ progress: "idle" });
+    await supervisor.shutdown();
+  });
+
+  test("an hour without a message is idle all the while", async () => {
+    const bridge = await started({ deliveryMode, policy: { sendTimeoutMs: 10_000 } });
+    const seen = new Set<string | undefined>();
+    const since = progressOf(bridge)?.since;
+    for (let minute = 0; minute < 60; minute++) {
+      await bridge.clock.advance(60_000);
+      seen.add(progressOf(bridge)?.progress);
+    }
+    expect([...seen]).toEqual(["idle"]);
+    expect(progressOf(bridge)?.since).toBe(since);
+    await bridge.supervisor.shutdown();
+  });
+});
+
+test("finding 8.3: a full outbox is waited for, while records still leave it", async () => {
+  const bridge = await started({ deliveryMode: "shared_outbox", policy: { maxOutboxDepth: 1, sendTimeoutMs: 5_000 } });
+  const { hub, clock, supervisor } = bridge;
+  using hold = hub.channel("out").sends.hold();
+  for (let at = 0; at < 3; at++) hub.publish("in", { id: `m${at}` });
+  await clock.until(() => progressOf(bridge)?.progress === "waiting");
+  expect(progressOf(bridge)?.reason).toContain("the outbox is full");
+  hold[Symbol.dispose]();
+  await becomes(bridge, "moving", 20_000);
+  await supervisor.shutdown();
+});
+
+test("finding 8.3: a bridge that is stopped tells no progress", async () => {
+  const bridge = await started();
+  await bridge.supervisor.stop(bound());
+  expect(progressOf(bridge)).toBeUndefined();
+  await bridge.supervisor.shutdown();
+});

@@ -1,0 +1,157 @@
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { BridgeError, type DlqStore, type OutboxStore, systemRandom } from "@bridge/ports";
+import { describe, expect, test, vi } from "vitest";
+import { envelopeOf } from "../support/envelope.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { bound, memoryBridge } from "../support/memory-bridge.ts";
+import { twoRoutes, withAttempts } from "../support/two-routes.ts";
+
+const away = new BridgeError("CONNECTION_LOST", "10.0.0.7:5432: connection refused");
+const refused = new BridgeError("SCHEMA_VIOLATION", "the tables are of version 1");
+
+/** An outbox in memory with one record of a former process, and whether it has been closed. */
+async function keptOutbox(clock: FakeClock, closed = vi.fn<() => Promise<void>>(async () => {})) {
+  const memory = openMemoryOutbox({ maxRecords: 10, retentionMs: 3_600_000, clock, random: systemRandom() });
+  const record = { id: "l", routeId: "r", bindingId: "out", address: "out", envelope: envelopeOf({ id: "former" }) };
+  await memory.persist([{ ...record, payloadDigest: "d", createdAt: 0 }], bound());
+  const store: OutboxStore = { ...memory, [Symbol.asyncDispose]: closed };
+  return { store, closed };
+}
+
+describe("a store that cannot be opened yet", () => {
+  test("is opened when it can be: its route waits until then, the other one does not, and readiness says so", async () => {
+    const clock = new FakeClock();
+    const { store } = await keptOutbox(clock);
+    let there = false;
+    const outbox = async () => {
+      if (!there) throw away;
+      return store;
+    };
+    const bridge = twoRoutes({ clock, deliveryMode: "shared_outbox", outbox });
+    const { hub, supervisor } = bridge;
+    const [r, q] = bridge.config.routes;
+    if (r === undefined || q === undefined) throw new Error("there are two routes");
+    await supervisor.apply({ ...bridge.config, routes: [r, { ...q, deliveryMode: "direct_hold" }] }, bound());
+    await supervisor.start(bound());
+    const since = clock.now();
+    hub.publish("in", { id: "m1" });
+    hub.publish("in2", { id: "m2" });
+    await clock.until(() => hub.channel("out2").arrived === 1);
+    expect(supervisor.view()).toMatchObject({
+      level: "subscribed",
+      stores: [
+        { role: "dlq", state: "up" },
+        { role: "outbox", state: "opening", open: false, since, fault: away.message },
+      ],
+    });
+    expect(hub.channel("in").accepted).toBe(0);
+    there = true;
+    await clock.until(() => hub.channel("out").arrived === 2);
+    expect(supervisor.view()).toMatchObject({
+      level: "full",
+      stores: [{}, { role: "outbox", state: "up", open: true }],
+    });
+    expect(supervisor.stats().legs.find(({ bindingId }) => bindingId === "out")).toMatchObject({ recovered: 1 });
+    await supervisor.shutdown();
+    expect(supervisor.stats().unaccounted).toBe(0);
+  });
+
+  test("keeps no start waiting when its opening hangs, and is not left open when it comes after the shutdown", async () => {
+    const opening = Promise.withResolvers<OutboxStore>();
+    const clock = new FakeClock();
+    const { store, closed } = await keptOutbox(clock);
+    const { supervisor } = memoryBridge({ clock, deliveryMode: "shared_outbox", outbox: () => opening.promise });
+    await supervisor.start(bound());
+    expect(supervisor.view()).toMatchObject({ running: true, level: "subscribed", stores: [{}, { state: "opening" }] });
+    await supervisor.shutdown();
+    opening.resolve(store);
+    await expect.poll(() => closed.mock.calls.length).toBe(1);
+  });
+
+  test("what is refused for good refuses the start, which may be tried again", async () => {
+    let dlq = (): DlqStore => {
+      throw refused;
+    };
+    const { supervisor } = memoryBridge({ dlq: async () => dlq() });
+    await expect(supervisor.start(bound())).rejects.toThrow(refused.message);
+    expect(supervisor.state().kind).toBe("paused");
+    dlq = () => openMemoryDlq({ maxEntries: 1 });
+    await supervisor.start(bound());
+    expect(supervisor.view().level).toBe("full");
+    await supervisor.shutdown();
+  });
+});
+
+test("finding 2.5: a store is closed again when what it holds cannot be read", async () => {
+  const clock = new FakeClock();
+  const { store, closed } = await keptOutbox(clock);
+  const blind: OutboxStore = { ...store, backlog: () => Promise.reject(away) };
+  const { supervisor } = memoryBridge({ clock, deliveryMode: "shared_outbox", outbox: async () => blind });
+  await supervisor.start(bound());
+  await expect.poll(() => closed.mock.calls.length).toBe(1);
+  await supervisor.shutdown();
+  expect(closed).toHaveBeenCalledTimes(1);
+});
+
+test("finding 2.1: a change that cannot be made is undone also while a store is refused", async () => {
+  const clock = new FakeClock();
+  const { store } = await keptOutbox(clock);
+  let openings = 0;
+  const outbox = async () => {
+    if (++openings === 2 || openings === 3) throw refused;
+    return store;
+  };
+  const bridge = memoryBridge({ clock, deliveryMode: "shared_outbox", outbox });
+  const { supervisor, config, hub } = bridge;
+  await supervisor.start(bound());
+  const block = { type: "test", reach: "process", options: { other: true } } as const;
+  const next = { ...config, stores: { ...config.stores, outbox: block }, abandonBacklog: ["outbox"] } as const;
+  await expect(supervisor.apply(next, bound())).rejects.toThrow(refused.message);
+  expect(supervisor.view()).toMatchObject({
+    state: "running",
+    stores: [{}, { state: "opening", fault: refused.message }],
+  });
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => hub.channel("out").arrived === 2);
+  expect(openings).toBe(4);
+  await supervisor.shutdown();
+  expect(supervisor.stats().unaccounted).toBe(0);
+});
+
+test("finding 2.1: a route is changed while the outbox of this instance cannot be read", async () => {
+  const clock = new FakeClock();
+  const { store } = await keptOutbox(clock);
+  let readable = true;
+  const backlog: OutboxStore["backlog"] = (signal) => (readable ? store.backlog(signal) : Promise.reject(away));
+  const { supervisor, config, hub } = memoryBridge({
+    clock,
+    deliveryMode: "shared_outbox",
+    outbox: async () => ({ ...store, backlog }),
+  });
+  await supervisor.start(bound());
+  await clock.until(() => hub.channel("out").arrived === 1);
+  readable = false;
+  expect(await supervisor.apply(withAttempts(config, "r", 9), bound())).toBe("applied");
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => hub.channel("out").arrived === 2);
+  await supervisor.shutdown();
+});
+
+test("finding 2.4: a store that takes nothing costs the level full, and says since when", async () => {
+  const clock = new FakeClock();
+  let fault: string | undefined;
+  const dlq: DlqStore = { ...openMemoryDlq({ maxEntries: 1 }), health: () => ({ fault, setAside: [] }) };
+  const { supervisor } = memoryBridge({ clock, dlq });
+  await supervisor.start(bound());
+  expect(supervisor.view().level).toBe("full");
+  await clock.advance(60_000);
+  fault = "the server is away";
+  expect(supervisor.view().level).toBe("subscribed");
+  const since = clock.now();
+  await clock.advance(5_000);
+  expect(supervisor.view().stores).toMatchObject([{ state: "faulty", fault, since, open: true }]);
+  fault = undefined;
+  expect(supervisor.view().level).toBe("full");
+  await supervisor.shutdown();
+});

@@ -1,0 +1,55 @@
+import { DatabaseSync } from "node:sqlite";
+import { type LogFields, silentLogger } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { deadLetter } from "./support/dead-letter.ts";
+import { openDlq, scratchFolder } from "./support/scratch-dlq.ts";
+
+const { signal } = new AbortController();
+const ALL = { limit: 100, offset: 0 };
+
+test.each([
+  ["payload", "payload = CAST('other' AS BLOB)"],
+  ["headers", `envelope = replace(envelope, '"t"', '"u"')`],
+  ["envelope, so that it cannot be read", "envelope = '['"],
+  ["reason", "head = json_set(head, '$.reason', 'another')"],
+  ["binding", "head = json_set(head, '$.bindingId', 'other')"],
+  ["head, so that it cannot be read", "head = '{'"],
+  ["digest", "head = json_set(head, '$.digest', 'other')"],
+])(
+  "finding 3.3: a dead letter whose %s has changed is kept, counted and never handed out; all others are",
+  async (_, change) => {
+    using scratch = scratchFolder();
+    {
+      await using store = openDlq(scratch.path);
+      for (const id of ["a", "b", "c"]) await store.put(deadLetter(id, {}, 1_000), signal);
+    }
+    const db = new DatabaseSync(scratch.path);
+    db.exec(`UPDATE dead_letter SET ${change} WHERE id = 'b'`);
+    db.close();
+    const errors: [string, LogFields | undefined][] = [];
+    const logger = { ...silentLogger, error: (line: string, fields?: LogFields) => void errors.push([line, fields]) };
+    await using store = openDlq(scratch.path, { logger });
+    expect((await store.list({}, ALL, signal)).map(({ id }) => id)).toEqual(["a", "b", "c"]);
+    for (let twice = 0; twice < 2; twice++)
+      await expect(store.get("b", signal)).rejects.toThrow("dead letter b is not as it was written: it is kept");
+    expect(errors).toMatchObject([[expect.stringMatching(/is not as it was written/), { entry_id: "b" }]]);
+    expect(await store.get("c", signal)).toEqual(deadLetter("c", {}, 1_000));
+    expect(store.health?.()).toMatchObject({ fault: undefined, setAside: [], spoiled: 1 });
+    expect(await store.admin.delete(["b"], signal)).toEqual(new Set(["b"]));
+    expect(store.health?.().spoiled).toBeUndefined();
+  },
+);
+
+test("entries that an earlier release wrote are read as they are", async () => {
+  using scratch = scratchFolder();
+  {
+    await using store = openDlq(scratch.path);
+    await store.put(deadLetter("a"), signal);
+  }
+  const db = new DatabaseSync(scratch.path);
+  db.exec(`PRAGMA journal_mode = DELETE; PRAGMA user_version = 1; UPDATE dead_letter
+    SET head = json_remove(head, '$.id', '$.failedAt', '$.routeId', '$.category', '$.digest')`);
+  db.close();
+  await using store = openDlq(scratch.path);
+  expect(await store.get("a", signal)).toEqual(deadLetter("a"));
+});

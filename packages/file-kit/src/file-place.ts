@@ -1,0 +1,54 @@
+import { statSync } from "node:fs";
+
+/** What is no longer where it was opened: the file itself (or its lock), or only what SQLite keeps beside it. */
+export type Displaced = "file" | "log";
+
+const PARTS = [
+  ["", "file"],
+  ["-lock", "file"],
+  ["-wal", "log"],
+  ["-shm", "log"],
+] as const satisfies readonly (readonly [string, Displaced])[];
+/** Where what is confirmed lies. */
+const WRITTEN = PARTS.filter(([part]) => part === "" || part === "-wal");
+
+/**
+ * Which files an open one consists of. Who deletes one of them, or puts another in its place, leaves the process writing
+ * to a file without a name: that works, and everything is gone when it ends.
+ */
+export class FilePlace {
+  readonly #path: string;
+  readonly #opened: ReadonlyMap<string, Identity | undefined>;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#opened = new Map(PARTS.map(([part]) => [part, identityOf(path + part)]));
+  }
+
+  /** Of those that are written to, or of all. */
+  displaced(which: "written" | "all"): Displaced | undefined {
+    for (const [part, displaced] of which === "all" ? PARTS : WRITTEN) if (!this.has(part)) return displaced;
+    return undefined;
+  }
+
+  /** Whether this part is where it was opened. */
+  has(part: string): boolean {
+    const there = identityOf(this.#path + part);
+    const opened = this.#opened.get(part);
+    return there !== undefined && there.dev === opened?.dev && there.ino === opened.ino;
+  }
+}
+
+interface Identity {
+  readonly dev: number;
+  readonly ino: number;
+}
+
+/** `undefined` when nothing is there, or nobody may say. */
+function identityOf(path: string): Identity | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}

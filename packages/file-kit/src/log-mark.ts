@@ -1,0 +1,96 @@
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
+import { endianness } from "node:os";
+import { crc32 } from "node:zlib";
+
+/** How far a log was durable. */
+export interface Mark {
+  readonly salts: readonly [number, number];
+  /** The last frame that was. */
+  readonly frame: number;
+}
+
+const MARK_BYTES = 12;
+const WITH_CHECK_BYTES = MARK_BYTES + 4;
+/** Where SQLite's index of a log tells its last frame and its salts: https://www.sqlite.org/walformat.html */
+const INDEX = { bytes: 48, frame: 16, salts: 32 } as const;
+
+/** Not what the check of such a mark would be. */
+const NONE = Buffer.alloc(WITH_CHECK_BYTES);
+const isLittleEndian = endianness() === "LE";
+
+/** The mark that the last process left; `undefined` when there is none, or half of one. */
+export function readMark(path: string): Mark | undefined {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(`${path}-mark`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  if (bytes.length !== WITH_CHECK_BYTES) return undefined;
+  if (crc32(bytes.subarray(0, MARK_BYTES)) !== bytes.readUInt32BE(MARK_BYTES)) return undefined;
+  return { frame: bytes.readUInt32BE(0), salts: [bytes.readUInt32BE(4), bytes.readUInt32BE(8)] };
+}
+
+/** There is nothing to be held against a log any more. */
+export function clearMark(path: string): void {
+  const mark = new LogMark(path);
+  try {
+    mark.clear();
+  } finally {
+    mark.close();
+  }
+}
+
+/**
+ * Writes down, beside a file, how far its log is durable: the log alone does not tell a write that a crash has torn from
+ * a confirmed one that the disk has changed. It is never ahead of the log, because it is written after the log's sync; it
+ * is not synced itself, so that it costs next to nothing, survives the end of the process, and is an earlier one or none
+ * after a power loss.
+ */
+export class LogMark {
+  readonly #handle: number;
+  readonly #bytes = Buffer.alloc(WITH_CHECK_BYTES);
+  readonly #index = Buffer.alloc(INDEX.bytes);
+  #maybeSet: boolean;
+
+  constructor(path: string) {
+    this.#handle = openSync(`${path}-mark`, constants.O_RDWR | constants.O_CREAT, 0o600);
+    this.#maybeSet = fstatSync(this.#handle).size > 0;
+  }
+
+  /** Everything that SQLite's index of the log tells of is durable. On a full disk the mark stays as it is. */
+  set(indexFile: number): void {
+    const index = this.#index;
+    const mark = this.#bytes;
+    if (readSync(indexFile, index, 0, INDEX.bytes, 0) < INDEX.bytes) return;
+    // In the byte order of the machine; the salts are as they are in the log.
+    const frame = isLittleEndian ? index.readUInt32LE(INDEX.frame) : index.readUInt32BE(INDEX.frame);
+    if (frame === 0) return;
+    mark.writeUInt32BE(frame, 0);
+    index.copy(mark, 4, INDEX.salts, INDEX.salts + 8);
+    mark.writeUInt32BE(crc32(mark.subarray(0, MARK_BYTES)), MARK_BYTES);
+    this.#maybeSet = true;
+    try {
+      writeSync(this.#handle, mark, 0, WITH_CHECK_BYTES, 0);
+    } catch {
+      // An earlier one is as true, and says less.
+    }
+  }
+
+  /**
+   * Before the log is cut off or deleted: durable, so that no power loss brings the mark back. When SQLite begins the log
+   * anew by itself, its header with other salts is durable first.
+   */
+  clear(): void {
+    if (!this.#maybeSet) return;
+    // Not cut off: on a full disk there would be no room for the next one.
+    writeSync(this.#handle, NONE, 0, WITH_CHECK_BYTES, 0);
+    fsyncSync(this.#handle);
+    this.#maybeSet = false;
+  }
+
+  close(): void {
+    closeSync(this.#handle);
+  }
+}

@@ -1,0 +1,109 @@
+import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type LogFields, silentLogger } from "@bridge/ports";
+import { expect, test, vi } from "vitest";
+import { adding, Notes, removing, scratchFolder } from "./support/notes.ts";
+
+const GONE = /was deleted, moved away or replaced while it is in use: nothing new is taken/;
+const BOUND = { timeout: 10_000 };
+
+test.each<[string, (path: string) => void]>([
+  ["deleted", (path) => rmSync(path)],
+  [
+    "replaced",
+    (path) => {
+      copyFileSync(path, `${path}-copy`);
+      renameSync(`${path}-copy`, path);
+    },
+  ],
+  ["moved with its folder", (path) => renameSync(join(path, ".."), join(path, "..", "..", "elsewhere"))],
+  ["without its lock", (path) => rmSync(`${path}-lock`)],
+])("finding 3.2: nothing is confirmed into a file that was %s; what makes room still works", async (_, harm) => {
+  using scratch = scratchFolder();
+  const folder = join(scratch.folder, "store");
+  mkdirSync(folder);
+  const path = join(folder, "notes.db");
+  const errors: [string, LogFields | undefined][] = [];
+  const logger = { ...silentLogger, error: (line: string, fields?: LogFields) => void errors.push([line, fields]) };
+  await using notes = new Notes({ path, logger });
+  await notes.write(adding("a"));
+  await notes.write(adding("b"));
+  harm(path);
+  // The lock and what stands beside the file are looked at each second, the rest before each group is confirmed.
+  if (_ === "without its lock") await vi.waitFor(() => expect(notes.health().fault).toMatch(GONE), BOUND);
+  await expect(notes.write(adding("c"))).rejects.toMatchObject({ code: "UNAVAILABLE", charged: false });
+  await expect(notes.write(adding("d"))).rejects.toThrow(GONE);
+  expect(notes.health().fault).toMatch(GONE);
+  expect(errors).toMatchObject([[expect.stringMatching(/not in its place any more/), { file: path }]]);
+  await notes.write(removing("a"));
+  expect(notes.ids()).toContain("b");
+});
+
+test("finding 3.2: it is known within a second when nobody writes", async () => {
+  using scratch = scratchFolder();
+  await using notes = new Notes({ path: scratch.path });
+  rmSync(scratch.path);
+  await vi.waitFor(() => expect(notes.health().fault).toMatch(GONE), BOUND);
+});
+
+test("finding 3.2: a file that is put back is written to again, with all that was confirmed", async () => {
+  using scratch = scratchFolder();
+  {
+    await using notes = new Notes({ path: scratch.path });
+    await notes.write(adding("a"));
+    renameSync(scratch.path, `${scratch.path}-elsewhere`);
+    await expect(notes.write(adding("b"))).rejects.toThrow(GONE);
+    renameSync(`${scratch.path}-elsewhere`, scratch.path);
+    await vi.waitFor(() => notes.write(adding("c")), BOUND);
+    expect(notes.health().fault).toBeUndefined();
+  }
+  await using notes = new Notes({ path: scratch.path });
+  expect(notes.ids()).toEqual(expect.arrayContaining(["a", "c"]));
+});
+
+test("finding 3.2: the log of a file that is gone is never taken for that of the one in its place", async () => {
+  using scratch = scratchFolder();
+  const { path } = scratch;
+  const copy = `${path}-copy`;
+  {
+    await using notes = new Notes({ path });
+    await notes.write(adding("old"));
+  }
+  copyFileSync(path, copy);
+  {
+    await using notes = new Notes({ path });
+    for (let i = 0; i < 20; i++) await notes.write(adding(`lost ${i}`, 5_000));
+    renameSync(copy, path);
+    await vi.waitFor(() => expect(notes.health().fault).toMatch(GONE), BOUND);
+    expect(notes.health().setAside).toHaveLength(1);
+  }
+  await using notes = new Notes({ path });
+  expect(notes.ids()).toEqual(["old"]);
+  expect(notes.health().setAside).toHaveLength(1);
+});
+
+test.each(["-wal", "-shm"])(
+  "finding 3.2: a %s that was deleted or replaced is written anew, and nothing is missing",
+  async (part) => {
+    using scratch = scratchFolder();
+    const { path } = scratch;
+    const done: string[] = [];
+    {
+      await using notes = new Notes({ path });
+      for (const harm of [
+        () => rmSync(path + part),
+        () => (rmSync(path + part), writeFileSync(path + part, "other")),
+      ]) {
+        done.push(await notes.write(adding(`a${done.length}`)));
+        harm();
+        // The one that shows it may last or not.
+        await notes.write(adding(`b${done.length}`)).catch(() => {});
+        await vi.waitFor(async () => done.push(await notes.write(adding(`c${done.length}`))), BOUND);
+        await vi.waitFor(() => expect(readdirSync(scratch.folder)).toContain(`notes.db${part}`), BOUND);
+      }
+      expect(notes.ids()).toEqual(expect.arrayContaining(done));
+    }
+    await using notes = new Notes({ path });
+    expect(notes.ids()).toEqual(expect.arrayContaining(done));
+  },
+);

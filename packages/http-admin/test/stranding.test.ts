@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { startTransactional } from "./transactional.ts";
+import { stuck } from "./stuck.ts";
+
+const HELD = { routes: [{ id: "boxed", delivery_mode: "direct_hold" }] };
+const STRANDED = [{ store: "outbox", route_id: "boxed", binding_id: "boxed", waiting: 1 }];
+const WORDS = expect.stringMatching(/1 in the outbox of route boxed .*stores\.outbox\.abandon_backlog: true/) as string;
+
+describe("finding 4.1: a commit that would leave messages behind", () => {
+  it("is 422 with what waits where, writes nothing and leaves the transaction open, until it says abandon_backlog", async () => {
+    await using admin = await startTransactional({ outbox: true });
+    await stuck(admin);
+    const path = await admin.opened(HELD);
+    expect(await admin.call("POST", `${path}/validate`)).toMatchObject({
+      status: 200,
+      body: { valid: false, validation_errors: [], stranded: STRANDED },
+    });
+    expect(await admin.call("POST", `${path}/commit`)).toEqual(
+      expect.objectContaining({ status: 422, body: { error: WORDS, stranded: STRANDED } }),
+    );
+    expect(admin.supervisor.config().configVersion).toBe(0);
+    await admin.call("PATCH", path, { stores: { outbox: { abandon_backlog: true } } });
+    expect(await admin.call("POST", `${path}/validate`)).toMatchObject({ body: { valid: true } });
+    expect(await admin.call("POST", `${path}/commit`)).toMatchObject({ status: 200, body: { status: "committed" } });
+  });
+});

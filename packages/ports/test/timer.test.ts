@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ticker, timer } from "../src/timer.ts";
+
+const DAY = 86_400_000;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test("finding 4.5: a timer of 30 days fires after 30 days, and not at once", () => {
+  const fired = vi.fn<() => void>();
+  timer(30 * DAY, fired);
+  vi.advanceTimersByTime(30 * DAY - 1);
+  expect(fired).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  expect(fired).toHaveBeenCalledOnce();
+});
+
+test("finding 4.5: one that is disposed does not fire, whichever part of it is running", () => {
+  const fired = vi.fn<() => void>();
+  const first = timer(60 * DAY, fired);
+  vi.advanceTimersByTime(40 * DAY);
+  first[Symbol.dispose]();
+  vi.advanceTimersByTime(40 * DAY);
+  expect(fired).not.toHaveBeenCalled();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("finding 4.5: what ticks every 30 days ticks twice in 61", () => {
+  const tick = vi.fn<() => void>();
+  using _ = ticker(30 * DAY, tick);
+  vi.advanceTimersByTime(61 * DAY);
+  expect(tick).toHaveBeenCalledTimes(2);
+});
