@@ -154,7 +154,8 @@ routes:
     receiver_id: kept
     delivery_mode: shared_outbox
     bindings: [to-out]
-    policy: {max_in_flight: 10, backoff: {initial_interval: 100ms, max_interval: 500ms}}
+    # What is on loan when the store hangs comes back after twice this, and 10 s.
+    policy: {max_in_flight: 10, send_timeout: 2s, backoff: {initial_interval: 100ms, max_interval: 500ms}}
   - id: direct
     receiver_id: direct
     bindings: [by-hand]
