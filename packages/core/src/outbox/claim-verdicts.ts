@@ -45,6 +45,7 @@ export class ClaimVerdicts {
   readonly #writer: DeadLetterWriter;
   /** Records whose dead letter could not be written; they are tried again. */
   readonly #undeadlettered: RecentIds;
+  #dlqFailure: BridgeError | undefined;
 
   /** When `givenUp` aborts, nobody waits for a store any more. */
   constructor(parts: RouteParts, target: Target, givenUp: AbortSignal) {
@@ -55,9 +56,9 @@ export class ClaimVerdicts {
     this.#undeadlettered = new RecentIds(parts.clock);
   }
 
-  /** Whether records wait because their dead letters cannot be written. */
-  get dlqFailing(): boolean {
-    return this.#undeadlettered.some;
+  /** Why a dead letter could not be written, while records wait for that. */
+  get dlqFailure(): BridgeError | undefined {
+    return this.#undeadlettered.some ? this.#dlqFailure : undefined;
   }
 
   /** The record has ended. */
@@ -130,6 +131,7 @@ export class ClaimVerdicts {
         const failure = await this.#writer.write(entry, work);
         if (failure === undefined) return { end: { kind: "dead" }, outcome: { disposition: "dead_lettered", error } };
         if (work.aborted) return giveBack(before);
+        this.#dlqFailure = failure;
         const delayMs = backoffDelay(config.policy.backoff, Math.max(1, attempts), () => random.next());
         this.#undeadlettered.add(record.id, delayMs + config.policy.sendTimeoutMs + TRIED_AGAIN_MS);
         return { end: { kind: "retry", delayMs, attempts: before } };

@@ -13,6 +13,7 @@ import { backoffDelay } from "../route/backoff.ts";
 import { expiryOf } from "../route/expiry.ts";
 import { Gates } from "../route/gates.ts";
 import { KeyedOrder } from "../route/keyed-order.ts";
+import { refusal } from "../route/obstacle.ts";
 import type { RouteParts, Target } from "../route/route-parts.ts";
 import { Cancelled, SendGuards } from "../route/send-guards.ts";
 import { endSend } from "../route/send-outcome.ts";
@@ -95,7 +96,8 @@ export class Drain implements Disposable {
   get obstacle(): string | undefined {
     if (this.#storeFailing) return "the outbox store cannot be read";
     if (this.#ends.failing) return "the outbox store does not take how records ended";
-    return this.#verdicts.dlqFailing ? "the DLQ store does not take what is written to it" : undefined;
+    const { dlqFailure } = this.#verdicts;
+    return dlqFailure === undefined ? undefined : refusal("DLQ", dlqFailure);
   }
 
   get #leaving(): boolean {

@@ -1,11 +1,11 @@
 /** How many unfinished records a route has, against `max_outbox_depth`: above it, intake waits. */
 export class OutboxDepth {
-  readonly #max: number;
+  readonly max: number;
   #depth = 0;
   readonly #waiters = new Set<() => void>();
 
   constructor(max: number) {
-    this.#max = max;
+    this.max = max;
   }
 
   get depth(): number {
@@ -14,12 +14,12 @@ export class OutboxDepth {
 
   /** Whether intake has to wait. */
   get full(): boolean {
-    return this.#depth >= this.#max;
+    return this.#depth >= this.max;
   }
 
   /** Takes room for `count` records if there is any. A message with more legs than there is room goes when all is free. */
   tryTake(count: number): boolean {
-    if (this.#depth > 0 && this.#depth + count > this.#max) return false;
+    if (this.#depth > 0 && this.#depth + count > this.max) return false;
     this.#depth += count;
     return true;
   }

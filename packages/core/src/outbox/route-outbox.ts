@@ -2,6 +2,7 @@ import { BridgeError, type Envelope, orAborted, type OutboxRecord } from "@bridg
 import { OperationError } from "../operation-error.ts";
 import type { Failures } from "../route/failures.ts";
 import { deadLetterId } from "../route/identity.ts";
+import { refusal } from "../route/obstacle.ts";
 import { type LegOutcome, type Outcome, summarise } from "../route/outcome.ts";
 import type { RouteParts } from "../route/route-parts.ts";
 import { SharedOutbox } from "../route/shared-outbox.ts";
@@ -56,14 +57,17 @@ export class RouteOutbox {
 
   /** The store that refuses what has to be read or written, in words; `undefined` while none does. */
   get obstacle(): string | undefined {
-    if (this.handover.failing) return "the outbox store does not take what is written to it";
+    const { failure } = this.handover;
+    if (failure !== undefined) return refusal("outbox", failure);
     for (const { obstacle } of this.drains.values()) if (obstacle !== undefined) return obstacle;
     return undefined;
   }
 
-  /** Whether messages wait, or would, until records have left. */
-  get full(): boolean {
-    return !this.handover.able;
+  /** That messages wait, or would, until records have left, in words; `undefined` while there is room. */
+  get full(): string | undefined {
+    if (this.handover.able) return undefined;
+    const { depth, max } = this.#depth;
+    return `the outbox is full: max_outbox_depth is ${max}, records not delivered yet: ${depth}`;
   }
 
   /** The outbox has been opened, and holds so much that a former process has left. */

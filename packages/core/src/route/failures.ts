@@ -48,15 +48,16 @@ export class Failures {
   readonly #ledger = new AttemptLedger(LEDGER_CAPACITY);
   readonly writer: DeadLetterWriter;
   #waitingForDlq = 0;
+  #dlqFailure: BridgeError | undefined;
 
   constructor(parts: RouteParts) {
     this.#parts = parts;
     this.writer = new DeadLetterWriter(parts);
   }
 
-  /** Whether messages wait because their dead letters cannot be written. */
-  get dlqFailing(): boolean {
-    return this.#waitingForDlq > 0;
+  /** Why a dead letter could not be written, while messages wait for that. */
+  get dlqFailure(): BridgeError | undefined {
+    return this.#waitingForDlq > 0 ? this.#dlqFailure : undefined;
   }
 
   attemptsOf(work: Work, bindingId: string): Attempts {
@@ -143,8 +144,10 @@ export class Failures {
     let failures = 0;
     try {
       while (!work.cancelled) {
-        if ((await this.writer.write(entry, work.signal)) === undefined) return true;
+        const failure = await this.writer.write(entry, work.signal);
+        if (failure === undefined) return true;
         if (++failures === 1) this.#waitingForDlq++;
+        this.#dlqFailure = failure;
         const delayMs = backoffDelay(config.policy.backoff, failures, () => random.next());
         await work.pause(clock, delayMs);
       }

@@ -1,14 +1,24 @@
+import type { BridgeError } from "@bridge/ports";
 import type { Link } from "../session/link.ts";
 import type { RouteParts } from "./route-parts.ts";
 
 /** What stands in the way of every message of a route, in words; `undefined` when nothing does. */
-export function obstacleOf(parts: RouteParts, dlqFailing: boolean, outbox: string | undefined): string | undefined {
+export function obstacleOf(
+  parts: RouteParts,
+  dlqFailure: BridgeError | undefined,
+  outbox: string | undefined,
+): string | undefined {
   const { control, sourceLink, targets, intake } = parts;
   if (control.pause.paused) return "an operator has paused it";
   const links = [sourceLink, ...[...targets.values()].map(({ link }) => link)];
   for (const link of links) if (link?.connected === false) return downOf(link);
   if (intake.lost) return `receiver ${intake.id} has lost its source`;
-  return dlqFailing ? "the DLQ does not take what is written to it" : outbox;
+  return dlqFailure === undefined ? outbox : refusal("DLQ", dlqFailure);
+}
+
+/** Of a store that was asked to keep something and did not: its own words name the bound that it has reached. */
+export function refusal(store: "outbox" | "DLQ", { code, message }: BridgeError): string {
+  return `the ${store} store does not take what is written to it: ${code}, ${message}`;
 }
 
 /** What may be on its way to become one, or is one for some of its messages: a call without an answer, a missing subscription. */

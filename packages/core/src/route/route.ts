@@ -85,7 +85,7 @@ export class Route implements Reader {
   }
 
   get #obstacle(): string | undefined {
-    return obstacleOf(this.#parts, this.#failures.dlqFailing, this.#outbox?.obstacle);
+    return obstacleOf(this.#parts, this.#failures.dlqFailure, this.#outbox?.obstacle);
   }
 
   /** How it gets on, as of now. */
@@ -102,7 +102,7 @@ export class Route implements Reader {
       waysOut: [...targets.values()].map((target) => new WayOut(target)),
       standing: () => ({
         obstacle: this.#obstacle ?? hindranceOf(this.#parts),
-        full: this.#outbox?.full === true ? "the outbox is full: max_outbox_depth" : undefined,
+        full: this.#outbox?.full,
       }),
       oldestUnsettledMs: () => {
         const now = clock.monotonic();

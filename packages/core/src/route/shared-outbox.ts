@@ -52,6 +52,7 @@ export class SharedOutbox implements Handover {
   readonly #batch = new TurnBatch((records: readonly OutboxRecord[]) => this.#persistAll(records), payloadBytes);
   #waiting = 0;
   #failing = 0;
+  #failure: BridgeError | undefined;
 
   constructor(options: SharedOutboxOptions) {
     this.#options = options;
@@ -66,9 +67,9 @@ export class SharedOutbox implements Handover {
     return this.#waiting === 0 && !this.#options.depth.full;
   }
 
-  /** Whether messages wait because the outbox does not take them, and not for room. */
-  get failing(): boolean {
-    return this.#failing > 0;
+  /** Why the outbox did not take a message, while some wait for that and not for room. */
+  get failure(): BridgeError | undefined {
+    return this.#failing > 0 ? this.#failure : undefined;
   }
 
   /** Nothing to give up: a write that has begun is seen through, so that its outcome is known. */
@@ -179,6 +180,7 @@ export class SharedOutbox implements Handover {
           for (const { target, record } of entries) target.account.unsure(record.id);
         }
         if (++failures === 1) this.#failing++;
+        this.#failure = results;
         this.#tellFailure(work, results, failures);
         const { backoff } = parts.config.policy;
         await work.pause(

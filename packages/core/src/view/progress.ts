@@ -57,9 +57,19 @@ export interface Judgement {
 
 const GRAVITY: readonly Progress[] = ["stalled", "failing", "waiting"];
 
-/** A pure function of facts. What stands in the way comes first, because all else follows from it; so does a way out before the way in. */
+/**
+ * A pure function of facts. What stands in the way comes first, because all else follows from it; so does a way out
+ * before the way in. What has filled the outbox is the reason, and that it is full comes after that, because it keeps the
+ * bridge from being ready.
+ */
 export function judge(facts: ProgressFacts): Judgement {
-  const { obstacle, full, wayIn, waysOut, lively } = facts;
+  const { full } = facts;
+  const judgement = judgeRoom(facts);
+  if (full === undefined || judgement.reason === undefined || judgement.reason === full) return judgement;
+  return { ...judgement, reason: `${judgement.reason}; ${full}` };
+}
+
+function judgeRoom({ obstacle, full, wayIn, waysOut, lively, ...facts }: ProgressFacts): Judgement {
   if (obstacle !== undefined) return { progress: "waiting", reason: obstacle };
   const boundMs = STANDSTILL * facts.sendTimeoutMs;
   const troubles = waysOut.flatMap((lane) => troubleOf(lane, boundMs) ?? []);
