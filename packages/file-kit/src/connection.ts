@@ -1,8 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { FileFault } from "./file-fault.ts";
 import type { FileKind } from "./file-kind.ts";
 import { FilePlace } from "./file-place.ts";
+import { syncFolder } from "./folder.ts";
 import { LogMark } from "./log-mark.ts";
 import { migrate } from "./migrate.ts";
 
@@ -35,6 +36,7 @@ export function openConnection(path: string, kind: FileKind): Connection {
   const mark = new LogMark(path);
   const db = new DatabaseSync(path);
   const handles: number[] = [];
+  let place: FilePlace | undefined;
   const close = (): void => {
     try {
       mark.clear();
@@ -43,6 +45,7 @@ export function openConnection(path: string, kind: FileKind): Connection {
     }
     try {
       db.close();
+      if (place?.has("") === true && !existsSync(`${path}-wal`)) noteClosed(path, mark);
     } finally {
       // After SQLite: closing any handle of a file gives up the locks that the process has on it.
       for (const handle of handles) closeSync(handle);
@@ -56,12 +59,15 @@ export function openConnection(path: string, kind: FileKind): Connection {
     // NORMAL leaves the sync of each commit to us, and still syncs log and file around each checkpoint.
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
     db.exec(`PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA cache_size = -${kind.cacheKib ?? CACHE_KIB}`);
-    const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
-    if (busy !== 0) throw new FileFault(path, "busy");
-    if (statSync(path).size <= CHECKED_BYTES) check(db, path);
+    // SQLite makes its log when it first reads.
+    db.exec("PRAGMA schema_version");
     const [log, logIndex] = ["-wal", "-shm"].map((part) => openSync(path + part, constants.O_RDWR)) as [number, number];
     handles.push(log, logIndex);
-    return { db, log, logIndex, mark, place: new FilePlace(path), close };
+    // An empty log is left alone: it begins with random salts then, and with the same ones as each before it otherwise.
+    if (fstatSync(log).size > 0) emptyLog(db, path);
+    if (statSync(path).size <= CHECKED_BYTES) check(db, path);
+    place = new FilePlace(path);
+    return { db, log, logIndex, mark, place, close };
   } catch (error) {
     close();
     throw error;
@@ -71,6 +77,22 @@ export function openConnection(path: string, kind: FileKind): Connection {
 /** Whether the log has outgrown its size; after a checkpoint the next commit cuts it back. */
 export function isLogFull({ log }: Connection): boolean {
   return fstatSync(log).size > LOG_BYTES;
+}
+
+/** All of the log is in the file, and SQLite has deleted it. */
+function noteClosed(path: string, mark: LogMark): void {
+  try {
+    // Or a power loss could bring the log back.
+    syncFolder(path);
+    mark.setClosed();
+  } catch {
+    // Then a log of another time would not be known for one.
+  }
+}
+
+function emptyLog(db: DatabaseSync, path: string): void {
+  const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+  if (busy !== 0) throw new FileFault(path, "busy");
 }
 
 function check(db: DatabaseSync, path: string): void {

@@ -11,13 +11,14 @@ import {
   type LogHeader,
   logHeaderOf,
 } from "./log-format.ts";
-import type { Mark } from "./log-mark.ts";
+import { canFollow, type Mark } from "./log-mark.ts";
 
 /**
  * Reads the log of a file before SQLite does, which stops without a word at the first frame that is not as it was
  * written and forgets all that stand behind it. The end of a log that a crash has torn is no damage: nothing in it was
  * confirmed. That is so while only one transaction is concerned, because each is durable before the next one is written,
- * and as long as the mark does not say that it was.
+ * and as long as the mark does not say that it was. A log of another time than the mark would undo, page by page, what was
+ * confirmed since.
  *
  * Throws a {@link FileFault} `damaged` that says how much is lost.
  */
@@ -28,16 +29,21 @@ export function inspectLog(path: string, mark: Mark | undefined): void {
     const length = log === undefined ? 0 : readSync(log, start, 0, LOG_HEADER_BYTES, 0);
     const isBlank = start.every((byte) => byte === 0);
     if (log === undefined || length === 0 || isBlank) {
-      if (mark !== undefined) throw damaged(path, `its log is gone: ${mark.frame} confirmed pages were in it`);
+      if (pagesOf(mark) > 0) throw damaged(path, `its log is gone: ${pagesOf(mark)} confirmed pages were in it`);
       return;
     }
     const header = logHeaderOf(start.subarray(0, length));
     if (header === undefined) {
-      const known = mark === undefined ? "" : `: ${mark.frame} confirmed pages cannot be read`;
+      const known = pagesOf(mark) === 0 ? "" : `: ${pagesOf(mark)} confirmed pages cannot be read`;
       throw damaged(path, `the header of its log is not as it was written${known}`);
     }
     const found = scan(log, header);
     const confirmed = mark !== undefined && isSame(mark.salts, header.salts) ? mark : undefined;
+    if (mark !== undefined && confirmed === undefined && !canFollow(mark, header.salts)) {
+      if (mark.frame > 0)
+        throw damaged(path, `its log is of another time: ${mark.frame} confirmed pages are not in it`);
+      if (found.committed > 0) throw damaged(path, `it has no log, and the one beside it is of another time`);
+    }
     const isShort = confirmed !== undefined && found.committed < confirmed.frame;
     if (!found.isOvertaken && !isShort) return;
     throw damaged(path, sentence(found, confirmed));
@@ -91,6 +97,11 @@ function isNear(salts: LogHeader["salts"], frame: Frame): boolean {
 
 function readFrame(log: number, bytes: Buffer, number: number): boolean {
   return readSync(log, bytes, 0, bytes.length, LOG_HEADER_BYTES + (number - 1) * bytes.length) === bytes.length;
+}
+
+/** How many confirmed pages were in the log. */
+function pagesOf(mark: Mark | undefined): number {
+  return mark?.frame ?? 0;
 }
 
 function openLog(path: string): number | undefined {

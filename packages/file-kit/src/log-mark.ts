@@ -5,9 +5,12 @@ import { crc32 } from "node:zlib";
 /** How far a log was durable. */
 export interface Mark {
   readonly salts: readonly [number, number];
-  /** The last frame that was. */
+  /** The last frame that was; 0 when the file was closed, which leaves no log. */
   readonly frame: number;
 }
+
+/** A log can have begun anew so often since the mark that the system has kept: it is no further behind than what waits in its cache. */
+const MOST_GENERATIONS = 65_536;
 
 const MARK_BYTES = 12;
 const WITH_CHECK_BYTES = MARK_BYTES + 4;
@@ -30,6 +33,15 @@ export function readMark(path: string): Mark | undefined {
   if (bytes.length !== WITH_CHECK_BYTES) return undefined;
   if (crc32(bytes.subarray(0, MARK_BYTES)) !== bytes.readUInt32BE(MARK_BYTES)) return undefined;
   return { frame: bytes.readUInt32BE(0), salts: [bytes.readUInt32BE(4), bytes.readUInt32BE(8)] };
+}
+
+/**
+ * Whether a log with these salts is one that came after the one that was marked. Each time a log begins anew, SQLite adds 1
+ * to its first salt; that of the first log of an open file is random.
+ */
+export function canFollow({ salts, frame }: Mark, [later]: Mark["salts"]): boolean {
+  const generations = (later - salts[0]) >>> 0;
+  return frame > 0 && generations > 0 && generations <= MOST_GENERATIONS;
 }
 
 /** There is nothing to be held against a log any more. */
@@ -62,20 +74,19 @@ export class LogMark {
   /** Everything that SQLite's index of the log tells of is durable. On a full disk the mark stays as it is. */
   set(indexFile: number): void {
     const index = this.#index;
-    const mark = this.#bytes;
     if (readSync(indexFile, index, 0, INDEX.bytes, 0) < INDEX.bytes) return;
     // In the byte order of the machine; the salts are as they are in the log.
     const frame = isLittleEndian ? index.readUInt32LE(INDEX.frame) : index.readUInt32BE(INDEX.frame);
     if (frame === 0) return;
-    mark.writeUInt32BE(frame, 0);
-    index.copy(mark, 4, INDEX.salts, INDEX.salts + 8);
-    mark.writeUInt32BE(crc32(mark.subarray(0, MARK_BYTES)), MARK_BYTES);
-    this.#maybeSet = true;
-    try {
-      writeSync(this.#handle, mark, 0, WITH_CHECK_BYTES, 0);
-    } catch {
-      // An earlier one is as true, and says less.
-    }
+    this.#bytes.writeUInt32BE(frame, 0);
+    index.copy(this.#bytes, 4, INDEX.salts, INDEX.salts + 8);
+    this.#write();
+  }
+
+  /** The file is closed, and that it has no log is durable: from here on any log beside it is of another time. */
+  setClosed(): void {
+    this.#bytes.fill(0);
+    this.#write();
   }
 
   /**
@@ -92,5 +103,15 @@ export class LogMark {
 
   close(): void {
     closeSync(this.#handle);
+  }
+
+  #write(): void {
+    this.#bytes.writeUInt32BE(crc32(this.#bytes.subarray(0, MARK_BYTES)), MARK_BYTES);
+    this.#maybeSet = true;
+    try {
+      writeSync(this.#handle, this.#bytes, 0, WITH_CHECK_BYTES, 0);
+    } catch {
+      // An earlier one is as true, and says less.
+    }
   }
 }

@@ -1,7 +1,8 @@
-import { cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { type LogFields, silentLogger } from "@bridge/ports";
-import { expect, test } from "vitest";
-import { adding, Notes, type NotesOptions, scratchFolder } from "./support/notes.ts";
+import { describe, expect, test } from "vitest";
+import { adding, Notes, type NotesOptions, removing, scratchFolder } from "./support/notes.ts";
 
 const HEADER = 32;
 const FRAME = 24 + 4_096;
@@ -79,6 +80,71 @@ test.each<[string, (path: string) => void]>([
   using scratch = await killed(4);
   harm(`${scratch.path}-wal`);
   expect(() => new Notes({ path: scratch.path })).toThrow(/the file is damaged: .*its log .*\d+.* confirmed pages/);
+});
+
+describe("a log of another time that is put beside a file", () => {
+  const OTHER_TIME =
+    /the file is damaged: check the disk, and restore a copy .*beside it is of another time|of another time: \d+ confirmed pages/;
+  /** Brings the log into the file, so that the next write begins it anew. */
+  const checkpoint = (path: string): void => {
+    const db = new DatabaseSync(path);
+    db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    db.close();
+  };
+  const restored = (log: string, path: string): void => {
+    copyFileSync(log, `${path}-wal`);
+    rmSync(`${path}-shm`, { force: true });
+  };
+
+  test("from before it last began anew, while it was open", async () => {
+    using scratch = scratchFolder();
+    using crashed = scratchFolder();
+    const former = `${scratch.path}-former`;
+    await using notes = new Notes({ path: scratch.path });
+    await notes.write(adding("a"));
+    copyFileSync(`${scratch.path}-wal`, former);
+    checkpoint(scratch.path);
+    await notes.write(adding("b"));
+    cpSync(scratch.folder, crashed.folder, { recursive: true });
+    restored(former, crashed.path);
+    expect(() => new Notes({ path: crashed.path })).toThrow(OTHER_TIME);
+  });
+
+  test("from before it was last opened, begun anew more often than today's", async () => {
+    using scratch = scratchFolder();
+    using crashed = scratchFolder();
+    const former = `${scratch.path}-former`;
+    {
+      await using notes = new Notes({ path: scratch.path });
+      for (const id of ["a", "b", "c"]) {
+        checkpoint(scratch.path);
+        await notes.write(adding(id));
+      }
+      copyFileSync(`${scratch.path}-wal`, former);
+    }
+    await using notes = new Notes({ path: scratch.path });
+    await notes.write(adding("d"));
+    cpSync(scratch.folder, crashed.folder, { recursive: true });
+    restored(former, crashed.path);
+    expect(() => new Notes({ path: crashed.path })).toThrow(OTHER_TIME);
+  });
+
+  test("when it was closed, and has none", async () => {
+    using scratch = scratchFolder();
+    const former = `${scratch.path}-former`;
+    {
+      await using notes = new Notes({ path: scratch.path });
+      await notes.write(adding("a"));
+      copyFileSync(`${scratch.path}-wal`, former);
+      await notes.write(removing("a"));
+    }
+    restored(former, scratch.path);
+    expect(() => new Notes({ path: scratch.path })).toThrow(OTHER_TIME);
+    // Whoever means it says so.
+    rmSync(`${scratch.path}-mark`);
+    await using notes = new Notes({ path: scratch.path });
+    expect(notes.ids()).toEqual(["a"]);
+  });
 });
 
 test("finding 3.1: a log that was damaged is set aside with its file, and the operator is told how much is behind", async () => {

@@ -1,4 +1,5 @@
 import { fdatasync, readFileSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -6,12 +7,15 @@ import { adding, Notes, scratchFolder } from "./support/notes.ts";
 
 /** What a disk writes as a whole. */
 const SECTOR = 512;
+/** The header of a log, which SQLite syncs before it writes behind a new one. */
+const HEADER = 32;
 
 /** What may be left of a log: of what was not synced any of the sectors, and any of the two lengths. */
 function torn(synced: Uint8Array, latest: Uint8Array, luck: () => boolean): Buffer {
   const former = new Uint8Array(latest.length);
-  former.set(synced);
-  const length = luck() ? latest.length : synced.length;
+  former.set(synced.subarray(0, latest.length));
+  former.set(latest.subarray(0, HEADER));
+  const length = luck() ? latest.length : Math.min(synced.length, latest.length);
   const sectors: Uint8Array[] = [];
   for (let at = 0; at < length; at += SECTOR) {
     sectors.push((luck() ? latest : former).subarray(at, Math.min(at + SECTOR, length)));
@@ -19,29 +23,46 @@ function torn(synced: Uint8Array, latest: Uint8Array, luck: () => boolean): Buff
   return Buffer.concat(sectors);
 }
 
+interface Batch {
+  /** Of each write. */
+  readonly sizes: readonly number[];
+  /** Whether the log is brought into the file then, so that the next write begins it anew. */
+  readonly checkpoint: boolean;
+}
+
 test("what was done survives a power loss, whatever becomes of what was not synced", { timeout: 120_000 }, async () => {
-  const size = fc.integer({ min: 0, max: 6_000 });
-  const batches = fc.array(fc.array(size, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 8 });
+  const sizes = fc.array(fc.integer({ min: 0, max: 6_000 }), { minLength: 1, maxLength: 6 });
+  const batch: fc.Arbitrary<Batch> = fc.record({ sizes, checkpoint: fc.boolean() });
+  const batches = fc.array(batch, { minLength: 1, maxLength: 8 });
   await fc.assert(
-    fc.asyncProperty(batches, fc.infiniteStream(fc.boolean()), async (sizes, luck) => {
+    fc.asyncProperty(batches, fc.infiniteStream(fc.boolean()), fc.nat(), async (written, luck, pick) => {
       using scratch = scratchFolder();
       using after = scratchFolder();
       const log = `${scratch.path}-wal`;
       let synced: Uint8Array = new Uint8Array();
       const sync = async (file: number): Promise<void> => {
-        const written = readFileSync(log);
+        const latest = readFileSync(log);
         await promisify(fdatasync)(file);
-        synced = written;
+        synced = latest;
       };
       const done: string[] = [];
       await using notes = new Notes({ path: scratch.path, sync });
-      for (const [batch, bytes] of sizes.entries()) {
-        const writes = bytes.map((count, i) => notes.write(adding(`${batch}-${i}`, count)));
-        if (batch < sizes.length - 1) done.push(...(await Promise.all(writes)));
+      // Any of these may be what the disk has of it: it is not synced while the file is open.
+      const marks: Buffer[] = [readFileSync(`${scratch.path}-mark`)];
+      for (const [at, { sizes: bytes, checkpoint }] of written.entries()) {
+        const writes = bytes.map((count, i) => notes.write(adding(`${at}-${i}`, count)));
+        if (at === written.length - 1) break;
+        done.push(...(await Promise.all(writes)));
+        marks.push(readFileSync(`${scratch.path}-mark`));
+        if (!checkpoint) continue;
+        const db = new DatabaseSync(scratch.path);
+        db.exec("PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(PASSIVE)");
+        db.close();
       }
       // The last batch is written by now, and not synced.
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
       writeFileSync(after.path, readFileSync(scratch.path));
+      writeFileSync(`${after.path}-mark`, marks[pick % marks.length] ?? "");
       writeFileSync(
         `${after.path}-wal`,
         torn(synced, readFileSync(log), () => luck.next().value === true),
