@@ -8,7 +8,8 @@ export const INDEXES = {
   both: "dead_letter_by_route_and_category",
 } as const;
 
-// The payload comes last, so that a list does not read over it.
+// The payload comes last, so that a list does not read over it. The head holds the whole of an entry, so that one digest
+// covers all of it.
 const FIRST = `
 CREATE TABLE dead_letter (
   number INTEGER PRIMARY KEY,
@@ -26,15 +27,9 @@ CREATE INDEX ${INDEXES.category} ON dead_letter (category, failed_at, id);
 CREATE INDEX ${INDEXES.both} ON dead_letter (route_id, category, failed_at, id);
 `;
 
-// The head holds the whole of an entry, so that one digest covers all of it; what was written before has none.
-const SECOND = `
-UPDATE dead_letter SET head = json_set(
-  head, '$.id', id, '$.failedAt', failed_at, '$.routeId', route_id, '$.category', category);
-`;
-
 export const DLQ_FILE: FileKind = {
   name: "DLQ",
   remedy: "redrive or delete entries",
   applicationId: 0x42_72_44_51, // "BrDQ"
-  migrations: [FIRST, SECOND],
+  migrations: [FIRST],
 };

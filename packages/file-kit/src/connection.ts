@@ -6,6 +6,7 @@ import { FilePlace } from "./file-place.ts";
 import { syncFolder } from "./folder.ts";
 import { LogMark } from "./log-mark.ts";
 import { migrate } from "./migrate.ts";
+import { hasSchemaOf } from "./schema.ts";
 
 /** Above this the log is brought into the file; it keeps that size, so that writing to it need not allocate. */
 const LOG_BYTES = 8 * 1024 * 1024;
@@ -65,6 +66,7 @@ export function openConnection(path: string, kind: FileKind): Connection {
     handles.push(log, logIndex);
     // An empty log is left alone: it begins with random salts then, and with the same ones as each before it otherwise.
     if (fstatSync(log).size > 0) emptyLog(db, path);
+    if (!hasSchemaOf(db, kind)) throw damaged(path, "its tables are not those it was made with");
     if (statSync(path).size <= CHECKED_BYTES) check(db, path);
     place = new FilePlace(path);
     return { db, log, logIndex, mark, place, close };
@@ -98,5 +100,9 @@ function emptyLog(db: DatabaseSync, path: string): void {
 function check(db: DatabaseSync, path: string): void {
   // The quick one does not see that an index leads past a row, which nobody would miss.
   const { integrity_check: verdict } = db.prepare("PRAGMA integrity_check(1)").get() as { integrity_check: string };
-  if (verdict !== "ok") throw new FileFault(path, "damaged", { cause: new Error(verdict) });
+  if (verdict !== "ok") throw damaged(path, verdict);
+}
+
+function damaged(path: string, how: string): FileFault {
+  return new FileFault(path, "damaged", { cause: new Error(how) });
 }

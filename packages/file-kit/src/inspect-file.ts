@@ -27,6 +27,8 @@ export function inspectFile(path: string, kind: FileKind): "absent" | "ours" {
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC) throw foreign(path, kind);
   if (header.readUInt32BE(APPLICATION_ID_AT) !== kind.applicationId) throw foreign(path, kind);
   const version = header.readUInt32BE(USER_VERSION_AT);
+  // It is written with the schema itself.
+  if (version === 0) throw new FileFault(path, "damaged", { cause: new Error("its header names no schema") });
   if (version > kind.migrations.length) {
     throw refusal(
       `${path} was written by a newer release (schema ${version}, this one knows ${kind.migrations.length}): ` +

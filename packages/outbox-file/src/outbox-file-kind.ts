@@ -1,7 +1,9 @@
 import type { FileKind } from "@bridge/file-kit";
 
 // `record` is what stays as evidence against duplicates; `content` is there as long as the record is unfinished, and
-// so is also the list of what is to be sent. Payloads come last, so that nothing has to read over them.
+// so is also the list of what is to be sent. Payloads come last, so that nothing has to read over them. `retry_delay` is how
+// long a record was to wait, so that it never waits longer because the clock was set back. `seal` is of the whole record, so
+// that what a disk has changed is never sent; `spoiled` is where it is kept once an operator knows of it.
 const FIRST = `
 CREATE TABLE lane (
   lane INTEGER PRIMARY KEY,
@@ -21,6 +23,7 @@ CREATE TABLE record (
   status INTEGER NOT NULL DEFAULT 0,
   attempts INTEGER NOT NULL DEFAULT 0,
   due_at INTEGER NOT NULL DEFAULT 0,
+  retry_delay INTEGER NOT NULL DEFAULT 0,
   finished_at INTEGER
 );
 CREATE UNIQUE INDEX record_by_envelope ON record (lane, envelope_id);
@@ -33,18 +36,10 @@ CREATE TABLE content (
   envelope TEXT NOT NULL,
   received TEXT,
   payload BLOB NOT NULL,
-  received_payload BLOB
+  received_payload BLOB,
+  seal BLOB NOT NULL
 );
 CREATE INDEX content_by_lane ON content (lane, number);
-`;
-
-// How long a record was to wait, so that it never waits longer because the clock was set back. What waited before is due.
-const SECOND = "ALTER TABLE record ADD COLUMN retry_delay INTEGER NOT NULL DEFAULT 0";
-
-// What a record was when it was written, so that what a disk has changed is never sent; and where what was changed is kept
-// when an operator knows of it. What was written before is not known to be as it was.
-const THIRD = `
-ALTER TABLE content ADD COLUMN seal BLOB;
 CREATE TABLE spoiled AS SELECT * FROM content WHERE false;
 `;
 
@@ -52,7 +47,7 @@ export const OUTBOX_FILE: FileKind = {
   name: "outbox",
   remedy: "let it drain",
   applicationId: 0x42_72_4f_58, // "BrOX"
-  migrations: [FIRST, SECOND, THIRD],
+  migrations: [FIRST],
   // Pages that are freed and used again have SQLite go through its whole cache at each commit: 16 MiB took 40 µs.
   cacheKib: 4 * 1024,
 };

@@ -20,7 +20,7 @@ export interface StoredRow {
   /** `null` when it is the payload. */
   readonly received_payload: Uint8Array | null;
   /** Of all the rest; `null` when an earlier release wrote it. */
-  readonly seal: Uint8Array | null;
+  readonly seal: Uint8Array;
 }
 
 export type RecordValues = [
@@ -64,7 +64,7 @@ export function recordOf(row: StoredRow, routeId: string, bindingId: string): Ou
   const { envelope, received, payload, received_payload: receivedPayload, seal } = row;
   try {
     const record = recordIn(row, routeId, bindingId);
-    const isSame = seal === null || sealOf(record, envelope, received, payload, receivedPayload).equals(seal);
+    const isSame = sealOf(record, envelope, received, payload, receivedPayload).equals(seal);
     return isSame ? record : undefined;
   } catch {
     return undefined;

@@ -10,7 +10,7 @@ export interface PackedDeadLetter {
   readonly envelope: string;
 }
 
-type PackedHead = DeadLetterHead & { readonly digest?: string };
+type PackedHead = DeadLetterHead & { readonly digest: string };
 
 export function packDeadLetter({ envelope, ...head }: DeadLetter): PackedDeadLetter {
   const packed = packEnvelope(envelope);
@@ -38,8 +38,7 @@ export function unpackDeadLetter(
 ): DeadLetter {
   try {
     const { digest, ...head } = JSON.parse(text) as PackedHead;
-    // What was written before there were digests has none.
-    const isSame = head.id === id && (digest === undefined || digest === digestOf(head, envelope, payload));
+    const isSame = head.id === id && digest === digestOf(head, envelope, payload);
     if (isSame) return { ...head, envelope: unpackEnvelope(envelope, payload) };
   } catch {
     // It cannot even be read.
