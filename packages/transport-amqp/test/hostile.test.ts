@@ -15,7 +15,8 @@ import {
   session,
 } from "./support/parts.ts";
 import { standIn, type StandIn, type Trick } from "./support/stand-in.ts";
-import { delivery, frame, METHODS, method, say, short, uint16, uint32, uint64 } from "./support/words.ts";
+import { frame, method, short, uint16, uint32, uint64 } from "@bridge/tooling/hostile/amqp-words";
+import { delivery, METHODS, say } from "./support/words.ts";
 
 const MIB = 1_048_576;
 const CLEAR_LINE =

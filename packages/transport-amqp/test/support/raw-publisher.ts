@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { PORT } from "./broker.ts";
-import { frame, long, method, short, uint16, uint32 } from "./words.ts";
+import { frame, long, method, short, uint16, uint32 } from "@bridge/tooling/hostile/amqp-words";
 
 const NOTHING = Buffer.alloc(0);
 

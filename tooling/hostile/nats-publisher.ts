@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { PORT } from "./server.ts";
 
 /** A client that writes what no library would. */
 export interface RawPublisher extends AsyncDisposable {
@@ -10,7 +9,7 @@ export interface RawPublisher extends AsyncDisposable {
   flush(): Promise<void>;
 }
 
-export async function rawPublisher(port: number = PORT): Promise<RawPublisher> {
+export async function rawPublisher(port: number): Promise<RawPublisher> {
   const socket = connect({ port, host: "127.0.0.1" });
   await once(socket, "connect");
   let pongs = 0;
