@@ -50,8 +50,11 @@ export async function* watchDocument(options: WatchOptions): AsyncGenerator<Conf
 }
 
 async function news({ watched, look, isOurs, told, signal }: WatchOptions): Promise<ConfigChange | undefined> {
+  let { seen } = watched;
+  /** What was read before we put something else there ourselves says nothing of what is there now. */
+  const isNews = (identity: string): boolean => watched.seen === seen && identity !== watched.seen && !isOurs(identity);
   const tell = (identity: string, change: ConfigChange): ConfigChange | undefined => {
-    if (identity === watched.seen || isOurs(identity)) return undefined;
+    if (!isNews(identity)) return undefined;
     watched.seen = identity;
     told(identity);
     return change;
@@ -59,8 +62,8 @@ async function news({ watched, look, isOurs, told, signal }: WatchOptions): Prom
   try {
     const { identity, change } = await look(signal);
     // What is there when a watch begins of which nobody has seen anything is no change.
-    watched.seen ??= identity;
-    if (identity === watched.seen || isOurs(identity)) return undefined;
+    if (watched.seen === undefined) seen = watched.seen = identity;
+    if (!isNews(identity)) return undefined;
     const read = await change(signal);
     return tell(read.identity, read.change);
   } catch (thrown) {

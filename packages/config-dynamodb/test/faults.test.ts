@@ -199,3 +199,29 @@ test("what is being confirmed is not told as a change of somebody else's while i
   over.abort();
   await watching;
 });
+
+test("what a watch read before its own store confirmed something else is not told when it arrives", async () => {
+  const { store, staging, first } = await opened();
+  const staged = await staging.stage({ id: "second" }, first, REQUEST, signal);
+  assert.ok(staged !== undefined);
+  const [read, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let reads = 0;
+  dynamo.beforeAnswer = async (operation) => {
+    if (operation !== "GetItem" || ++reads > 1) return;
+    read.resolve();
+    await answered.promise;
+  };
+  const over = new AbortController();
+  let told = 0;
+  const watching = (async () => {
+    for await (const _ of store.watch(over.signal)) told++;
+  })();
+  await read.promise;
+  expect(await staging.confirm(staged, signal)).toBe(true);
+  answered.resolve();
+  const after = reads;
+  await vi.waitUntil(() => reads > after + 3);
+  expect(told).toBe(0);
+  over.abort();
+  await watching;
+});
