@@ -1,0 +1,129 @@
+/**
+ * Breaks the code in small ways, one at a time, and runs the tests that reach the place: a mutant that no test notices
+ * is a behaviour that nobody holds. `pnpm mutate [PACKAGE | FOLDER…] [--since REF] [--concurrency N]`; docs/mutation.md.
+ * @module
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { Stryker } from "@stryker-mutator/core";
+import { describeMutant, type Mutant, NamedMutants } from "./mutation/named-mutants.ts";
+
+/** What is mutated when nothing else is asked for: where a fault loses messages, leases or memory. */
+const FOLDERS = [
+  "net-kit/src",
+  "file-kit/src",
+  "outbox-file/src",
+  ...["lease", "outbox", "dlq", "route", "supervisor", "runtime"].map((part) => `core/src/${part}`),
+];
+/** Of a hundred mutants, so many have to be noticed, whatever the others are named. */
+const LEAST_NOTICED = 85;
+const ROOT = resolve(import.meta.dirname, "..");
+
+type Result = Awaited<ReturnType<Stryker["runMutationTest"]>>[number];
+
+/** An error outside of any test fails the run too. */
+const NOTICED = new Set<Result["status"]>(["Killed", "Timeout", "RuntimeError"]);
+const UNNOTICED = new Set<Result["status"]>(["Survived", "NoCoverage"]);
+
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { since: { type: "string" }, concurrency: { type: "string", default: "1" } },
+});
+
+const changed =
+  flags.since &&
+  new Set(
+    execFileSync("git", ["diff", "--name-only", flags.since, "--", "packages"], { cwd: ROOT, encoding: "utf8" }).split(
+      "\n",
+    ),
+  );
+
+/** The folder that an argument means: `net-kit`, `core/src/lease`, `packages/core/src/lease`. */
+function folderOf(argument: string): string {
+  const path = argument.replace(/^(?:\.\/)?packages\//, "").replace(/\/$/, "");
+  const folder = path.includes("/") ? path : `${path}/src`;
+  if (!existsSync(resolve(ROOT, "packages", folder))) throw new Error(`there is no folder packages/${folder}`);
+  return folder;
+}
+
+/** What of a folder is mutated, as patterns from its package. */
+function patternsOf(folder: string): string[] {
+  const inPackage = folder.slice(folder.indexOf("/") + 1);
+  if (changed === undefined || changed === "") return [`${inPackage}/**/*.ts`, `!${inPackage}/**/index.ts`];
+  const owner = folder.slice(0, folder.indexOf("/"));
+  return [...changed]
+    .filter((file) => file.startsWith(`packages/${folder}/`) && file.endsWith(".ts") && existsSync(resolve(ROOT, file)))
+    .map((file) => relative(`packages/${owner}`, file));
+}
+
+async function mutate(owner: string, patterns: readonly string[]): Promise<Result[]> {
+  process.chdir(resolve(ROOT, "packages", owner));
+  const results = await new Stryker({
+    mutate: [...patterns],
+    testRunner: "vitest",
+    plugins: [
+      import.meta.resolve("@stryker-mutator/vitest-runner"),
+      import.meta.resolve("./mutation/text-for-people.ts"),
+      import.meta.resolve("./mutation/survivors-at-once.ts"),
+    ],
+    reporters: ["survivors-at-once"],
+    coverageAnalysis: "perTest",
+    // What is made once, when a module loads, would cost all the tests for each mutant.
+    ignoreStatic: true,
+    incremental: true,
+    incrementalFile: resolve(ROOT, "node_modules/.cache/mutate", `${owner}.json`),
+    concurrency: Number(flags.concurrency),
+    timeoutMS: 4_000,
+    timeoutFactor: 2,
+    // The copy has no other packages around it to which the compiler's settings could refer, and is not compiled.
+    tsconfigFile: "none",
+    disableTypeChecks: false,
+    warnings: false,
+  }).runMutationTest();
+  process.chdir(ROOT);
+  return results;
+}
+
+function print(heading: string, mutants: readonly Mutant[]): void {
+  if (mutants.length > 0) console.log(`\n${heading}`);
+  for (const mutant of mutants) {
+    const { code, becomes } = describeMutant(mutant);
+    console.log(`${relative(ROOT, mutant.fileName)}:${mutant.location.start.line}\n  - ${code}\n  + ${becomes}`);
+  }
+}
+
+/** Prints what came of one folder; whether it is good enough. */
+function judge(folder: string, results: readonly Result[], named: NamedMutants): boolean {
+  const noticed = results.filter(({ status }) => NOTICED.has(status));
+  const unnoticed = results.filter(({ status }) => UNNOTICED.has(status));
+  const equivalent = unnoticed.filter((mutant) => named.has(mutant));
+  const survivors = unnoticed.filter((mutant) => !named.has(mutant));
+  const score = (100 * noticed.length) / Math.max(1, noticed.length + unnoticed.length);
+  print(`${folder}: no test notices these, and nobody has named them as equivalent`, survivors);
+  print(
+    `${folder}: named as equivalent, but noticed`,
+    noticed.filter((mutant) => named.has(mutant)),
+  );
+  const strangers = named.strangers(results);
+  for (const stranger of strangers) console.error(stranger);
+  const uncovered = survivors.filter(({ status }) => status === "NoCoverage").length;
+  console.log(
+    `\n${folder}: ${noticed.length} of ${noticed.length + unnoticed.length} mutants noticed, ${score.toFixed(1)} %; ` +
+      `${equivalent.length} named as equivalent, ${survivors.length} survive, ${uncovered} of them where no test goes`,
+  );
+  return survivors.length === 0 && strangers.length === 0 && (score >= LEAST_NOTICED || results.length === 0);
+}
+
+let isGood = true;
+const folders = positionals.length === 0 ? FOLDERS : positionals.map(folderOf);
+for (const folder of folders) {
+  const [owner = ""] = folder.split("/");
+  const patterns = patternsOf(folder);
+  if (patterns.length === 0) continue;
+  const results = await mutate(owner, patterns);
+  const inside = results.filter(({ fileName }) => fileName.startsWith(resolve(ROOT, "packages", folder)));
+  isGood = judge(folder, inside, new NamedMutants(resolve(ROOT, "packages", owner))) && isGood;
+}
+process.exitCode = isGood ? 0 : 1;
