@@ -51,7 +51,7 @@ function folderOf(argument: string): string {
 /** What of a folder is mutated, as patterns from its package. */
 function patternsOf(folder: string): string[] {
   const inPackage = folder.slice(folder.indexOf("/") + 1);
-  if (changed === undefined || changed === "") return [`${inPackage}/**/*.ts`, `!${inPackage}/**/index.ts`];
+  if (changed === undefined || changed === "") return [`${inPackage}/**/!(index).ts`];
   const owner = folder.slice(0, folder.indexOf("/"));
   return [...changed]
     .filter((file) => file.startsWith(`packages/${folder}/`) && file.endsWith(".ts") && existsSync(resolve(ROOT, file)))
@@ -68,6 +68,7 @@ async function mutate(owner: string, patterns: readonly string[]): Promise<Resul
       import.meta.resolve("./mutation/text-for-people.ts"),
       import.meta.resolve("./mutation/survivors-at-once.ts"),
     ],
+    ignorers: ["text-for-people"],
     reporters: ["survivors-at-once"],
     coverageAnalysis: "perTest",
     // What is made once, when a module loads, would cost all the tests for each mutant.
