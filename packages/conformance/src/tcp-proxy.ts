@@ -22,9 +22,11 @@ export interface TcpProxy extends AsyncDisposable {
   freeze(): void;
   /** Lets bytes through that many milliseconds late, in each direction. */
   delay(ms: number): void;
+  /** Lets no more bytes than that through in a second, on each connection and in each direction. */
+  rate(bytesPerSecond: number): void;
   /** Refuses new connections; open ones stay. */
   refuse(): void;
-  /** Ends {@link freeze}, {@link delay} and {@link refuse}. What was held back flows on. */
+  /** Ends {@link freeze}, {@link delay}, {@link rate} and {@link refuse}. What was held back flows on. */
   restore(): Promise<void>;
 }
 
@@ -39,12 +41,14 @@ export async function tcpProxy({ target }: TcpProxyOptions): Promise<TcpProxy> {
   let server: Server | undefined;
   let frozen = false;
   let delayMs = 0;
+  let bytesPerSecond = Infinity;
 
   function accept(client: Socket): void {
     const upstream = connect({ port: target.port, host: target.host ?? HOST, allowHalfOpen: true });
     const pair = new Pair(client, upstream, () => pairs.delete(pair));
     pairs.add(pair);
     pair.delay(delayMs);
+    pair.rate(bytesPerSecond);
     if (frozen) pair.freeze();
   }
 
@@ -81,10 +85,15 @@ export async function tcpProxy({ target }: TcpProxyOptions): Promise<TcpProxy> {
       delayMs = ms;
       for (const pair of pairs) pair.delay(ms);
     },
+    rate(limit) {
+      bytesPerSecond = limit;
+      for (const pair of pairs) pair.rate(limit);
+    },
     refuse,
     async restore() {
       frozen = false;
       delayMs = 0;
+      bytesPerSecond = Infinity;
       for (const pair of pairs) pair.restore();
       if (server === undefined) await listen(port);
     },
@@ -140,6 +149,10 @@ class Pair {
 
   delay(ms: number): void {
     for (const pump of this.#pumps) pump.delay(ms);
+  }
+
+  rate(bytesPerSecond: number): void {
+    for (const pump of this.#pumps) pump.rate(bytesPerSecond);
   }
 
   restore(): void {

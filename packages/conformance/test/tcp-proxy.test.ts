@@ -49,6 +49,21 @@ test("passes more than its buffers hold", async () => {
   expect(received).toBe(size);
 });
 
+test("rate lets so much through in a second, whole, and nothing is held back when it is restored", async () => {
+  const socket = await open();
+  let received = 0;
+  socket.on("data", (bytes: Buffer) => (received += bytes.length));
+  proxy.rate(200_000);
+  const startedAt = performance.now();
+  socket.write(Buffer.alloc(100_000, 7));
+  await expect.poll(() => received, { ...PATIENCE, interval: 5 }).toBe(100_000);
+  expect(performance.now() - startedAt).toBeGreaterThan(490);
+  proxy.rate(1);
+  socket.write(Buffer.alloc(100_000, 7));
+  await proxy.restore();
+  await expect.poll(() => received, PATIENCE).toBe(200_000);
+});
+
 test("cut closes what is open and takes new connections", async () => {
   const socket = await open();
   await roundTrip(socket, "a");

@@ -37,8 +37,10 @@ export interface DynamoOptions {
   readonly random: Random;
   /** How long a call may take with all its tries, in milliseconds. Default: 20 s. The caller's signal bounds it too. */
   readonly callTimeoutMs?: number | undefined;
-  /** How long one try may take, in milliseconds. Default: 3 s. */
+  /** How long a first try may take, in milliseconds. Default: 3 s. */
   readonly tryTimeoutMs?: number | undefined;
+  /** A try that follows one without an answer may take twice as long, up to so many milliseconds. Default: the call's time. */
+  readonly longestTryMs?: number | undefined;
   /**
    * A harmless request, sent every few seconds while nobody calls: a store that nobody uses tells that way when its
    * service is away, and when it is back. Default: nothing is sent.
@@ -63,7 +65,8 @@ const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
 /**
  * Requests to DynamoDB, bounded and tried again. What is throttled, fails in the service or gets no answer is sent again
- * after a random wait that grows, until the call's time is up or its signal aborts.
+ * after a random wait that grows, until the call's time is up or its signal aborts; what got no answer has more time at the
+ * next try, because what is large is long on its way.
  *
  * Calls reject with a {@link BridgeError}, uncharged, whose text has neither keys nor content of items; or with the
  * signal's reason. Whether a rejected write was made is then unknown.
@@ -160,13 +163,15 @@ export class DynamoClient implements AsyncDisposable {
     signal: AbortSignal,
     onFailure: (error: BridgeError) => void,
   ): Promise<Conditional<Output>> {
-    const { clock, random, callTimeoutMs = CALL_TIMEOUT_MS } = this.#options;
+    const { clock, random, callTimeoutMs = CALL_TIMEOUT_MS, tryTimeoutMs = TRY_TIMEOUT_MS } = this.#options;
+    const { longestTryMs = callTimeoutMs } = this.#options;
     const endsAt = clock.monotonic() + callTimeoutMs;
     let unsure = false;
+    let tryMs = tryTimeoutMs;
     for (let tries = 1; ; tries++) {
       const { systemClockOffset: before } = this.#sdk.config;
       try {
-        return { made: true, output: await this.#try(command, endsAt, signal) };
+        return { made: true, output: await this.#try(command, tryMs, endsAt, signal) };
       } catch (thrown) {
         signal.throwIfAborted();
         if (isConditionFailed(thrown)) return { made: false, unsure };
@@ -175,6 +180,7 @@ export class DynamoClient implements AsyncDisposable {
         const failure = failureOf(thrown, nameOf(command), clockCorrected);
         onFailure(failure.error);
         unsure ||= failure.unsure;
+        if (failure.error.code === "TIMEOUT") tryMs = Math.max(tryMs, Math.min(2 * tryMs, longestTryMs));
         const delayMs = retryDelay(tries, random);
         if (!failure.again || clock.monotonic() + delayMs >= endsAt) throw failure.error;
         await clock.delay(delayMs, signal);
@@ -184,15 +190,16 @@ export class DynamoClient implements AsyncDisposable {
 
   async #try<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
     command: Command<Input, Output>,
+    tryMs: number,
     endsAt: number,
     signal: AbortSignal,
   ): Promise<Output> {
-    const { clock, tryTimeoutMs = TRY_TIMEOUT_MS } = this.#options;
+    const { clock } = this.#options;
     using _ = await this.#slots.take(signal);
     // Its own, because the SDK leaves its listener there until the connection is done with the request.
     using request = new LinkedAbort(signal);
     const timer = new AbortController();
-    const timeoutMs = Math.max(0, Math.min(tryTimeoutMs, endsAt - clock.monotonic()));
+    const timeoutMs = Math.max(0, Math.min(tryMs, endsAt - clock.monotonic()));
     const timeout = clock.delay(timeoutMs, timer.signal).then(() => request.abort(new NoAnswer()));
     timeout.catch(() => {});
     try {

@@ -8,7 +8,7 @@ import {
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { patientClock } from "@bridge/conformance";
-import { BridgeError, type ErrorCode } from "@bridge/ports";
+import { BridgeError, type Clock, type ErrorCode } from "@bridge/ports";
 import { type DynamoFault, testDynamo, type TestDynamo } from "@bridge/tooling/test-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { DynamoClient } from "../src/index.ts";
@@ -73,6 +73,18 @@ describe("what passes is tried again", () => {
     dynamo.inject("GetItem", fault, 2);
     await client.send(get(), signal);
     expect(dynamo.operations.length).toBeGreaterThan(2);
+  });
+
+  test("finding 6.7: a request has more time after one that was not answered, so that what is long on its way arrives", async () => {
+    let delays: readonly number[] = [];
+    const delay: Clock["delay"] = (ms, aborted) => {
+      delays = [...delays, ms];
+      return patientClock.delay(ms, aborted);
+    };
+    await using client = clientOf(dynamo, { tryTimeoutMs: 20, clock: { ...patientClock, delay } });
+    dynamo.inject("GetItem", "hang", 3);
+    await client.send(get(), signal);
+    expect(delays.filter((ms) => ms > 0).slice(0, 4)).toEqual([20, 40, 80, 160]);
   });
 
   test.each([10, -10])(

@@ -28,7 +28,11 @@ const TRY_TIMEOUT_MS = 1_500;
  */
 export async function openDynamodbLeases(options: DynamodbLeasesOptions, signal: AbortSignal): Promise<LeaseStore> {
   const { tableName, random } = options;
-  const client = await openTable(leaseTable(tableName), { tryTimeoutMs: TRY_TIMEOUT_MS, ...options }, signal);
+  const client = await openTable(
+    leaseTable(tableName),
+    { tryTimeoutMs: TRY_TIMEOUT_MS, longestTryMs: TRY_TIMEOUT_MS, ...options },
+    signal,
+  );
 
   async function find(key: string, caller: AbortSignal): Promise<Item | undefined> {
     const get = { TableName: tableName, Key: { lease_key: { S: key } }, ConsistentRead: true };

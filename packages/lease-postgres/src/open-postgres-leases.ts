@@ -32,7 +32,8 @@ const TRY_TIMEOUT_MS = 1_500;
  */
 export async function openPostgresLeases(options: PostgresLeasesOptions, signal: AbortSignal): Promise<LeaseStore> {
   const { connection, random, ...rest } = options;
-  const seams = { ...rest, random, tryTimeoutMs: options.tryTimeoutMs ?? TRY_TIMEOUT_MS };
+  const { tryTimeoutMs = TRY_TIMEOUT_MS } = options;
+  const seams = { ...rest, random, tryTimeoutMs, longestTryMs: tryTimeoutMs };
   const client = await openPostgres(connection, LEASE_TABLES, seams, signal);
   const table = client.table("leases");
 

@@ -6,8 +6,6 @@ import type { OutboxParts } from "./outbox-parts.ts";
 import { CONTENT_COLUMNS, recordOf, type StoredRow } from "./record-rows.ts";
 import { textOf } from "./stored-text.ts";
 
-/** A claim with more payload than this is cut short. */
-const CLAIM_BYTES = 8 * 1024 * 1024;
 /** How often the oldest number of a lane is looked for: it costs what has not been vacuumed yet. */
 const LOOK_MS = 2_000;
 /** And no more of the time than one part of so many. */
@@ -29,9 +27,10 @@ export async function claim(
   request: ClaimRequest,
   signal: AbortSignal,
 ): Promise<readonly OutboxClaim[]> {
-  const { limit, loanMs } = request;
-  const { lanes, instances, random } = parts;
-  if (limit <= 0) return [];
+  const { loanMs } = request;
+  const { lanes, instances, random, claims } = parts;
+  if (request.limit <= 0) return [];
+  const limit = Math.min(request.limit, Math.ceil(claims.items));
   const [lane] = await Promise.all([lanes.of(request, signal), instances.enter(signal)]);
   using _ = await lane.turns.take(signal);
   const loan = random.id();
@@ -55,7 +54,7 @@ function withLost({ lost }: Lane, loan: string): readonly string[] {
 }
 
 async function lend(
-  { client, claimer, instances, clock }: OutboxParts,
+  { client, claimer, instances, clock, claims }: OutboxParts,
   lane: Lane,
   limit: number,
   loanMs: number,
@@ -79,7 +78,7 @@ async function lend(
       look ? 0 : lane.floor,
       look,
       limit,
-      CLAIM_BYTES,
+      Math.ceil(claims.bytes),
       instances.name,
       instances.now + loanMs,
       loan,
@@ -119,7 +118,7 @@ async function lentBefore(
 
 /** Of those that are still there: who has lent them for a moment only may come too late. */
 export async function contentsOf(
-  { client, contents }: OutboxParts,
+  { client, contents, claims }: OutboxParts,
   { routeId, bindingId }: OutboxPlace,
   lane: number,
   lent: readonly Lent[],
@@ -142,8 +141,16 @@ export async function contentsOf(
              JOIN ${client.table("outbox_queue")} AS q ON q.lane = $1 AND q.number = g.number
              JOIN ${client.table("outbox_record")} AS r ON r.number = g.number`,
     values: [lane, int8s(unknown)],
+    endsWhenLate: unknown.length > 1,
   };
-  const { rows } = await client.query<StoredRow>(statement, signal);
-  for (const row of rows) records.set(row.number, recordOf(row, routeId, bindingId));
-  return records;
+  const { items } = claims;
+  try {
+    const { rows } = await client.query<StoredRow>(statement, signal);
+    for (const row of rows) records.set(row.number, recordOf(row, routeId, bindingId));
+    claims.ended({ items: rows.length, bytes: rows.reduce((sum, { payload }) => sum + payload.length, 0) });
+    return records;
+  } catch (error) {
+    claims.ended({ items: Math.min(items, unknown.length), bytes: 0 }, error);
+    throw error;
+  }
 }

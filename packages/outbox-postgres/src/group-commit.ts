@@ -1,4 +1,4 @@
-import { orAborted } from "@bridge/ports";
+import { CallLimit, type CallSize, orAborted } from "@bridge/ports";
 
 /** What one caller wants written, and whom to tell. */
 interface Call<Item, Result> {
@@ -9,29 +9,20 @@ interface Call<Item, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/** How much one write may hold; a call that is larger goes alone. */
-export interface GroupLimits {
-  readonly items: number;
-  readonly bytes: number;
-}
-
 /**
  * One write after the other, each with all the calls that came while the last one was under way: a write costs more than
- * what is in it. Calls keep their order. Holds what callers wait for, and nothing else: whoever has given up before its
- * write began is left out.
+ * what is in it. After one that got no answer in time fewer calls go together. Calls keep their order. Holds what callers
+ * wait for, and nothing else: whoever has given up before its write began is left out.
  */
 export class GroupCommit<Item, Result> {
-  readonly #limits: GroupLimits;
+  readonly #limit: CallLimit;
   readonly #write: (calls: readonly (readonly Item[])[]) => Promise<readonly (readonly Result[])[]>;
   #waiting: Call<Item, Result>[] = [];
   #writing = false;
 
-  /** `write` resolves to the results of each call; what it rejects with, all of its calls are told. */
-  constructor(
-    limits: GroupLimits,
-    write: (calls: readonly (readonly Item[])[]) => Promise<readonly (readonly Result[])[]>,
-  ) {
-    this.#limits = limits;
+  /** A write holds at most `most`; a call that is larger goes alone. `write` resolves to the results of each call; what it rejects with, all of its calls are told. */
+  constructor(most: CallSize, write: (calls: readonly (readonly Item[])[]) => Promise<readonly (readonly Result[])[]>) {
+    this.#limit = new CallLimit(most);
     this.#write = write;
   }
 
@@ -51,10 +42,13 @@ export class GroupCommit<Item, Result> {
     while (this.#waiting.length > 0) {
       const calls = this.#next();
       if (calls.length === 0) continue;
+      const size = sizeOf(calls);
       try {
         const results = await this.#write(calls.map(({ items }) => items));
+        this.#limit.ended(size);
         for (const [index, { resolve }] of calls.entries()) resolve(results[index] ?? []);
       } catch (error) {
+        this.#limit.ended(size, error);
         for (const { reject } of calls) reject(error);
       }
     }
@@ -67,11 +61,18 @@ export class GroupCommit<Item, Result> {
     for (const call of this.#waiting) {
       items += call.items.length;
       bytes += call.bytes;
-      if (count > 0 && (items > this.#limits.items || bytes > this.#limits.bytes)) break;
+      if (count > 0 && !this.#limit.holds({ items, bytes })) break;
       count++;
     }
     const calls = this.#waiting.slice(0, count);
     this.#waiting = this.#waiting.slice(count);
     return calls;
   }
+}
+
+function sizeOf(calls: readonly { readonly items: readonly unknown[]; readonly bytes: number }[]): CallSize {
+  return calls.reduce((sum, call) => ({ items: sum.items + call.items.length, bytes: sum.bytes + call.bytes }), {
+    items: 0,
+    bytes: 0,
+  });
 }

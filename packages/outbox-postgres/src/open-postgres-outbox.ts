@@ -1,4 +1,4 @@
-import { BridgeError, type OutboxStore, type Seams } from "@bridge/ports";
+import { BridgeError, CallLimit, type OutboxStore, type Seams } from "@bridge/ports";
 import { type ConnectionOptions, openPostgres, type PostgresOptions } from "@bridge/postgres-kit";
 import { sweepEvery } from "@bridge/store-kit";
 import { Arrivals } from "./arrivals.ts";
@@ -19,6 +19,9 @@ import { backlog, list } from "./views.ts";
 const SWEEP_MS = 60_000;
 /** Instances come and go less often than records. */
 const INSTANCES_MS = 3_600_000;
+
+/** A claim that would lend more is cut short. */
+const CLAIM = { items: 1_000, bytes: 8 * 1024 * 1024 } as const;
 
 export interface PostgresOutboxOptions extends Seams {
   readonly connection: ConnectionOptions;
@@ -44,7 +47,8 @@ export async function openPostgresOutbox(options: PostgresOutboxOptions, signal:
   const claimer = random.id();
   const arrivals = new Arrivals(client, { instances, lanes, clock: postgres?.clock ?? clock, self: claimer });
   const contents = new Contents();
-  const parts: OutboxParts = { client, claimer, instances, lanes, contents, arrivals, clock, random, logger };
+  const claims = new CallLimit(CLAIM);
+  const parts: OutboxParts = { client, claimer, instances, lanes, contents, claims, arrivals, clock, random, logger };
   const [persists, finishes, statuses] = [new Persists(parts), new Finishes(parts), new Statuses(parts)];
   const forgetting = new Forgetting(parts);
   const sweeps = [

@@ -1,4 +1,4 @@
-import type { Seams } from "@bridge/ports";
+import type { CallLimit, Seams } from "@bridge/ports";
 import type { PostgresClient } from "@bridge/postgres-kit";
 import type { Arrivals } from "./arrivals.ts";
 import type { Contents } from "./contents.ts";
@@ -13,5 +13,7 @@ export interface OutboxParts extends Seams {
   readonly instances: Instances;
   readonly lanes: Lanes;
   readonly contents: Contents;
+  /** How much one claim lends at most, as its records are read in one statement. */
+  readonly claims: CallLimit;
   readonly arrivals: Arrivals;
 }

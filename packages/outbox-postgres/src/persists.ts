@@ -7,6 +7,8 @@ import { textOf } from "./stored-text.ts";
 
 /** One statement holds no more than so many records and bytes. */
 const GROUP = { items: 1_000, bytes: 8 * 1024 * 1024 } as const;
+/** A statement of several records with more than that is worth saying again in smaller ones. */
+const LARGE_BYTES = 256 * 1024;
 /** A statement with more would take longer than it may, again and again. */
 const MAX_RECORD_BYTES = 32 * 1024 * 1024;
 /** Evidence that is forgotten between two looks at it is met again at most by chance. */
@@ -45,11 +47,7 @@ export class Persists {
 
   add(records: readonly OutboxRecord[], signal: AbortSignal): Promise<readonly PersistResult[]> {
     const copies = records.map(ownCopy);
-    return this.#group.add(
-      copies,
-      signal,
-      copies.reduce((sum, record) => sum + payloadBytes(record), 0),
-    );
+    return this.#group.add(copies, signal, bytesOf(copies));
   }
 
   /** What the server does not take is told apart from what came with it. */
@@ -133,6 +131,7 @@ export class Persists {
       name: "outbox_persist",
       text: this.#text,
       values: recordValues(additions),
+      endsWhenLate: additions.length > 1 && bytesOf(additions.map(({ record }) => record)) > LARGE_BYTES,
     };
     const { rows, unsure } = await client.query<{ place: number; number: number }>(statement, this.#signal);
     const lanes = new Set<number>();
@@ -198,6 +197,10 @@ function firstsOf(
     if (addition !== undefined && !firsts.has(identity)) firsts.set(identity, addition);
   }
   return [...firsts.values()];
+}
+
+function bytesOf(records: readonly OutboxRecord[]): number {
+  return records.reduce((sum, record) => sum + payloadBytes(record), 0);
 }
 
 function hexOf(record: OutboxRecord, additions: ReadonlyMap<OutboxRecord, Addition>): string {

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { GroupCommit, type GroupLimits } from "../src/group-commit.ts";
+import { BridgeError, type CallSize } from "@bridge/ports";
+import { GroupCommit } from "../src/group-commit.ts";
 
 const { signal } = new AbortController();
-const WIDE: GroupLimits = { items: 100, bytes: 1_000 };
+const WIDE: CallSize = { items: 100, bytes: 1_000 };
 
 /** Writes that end when the test says so. */
 function group(limits = WIDE) {
@@ -87,4 +88,24 @@ test("who gives up is told at once; what had not begun is left out, and what had
   expect(writes.map(({ calls }) => calls.flat())).toEqual([["begun"], ["next"]]);
   writes[1]?.end.resolve();
   expect(await next).toEqual(["next!"]);
+});
+
+test("after a write that was late fewer calls go together, until each goes alone; and more again while that goes well", async () => {
+  const { commit, writes } = group();
+  const add = () => Array.from({ length: 8 }, () => commit.add(["a"], signal, 100).catch(() => {}));
+  const calls = add();
+  for (let i = 0; i < 4; i++) {
+    await turn();
+    writes[i]?.end.reject(new BridgeError("TIMEOUT", "no answer in time"));
+    await turn();
+    calls.push(...add());
+  }
+  expect(writes.slice(0, 4).map((write) => write.calls.length)).toEqual([8, 4, 2, 1]);
+  for (let i = 4; i < writes.length || i === 4; i++) {
+    await turn();
+    writes[i]?.end.resolve();
+    await turn();
+  }
+  await Promise.all(calls);
+  expect(writes.some((write, i) => i > 4 && write.calls.length > 1)).toBe(true);
 });

@@ -12,6 +12,7 @@ export {
   type StagingRequest,
   type StoredConfig,
 } from "./config-store.ts";
+export { CallLimit, type CallSize } from "./call-limit.ts";
 export { type AcceptedOutcome, type Delivery, type Settlement } from "./delivery.ts";
 export {
   type DeadLetter,

@@ -9,6 +9,8 @@ export interface Failure {
   readonly again: boolean;
   /** Whether the server may have done what it was asked for all the same. */
   readonly unsure: boolean;
+  /** Whether the same may succeed when it is given more time. */
+  readonly late: boolean;
   /** Whether it says something about the server, and not only about this statement. */
   readonly fault: boolean;
 }
@@ -21,12 +23,13 @@ const REFUSED: Verdict = {
   code: "REJECTED",
   again: false,
   unsure: false,
+  late: false,
   fault: false,
   why: "the server refuses the statement",
 };
 const SERVER: Verdict = { ...REFUSED, code: "UNAVAILABLE", again: true, fault: true, why: "the server failed" };
 const CUT: Verdict = { ...SERVER, code: "CONNECTION_LOST", unsure: true, why: "the connection was lost" };
-const LATE: Verdict = { ...SERVER, code: "TIMEOUT", unsure: true, why: "no answer in time" };
+const LATE: Verdict = { ...SERVER, code: "TIMEOUT", unsure: true, late: true, why: "no answer in time" };
 const UNKNOWN: Verdict = { ...REFUSED, code: "INTERNAL", fault: true, why: "failed" };
 
 /** By SQLSTATE (appendix A of the server's manual), else by its class, the first two letters. */
@@ -64,11 +67,13 @@ const BY_STATE: Readonly<Record<string, Verdict>> = {
 /** A connection keeps its isolation, and a server that has become a standby stays one for its connections. */
 const FOR_LIFE: ReadonlySet<string> = new Set(["25001", "25006"]);
 
+const UNCONNECTED: Verdict = { ...LATE, unsure: false, late: false, why: "no connection in time" };
+
 /** What the client library says without a code, by the beginning of its text. */
 const BY_TEXT: readonly (readonly [begin: string, verdict: Verdict])[] = [
-  ["timeout exceeded when trying to connect", { ...LATE, unsure: false, why: "no connection in time" }],
-  ["Connection terminated due to connection timeout", { ...LATE, unsure: false, why: "no connection in time" }],
-  ["timeout expired", { ...LATE, unsure: false, why: "no connection in time" }],
+  ["timeout exceeded when trying to connect", UNCONNECTED],
+  ["Connection terminated due to connection timeout", UNCONNECTED],
+  ["timeout expired", UNCONNECTED],
   ["Connection terminated", CUT],
   ["Client has encountered a connection error", CUT],
   ["The server does not support SSL", { ...SERVER, again: false, why: "the server has no TLS: remove tls or sslmode" }],
@@ -109,7 +114,8 @@ export function failureOf(thrown: unknown, what: string, label: string): Failure
     const text = `${what} at ${label}: ${why}${detail === "" ? "" : ` (${detail})`}`;
     return { ...rest, error: new BridgeError(code, text, { charged: false }) };
   };
-  if (thrown instanceof Declined) return { again: false, unsure: false, fault: false, error: thrown.reason };
+  if (thrown instanceof Declined)
+    return { again: false, unsure: false, late: false, fault: false, error: thrown.reason };
   if (BridgeError.is(thrown)) return failed({ ...UNKNOWN, code: thrown.code, why: thrown.message }, "");
   if (thrown instanceof NoAnswer) return failed(LATE, "");
   if (thrown instanceof DatabaseError) {
@@ -122,7 +128,7 @@ export function failureOf(thrown: unknown, what: string, label: string): Failure
   if (code === undefined && syscall === undefined) return failed(UNKNOWN, "");
   const { code: verdict, message: why } = networkError(label, thrown as Error);
   const error = new BridgeError(verdict, `${what} at ${why}`, { charged: false });
-  return { again: true, unsure: !UNREACHED.has(code ?? ""), fault: true, error };
+  return { again: true, late: false, unsure: !UNREACHED.has(code ?? ""), fault: true, error };
 }
 
 /** Whether the connection can be used after this error: the server has answered, and goes on. */

@@ -7,15 +7,17 @@ import { Connections } from "./connections.ts";
 import { type Failure, failureOf, NoAnswer } from "./failure.ts";
 import { type Hearing, type HearingOptions, listen } from "./listen.ts";
 import type { Answer, Statement, Transaction } from "./statement.ts";
-import { makeTransaction, type TransactionOptions } from "./transaction.ts";
+import { ask, makeTransaction, type TransactionOptions } from "./transaction.ts";
 
 export interface PostgresOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** How long a call may take with all its tries, in milliseconds. Default: 20 s. The caller's signal bounds it too. */
   readonly callTimeoutMs?: number | undefined;
-  /** How long one try may take, in milliseconds; the server gives it up, too. Default: 3 s. */
+  /** How long a first try may take, in milliseconds; the server gives it up, too. Default: 3 s. */
   readonly tryTimeoutMs?: number | undefined;
+  /** A try that follows one without an answer may take twice as long, up to so many milliseconds. Default: the call's time. */
+  readonly longestTryMs?: number | undefined;
 }
 
 const CALL_TIMEOUT_MS = 20_000;
@@ -25,7 +27,8 @@ const DONE = new Error("done");
 
 /**
  * Statements for a PostgreSQL server, bounded and tried again. What is transient is tried again after a random wait that
- * grows, until the call's time is up or its signal aborts; a statement without an answer is given up with its connection.
+ * grows, until the call's time is up or its signal aborts; a statement without an answer is given up with its connection, and
+ * has more time at the next try: what is large is long on its way.
  *
  * Calls reject with a {@link BridgeError}, uncharged, whose text has neither values nor passwords; or with the signal's
  * reason. Whether a rejected write was made is then unknown, and it may still be made when the server comes back.
@@ -63,14 +66,25 @@ export class PostgresClient implements AsyncDisposable {
   /** One statement, which is a transaction by itself. It may be made twice: look at {@link Answer.unsure}. */
   async query<Row extends object>(statement: Statement, signal: AbortSignal): Promise<Answer<Row>> {
     let unsure = false;
-    const { what, text, values = [], name } = statement;
-    const { rows, rowCount } = await this.#call(
+    const { what, endsWhenLate = false } = statement;
+    const { rows, count } = await this.#call(
       what,
-      (client) => client.query<Row>({ text, values: [...values], ...(name !== undefined && { name }) }),
-      (failure) => void (unsure ||= failure.unsure),
+      async (client, longerMs) =>
+        longerMs === undefined
+          ? ask<Row>(client, statement)
+          : makeTransaction(
+              client,
+              (transaction) => transaction.query<Row>(statement),
+              longerMs,
+              () => {},
+            ),
+      (failure) => {
+        unsure ||= failure.unsure;
+        return failure.late && endsWhenLate ? failure.error : undefined;
+      },
       signal,
     );
-    return { rows, count: rowCount ?? 0, unsure };
+    return { rows, count, unsure };
   }
 
   /**
@@ -93,9 +107,9 @@ export class PostgresClient implements AsyncDisposable {
     let committing = false;
     return this.#call(
       what,
-      (client) => {
+      (client, longerMs) => {
         committing = false;
-        return makeTransaction(client, work, timeoutMs, () => (committing = true));
+        return makeTransaction(client, work, longerMs ?? timeoutMs, () => (committing = true));
       },
       ({ unsure }) => {
         if (!unsure || !committing || repeatable) return undefined;
@@ -135,7 +149,8 @@ export class PostgresClient implements AsyncDisposable {
 
   async #call<T>(
     what: string,
-    work: (client: PoolClient) => Promise<T>,
+    /** `longerMs`: what it may take, if that is more than the server lets a statement take. */
+    work: (client: PoolClient, longerMs: number | undefined) => Promise<T>,
     /** Is told of each failed try; what it returns ends the call. */
     onFailure: (failure: Failure) => BridgeError | undefined,
     signal: AbortSignal,
@@ -144,10 +159,14 @@ export class PostgresClient implements AsyncDisposable {
     signal.throwIfAborted();
     this.#over.signal.throwIfAborted();
     const { clock, random, callTimeoutMs = CALL_TIMEOUT_MS, tryTimeoutMs = TRY_TIMEOUT_MS } = this.#options;
+    const { longestTryMs = callTimeoutMs } = this.#options;
     using call = new LinkedAbort(signal);
     this.#calls.add(call);
     let failed: Failure | undefined;
     let begun = false;
+    const firstMs = timeoutMs || tryTimeoutMs;
+    let tryMs = firstMs;
+    const once = (client: PoolClient) => work(client, tryMs > firstMs ? tryMs : undefined);
     using _ = this.#after(Math.max(callTimeoutMs, timeoutMs), () => {
       if (begun) failed ??= failureOf(new NoAnswer(), what, this.label);
       call.abort(failed?.error ?? this.#busy(what));
@@ -155,13 +174,14 @@ export class PostgresClient implements AsyncDisposable {
     try {
       for (let tries = 1; ; tries++) {
         try {
-          const result = await this.#try(work, timeoutMs || tryTimeoutMs, call.signal, () => (begun = true));
+          const result = await this.#try(once, tryMs, call.signal, () => (begun = true));
           this.#faults.succeeded();
           return result;
         } catch (thrown) {
           call.signal.throwIfAborted();
           failed = failureOf(thrown, what, this.label);
           if (failed.unsure) this.#connections.doubt();
+          if (failed.late) tryMs = Math.max(tryMs, Math.min(2 * tryMs, longestTryMs));
           const end = onFailure(failed) ?? (failed.again ? undefined : failed.error);
           if (end !== undefined) throw end;
         }

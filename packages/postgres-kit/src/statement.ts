@@ -7,6 +7,11 @@ export interface Statement {
   readonly values?: readonly unknown[];
   /** Names it, so that each connection parses it once. Default: it is parsed each time. */
   readonly name?: string;
+  /**
+   * Whether a try without an answer in time ends the call, because its caller asks for less the next time. Default: it is
+   * tried again, with more time.
+   */
+  readonly endsWhenLate?: boolean;
 }
 
 export interface Answer<Row> {

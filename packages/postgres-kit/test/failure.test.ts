@@ -80,7 +80,7 @@ test.each([UNREADABLE, NO_PASSWORD])("%s is a fault, and is not tried again", (t
 
 test("what the work of a transaction throws is passed on as it is, and is no fault", () => {
   const failure = failureOf(new Declined(NO_PASSWORD), "writing", "host:5432/db");
-  expect(failure).toEqual({ ...NEVER, fault: false, error: NO_PASSWORD });
+  expect(failure).toEqual({ ...NEVER, late: false, fault: false, error: NO_PASSWORD });
 });
 
 test("a wrong isolation is a fault, with its name, what it has to be and the remedy", () => {

@@ -72,6 +72,20 @@ describe.skipIf(noPostgres)("a client", () => {
     expect(client.health()).toEqual({ setAside: [] });
   });
 
+  test("finding 6.7: a try has more time after one without an answer, here and at the server, if the statement does not end", async () => {
+    await using client = openClient({ ...schema.connection, pool_size: 1 }, { clock: systemClock, tryTimeoutMs: 100 });
+    const slow = { what: "sleeping", text: "SELECT pg_sleep(0.5) IS NOT NULL AS slept" };
+    await assert.rejects(client.query({ ...slow, endsWhenLate: true }, signal), { code: "TIMEOUT" });
+    expect(await client.query(slow, signal)).toMatchObject({ rows: [{ slept: true }] });
+    await using hasty = openClient(schema.connection, {
+      clock: systemClock,
+      tryTimeoutMs: 100,
+      longestTryMs: 200,
+      callTimeoutMs: 2_000,
+    });
+    await assert.rejects(hasty.query(slow, signal), { code: "TIMEOUT" });
+  });
+
   test("a caller that gives up waits for nobody, and its connection is not used again", async () => {
     await using client = openClient({ ...schema.connection, pool_size: 1 });
     const pid = async () =>

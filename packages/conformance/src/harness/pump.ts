@@ -3,19 +3,22 @@ import type { Socket } from "node:net";
 interface Chunk {
   /** Absent: the sender has ended. */
   readonly bytes: Buffer | undefined;
-  readonly due: number;
+  due: number;
 }
 
 /** Stop reading beyond this many bytes that wait to be passed on. */
 const MAX_BUFFERED = 4 * 1024 * 1024;
 
-/** Carries bytes from one socket to another, at once, late or not at all. */
+/** Carries bytes from one socket to another, at once, late, slowly or not at all. */
 export class Pump {
   readonly #from: Socket;
   readonly #to: Socket;
   readonly #queue: Chunk[] = [];
   #buffered = 0;
   #delayMs = 0;
+  #bytesPerMs = Infinity;
+  /** When all that came before is over the line, at its rate. */
+  #lineFreeAt = 0;
   #frozen = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -37,9 +40,16 @@ export class Pump {
     this.#delayMs = ms;
   }
 
+  rate(bytesPerSecond: number): void {
+    this.#bytesPerMs = bytesPerSecond / 1_000;
+  }
+
   restore(): void {
     this.#frozen = false;
     this.#delayMs = 0;
+    this.#bytesPerMs = Infinity;
+    this.#lineFreeAt = 0;
+    for (const chunk of this.#queue) chunk.due = 0;
     this.#flush();
   }
 
@@ -49,8 +59,10 @@ export class Pump {
   }
 
   #add(bytes: Buffer | undefined): void {
-    this.#queue.push({ bytes, due: performance.now() + this.#delayMs });
-    this.#buffered += bytes?.length ?? 0;
+    const length = bytes?.length ?? 0;
+    this.#lineFreeAt = Math.max(performance.now(), this.#lineFreeAt) + length / this.#bytesPerMs;
+    this.#queue.push({ bytes, due: this.#lineFreeAt + this.#delayMs });
+    this.#buffered += length;
     this.#flush();
   }
 

@@ -1,3 +1,5 @@
+import { CallLimit } from "@bridge/ports";
+
 /** Where the results of what was added will be: from `first` on, in its order, among those of the whole turn. */
 export interface TurnShare<Result> {
   readonly results: Promise<readonly Result[]>;
@@ -9,16 +11,17 @@ interface Turn<Item, Result> extends PromiseWithResolvers<readonly Result[]> {
   bytes: number;
 }
 
-/** A call of more may take a store longer than anybody waits for it, and would be said again and again. */
+/** A call of more may take a store longer than anybody waits for it. */
 const MOST = { items: 1_000, bytes: 8 * 1024 * 1024 } as const;
 
 /**
- * Does in one call what is asked for in one turn of the event loop, or in some when it is very much: a store's call costs
- * more than a record in it. All of a call wait for one promise, because one for each would cost as much as its part of it.
+ * Does in one call what is asked for in one turn of the event loop, or in some when it is very much, or more than the store
+ * was in time with lately: a store's call costs more than a record in it. All of a call wait for one promise, because one for each would cost as much as its part of it.
  */
 export class TurnBatch<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #bytesOf: (item: Item) => number;
+  readonly #limit = new CallLimit(MOST);
   #turn: Turn<Item, Result> | undefined;
 
   /** `run` resolves to one result for each item, in their order; what it rejects with, everybody is told. */
@@ -40,7 +43,9 @@ export class TurnBatch<Item, Result> {
 
   #turnFor(items: number, bytes: number): Turn<Item, Result> {
     const open = this.#turn;
-    if (open !== undefined && open.items.length + items <= MOST.items && open.bytes + bytes <= MOST.bytes) return open;
+    if (open !== undefined && this.#limit.holds({ items: open.items.length + items, bytes: open.bytes + bytes })) {
+      return open;
+    }
     const turn: Turn<Item, Result> = { ...Promise.withResolvers<readonly Result[]>(), items: [], bytes: 0 };
     this.#turn = turn;
     setImmediate(() => void this.#flush(turn));
@@ -49,11 +54,14 @@ export class TurnBatch<Item, Result> {
 
   async #flush(turn: Turn<Item, Result>): Promise<void> {
     if (this.#turn === turn) this.#turn = undefined;
+    const size = { items: turn.items.length, bytes: turn.bytes };
     try {
       const results = await this.#run(turn.items);
       if (results.length < turn.items.length) throw new Error("the store gave fewer results than it was asked for");
+      this.#limit.ended(size);
       turn.resolve(results);
     } catch (error) {
+      this.#limit.ended(size, error);
       turn.reject(error);
     }
   }

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { BridgeError } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { TurnBatch } from "../../src/outbox/turn-batch.ts";
 
@@ -47,4 +48,23 @@ test("a call that fails, or answers for fewer than it was asked for, is told to 
   await turn();
   await expect(batched.add([3, -1]).results).rejects.toThrow("the store gave fewer results than it was asked for");
   expect(await batched.add([4]).results).toEqual([4]);
+});
+
+test("after a call that was late less goes in one, until each item goes alone", async () => {
+  const calls: number[] = [];
+  const batched = new TurnBatch(
+    async (items: readonly number[]) => {
+      calls.push(items.length);
+      if (items.length > 1) throw new BridgeError("TIMEOUT", "no answer in time");
+      return items;
+    },
+    () => MIB / 4,
+  );
+  let open = 32;
+  while (open > 0) {
+    const turnOf = Array.from({ length: open }, () => batched.add([1]).results);
+    open = (await Promise.allSettled(turnOf)).filter(({ status }) => status === "rejected").length;
+  }
+  expect(calls.slice(0, 7)).toEqual([32, 16, 16, 8, 8, 8, 8]);
+  expect(calls.filter((length) => length === 1)).toHaveLength(32);
 });
