@@ -4,8 +4,9 @@ import { isLogFull } from "./connection.ts";
 import { FileFault } from "./file-fault.ts";
 import { lockFile } from "./file-lock.ts";
 import { type DiskSync, diskSync, GroupCommit } from "./group-commit.ts";
+import { type OpenedFile, type OpeningOptions } from "./open-or-create.ts";
 import { realPlaceOf } from "./real-place.ts";
-import { type OpenedFile, RecoveringFile, type RecoveringFileOptions } from "./recovering-file.ts";
+import { RecoveringFile } from "./recovering-file.ts";
 import type { Job } from "./transaction.ts";
 
 /** While the disk refuses writes it is asked so often whether it still does, so that it is known when it does not. */
@@ -17,7 +18,7 @@ const GROUPS_A_LOOK = 8;
 /** A checkpoint that failed is tried again after this time at the earliest. */
 const CHECKPOINT_RETRY_MS = 1_000;
 
-export interface FileDatabaseOptions<Statements> extends RecoveringFileOptions<Statements> {
+export interface FileDatabaseOptions<Statements> extends OpeningOptions<Statements> {
   /** A relative one starts at the working directory. */
   readonly path: string;
   /** From so many bytes on only what makes room is written. The log comes on top. Default: as much as there is. */

@@ -2,7 +2,7 @@ import { fdatasync } from "node:fs";
 import { promisify } from "node:util";
 import { BridgeError } from "@bridge/ports";
 import { FileFault } from "./file-fault.ts";
-import type { OpenedFile } from "./recovering-file.ts";
+import type { OpenedFile } from "./open-or-create.ts";
 import { type Job, type JobOutcome, runFreeing, runTogether } from "./transaction.ts";
 
 const MAX_JOBS = 1_000;

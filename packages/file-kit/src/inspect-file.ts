@@ -17,7 +17,7 @@ const APPLICATION_ID_AT = 68;
  * Throws a {@link BridgeError} for a file that is another program's or of a newer schema, and a {@link FileFault}
  * `damaged` for a log whose file is gone, and for one of which confirmed writes cannot be read any more.
  */
-export function inspectFile(path: string, kind: FileKind): "absent" | "ours" {
+export function inspectFile(path: string, kind: FileKind): "absent" | "older" | "ours" {
   const header = readStart(path, HEADER_BYTES);
   if (header.length === 0) {
     if (readStart(`${path}-wal`, 1).length > 0)
@@ -36,7 +36,7 @@ export function inspectFile(path: string, kind: FileKind): "absent" | "ours" {
     );
   }
   inspectLog(path, readMark(path));
-  return "ours";
+  return version < kind.migrations.length ? "older" : "ours";
 }
 
 /** As much as there is of the first bytes of a file. */

@@ -1,3 +1,4 @@
+import type { DatabaseSync } from "node:sqlite";
 import type { Clock, Logger } from "@bridge/ports";
 import { type Connection, openConnection } from "./connection.ts";
 import { createFile } from "./create-file.ts";
@@ -5,11 +6,17 @@ import type { DamagedFiles } from "./damaged-files.ts";
 import { FileFault } from "./file-fault.ts";
 import type { FileKind } from "./file-kind.ts";
 import { inspectFile } from "./inspect-file.ts";
+import type { OpenFile } from "./transaction.ts";
 
-export interface OpeningOptions {
+/** SQL that SQLite cannot carry out: a table or a column is not there, or the format of the file is not known. */
+const SQLITE_ERROR = 1;
+
+export interface OpeningOptions<Statements> {
   readonly kind: FileKind;
   /** What is done with a damaged file of ours: set it aside and begin a new one, or refuse to work. */
   readonly onDamage: "quarantine" | "refuse";
+  /** Called each time the file has been opened: at first, and after it has failed. */
+  readonly prepare: (db: DatabaseSync) => Statements;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -22,21 +29,23 @@ export interface FormerFile {
   readonly known: boolean;
 }
 
+export interface OpenedFile<Statements> extends OpenFile<Statements>, Connection {}
+
 /**
  * Opens the file at `path`, whose lock is held, or creates it.
  *
  * Throws a `BridgeError`.
  */
-export function openOrCreate(
+export function openOrCreate<Statements>(
   path: string,
-  options: OpeningOptions,
+  options: OpeningOptions<Statements>,
   { damaged, known }: FormerFile,
   damagedFiles: DamagedFiles,
-): Connection {
+): OpenedFile<Statements> {
   const { kind, onDamage, clock, logger } = options;
   try {
     if (damaged) throw new FileFault(path, "damaged");
-    return open(path, kind, known);
+    return open(path, options, known);
   } catch (thrown) {
     const fault = FileFault.of(path, thrown);
     if (fault?.fault !== "damaged") throw fault ?? thrown;
@@ -48,14 +57,35 @@ export function openOrCreate(
       store: kind.name,
       error: fault.message,
     });
-    return open(path, kind, false);
+    return open(path, options, false);
   }
 }
 
-function open(path: string, kind: FileKind, known: boolean): Connection {
-  if (inspectFile(path, kind) === "absent") {
+function open<Statements>(
+  path: string,
+  { kind, prepare }: OpeningOptions<Statements>,
+  known: boolean,
+): OpenedFile<Statements> {
+  const found = inspectFile(path, kind);
+  if (found === "absent") {
     if (known) throw new FileFault(path, "displaced");
     createFile(path, kind);
   }
-  return openConnection(path, kind);
+  try {
+    const connection = openConnection(path, kind);
+    try {
+      return { ...connection, path, statements: prepare(connection.db) };
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+  } catch (error) {
+    throw (found === "ours" ? damageOf(path, error) : undefined) ?? error;
+  }
+}
+
+/** In a file that says that it is ours, of this schema, every statement is right: what SQLite takes for a wrong one is damage. */
+function damageOf(path: string, thrown: unknown): FileFault | undefined {
+  const { errcode } = thrown as { readonly errcode?: unknown };
+  return errcode === SQLITE_ERROR ? new FileFault(path, "damaged", { cause: thrown }) : undefined;
 }

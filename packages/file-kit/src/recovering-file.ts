@@ -1,20 +1,10 @@
-import type { DatabaseSync } from "node:sqlite";
 import { BridgeError } from "@bridge/ports";
-import type { Connection } from "./connection.ts";
 import { DamagedFiles } from "./damaged-files.ts";
 import { FileFault } from "./file-fault.ts";
-import { type FormerFile, type OpeningOptions, openOrCreate } from "./open-or-create.ts";
-import type { OpenFile } from "./transaction.ts";
+import { type FormerFile, type OpenedFile, type OpeningOptions, openOrCreate } from "./open-or-create.ts";
 
 /** A file that failed is opened again after this time at the earliest. */
 const RETRY_MS = 1_000;
-
-export interface RecoveringFileOptions<Statements> extends OpeningOptions {
-  /** Called each time the file has been opened: at first, and after it has failed. */
-  readonly prepare: (db: DatabaseSync) => Statements;
-}
-
-export interface OpenedFile<Statements> extends OpenFile<Statements>, Connection {}
 
 interface Failure {
   readonly error: BridgeError;
@@ -27,14 +17,14 @@ interface Failure {
 export class RecoveringFile<Statements> {
   readonly path: string;
   readonly damaged: DamagedFiles;
-  readonly #options: RecoveringFileOptions<Statements>;
+  readonly #options: OpeningOptions<Statements>;
   readonly #release: () => Promise<void>;
   #opened: OpenedFile<Statements> | undefined;
   #failure: Failure | undefined;
   #releasing = false;
 
   /** `release` lets go of the file whoever else has it open: it is not opened again before that has happened. */
-  constructor(path: string, options: RecoveringFileOptions<Statements>, release: () => Promise<void>) {
+  constructor(path: string, options: OpeningOptions<Statements>, release: () => Promise<void>) {
     this.path = path;
     this.#options = options;
     this.#release = release;
@@ -89,13 +79,8 @@ export class RecoveringFile<Statements> {
   }
 
   #connect(former: FormerFile): OpenedFile<Statements> {
-    const connection = openOrCreate(this.path, this.#options, former, this.damaged);
+    const opened = openOrCreate(this.path, this.#options, former, this.damaged);
     this.damaged.look();
-    try {
-      return { ...connection, path: this.path, statements: this.#options.prepare(connection.db) };
-    } catch (error) {
-      connection.close();
-      throw FileFault.of(this.path, error) ?? error;
-    }
+    return opened;
   }
 }

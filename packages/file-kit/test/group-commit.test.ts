@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { BridgeError } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { type CommitTarget, GroupCommit } from "../src/group-commit.ts";
-import type { OpenedFile } from "../src/recovering-file.ts";
+import type { OpenedFile } from "../src/open-or-create.ts";
 import { isSettled, SyncGate } from "./support/gate.ts";
 import { adding, Notes, removing, scratchFolder } from "./support/notes.ts";
 

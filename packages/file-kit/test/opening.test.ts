@@ -197,6 +197,7 @@ test.each<[string, (path: string) => void]>([
   ["with garbage in it", (path) => overwrite(path, 8_192, Buffer.alloc(8_192, 0xa5))],
   ["whose header names no schema", (path) => overwrite(path, 60, Buffer.alloc(4))],
   ["with another column", (path) => overwrite(path, readFileSync(path).indexOf("bytes BLOB"), Buffer.from("c"))],
+  ["of a format that there is not", (path) => overwrite(path, 44, Buffer.from([0, 0, 0, 9]))],
   ["with a log that is none", (path) => writeFileSync(`${path}-wal`, "torn to pieces".repeat(10))],
 ])("a damaged file of ours is refused, or set aside loudly: %s", async (_, damage) => {
   using scratch = scratchFolder();
