@@ -4,7 +4,7 @@ import { isLogFull } from "./connection.ts";
 import { FileFault } from "./file-fault.ts";
 import { lockFile } from "./file-lock.ts";
 import { type DiskSync, diskSync, GroupCommit } from "./group-commit.ts";
-import { type OpenedFile, type OpeningOptions } from "./open-or-create.ts";
+import type { OpenedFile, OpeningOptions } from "./open-or-create.ts";
 import { realPlaceOf } from "./real-place.ts";
 import { RecoveringFile } from "./recovering-file.ts";
 import type { Job } from "./transaction.ts";
