@@ -1,6 +1,6 @@
 import { BridgeError } from "@bridge/ports";
 import { DamagedFiles } from "./damaged-files.ts";
-import { FileFault } from "./file-fault.ts";
+import type { FileFault } from "./file-fault.ts";
 import { type FormerFile, type OpenedFile, type OpeningOptions, openOrCreate } from "./open-or-create.ts";
 
 /** A file that failed is opened again after this time at the earliest. */
