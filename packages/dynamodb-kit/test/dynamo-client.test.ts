@@ -263,7 +263,8 @@ test("more calls than connections wait for their turn, in order, and an abandone
 });
 
 test("finding 6.17: what an empty yes stands for is neither taken for written nor for not there", async () => {
-  await using client = clientOf(dynamo, { callTimeoutMs: 300 });
+  let now = 0;
+  await using client = clientOf(dynamo, { callTimeoutMs: 300, clock: { ...patientClock, monotonic: () => now } });
   await client.send(put(), signal);
   const { input } = put();
   const calls = [
@@ -282,7 +283,10 @@ test("finding 6.17: what an empty yes stands for is neither taken for written no
       ),
     () => client.send(new ScanCommand({ TableName: TABLE }), signal),
   ];
-  dynamo.choose = () => "empty";
+  dynamo.choose = () => {
+    now += 100;
+    return "empty";
+  };
   for (const call of calls) {
     expect(await rejection(call())).toMatchObject({ class: "transient", charged: false });
   }
