@@ -1,5 +1,5 @@
-import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
+import { type LocalServer, localServer } from "@bridge/tooling/local-server";
 import { describe, expect, test } from "vitest";
 import { PacketLengths } from "../src/packet-lengths.ts";
 import { connected, freshTopic, like, Puller, receiver, session, text } from "./support/parts.ts";
@@ -11,24 +11,8 @@ const CONNACK = Buffer.from("2003000000", "hex");
 /** Far more than is read before the connection is ended. */
 const FLOOD = Buffer.alloc(65_536, "x");
 
-async function answering(answer: (socket: Socket) => void) {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {});
-    socket.once("data", () => answer(socket));
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  return {
-    port: typeof address === "object" && address !== null ? address.port : 0,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, "close");
-    },
-  };
+function answering(answer: (socket: Socket) => void): Promise<LocalServer> {
+  return localServer((socket) => void socket.once("data", () => answer(socket)));
 }
 
 describe("finding 1.7: what a broker announces", () => {

@@ -1,3 +1,4 @@
+import { FLAG } from "./property-flags.ts";
 import { FRAME, FRAME_OVERHEAD, FRAME_START } from "./frame-reader.ts";
 
 /** A message's method and properties. */
@@ -23,21 +24,6 @@ export interface PublishFields {
 const { method: METHOD, header: HEADER, body: BODY, end: END } = FRAME;
 const [CLASS_BASIC, METHOD_PUBLISH] = [60, 40];
 const LONG_STRING = 0x53;
-/** One bit for each property that is there, in the order in which they follow. */
-const FLAG = {
-  contentType: 0x8000,
-  contentEncoding: 0x4000,
-  headers: 0x2000,
-  deliveryMode: 0x1000,
-  priority: 0x800,
-  correlationId: 0x400,
-  replyTo: 0x200,
-  expiration: 0x100,
-  messageId: 0x80,
-  timestamp: 0x40,
-  type: 0x20,
-  appId: 0x8,
-} as const;
 /** What precedes the properties in a header frame: class, weight and the payload's size as 64 bits; then their flags. */
 const FLAGS_AT = FRAME_START + 12;
 const MAX_UINT32 = 2 ** 32;

@@ -2,6 +2,7 @@ import { BridgeError } from "@bridge/ports";
 import { ByteReader, Malformed } from "./byte-reader.ts";
 import type { FieldTable } from "./field-value.ts";
 import { bytesText } from "./field-text.ts";
+import { FLAG } from "./property-flags.ts";
 import { readFieldTable } from "./read-field-table.ts";
 
 /** What is said of a message beside its payload. */
@@ -24,23 +25,6 @@ export interface Properties {
   problem?: BridgeError;
 }
 
-/** The bit of each property, in the order in which they follow. */
-const FLAG = {
-  contentType: 0x8000,
-  contentEncoding: 0x4000,
-  headers: 0x2000,
-  deliveryMode: 0x1000,
-  priority: 0x800,
-  correlationId: 0x400,
-  replyTo: 0x200,
-  expiration: 0x100,
-  messageId: 0x80,
-  timestamp: 0x40,
-  type: 0x20,
-  userId: 0x10,
-  appId: 0x8,
-  clusterId: 0x4,
-} as const;
 /** No property of the protocol has these bits. */
 const UNKNOWN_FLAGS = 0x3;
 

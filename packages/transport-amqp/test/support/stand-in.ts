@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
+import { localServer } from "@bridge/tooling/local-server";
 import { say } from "./words.ts";
 
 /** What the stand-in answers, under the name of its answer. */
@@ -41,30 +42,19 @@ export interface StandIn extends AsyncDisposable {
 }
 
 export async function standIn(): Promise<StandIn> {
-  const sockets = new Set<Socket>();
   const heard: string[] = [];
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
-    serve(socket, self.trick, heard);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const server = await localServer((socket) => serve(socket, self.trick, heard));
   const self: StandIn = {
-    port: (server.address() as AddressInfo).port,
+    port: server.port,
     trick: undefined,
     heard,
     drop() {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of server.sockets) socket.destroy();
     },
     async send(bytes) {
-      for (const socket of sockets) if (!socket.write(bytes)) await once(socket, "drain");
+      for (const socket of server.sockets) if (!socket.write(bytes)) await once(socket, "drain");
     },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, "close");
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
   return self;
 }

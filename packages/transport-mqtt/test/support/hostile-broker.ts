@@ -1,6 +1,6 @@
-import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { StandInPlace } from "@bridge/conformance";
+import { localServer } from "@bridge/tooling/local-server";
 import { generate, type IPublishPacket, type Packet, parser } from "mqtt-packet";
 
 const V5 = { protocolVersion: 5 } as const;
@@ -18,7 +18,6 @@ export async function hostileBroker(): Promise<StandInPlace> {
   let current: Socket | undefined;
   let subscribed = false;
   const handed: string[] = [];
-  const sockets = new Set<Socket>();
 
   const goesWrong = (state: string, socket: Socket): boolean => {
     if (wrong?.state !== state) return false;
@@ -33,12 +32,9 @@ export async function hostileBroker(): Promise<StandInPlace> {
     for (const [index, payload] of handed.splice(0).entries())
       current.write(publish({ messageId: index + 1, payload }));
   };
-  const server = createServer((socket) => {
-    sockets.add(socket);
+  const server = await localServer((socket) => {
     current = socket;
     subscribed = false;
-    socket.on("error", () => {});
-    socket.on("close", () => sockets.delete(socket));
     const stream = parser(V5);
     stream.on("packet", (packet) => {
       if (packet.cmd === "connect") {
@@ -56,14 +52,10 @@ export async function hostileBroker(): Promise<StandInPlace> {
     stream.on("error", () => socket.destroy());
     socket.on("data", (bytes) => stream.parse(bytes));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
   return {
     source: {
       session: {
-        options: { broker_urls: [`mqtt://127.0.0.1:${port}`], connect_timeout: "5s", max_message_bytes: 65_536 },
+        options: { broker_urls: [`mqtt://127.0.0.1:${server.port}`], connect_timeout: "5s", max_message_bytes: 65_536 },
       },
       receiver: { options: {}, topics: [{ topic: TOPIC, qos: 1 }] },
     },
@@ -79,11 +71,7 @@ export async function hostileBroker(): Promise<StandInPlace> {
       handed.push(...payloads);
       handOut();
     },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, "close");
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 

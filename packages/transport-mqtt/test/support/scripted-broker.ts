@@ -1,5 +1,4 @@
-import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
+import { localServer } from "@bridge/tooling/local-server";
 import { generate, type IConnackPacket, type Packet, parser } from "mqtt-packet";
 
 /** One client of a {@link ScriptedBroker}. */
@@ -28,11 +27,9 @@ export interface ScriptedBrokerOptions {
 
 export async function scriptedBroker(options: ScriptedBrokerOptions = {}): Promise<ScriptedBroker> {
   const received: Packet[] = [];
-  const sockets = new Set<Socket>();
   let latest: Client | undefined;
 
-  const server = createServer((socket) => {
-    sockets.add(socket);
+  const server = await localServer((socket) => {
     const client: Client = {
       send: (packet) => socket.write(generate(packet, { protocolVersion: 5 })),
       end: () => socket.end(),
@@ -45,24 +42,15 @@ export async function scriptedBroker(options: ScriptedBrokerOptions = {}): Promi
     });
     stream.on("error", () => socket.destroy());
     socket.on("data", (data) => stream.parse(data));
-    socket.on("error", () => {});
-    socket.on("close", () => sockets.delete(socket));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
   return {
-    port: typeof address === "object" && address !== null ? address.port : 0,
+    port: server.port,
     received,
     get client() {
       if (latest === undefined) throw new Error("nobody has connected");
       return latest;
     },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, "close");
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 

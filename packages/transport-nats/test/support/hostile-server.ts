@@ -1,6 +1,6 @@
-import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { StandInPlace } from "@bridge/conformance";
+import { localServer } from "@bridge/tooling/local-server";
 import { INFO } from "./scripted-server.ts";
 
 const [STREAM, CONSUMER] = ["S", "c"];
@@ -34,7 +34,6 @@ export async function hostileServer(): Promise<StandInPlace> {
   let current: Client | undefined;
   let sequence = 0;
   const handed: string[] = [];
-  const sockets = new Set<Socket>();
 
   const goesWrong = (state: string, { socket }: Client): boolean => {
     if (wrong?.state !== state) return false;
@@ -74,12 +73,9 @@ export async function hostileServer(): Promise<StandInPlace> {
     } else if (word === "SUB") client.sids.set((words[0] ?? "").replace(/\*$/, ""), words.at(-1) ?? "");
     else if (word === "PUB" && words.length === 3) asked(client, words[0] ?? "", words[1] ?? "", body);
   };
-  const server = createServer((socket) => {
-    sockets.add(socket);
+  const server = await localServer((socket) => {
     const client: Client = { socket, sids: new Map(), inbox: "", wanted: 0 };
     current = client;
-    socket.on("error", () => {});
-    socket.on("close", () => sockets.delete(socket));
     if (goesWrong("greeting", client)) {
       socket.resume();
       return;
@@ -98,13 +94,11 @@ export async function hostileServer(): Promise<StandInPlace> {
     });
     socket.write(INFO);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
   return {
     source: {
-      session: { options: { servers: [`nats://127.0.0.1:${port}`], connect_timeout: "5s", max_message_bytes: 65_536 } },
+      session: {
+        options: { servers: [`nats://127.0.0.1:${server.port}`], connect_timeout: "5s", max_message_bytes: 65_536 },
+      },
       receiver: { options: { stream: STREAM, consumer: CONSUMER } },
     },
     states: ["greeting", "greeted", "connected", "pulling"],
@@ -119,11 +113,7 @@ export async function hostileServer(): Promise<StandInPlace> {
       handed.push(...payloads);
       handOut();
     },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, "close");
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 

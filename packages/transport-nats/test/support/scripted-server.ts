@@ -1,20 +1,12 @@
-import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
+import { type LocalServer, localServer } from "@bridge/tooling/local-server";
 
 /** What is at the other end of one connection, and hears line by line what the bridge says. */
 type Script = (line: string, socket: Socket) => void;
 
-export interface ScriptedServer extends AsyncDisposable {
-  readonly port: number;
-}
-
 /** Says `greeting` to whoever connects, and then what the script says. */
-export async function scriptedServer(greeting: string, script: Script = () => {}): Promise<ScriptedServer> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {});
-    socket.on("close", () => sockets.delete(socket));
+export function scriptedServer(greeting: string, script: Script = () => {}): Promise<LocalServer> {
+  return localServer((socket) => {
     let heard = "";
     socket.on("data", (bytes) => {
       const lines = (heard + bytes.toString("latin1")).split("\r\n");
@@ -23,17 +15,6 @@ export async function scriptedServer(greeting: string, script: Script = () => {}
     });
     socket.write(greeting);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  return {
-    port: typeof address === "object" && address !== null ? address.port : 0,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, "close");
-    },
-  };
 }
 
 /** What a server begins with. */
