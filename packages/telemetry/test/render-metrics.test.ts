@@ -106,6 +106,7 @@ describe("the table of metrics", () => {
       "bridge_lease_state gauge session state",
       "bridge_lease_acquisitions_total counter session",
       "bridge_lease_losses_total counter session",
+      "bridge_lease_yields_total counter session",
       "bridge_lease_renewal_failures_total counter session",
       "bridge_audit_failures_total counter sink",
       "bridge_key_refresh_failures_total counter",
@@ -131,6 +132,7 @@ describe("the table of metrics", () => {
     expect(values(metrics.get("bridge_session_has_lease"), "session")).toEqual({ broker: 1 });
     expect(values(metrics.get("bridge_lease_acquisitions_total"), "session")).toEqual({ broker: 24 });
     expect(values(metrics.get("bridge_lease_losses_total"), "session")).toEqual({ broker: 25 });
+    expect(values(metrics.get("bridge_lease_yields_total"), "session")).toEqual({ broker: 1 });
     expect(values(metrics.get("bridge_lease_renewal_failures_total"), "session")).toEqual({ broker: 26 });
     expect(values(metrics.get("bridge_session_subscriptions_wanted"), "session")).toEqual({ broker: 21 });
     expect(values(metrics.get("bridge_session_subscriptions_active"), "session")).toEqual({ broker: 22 });

@@ -47,7 +47,7 @@ export const stats: BridgeStats = {
     },
   ],
   sessions: [{ sessionId: "broker", connected: true, connects: 14, failures: 15 }],
-  leases: [{ sessionId: "broker", acquisitions: 24, losses: 25, failures: 26 }],
+  leases: [{ sessionId: "broker", acquisitions: 24, yields: 1, losses: 25, failures: 26 }],
   parts: [
     { part: "receiver", id: "in", counters: { resent: 16 } },
     { part: "session", id: "broker/source", counters: { reconnects: 17, bytes: 18 } },

@@ -4,6 +4,7 @@ import type { LeaseStats } from "../view/stats.ts";
 export interface LeaseCount {
   acquisitions: number;
   losses: number;
+  yields: number;
   failures: number;
 }
 
@@ -14,7 +15,7 @@ export class LeaseCounts {
   of(sessionId: string): LeaseCount {
     let count = this.#counts.get(sessionId);
     if (count === undefined) {
-      count = { acquisitions: 0, losses: 0, failures: 0 };
+      count = { acquisitions: 0, losses: 0, yields: 0, failures: 0 };
       this.#counts.set(sessionId, count);
     }
     return count;

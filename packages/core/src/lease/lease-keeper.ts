@@ -3,6 +3,7 @@ import type { Lease } from "./lease.ts";
 import type { LeaseCount } from "./lease-counts.ts";
 import { LeaseLost } from "./lease-lost.ts";
 import { LeaseWatch } from "./lease-watch.ts";
+import { Patience } from "./patience.ts";
 import type { LeaseWriter } from "./lease-writer.ts";
 import { type Instant, instantOf, Term } from "./term.ts";
 
@@ -47,7 +48,7 @@ interface Held {
 
 /** How a holding ended, and what may stand in the store. */
 interface Ending {
-  readonly why: "stopped" | "lapsed" | "silent" | "taken";
+  readonly why: "stopped" | "lapsed" | "silent" | "taken" | "yielded";
   readonly record: LeaseRecord;
 }
 
@@ -55,8 +56,8 @@ interface Ending {
  * Gets one lease, keeps it, and gives it up: the whole of the algorithm (docs/adr/0031-leases.md).
  *
  *     waiting ──► holding ──► stepping down ──► taking it back ──► holding …
- *        ▲                                            │
- *        └── (start)                                  └──► lost: the process has to end
+ *        ▲  ▲        │                                │
+ *  (start)  └────────┴ yielding                       └──► lost: the process has to end
  *
  * Every duration is measured by the monotonic clock of this process, from before a write began: whoever waits measures
  * from after it was read. A term ends as well when the time of day says that it is over ({@link Term}).
@@ -64,12 +65,14 @@ interface Ending {
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   readonly #watch: LeaseWatch;
+  readonly #patience: Patience;
   #beat = 0;
   #reachable = true;
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
     this.#watch = new LeaseWatch(options.holder);
+    this.#patience = new Patience(options.lease);
   }
 
   /** Keeps the lease until `signal` aborts, and releases it then. @throws LeaseLost when it is lost for good */
@@ -82,7 +85,7 @@ export class LeaseKeeper {
         const ending = await this.#hold(term, held, signal);
         await this.#stepDown(term, ending);
         if (signal.aborted) return;
-        held = await this.#takeBack(ending, signal);
+        held = await (ending.why === "yielded" ? this.#acquire(signal) : this.#takeBack(ending, signal));
       }
     } finally {
       lease.term?.end();
@@ -94,22 +97,26 @@ export class LeaseKeeper {
   async #acquire(signal: AbortSignal): Promise<Held | undefined> {
     while (!signal.aborted) {
       const { leasePollIntervalMs } = this.#options.timing();
-      const found = await this.#look(signal);
+      const found = await this.#look(signal, (token) => this.#patience.looksLeftTo(token) * leasePollIntervalMs);
       if (typeof found === "object") return found;
       await this.#pause(Math.min(leasePollIntervalMs, found ?? leasePollIntervalMs), signal);
     }
     return undefined;
   }
 
-  /** Takes the lease if it is free; else how long it is not: `undefined` when that is not known. */
-  async #look(signal: AbortSignal): Promise<Held | number | undefined> {
+  /** Takes the lease if it may; else how long it may not: `undefined` when that is not known. */
+  async #look(
+    signal: AbortSignal,
+    standBackMs: (token: number) => number = () => 0,
+  ): Promise<Held | number | undefined> {
     const { writer, clock, lease, holder, timing } = this.#options;
     const { leaseTtlMs } = timing();
     const boundMs = leaseTtlMs * ASK_WITHIN;
     try {
       const there = await writer.read(boundMs, signal);
-      const waitMs = this.#watch.waitFor(there, clock.monotonic());
-      lease.seenElsewhere(waitMs > 0);
+      const now = clock.monotonic();
+      const waitMs = this.#watch.waitFor(there, now, there && standBackMs(there.token));
+      lease.seenElsewhere(this.#watch.heldElsewhere(now));
       this.#reached();
       if (waitMs > 0) return waitMs;
       const startedAt = instantOf(clock);
@@ -118,7 +125,7 @@ export class LeaseKeeper {
       return written.made ? { record, startedAt } : undefined;
     } catch (thrown) {
       if (signal.aborted) return undefined;
-      if (!this.#watch.fresh(clock.monotonic())) lease.seenElsewhere(false);
+      if (!this.#watch.heldElsewhere(clock.monotonic())) lease.seenElsewhere(false);
       this.#unreachable(thrown);
       return undefined;
     }
@@ -129,12 +136,14 @@ export class LeaseKeeper {
     const term = new Term(clock, record.token, startedAt, record.ttlMs);
     count.acquisitions++;
     logger.info("lease acquired", { token: record.token, ttl_ms: record.ttlMs });
+    this.#patience.begin(clock.monotonic());
     lease.taken(term);
     return term;
   }
 
-  /** Renews until that fails, or `signal` aborts. */
+  /** Renews until that fails, `signal` aborts, or the session was not connected for too long. */
   async #hold(term: Term, held: Held, signal: AbortSignal): Promise<Ending> {
+    const { clock, logger } = this.#options;
     const alive = AbortSignal.any([signal, term.signal]);
     let last = held;
     for (;;) {
@@ -148,6 +157,13 @@ export class LeaseKeeper {
       }
       last = renewed;
       term.renew(last.startedAt, last.record.ttlMs);
+      const goneMs = this.#patience.spent(clock.monotonic(), last.record.ttlMs);
+      if (goneMs === undefined) continue;
+      logger.warn("lease yielded: its session is not connected, and another instance may do better", {
+        token: term.token,
+        not_connected_ms: Math.round(goneMs),
+      });
+      return { why: "yielded", record: last.record };
     }
   }
 
@@ -195,7 +211,10 @@ export class LeaseKeeper {
   /** Ends the term, waits until what was open under it is closed, and lets others have the lease. */
   async #stepDown(term: Term, { why, record }: Ending): Promise<void> {
     const { logger, count } = this.#options;
-    if (why !== "stopped") {
+    if (why === "yielded") {
+      count.yields++;
+      this.#patience.yielded(term.token);
+    } else if (why !== "stopped") {
       count.losses++;
       logger.error("lease lost: stepping down", { token: term.token, why: WORDS[why] });
     }
@@ -273,7 +292,7 @@ export class LeaseKeeper {
   }
 }
 
-const WORDS: Readonly<Record<Exclude<Ending["why"], "stopped">, string>> = {
+const WORDS: Readonly<Record<Exclude<Ending["why"], "stopped" | "yielded">, string>> = {
   lapsed: "it was not renewed in time: the process stood still, or its event loop was held up",
   silent: "it could not be renewed",
   taken: "another instance has taken it",

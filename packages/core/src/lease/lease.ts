@@ -1,7 +1,7 @@
 import { orAborted } from "@bridge/ports";
 import type { Term } from "./term.ts";
 
-/** The lease of one exclusive session, as the rest of the engine sees it. Written only by its keeper. */
+/** The lease of one exclusive session, as the rest of the engine sees it. Written only by its keeper and its links. */
 export class Lease {
   readonly sessionId: string;
   /** `<bridge.id>/<session id>`: the same for all instances. */
@@ -9,6 +9,9 @@ export class Lease {
   #term: Term | undefined;
   #taken = Promise.withResolvers<Term>();
   #elsewhere = false;
+  #left = () => {};
+  #connections = 0;
+  #connects = 0;
 
   constructor(sessionId: string, key: string) {
     this.sessionId = sessionId;
@@ -29,6 +32,16 @@ export class Lease {
     return this.#elsewhere;
   }
 
+  /** How many links are connected under it. */
+  get connections(): number {
+    return this.#connections;
+  }
+
+  /** How often a link under it has connected. */
+  get connects(): number {
+    return this.#connects;
+  }
+
   /** Resolves with the term while the lease is held, or when it next is; rejects with the signal's reason. */
   async whenHeld(signal: AbortSignal): Promise<Term> {
     for (;;) {
@@ -45,7 +58,26 @@ export class Lease {
     this.#taken.resolve(term);
   }
 
+  /** A link under it has connected. */
+  connected(): void {
+    this.#connections++;
+    this.#connects++;
+  }
+
+  /** One that was connected is no more. */
+  disconnected(): void {
+    this.#connections--;
+  }
+
   seenElsewhere(elsewhere: boolean): void {
     this.#elsewhere = elsewhere;
+    if (!elsewhere || this.#term === undefined) return;
+    this.#term = undefined;
+    this.#left();
+  }
+
+  /** Calls `left` each time that another has taken it after us. */
+  onLeft(left: () => void): void {
+    this.#left = left;
   }
 }

@@ -10,6 +10,7 @@ import {
 } from "@bridge/ports";
 import type { Histogram } from "../accounting/histogram.ts";
 import type { Origin } from "../accounting/leg-account.ts";
+import type { Lease } from "../lease/lease.ts";
 import type { Term } from "../lease/term.ts";
 import { isThenable } from "../is-thenable.ts";
 import { OperationError } from "../operation-error.ts";
@@ -192,6 +193,19 @@ export class Route implements Reader {
   cancelAll(): void {
     this.#stopped = true;
     for (const work of this.#inFlight) this.#cancel(work);
+  }
+
+  /**
+   * Another instance sends by now what needs `lease`: abandons what is here for it, so that the source may hand it to
+   * whoever can. Returns whether that concerns this route at all.
+   */
+  leaveTo(lease: Lease): boolean {
+    if (!this.#handover.leases.includes(lease)) return false;
+    for (const work of this.#inFlight) {
+      work.cancel();
+      this.#handover.cancel(work);
+    }
+    return true;
   }
 
   /** Waits for the outbox no more; what has been written to it is not known then. */

@@ -133,7 +133,7 @@ export class Runtime {
       await quiesce(runners, this.#options.budgets(), emptied);
       const failures = await this.#end(gone, end());
       this.#parts = common(this.#parts, next);
-      this.#takeBack(runners);
+      this.#handBack(runners.filter(({ route }) => route.left));
       if (failures.length > 0) throw new StopError(failures);
     });
   }
@@ -251,7 +251,10 @@ export class Runtime {
   }
 
   #begin(parts: RuntimeParts): void {
-    for (const [key, lease] of parts.leases) this.#run(key, key, (signal) => this.#keepLease(lease, signal));
+    for (const [key, lease] of parts.leases) {
+      lease.onLeft(() => this.#leave(lease));
+      this.#run(key, key, (signal) => this.#keepLease(lease, signal));
+    }
     for (const [key, link] of parts.links) {
       const name = `session ${link.sessionId} (${link.role})`;
       this.#run(key, name, (signal) => keepLink(link, this.#options, signal));
@@ -339,14 +342,19 @@ export class Runtime {
     return runPhases(phases, ({ name }) => this.#phases.delete(name));
   }
 
+  /** A lease is another's by now: so is what sources have handed us for routes that can only send under it. */
+  #leave(lease: Lease): void {
+    this.#handBack([...this.#runners.values()].filter(({ route }) => route.leaveTo(lease)));
+  }
+
   /**
    * What was abandoned of receivers that stay has to come again: from a source without a session when it is asked anew,
    * over a session on another connection.
    */
-  #takeBack(runners: readonly RouteRunner[]): void {
+  #handBack(runners: readonly RouteRunner[]): void {
     const { links, intakes } = this.#parts;
-    for (const { route, parts } of runners) {
-      if (!route.left || !new Set(intakes.values()).has(parts.intake)) continue;
+    for (const { parts } of runners) {
+      if (!new Set(intakes.values()).has(parts.intake)) continue;
       parts.intake.restart();
       for (const link of links.values()) if (link === parts.sourceLink) link.cut?.();
     }

@@ -41,7 +41,10 @@ export class Link {
   }
 
   connectedWith(active: ReadonlySet<string>): void {
-    if (this.#active === undefined) this.connects++;
+    if (this.#active === undefined) {
+      this.connects++;
+      this.lease?.connected();
+    }
     this.#active = active;
     this.lastError = undefined;
     this.#up.resolve();
@@ -56,6 +59,7 @@ export class Link {
   closed(): void {
     if (this.#active === undefined) return;
     this.#active = undefined;
+    this.lease?.disconnected();
     this.#up = Promise.withResolvers();
   }
 }

@@ -74,6 +74,8 @@ export interface LeaseStats {
   readonly acquisitions: number;
   /** How often it had to step down from it; a release at a stop is none. */
   readonly losses: number;
+  /** How often it gave it up because its session had not been connected for long, and another instance might do better. */
+  readonly yields: number;
   /** Renewals that failed and were tried again. */
   readonly failures: number;
 }

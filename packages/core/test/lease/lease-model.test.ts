@@ -105,6 +105,15 @@ const restart = anyOwner.map((i) =>
     if (cluster.owner(i).lost !== undefined) cluster.replace(i);
   }),
 );
+const reach = fc.tuple(anyOwner, fc.boolean()).map(([i, reaches]) =>
+  command(`${i} ${reaches ? "reaches" : "loses"} its broker`, (cluster) => {
+    cluster.owner(i).reaches = reaches;
+  }),
+);
+/** Long enough for whoever does not reach its broker to yield. */
+const wait = fc
+  .integer({ min: 3, max: 7 })
+  .map((ttls) => command(`${ttls} ttls`, ({ world }) => world.pass(ttls * TTL_MS)));
 /** Weighted by repetition. */
 const COMMANDS = [
   pass,
@@ -114,6 +123,9 @@ const COMMANDS = [
   nap,
   nap,
   trouble,
+  reach,
+  reach,
+  wait,
   freeze,
   thaw,
   thaw,
@@ -125,9 +137,9 @@ const COMMANDS = [
   restart,
 ];
 
-describe("a lease among instances whose clocks drift, whose processes freeze and die, and whose store fails", () => {
+describe("a lease among instances whose clocks drift, whose processes freeze and die, and which lose their store or broker", () => {
   test(
-    "no two act on it at a time, tokens only grow, a standby never ends, and in the end one has it",
+    "no two act on it at a time, tokens only grow, a standby never ends, and in the end one has it that reaches its broker",
     { timeout: 120_000 },
     async () => {
       await fc.assert(
@@ -137,6 +149,13 @@ describe("a lease among instances whose clocks drift, whose processes freeze and
           await fc.asyncModelRun(() => ({ model: {}, real: cluster }), commands);
           await settled(cluster);
           expect(cluster.owners.filter((owner) => owner.live)).toHaveLength(1);
+          const [holder] = cluster.owners.filter((owner) => owner.connected);
+          if (holder === undefined) throw new Error("whoever holds it is not connected");
+          holder.reaches = false;
+          await cluster.world.pass(4 * TTL_MS);
+          const [next] = cluster.owners.filter((owner) => owner.connected);
+          expect(next === undefined || next === holder).toBe(false);
+          expect(holder.lost).toBeUndefined();
         }),
         { numRuns: 15 },
       );
@@ -148,7 +167,10 @@ describe("a lease among instances whose clocks drift, whose processes freeze and
 async function settled(cluster: Cluster): Promise<void> {
   const { world } = cluster;
   world.mood = FINE;
-  for (const owner of cluster.owners) await owner.machine.thaw();
+  for (const owner of cluster.owners) {
+    owner.reaches = true;
+    await owner.machine.thaw();
+  }
   await world.pass(4 * TTL_MS);
   for (const [index, owner] of cluster.owners.entries()) {
     if (owner.lost !== undefined) cluster.replace(index);

@@ -15,8 +15,10 @@ let nonce = 0;
 export class Owner {
   readonly machine: Machine;
   readonly holder = `owner/${nonce++}`;
-  readonly count = { acquisitions: 0, losses: 0, failures: 0 };
+  readonly count = { acquisitions: 0, losses: 0, yields: 0, failures: 0 };
   readonly #world: World;
+  #reaches = true;
+  #linked = false;
   #lease: Lease | undefined;
   #run: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
   /** Why it must not go on. */
@@ -40,6 +42,37 @@ export class Owner {
 
   get token(): number | undefined {
     return this.#lease?.term?.token;
+  }
+
+  /** Whether it reaches the broker that its lease is for; its one link is connected exactly then and while it holds the lease. */
+  get reaches(): boolean {
+    return this.#reaches;
+  }
+
+  set reaches(reaches: boolean) {
+    this.#reaches = reaches;
+    this.#relink();
+  }
+
+  get connected(): boolean {
+    return this.live && this.#linked;
+  }
+
+  #relink(): void {
+    const linked = this.#reaches && this.#lease?.held === true;
+    if (linked === this.#linked) return;
+    this.#linked = linked;
+    if (linked) this.#lease?.connected();
+    else this.#lease?.disconnected();
+  }
+
+  async #keepLink(lease: Lease, stop: AbortSignal): Promise<void> {
+    for (;;) {
+      const term = await lease.whenHeld(stop);
+      this.#relink();
+      await new Promise((resolve) => term.signal.addEventListener("abort", resolve, { once: true }));
+      this.#relink();
+    }
   }
 
   /** Something is open under its lease until the returned function is called. */
@@ -72,6 +105,7 @@ export class Owner {
       this.lost = error;
     });
     this.#lease = lease;
+    void this.#keepLink(lease, stop.signal).catch(() => {});
     this.#run = { stop, ended };
   }
 

@@ -65,6 +65,12 @@ export const SESSION_METRICS: readonly Metric[] = [
     read: perLease((lease) => lease.losses),
   },
   {
+    name: "bridge_lease_yields_total",
+    type: "counter",
+    help: "How often this instance gave up the lease of the session because it had not been connected for long, and another instance might do better.",
+    read: perLease((lease) => lease.yields),
+  },
+  {
     name: "bridge_lease_renewal_failures_total",
     type: "counter",
     help: "Renewals of the lease that failed and were tried again.",
