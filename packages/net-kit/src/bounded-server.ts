@@ -90,7 +90,11 @@ export class BoundedServer implements AsyncDisposable {
     this.#looks = clock.every(lookMs, () => connections.cutUntaken(limits.answerTimeoutMs));
     server.on("connection", (socket: Socket) => connections.add(socket, tls !== undefined));
     server.on("secureConnection", (socket: Socket) => connections.secured(socket));
-    server.on("tlsClientError", () => this.#handshakesFailed++);
+    server.on("tlsClientError", (_error, socket: Socket) => {
+      this.#handshakesFailed++;
+      // What is written before a handshake waits for it, and so would the end behind it.
+      socket.destroy();
+    });
     server.on("clientError", (error, socket) =>
       refuseOnSocket(error, socket, connections.lastOf(socket), refusalHeaders()),
     );

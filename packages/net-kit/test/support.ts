@@ -24,9 +24,11 @@ export async function open(
   options: Partial<Omit<BoundedServerOptions, "limits" | "on">> & {
     readonly limits?: Partial<ServerLimits>;
     readonly take?: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+    readonly on?: BoundedServerOptions["on"];
   } = {},
+  signal = AbortSignal.timeout(10_000),
 ): Promise<BoundedServer & { readonly port: number }> {
-  const { limits, take = (_incoming, outgoing) => outgoing.end("ok"), ...rest } = options;
+  const { limits, take = (_incoming, outgoing) => outgoing.end("ok"), on, ...rest } = options;
   const server = await BoundedServer.open(
     {
       host: "127.0.0.1",
@@ -38,9 +40,9 @@ export async function open(
       logger: silentLogger,
       ...rest,
       limits: { ...LIMITS, ...limits },
-      on: { request: take },
+      on: { request: take, ...on },
     },
-    AbortSignal.timeout(10_000),
+    signal,
   );
   return Object.assign(server, { port: server.address.port });
 }
