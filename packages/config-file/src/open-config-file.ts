@@ -57,6 +57,8 @@ class FileConfigStore implements ConfigFile {
   /** Reading for a watch and writing take turns, so that no watch takes a write of ours for another's. */
   readonly #turns = new Serial();
   readonly #bytes = new WeakMap<StoredConfig, Uint8Array>();
+  /** What the file held when it was last read or written. */
+  #content: Content | undefined;
   /** What this store has last loaded, written or told: a watch tells what differs from it. */
   #seen: string | undefined;
   readonly #watches = new Set<Watched>();
@@ -148,10 +150,11 @@ class FileConfigStore implements ConfigFile {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   async #read(signal: AbortSignal): Promise<Content> {
-    return this.#known(await readContent(this.#path, this.source, signal));
+    return this.#known(await readContent(this.#path, this.source, this.#content, signal));
   }
 
   #known(content: Content): Content {
+    this.#content = content;
     if (content.kind === "stored") this.#bytes.set(content.stored, content.bytes);
     return content;
   }

@@ -158,3 +158,17 @@ describe("the history", () => {
     expect(readFileSync(path, "utf8").split("\n")).toHaveLength(3);
   });
 });
+
+describe("finding 5.7: a file that has not changed", () => {
+  it("is not parsed again, and one that has is", async () => {
+    writeFileSync(at("bridge.yaml"), TEXT);
+    const store = openConfigFile(at("bridge.yaml"));
+    const first = await store.load(NEVER);
+    expect(first?.document).toEqual({ bridge: { id: "a" } });
+    expect((await store.load(NEVER))?.document).toBe(first?.document);
+    writeFileSync(at("bridge.yaml"), TEXT.replace("id: a", "id: c"));
+    expect((await store.load(NEVER))?.document).toEqual({ bridge: { id: "c" } });
+    writeFileSync(at("bridge.yaml"), TEXT);
+    expect(await store.load(NEVER)).toEqual(first);
+  });
+});

@@ -57,7 +57,9 @@ export function configTransactionEndpoints(transactions: ConfigTransactions): re
       summary: "What a commit would make of the configuration.",
       refusals: REFUSALS,
       answers: { 200: { description: "The preview, redacted.", schema: schemas.inspected } },
-    }).handle(({ params: { txnID } }) => ({ status: 200, body: inspectionToWire(transactions.inspect(txnID)) })),
+    }).handle(async ({ params: { txnID } }) => {
+      return { status: 200, body: inspectionToWire(await transactions.inspect(txnID)) };
+    }),
 
     endpoint({
       ...one,

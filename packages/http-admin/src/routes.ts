@@ -1,5 +1,6 @@
 import { INGRESS_LIMITS, type InjectResult } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
+import { Slices } from "@bridge/ports";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
@@ -65,7 +66,10 @@ export function routeEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
       guard: () => void bridge.supervisor,
       refusals: { 503: "The process has no bridge yet." },
       answers: { 200: { description: "All of them.", schema: v.object({ routes: v.array(route) }) } },
-    }).handle(() => ({ status: 200, body: { routes: bridge.supervisor.view().routes.map(routeToWire) } })),
+    }).handle(async () => {
+      const { routes } = bridge.supervisor.view();
+      return { status: 200, body: { routes: await new Slices().map(routes, routeToWire) } };
+    }),
 
     endpoint({
       method: "POST",

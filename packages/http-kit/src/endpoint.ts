@@ -30,6 +30,7 @@ export type Detail = Readonly<Record<string, unknown>>;
 
 export interface Reply<Status extends number = number, Body = unknown> {
   readonly status: Status;
+  /** Or the bytes of it, when they are there already. */
   readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
   /** What the audit record says. Default outcome: `success` below status 400, else `failure`. */
@@ -47,7 +48,7 @@ interface Call<Params, Query, Body> {
 
 type Replies<Answers> = {
   [Status in keyof Answers & number]: Answers[Status] extends { readonly schema: infer Schema extends GenericSchema }
-    ? Reply<Status, InferOutput<Schema>>
+    ? Reply<Status, InferOutput<Schema> | Uint8Array>
     : never;
 }[keyof Answers & number];
 

@@ -1,4 +1,4 @@
-import type { Seams } from "@bridge/ports";
+import { jsonInSlices, type Seams, Slices } from "@bridge/ports";
 import type { Context } from "hono";
 import type { AuditTrail, CallRecord } from "./audit-trail.ts";
 import type { Authenticate } from "./authenticator.ts";
@@ -73,7 +73,8 @@ export class Pipeline<Action extends string> {
       duration_ms: Math.round(clock.monotonic() - startedAt),
       correlation_id: exchange.correlationId,
     });
-    return render(reply, exchange, cors.headers(request));
+    const body = await bodyOf(reply, new Slices(clock));
+    return render(reply, body, exchange, cors.headers(request));
   }
 
   async #answer(exchange: Exchange<Action>): Promise<Reply> {
@@ -165,8 +166,17 @@ function allowedMethods(rows: readonly Endpoint[]): readonly (Method | "HEAD")[]
   return rows.flatMap(({ method }) => (method === "GET" ? [method, "HEAD"] : [method]));
 }
 
+/** An answer may have a part for each of thousands of routes. */
+async function bodyOf({ body }: Reply, slices: Slices): Promise<string | Uint8Array<ArrayBuffer> | null> {
+  if (body === undefined) return null;
+  if (typeof body === "string") return body;
+  const bytes = body instanceof Uint8Array ? body : await jsonInSlices(body as object, slices);
+  return bytes as Uint8Array<ArrayBuffer>;
+}
+
 function render(
   reply: Reply,
+  body: string | Uint8Array<ArrayBuffer> | null,
   { row, rows, correlationId: id }: Exchange<string>,
   corsHeaders: Readonly<Record<string, string>>,
 ): Response {
@@ -178,8 +188,6 @@ function render(
     ...reply.headers,
   });
   headers.set(CORRELATION_HEADER, id);
-  if (reply.body === undefined) return new Response(null, { status: reply.status, headers });
-  headers.set("Content-Type", row?.answers[reply.status]?.contentType ?? "application/json");
-  const text = typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body);
-  return new Response(text, { status: reply.status, headers });
+  if (body !== null) headers.set("Content-Type", row?.answers[reply.status]?.contentType ?? "application/json");
+  return new Response(body, { status: reply.status, headers });
 }

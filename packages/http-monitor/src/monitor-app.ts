@@ -10,8 +10,8 @@ import {
   serve,
   type ThrottleOptions,
 } from "@bridge/http-kit";
-import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
-import { expositionInTurns, readMetrics, type ServerStats } from "@bridge/telemetry";
+import { type Seams, silentLogger, Slices, systemClock, systemRandom } from "@bridge/ports";
+import { expositionInSlices, readMetrics, type ServerStats } from "@bridge/telemetry";
 import type { Hono } from "hono";
 import type { ConfigWatch } from "./config-watch.ts";
 import type { KeyRefresh } from "./key-refresh.ts";
@@ -36,8 +36,8 @@ export interface MonitorAppOptions extends Partial<Seams> {
   readonly auditor: Auditor;
   /** The listeners that `/metrics` is to show. Default: none. */
   readonly servers?: (() => readonly ServerStats[]) | undefined;
-  /** The text of `/metrics`. Default: that of `@bridge/telemetry`. */
-  readonly metrics?: (() => string | Promise<string>) | undefined;
+  /** The text of `/metrics`, or its bytes in UTF-8. Default: that of `@bridge/telemetry`. */
+  readonly metrics?: (() => string | Promise<string | Uint8Array>) | undefined;
   /** What is known of a watched configuration source. Default: none is watched. */
   readonly configWatch?: (() => ConfigWatch | undefined) | undefined;
   /** What is known of keys that are read again and again. Default: they do not change. */
@@ -65,15 +65,18 @@ export function createMonitorApp(options: MonitorAppOptions): Hono {
   const { supervisor, servers = () => [], configWatch = () => undefined, keyRefresh = () => undefined } = options;
   const view = () => supervisor()?.view() ?? UNWIRED_VIEW;
   const clock = options.clock ?? systemClock;
-  const metrics = async (): Promise<string> => {
+  const metrics = async (): Promise<Uint8Array> => {
     const auditFailures = options.auditor.failures();
     const keyRefreshFailures = keyRefresh()?.failures;
     const measured = { supervisor: supervisor(), servers: servers(), auditFailures, keyRefreshFailures };
-    return expositionInTurns(await readMetrics(measured, clock));
+    return expositionInSlices(await readMetrics(measured, clock), new Slices(clock));
   };
   return serve<never>({
     server: "monitor",
-    endpoints: [...probes(view), ...views({ view, configWatch, keyRefresh, metrics: options.metrics ?? metrics })],
+    endpoints: [
+      ...probes(view),
+      ...views({ view, configWatch, keyRefresh, metrics: options.metrics ?? metrics, clock }),
+    ],
     schemas: NAMED_SCHEMAS,
     describe: { access: "open" },
     keyring: isKeyring(options.keys) ? options.keys : createKeyring(namedMonitorKeys(options.keys)),

@@ -1,5 +1,6 @@
 import type { BridgeView } from "@bridge/core";
 import { type Endpoint, endpointFor } from "@bridge/http-kit";
+import { type Clock, Slices } from "@bridge/ports";
 import * as v from "valibot";
 import type { ConfigWatch } from "./config-watch.ts";
 import type { KeyRefresh } from "./key-refresh.ts";
@@ -12,11 +13,12 @@ export interface ViewsOptions {
   readonly view: () => BridgeView;
   readonly configWatch: () => ConfigWatch | undefined;
   readonly keyRefresh: () => KeyRefresh | undefined;
-  readonly metrics: () => string | Promise<string>;
+  readonly metrics: () => string | Promise<string | Uint8Array>;
+  readonly clock: Clock;
 }
 
 /** What is for the eyes of operators: behind the monitor key or an admin key (spec 4.1, 5.2). */
-export function views({ view, configWatch, keyRefresh, metrics }: ViewsOptions): readonly Endpoint<never>[] {
+export function views({ view, configWatch, keyRefresh, metrics, clock }: ViewsOptions): readonly Endpoint<never>[] {
   return [
     endpoint({
       method: "GET",
@@ -24,7 +26,7 @@ export function views({ view, configWatch, keyRefresh, metrics }: ViewsOptions):
       access: "monitor",
       summary: "The instance and its routes.",
       answers: { 200: { description: "Also while the bridge is stopped.", schema: topology } },
-    }).handle(() => ({ status: 200, body: topologyToWire(view()) })),
+    }).handle(async () => ({ status: 200, body: await topologyToWire(view(), new Slices(clock)) })),
 
     endpoint({
       method: "GET",
@@ -34,7 +36,7 @@ export function views({ view, configWatch, keyRefresh, metrics }: ViewsOptions):
       answers: {
         200: { description: "Also while the bridge is stopped.", schema: v.object({ routes: v.array(route) }) },
       },
-    }).handle(() => ({ status: 200, body: { routes: view().routes.map(routeToWire) } })),
+    }).handle(async () => ({ status: 200, body: { routes: await new Slices(clock).map(view().routes, routeToWire) } })),
 
     endpoint({
       method: "GET",
@@ -45,8 +47,8 @@ export function views({ view, configWatch, keyRefresh, metrics }: ViewsOptions):
         200: { description: "The bridge is ready for traffic.", schema: deepHealth },
         503: { description: "It is not.", schema: deepHealth },
       },
-    }).handle(() => {
-      const body = deepHealthToWire(view(), configWatch(), keyRefresh());
+    }).handle(async () => {
+      const body = await deepHealthToWire(view(), configWatch(), keyRefresh(), new Slices(clock));
       return { status: body.ready_for_traffic ? 200 : 503, body };
     }),
 

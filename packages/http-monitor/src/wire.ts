@@ -2,17 +2,18 @@
  * From what the engine tells to what clients read: the only place that knows both spellings. @module
  */
 import type { BridgeView, RouteProgress, RouteView, SessionView } from "@bridge/core";
+import type { Slices } from "@bridge/ports";
 import type { InferOutput } from "valibot";
 import type { ConfigWatch } from "./config-watch.ts";
 import type { KeyRefresh } from "./key-refresh.ts";
 import type * as schemas from "./schemas.ts";
 
-export function topologyToWire(view: BridgeView): InferOutput<typeof schemas.topology> {
+export async function topologyToWire(view: BridgeView, slices: Slices): Promise<InferOutput<typeof schemas.topology>> {
   return {
     instance_id: view.instanceId,
     running: view.running,
     config_version: view.configVersion,
-    routes: view.routes.map((route) => ({
+    routes: await slices.map(view.routes, (route) => ({
       id: route.id,
       delivery_mode: route.deliveryMode,
       dispatch_mode: route.dispatchMode,
@@ -48,11 +49,12 @@ function progressToWire(progress: RouteProgress | undefined): InferOutput<typeof
   };
 }
 
-export function deepHealthToWire(
+export async function deepHealthToWire(
   view: BridgeView,
   watch: ConfigWatch | undefined,
   keys: KeyRefresh | undefined,
-): InferOutput<typeof schemas.deepHealth> {
+  slices: Slices,
+): Promise<InferOutput<typeof schemas.deepHealth>> {
   return {
     running: view.running,
     healthy: view.health === "ok",
@@ -63,8 +65,8 @@ export function deepHealthToWire(
     empty: view.empty,
     service_level: view.serviceLevel,
     level: view.level,
-    sessions: view.sessions.map(sessionToWire),
-    routes: view.routes.map(({ id, deliveryMode, paused, progress }) => ({
+    sessions: await slices.map(view.sessions, sessionToWire),
+    routes: await slices.map(view.routes, ({ id, deliveryMode, paused, progress }) => ({
       id,
       delivery_mode: deliveryMode,
       ...(paused && { paused }),
@@ -81,7 +83,7 @@ export function deepHealthToWire(
       ...(spoiled > 0 && { spoiled }),
     })),
     ...(view.undelivered.length > 0 && {
-      undelivered: view.undelivered.map(({ routeId, bindingId, depth }) => ({
+      undelivered: await slices.map(view.undelivered, ({ routeId, bindingId, depth }) => ({
         route_id: routeId,
         binding_id: bindingId,
         waiting: depth,

@@ -1,5 +1,7 @@
-import type { StoreHealth } from "@bridge/ports";
+import { Slices, type StoreHealth, systemClock } from "@bridge/ports";
+import { expositionInSlices, readMetrics } from "@bridge/telemetry";
 import { describe, expect, it } from "vitest";
+import { topologyToWire } from "../src/wire.ts";
 import { ADMIN_KEY, answer, makeBridge, MONITOR_KEY, seenAs, startMonitor } from "./monitor.ts";
 
 const signal = (): AbortSignal => AbortSignal.timeout(20_000);
@@ -300,5 +302,66 @@ describe("spec 5: who may look", () => {
     await using monitor = await startMonitor(makeBridge().supervisor);
     expect(await answer(monitor.get("monitor/nothing"))).toEqual([404, { error: "not found" }]);
     expect((await monitor.get("admin/bridge")).status).toBe(404);
+  });
+});
+
+describe("finding 5.7: an answer that is made in slices", () => {
+  const routes = Array.from({ length: 200 }, (_, index) => `r-${index}`);
+  const document = (ids: readonly string[]): object => ({
+    stores: { dlq: { type: "memory", options: { acknowledge_volatile: true } } },
+    receivers: ids.map((id) => ({ id: `in-${id}`, transport: "memory", options: { channel: id } })),
+    senders: [{ id: "out", transport: "memory", options: { discard: true } }],
+    bindings: [{ id: "to-out", sender_id: "out" }],
+    routes: ids.map((id) => ({ id, receiver_id: `in-${id}`, bindings: ["to-out"] })),
+  });
+  /** Each look at it is in a slice of its own. */
+  const impatient = () => {
+    let now = 0;
+    return { ...systemClock, monotonic: () => (now += 10) };
+  };
+
+  it.each(["topology", "routes", "deephealth", "metrics"])("lets the loop go on: %s", async (path) => {
+    const { supervisor } = makeBridge(document(routes));
+    await using monitor = await startMonitor(supervisor, { clock: impatient() });
+    let turns = 0;
+    const count = (): void => void (turns++, (counting = setImmediate(count)));
+    let counting = setImmediate(count);
+    const response = await monitor.get(`monitor/${path}`, MONITOR_KEY);
+    const text = await response.text();
+    clearImmediate(counting);
+    for (const id of routes) expect(text).toContain(`"${id}"`);
+    expect(turns).toBeGreaterThan(routes.length);
+  });
+
+  it("tells of the configuration that was in force when it began", async () => {
+    const { supervisor } = makeBridge(document(routes));
+    await supervisor.start(signal());
+    const telling = topologyToWire(supervisor.view(), new Slices(impatient()));
+    await supervisor.stop(signal());
+    const told = await telling;
+    expect(told.running).toBe(true);
+    expect(told.routes.map(({ id }) => id)).toEqual(routes);
+  });
+
+  it("has counters that add up, whatever is counted meanwhile", async () => {
+    const { supervisor } = makeBridge(document(routes));
+    await using _ = await startMonitor(supervisor);
+    await supervisor.start(signal());
+    const inject = (id: string) =>
+      supervisor.inject(id, { subject: "s", payload: new Uint8Array(), headers: {} }, signal());
+    for (const id of routes) await inject(id);
+    const families = await readMetrics({ supervisor, servers: [] }, systemClock);
+    const text = expositionInSlices(families, new Slices(impatient()));
+    for (const id of routes) await inject(id);
+    const lines = Buffer.from(await text)
+      .toString()
+      .split("\n");
+    const sum = (name: string): number =>
+      lines
+        .filter((line) => line.startsWith(`${name}{`))
+        .reduce((all, line) => all + Number(line.split(" ").at(-1)), 0);
+    expect(sum("bridge_legs_injected_total")).toBe(routes.length);
+    expect(sum("bridge_legs_total") + sum("bridge_legs_in_flight")).toBe(routes.length);
+    expect(lines).toContain("bridge_unaccounted_messages 0");
   });
 });

@@ -74,6 +74,9 @@ export { deadline, type Deadline, orAborted } from "./async.ts";
 export { SequenceMap } from "./sequence-map.ts";
 export { SignalPool } from "./signal-pool.ts";
 export { systemClock, systemRandom } from "./system.ts";
+export { jsonInSlices } from "./json-in-slices.ts";
+export { textInSlices } from "./text-in-slices.ts";
+export { processTurns, Slices, Turns } from "./turns.ts";
 export { parseTimestamp } from "./timestamp.ts";
 export {
   boundTracestate,

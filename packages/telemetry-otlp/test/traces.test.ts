@@ -179,7 +179,7 @@ describe("a collector", () => {
     expect(bridge.hub.channel("out").arrived).toBe(100);
     await expect(bridge.end()).rejects.toThrow(/./);
     const dropped = bridge.otlp.families().find(({ name }) => name === "bridge_otlp_spans_dropped_total");
-    const [full = 0, lost = 0] = (dropped?.samples ?? []).map((sample) => ("value" in sample ? sample.value : 0));
+    const [full = 0, lost = 0] = [...(dropped?.samples ?? [])].map((sample) => ("value" in sample ? sample.value : 0));
     expect(full).toBeGreaterThan(0);
     expect(full + lost).toBe(200);
   });

@@ -11,12 +11,14 @@ interface Described {
 
 export interface NumberFamily extends Described {
   readonly type: NumberType;
-  readonly samples: readonly Sample[];
+  /** Read anew each time that they are gone through. */
+  readonly samples: Iterable<Sample>;
 }
 
 export interface HistogramFamily extends Described {
   readonly type: "histogram";
-  readonly samples: readonly HistogramSample[];
+  /** Read anew each time that they are gone through. */
+  readonly samples: Iterable<HistogramSample>;
 }
 
 export type Labels = Readonly<Record<string, string>>;

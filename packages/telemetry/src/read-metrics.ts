@@ -16,18 +16,15 @@ export interface Measured extends Omit<Surroundings, "waiting"> {
   readonly process?: ProcessFigures | undefined;
 }
 
-/** Everything that is counted in a process, now. Asks the outbox what waits in it, for 2 seconds at most; never rejects. */
+/**
+ * Everything that is counted in a process, now. Asks the outbox what waits in it, for 2 seconds at most; never rejects. What
+ * is in the samples is read when they are gone through: counters are those of now, histograms and how routes get on as of then.
+ */
 export async function readMetrics(measured: Measured, clock: Clock): Promise<readonly Family[]> {
   const { supervisor, servers, process: figures, ...surroundings } = measured;
   const around = [...serverFamilies(servers), ...((await figures?.read()) ?? [])];
   if (supervisor === undefined) return around;
   const waiting = await waitingIn(supervisor.outbox(), clock);
   const reading = { ...surroundings, waiting, stats: supervisor.stats(), view: supervisor.view() };
-  const families: Family[] = [];
-  for (const metric of METRICS) {
-    families.push(familyOf(metric, reading));
-    // Each has samples of all routes: the loop is to go on in between.
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  return [...families, ...around];
+  return [...METRICS.map((metric) => familyOf(metric, reading)), ...around];
 }

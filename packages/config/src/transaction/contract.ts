@@ -79,8 +79,8 @@ export interface ConfigTransactions {
   open(ttlMs: number, signal: AbortSignal): Promise<TransactionInfo & { readonly config: ConfigView }>;
   /** Whether the transaction is there, open or being committed. */
   has(id: string): boolean;
-  /** @throws TransactionError not_found */
-  inspect(id: string): Inspection;
+  /** Rejects with a TransactionError not_found. */
+  inspect(id: string): Promise<Inspection>;
   /** @throws TransactionError not_found, conflict; OverlayError when the overlay cannot be merged. Nothing changes then. */
   patch(id: string, overlay: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Patched>;
   /** Says what a commit would do. @throws TransactionError not_found, conflict */

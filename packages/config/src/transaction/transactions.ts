@@ -5,6 +5,7 @@ import {
   type ConfigStore,
   type Logger,
   type Random,
+  Slices,
   type StoredConfig,
 } from "@bridge/ports";
 import { type CheckedDocument, checkDocument } from "../check-document.ts";
@@ -31,7 +32,7 @@ import { mergeOverlay } from "./merge-overlay.ts";
 import { newReferences } from "./new-references.ts";
 import { OverlayError } from "./overlay-error.ts";
 import { readWithin } from "./read-within.ts";
-import { redactedView } from "./redacted-view.ts";
+import { redactedViewInSlices } from "./redacted-view.ts";
 import { TransactionError } from "./transaction-error.ts";
 import {
   nextState,
@@ -84,6 +85,7 @@ class Transactions implements ConfigTransactions {
   #notApplied: NotApplied | undefined;
   readonly #instanceId: string;
   #underWay: Promise<unknown> | undefined;
+  #seen: { readonly document: StoredConfig["document"]; readonly view: ConfigView } | undefined;
   readonly #outcomes = new Map<TransactionEvent, number>();
 
   constructor(options: ConfigTransactionsOptions) {
@@ -94,7 +96,7 @@ class Transactions implements ConfigTransactions {
 
   async current(signal: AbortSignal): Promise<{ version: number; config: ConfigView }> {
     const { version, document } = await this.#load(signal);
-    return { version, config: redactedView(document) };
+    return { version, config: await this.#view(document) };
   }
 
   async open(ttlMs: number, signal: AbortSignal): Promise<TransactionInfo & { config: ConfigView }> {
@@ -116,16 +118,16 @@ class Transactions implements ConfigTransactions {
       pending: document,
       patchCount: 0,
     };
-    return { ...info, config: redactedView(document) };
+    return { ...info, config: await this.#view(document) };
   }
 
   has(id: string): boolean {
     return this.#live()?.id === id;
   }
 
-  inspect(id: string): Inspection {
+  async inspect(id: string): Promise<Inspection> {
     const { version, createdAt, expiresAt, patchCount, pending } = this.#find(id);
-    return { id, version, createdAt, expiresAt, patchCount, preview: redactedView(pending) };
+    return { id, version, createdAt, expiresAt, patchCount, preview: await this.#view(pending) };
   }
 
   async patch(id: string, overlay: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Patched> {
@@ -147,7 +149,7 @@ class Transactions implements ConfigTransactions {
     const [checked, erased] = await this.#check(transaction.base.document, merged, signal);
     const refused = erased.map((path) => ({ path, message: "would be erased: the commit will be refused" }));
     return {
-      preview: redactedView(merged),
+      preview: await this.#view(merged),
       problems: checked.ok ? [] : checked.problems,
       warnings: [...refused, ...checked.warnings],
     };
@@ -247,6 +249,13 @@ class Transactions implements ConfigTransactions {
       this.#notApplied = { version: result.version, error: result.error, since: clock.now() };
     else if (result.status === "committed" || result.status === "committed_applying") this.#notApplied = undefined;
     return result;
+  }
+
+  /** Of the document that was looked at last it is kept. */
+  async #view(document: StoredConfig["document"]): Promise<ConfigView> {
+    if (this.#seen?.document !== document)
+      this.#seen = { document, view: await redactedViewInSlices(document, new Slices(this.#options.clock)) };
+    return this.#seen.view;
   }
 
   /** What is wrong with `after`, and what of the options in `before` it would erase. */

@@ -1,9 +1,10 @@
+import { Slices, Turns } from "@bridge/ports";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkDocument, formatProblem } from "../../src/index.ts";
 import { changesBetween } from "../../src/transaction/changes.ts";
 import { mergeOverlay } from "../../src/transaction/merge-overlay.ts";
-import { redactedView } from "../../src/transaction/redacted-view.ts";
+import { redactedView, redactedViewInSlices } from "../../src/transaction/redacted-view.ts";
 import { CANARY, documents, sources } from "../support/arbitrary-documents.ts";
 import type { Json } from "../support/documents.ts";
 import { registry } from "../support/plugins.ts";
@@ -26,6 +27,19 @@ describe("any valid configuration", () => {
     await fc.assert(
       fc.asyncProperty(documents, async (document) => {
         expect(await problemsOf(document)).toEqual([]);
+      }),
+    );
+  });
+
+  it("finding 5.7: has the same view when that is made in slices", async () => {
+    let now = 0;
+    const turns = new Turns((run) => queueMicrotask(run));
+    await fc.assert(
+      fc.asyncProperty(documents, async (document) => {
+        const slices = new Slices({ monotonic: () => now++ }, turns);
+        expect(JSON.stringify(await redactedViewInSlices(document, slices))).toBe(
+          JSON.stringify(redactedView(document)),
+        );
       }),
     );
   });

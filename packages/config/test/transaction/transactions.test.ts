@@ -91,7 +91,7 @@ describe("opening, inspecting and ending a transaction", () => {
     const { preview } = await transactions.patch(info.id, DEBUG, NEVER);
     expect(preview["bridge"]).toMatchObject({ log_level: "debug", drain_timeout: "30s" });
     const { config: _, ...rest } = info;
-    expect(transactions.inspect(info.id)).toEqual({ ...rest, patchCount: 1, preview });
+    expect(await transactions.inspect(info.id)).toEqual({ ...rest, patchCount: 1, preview });
     transactions.rollback(info.id);
     expect(transactions.has(info.id)).toBe(false);
   });
@@ -112,9 +112,9 @@ describe("opening, inspecting and ending a transaction", () => {
     const { transactions, clock, opened } = stage();
     const id = await opened(DEBUG);
     clock.advance(5 * MINUTES - 1);
-    expect(transactions.inspect(id).patchCount).toBe(1);
+    expect((await transactions.inspect(id)).patchCount).toBe(1);
     clock.advance(1);
-    expect(() => transactions.inspect(id)).toThrow(
+    await expect(transactions.inspect(id)).rejects.toThrow(
       new TransactionError("not_found", "transaction not found or expired"),
     );
     await expect(transactions.commit(id, "admin")).rejects.toEqual(failure("not_found"));
@@ -138,12 +138,12 @@ describe("opening, inspecting and ending a transaction", () => {
   it("a patch that is refused changes nothing", async () => {
     const { transactions, opened } = stage();
     const id = await opened(DEBUG);
-    const before = transactions.inspect(id);
+    const before = await transactions.inspect(id);
     await expect(transactions.patch(id, { x: 1 }, NEVER)).rejects.toBeInstanceOf(OverlayError);
     await expect(
       transactions.patch(id, { bindings: [{ id: "to-out", address: "x".repeat(3_000_000) }] }, NEVER),
     ).rejects.toThrow("more than 2097152 bytes");
-    expect(transactions.inspect(id)).toEqual(before);
+    expect(await transactions.inspect(id)).toEqual(before);
   });
 
   it("a patch tells all problems of what it makes, and another one can mend them", async () => {
@@ -390,7 +390,7 @@ describe("a commit (spec 4.9; contract §2)", () => {
     await expect(transactions.validate(id, NEVER)).rejects.toEqual(busy);
     expect(() => transactions.rollback(id)).toThrow("the transaction is being committed");
     await expect(opened()).rejects.toEqual(failure("conflict", `the transaction ${id} is open until`));
-    expect(transactions.inspect(id).patchCount).toBe(1);
+    expect((await transactions.inspect(id)).patchCount).toBe(1);
     applying.resolve("applied");
     expect(await committing).toMatchObject({ status: "committed" });
   });
@@ -429,13 +429,13 @@ describe("a dry run", () => {
   it("tells everything that a commit would be refused for, and changes nothing", async () => {
     const { store, applier, transactions, opened } = stage();
     const id = await opened({ stores: { dlq: { type: "memory" } }, bridge: { log_level: "loud" } });
-    const before = transactions.inspect(id);
+    const before = await transactions.inspect(id);
     store.byHand(goodDocument());
     const run = await transactions.validate(id, NEVER);
     expect(run).toMatchObject({ erasedOptions: [["stores", "dlq", "options"]], conflict: true });
     expect(run.problems.map(({ path }) => path.join("."))).toContain("bridge.log_level");
     expect(run.plan).toBeUndefined();
-    expect(transactions.inspect(id)).toEqual(before);
+    expect(await transactions.inspect(id)).toEqual(before);
     expect(applier.applied).toEqual([]);
   });
 

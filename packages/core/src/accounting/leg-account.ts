@@ -1,7 +1,7 @@
 import type { BridgeError } from "@bridge/ports";
 import { type Disposition, DISPOSITIONS, type LegStats } from "../view/stats.ts";
 import { SEND_BOUNDS_MS, STAY_BOUNDS_MS } from "./duration-bounds.ts";
-import { Histogram } from "./histogram.ts";
+import { Histogram, type HistogramStats } from "./histogram.ts";
 
 /** Where a message came from, for the accounts. */
 export type Origin = "received" | "injected";
@@ -181,20 +181,47 @@ export class LegAccount {
   }
 
   read(): LegStats {
-    return {
-      routeId: this.routeId,
-      bindingId: this.bindingId,
-      received: this.received,
-      injected: this.injected,
-      recovered: this.recovered,
-      attempts: this.attempts,
-      inFlight: this.inFlight,
-      inOutbox: this.inOutbox,
-      dispositions: { ...this.#closed },
-      sends: { accepted: this.accepted.read(), failed: this.failed.read() },
-      endToEnd: this.endToEnd.read(),
-      outboxAge: this.outboxAge.read(),
-    };
+    return new LegReading(this, { ...this.#closed });
+  }
+}
+
+/** Counters of one moment, so that they add up. Histograms, which are most of it, are read when somebody looks at them. */
+class LegReading implements LegStats {
+  readonly routeId: string;
+  readonly bindingId: string;
+  readonly received: number;
+  readonly injected: number;
+  readonly recovered: number;
+  readonly attempts: number;
+  readonly inFlight: number;
+  readonly inOutbox: number;
+  readonly dispositions: Readonly<Record<Disposition, number>>;
+  readonly #account: LegAccount;
+
+  constructor(account: LegAccount, dispositions: Readonly<Record<Disposition, number>>) {
+    this.routeId = account.routeId;
+    this.bindingId = account.bindingId;
+    this.received = account.received;
+    this.injected = account.injected;
+    this.recovered = account.recovered;
+    this.attempts = account.attempts;
+    this.inFlight = account.inFlight;
+    this.inOutbox = account.inOutbox;
+    this.dispositions = dispositions;
+    this.#account = account;
+  }
+
+  get sends(): LegStats["sends"] {
+    const { accepted, failed } = this.#account;
+    return { accepted: accepted.read(), failed: failed.read() };
+  }
+
+  get endToEnd(): HistogramStats {
+    return this.#account.endToEnd.read();
+  }
+
+  get outboxAge(): HistogramStats {
+    return this.#account.outboxAge.read();
   }
 }
 

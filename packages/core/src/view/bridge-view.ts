@@ -46,8 +46,8 @@ export interface RouteView {
   readonly policy: RoutePolicy;
   /** Whether an operator has paused it. */
   readonly paused: boolean;
-  /** Absent while the bridge does not run. */
-  readonly progress?: RouteProgress;
+  /** As of the first look at it; absent while the bridge does not run. */
+  readonly progress?: RouteProgress | undefined;
 }
 
 /** How a route gets on, and why not. */

@@ -29,8 +29,9 @@ export class SessionCounts {
   read(): readonly SessionStats[] {
     const total = new Map([...this.#past].map(([id, counts]) => [id, { ...counts }]));
     add(total, this.#current);
+    const linksOf = Map.groupBy(this.#current, ({ sessionId }) => sessionId);
     return [...total].map(([sessionId, counts]) => {
-      const own = this.#current.filter((link) => link.sessionId === sessionId);
+      const own = linksOf.get(sessionId) ?? [];
       return { sessionId, ...counts, connected: own.length > 0 && own.every((link) => link.connected) };
     });
   }

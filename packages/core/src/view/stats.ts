@@ -87,7 +87,10 @@ export interface PartStats {
   readonly counters: Readonly<Record<string, number>>;
 }
 
-/** A reading of all counters and gauges; counters are monotonic over restarts of the runtime. */
+/**
+ * A reading of all counters and gauges of one moment; counters are monotonic over restarts of the runtime. Histograms are
+ * read when they are looked at, each as of then.
+ */
 export interface BridgeStats {
   readonly legs: readonly LegStats[];
   readonly routes: readonly RouteStats[];

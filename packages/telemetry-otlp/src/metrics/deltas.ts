@@ -15,10 +15,10 @@ export class Deltas {
     };
     const grown = families.map((family): Family => {
       if (family.type === "counter") {
-        return { ...family, samples: family.samples.map((sample) => since(sample, former(family.name, sample))) };
+        return { ...family, samples: Array.from(family.samples, (one) => since(one, former(family.name, one))) };
       }
       if (family.type !== "histogram") return family;
-      return { ...family, samples: family.samples.map((sample) => sinceThen(sample, former(family.name, sample))) };
+      return { ...family, samples: Array.from(family.samples, (one) => sinceThen(one, former(family.name, one))) };
     });
     this.#standing = standing;
     return grown;

@@ -30,29 +30,31 @@ export function otlpName(name: string): { readonly name: string; readonly unit: 
 
 /** A family as the SDK's exporters take it; `undefined` when it has no samples. */
 export function metricData(family: Family, temporality: AggregationTemporality, span: Span): MetricData | undefined {
-  if (family.samples.length === 0) return undefined;
   const { start: startTime, end: endTime } = span;
   const { name, unit } = otlpName(family.name);
   const descriptor = { name, unit, description: family.help, valueType: ValueType.DOUBLE };
   if (family.type === "histogram") {
+    const observed = Array.from(family.samples, ({ labels, bounds, counts, sum }) => ({
+      startTime,
+      endTime,
+      attributes: { ...labels },
+      value: { buckets: { boundaries: [...bounds], counts: [...counts] }, sum, count: total(counts) },
+    }));
+    if (observed.length === 0) return undefined;
     return {
       descriptor,
       aggregationTemporality: temporality,
       dataPointType: DataPointType.HISTOGRAM,
-      dataPoints: family.samples.map(({ labels, bounds, counts, sum }) => ({
-        startTime,
-        endTime,
-        attributes: { ...labels },
-        value: { buckets: { boundaries: [...bounds], counts: [...counts] }, sum, count: total(counts) },
-      })),
+      dataPoints: observed,
     };
   }
-  const dataPoints = family.samples.map(({ labels, value }) => ({
+  const dataPoints = Array.from(family.samples, ({ labels, value }) => ({
     startTime,
     endTime,
     attributes: { ...labels },
     value,
   }));
+  if (dataPoints.length === 0) return undefined;
   if (family.type === "counter") {
     return {
       descriptor,

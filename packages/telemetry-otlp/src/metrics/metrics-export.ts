@@ -1,4 +1,4 @@
-import type { Clock } from "@bridge/ports";
+import { type Clock, Slices } from "@bridge/ports";
 import { type Family, PeriodicTelling } from "@bridge/telemetry";
 import type { HrTime } from "@opentelemetry/api";
 import { ExportResultCode, millisToHrTime } from "@opentelemetry/core";
@@ -56,13 +56,14 @@ export class MetricsExport {
   async #tell(which: (family: Family) => boolean): Promise<void> {
     const { read, clock, settings, resource } = this.#options;
     const delta = settings.temporality === "delta";
-    const families = (await read()).filter(which);
+    const slices = new Slices(clock);
+    const families = await inSlices((await read()).filter(which), slices);
     const end = millisToHrTime(clock.now());
     const span = { start: delta ? this.#told : this.#started, end };
     const temporality = delta ? AggregationTemporality.DELTA : AggregationTemporality.CUMULATIVE;
-    const metrics = (delta ? this.#deltas.next(families) : families)
-      .map((family) => metricData(family, temporality, span))
-      .filter((data) => data !== undefined);
+    const told = delta ? this.#deltas.next(families) : families;
+    const data = await slices.map(told, (family) => metricData(family, temporality, span));
+    const metrics = data.filter((one) => one !== undefined);
     await this.#export({ resource, scopeMetrics: [{ scope: SCOPE, metrics }] });
     this.#deltas.told();
     this.#told = end;
@@ -76,4 +77,16 @@ export class MetricsExport {
       });
     });
   }
+}
+
+/** The same families with their samples read, a slice at a time: there are some for each route. */
+async function inSlices(families: readonly Family[], slices: Slices): Promise<readonly Family[]> {
+  const read: Family[] = [];
+  for (const family of families)
+    read.push(
+      family.type === "histogram"
+        ? { ...family, samples: await slices.map(family.samples, (sample) => sample) }
+        : { ...family, samples: await slices.map(family.samples, (sample) => sample) },
+    );
+  return read;
 }

@@ -86,8 +86,8 @@ export class EmfLines {
       metric: value === undefined ? undefined : { name: emfName(name), unit, value },
     });
     if (family.type === "histogram")
-      return family.samples.map((sample) => as(sample.labels, this.#observed(name, sample, standing)));
-    return family.samples.map((sample) => as(sample.labels, this.#number(name, family.type, sample, standing)));
+      return Array.from(family.samples, (one) => as(one.labels, this.#observed(name, one, standing)));
+    return Array.from(family.samples, (one) => as(one.labels, this.#number(name, family.type, one, standing)));
   }
 
   #observed(name: string, sample: HistogramSample, standing: Map<string, readonly number[]>): EmfValues | undefined {

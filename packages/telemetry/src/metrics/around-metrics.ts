@@ -19,8 +19,10 @@ export const AROUND_METRICS: readonly Metric[] = [
     type: "untyped",
     help: "What an adapter counts of itself, by the name that it gives; starts anew with the runtime.",
     read: ({ stats }) =>
-      stats.parts.flatMap(({ part, id, counters }) =>
-        Object.entries(counters).map(([counter, value]) => ({ labels: { part, id, counter }, value })),
-      ),
+      stats.parts
+        .values()
+        .flatMap(({ part, id, counters }) =>
+          Object.entries(counters).map(([counter, value]) => ({ labels: { part, id, counter }, value })),
+        ),
   },
 ];

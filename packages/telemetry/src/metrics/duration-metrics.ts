@@ -10,6 +10,7 @@ export const DURATION_METRICS: readonly Metric[] = [
     help: "How long each send took until the target accepted it, or until it failed.",
     read: ({ stats }) =>
       stats.legs
+        .values()
         .filter(sends)
         .flatMap((leg) => [
           sample({ ...legLabels(leg), outcome: "accepted" }, leg.sends.accepted),
@@ -20,13 +21,17 @@ export const DURATION_METRICS: readonly Metric[] = [
     name: "bridge_end_to_end_duration_seconds",
     type: "histogram",
     help: "From the receipt of a message by the bridge until the target had accepted it.",
-    read: ({ stats }) => stats.legs.filter(sends).map((leg) => sample(legLabels(leg), leg.endToEnd)),
+    read: ({ stats }) =>
+      stats.legs
+        .values()
+        .filter(sends)
+        .map((leg) => sample(legLabels(leg), leg.endToEnd)),
   },
   {
     name: "bridge_hold_duration_seconds",
     type: "histogram",
     help: "From the receipt of a delivery until its source was told what to do with it.",
-    read: ({ stats }) => stats.routes.map(({ routeId, hold }) => sample({ route: routeId }, hold)),
+    read: ({ stats }) => stats.routes.values().map(({ routeId, hold }) => sample({ route: routeId }, hold)),
   },
   {
     name: "bridge_outbox_delivery_age_seconds",
@@ -34,7 +39,9 @@ export const DURATION_METRICS: readonly Metric[] = [
     help: "How long legs had been in the outbox when the target accepted them.",
     read: (reading) => {
       const boxed = new Set(boxedRoutes(reading));
-      const own = reading.stats.legs.filter((leg) => sends(leg) && (boxed.has(leg.routeId) || leg.outboxAge.sum > 0));
+      const own = reading.stats.legs
+        .values()
+        .filter((leg) => sends(leg) && (boxed.has(leg.routeId) || leg.outboxAge.sum > 0));
       return own.map((leg) => sample(legLabels(leg), leg.outboxAge));
     },
   },

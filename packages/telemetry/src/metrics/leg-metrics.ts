@@ -32,7 +32,7 @@ export const LEG_METRICS: readonly Metric[] = [
     type: "counter",
     help: "Legs that ended, by what became of them.",
     read: ({ stats }) =>
-      stats.legs.flatMap((leg) =>
+      stats.legs.values().flatMap((leg) =>
         DISPOSITIONS.map((disposition) => ({
           labels: { ...legLabels(leg), disposition },
           value: leg.dispositions[disposition],
@@ -60,5 +60,5 @@ export const LEG_METRICS: readonly Metric[] = [
 ];
 
 function perLeg(value: (leg: LegStats) => number) {
-  return ({ stats }: Reading) => stats.legs.map((leg) => ({ labels: legLabels(leg), value: value(leg) }));
+  return ({ stats }: Reading) => stats.legs.values().map((leg) => ({ labels: legLabels(leg), value: value(leg) }));
 }

@@ -41,19 +41,20 @@ interface Described {
 
 interface NumberMetric extends Described {
   readonly type: NumberType;
-  readonly read: (reading: Reading) => readonly Sample[];
+  readonly read: (reading: Reading) => Iterable<Sample>;
 }
 
 interface HistogramMetric extends Described {
   readonly type: "histogram";
-  readonly read: (reading: Reading) => readonly HistogramSample[];
+  readonly read: (reading: Reading) => Iterable<HistogramSample>;
 }
 
+/** A metric with what it is read from; nothing of it is read before somebody goes through its samples. */
 export function familyOf(metric: Metric, reading: Reading): Family {
   const { name, help } = metric;
   return metric.type === "histogram"
-    ? { name, help, type: metric.type, samples: metric.read(reading) }
-    : { name, help, type: metric.type, samples: metric.read(reading) };
+    ? { name, help, type: metric.type, samples: { [Symbol.iterator]: () => metric.read(reading)[Symbol.iterator]() } }
+    : { name, help, type: metric.type, samples: { [Symbol.iterator]: () => metric.read(reading)[Symbol.iterator]() } };
 }
 
 /** The one sample of a metric without labels. */

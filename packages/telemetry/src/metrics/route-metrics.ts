@@ -7,36 +7,43 @@ export const ROUTE_METRICS: readonly Metric[] = [
     name: "bridge_route_paused",
     type: "gauge",
     help: "1 while an operator has paused the route.",
-    read: ({ view }) => view.routes.map(({ id, paused }) => ({ labels: { route: id }, value: Number(paused) })),
+    read: ({ view }) =>
+      view.routes.values().map(({ id, paused }) => ({ labels: { route: id }, value: Number(paused) })),
   },
   {
     name: "bridge_route_progress",
     type: "gauge",
     help: "1 for how the route gets on: moving, idle, waiting, stalled or failing.",
     read: ({ view }) =>
-      view.routes.flatMap(({ id, progress }) =>
-        progress === undefined
-          ? []
-          : PROGRESS.map((state) => ({ labels: { route: id, state }, value: Number(state === progress.progress) })),
-      ),
+      view.routes
+        .values()
+        .flatMap(({ id, progress }) =>
+          progress === undefined
+            ? []
+            : PROGRESS.map((state) => ({ labels: { route: id, state }, value: Number(state === progress.progress) })),
+        ),
   },
   {
     name: "bridge_route_oldest_unsettled_seconds",
     type: "gauge",
     help: "How long the oldest delivery of the route has been unsettled; 0 without any.",
     read: ({ view }) =>
-      view.routes.flatMap(({ id, progress }) =>
-        progress === undefined ? [] : { labels: { route: id }, value: progress.oldestUnsettledMs / 1_000 },
-      ),
+      view.routes
+        .values()
+        .flatMap(({ id, progress }) =>
+          progress === undefined ? [] : [{ labels: { route: id }, value: progress.oldestUnsettledMs / 1_000 }],
+        ),
   },
   {
     name: "bridge_route_failure_ratio",
     type: "gauge",
     help: "Of the attempts that ended in the last minute, the share that failed; no sample without any.",
     read: ({ view }) =>
-      view.routes.flatMap(({ id, progress }) =>
-        progress?.failureShare === undefined ? [] : { labels: { route: id }, value: progress.failureShare },
-      ),
+      view.routes
+        .values()
+        .flatMap(({ id, progress }) =>
+          progress?.failureShare === undefined ? [] : [{ labels: { route: id }, value: progress.failureShare }],
+        ),
   },
   {
     name: "bridge_deliveries_in_flight",
@@ -48,7 +55,8 @@ export const ROUTE_METRICS: readonly Metric[] = [
     name: "bridge_route_max_in_flight",
     type: "gauge",
     help: "Slots that the route has.",
-    read: ({ view }) => view.routes.map(({ id, policy }) => ({ labels: { route: id }, value: policy.maxInFlight })),
+    read: ({ view }) =>
+      view.routes.values().map(({ id, policy }) => ({ labels: { route: id }, value: policy.maxInFlight })),
   },
   {
     name: "bridge_route_max_outbox_depth",
@@ -56,6 +64,7 @@ export const ROUTE_METRICS: readonly Metric[] = [
     help: "Legs that the route may have in the outbox; only of routes that have one.",
     read: ({ view }) =>
       view.routes
+        .values()
         .filter(({ deliveryMode }) => deliveryMode === "shared_outbox")
         .map(({ id, policy }) => ({ labels: { route: id }, value: policy.maxOutboxDepth })),
   },
@@ -81,5 +90,5 @@ export const ROUTE_METRICS: readonly Metric[] = [
 
 function perRoute(value: (route: RouteStats) => number) {
   return ({ stats }: Reading) =>
-    stats.routes.map((route) => ({ labels: { route: route.routeId }, value: value(route) }));
+    stats.routes.values().map((route) => ({ labels: { route: route.routeId }, value: value(route) }));
 }

@@ -45,12 +45,14 @@ export const SESSION_METRICS: readonly Metric[] = [
     name: "bridge_lease_state",
     type: "gauge",
     help: "1 for how the lease of an exclusive session stands: held here, held elsewhere by an instance that is alive, or wanted.",
-    read: ({ stats, view }) =>
-      stats.leases.flatMap(({ sessionId }) => {
-        const session = view.sessions.find((one) => one.sessionId === sessionId);
+    read: ({ stats, view }) => {
+      const sessions = new Map(view.sessions.map((session) => [session.sessionId, session]));
+      return stats.leases.values().flatMap(({ sessionId }) => {
+        const session = sessions.get(sessionId);
         const now = session?.hasLease === true ? "held" : session?.leasedElsewhere === true ? "elsewhere" : "wanted";
         return LEASE_STATES.map((state) => ({ labels: { session: sessionId, state }, value: Number(state === now) }));
-      }),
+      });
+    },
   },
   {
     name: "bridge_lease_acquisitions_total",
@@ -80,15 +82,15 @@ export const SESSION_METRICS: readonly Metric[] = [
 
 function perSession(value: (session: SessionStats) => number) {
   return ({ stats }: Reading) =>
-    stats.sessions.map((session) => ({ labels: { session: session.sessionId }, value: value(session) }));
+    stats.sessions.values().map((session) => ({ labels: { session: session.sessionId }, value: value(session) }));
 }
 
 function perSessionView(value: (session: SessionView) => number) {
   return ({ view }: Reading) =>
-    view.sessions.map((session) => ({ labels: { session: session.sessionId }, value: value(session) }));
+    view.sessions.values().map((session) => ({ labels: { session: session.sessionId }, value: value(session) }));
 }
 
 function perLease(value: (lease: LeaseStats) => number) {
   return ({ stats }: Reading) =>
-    stats.leases.map((lease) => ({ labels: { session: lease.sessionId }, value: value(lease) }));
+    stats.leases.values().map((lease) => ({ labels: { session: lease.sessionId }, value: value(lease) }));
 }

@@ -36,11 +36,15 @@ function perStore(value: (store: StoreView) => number) {
 }
 
 /** A sample for each binding that has, or may have, something in the outbox. */
-function ages(reading: Reading, waiting: readonly Waiting[]): readonly Sample[] {
+function* ages(reading: Reading, waiting: readonly Waiting[]): Generator<Sample> {
   const boxed = new Set(boxedRoutes(reading));
-  const none = reading.stats.legs
-    .filter(({ routeId, bindingId }) => boxed.has(routeId) && bindingId !== "")
-    .filter((leg) => !waiting.some((one) => one.routeId === leg.routeId && one.bindingId === leg.bindingId))
-    .map((leg) => ({ labels: legLabels(leg), value: 0 }));
-  return [...waiting.map((one) => ({ labels: legLabels(one), value: one.oldestAgeMs / 1_000 })), ...none];
+  const told = new Set(waiting.map(keyOf));
+  for (const one of waiting) yield { labels: legLabels(one), value: one.oldestAgeMs / 1_000 };
+  for (const leg of reading.stats.legs)
+    if (boxed.has(leg.routeId) && leg.bindingId !== "" && !told.has(keyOf(leg)))
+      yield { labels: legLabels(leg), value: 0 };
+}
+
+function keyOf({ routeId, bindingId }: Pick<Waiting, "routeId" | "bindingId">): string {
+  return JSON.stringify([routeId, bindingId]);
 }

@@ -1,0 +1,36 @@
+import { textInSlices } from "./text-in-slices.ts";
+import type { Slices } from "./turns.ts";
+
+/** Objects are taken apart down to here, lists everywhere above; what is in their elements is written as a whole. */
+const MAX_DEPTH = 4;
+
+/**
+ * As `JSON.stringify`, as UTF-8, written in slices. For answers that have a list with an element for each route, no deeper
+ * than in an object in an object.
+ */
+export function jsonInSlices(value: object, slices: Slices): Promise<Uint8Array> {
+  return textInSlices(jsonParts(value, 0), slices);
+}
+
+function* jsonParts(value: unknown, depth: number): Generator<string> {
+  if (depth >= MAX_DEPTH || typeof value !== "object" || value === null || "toJSON" in value) {
+    yield JSON.stringify(value) ?? "null";
+  } else if (Array.isArray(value)) {
+    let before = "[";
+    for (const element of value as readonly unknown[]) {
+      yield before;
+      yield JSON.stringify(element) ?? "null";
+      before = ",";
+    }
+    yield before === "[" ? "[]" : "]";
+  } else {
+    let before = "{";
+    for (const [key, part] of Object.entries(value)) {
+      if (part === undefined || typeof part === "function" || typeof part === "symbol") continue;
+      yield `${before}${JSON.stringify(key)}:`;
+      yield* jsonParts(part, depth + 1);
+      before = ",";
+    }
+    yield before === "{" ? "{}" : "}";
+  }
+}

@@ -1,0 +1,34 @@
+import type { Slices } from "./turns.ts";
+
+/** How much text is put together before it becomes bytes. */
+const PART_CHARACTERS = 16_384;
+const FIRST_BYTES = 65_536;
+/** A character of a string has at most so many bytes in UTF-8. */
+const MAX_BYTES = 3;
+
+/**
+ * The parts one after another, as UTF-8, put together in slices. They become bytes at once: to turn many megabytes of text
+ * into bytes at the end would take as long as everything before.
+ */
+export async function textInSlices(parts: Iterable<string>, slices: Slices): Promise<Uint8Array> {
+  let bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  let length = 0;
+  let text = "";
+  const write = (): void => {
+    const needed = length + text.length * MAX_BYTES;
+    if (needed > bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(needed, 2 * bytes.length));
+      bytes.copy(larger, 0, 0, length);
+      bytes = larger;
+    }
+    length += bytes.write(text, length);
+    text = "";
+  };
+  for (const part of parts) {
+    text += part;
+    if (text.length >= PART_CHARACTERS) write();
+    if (slices.over) await slices.next();
+  }
+  write();
+  return bytes.subarray(0, length);
+}

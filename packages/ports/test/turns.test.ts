@@ -1,0 +1,89 @@
+import fc from "fast-check";
+import { describe, expect, test, vi } from "vitest";
+import { jsonInSlices, Slices, textInSlices, Turns } from "../src/index.ts";
+
+/** Turns that come when the test says so. */
+function byHand() {
+  const asked: (() => void)[] = [];
+  const turns = new Turns((run) => void asked.push(run));
+  const turn = async (): Promise<void> => {
+    for (const run of asked.splice(0)) run();
+    await vi.waitFor(() => undefined);
+  };
+  return { turns, turn };
+}
+
+/** A clock on which everything takes a millisecond. */
+function slow(): { monotonic: () => number } {
+  let now = 0;
+  return { monotonic: () => now++ };
+}
+
+/** A slice is over at each look but the first. */
+function slices(): Slices {
+  return new Slices(slow(), new Turns((run) => queueMicrotask(run)));
+}
+
+describe("turns of the event loop", () => {
+  test("one slice has each, in the order in which they were asked for", async () => {
+    const { turns, turn } = byHand();
+    const had: string[] = [];
+    const job = async (name: string): Promise<void> => {
+      for (let slice = 1; slice <= 2; slice++) {
+        await turns.next();
+        had.push(`${name}${slice}`);
+      }
+    };
+    const jobs = Promise.all([job("a"), job("b"), job("c")]);
+    for (let n = 1; n <= 6; n++) {
+      await turn();
+      expect(had).toHaveLength(n);
+    }
+    await jobs;
+    expect(had).toEqual(["a1", "b1", "c1", "a2", "b2", "c2"]);
+  });
+});
+
+describe("work in slices", () => {
+  test("waits for the next slice when one has taken 2 ms, and not before", async () => {
+    let now = 0;
+    let turns = 0;
+    const nextTurn = (run: () => void): void => {
+      turns++;
+      queueMicrotask(run);
+    };
+    const work = new Slices({ monotonic: () => now }, new Turns(nextTurn));
+    await work.map([1, 2, 3, 4, 5, 6, 7, 8], () => (now += 0.5));
+    expect(turns).toBe(1);
+  });
+
+  test("gives what it would give in one piece", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer()), async (items) => {
+        expect(await slices().map(items, (item) => item * 2)).toEqual(items.map((item) => item * 2));
+      }),
+    );
+  });
+
+  test("a text is its parts, in UTF-8, however long it is", async () => {
+    const parts = fc.array(fc.tuple(fc.string({ unit: "grapheme" }), fc.integer({ min: 0, max: 20_000 })));
+    await fc.assert(
+      fc.asyncProperty(parts, async (repeated) => {
+        const texts = repeated.map(([text, times]) => text.repeat(Math.min(times, 100_000 / (text.length + 1))));
+        expect(Buffer.from(await textInSlices(texts, slices())).equals(Buffer.from(texts.join("")))).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("JSON is what the platform would write", async () => {
+    const leaf = fc.oneof(fc.jsonValue(), fc.constant(undefined), fc.date({ noInvalidDate: true }));
+    const lists = fc.oneof(leaf, fc.array(leaf));
+    const value = fc.dictionary(fc.string(), fc.oneof(lists, fc.dictionary(fc.string(), lists)));
+    await fc.assert(
+      fc.asyncProperty(value, async (body) => {
+        expect(Buffer.from(await jsonInSlices(body, slices())).toString()).toBe(JSON.stringify(body));
+      }),
+    );
+  });
+});
