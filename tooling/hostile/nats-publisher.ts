@@ -36,9 +36,14 @@ export async function rawPublisher(port: number): Promise<RawPublisher> {
         const look = (): void => {
           if (pongs < wanted) return;
           heard.delete(look);
+          socket.off("close", closed);
           resolve();
         };
-        socket.once("close", () => reject(new Error(`the server has closed the connection: ${said}`)));
+        const closed = (): void => {
+          heard.delete(look);
+          reject(new Error(`the server has closed the connection: ${said}`));
+        };
+        socket.once("close", closed);
         heard.add(look);
         look();
       });

@@ -24,13 +24,18 @@ export interface Memory {
 export function memoryFrom(readings: readonly number[]): Memory {
   const settled = readings.slice(SETTLING_S);
   const { min: least, max: most } = spreadOf(settled);
-  const middle = (settled.length - 1) / 2;
-  const mean = sum(settled) / settled.length;
-  const slope =
-    sum(settled.map((mib, second) => (second - middle) * (mib - mean))) /
-    sum(settled.map((_, second) => (second - middle) ** 2));
-  const [from, to] = [mean - slope * middle, mean + slope * middle];
+  const { from, to } = lineThrough(settled);
   return { from, to, drift: to / from - 1, least, most };
+}
+
+/** Where the straight line begins and ends that fits best to readings at equal distances. */
+export function lineThrough(readings: readonly number[]): { readonly from: number; readonly to: number } {
+  const middle = (readings.length - 1) / 2;
+  const mean = sum(readings) / readings.length;
+  const slope =
+    sum(readings.map((reading, at) => (at - middle) * (reading - mean))) /
+    sum(readings.map((_, at) => (at - middle) ** 2));
+  return { from: mean - slope * middle, to: mean + slope * middle };
 }
 
 function sum(values: readonly number[]): number {

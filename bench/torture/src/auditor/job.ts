@@ -21,6 +21,9 @@ export interface AuditorJob {
 /** Ports at the ends that a run has: those that taps pass on to, or those of the taps themselves. */
 export type EndPorts = Partial<Record<EndName, number>>;
 
+/** Where callers reach the bridge with messages of a route. */
+export type Ingests = Readonly<Partial<Record<RouteName, number>>>;
+
 /** How things stand. */
 export interface Standing extends Totals {
   readonly interruptions: Interruptions;

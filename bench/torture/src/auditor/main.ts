@@ -10,7 +10,7 @@ import { AmqpSource } from "./amqp-source.ts";
 import { watchAmqp, watchJournal, watchMqtt, watchNats } from "./arrivals.ts";
 import type { Hindrance } from "./doubt.ts";
 import { type Answers, HttpSource } from "./http-source.ts";
-import type { AuditorJob, EndPorts, Standing } from "./job.ts";
+import type { AuditorJob, EndPorts, Ingests, Standing } from "./job.ts";
 import { judge, type Judgement, type Whereabouts } from "./judge.ts";
 import { Ledger } from "./ledger.ts";
 import { connectTo, MqttSource } from "./mqtt-source.ts";
@@ -52,12 +52,12 @@ answer("watch", async (): Promise<void> => {
   if (journal !== undefined) void watchJournal(journal, ledger, forever);
 });
 
-/** Begins to offer messages; HTTP goes to the port that is given. */
-answer("offer", async (ingest: number | undefined): Promise<void> => {
+/** Begins to offer messages; those over HTTP go to the ports that are given. */
+answer("offer", async (ingests: Ingests): Promise<void> => {
   const { source_mqtt: mqtt, source_amqp: amqp } = job.brokers;
   const client = mqtt === undefined ? undefined : await connectTo(mqtt, "auditor-source");
   for (const route of job.routes) {
-    const source = sourceOf(route);
+    const [source, ingest] = [sourceOf(route), ingests[route]];
     if (source === "mqtt" && client !== undefined) sources.set(route, new MqttSource(client, route, ledger));
     if (source === "http" && ingest !== undefined) sources.set(route, new HttpSource(ingest, route, ledger));
     if (source === "nats" && natsSource !== undefined) sources.set(route, new NatsSource(natsSource, route, ledger));

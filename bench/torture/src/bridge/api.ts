@@ -1,5 +1,4 @@
 import * as v from "valibot";
-import type { RouteName } from "../routes.ts";
 
 const TIMEOUT_MS = 5_000;
 const PAGE = 1_000;
@@ -11,6 +10,7 @@ const entryPage = v.object({
   has_more: v.boolean(),
 });
 const entry = v.object({ payload: v.string(), envelope: v.object({ id: v.string() }) });
+const deepHealth = v.object({ config_watch: v.optional(v.object({ version: v.number() })) });
 const recordPage = v.object({ messages: v.array(v.object({ envelope_id: v.string() })), has_more: v.boolean() });
 
 /** A dead letter: its own id, and that of its message. */
@@ -46,6 +46,13 @@ export class BridgeApi {
     return (await this.#get(`${this.#monitor}/ready`).catch(() => undefined))?.ok === true;
   }
 
+  /** Of the configuration that runs; `undefined` while the bridge does not say. */
+  async configVersion(): Promise<number | undefined> {
+    const response = await this.#get(`${this.#monitor}/deephealth`).catch(() => undefined);
+    const health = v.safeParse(deepHealth, await response?.json().catch(() => undefined));
+    return health.success ? health.output.config_watch?.version : undefined;
+  }
+
   /** The sum of each metric over all its labels. */
   async metrics(): Promise<ReadonlyMap<string, number>> {
     const response = await this.#get(`${this.#monitor}/metrics`);
@@ -54,7 +61,7 @@ export class BridgeApi {
   }
 
   /** The dead letters of one route. */
-  async deadLetters(route: RouteName): Promise<readonly Entry[]> {
+  async deadLetters(route: string): Promise<readonly Entry[]> {
     const entries: Entry[] = [];
     for (let offset = 0; ; offset += PAGE) {
       const page = v.parse(entryPage, await this.#json(`/dlq/messages?${pageOf(route, offset)}`));
@@ -70,7 +77,7 @@ export class BridgeApi {
   }
 
   /** The ids of the messages of one route that are in the outbox. */
-  async outbox(route: RouteName): Promise<readonly string[]> {
+  async outbox(route: string): Promise<readonly string[]> {
     const ids: string[] = [];
     for (let offset = 0; ; offset += PAGE) {
       const page = v.parse(recordPage, await this.#json(`/outbox/messages?${pageOf(route, offset)}`));
@@ -90,7 +97,7 @@ export class BridgeApi {
   }
 }
 
-function pageOf(route: RouteName, offset: number): string {
+function pageOf(route: string, offset: number): string {
   if (offset > MAX_OFFSET)
     throw new Error(`${route} has more than ${MAX_OFFSET} entries: use a lower rate, or fewer kills`);
   return `route_id=${route}&limit=${PAGE}&offset=${offset}`;

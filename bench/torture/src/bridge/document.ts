@@ -12,13 +12,33 @@ import {
   type Transport,
 } from "../routes.ts";
 
+/** A part of the document that has an id. */
+export type Part = Readonly<Record<string, unknown>> & { readonly id: string };
+
+/** A document as far as others add to it. */
+export interface BridgeDocument {
+  readonly bridge: Readonly<Record<string, unknown>>;
+  readonly http: object;
+  readonly audit: object;
+  readonly stores: Readonly<Record<string, object>>;
+  readonly sessions: readonly Part[];
+  readonly receivers: readonly Part[];
+  readonly senders: readonly Part[];
+  readonly bindings: readonly Part[];
+  readonly routes: readonly Part[];
+}
+
 export interface DocumentOptions {
+  /** Of the bridge; no other has it. */
+  readonly name: string;
   readonly routes: readonly RouteName[];
   readonly mode: Mode;
   readonly stores: StoreType;
   readonly folders: { readonly dlq: string; readonly outbox: string };
   /** The server of stores of that type. */
   readonly postgres: string | undefined;
+  /** How long the outbox keeps evidence against duplicates. */
+  readonly retention: string;
   readonly adminKey: string;
   /** Where the bridge listens. */
   readonly own: { readonly admin: number; readonly monitor: number; readonly ingest: number };
@@ -50,15 +70,12 @@ const ACK_WAIT = "2s";
 const ATTEMPTS = 6;
 /** Where dead letters die with the process, nothing may be given up. */
 const HOLDS_ON = { replay_budget: "24h" } as const;
-/** Longer than the torture, and than the clock ever jumps: no evidence against duplicates may be forgotten. */
-const RETENTION = "12h";
-
 /** The configuration document of the bridge under torture. */
-export function documentOf(options: DocumentOptions): object {
-  const { routes, own, mode, stores, folders } = options;
+export function documentOf(options: DocumentOptions): BridgeDocument {
+  const { name, routes, own, mode, stores, folders, retention } = options;
   const targets = [...new Set(routes.map(targetOf))];
   return {
-    bridge: { id: "torture", instance_id: "torture", terminal_linger: "100ms" },
+    bridge: { id: name, instance_id: name, terminal_linger: "100ms" },
     http: {
       admin_addr: `127.0.0.1:${own.admin}`,
       monitor_addr: `127.0.0.1:${own.monitor}`,
@@ -67,7 +84,7 @@ export function documentOf(options: DocumentOptions): object {
     audit: { log: false },
     stores: {
       dlq: storeOf(options, `${folders.dlq}/dlq.db`),
-      ...(hasOutbox(options) && { outbox: storeOf(options, `${folders.outbox}/outbox.db`, RETENTION) }),
+      ...(hasOutbox(options) && { outbox: storeOf(options, `${folders.outbox}/outbox.db`, retention) }),
     },
     sessions: sessionsOf(options),
     receivers: routes.map((route) => receiverOf(route, own.ingest)),
@@ -97,12 +114,12 @@ export function documentOf(options: DocumentOptions): object {
 }
 
 /** Each route from MQTT has a session of its own, those from AMQP share one, and so do those from NATS. */
-function sessionsOf({ routes, reached }: DocumentOptions): readonly object[] {
+function sessionsOf({ name, routes, reached }: DocumentOptions): readonly Part[] {
   const ends = endsOf(routes);
   const fromMqtt = routes.filter((route) => sourceOf(route) === "mqtt");
   return [
-    ...fromMqtt.map((route) => mqttSession(route, reached.source_mqtt)),
-    ...(ends.has("target_mqtt") ? [mqttSession("target", reached.target_mqtt)] : []),
+    ...fromMqtt.map((route) => mqttSession(name, route, reached.source_mqtt)),
+    ...(ends.has("target_mqtt") ? [mqttSession(name, "target", reached.target_mqtt)] : []),
     ...(["source_amqp", "target_amqp"] as const)
       .filter((end) => ends.has(end))
       .map((end) => ({ id: end, transport: "amqp", options: { url: `amqp://127.0.0.1:${reached[end]}`, ...AMQP } })),
@@ -116,7 +133,7 @@ function sessionsOf({ routes, reached }: DocumentOptions): readonly object[] {
   ];
 }
 
-function receiverOf(route: RouteName, ingest: number): object {
+function receiverOf(route: RouteName, ingest: number): Part {
   switch (sourceOf(route)) {
     case "mqtt":
       return { id: route, session_id: route, topics: [{ topic: sourceTopic(route), qos: 1 }] };
@@ -148,7 +165,7 @@ function receiverOf(route: RouteName, ingest: number): object {
   }
 }
 
-const SENDERS: Readonly<Record<Transport, (options: DocumentOptions) => object>> = {
+const SENDERS: Readonly<Record<Transport, (options: DocumentOptions) => Part>> = {
   mqtt: () => ({ id: "to-mqtt", session_id: "target", options: { qos: 1 } }),
   http: ({ reached }) => ({
     id: "to-http",
@@ -171,11 +188,11 @@ function storeOf({ stores: type, postgres }: DocumentOptions, path: string, rete
   return { type, options: { ...places[type], ...(retention !== undefined && { retention }) } };
 }
 
-function mqttSession(id: string, port: number | undefined): object {
+function mqttSession(name: string, id: string, port: number | undefined): Part {
   return {
     id,
     transport: "mqtt",
     session_mode: "persistent",
-    options: { broker_urls: [`mqtt://127.0.0.1:${port}`], client_id: `torture-${id}`, ...MQTT },
+    options: { broker_urls: [`mqtt://127.0.0.1:${port}`], client_id: `${name}-${id}`, ...MQTT },
   };
 }

@@ -1,6 +1,6 @@
 import { Child } from "../../../src/harness/child.ts";
 import type { Hindrance } from "../auditor/doubt.ts";
-import type { AuditorJob, EndPorts, Standing } from "../auditor/job.ts";
+import type { AuditorJob, EndPorts, Ingests, Standing } from "../auditor/job.ts";
 import type { Judgement, Whereabouts } from "../auditor/judge.ts";
 
 const PROGRAM = new URL("../auditor/main.ts", import.meta.url);
@@ -28,9 +28,9 @@ export class Auditor implements AsyncDisposable {
     return this.#ask("watch");
   }
 
-  /** From now on it offers messages, those over HTTP to this port. */
-  offer(ingestPort: number | undefined): Promise<void> {
-    return this.#ask("offer", ingestPort);
+  /** From now on it offers messages, those over HTTP to these ports. */
+  offer(ingests: Ingests): Promise<void> {
+    return this.#ask("offer", ingests);
   }
 
   /** No new messages. */

@@ -43,6 +43,11 @@ export class Bridge implements AsyncDisposable {
     return this.#process.ended;
   }
 
+  /** Of the process that was started last. */
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
   get running(): boolean {
     return this.#process?.running === true;
   }

@@ -1,5 +1,5 @@
 import { table } from "../../../src/harness/table.ts";
-import type { RouteJudgement } from "../auditor/judge.ts";
+import type { Judgement, RouteJudgement } from "../auditor/judge.ts";
 import type { Result, Verdict } from "./result.ts";
 
 const VERDICTS = {
@@ -28,7 +28,7 @@ export function report(result: Result, verdict: Verdict): string {
   const lines = [
     `Seed ${flags.seed}: ${kills === flags.kills ? kills : `${kills} of ${flags.kills}`} kills, ${stops} clean ends and ${total(result.troubles)} other troubles in ${Math.round(result.seconds)} s, mode ${flags.mode}, stores ${flags.stores}`,
     "",
-    ...(judgement === undefined ? [] : [table(Object.keys(COLUMNS), judgement.routes.map(rowOf)), ""]),
+    ...(judgement === undefined ? [] : [accountOf(judgement), ""]),
     `Connections to targets that ended: ${interruptions.connections}, with ${interruptions.unconfirmed} sends unconfirmed and ${interruptions.unread} confirmed too late to be sure, at most ${interruptions.largest} at once`,
     `Handed to the bridge again by its sources: ${standing.handedAgain}; requests that callers had to repeat: ${answers.unconfirmed}; answered 202 ${JSON.stringify(answers.outcomes)}`,
     `bridge_unaccounted_messages: ${vitals.unaccounted.length === 0 ? 0 : vitals.unaccounted.join(", ")} in ${vitals.readings} readings; writes that the DLQ refused: ${vitals.dlqWriteFailures}; entries read back: ${result.entriesRead}`,
@@ -49,6 +49,11 @@ export function report(result: Result, verdict: Verdict): string {
     lines.push("", "Of the first of them, with times in milliseconds since the beginning:", ...judgement.findings);
   }
   return lines.join("\n");
+}
+
+/** Where the messages of each route are. */
+export function accountOf({ routes }: Judgement): string {
+  return table(Object.keys(COLUMNS), routes.map(rowOf));
 }
 
 function rowOf(row: RouteJudgement): readonly string[] {

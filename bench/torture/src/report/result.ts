@@ -33,7 +33,15 @@ export function verdictOn(result: Result): Verdict {
   return { kind: gaps.length > 0 ? "void" : "proved", problems: gaps };
 }
 
-function brokenPromises({ judgement, vitals, rest, lastEnding, standing, ownEnds }: Result): readonly string[] {
+/** What a bridge has to keep however it was treated, as far as it has not. */
+export function brokenPromises({
+  judgement,
+  vitals,
+  rest,
+  lastEnding,
+  standing,
+  ownEnds,
+}: Pick<Result, "judgement" | "vitals" | "rest" | "lastEnding" | "standing" | "ownEnds">): readonly string[] {
   if (judgement === undefined) {
     return rest === "late" ? [] : ["the bridge did not answer at the end, with everything mended"];
   }

@@ -2,9 +2,10 @@ import type { Standing } from "../auditor/job.ts";
 import type { Judgement } from "../auditor/judge.ts";
 import type { Flags } from "../flags.ts";
 import { readPayload } from "../message.ts";
+import type { Entry } from "../bridge/api.ts";
 import type { Dice } from "../plan/dice.ts";
 import { hasOutbox } from "../routes.ts";
-import { type Holdings, type RestState, waitForRest } from "./rest.ts";
+import { holdingsOf, type RestState, waitForRest } from "./rest.ts";
 import type { Stage } from "./stage.ts";
 import type { VitalSigns } from "./vitals.ts";
 
@@ -38,12 +39,17 @@ export async function reckon(options: ReckoningOptions, signal: AbortSignal): Pr
   void stage.bridge.start();
   await stage.auditor.enough();
   const { state, holdings } = await waitForRest(
-    { stage, vitals, routes: flags.routes, outbox: hasOutbox(flags), until },
+    {
+      auditor: stage.auditor,
+      read: () => vitals.read(),
+      holdings: () => holdingsOf(stage.api, flags.routes, hasOutbox(flags)),
+      until,
+    },
     signal,
   );
   const standing = await stage.auditor.standing();
   const judgement = holdings === undefined ? undefined : await stage.auditor.judge(holdings.where);
-  const spoiled = holdings === undefined ? [] : await spoiledEntries(stage, holdings, dice);
+  const spoiled = holdings === undefined ? [] : await spoiledEntries(stage.api, holdings.entries, dice);
   const lastEnding = String(await stage.bridge.stop(STOP_TIMEOUT_MS).catch((error: Error) => error.message));
   return {
     standing,
@@ -55,7 +61,11 @@ export async function reckon(options: ReckoningOptions, signal: AbortSignal): Pr
 }
 
 /** Reads some dead letters back; returns the ids of those that are not as they were sent. */
-async function spoiledEntries({ api }: Stage, { entries }: Holdings, dice: Dice): Promise<readonly string[]> {
+export async function spoiledEntries(
+  api: Stage["api"],
+  entries: readonly Entry[],
+  dice: Dice,
+): Promise<readonly string[]> {
   const order = dice.fork("entries");
   const sample = entries
     .map((entry) => ({ entry, rank: order.next() }))

@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Whereabouts } from "../auditor/judge.ts";
 import type { Entry } from "../bridge/api.ts";
-import type { RouteName } from "../routes.ts";
 import type { Stage } from "./stage.ts";
-import type { VitalSigns } from "./vitals.ts";
+import type { Reading } from "./vitals.ts";
 
-export interface RestOptions {
-  readonly stage: Stage;
-  readonly vitals: VitalSigns;
-  readonly routes: readonly RouteName[];
-  /** Whether there is an outbox to look into. */
-  readonly outbox: boolean;
+export interface RestOptions extends Pick<Stage, "auditor"> {
+  /** What moves in the bridge; `undefined` while it does not answer. */
+  read(): Promise<Reading | undefined>;
+  holdings(): Promise<Holdings>;
   /** As `performance.now`: patience ends there. */
   readonly until: number;
 }
@@ -41,12 +38,12 @@ const STUCK_MS = { busy: 30_000, idle: 10_000 } as const;
 
 /** Waits until everything has come to rest, with all troubles mended and no new messages. Rejects when `signal` aborts. */
 export async function waitForRest(options: RestOptions, signal: AbortSignal): Promise<Rest> {
-  const { stage, vitals, until } = options;
+  const { auditor, until } = options;
   let movedAt = performance.now();
   let before = "";
   for (;;) {
     await sleep(LOOK_EVERY_MS, undefined, { signal });
-    const [standing, reading] = [await stage.auditor.standing(), await vitals.read()];
+    const [standing, reading] = [await auditor.standing(), await options.read()];
     const state = JSON.stringify([standing, reading]);
     if (state !== before) movedAt = performance.now();
     before = state;
@@ -55,20 +52,21 @@ export async function waitForRest(options: RestOptions, signal: AbortSignal): Pr
     const stuck = quietMs > (idle ? STUCK_MS.idle : STUCK_MS.busy);
     const over = stuck || performance.now() > until;
     if (!over && !(idle && quietMs > QUIET_MS)) continue;
-    const holdings = await holdingsOf(options).catch(() => undefined);
-    const found = holdings !== undefined && (await allFound(stage, holdings.where));
+    const holdings = await options.holdings().catch(() => undefined);
+    const found = holdings !== undefined && (await allFound(auditor, holdings.where));
     if (idle && found) return { state: "reached", holdings };
     if (over) return { state: stuck ? "stuck" : "late", holdings };
   }
 }
 
-async function allFound({ auditor }: Stage, where: Whereabouts): Promise<boolean> {
+async function allFound(auditor: Stage["auditor"], where: Whereabouts): Promise<boolean> {
   const { routes } = await auditor.judge(where);
   return routes.every(({ lost, atSource, withheld }) => lost + atSource + withheld === 0);
 }
 
-async function holdingsOf({ stage: { api }, routes, outbox }: RestOptions): Promise<Holdings> {
+/** What the stores of one bridge hold of these routes. */
+export async function holdingsOf(api: Stage["api"], routes: readonly string[], hasOutbox: boolean): Promise<Holdings> {
   const entries = (await Promise.all(routes.map((route) => api.deadLetters(route)))).flat();
-  const records = outbox ? (await Promise.all(routes.map((route) => api.outbox(route)))).flat() : [];
+  const records = hasOutbox ? (await Promise.all(routes.map((route) => api.outbox(route)))).flat() : [];
   return { entries, where: { deadLetters: entries.map(({ messageId }) => messageId), outbox: records } };
 }

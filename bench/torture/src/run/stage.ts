@@ -16,8 +16,12 @@ import { Guard } from "../parts/guard.ts";
 import { HttpTarget } from "../parts/http-target.ts";
 import { freePorts } from "@bridge/tooling/listening";
 import { PostgresCluster } from "@bridge/tooling/postgres-cluster";
-import { endsOf, hasOutbox } from "../routes.ts";
+import type { Ingests } from "../auditor/job.ts";
+import { endsOf, hasOutbox, sourceOf } from "../routes.ts";
 import { type BrokerLane, brokerPorts, type LinkLane, openBrokers, openWays } from "./ends.ts";
+
+/** Longer than the torture, and than the clock ever jumps: no evidence against duplicates may be forgotten. */
+const RETENTION = "12h";
 
 export type DiskName = "dlq_disk" | "outbox_disk";
 
@@ -36,7 +40,7 @@ export interface Stage extends AsyncDisposable {
   readonly web: HttpTarget | undefined;
   readonly links: ReadonlyMap<LinkLane, TcpProxy>;
   /** Where callers reach the bridge, if there are any. */
-  readonly ingest: number | undefined;
+  readonly ingests: Ingests;
   readonly disks: ReadonlyMap<DiskName, Disk>;
   readonly auditor: Auditor;
   readonly bridge: Bridge;
@@ -83,7 +87,18 @@ export async function openStage(flags: Flags): Promise<Stage> {
   await writeFile(
     configuration,
     JSON.stringify(
-      documentOf({ routes, mode, stores, folders, postgres: server?.url, adminKey, own, reached }),
+      documentOf({
+        name: "torture",
+        retention: RETENTION,
+        routes,
+        mode,
+        stores,
+        folders,
+        postgres: server?.url,
+        adminKey,
+        own,
+        reached,
+      }),
       undefined,
       2,
     ),
@@ -101,7 +116,9 @@ export async function openStage(flags: Flags): Promise<Stage> {
     brokers,
     web: httpTarget,
     links,
-    ingest: reached.source_http,
+    ingests: Object.fromEntries(
+      routes.filter((route) => sourceOf(route) === "http").map((route) => [route, reached.source_http]),
+    ),
     disks,
     auditor,
     bridge,

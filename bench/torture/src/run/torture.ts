@@ -105,7 +105,7 @@ async function wreck({ stage, flags, dice, tally, until }: WreckOptions, signal:
 }
 
 /** Brings everything up once without any trouble, so that sessions and subscriptions are there before the first message. */
-async function firstMessages({ bridge, api, auditor, ingest }: Stage): Promise<void> {
+async function firstMessages({ bridge, api, auditor, ingests }: Stage): Promise<void> {
   await auditor.watch();
   const left = bridge.start().then((ending) => {
     throw new Error(`the bridge has ended at its first start, with ${ending}: see its log`);
@@ -113,7 +113,7 @@ async function firstMessages({ bridge, api, auditor, ingest }: Stage): Promise<v
   left.catch(() => {});
   const enough = new AbortController();
   await Promise.race([ready(api, enough.signal), left]).finally(() => enough.abort());
-  await auditor.offer(ingest);
+  await auditor.offer(ingests);
   await bridge.kill();
 }
 

@@ -9,8 +9,8 @@ import type { BrokerLane, LinkLane } from "./ends.ts";
 import type { Stage } from "./stage.ts";
 
 /** Ends what an act has begun. */
-type Mend = () => Promise<void> | void;
-type Act = () => Promise<Mend> | Mend;
+export type Mend = () => Promise<void> | void;
+export type Act = () => Promise<Mend> | Mend;
 type Acts<Name extends LaneName> = Readonly<Record<KindOf<Name>, Act>>;
 
 /** The wall clock may be anywhere within this of the real time. */
@@ -21,6 +21,9 @@ const DELAY_MS = [5, 250] as const;
 export interface TroubleNote extends Pick<Trouble, "lane" | "kind" | "forMs"> {
   readonly atMs: number;
 }
+
+/** What troubles are made for. */
+export type Wreckable = Pick<Stage, "brokers" | "links" | "bridge" | "web" | "disks" | "auditor">;
 
 export interface TroublesOptions {
   readonly stage: Stage;
@@ -54,7 +57,8 @@ export async function makeTrouble(
   }
 }
 
-function actsOn(stage: Stage, dice: Dice): { readonly [Name in LaneName]: Acts<Name> | undefined } {
+/** What can be done to each part that is there. */
+export function actsOn(stage: Wreckable, dice: Dice): { readonly [Name in LaneName]: Acts<Name> | undefined } {
   const { brokers, links, bridge, web } = stage;
   const broker = (lane: BrokerLane) => ifThere(brokers.get(lane), brokerActs);
   const durable = (lane: BrokerLane) => ifThere(brokers.get(lane), durableBrokerActs);
@@ -162,7 +166,7 @@ function linkActs(link: TcpProxy, dice: Dice): Acts<"source_link"> {
   };
 }
 
-function diskActs({ disks, auditor }: Stage, name: "dlq_disk" | "outbox_disk"): Acts<"dlq_disk"> | undefined {
+function diskActs({ disks, auditor }: Wreckable, name: "dlq_disk" | "outbox_disk"): Acts<"dlq_disk"> | undefined {
   const disk = disks.get(name);
   if (disk === undefined) return undefined;
   const tell = async (on: boolean): Promise<void> => {
