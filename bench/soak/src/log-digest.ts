@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import type { Happening } from "./timeline.ts";
 
 /** Lines of one level that say the same. */
-export interface Sentence {
+interface Sentence {
   readonly level: string;
   readonly message: string;
   readonly lines: number;

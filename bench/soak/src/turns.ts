@@ -2,7 +2,7 @@ import type { Dice } from "../../torture/src/plan/dice.ts";
 import { LANE_NAMES, LANES, type LaneName } from "../../torture/src/plan/troubles.ts";
 
 /** What PostgreSQL, or the way to it, goes through. */
-export const POSTGRES_KINDS = ["freeze", "restart", "link_freeze", "link_refuse"] as const;
+const POSTGRES_KINDS = ["freeze", "restart", "link_freeze", "link_refuse"] as const;
 export type PostgresKind = (typeof POSTGRES_KINDS)[number];
 
 /** One part in trouble, all others well. */

@@ -26,7 +26,7 @@ export const hostileQueue = (side: SideName): string => `hostile.${side}`;
 export const HOSTILE_STREAM = "HOSTILE";
 export const hostileSubject = (side: SideName): string => `hostile.${side}`;
 /** Of the requests that are hostile. */
-export const HOSTILE_PATH = "/ingest";
+const HOSTILE_PATH = "/ingest";
 /** Where they go at the targets. Nobody reads them there. */
 export const HOSTILE_OUT = {
   topic: "hostile/out",

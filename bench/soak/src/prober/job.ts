@@ -25,7 +25,7 @@ export interface OddProbe {
 }
 
 /** The answers of one probe, in milliseconds. */
-export interface ProbeTimes {
+interface ProbeTimes {
   readonly side: SideName;
   readonly probe: ProbeName;
   readonly asked: number;

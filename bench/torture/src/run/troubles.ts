@@ -9,7 +9,7 @@ import type { BrokerLane, LinkLane } from "./ends.ts";
 import type { Stage } from "./stage.ts";
 
 /** Ends what an act has begun. */
-export type Mend = () => Promise<void> | void;
+type Mend = () => Promise<void> | void;
 export type Act = () => Promise<Mend> | Mend;
 type Acts<Name extends LaneName> = Readonly<Record<KindOf<Name>, Act>>;
 
