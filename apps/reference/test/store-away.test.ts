@@ -17,3 +17,13 @@ describe.skipIf(noPostgres).concurrent("a bridge whose outbox is away", { timeou
     expect(await throughOutage(cell)).toEqual([]);
   });
 });
+
+describe.concurrent("a bridge whose outbox on DynamoDB is away", { timeout: 120_000 }, () => {
+  const cells: readonly Cell[] = [
+    { store: "dynamodb", event: "start", trouble: "refuses" },
+    { store: "dynamodb", event: "reload of its route", trouble: "hangs" },
+  ];
+  test.for(cells)("finding 2: %j", async (cell, { expect }) => {
+    expect(await throughOutage(cell)).toEqual([]);
+  });
+});

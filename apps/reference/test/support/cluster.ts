@@ -3,8 +3,8 @@ import { createTable, DynamoClient } from "@bridge/dynamodb-kit";
 import { leaseTable, openDynamodbLeases } from "@bridge/lease-dynamodb";
 import { type LeaseRecord, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { type TestDynamo, testDynamo } from "@bridge/tooling/test-dynamodb";
-import { bundle } from "@bridge/tooling/tsup";
 import { Binary } from "./binary.ts";
+import { bridgeOnDynamodb } from "./bridge-on-dynamodb.ts";
 import { Folder, HTTP } from "./folder.ts";
 import { Mosquitto } from "./mosquitto.ts";
 import { publish } from "./publish.ts";
@@ -14,12 +14,7 @@ import { until } from "./until.ts";
 export const TTL_MS = 4_000;
 const POLL_MS = 300;
 const TABLE = "leases";
-const SOURCE = fileURLToPath(new URL("clustered-bridge.ts", import.meta.url));
-const BUILT = fileURLToPath(new URL("../../node_modules/.clustered-bridge", import.meta.url));
 export const JUMPING_CLOCK = fileURLToPath(new URL("jumping-clock.ts", import.meta.url));
-
-/** Once for all clusters of a test file. */
-let built: Promise<void> | undefined;
 
 /** Instances of one bridge as processes, which have a broker, a table of leases and a target in common. */
 export class Cluster implements AsyncDisposable {
@@ -27,15 +22,19 @@ export class Cluster implements AsyncDisposable {
   readonly broker: Mosquitto;
   readonly dynamo: TestDynamo;
   readonly target: Target;
+  readonly #program: Awaited<ReturnType<typeof bridgeOnDynamodb>>;
   readonly #instances: Binary[] = [];
   #published = 0;
 
-  private constructor(parts: Pick<Cluster, "folder" | "broker" | "dynamo" | "target">) {
+  private constructor(
+    parts: Pick<Cluster, "folder" | "broker" | "dynamo" | "target">,
+    program: Awaited<ReturnType<typeof bridgeOnDynamodb>>,
+  ) {
+    this.#program = program;
     ({ folder: this.folder, broker: this.broker, dynamo: this.dynamo, target: this.target } = parts);
   }
 
   static async start(): Promise<Cluster> {
-    await (built ??= bundle({ "clustered-bridge": SOURCE }, BUILT));
     const folder = new Folder();
     const broker = await Mosquitto.start(folder);
     const dynamo = await testDynamo();
@@ -43,25 +42,18 @@ export class Cluster implements AsyncDisposable {
     const seams = { clock: systemClock, random: systemRandom(), logger: silentLogger };
     await using client = new DynamoClient({ ...seams, sdk: dynamo.sdk });
     await createTable(leaseTable(TABLE), client, systemClock, AbortSignal.timeout(20_000));
-    return new Cluster({ folder, broker, dynamo, target });
+    return new Cluster({ folder, broker, dynamo, target }, await bridgeOnDynamodb(dynamo.sdk));
   }
 
   /** Starts an instance; `preload` is a module to load before it. */
   run(name: string, preload?: string): Binary {
     const file = this.folder.write(`${name}.yaml`, documentOf(name, this.broker.port, this.target.url));
-    const { endpoint, region, credentials } = this.dynamo.sdk;
+    const { file: program, env } = this.#program;
+    const options = preload === undefined ? env.NODE_OPTIONS : `${env.NODE_OPTIONS} --import=${preload}`;
     const bridge = new Binary(["-config", file], {
       cwd: this.folder.path,
-      file: `${BUILT}/clustered-bridge.js`,
-      env: {
-        NODE_OPTIONS: ["--conditions=@bridge/source", ...(preload === undefined ? [] : [`--import=${preload}`])].join(
-          " ",
-        ),
-        AWS_ENDPOINT_URL_DYNAMODB: endpoint,
-        AWS_REGION: region,
-        AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-        AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-      },
+      file: program,
+      env: { ...env, NODE_OPTIONS: options },
     });
     this.#instances.push(bridge);
     return bridge;

@@ -3,7 +3,8 @@ import { createServer } from "node:net";
 import { expect } from "vitest";
 import { eventually } from "./ask.ts";
 import { until } from "./until.ts";
-import { BUDGETS, StoredBridge, type Trouble } from "./stored-bridge.ts";
+import type { Trouble } from "./away-store.ts";
+import { BUDGETS, StoredBridge, type StoreKind } from "./stored-bridge.ts";
 
 /** What happens to a bridge while its outbox is away. */
 export const EVENTS = [
@@ -19,6 +20,8 @@ export const EVENTS = [
 type Event = (typeof EVENTS)[number];
 
 export interface Cell {
+  /** Default: `postgres`. */
+  readonly store?: StoreKind;
   readonly event: Event;
   readonly trouble: Trouble;
   /** How long the store stays away after the event, in milliseconds. Default: it comes back at once. */
@@ -29,8 +32,13 @@ export interface Cell {
 const SLACK_MS = 15_000;
 
 /** One cell of the matrix: nothing ends or overruns its budget, and readiness says so. Returns what was taken and lost. */
-export async function throughOutage({ event, trouble, awayMs = 0 }: Cell): Promise<readonly string[]> {
-  await using site = await StoredBridge.open();
+export async function throughOutage({
+  store = "postgres",
+  event,
+  trouble,
+  awayMs = 0,
+}: Cell): Promise<readonly string[]> {
+  await using site = await StoredBridge.open(store);
   if (event !== "start") {
     site.run();
     await site.until("full");

@@ -1,21 +1,15 @@
 import { tcpProxy, type TcpProxy } from "@bridge/conformance";
 import { POSTGRES_URL, testSchema } from "@bridge/tooling/test-postgres";
 import { ask, eventually, probe, type Told } from "./ask.ts";
+import type { AwayStore, Trouble } from "./away-store.ts";
 import type { Binary } from "./binary.ts";
+import { dynamodbOutbox } from "./dynamodb-outbox.ts";
 import { ADMIN_KEY, Folder, HTTP } from "./folder.ts";
 import { freePort } from "./free-port.ts";
 import { Target } from "./target.ts";
 
-/** What becomes of the service of a store: it refuses connections, never answers, or answers with errors. */
-export type Trouble = "refuses" | "hangs" | "answers errors";
-
-/** The outbox of a bridge, and how to take it away and bring it back. */
-interface AwayStore extends AsyncDisposable {
-  /** For `stores.outbox`. */
-  readonly block: string;
-  begin(trouble: Trouble): Promise<void>;
-  end(): Promise<void>;
-}
+/** Where an outbox is that a test takes away. */
+export type StoreKind = "postgres" | "dynamodb";
 
 export const BUDGETS = { drainMs: 4_000, shutdownMs: 20_000 } as const;
 
@@ -39,9 +33,9 @@ export class StoredBridge implements AsyncDisposable {
     this.#port = port;
   }
 
-  static async open(): Promise<StoredBridge> {
+  static async open(kind: StoreKind): Promise<StoredBridge> {
     const folder = new Folder();
-    const store = await postgres(folder);
+    const store = await (kind === "postgres" ? postgres(folder) : dynamodbOutbox(folder));
     return new StoredBridge(folder, store, await Target.open("accepts"), await freePort());
   }
 
@@ -65,7 +59,7 @@ export class StoredBridge implements AsyncDisposable {
 
   run(): void {
     this.#folder.write("bridge.yaml", documentOf(this.#store.block, this.#port, this.target.url));
-    this.#bridge = this.#folder.run();
+    this.#bridge = this.#store.run();
   }
 
   edit(from: string, to: string): void {
@@ -178,6 +172,7 @@ async function postgres(folder: Folder): Promise<AwayStore> {
   if ((await maker.ended) !== 0) throw new Error(maker.stderr);
   return {
     block,
+    run: () => folder.run(),
     async begin(trouble) {
       if (trouble === "hangs") return proxy.freeze();
       if (trouble === "answers errors") await tables.rows(`ALTER ROLE ${schema} NOLOGIN`);

@@ -1,0 +1,40 @@
+import { tcpProxy } from "@bridge/conformance";
+import { createTable, DynamoClient } from "@bridge/dynamodb-kit";
+import { outboxTable } from "@bridge/outbox-dynamodb";
+import { systemClock, systemRandom } from "@bridge/ports";
+import { testDynamo } from "@bridge/tooling/test-dynamodb";
+import type { AwayStore } from "./away-store.ts";
+import { Binary } from "./binary.ts";
+import { bridgeOnDynamodb } from "./bridge-on-dynamodb.ts";
+import type { Folder } from "./folder.ts";
+
+const TABLE = "outbox";
+
+/** A table of an emulator in this process, by way of a proxy. */
+export async function dynamodbOutbox(folder: Folder): Promise<AwayStore> {
+  const dynamo = await testDynamo();
+  const proxy = await tcpProxy({ target: { port: Number(new URL(dynamo.endpoint).port) } });
+  await using client = new DynamoClient({ clock: systemClock, random: systemRandom(), sdk: dynamo.sdk });
+  await createTable(outboxTable(TABLE), client, systemClock, AbortSignal.timeout(20_000));
+  const { file, env } = await bridgeOnDynamodb({ ...dynamo.sdk, endpoint: `http://${proxy.host}:${proxy.port}` });
+  return {
+    block: `{type: dynamodb, options: {table_name: ${TABLE}}}`,
+    run: () => new Binary([], { cwd: folder.path, file, env }),
+    async begin(trouble) {
+      if (trouble === "hangs") return proxy.freeze();
+      if (trouble === "answers errors") dynamo.choose = () => ({ error: "InternalServerError", status: 500 });
+      else {
+        proxy.refuse();
+        proxy.cut();
+      }
+    },
+    async end() {
+      dynamo.choose = () => undefined;
+      await proxy.restore();
+    },
+    async [Symbol.asyncDispose]() {
+      await proxy[Symbol.asyncDispose]();
+      await dynamo[Symbol.asyncDispose]();
+    },
+  };
+}
