@@ -97,6 +97,17 @@ describe.skipIf(noBroker)("a bridge from a quorum queue (needs RabbitMQ)", () =>
     },
   );
 
+  test("finding 6.3: with one message in flight all come in the order of the queue, through retries", async () => {
+    await using broker = await program();
+    for (const type of ["classic", "quorum"] as const) {
+      const queue = await broker.queue(type);
+      const payloads = ["1", "2", "3", "4", "5"];
+      for (const payload of payloads) await broker.publish(queue, payload);
+      await using route = await bridge({ queue, prefetch: 10 }, ATTEMPTS - 1);
+      expect(await arrivals(route, payloads.length)).toEqual(payloads);
+    }
+  });
+
   test.each([
     { retry: "hold", key: undefined, order: ["a", "b"] },
     { retry: "requeue", key: undefined, order: ["b", "a"] },

@@ -12,7 +12,7 @@ export class NatsDelivery implements Delivery {
   readonly message: SourceMessage;
   readonly undecodable: BridgeError | undefined;
   readonly receiveCount: number;
-  readonly releasable = true;
+  readonly releasable: boolean;
   /** Its place in the stream. */
   readonly sequence: number;
   /** Where it is settled; another one when it was handed out once more meanwhile. */
@@ -24,9 +24,15 @@ export class NatsDelivery implements Delivery {
   readonly #ledger: AckLedger;
   #told: Promise<void> | undefined;
 
-  constructor({ message, undecodable }: Inbound, info: DeliveryInfo, ackSubject: string, ledger: AckLedger) {
+  constructor(
+    { message, undecodable }: Inbound,
+    info: DeliveryInfo,
+    { ackSubject, releasable }: { readonly ackSubject: string; readonly releasable: boolean },
+    ledger: AckLedger,
+  ) {
     this.message = message;
     this.undecodable = undecodable;
+    this.releasable = releasable;
     this.receiveCount = info.deliveryCount;
     this.sequence = info.sequence;
     this.ackSubject = ackSubject;

@@ -24,6 +24,11 @@ export class NatsReceiver implements Receiver {
     this.maxReplayAttempts = maxReplayAttempts;
   }
 
+  /** Whether a message may go back to wait for its next try. Of a route that takes one at a time, the next would overtake it. */
+  get releasable(): boolean {
+    return this.window > 1;
+  }
+
   /** Messages that the server may have handed out and not seen settled. */
   get maxAckPending(): number {
     return this.options.max_ack_pending ?? this.window;

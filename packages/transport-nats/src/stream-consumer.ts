@@ -162,7 +162,9 @@ export class StreamConsumer {
       this.#rest.push(reply);
       return;
     }
-    const delivery = new NatsDelivery(inbound(message.subject, wireMessage(message), info), info, reply, this.ledger);
+    const { releasable } = this.receiver;
+    const decoded = inbound(message.subject, wireMessage(message), info);
+    const delivery = new NatsDelivery(decoded, info, { ackSubject: reply, releasable }, this.ledger);
     if (this.ledger.open(delivery)) {
       this.receiver.position?.handedOut(info.sequence);
       this.receiver.push(delivery);

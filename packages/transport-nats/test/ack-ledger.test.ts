@@ -16,7 +16,8 @@ function ledger(takes = false) {
   });
   const delivery = (sequence: number, subject = `s${sequence}`): NatsDelivery => {
     const info = { stream: "S", deliveryCount: 1, sequence, place: String(sequence), timestamp: "0" };
-    return new NatsDelivery({ message: { subject: "", payload: Buffer.of() } }, info, subject, made);
+    const message = { subject: "", payload: Buffer.of() };
+    return new NatsDelivery({ message }, info, { ackSubject: subject, releasable: true }, made);
   };
   const open = (sequence: number): NatsDelivery => {
     const opened = delivery(sequence);

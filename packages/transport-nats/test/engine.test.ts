@@ -17,7 +17,7 @@ interface Bridge extends AsyncDisposable {
   readonly hub: MemoryHub;
 }
 
-function documentOf(options: Options, more: Options = {}): object {
+function documentOf(options: Options, more: Options = {}, maxInFlight = 2): object {
   return {
     bridge: { id: "test", quiesce_timeout: "1s", ...more },
     stores: { dlq: { type: "memory", options: { acknowledge_volatile: true } } },
@@ -31,7 +31,7 @@ function documentOf(options: Options, more: Options = {}): object {
         receiver_id: "in",
         bindings: ["to-out"],
         policy: {
-          max_in_flight: 2,
+          max_in_flight: maxInFlight,
           max_replay_attempts: ATTEMPTS,
           backoff: { initial_interval: "50ms", max_interval: "50ms" },
         },
@@ -41,11 +41,14 @@ function documentOf(options: Options, more: Options = {}): object {
 }
 
 /** A bridge from a stream to a channel in memory whose first sends fail. */
-async function bridge(options: Options, failures: number): Promise<Bridge> {
+async function bridge(options: Options, failures: number, maxInFlight = 2): Promise<Bridge> {
   const hub = memoryHub();
   hub.channel("out").sends.failNext(failures, new BridgeError("UNAVAILABLE", "not now"));
   const registry = createRegistry({ transports: [natsTransport, memoryTransport(hub)], dlqStores: [memoryDlqPlugin] });
-  const supervisor = createSupervisor({ config: parseConfig(documentOf(options), registry), registry });
+  const supervisor = createSupervisor({
+    config: parseConfig(documentOf(options, {}, maxInFlight), registry),
+    registry,
+  });
   await supervisor.start(never);
   return { supervisor, hub, [Symbol.asyncDispose]: () => supervisor.shutdown() };
 }
@@ -72,6 +75,18 @@ describe.skipIf(noServer)("a bridge from a stream (needs NATS)", () => {
     // One of the three attempts was the other process's; the first of this one's went back to the server to wait.
     expect(ends(route)).toMatchObject({ released: 1, delivered: 0 });
     await vi.waitFor(async () => expect((await server.manager.streams.info(stream)).state.messages).toBe(0), 10_000);
+  });
+
+  test("finding 6.3: with one message in flight all come in the order of the stream, through retries", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    const consumer = await server.consumer(stream, { max_ack_pending: 100 });
+    const payloads = ["1", "2", "3", "4", "5"];
+    for (const payload of payloads) await server.publish(`${stream}.a`, payload);
+    await using route = await bridge({ stream, consumer }, ATTEMPTS - 1, 1);
+    const arrived = await route.hub.channel("out").waitForMessages(payloads.length, never);
+    expect(arrived.map(({ payload }) => Buffer.from(payload).toString())).toEqual(payloads);
+    expect(ends(route)).toMatchObject({ released: 0 });
   });
 
   test("what waits for a retry does not hold up what comes behind it", async () => {
