@@ -1,4 +1,4 @@
-import { silentLogger } from "@bridge/ports";
+import { type Logger, silentLogger } from "@bridge/ports";
 import { Lease } from "../../src/lease/lease.ts";
 import { LeaseKeeper } from "../../src/lease/lease-keeper.ts";
 import { LeaseLost } from "../../src/lease/lease-lost.ts";
@@ -25,9 +25,11 @@ export class Owner {
   lost: LeaseLost | undefined;
   /** Of sends, by the world's time: how long the last one may be under way. */
   sendingUntil = 0;
+  readonly #logger: Logger;
 
-  constructor(world: World, rate: number) {
+  constructor(world: World, rate: number, logger = silentLogger) {
     this.#world = world;
+    this.#logger = logger;
     this.machine = new Machine(world, rate, 1_000_000 * Math.abs(rate));
   }
 
@@ -38,6 +40,11 @@ export class Owner {
   /** Whether it may act on its lease right now, by its own clock. */
   get live(): boolean {
     return this.running && !this.machine.frozen && this.#lease?.term?.live === true;
+  }
+
+  /** Whether it has seen another hold it, and be alive. */
+  get elsewhere(): boolean {
+    return this.#lease?.elsewhere === true;
   }
 
   get token(): number | undefined {
@@ -96,7 +103,7 @@ export class Owner {
       timing: () => ({ leaseTtlMs: TTL_MS, leasePollIntervalMs: POLL_MS }),
       count,
       clock: machine,
-      logger: silentLogger,
+      logger: this.#logger,
     });
     const stop = new AbortController();
     const ended = keeper.run(stop.signal).catch((error: unknown) => {

@@ -27,6 +27,11 @@ export class World {
   replaced: (before: LeaseRecord | undefined, after: LeaseRecord) => void = () => {};
   readonly #events = new Set<Event>();
 
+  /** What is still to happen, such as timers that were not taken back. */
+  get pending(): number {
+    return this.#events.size;
+  }
+
   at(time: number, machine: Machine | undefined, fire: () => void): () => void {
     const event = { at: time, machine, fire };
     this.#events.add(event);
