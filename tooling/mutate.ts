@@ -1,6 +1,6 @@
 /**
  * Breaks the code in small ways, one at a time, and runs the tests that reach the place: a mutant that no test notices
- * is a behaviour that nobody holds. `pnpm mutate [PACKAGE | FOLDER…] [--since REF] [--concurrency N]`; docs/mutation.md.
+ * is a behaviour that nobody holds. `pnpm mutate [PACKAGE | FOLDER | FILE…] [--since REF] [--concurrency N]`; docs/mutation.md.
  * @module
  */
 import { execFileSync } from "node:child_process";
@@ -40,17 +40,18 @@ const changed =
     ),
   );
 
-/** The folder that an argument means: `net-kit`, `core/src/lease`, `packages/core/src/lease`. */
+/** The folder or file that an argument means: `net-kit`, `core/src/lease`, `packages/core/src/lease/term.ts`. */
 function folderOf(argument: string): string {
   const path = argument.replace(/^(?:\.\/)?packages\//, "").replace(/\/$/, "");
   const folder = path.includes("/") ? path : `${path}/src`;
-  if (!existsSync(resolve(ROOT, "packages", folder))) throw new Error(`there is no folder packages/${folder}`);
+  if (!existsSync(resolve(ROOT, "packages", folder))) throw new Error(`there is no packages/${folder}`);
   return folder;
 }
 
 /** What of a folder is mutated, as patterns from its package. */
 function patternsOf(folder: string): string[] {
   const inPackage = folder.slice(folder.indexOf("/") + 1);
+  if (inPackage.endsWith(".ts")) return [inPackage];
   if (changed === undefined || changed === "") return [`${inPackage}/**/!(index).ts`];
   const owner = folder.slice(0, folder.indexOf("/"));
   return [...changed]
