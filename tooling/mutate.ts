@@ -5,7 +5,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { relative, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
 import { describeMutant, type Mutant, NamedMutants } from "./mutation/named-mutants.ts";
@@ -120,12 +120,16 @@ function judge(folder: string, results: readonly Result[], named: NamedMutants):
 
 let isGood = true;
 const folders = positionals.length === 0 ? FOLDERS : positionals.map(folderOf);
-for (const folder of folders) {
-  const [owner = ""] = folder.split("/");
-  const patterns = patternsOf(folder);
+// One run for each package, because each begins with all of its tests.
+for (const [owner, own = []] of Map.groupBy(folders, (folder) => folder.slice(0, folder.indexOf("/")))) {
+  const patterns = own.flatMap(patternsOf);
   if (patterns.length === 0) continue;
   const results = await mutate(owner, patterns);
-  const inside = results.filter(({ fileName }) => fileName.startsWith(resolve(ROOT, "packages", folder)));
-  isGood = judge(folder, inside, new NamedMutants(resolve(ROOT, "packages", owner))) && isGood;
+  const named = new NamedMutants(resolve(ROOT, "packages", owner));
+  for (const folder of own) {
+    const path = resolve(ROOT, "packages", folder);
+    const inside = results.filter(({ fileName }) => fileName === path || fileName.startsWith(path + sep));
+    isGood = judge(folder, inside, named) && isGood;
+  }
 }
 process.exitCode = isGood ? 0 : 1;
