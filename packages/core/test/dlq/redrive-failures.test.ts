@@ -1,0 +1,194 @@
+import { BridgeError, type DeadLetter, type DlqAdmin, type DlqStore, RESERVED, silentLogger } from "@bridge/ports";
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { describe, expect, test } from "vitest";
+import { redrive, type RedriveTarget } from "../../src/dlq/redrive.ts";
+import { OperationError } from "../../src/operation-error.ts";
+import type { InjectResult } from "../../src/route/inject-result.ts";
+import { envelopeOf } from "../support/envelope.ts";
+import { turn } from "../support/fake-clock.ts";
+import { bound } from "../support/memory-bridge.ts";
+
+const DELIVERED: InjectResult = { envelopeId: "new", outcome: "delivered", failedBindings: [] };
+/** Entries of one redrive that are under way at once. */
+const AT_ONCE = 16;
+
+type Store = DlqStore & { readonly admin: DlqAdmin };
+
+async function storeOf(ids: readonly string[], changes: Partial<DeadLetter> = {}): Promise<Store> {
+  const store = openMemoryDlq({ maxEntries: 1_000 });
+  for (const id of ids) {
+    await store.put(
+      {
+        id,
+        routeId: "r",
+        bindingId: "out",
+        sourceId: "in",
+        correlationId: "c",
+        subject: id,
+        reason: "refused",
+        category: "rejected",
+        errorCode: "REJECTED",
+        lastError: "no",
+        failedAt: 1,
+        attempts: 1,
+        envelope: envelopeOf({ id: `original-${id}` }),
+        ...changes,
+      },
+      bound(),
+    );
+  }
+  return store;
+}
+
+const idsOf = (count: number): string[] => Array.from({ length: count }, (_, at) => `e${at}`);
+
+function run(
+  store: Store,
+  ids: readonly string[],
+  replay: RedriveTarget["replay"],
+  options: { readonly busy?: Set<string>; readonly signal?: AbortSignal; readonly replayTimeoutMs?: number } = {},
+) {
+  const target: RedriveTarget = {
+    inject: () => Promise.reject(new Error("there is a safer way")),
+    ...(replay && { replay }),
+    deliveryMode: () => "direct_hold",
+  };
+  return redrive({ ids, store, target, busy: new Set(), logger: silentLogger, signal: bound(), ...options });
+}
+
+const left = async (store: Store): Promise<number> =>
+  (await store.list({}, { limit: 1_000, offset: 0 }, bound())).length;
+
+describe("spec 4.6: what goes wrong with one entry is told of that entry", () => {
+  test("a store that cannot be read: the others are redriven, however many there are", async () => {
+    const ids = idsOf(60);
+    const store = await storeOf(ids);
+    const busy = new Set<string>();
+    const broken: Store = {
+      ...store,
+      get: (id, signal) =>
+        Number(id.slice(1)) < 40 ? Promise.reject(new BridgeError("UNAVAILABLE", "disk gone")) : store.get(id, signal),
+    };
+    const result = await run(broken, ids, async () => DELIVERED, { busy });
+    expect(result).toMatchObject({ redriven: 20, failed: 40 });
+    expect(new Set(result.errors.map(({ error }) => error))).toEqual(new Set(["the DLQ store failed: disk gone"]));
+    expect([busy.size, await left(store)]).toEqual([0, 40]);
+  });
+
+  test.each([
+    ["the inject failed: no room", (): Error => new BridgeError("UNAVAILABLE", "no room")],
+    ["redrive still pending in the outbox", () => new OperationError("pending", "it takes long")],
+    ["route or binding not found", () => new OperationError("not_found", "who?")],
+    ["runtime not available", () => new OperationError("unavailable", "runtime not available")],
+  ])("an inject that fails: %s", async (error, thrown) => {
+    const store = await storeOf(["e0"]);
+    const result = await run(store, ["e0"], async () => {
+      throw thrown();
+    });
+    expect(result.errors).toEqual([{ id: "e0", error }]);
+    expect(await left(store)).toBe(1);
+  });
+
+  test("a message that was not delivered, with why if that is known", async () => {
+    const store = await storeOf(["e0", "e1"]);
+    const result = await run(store, ["e0", "e1"], async ({ id }) => ({
+      ...DELIVERED,
+      outcome: "dropped",
+      ...(id === "e1" && { error: new BridgeError("REJECTED", "no thanks") }),
+    }));
+    expect(result.errors.map(({ error }) => error)).toEqual([
+      "not delivered, dropped",
+      "not delivered, dropped: no thanks",
+    ]);
+    expect(await left(store)).toBe(2);
+  });
+
+  test("a replay that takes too long is of unknown outcome, and its entry is kept", async () => {
+    const store = await storeOf(["e0"]);
+    const result = await run(
+      store,
+      ["e0"],
+      (_, signal) =>
+        new Promise((__, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error))),
+      { replayTimeoutMs: 10 },
+    );
+    expect(result.errors).toEqual([{ id: "e0", error: "outcome unknown" }]);
+    expect(await left(store)).toBe(1);
+  });
+
+  test("an entry that is gone when it is deleted is an error, unless its delivery may have taken it along", async () => {
+    for (const entryMayBeGone of [false, true]) {
+      const store = await storeOf(["e0"]);
+      const result = await run(store, ["e0"], async ({ id }) => {
+        await store.admin.delete([id], bound());
+        return { ...DELIVERED, entryMayBeGone };
+      });
+      const gone = { id: "e0", error: "entry already redriven or concurrently deleted" };
+      expect(result.errors).toEqual(entryMayBeGone ? [] : [gone]);
+    }
+  });
+});
+
+describe("spec 4.6: many entries", () => {
+  test("sixteen are under way at once, and each that ends makes room for the next", async () => {
+    const ids = idsOf(50);
+    const store = await storeOf(ids);
+    const open: (() => void)[] = [];
+    let most = 0;
+    const redriven = run(store, ids, async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      open.push(resolve);
+      most = Math.max(most, open.length);
+      await promise;
+      return DELIVERED;
+    });
+    for (let ended = 0; ended < ids.length; ended++) {
+      for (let wait = 0; open.length < Math.min(AT_ONCE, ids.length - ended) && wait < 100; wait++) await turn();
+      open.shift()?.();
+    }
+    expect(await redriven).toMatchObject({ redriven: 50, failed: 0 });
+    expect([most, await left(store)]).toEqual([AT_ONCE, 0]);
+  });
+
+  test("those that another redrive works on are passed over, and take no room", async () => {
+    const ids = idsOf(30);
+    const store = await storeOf(ids);
+    const busy = new Set(ids.slice(0, 20));
+    const result = await run(store, ids, async () => DELIVERED, { busy });
+    expect(result).toMatchObject({ redriven: 10, failed: 20 });
+    expect(busy).toEqual(new Set(ids.slice(0, 20)));
+  });
+
+  test("one that waits behind another of its key is not attempted when the bound comes, and nothing stays busy", async () => {
+    const envelope = envelopeOf({ id: "x", headers: { [RESERVED.orderingKey]: "k" } });
+    const store = await storeOf(["e0", "e1"], { envelope });
+    const [busy, stop] = [new Set<string>(), new AbortController()];
+    const begun: string[] = [];
+    const redriven = run(
+      store,
+      ["e0", "e1"],
+      ({ id }, signal) => {
+        begun.push(id);
+        return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
+      },
+      { busy, signal: stop.signal },
+    );
+    while (busy.size < 2) await turn();
+    stop.abort(new Error("60 s are over"));
+    expect((await redriven).errors).toEqual([
+      { id: "e0", error: "outcome unknown" },
+      { id: "e1", error: "not attempted" },
+    ]);
+    expect([begun, busy.size]).toEqual([["e0"], 0]);
+  });
+
+  test("one whose entry is still being read at the bound is not attempted", async () => {
+    const store = await storeOf(["e0"]);
+    const stop = new AbortController();
+    const mute: Store = { ...store, get: () => new Promise(() => {}) };
+    const redriven = run(mute, ["e0"], async () => DELIVERED, { signal: stop.signal });
+    await turn();
+    stop.abort(new Error("60 s are over"));
+    expect((await redriven).errors).toEqual([{ id: "e0", error: "not attempted" }]);
+  });
+});
