@@ -1,0 +1,75 @@
+import { BridgeError, type DeadLetter, type DlqStore, type Logger, silentLogger } from "@bridge/ports";
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { expect, test } from "vitest";
+import { RouteAccount } from "../../src/accounting/accounts.ts";
+import { DeadLetterWriter } from "../../src/dlq/dead-letter-writer.ts";
+import { StoreCalls } from "../../src/route/store-calls.ts";
+import { envelopeOf } from "../support/envelope.ts";
+import { FakeClock, turn } from "../support/fake-clock.ts";
+import { bound } from "../support/memory-bridge.ts";
+
+const ENTRY: DeadLetter = {
+  id: "e",
+  routeId: "r",
+  bindingId: "out",
+  sourceId: "in",
+  correlationId: "c",
+  subject: "s",
+  reason: "refused",
+  category: "rejected",
+  errorCode: "REJECTED",
+  lastError: "no",
+  failedAt: 1,
+  attempts: 1,
+  envelope: envelopeOf({ id: "m" }),
+};
+
+function writerTo(dlq: DlqStore | undefined) {
+  const told: string[] = [];
+  const line = (level: string) => (message: string) => void told.push(`${level}: ${message}`);
+  const logger: Logger = { ...silentLogger, warn: line("warn"), error: line("error") };
+  const clock = new FakeClock();
+  const storeCalls = { dlq: new StoreCalls(clock), outbox: new StoreCalls(clock) };
+  const account = new RouteAccount("r");
+  const writer = new DeadLetterWriter({ dlq: () => dlq, account, logger, storeCalls, tracer: undefined });
+  return { writer, account, told, clock, storeCalls };
+}
+
+test("a dead letter that is durable is told, and no failure", async () => {
+  const store = openMemoryDlq({ maxEntries: 1 });
+  const { writer, account, told } = writerTo(store);
+  expect(await writer.write(ENTRY, bound())).toBeUndefined();
+  expect(await store.get("e", bound())).toMatchObject({ id: "e", routeId: "r" });
+  expect([account.dlqWriteFailures, told]).toEqual([0, ["warn: message dead-lettered"]]);
+});
+
+test("one that the store refuses, or for which none is open, is a failure that is counted and told", async () => {
+  const refusing = { ...openMemoryDlq({ maxEntries: 1 }), put: () => Promise.reject(new Error("disk full")) };
+  for (const [store, code, message] of [
+    [refusing, "UNKNOWN", "disk full"],
+    [undefined, "UNAVAILABLE", "no DLQ store is open"],
+  ] as const) {
+    const { writer, account, told } = writerTo(store);
+    const error = await writer.write(ENTRY, bound());
+    expect(error).toBeInstanceOf(BridgeError);
+    expect(error?.message).toContain(message);
+    if (code !== "UNKNOWN") expect(error?.code).toBe(code);
+    expect([account.dlqWriteFailures, told]).toEqual([
+      1,
+      ["error: dead letter not written: the message is kept where it is and tried again"],
+    ]);
+  }
+});
+
+test("one that was given up is no failure: its message is kept where it is", async () => {
+  const mute: DlqStore = { ...openMemoryDlq({ maxEntries: 1 }), put: () => new Promise(() => {}) };
+  const { writer, account, told, clock, storeCalls } = writerTo(mute);
+  const stop = new AbortController();
+  const writing = writer.write(ENTRY, stop.signal);
+  await turn();
+  await clock.advance(700);
+  expect(storeCalls.dlq.oldestMs).toBe(700);
+  stop.abort(new Error("the route stops"));
+  expect(await writing).toBeInstanceOf(BridgeError);
+  expect([account.dlqWriteFailures, told, storeCalls.dlq.oldestMs]).toEqual([0, [], 0]);
+});
