@@ -1,9 +1,11 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { FileContents } from "./file-contents.ts";
 import { FileFault } from "./file-fault.ts";
 import type { FileKind } from "./file-kind.ts";
 import { FilePlace } from "./file-place.ts";
 import { syncFolder } from "./folder.ts";
+import { LogIndex } from "./log-index.ts";
 import { LogMark } from "./log-mark.ts";
 import { migrate } from "./migrate.ts";
 import { hasSchemaOf } from "./schema.ts";
@@ -19,10 +21,10 @@ export interface Connection {
   readonly db: DatabaseSync;
   /** Of the write-ahead log. */
   readonly log: number;
-  /** Of SQLite's index of the log. */
-  readonly logIndex: number;
+  readonly logIndex: LogIndex;
   readonly mark: LogMark;
   readonly place: FilePlace;
+  readonly contents: FileContents;
   close(): void;
 }
 
@@ -38,15 +40,18 @@ export function openConnection(path: string, kind: FileKind): Connection {
   const db = new DatabaseSync(path);
   const handles: number[] = [];
   let place: FilePlace | undefined;
+  let contents: FileContents | undefined;
   const close = (): void => {
+    // The mark of a log that somebody has harmed stays, so that what SQLite makes of that now is not taken for sound.
+    const isHarmed = contents?.isHarmed() ?? false;
     try {
-      mark.clear();
+      if (!isHarmed) mark.clear();
     } catch {
       // Only a power loss could bring it back.
     }
     try {
       db.close();
-      if (place?.has("") === true && !existsSync(`${path}-wal`)) noteClosed(path, mark);
+      if (!isHarmed && place?.has("") === true && !existsSync(`${path}-wal`)) noteClosed(path, mark);
     } finally {
       // After SQLite: closing any handle of a file gives up the locks that the process has on it.
       for (const handle of handles) closeSync(handle);
@@ -62,14 +67,16 @@ export function openConnection(path: string, kind: FileKind): Connection {
     db.exec(`PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA cache_size = -${kind.cacheKib ?? CACHE_KIB}`);
     // SQLite makes its log when it first reads.
     db.exec("PRAGMA schema_version");
-    const [log, logIndex] = ["-wal", "-shm"].map((part) => openSync(path + part, constants.O_RDWR)) as [number, number];
-    handles.push(log, logIndex);
+    handles.push(...["", "-wal", "-shm"].map((part) => openSync(path + part, constants.O_RDWR)));
+    const [file, log, index] = handles as [number, number, number];
     // An empty log is left alone: it begins with random salts then, and with the same ones as each before it otherwise.
     if (fstatSync(log).size > 0) emptyLog(db, path);
     if (!hasSchemaOf(db, kind)) throw damaged(path, "its tables are not those it was made with");
     if (statSync(path).size <= CHECKED_BYTES) check(db, path);
+    const logIndex = new LogIndex(index);
     place = new FilePlace(path);
-    return { db, log, logIndex, mark, place, close };
+    contents = new FileContents(file, log, logIndex);
+    return { db, log, logIndex, mark, place, contents, close };
   } catch (error) {
     close();
     throw error;

@@ -65,7 +65,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
     }
     const target = {
       path,
-      open: () => this.#file.open(),
+      open: () => this.#unharmed(),
       refusal: () => this.#refusal(),
       displacement: (file: OpenedFile<Statements>) => this.#displacement(file, "written"),
       isOpen: (file: OpenedFile<Statements>) => this.#file.isOpen(file),
@@ -154,25 +154,25 @@ export class FileDatabase<Statements> implements AsyncDisposable {
 
   #fault(): string | undefined {
     try {
-      return (this.#commits.fault ?? this.#refusal())?.message;
+      return (this.#commits.fault ?? this.#file.failure ?? this.#refusal())?.message;
     } catch (error) {
       return BridgeError.from(error).message;
     }
   }
 
-  /** Whether the file is in its place; one that has failed is opened again. */
+  /** Whether the file is in its place and holds what was written; one that has failed is opened again. */
   #look(): void {
     try {
-      const displacement = this.#displacement(this.#file.open(), "all");
-      if (displacement instanceof FileFault) this.#file.fail(displacement);
+      const fault = this.#displacement(this.#file.open(), "all");
+      if (fault instanceof FileFault) this.#file.fail(fault);
     } catch {
       // Told with what is next asked of the file.
     }
   }
 
   /**
-   * Why what was written to the file would be gone with this process: a {@link FileFault} when only its log has to be
-   * written anew, which closing the file does.
+   * Why what was written to the file would be gone with this process, or is: a {@link FileFault} when the file has to be
+   * opened again, which writes a log anew that was deleted, and says what is to become of a file that was harmed.
    */
   #displacement(file: OpenedFile<Statements>, which: "written" | "all"): BridgeError | undefined {
     const displaced = file.place.displaced(which);
@@ -181,7 +181,21 @@ export class FileDatabase<Statements> implements AsyncDisposable {
     if (this.#displaced !== undefined && which === "written") return this.#displaced;
     if (this.#displaced !== undefined) this.#options.logger.warn("the file is back in its place", { file: file.path });
     this.#displaced = undefined;
-    return displaced === "log" ? new FileFault(file.path, "disturbed") : undefined;
+    return displaced === "log" ? new FileFault(file.path, "disturbed") : this.#harm(file, which);
+  }
+
+  /** Somebody has cut off what was written, or written over it. */
+  #harm({ path, contents }: OpenedFile<Statements>, which: "written" | "all"): FileFault | undefined {
+    const harm = contents.harmToLog() ?? (which === "all" ? contents.harmToFile() : undefined);
+    return harm === undefined ? undefined : new FileFault(path, "damaged", { cause: new Error(harm) });
+  }
+
+  /** For what is to be written: behind the end of a log that was cut off, the next group would hide that. */
+  #unharmed(): OpenedFile<Statements> {
+    const file = this.#file.open();
+    const harm = this.#harm(file, "written");
+    if (harm !== undefined) throw harm;
+    return file;
   }
 
   /** What is in the file is still read and delivered; its log must not be taken for that of another one in its place. */

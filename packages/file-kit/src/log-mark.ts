@@ -1,6 +1,6 @@
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
-import { endianness } from "node:os";
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
+import type { LogIndex } from "./log-index.ts";
 
 /** How far a log was durable. */
 export interface Mark {
@@ -14,12 +14,8 @@ const MOST_GENERATIONS = 65_536;
 
 const MARK_BYTES = 12;
 const WITH_CHECK_BYTES = MARK_BYTES + 4;
-/** Where SQLite's index of a log tells its last frame and its salts: https://www.sqlite.org/walformat.html */
-const INDEX = { bytes: 48, frame: 16, salts: 32 } as const;
-
 /** Not what the check of such a mark would be. */
 const NONE = Buffer.alloc(WITH_CHECK_BYTES);
-const isLittleEndian = endianness() === "LE";
 
 /** The mark that the last process left; `undefined` when there is none, or half of one. */
 export function readMark(path: string): Mark | undefined {
@@ -63,7 +59,6 @@ export function clearMark(path: string): void {
 export class LogMark {
   readonly #handle: number;
   readonly #bytes = Buffer.alloc(WITH_CHECK_BYTES);
-  readonly #index = Buffer.alloc(INDEX.bytes);
   #maybeSet: boolean;
 
   constructor(path: string) {
@@ -72,14 +67,10 @@ export class LogMark {
   }
 
   /** Everything that SQLite's index of the log tells of is durable. On a full disk the mark stays as it is. */
-  set(indexFile: number): void {
-    const index = this.#index;
-    if (readSync(indexFile, index, 0, INDEX.bytes, 0) < INDEX.bytes) return;
-    // In the byte order of the machine; the salts are as they are in the log.
-    const frame = isLittleEndian ? index.readUInt32LE(INDEX.frame) : index.readUInt32BE(INDEX.frame);
-    if (frame === 0) return;
-    this.#bytes.writeUInt32BE(frame, 0);
-    index.copy(this.#bytes, 4, INDEX.salts, INDEX.salts + 8);
+  set(index: LogIndex): void {
+    if (!index.read() || index.frame === 0) return;
+    this.#bytes.writeUInt32BE(index.frame, 0);
+    index.salts.copy(this.#bytes, 4);
     this.#write();
   }
 

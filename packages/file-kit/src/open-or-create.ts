@@ -23,8 +23,8 @@ export interface OpeningOptions<Statements> {
 
 /** What is known of a file that is opened. */
 export interface FormerFile {
-  /** It is damaged: something in it could not be read. */
-  readonly damaged: boolean;
+  /** How this process has found it damaged. */
+  readonly damage: FileFault | undefined;
   /** This process has had it open: that it is not there now does not make it a new one. */
   readonly known: boolean;
 }
@@ -39,12 +39,12 @@ export interface OpenedFile<Statements> extends OpenFile<Statements>, Connection
 export function openOrCreate<Statements>(
   path: string,
   options: OpeningOptions<Statements>,
-  { damaged, known }: FormerFile,
+  { damage, known }: FormerFile,
   damagedFiles: DamagedFiles,
 ): OpenedFile<Statements> {
   const { kind, onDamage, clock, logger } = options;
   try {
-    if (damaged) throw new FileFault(path, "damaged");
+    if (damage !== undefined) throw damage;
     return open(path, options, known);
   } catch (thrown) {
     const fault = FileFault.of(path, thrown);

@@ -8,7 +8,7 @@ const RETRY_MS = 1_000;
 
 interface Failure {
   readonly error: BridgeError;
-  readonly damaged: boolean;
+  readonly damage: FileFault | undefined;
   /** Monotonic milliseconds. */
   readonly retryAt: number;
 }
@@ -29,7 +29,12 @@ export class RecoveringFile<Statements> {
     this.#options = options;
     this.#release = release;
     this.damaged = new DamagedFiles(path);
-    this.#opened = this.#connect({ damaged: false, known: false });
+    this.#opened = this.#connect({ damage: undefined, known: false });
+  }
+
+  /** Why it is not open. */
+  get failure(): BridgeError | undefined {
+    return this.#failure?.error;
   }
 
   /** Throws a {@link BridgeError} while the file cannot be used. */
@@ -39,7 +44,7 @@ export class RecoveringFile<Statements> {
     const failure = this.#failure as Failure;
     if (this.#releasing || clock.monotonic() < failure.retryAt) throw failure.error;
     try {
-      this.#opened = this.#connect({ damaged: failure.damaged, known: true });
+      this.#opened = this.#connect({ damage: failure.damage, known: true });
     } catch (thrown) {
       this.#failure = { ...failure, error: BridgeError.from(thrown), retryAt: clock.monotonic() + RETRY_MS };
       throw thrown;
@@ -59,7 +64,7 @@ export class RecoveringFile<Statements> {
     if (this.#opened === undefined) return;
     const { clock, logger } = this.#options;
     logger.error("the file failed and is opened again", { file: this.path, error: fault.message });
-    this.#failure = { error: fault, damaged: fault.fault === "damaged", retryAt: clock.monotonic() };
+    this.#failure = { error: fault, damage: fault.fault === "damaged" ? fault : undefined, retryAt: clock.monotonic() };
     this.close();
     this.#releasing = true;
     void this.#release().finally(() => {

@@ -1,21 +1,11 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { noBreakableDisk, noSmallDisk, breakableDisk, smallDisk } from "@bridge/tooling/faulty-disk";
-import { systemClock, type Clock } from "@bridge/ports";
 import { describe, expect, test, vi } from "vitest";
 import { adding, Notes, removing } from "./support/notes.ts";
+import { tickingClock } from "./support/ticking-clock.ts";
 
 const UNAVAILABLE = { code: "UNAVAILABLE", charged: false };
-
-/** A clock whose periods end when the test says so. */
-function tickingClock(): { readonly clock: Clock; readonly tick: () => void } {
-  const ticks = new Set<() => void>();
-  const every = (_: number, tick: () => void): Disposable => {
-    ticks.add(tick);
-    return { [Symbol.dispose]: () => ticks.delete(tick) };
-  };
-  return { clock: { ...systemClock, every }, tick: () => ticks.forEach((tick) => tick()) };
-}
 
 describe.skipIf(noSmallDisk)("a disk that is full (needs the right to mount)", () => {
   test("refuses what needs room, loses nothing, and goes on when there is some", async () => {

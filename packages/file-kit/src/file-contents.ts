@@ -1,0 +1,64 @@
+import { fstatSync, readSync } from "node:fs";
+import { FRAME_HEADER_BYTES, LOG_HEADER_BYTES, SALTS_AT } from "./log-format.ts";
+import type { LogIndex } from "./log-index.ts";
+
+/** Of the header of a file: what is in it from its beginning to its end, such as whose it is and how large its pages are. */
+const LASTING = [
+  [0, 24],
+  [60, 72],
+] as const;
+const HEADER_BYTES = 72;
+
+/**
+ * Whether an open file and its log still hold what was written, as far as that can be told without reading them: who cuts
+ * one of them off, or copies another one over it, leaves it where it is, and SQLite does not look.
+ */
+export class FileContents {
+  readonly #file: number;
+  readonly #log: number;
+  readonly #index: LogIndex;
+  readonly #header = Buffer.alloc(HEADER_BYTES);
+  readonly #seen = Buffer.alloc(HEADER_BYTES);
+  #size = 0;
+
+  constructor(file: number, log: number, index: LogIndex) {
+    this.#file = file;
+    this.#log = log;
+    this.#index = index;
+    readSync(file, this.#header, 0, HEADER_BYTES, 0);
+    this.#size = fstatSync(file).size;
+  }
+
+  /** Whether one of them does not, as far as the disk lets itself be read. */
+  isHarmed(): boolean {
+    try {
+      return (this.harmToLog() ?? this.harmToFile()) !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  /** What has become of the log. */
+  harmToLog(): string | undefined {
+    if (!this.#index.read()) return "SQLite's index of its log was cut off while it is in use";
+    const { frame, pageSize, salts } = this.#index;
+    if (frame === 0) return undefined;
+    const bytes = LOG_HEADER_BYTES + frame * (FRAME_HEADER_BYTES + pageSize);
+    const { size } = fstatSync(this.#log);
+    if (size < bytes) return `its log was cut off while it is in use: it has ${size} bytes of ${bytes}`;
+    readSync(this.#log, this.#seen, 0, LOG_HEADER_BYTES, 0);
+    return this.#seen.subarray(SALTS_AT.from, SALTS_AT.to).equals(salts)
+      ? undefined
+      : "its log was written over while it is in use";
+  }
+
+  /** What has become of the file itself. It grows as the log is brought into it, and never shrinks. */
+  harmToFile(): string | undefined {
+    const { size } = fstatSync(this.#file);
+    if (size < this.#size) return `it was cut off while it is in use: it has ${size} bytes of ${this.#size}`;
+    this.#size = size;
+    readSync(this.#file, this.#seen, 0, HEADER_BYTES, 0);
+    const isOurs = LASTING.every(([from, to]) => this.#seen.subarray(from, to).equals(this.#header.subarray(from, to)));
+    return isOurs ? undefined : "it was written over while it is in use";
+  }
+}
