@@ -55,10 +55,10 @@ describe.each([
     expect(errors).toMatchObject([["the file failed and is opened again", { file: scratch.path }]]);
   });
 
-  test.each(harms)("is damaged for the next process, too: %s", async (_, harm) => {
+  test.each(harms)("is damaged for the next process, too: %s", async (_how, harm) => {
     using scratch = scratchFolder();
     {
-      await using _notes = await withNotes(scratch);
+      await using _ = await withNotes(scratch);
       harm(scratch.path);
     }
     expect(() => new Notes({ path: scratch.path })).toThrow(/damaged|is there and is no notes file/);
