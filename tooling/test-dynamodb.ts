@@ -1,13 +1,14 @@
 /**
- * DynamoDB for tests: dynalite in this process behind a proxy that can be told to misbehave as the service and its
- * network do. What dynalite does not show (throttling, leftovers of a batch, lost answers, indexes that lag) is made
- * here; transactions and time to live it does not have at all. @module
+ * DynamoDB for tests: an emulator behind a proxy that can be told to misbehave as the service and its network do. What
+ * emulators do not show (throttling, leftovers of a batch, lost answers, indexes that lag) is made here. The emulator is
+ * dynalite in this process, which has neither transactions nor time to live, or the one whose address
+ * `BRIDGE_TEST_DYNAMODB` has, such as DynamoDB Local. @module
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Readable } from "node:stream";
-import dynalite from "dynalite";
+import { env } from "node:process";
+import { type DynamoAnswer as Answer, emulatorAt, emulatorHere } from "./dynamo-emulator.ts";
 import { isSignedAtAnotherTime } from "./signing-time.ts";
 
 export type DynamoFault =
@@ -21,6 +22,8 @@ export type DynamoFault =
   | "hang"
   /** Nothing is done, and the answer says yes and is empty, as that of something broken in between. */
   | "empty"
+  /** Nothing is done, and the answer says yes and is this. */
+  | { readonly answer: object }
   /** It is done, and there is never an answer. */
   | "hang-after"
   /** Of a batch only the first so many are done; the rest is left over. */
@@ -28,6 +31,8 @@ export type DynamoFault =
 
 export interface TestDynamo extends AsyncDisposable {
   readonly endpoint: string;
+  /** Whether it is dynalite: without time to live, and with the capacity that a table takes and not its indexes. */
+  readonly isDynalite: boolean;
   /** For the client: where it is, and credentials that are none. */
   readonly sdk: {
     readonly endpoint: string;
@@ -56,20 +61,15 @@ interface Injected {
   left: number;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-}
-
 type Batch = Record<string, unknown[] | { readonly Keys: unknown[] }>;
 
 const HOST = "127.0.0.1";
+const ELSEWHERE = env["BRIDGE_TEST_DYNAMODB"];
 const CONTENT_TYPE = "application/x-amz-json-1.0";
 
 /** An empty one, on a free port of loopback. */
 export async function testDynamo(): Promise<TestDynamo> {
-  const service = dynalite({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
-  await listen(service);
+  const emulator = ELSEWHERE === undefined ? await emulatorHere() : emulatorAt(ELSEWHERE);
   const injected: Injected[] = [];
   const operations: string[] = [];
   const lastAnswers = new Map<string, Answer>();
@@ -93,8 +93,9 @@ export async function testDynamo(): Promise<TestDynamo> {
       outgoing.destroy();
       return;
     }
-    if (fault === "empty") {
-      outgoing.writeHead(200, { "content-type": CONTENT_TYPE }).end("{}");
+    if (fault === "empty" || (typeof fault === "object" && "answer" in fault)) {
+      const said = fault === "empty" ? {} : fault.answer;
+      outgoing.writeHead(200, { "content-type": CONTENT_TYPE }).end(JSON.stringify(said));
       return;
     }
     const answer = await answerTo(incoming, body, fault);
@@ -107,7 +108,11 @@ export async function testDynamo(): Promise<TestDynamo> {
     outgoing.writeHead(answer.status, { "content-type": CONTENT_TYPE }).end(answer.body);
   }
 
-  async function answerTo(incoming: IncomingMessage, body: string, fault: DynamoFault | undefined): Promise<Answer> {
+  async function answerTo(
+    incoming: IncomingMessage,
+    body: string,
+    fault: Exclude<DynamoFault, { readonly answer: object }> | undefined,
+  ): Promise<Answer> {
     if (typeof fault === "object" && "error" in fault) {
       const type = `com.amazonaws.dynamodb.v20120810#${fault.error}`;
       return { status: fault.status ?? 400, body: JSON.stringify({ __type: type, message: "injected" }) };
@@ -132,17 +137,8 @@ export async function testDynamo(): Promise<TestDynamo> {
     return answer;
   }
 
-  /** Handed over whole and inside the process: dynalite throws when a connection breaks off, and a second one is dear. */
   function forward({ headers }: IncomingMessage, body: string): Promise<Answer> {
-    const whole = Object.assign(Readable.from([Buffer.from(body)]), { method: "POST", url: "/", headers });
-    return new Promise((resolve) => {
-      const answer = {
-        statusCode: 200,
-        setHeader() {},
-        end: (text: string) => resolve({ status: answer.statusCode, body: text }),
-      };
-      service.emit("request", whole, answer);
-    });
+    return emulator.ask(headers, body);
   }
 
   const proxy = createServer((incoming, outgoing) => {
@@ -151,6 +147,7 @@ export async function testDynamo(): Promise<TestDynamo> {
   const endpoint = `http://${HOST}:${await listen(proxy)}`;
   const dynamo: TestDynamo = {
     endpoint,
+    isDynalite: ELSEWHERE === undefined,
     sdk: { endpoint, region: "us-east-1", credentials: { accessKeyId: "test", secretAccessKey: "test" } },
     operations,
     ahead: 0,
@@ -168,7 +165,7 @@ export async function testDynamo(): Promise<TestDynamo> {
     staleIndexes: false,
     beforeAnswer: async () => {},
     async [Symbol.asyncDispose]() {
-      await Promise.all([close(proxy), close(service)]);
+      await Promise.all([close(proxy), emulator[Symbol.asyncDispose]()]);
     },
   };
   return dynamo;

@@ -44,11 +44,11 @@ function countOf(operation: string): number {
 test("a put is one request, and a write unit for each KB; again is one of each", async () => {
   await store.put(entry(1_000), signal);
   expect(requests()).toEqual({ PutItem: 1 });
-  expect(units).toEqual(new Map([["PutItem", 2]]));
+  if (dynamo.isDynalite) expect(units).toEqual(new Map([["PutItem", 2]]));
   await store.put(entry(1_000), signal);
   expect(requests()).toEqual({ PutItem: 2 });
   await store.put(entry(1_001, 100 * 1_024), signal);
-  expect(units.get("PutItem")).toBe(2 + 101);
+  if (dynamo.isDynalite) expect(units.get("PutItem")).toBe(2 + 101);
   await store.admin.delete([entry(1_000).id, entry(1_001).id], signal);
 });
 
@@ -84,7 +84,7 @@ test("a look at one entry is one request", async () => {
 test("a delete is one request an entry, and by filter one a partition besides", async () => {
   await store.admin.delete([entry(0).id, entry(1).id, entry(0).id], signal);
   expect(requests()).toEqual({ UpdateItem: 2 });
-  expect(units).toEqual(new Map([["UpdateItem", 4]]));
+  if (dynamo.isDynalite) expect(units).toEqual(new Map([["UpdateItem", 4]]));
   dynamo.reset();
   expect(await store.admin.deleteWhere({ routeId: "alarms", category: "rejected" }, 50, signal)).toBe(50);
   expect(requests()).toEqual({ Query: 4, UpdateItem: 50 });

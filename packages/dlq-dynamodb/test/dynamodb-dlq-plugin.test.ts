@@ -28,7 +28,7 @@ test("spec 1.6: it is shared by the instances of a cluster, and asks for the nam
 });
 
 test("region, endpoint and credentials are those that the SDK finds, and the retention is taken", async () => {
-  vi.stubEnv("AWS_REGION", "eu-central-1");
+  vi.stubEnv("AWS_REGION", dynamo.sdk.region);
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", dynamo.endpoint);
   vi.stubEnv("AWS_ACCESS_KEY_ID", "id");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");

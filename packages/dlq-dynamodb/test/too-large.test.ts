@@ -15,7 +15,7 @@ const ITEM_BYTES = 400 * 1024;
 const signal = AbortSignal.timeout(50_000);
 
 beforeEach(() => {
-  vi.stubEnv("AWS_REGION", "eu-central-1");
+  vi.stubEnv("AWS_REGION", dynamo.sdk.region);
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", dynamo.endpoint);
   vi.stubEnv("AWS_ACCESS_KEY_ID", "id");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");

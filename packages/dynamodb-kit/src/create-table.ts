@@ -94,11 +94,10 @@ async function ensureTtl(
   signal: AbortSignal,
 ): Promise<CreatedTable["ttl"]> {
   if (ttlAttribute === undefined) return "none";
-  const { TimeToLiveDescription: ttl } = await client.send(new DescribeTimeToLiveCommand({ TableName: name }), signal);
-  const on = ttl?.TimeToLiveStatus === "ENABLED" || ttl?.TimeToLiveStatus === "ENABLING";
-  if (on && ttl.AttributeName === ttlAttribute) return "enabled";
-  if (on) {
-    const text = `table ${name}: its time to live goes by ${ttl.AttributeName} instead of ${ttlAttribute}: switch it off first`;
+  const goesBy = await livesBy(name, client, signal);
+  if (goesBy === ttlAttribute) return "enabled";
+  if (goesBy !== undefined) {
+    const text = `table ${name}: its time to live goes by ${goesBy} instead of ${ttlAttribute}: switch it off first`;
     throw new BridgeError("SCHEMA_VIOLATION", text, { charged: false });
   }
   const specification = { Enabled: true, AttributeName: ttlAttribute };
@@ -107,6 +106,17 @@ async function ensureTtl(
     return "enabled";
   } catch (error) {
     if (serviceErrorOf(error) === "UnknownOperationException") return "unsupported";
+    // Another that makes the table as well has switched it on meanwhile, or the answer to a first try was lost.
+    if (serviceErrorOf(error) === "ValidationException" && (await livesBy(name, client, signal)) === ttlAttribute) {
+      return "enabled";
+    }
     throw error;
   }
+}
+
+/** The attribute that the time to live of its items goes by; `undefined` when it is off. */
+async function livesBy(name: string, client: DynamoClient, signal: AbortSignal): Promise<string | undefined> {
+  const { TimeToLiveDescription: ttl } = await client.send(new DescribeTimeToLiveCommand({ TableName: name }), signal);
+  const on = ttl?.TimeToLiveStatus === "ENABLED" || ttl?.TimeToLiveStatus === "ENABLING";
+  return on ? ttl.AttributeName : undefined;
 }

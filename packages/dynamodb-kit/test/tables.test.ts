@@ -23,8 +23,9 @@ async function create(description: TableDescription) {
 }
 
 test("a table is made as described, paid by request, and the second time it is there", async () => {
-  expect(await create(notesTable("made"))).toEqual({ table: "created", ttl: "unsupported" });
-  expect(await create(notesTable("made"))).toEqual({ table: "present", ttl: "unsupported" });
+  const ttl = dynamo.isDynalite ? "unsupported" : "enabled";
+  expect(await create(notesTable("made"))).toEqual({ table: "created", ttl });
+  expect(await create(notesTable("made"))).toEqual({ table: "present", ttl });
   await using client = clientOf(dynamo);
   const { Table } = await client.send(new DescribeTableCommand({ TableName: "made" }), signal);
   expect(Table).toMatchObject({
@@ -47,6 +48,16 @@ test("a table is made as described, paid by request, and the second time it is t
 test("of several that make it at once, one does", async () => {
   const results = await Promise.all(Array.from({ length: 5 }, () => create(notesTable("raced"))));
   expect(results.filter(({ table }) => table === "created")).toHaveLength(1);
+});
+
+test("finding 6.18: of several that switch the time to live on at once, the later ones find it on", async () => {
+  const answer = (TimeToLiveStatus: string) => ({
+    answer: { TimeToLiveDescription: { TimeToLiveStatus, AttributeName: "expires_at" } },
+  });
+  dynamo.inject("DescribeTimeToLive", answer("DISABLED"));
+  dynamo.inject("UpdateTimeToLive", { error: "ValidationException" });
+  dynamo.inject("DescribeTimeToLive", answer("ENABLING"));
+  expect(await create(notesTable("switched"))).toEqual({ table: "created", ttl: "enabled" });
 });
 
 test("a lost answer to its making is no error", async () => {
@@ -132,7 +143,7 @@ test("an aborted opening rejects with the reason and leaves nothing open", async
   const caller = new AbortController();
   dynamo.inject("DescribeTable", "hang");
   const opening = openTable(notesTable("there"), optionsOf(dynamo), caller.signal);
-  await expect.poll(() => dynamo.operations.length).toBe(1);
+  await expect.poll(() => dynamo.operations.length).toBeGreaterThan(0);
   caller.abort(reason);
   await assert.rejects(opening, (error) => error === reason);
 });

@@ -22,7 +22,7 @@ test("it is shared by the instances of a cluster, and asks for the name of a tab
 });
 
 test("region, endpoint and credentials are those that the SDK finds", async () => {
-  vi.stubEnv("AWS_REGION", "eu-central-1");
+  vi.stubEnv("AWS_REGION", dynamo.sdk.region);
   vi.stubEnv("AWS_ENDPOINT_URL_DYNAMODB", dynamo.endpoint);
   vi.stubEnv("AWS_ACCESS_KEY_ID", "id");
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret");
