@@ -26,6 +26,9 @@ export interface Finding {
   readonly intact: boolean;
 }
 
+/** The file was moved or deleted; another one is in its place; its end was cut off. */
+export type Disturbance = "gone" | "replaced" | "cut";
+
 /** The current file of a chain, open. After an error it is of no use any more: close it, and open it again. */
 export class ChainedFile {
   readonly finding: Finding;
@@ -47,6 +50,8 @@ export class ChainedFile {
     const { path, hmacKey } = options;
     const handle = await open(path, "a+", 0o600);
     try {
+      if (!(await handle.stat()).isFile())
+        throw new Error(`${path} is no regular file: name the path of a file, which is made when it is missing`);
       const { link, intact, size, torn } = await readTail(handle, path, hmacKey);
       if (torn > 0) await handle.truncate(size);
       if (size === 0) syncFolder(path);
@@ -97,10 +102,12 @@ export class ChainedFile {
     await this.#handle.datasync();
   }
 
-  /** Whether the file still stands where it was opened: somebody may have moved or deleted it. */
-  async isInPlace(): Promise<boolean> {
+  /** What somebody has done to the file since it was opened; `undefined` when it is as it was left. */
+  async disturbance(): Promise<Disturbance | undefined> {
     const [there, here] = await Promise.all([stat(this.#options.path).catch(() => undefined), this.#handle.stat()]);
-    return there?.ino === here.ino && there.dev === here.dev;
+    if (there === undefined) return "gone";
+    if (there.ino !== here.ino || there.dev !== here.dev) return "replaced";
+    return here.size < this.#size ? "cut" : undefined;
   }
 
   async close(): Promise<void> {

@@ -1,11 +1,14 @@
+import { existsSync } from "node:fs";
 import { type AuditDetail, type AuditEvent, type AuditSink, LOOKS } from "@bridge/audit";
 import { FileFault, lockFile, makeFolder } from "@bridge/file-kit";
 import type { Clock, Logger } from "@bridge/ports";
-import { ChainedFile, type ChainedFileOptions } from "./chained-file.ts";
+import { ChainedFile, type ChainedFileOptions, type Disturbance } from "./chained-file.ts";
 import type { Link } from "./record.ts";
 
-/** How often the head is logged, and looked whether the file is in its place. */
+/** How often the head is logged. */
 const CHECK_MS = 60_000;
+/** How often it is looked whether the file is in its place and whole, besides before each change. */
+const LOOK_MS = 1_000;
 /** Events that go into one write and one sync. */
 const MAX_GROUP = 1_000;
 const DEFAULTS = { maxBytes: 64 * 1024 * 1024, keep: 10 };
@@ -23,11 +26,14 @@ export interface FileSinkOptions extends Pick<ChainedFileOptions, "path" | "hmac
 /** A sink that keeps events in a file. Disposing it writes what waits, and gives the file free. */
 export interface FileSink extends AuditSink {
   write(event: AuditEvent): Promise<void>;
+  /** Rejects while the file cannot be written. */
+  ready(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 interface Waiting {
-  readonly event: AuditEvent;
+  /** Absent: only asks whether the file is ready. */
+  readonly event?: AuditEvent;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -64,10 +70,13 @@ class Sink implements FileSink {
   readonly #options: ChainedFileOptions;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #lock: Disposable;
+  #lock: Disposable | undefined;
   readonly #waiting: Waiting[] = [];
-  #checks: Disposable | undefined;
+  readonly #ticks: Disposable[] = [];
   #checkIsDue = false;
+  #lookIsDue = false;
+  /** What was done to the file, until a record says so. */
+  #disturbed: Disturbance | undefined;
   #running: Promise<void> | undefined;
   #file: ChainedFile | undefined;
   /** Where the chain was when the file was last closed. */
@@ -77,6 +86,7 @@ class Sink implements FileSink {
   /** Events since then whose writers were told that they are not. */
   #failed = 0;
   #loggedHead = "";
+  #fault: string | undefined;
   #closed = false;
 
   constructor(
@@ -93,16 +103,35 @@ class Sink implements FileSink {
   async open(): Promise<void> {
     const file = await this.#ready();
     this.#logHead(file);
-    this.#checks = this.#clock.every(CHECK_MS, () => {
-      this.#checkIsDue = true;
-      this.#running ??= this.#run();
-    });
+    this.#ticks.push(
+      this.#clock.every(CHECK_MS, () => {
+        this.#checkIsDue = true;
+        this.#running ??= this.#run();
+      }),
+      this.#clock.every(LOOK_MS, () => {
+        this.#lookIsDue = true;
+        this.#running ??= this.#run();
+      }),
+    );
   }
 
   write(event: AuditEvent): Promise<void> {
+    return this.#ask({ event });
+  }
+
+  /** Why the file cannot be written now. */
+  fault(): string | undefined {
+    return this.#fault;
+  }
+
+  ready(): Promise<void> {
+    return this.#ask({});
+  }
+
+  #ask(asked: Pick<Waiting, "event">): Promise<void> {
     if (this.#closed) return Promise.reject(new Error(`${this.#options.path} is closed`));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ event, resolve, reject });
+      this.#waiting.push({ ...asked, resolve, reject });
       this.#running ??= this.#run();
     });
   }
@@ -110,51 +139,94 @@ class Sink implements FileSink {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#checks?.[Symbol.dispose]();
+    for (const one of this.#ticks) one[Symbol.dispose]();
     await this.#running;
     // Says what is missing, if the disk lets it.
     if (this.#failed > 0) await this.#ready().catch(() => {});
     await this.#check();
     await this.#close();
-    this.#lock[Symbol.dispose]();
+    this.#lock?.[Symbol.dispose]();
   }
 
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#checkIsDue) {
+    while (this.#waiting.length > 0 || this.#checkIsDue || this.#lookIsDue) {
       // Everything that this turn of the event loop brings goes into one group.
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#checkIsDue) await this.#check();
+      if (this.#lookIsDue) await this.#resume();
       if (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, MAX_GROUP));
     }
     this.#running = undefined;
   }
 
   async #commit(group: readonly Waiting[]): Promise<void> {
+    const events = group.flatMap(({ event }) => event ?? []);
     try {
+      await this.#look();
       const file = await this.#ready();
-      await file.append(group.map(({ event }) => event));
-      const lasting = group.filter(({ event }) => !LOOKS.has(event.action));
-      for (const { event, resolve } of group) if (LOOKS.has(event.action)) resolve();
-      if (lasting.length > 0) await file.sync();
+      await file.append(events);
+      for (const { event, resolve } of group) if (event !== undefined && LOOKS.has(event.action)) resolve();
+      if (events.some(({ action }) => !LOOKS.has(action))) await file.sync();
       this.#confirmed = file.head.seq;
-      for (const { resolve } of lasting) resolve();
+      for (const { resolve } of group) resolve();
     } catch (thrown) {
-      this.#failed += group.length;
+      this.#failed += events.length;
       await this.#close();
       const fault = FileFault.of(this.#options.path, thrown) ?? thrown;
+      this.#fault = messageOf(fault);
       for (const { reject } of group) reject(fault);
     }
+  }
+
+  /** Notices what somebody did to the file; what is written into one that is gone would be lost. */
+  async #look(): Promise<void> {
+    const disturbed = await this.#file?.disturbance();
+    if (disturbed === undefined) return;
+    this.#disturbed = disturbed;
+    this.#logger.error("audit file was moved, deleted, replaced or cut: a new one is begun, or what is there goes on", {
+      file: this.#options.path,
+      found: disturbed,
+    });
+    await this.#close();
+  }
+
+  /** Looks, and makes the file again at once if it has to be, so that the next change need not be refused; never rejects. */
+  async #resume(): Promise<void> {
+    this.#lookIsDue = false;
+    try {
+      await this.#look();
+      if (this.#disturbed !== undefined) await this.#ready();
+    } catch (error) {
+      this.#tellFailed(error);
+      await this.#close();
+    }
+  }
+
+  /** With the folder the lock is gone, too: another process could have taken the path. */
+  #lockAgain(): void {
+    if (existsSync(`${this.#options.path}-lock`)) return;
+    this.#lock?.[Symbol.dispose]();
+    this.#lock = undefined;
+    makeFolder(this.#options.path);
+    this.#lock = lockFile(this.#options.path);
   }
 
   /** The open file; opened again after an error, with a record that says what is missing. */
   async #ready(): Promise<ChainedFile> {
     if (this.#file !== undefined) return this.#file;
+    this.#lockAgain();
     const file = await ChainedFile.open(this.#options, this.#last);
     try {
       // What was not confirmed may be in the file all the same.
       const lost = this.#last === undefined ? 0 : Math.max(0, this.#failed + this.#confirmed - file.head.seq);
       const { torn, intact } = file.finding;
-      const found = { ...(torn > 0 && { torn_bytes: torn }), ...(!intact && { intact }), ...(lost > 0 && { lost }) };
+      const disturbed = this.#disturbed;
+      const found = {
+        ...(disturbed !== undefined && { file: disturbed }),
+        ...(torn > 0 && { torn_bytes: torn }),
+        ...(!intact && { intact }),
+        ...(lost > 0 && { lost }),
+      };
       if (Object.keys(found).length > 0) {
         this.#logger.warn("audit file resumed", { file: this.#options.path, record: file.head.seq + 1, ...found });
         await file.append([this.#resumed(found)]);
@@ -162,6 +234,7 @@ class Sink implements FileSink {
       // Told now, even if the disk should fail again: otherwise the next record would tell it once more.
       this.#confirmed = file.head.seq;
       this.#failed = 0;
+      this.#disturbed = undefined;
       if (Object.keys(found).length > 0) await file.sync();
     } catch (error) {
       this.#last = file.head;
@@ -169,6 +242,7 @@ class Sink implements FileSink {
       throw error;
     }
     this.#file = file;
+    this.#fault = undefined;
     return file;
   }
 
@@ -184,24 +258,26 @@ class Sink implements FileSink {
     };
   }
 
-  /** Makes durable what was not synced, logs the head, and notices a file that was taken away. */
+  /** Makes durable what was not synced, and logs the head. */
   async #check(): Promise<void> {
     this.#checkIsDue = false;
+    await this.#resume();
     const file = this.#file;
     if (file === undefined) return;
     try {
       await file.sync();
-      if (!(await file.isInPlace())) {
-        this.#logger.warn("audit file was moved or deleted: a new one is begun", { file: this.#options.path });
-        await this.#close();
-        await this.#ready();
-      }
       this.#logHead(file);
     } catch (error) {
-      const reason = FileFault.of(this.#options.path, error)?.message ?? String(error);
-      this.#logger.error("audit file failed", { file: this.#options.path, error: reason });
+      this.#tellFailed(error);
       await this.#close();
     }
+  }
+
+  /** Once for each reason: it may be so for hours, and is looked at each second. */
+  #tellFailed(error: unknown): void {
+    const reason = FileFault.of(this.#options.path, error)?.message ?? messageOf(error);
+    if (reason !== this.#fault) this.#logger.error("audit file failed", { file: this.#options.path, error: reason });
+    this.#fault = reason;
   }
 
   #logHead({ head }: ChainedFile): void {
@@ -217,4 +293,8 @@ class Sink implements FileSink {
     this.#last = file.head;
     await file.close().catch(() => {});
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -10,6 +10,13 @@ const USAGE = `usage: bridge-audit verify [-head HASH] [-key-file FILE]... FILE.
 The files of one chain, in any order. Exit codes: 0 no break, 1 a break, 2 wrong usage or a file that cannot be read.
 `;
 
+/** What a record says that somebody did to the file before it. */
+const HARMS: Readonly<Record<string, string>> = {
+  gone: "the file was moved or deleted",
+  replaced: "another file was put in its place",
+  cut: "the end of the file was cut off",
+};
+
 /** Where the command writes. */
 export interface Output {
   readonly stdout: { write(text: string): unknown };
@@ -76,8 +83,9 @@ async function readKey(path: string): Promise<string> {
 function* report(result: Verification): Generator<string> {
   for (const { path, first, last } of result.files)
     yield first === 0 ? `${path}: no records` : `${path}: records ${first} to ${last}`;
-  for (const { file, line, seq, lost, tornBytes } of result.resumed) {
+  for (const { file, line, seq, lost, tornBytes, harm } of result.resumed) {
     const found = [
+      ...(harm === undefined ? [] : [HARMS[harm] ?? harm]),
       ...(lost > 0 ? [`${lost} events could not be written`] : []),
       ...(tornBytes > 0 ? [`a torn line of ${tornBytes} bytes was cut off`] : []),
     ];

@@ -35,6 +35,8 @@ interface Resumption {
   readonly lost: number;
   /** Bytes of a torn line that were cut off before it. */
   readonly tornBytes: number;
+  /** What somebody had done to the file: `gone`, `replaced` or `cut`. */
+  readonly harm?: string;
 }
 
 export interface Verification {
@@ -96,6 +98,7 @@ interface Note {
   readonly detail?: {
     readonly lost?: number;
     readonly torn_bytes?: number;
+    readonly file?: string;
     readonly merged?: number;
     readonly actions?: Readonly<Record<string, number>>;
   };
@@ -174,7 +177,13 @@ class Chain {
   #note(at: { file: string; line: number }, { seq }: ChainRecord, bytes: Buffer): void {
     const { action, detail = {} } = JSON.parse(bytes.toString()) as Note;
     if (action === "audit.resumed")
-      this.resumed.push({ ...at, seq, lost: detail.lost ?? 0, tornBytes: detail.torn_bytes ?? 0 });
+      this.resumed.push({
+        ...at,
+        seq,
+        lost: detail.lost ?? 0,
+        tornBytes: detail.torn_bytes ?? 0,
+        ...(detail.file !== undefined && { harm: detail.file }),
+      });
     if (action === "audit.merged")
       this.merged.push({ ...at, seq, merged: detail.merged ?? 0, actions: detail.actions ?? {} });
   }

@@ -1,6 +1,8 @@
 import { appendFileSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { dirname, join } from "node:path";
+import { createAuditor } from "@bridge/audit";
+import { silentLogger, systemClock } from "@bridge/ports";
+import { describe, expect, test, vi } from "vitest";
 import { verifyFiles } from "../src/index.ts";
 import { event, files, handClock, ids, lines, listLogger, openSink, scratch, writeAll } from "./support/scratch.ts";
 
@@ -223,8 +225,88 @@ describe("contract 6: the head", () => {
       tick();
       await sink.write(event("b"));
     }
-    expect(logged.map(({ msg }) => msg)).toContain("audit file was moved or deleted: a new one is begun");
-    expect(ids(folder.path)).toEqual(["b"]);
-    expect(await verifyFiles([folder.path, `${folder.path}.moved`])).toMatchObject({ records: 2, break: undefined });
+    expect(logged).toContainEqual(expect.objectContaining({ found: "gone", file: folder.path }));
+    expect(ids(folder.path)).toEqual([folder.path, "b"]);
+    expect(await verifyFiles([folder.path, `${folder.path}.moved`])).toMatchObject({ records: 3, break: undefined });
   });
 });
+
+describe("finding 5: what somebody does to the file is noticed with the next event, and the record before it says so", () => {
+  const details = (path: string) =>
+    lines(path).map(
+      (line) => (JSON.parse(line) as { readonly detail: { readonly file?: string; readonly lost?: number } }).detail,
+    );
+
+  test.each([
+    ["deleted", "gone", (path: string) => rmSync(path), 0],
+    ["deleted with its folder", "gone", (path: string) => rmSync(dirname(path), { recursive: true }), 0],
+    ["replaced by an empty one", "replaced", (path: string) => (rmSync(path), writeFileSync(path, "")), 0],
+    ["replaced by an older copy", "replaced", replaceByFirstLine, 1],
+    ["emptied", "cut", (path: string) => truncateSync(path), 0],
+    ["cut", "cut", (path: string) => truncateSync(path, readFileSync(path, "utf8").indexOf("\n") + 1), 1],
+  ])("%s", async (_, found, harm, lost) => {
+    using folder = scratch();
+    const path = join(folder.folder, "inner", "audit.jsonl");
+    {
+      await using sink = await openSink(path);
+      await sink.write(event("a"));
+      await sink.write(event("b"));
+      harm(path);
+      await sink.ready();
+      await sink.write(event("c"));
+      await expect(openSink(path)).rejects.toThrow(/is in use/);
+    }
+    expect(ids(path).slice(-2)).toEqual([path, "c"]);
+    expect(details(path).at(-2)).toMatchObject({ file: found, ...(lost > 0 && { lost }) });
+    const { resumed } = await verifyFiles([path]);
+    expect(resumed).toMatchObject([{ file: path, harm: found }]);
+  });
+
+  test("a file that cannot be made again refuses changes until it can, and says why", async () => {
+    using folder = scratch();
+    const path = join(folder.folder, "inner", "audit.jsonl");
+    await using sink = await openSink(path);
+    await using auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks: [sink] });
+    const change = { action: "dlq.purge", actor: "alice", outcome: "success", clientAddr: "" } as const;
+    await auditor.record(change);
+    rmSync(dirname(path), { recursive: true });
+    writeFileSync(dirname(path), "in the way");
+    expect(await auditor.hasRoomFor("dlq.purge")).toBe(false);
+    expect(await auditor.hasRoomFor("dlq.list")).toBe(true);
+    expect(await auditor.record(change)).toBe(false);
+    expect(auditor.faults().get("file")).toMatch(/inner/);
+    rmSync(dirname(path));
+    expect(await auditor.hasRoomFor("dlq.purge")).toBe(true);
+    expect(auditor.faults()).toEqual(new Map());
+    expect(details(path)).toMatchObject([{ file: "gone", lost: 1 }]);
+  });
+
+  test("without any event it is noticed at the next look", async () => {
+    using folder = scratch();
+    const path = join(folder.folder, "inner", "audit.jsonl");
+    const { clock, tick } = handClock();
+    const { logged, logger } = listLogger();
+    await using sink = await openSink(path, { clock, logger });
+    rmSync(dirname(path), { recursive: true });
+    writeFileSync(dirname(path), "in the way");
+    tick();
+    await vi.waitFor(() => expect(sink.fault?.()).toMatch(/inner/));
+    tick();
+    await expect(sink.ready()).rejects.toThrow(/inner/);
+    expect(logged.filter(({ msg }) => msg === "audit file failed")).toHaveLength(1);
+    rmSync(dirname(path));
+    tick();
+    await vi.waitFor(() => expect(details(path)).toMatchObject([{ file: "gone" }]));
+    expect(sink.fault?.()).toBeUndefined();
+  });
+
+  test("a device is no file", async () => {
+    await expect(openSink("/dev/full")).rejects.toThrow("/dev/full is no regular file: name the path of a file");
+  });
+});
+
+function replaceByFirstLine(path: string): void {
+  const [first] = readFileSync(path, "utf8").split("\n");
+  rmSync(path);
+  writeFileSync(path, `${first}\n`);
+}

@@ -22,8 +22,8 @@ export interface AuditorOptions {
 export interface Auditor extends AsyncDisposable {
   /**
    * Stamps the entry and hands it to every sink. Resolves to true when each has kept it or has failed, and to false when
-   * one has taken 5 seconds and still has it before it; never rejects: a sink that fails is logged and counted, and never
-   * fails a request.
+   * one has taken 5 seconds and still has it before it, or one that changes need ({@link AuditSink.ready}) has not kept it;
+   * never rejects: a sink that fails is logged and counted.
    *
    * An event of a change is always handed over. One of looking ({@link LOOKS}), or of a call that was refused, is counted
    * when a sink has 1,000 before it; they stand in one event `audit.merged` as soon as it has room.
@@ -32,10 +32,15 @@ export interface Auditor extends AsyncDisposable {
    * each action at the end of the minute, with `detail.count`.
    */
   record(entry: AuditEntry): Promise<boolean>;
-  /** Before a call: true as soon as every sink has room for its events, false after 5 seconds without; looking needs none. */
+  /**
+   * Before a call: true as soon as every sink has room for its events; false after 5 seconds without, or when one says that it
+   * would not keep them. Looking needs nothing.
+   */
   hasRoomFor(action: AuditAction): Promise<boolean>;
   /** Events that did not reach a sink, by its name. */
   failures(): ReadonlyMap<string, number>;
+  /** Why a sink does not keep what it is given now, by its name; empty while all do. */
+  faults(): ReadonlyMap<string, string>;
 }
 
 /** @throws Error when two sinks have one name: their failures could not be told apart */
@@ -57,6 +62,7 @@ export function createAuditor({ clock, logger, sinks = [logSink(logger)] }: Audi
     record: async (entry) => !merger.admit(entry) || (await write(entry)),
     hasRoomFor: async (action) =>
       LOOKS.has(action) || isAll(await Promise.all(outlets.map((outlet) => outlet.hasRoom()))),
+    faults: () => new Map(outlets.flatMap(({ sink, fault }) => (fault === undefined ? [] : [[sink.name, fault]]))),
     failures: () => new Map(outlets.map((outlet) => [outlet.sink.name, outlet.failures])),
     [Symbol.asyncDispose]: async () => {
       windows[Symbol.dispose]();

@@ -1,4 +1,4 @@
-import { deadline, type Logger, orAborted } from "@bridge/ports";
+import { deadline, type LogFields, type Logger, orAborted } from "@bridge/ports";
 import type { AuditEvent } from "./event.ts";
 import { MergedEvents } from "./merged-events.ts";
 import type { AuditSink } from "./sink.ts";
@@ -13,6 +13,7 @@ export class Outlet {
   readonly sink: AuditSink;
   /** Events that the sink did not take, or not in time, or not one by one. */
   failures = 0;
+  #fault: string | undefined;
   readonly #outstanding = new Set<Promise<void>>();
   readonly #merged = new MergedEvents();
   readonly #logger: Logger;
@@ -23,8 +24,29 @@ export class Outlet {
     this.#logger = logger;
   }
 
-  /** Resolves as soon as there is room for the events of a change; false when that takes too long. */
+  /** Resolves as soon as the events of a change would be kept; false when they would not, or that takes too long. */
   async hasRoom(): Promise<boolean> {
+    return (await this.#isReady()) && (await this.#getsRoom());
+  }
+
+  /** Why it does not keep what it is given; `undefined` while it does. */
+  get fault(): string | undefined {
+    return this.#fault ?? this.sink.fault?.();
+  }
+
+  async #isReady(): Promise<boolean> {
+    if (this.sink.ready === undefined) return true;
+    try {
+      await inTime(this.sink.ready());
+      this.#fault = undefined;
+      return true;
+    } catch (error) {
+      this.#fails(error, "a change is refused: audit sink failed", {});
+      return false;
+    }
+  }
+
+  async #getsRoom(): Promise<boolean> {
     if (!this.#isFull) return true;
     using limit = deadline(SINK_TIMEOUT_MS, new Error("no room"));
     while (this.#isFull) {
@@ -40,7 +62,8 @@ export class Outlet {
 
   /**
    * Hands an event over; without room one that may be merged is counted, and stands in the next `audit.merged`. Resolves to
-   * false when the sink has taken too long and still has the event before it. Never rejects.
+   * false when the sink has taken too long and still has the event before it, or has not kept it and changes need it. Never
+   * rejects.
    */
   async write(event: AuditEvent, mayBeMerged: boolean): Promise<boolean> {
     if (!mayBeMerged || !(this.#isFull || this.#isMerging)) return this.#hand(event);
@@ -74,7 +97,7 @@ export class Outlet {
     let waits = false;
     try {
       const written = this.sink.write(event);
-      if (!(written instanceof Promise)) return true;
+      if (!(written instanceof Promise)) return this.#keeps();
       waits = true;
       const tracked = written.finally(() => {
         waits = false;
@@ -82,13 +105,22 @@ export class Outlet {
       });
       this.#outstanding.add(tracked);
       await inTime(tracked);
-      return true;
+      return this.#keeps();
     } catch (error) {
       this.failures++;
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#logger.error("audit sink failed", { sink: this.sink.name, action: event.action, error: reason });
-      return !waits;
+      this.#fails(error, "audit sink failed", { action: event.action });
+      return !waits && this.sink.ready === undefined;
     }
+  }
+
+  #keeps(): true {
+    this.#fault = undefined;
+    return true;
+  }
+
+  #fails(error: unknown, message: string, fields: LogFields): void {
+    this.#fault = error instanceof Error ? error.message : String(error);
+    this.#logger.error(message, { sink: this.sink.name, ...fields, error: this.#fault });
   }
 
   #leave(write: Promise<void>): void {

@@ -12,6 +12,13 @@ export interface AuditSink extends Partial<AsyncDisposable> {
   readonly name: string;
   /** Returns, or resolves, once the event is kept. */
   write(event: AuditEvent): Promise<void> | void;
+  /**
+   * Asked before each change: resolves when its events would be kept, rejects with why not, which refuses the change. With it,
+   * a change is refused as well when the event that says it begins is not kept. Default: a sink that fails refuses nothing.
+   */
+  ready?(): Promise<void>;
+  /** Why events would not be kept now, as far as it knows without being given one. Default: nothing is known. */
+  fault?(): string | undefined;
 }
 
 /** Writes each event as a line of the structured log, at level info. */

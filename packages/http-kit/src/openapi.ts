@@ -126,7 +126,9 @@ function sharedRefusals(row: Endpoint): Readonly<Record<number, string>> {
 function unrecorded({ audit, refusals }: Endpoint): Readonly<Record<number, string>> {
   if (audit === undefined) return {};
   const own = refusals?.[503];
-  return { 503: `${own === undefined ? "" : `${own} Or: `}The audit log cannot keep up; nothing was changed.` };
+  return {
+    503: `${own === undefined ? "" : `${own} Or: `}The audit log cannot be written, or not in time; nothing was changed.`,
+  };
 }
 
 /** `POST /api/v1/admin/dlq/delete-by-filter` is `postAdminDlqDeleteByFilter`. */

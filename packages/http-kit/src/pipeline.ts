@@ -154,7 +154,11 @@ async function run<Action extends string>(
 
 /** Nothing was done: a change that nobody could read of later would be one without a trace. */
 function auditBusy(): HttpError {
-  return new HttpError(503, "the audit log cannot keep up: nothing was changed, try again", { "Retry-After": "5" });
+  return new HttpError(
+    503,
+    "the audit log cannot be written, or not in time: nothing was changed; deep health says why, try again",
+    { "Retry-After": "5" },
+  );
 }
 
 function methodNotAllowed(rows: readonly Endpoint[]): HttpError {

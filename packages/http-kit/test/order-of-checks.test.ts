@@ -182,7 +182,7 @@ describe("spec 6: what is recorded of calls", () => {
       expect(response.status).toBe(503);
       expect(response.headers.get("Retry-After")).toBe("5");
       expect(await response.json()).toEqual({
-        error: "the audit log cannot keep up: nothing was changed, try again",
+        error: "the audit log cannot be written, or not in time: nothing was changed; deep health says why, try again",
       });
       expect((await server.call("/api/v1/admin/things/7")).status).toBe(200);
     },

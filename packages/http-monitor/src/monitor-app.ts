@@ -75,7 +75,14 @@ export function createMonitorApp(options: MonitorAppOptions): Hono {
     server: "monitor",
     endpoints: [
       ...probes(view),
-      ...views({ view, configWatch, keyRefresh, metrics: options.metrics ?? metrics, clock }),
+      ...views({
+        view,
+        configWatch,
+        keyRefresh,
+        metrics: options.metrics ?? metrics,
+        auditFaults: () => options.auditor.faults(),
+        clock,
+      }),
     ],
     schemas: NAMED_SCHEMAS,
     describe: { access: "open" },

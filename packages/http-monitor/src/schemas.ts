@@ -162,4 +162,10 @@ export const deepHealth = v.object({
   ),
   config_watch: v.optional(configWatch),
   api_keys: v.optional(apiKeys),
+  audit_faults: v.pipe(
+    v.optional(v.array(v.object({ sink: v.string(), error: v.string() }))),
+    v.description(
+      "Sinks of audit events that do not keep what they are given; a change that needs one is refused. Else absent.",
+    ),
+  ),
 });

@@ -14,11 +14,20 @@ export interface ViewsOptions {
   readonly configWatch: () => ConfigWatch | undefined;
   readonly keyRefresh: () => KeyRefresh | undefined;
   readonly metrics: () => string | Promise<string | Uint8Array>;
+  /** Why audit sinks do not keep what they are given, by their names. */
+  readonly auditFaults: () => ReadonlyMap<string, string>;
   readonly clock: Clock;
 }
 
 /** What is for the eyes of operators: behind the monitor key or an admin key (spec 4.1, 5.2). */
-export function views({ view, configWatch, keyRefresh, metrics, clock }: ViewsOptions): readonly Endpoint<never>[] {
+export function views({
+  view,
+  configWatch,
+  keyRefresh,
+  metrics,
+  auditFaults,
+  clock,
+}: ViewsOptions): readonly Endpoint<never>[] {
   return [
     endpoint({
       method: "GET",
@@ -48,7 +57,7 @@ export function views({ view, configWatch, keyRefresh, metrics, clock }: ViewsOp
         503: { description: "It is not.", schema: deepHealth },
       },
     }).handle(async () => {
-      const body = await deepHealthToWire(view(), configWatch(), keyRefresh(), new Slices(clock));
+      const body = await deepHealthToWire(view(), configWatch(), keyRefresh(), auditFaults(), new Slices(clock));
       return { status: body.ready_for_traffic ? 200 : 503, body };
     }),
 

@@ -53,6 +53,7 @@ export async function deepHealthToWire(
   view: BridgeView,
   watch: ConfigWatch | undefined,
   keys: KeyRefresh | undefined,
+  auditFaults: ReadonlyMap<string, string>,
   slices: Slices,
 ): Promise<InferOutput<typeof schemas.deepHealth>> {
   return {
@@ -91,6 +92,7 @@ export async function deepHealthToWire(
     }),
     ...(watch !== undefined && { config_watch: configWatchToWire(watch) }),
     ...(keys !== undefined && { api_keys: keyRefreshToWire(keys) }),
+    ...(auditFaults.size > 0 && { audit_faults: Array.from(auditFaults, ([sink, error]) => ({ sink, error })) }),
   };
 }
 

@@ -1,4 +1,5 @@
-import { Slices, type StoreHealth, systemClock } from "@bridge/ports";
+import { createAuditor } from "@bridge/audit";
+import { silentLogger, Slices, type StoreHealth, systemClock } from "@bridge/ports";
 import { expositionInSlices, readMetrics } from "@bridge/telemetry";
 import { describe, expect, it } from "vitest";
 import { topologyToWire } from "../src/wire.ts";
@@ -363,5 +364,19 @@ describe("finding 5.7: an answer that is made in slices", () => {
     expect(sum("bridge_legs_injected_total")).toBe(routes.length);
     expect(sum("bridge_legs_total") + sum("bridge_legs_in_flight")).toBe(routes.length);
     expect(lines).toContain("bridge_unaccounted_messages 0");
+  });
+});
+
+describe("spec 2.6: deep health of the audit log", () => {
+  it("says why events are not kept, and nothing while they are", async () => {
+    let fault: string | undefined = "the disk is full";
+    const sink = { name: "file", write: () => {}, fault: () => fault };
+    await using auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks: [sink] });
+    await using monitor = await startMonitor(makeBridge().supervisor, { auditor });
+    const [, body] = await answer(monitor.get("monitor/deephealth", MONITOR_KEY));
+    expect(body).toMatchObject({ audit_faults: [{ sink: "file", error: "the disk is full" }] });
+    fault = undefined;
+    const [, now] = await answer(monitor.get("monitor/deephealth", MONITOR_KEY));
+    expect(now).not.toHaveProperty("audit_faults");
   });
 });

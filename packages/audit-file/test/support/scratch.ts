@@ -56,15 +56,15 @@ export function ids(path: string): readonly string[] {
 
 /** The clock of the machine, whose ticks the test gives. */
 export function handClock(): { readonly clock: Clock; readonly tick: () => void } {
-  let onTick = (): void => {};
+  const ticks = new Set<() => void>();
   const clock: Clock = {
     ...systemClock,
     every(_, tick) {
-      onTick = tick;
-      return { [Symbol.dispose]: () => (onTick = () => {}) };
+      ticks.add(tick);
+      return { [Symbol.dispose]: () => void ticks.delete(tick) };
     },
   };
-  return { clock, tick: () => onTick() };
+  return { clock, tick: () => ticks.forEach((tick) => tick()) };
 }
 
 export function listLogger(): { readonly logged: Record<string, unknown>[]; readonly logger: Logger } {
