@@ -1,6 +1,6 @@
 import { describe, duration, integer, text } from "@bridge/ports/options";
 import * as v from "valibot";
-import { queueUrlProblem } from "./queue-url.ts";
+import { QUEUE_URL, queueUrlProblem } from "./queue-url.ts";
 
 /** What SQS itself allows. */
 const MAX_WAIT_MS = 20_000;
@@ -48,6 +48,7 @@ function queueUrl() {
       const problem = dataset.typed ? queueUrlProblem(dataset.value) : undefined;
       if (problem !== undefined) addIssue({ message: problem });
     }),
+    v.metadata({ pattern: QUEUE_URL.source }),
   );
 }
 

@@ -80,6 +80,12 @@ const SKEWED: ReadonlySet<string> = new Set([
   "SignatureDoesNotMatch",
 ]);
 
+const NO_NAME = "no name";
+/** As SQS and the SDK name errors. What else stands there may be anything, such as what was sent. */
+const NAME = /^[A-Za-z]\w{0,63}$/;
+/** What the SDK calls an answer that names no error, as all of SQS do: somebody in between has made it. */
+const NOT_OF_SQS: ReadonlySet<string> = new Set([NO_NAME, "SyntaxError", "TypeError", "Unknown"]);
+
 /** The code of a connection that could not be made, or broke. */
 const NETWORK = /^E(?:CONN|HOST|NET|PIPE|AI_|ADDR)|^ENOTFOUND$|^UND_/;
 
@@ -105,7 +111,7 @@ export function sqsError(what: string, thrown: unknown): BridgeError {
     return new BridgeError("UNAVAILABLE", `${what}: ${plain}`, { charged: false });
   }
   const found = CODES[plain] ?? (network ? "CONNECTION_LOST" : byStatus($metadata?.httpStatusCode));
-  if (found === "INTERNAL" && $response !== undefined) {
+  if ($response !== undefined && found !== "THROTTLED" && (found === "INTERNAL" || NOT_OF_SQS.has(plain))) {
     return new BridgeError("UNAVAILABLE", `${what}: the answer is none of SQS, or was cut off (${plain})`);
   }
   // A connection that breaks while it is used is called a timeout by the library.
@@ -136,8 +142,9 @@ export function isHandleGone({ Code, SenderFault }: BatchResultErrorEntry): bool
 
 /** Older names have a namespace before them. */
 function plainName(name: unknown): string {
-  if (typeof name !== "string") return "no name";
-  return name.slice(Math.max(name.lastIndexOf("."), name.lastIndexOf("#")) + 1);
+  if (typeof name !== "string") return NO_NAME;
+  const plain = name.slice(Math.max(name.lastIndexOf("."), name.lastIndexOf("#")) + 1);
+  return NAME.test(plain) ? plain : NO_NAME;
 }
 
 function byStatus(status: number | undefined): ErrorCode {

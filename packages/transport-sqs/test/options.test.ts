@@ -6,6 +6,13 @@ import { sender } from "./support/parts.ts";
 const { receiver: source, sender: target, session } = sqsTransport();
 const QUEUE = "https://sqs.eu-central-1.amazonaws.com/123456789012/orders";
 
+type AnySchema = v.GenericSchema;
+
+/** Of an optional field, what it has when it is there. */
+function innermost(field: AnySchema): AnySchema {
+  return "wrapped" in field ? (field.wrapped as AnySchema) : field;
+}
+
 describe("the options", () => {
   test("of a receiver have defaults", () => {
     expect(v.parse(source!.options, { queue_url: QUEUE })).toEqual({
@@ -22,6 +29,10 @@ describe("the options", () => {
     [{ queue_url: "ftp://host/1/orders" }, "is no http(s) URL"],
     [{ queue_url: `${QUEUE}?x=1` }, "has a query"],
     [{ queue_url: "https://user:secret@host/1/orders" }, "holds credentials"],
+    [{ queue_url: "https:host/1/orders" }, "is no URL as SQS writes it"],
+    [{ queue_url: "https:\\\\host\\orders" }, "is no URL as SQS writes it"],
+    [{ queue_url: ` ${QUEUE}` }, "is no URL as SQS writes it"],
+    [{ queue_url: `${QUEUE}?` }, "is no URL as SQS writes it"],
     [{ queue_url: "https://host/" }, "does not end with the name of a queue"],
     [{ queue_url: QUEUE, max_messages: 11 }, "from 1 to 10"],
     [{ queue_url: QUEUE, wait_time: "21s" }, "from 1s to 20s"],
@@ -34,6 +45,33 @@ describe("the options", () => {
     const said = issues.map((issue) => `${String(v.getDotPath(issue as never))} ${issue.message}`).join("; ");
     expect(said).toContain(why);
     expect(said).not.toContain("secret");
+  });
+
+  test("finding 6.14: what is no queue is refused by the published schema as well, and what is one is not", () => {
+    for (const { options } of [source!, target!]) {
+      const { queue_url: field } = (options as v.StrictObjectSchema<v.ObjectEntries, undefined>).entries;
+      const pattern = new RegExp((v.getMetadata(innermost(field!)) as { readonly pattern: string }).pattern);
+      const isQueue = (url: string): boolean => v.safeParse(innermost(field!), url).success;
+      for (const url of [
+        QUEUE,
+        `${QUEUE}.fifo`,
+        "HTTP://127.0.0.1:9324/q",
+        "https://host/a/b/c/q",
+        "https://[::1]:9/q",
+      ]) {
+        expect([pattern.test(url), isQueue(url)]).toEqual([true, true]);
+      }
+      for (const url of [
+        "orders",
+        "ftp://host/1/q",
+        `${QUEUE}?x=1`,
+        `${QUEUE}#`,
+        "https://a:b@host/1/q",
+        "https://host/",
+      ]) {
+        expect([pattern.test(url), isQueue(url)]).toEqual([false, false]);
+      }
+    }
   });
 
   test("of a sender are a queue, and the group of what has no key", () => {
