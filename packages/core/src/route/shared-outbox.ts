@@ -78,7 +78,6 @@ export class SharedOutbox implements Handover {
   [Symbol.dispose](): void {}
 
   async handOn(work: Work, targets: readonly Target[]): Promise<Outcome> {
-    const { failures } = this.#options;
     for (const target of targets) target.account.open(work.origin);
     const digest = hash("sha256", work.received.payload, "hex");
     const entries: Entry[] = [];
@@ -103,7 +102,6 @@ export class SharedOutbox implements Handover {
         target.account.close("abandoned");
         ended.push({ disposition: "abandoned", bindingId });
       } else if (result.kind === "persisted") {
-        failures.forget(work, bindingId);
         target.account.persist(this.#options.store()?.shared === true ? record.id : undefined);
         this.#options.wake(bindingId);
         ended.push({ disposition: "persisted", bindingId, recordId: record.id });

@@ -109,3 +109,22 @@ describe.each(modes)("a paused route (%s)", (deliveryMode) => {
     expect(() => supervisor.resumeRoute("other")).toThrow("route not found");
   });
 });
+
+test("a stop waits for the send of a message that a former pause had held, though the route is paused again", async () => {
+  const { hub, clock, supervisor } = memoryBridge({ quiesceTimeoutMs: 5_000, drainTimeoutMs: 10_000 });
+  await supervisor.start(bound());
+  hub.channel("out").sends.failNext(1, outage);
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => supervisor.stats().legs[0]?.attempts === 1);
+  supervisor.pauseRoute("r");
+  await clock.advance(60_000);
+  const hold = hub.channel("out").sends.hold();
+  supervisor.resumeRoute("r");
+  await hub.channel("out").until(({ sends }) => sends.held === 1, bound());
+  supervisor.pauseRoute("r");
+  const stopped = supervisor.stop(bound());
+  hold[Symbol.dispose]();
+  await stopped;
+  expect(hub.channel("in").accepted).toBe(1);
+  await supervisor.shutdown();
+});

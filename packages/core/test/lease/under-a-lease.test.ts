@@ -1,6 +1,8 @@
 import { openMemoryLeases } from "@bridge/lease-memory";
-import type { Processor, ProcessorResult } from "@bridge/ports";
+import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { type OutboxStore, type Processor, type ProcessorResult, systemRandom } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
+import { FakeClock } from "../support/fake-clock.ts";
 import { bound, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
 import { level, type Pair, pair, POLL_MS, publish, role, TTL_MS } from "./pair.ts";
 
@@ -24,6 +26,62 @@ describe("a send that could outlast the lease", () => {
       expect(a.supervisor.stats().leases).toMatchObject([{ acquisitions: 1, losses: 0 }]);
     },
   );
+});
+
+test("a send over an exclusive target that could outlast its lease waits for the next renewal, wherever the message came from", async () => {
+  await using stage = await pair({
+    config: (config) => ({
+      ...config,
+      receivers: config.receivers.map((part) => ({ ...part, sessionId: undefined })),
+    }),
+  });
+  const { hub, clock, a } = stage;
+  a.reach.cut = true;
+  await clock.advance(TTL_MS / 2 + POLL_MS / 2);
+  publish(hub, 0, 1);
+  await clock.advance(POLL_MS / 2);
+  expect([role(a), hub.channel("out").arrived]).toEqual(["active", 0]);
+  a.reach.cut = false;
+  await clock.until(() => hub.channel("out").arrived === 1);
+});
+
+test("in shared_outbox a record that was lent in time and has to wait for the one before it waits for the next renewal too", async () => {
+  await using stage = await pair({ deliveryMode: "shared_outbox" });
+  const { hub, clock, a } = stage;
+  using hold = hub.channel("out").sends.hold();
+  for (const id of ["m0", "m1"]) hub.publish("in", { id, orderingKey: "one" });
+  await hub.channel("out").until(({ sends }) => sends.held === 1, bound());
+  a.reach.cut = true;
+  await clock.advance(TTL_MS / 2 - 50);
+  hold[Symbol.dispose]();
+  await clock.advance(1_000);
+  expect([role(a), hub.channel("out").arrived]).toEqual(["active", 1]);
+  a.reach.cut = false;
+  await clock.until(() => hub.channel("out").arrived === 2);
+  expect(a.supervisor.stats().leases).toMatchObject([{ acquisitions: 1, losses: 0 }]);
+});
+
+test("in shared_outbox nothing is lent while a send could outlast the lease", async () => {
+  const [clock, random] = [new FakeClock(), systemRandom()];
+  const inner = openMemoryOutbox({ maxRecords: 10, retentionMs: 3_600_000, clock, random });
+  let claims = 0;
+  const outbox: OutboxStore = {
+    ...inner,
+    claim(...args) {
+      claims++;
+      return inner.claim(...args);
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+  await using stage = await pair({ deliveryMode: "shared_outbox", clock, outbox });
+  const { a } = stage;
+  a.reach.cut = true;
+  await clock.advance(TTL_MS / 2 + POLL_MS / 2);
+  const before = claims;
+  await clock.advance(POLL_MS / 2);
+  expect([role(a), claims]).toEqual(["active", before]);
+  a.reach.cut = false;
+  await clock.until(() => claims > before);
 });
 
 describe("finding 7.4: the longest send_timeout that a lease allows", () => {

@@ -1,3 +1,4 @@
+import type { Processor } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { bound, memoryBridge, outage } from "../support/memory-bridge.ts";
 
@@ -22,3 +23,26 @@ test.each([
     await supervisor.shutdown();
   },
 );
+
+const outages = (count: number): { next(): boolean } => ({ next: () => count-- > 0 });
+
+test("the attempts of a message that a processor has let through at last are not counted for the next of its id", async () => {
+  let failing = outages(2);
+  const processor: Processor = {
+    process: async (envelope) => {
+      if (failing.next()) throw outage;
+      return { kind: "pass", envelope };
+    },
+  };
+  const { hub, clock, supervisor } = memoryBridge({ releasable: true, policy, processors: [processor] });
+  const released = (): number => supervisor.stats().legs.reduce((sum, leg) => sum + leg.dispositions.released, 0);
+  await supervisor.start(bound());
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => hub.channel("in").accepted === 1);
+  expect(released()).toBe(2);
+  failing = outages(Infinity);
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => hub.channel("in").accepted === 2);
+  expect(released()).toBe(4);
+  await supervisor.shutdown();
+});

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { BridgeError, silentLogger, type TransportPlugin } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryLeases } from "@bridge/lease-memory";
@@ -67,6 +68,16 @@ describe("a runtime: one configuration, run once", () => {
     expect(replicaOf("clustered", false)).toBe("plant-a");
     expect(replicaOf("clustered", true)).toBeUndefined();
     expect(replicaOf("standalone", false)).toBeUndefined();
+  });
+
+  test("a start leaves nothing behind on its context when it has stopped", async () => {
+    const context = new AbortController();
+    for (let times = 0; times < 3; times++) {
+      const { runtime } = runtimeOf();
+      await runtime.start(context.signal);
+      await runtime.stop();
+    }
+    expect(getEventListeners(context.signal, "abort")).toEqual([]);
   });
 
   test("spec 3.3.1: cancelling the start context stops it, without a call of stop", async () => {

@@ -1,5 +1,5 @@
 import type { BridgeConfig, StoreRole } from "@bridge/config";
-import type { OutboxBacklog } from "@bridge/ports";
+import type { OutboxBacklog, Processor } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { bound, type MemoryBridge, memoryBridge, outage } from "../support/memory-bridge.ts";
 import { withRoute } from "../support/two-routes.ts";
@@ -56,6 +56,36 @@ async function whileTimePasses<T>({ clock }: MemoryBridge, work: Promise<T>): Pr
 }
 
 describe("finding 4.1: a change strands nothing", () => {
+  test("nor what comes into the outbox only while its route retires: then the change is undone", async () => {
+    const gate = Promise.withResolvers<void>();
+    const processor: Processor = {
+      async process(envelope) {
+        await gate.promise;
+        return { kind: "pass", envelope };
+      },
+    };
+    const policy = { maxReplayAttempts: 1_000 };
+    const bridge = memoryBridge({
+      deliveryMode: "shared_outbox",
+      policy,
+      processors: [processor],
+      quiesceTimeoutMs: 1_000,
+    });
+    const { hub, supervisor, config } = bridge;
+    hub.channel("out").sends.failNext(1_000, outage);
+    await supervisor.start(bound());
+    hub.publish("in", { id: "m1" });
+    await hub.channel("in").until(({ unsettled }) => unsettled === 1, bound());
+    const applied = supervisor.apply({ ...config, routes: [] }, bound());
+    await bridge.clock.until(() => supervisor.state().kind === "swapping");
+    gate.resolve();
+    await expect(whileTimePasses(bridge, applied)).rejects.toMatchObject({ kind: "stranding" });
+    expect(supervisor.view().routes.map(({ id }) => id)).toEqual(["r"]);
+    hub.channel("out").sends.clear();
+    await bridge.clock.until(() => hub.channel("out").arrived === 1);
+    await supervisor.shutdown();
+  });
+
   test.each(LEAVING)("a change that %s while a record waits is refused and changes nothing", async (_, change) => {
     const bridge = await withBacklog();
     const { supervisor, config } = bridge;
