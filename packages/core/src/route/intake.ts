@@ -103,7 +103,8 @@ export class Intake {
     };
     const source = unheard(unheard(this.receiver.receive(signal, present))[Symbol.asyncIterator]());
     try {
-      for (let pulls = 1; ; pulls++) {
+      // A source that does not heed the signal would go on for as long as there is room.
+      for (let pulls = 1; !signal.aborted; pulls++) {
         // Room first: a delivery pulled before there is room for it would lie there unsettled. The slot itself is taken
         // with the delivery, so that a source with nothing to give keeps no inject waiting.
         if (this.#reader?.admission.hasRoom !== true) await this.#room(signal);

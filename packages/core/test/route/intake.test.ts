@@ -1,0 +1,264 @@
+import { getEventListeners } from "node:events";
+import { type Delivery, type Logger, type Receiver, silentLogger } from "@bridge/ports";
+import { describe, expect, test } from "vitest";
+import { Controls } from "../../src/control/controls.ts";
+import { Admission } from "../../src/route/admission.ts";
+import { Intake, type Reader } from "../../src/route/intake.ts";
+import { FakeClock, turn } from "../support/fake-clock.ts";
+import { policyOf } from "../support/policy.ts";
+
+const BACKOFF = { initialIntervalMs: 1_000, maxIntervalMs: 8_000, multiplier: 2, jitter: 0 };
+
+function deliveryOf(id: string): Delivery {
+  return { message: { id, subject: "s", payload: new Uint8Array() }, settle() {} };
+}
+
+/** A source of which a test holds the other end: each iteration is one opening. */
+class Tap {
+  readonly openings: {
+    readonly signal: AbortSignal;
+    readonly present: () => void;
+    give: (delivery: Delivery) => void;
+    fail: (error: Error) => void;
+    end: () => void;
+    asked: number;
+    returned: boolean;
+  }[] = [];
+  onReturn: () => Promise<void> = async () => {};
+
+  get last() {
+    const last = this.openings.at(-1);
+    if (last === undefined) throw new Error("nobody has asked");
+    return last;
+  }
+
+  readonly receiver: Receiver = {
+    receive: (signal, present) => {
+      let next = Promise.withResolvers<IteratorResult<Delivery>>();
+      const answered = (): void => void (next = Promise.withResolvers());
+      const opening: Tap["openings"][number] = {
+        signal,
+        present: present ?? (() => {}),
+        give: (value) => (next.resolve({ value, done: false }), answered()),
+        fail: (error) => (next.reject(error), answered()),
+        end: () => (next.resolve({ value: undefined, done: true }), answered()),
+        asked: 0,
+        returned: false,
+      };
+      signal.addEventListener("abort", () => next.resolve({ value: undefined, done: true }), { once: true });
+      this.openings.push(opening);
+      const { onReturn } = this;
+      return {
+        [Symbol.asyncIterator]: () => ({
+          next: () => {
+            opening.asked++;
+            return next.promise;
+          },
+          return: async () => {
+            opening.returned = true;
+            await onReturn();
+            return { value: undefined, done: true as const };
+          },
+        }),
+      };
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+function stage(maxInFlight = 100) {
+  const clock = new FakeClock();
+  const told: string[] = [];
+  const logger: Logger = { ...silentLogger, warn: (message) => void told.push(message) };
+  const tap = new Tap();
+  const intake = new Intake("in", tap.receiver, { clock, random: { next: () => 0.5, id: () => "" }, logger });
+  const stop = new AbortController();
+  const readerOf = () => {
+    const admission = new Admission(policyOf({ maxInFlight, backoff: BACKOFF }), new Controls(clock).route("r"), []);
+    const received: (string | undefined)[] = [];
+    const reader: Reader = { admission, receive: ({ message }) => void received.push(message.id) };
+    return { reader, admission, received };
+  };
+  return { clock, told, tap, intake, stop, readerOf, running: () => intake.run(stop.signal) };
+}
+
+describe("what pulls from a source", () => {
+  test("asks for one delivery at a time, and for none without a reader or without room", async () => {
+    const { tap, intake, readerOf, running, stop } = stage(2);
+    const run = running();
+    await turn();
+    expect(tap.last.asked).toBe(0);
+    const { reader, admission, received } = readerOf();
+    intake.attach(reader);
+    await turn();
+    expect(tap.last.asked).toBe(1);
+    for (const id of ["a", "b"]) {
+      tap.last.give(deliveryOf(id));
+      await turn();
+    }
+    expect([received, tap.last.asked]).toEqual([["a", "b"], 2]);
+    admission.release();
+    await turn();
+    expect(tap.last.asked).toBe(3);
+    stop.abort();
+    await run;
+    expect([tap.openings.length, tap.last.returned]).toEqual([1, true]);
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  });
+
+  test("what comes while nobody reads waits for the next reader, which is the only one that gets it", async () => {
+    const { tap, intake, readerOf, running, stop } = stage();
+    const [first, second] = [readerOf(), readerOf()];
+    intake.attach(first.reader);
+    const run = running();
+    await turn();
+    intake.detach(second.reader);
+    intake.detach(first.reader);
+    tap.last.give(deliveryOf("a"));
+    await turn();
+    expect(first.received).toEqual([]);
+    intake.attach(second.reader);
+    await turn();
+    expect([first.received, second.received]).toEqual([[], ["a"]]);
+    stop.abort();
+    await run;
+  });
+
+  test("a source that only ever has more lets others have their turn, and is asked no more after a stop", async () => {
+    const { intake, readerOf, stop, tap } = stage(1_000_000);
+    const { reader, received } = readerOf();
+    Object.assign(tap.receiver, {
+      async *receive() {
+        for (;;) yield deliveryOf("m");
+      },
+    });
+    intake.attach(reader);
+    const run = intake.run(stop.signal);
+    await turn();
+    expect(received.length).toBeGreaterThan(0);
+    expect(received.length).toBeLessThanOrEqual(512);
+    // It does not heed its signal either.
+    const before = received.length;
+    stop.abort();
+    await run;
+    expect(received.length).toBeLessThanOrEqual(before + 1);
+  });
+});
+
+describe("a source that is lost", () => {
+  test.each([
+    ["fails", (tap: Tap) => tap.last.fail(new Error("connection reset"))],
+    ["ends", (tap: Tap) => tap.last.end()],
+    ["yields what is no delivery", (tap: Tap) => tap.last.give({ settle: "never" } as never)],
+  ])(
+    "because it %s is asked again, with backoff that begins anew when it has handed out something",
+    async (_, lose) => {
+      const { clock, tap, intake, readerOf, running, stop, told } = stage();
+      const { reader, received } = readerOf();
+      intake.attach(reader);
+      const run = running();
+      for (let round = 0; round < 2; round++) {
+        for (const delayMs of [1_000, 2_000, 4_000]) {
+          await turn();
+          const before = tap.openings.length;
+          lose(tap);
+          await turn();
+          expect([intake.lost, tap.last.returned]).toEqual([true, true]);
+          await clock.advance(delayMs - 1);
+          expect(tap.openings.length).toBe(before);
+          await clock.advance(1);
+          expect([tap.openings.length, intake.lost]).toEqual([before + 1, true]);
+        }
+        tap.last.give(deliveryOf(`${round}`));
+        await turn();
+        expect(intake.lost).toBe(false);
+      }
+      expect(received).toEqual(["0", "1"]);
+      expect(told).toEqual(Array.from({ length: 6 }, () => "source lost"));
+      stop.abort();
+      await run;
+    },
+  );
+
+  test("is there again when it says so, but not by the word of what it was before", async () => {
+    const { clock, tap, intake, readerOf, running, stop } = stage();
+    intake.attach(readerOf().reader);
+    const run = running();
+    await turn();
+    const before = tap.last;
+    before.fail(new Error("connection reset"));
+    await turn();
+    before.present();
+    expect(intake.lost).toBe(true);
+    await clock.advance(1_000);
+    before.present();
+    expect(intake.lost).toBe(true);
+    tap.last.present();
+    expect(intake.lost).toBe(false);
+    stop.abort();
+    await run;
+  });
+
+  test("is not waited for when the intake stops", async () => {
+    const { tap, intake, readerOf, running, stop, clock } = stage();
+    intake.attach(readerOf().reader);
+    const run = running();
+    await turn();
+    tap.last.fail(new Error("connection reset"));
+    await turn();
+    stop.abort();
+    await run;
+    expect([tap.openings.length, clock.pending]).toEqual([1, 0]);
+  });
+});
+
+describe("beginning anew", () => {
+  test("ends the iteration and asks again at once: the source was not lost", async () => {
+    const { tap, intake, readerOf, running, stop, told } = stage();
+    const { reader, received } = readerOf();
+    intake.attach(reader);
+    const run = running();
+    await turn();
+    const [before] = tap.openings;
+    intake.restart();
+    await turn();
+    expect([before?.signal.aborted, before?.returned, tap.openings.length]).toEqual([true, true, 2]);
+    tap.last.give(deliveryOf("a"));
+    await turn();
+    expect([received, intake.lost, told]).toEqual([["a"], false, []]);
+    stop.abort();
+    await run;
+    expect(tap.openings.length).toBe(2);
+  });
+
+  test("a source that ends badly is told, and asked all the same", async () => {
+    const { tap, intake, readerOf, running, stop, told } = stage();
+    tap.onReturn = () => Promise.reject(new Error("still busy"));
+    intake.attach(readerOf().reader);
+    const run = running();
+    await turn();
+    intake.restart();
+    await turn();
+    expect([told, tap.openings.length]).toEqual([["source did not end as it should"], 2]);
+    stop.abort();
+    await run;
+  });
+
+  test("what was pulled and has no room yet is not handed over any more: its source has it", async () => {
+    const { tap, intake, readerOf, running, stop } = stage(1);
+    const { reader, received, admission } = readerOf();
+    intake.attach(reader);
+    const run = running();
+    await turn();
+    // Somebody takes the room while the source is being asked.
+    expect(admission.admit(stop.signal)).toBe(true);
+    tap.last.give(deliveryOf("a"));
+    await turn();
+    intake.restart();
+    admission.release();
+    await turn();
+    expect([received, admission.hasRoom, tap.openings.length]).toEqual([[], true, 2]);
+    stop.abort();
+    await run;
+  });
+});
