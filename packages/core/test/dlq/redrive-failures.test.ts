@@ -182,6 +182,26 @@ describe("spec 4.6: many entries", () => {
     expect([begun, busy.size]).toEqual([["e0"], 0]);
   });
 
+  test("of what is not reached by the bound nothing is read", async () => {
+    const ids = idsOf(AT_ONCE + 4);
+    const store = await storeOf(ids);
+    const [stop, read] = [new AbortController(), [] as string[]];
+    const counting: Store = { ...store, get: (id, signal) => (read.push(id), store.get(id, signal)) };
+    const redriven = run(
+      counting,
+      ids,
+      (_, signal) => new Promise((__, reject) => signal.addEventListener("abort", () => reject(new Error("over")))),
+      { signal: stop.signal },
+    );
+    while (read.length < AT_ONCE) await turn();
+    stop.abort(new Error("60 s are over"));
+    expect((await redriven).errors.map(({ error }) => error)).toEqual([
+      ...Array.from({ length: AT_ONCE }, () => "outcome unknown"),
+      ...Array.from({ length: 4 }, () => "not attempted"),
+    ]);
+    expect(read).toEqual(ids.slice(0, AT_ONCE));
+  });
+
   test("one whose entry is still being read at the bound is not attempted", async () => {
     const store = await storeOf(["e0"]);
     const stop = new AbortController();
