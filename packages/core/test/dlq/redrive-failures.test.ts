@@ -62,7 +62,7 @@ const left = async (store: Store): Promise<number> =>
 describe("spec 4.6: what goes wrong with one entry is told of that entry", () => {
   test("a store that cannot be read: the others are redriven, however many there are", async () => {
     const ids = idsOf(60);
-    const store = await storeOf(ids);
+    const store = await storeOf(ids, { bindingId: "", envelope: envelopeOf({ id: "" }) });
     const busy = new Set<string>();
     const broken: Store = {
       ...store,
@@ -70,6 +70,7 @@ describe("spec 4.6: what goes wrong with one entry is told of that entry", () =>
         Number(id.slice(1)) < 40 ? Promise.reject(new BridgeError("UNAVAILABLE", "disk gone")) : store.get(id, signal),
     };
     const result = await run(broken, ids, async () => DELIVERED, { busy });
+    expect(result.warning).toBeUndefined();
     expect(result).toMatchObject({ redriven: 20, failed: 40 });
     expect(new Set(result.errors.map(({ error }) => error))).toEqual(new Set(["the DLQ store failed: disk gone"]));
     expect([busy.size, await left(store)]).toEqual([0, 40]);
@@ -200,6 +201,30 @@ describe("spec 4.6: many entries", () => {
       ...Array.from({ length: 4 }, () => "not attempted"),
     ]);
     expect(read).toEqual(ids.slice(0, AT_ONCE));
+  });
+
+  test("those of other keys, and of other routes, do not wait for one of its key", async () => {
+    const keyed = (key: string): Partial<DeadLetter> => ({
+      envelope: envelopeOf({ id: "x", headers: { [RESERVED.orderingKey]: key } }),
+    });
+    const store = await storeOf(["e0"], keyed("k"));
+    for (const [id, changes] of [
+      ["e1", keyed("other")],
+      ["e2", { ...keyed("k"), routeId: "other" }],
+    ] as const) {
+      const entry = await (await storeOf([id], changes)).get(id, bound());
+      if (entry !== undefined) await store.put(entry, bound());
+    }
+    const first = Promise.withResolvers<InjectResult>();
+    const begun: string[] = [];
+    const redriven = run(store, ["e0", "e1", "e2"], ({ id }) => {
+      begun.push(id);
+      return id === "e0" ? first.promise : Promise.resolve(DELIVERED);
+    });
+    for (let wait = 0; begun.length < 3 && wait < 100; wait++) await turn();
+    expect(begun).toEqual(["e0", "e1", "e2"]);
+    first.resolve(DELIVERED);
+    expect(await redriven).toEqual({ redriven: 3, failed: 0, errors: [] });
   });
 
   test("one whose entry is still being read at the bound is not attempted", async () => {
