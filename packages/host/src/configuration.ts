@@ -4,6 +4,7 @@ import { type ConfigOrigin, fileOrigin } from "./config-origin.ts";
 import type { ConfigSource } from "./config-source.ts";
 import type { HostProcess } from "./host-process.ts";
 import { type Overrule, overruledNowhere } from "./overrule.ts";
+import { unusableFiles } from "./unusable-files.ts";
 import { usualServers } from "./usual-servers.ts";
 
 const LOAD_TIMEOUT_MS = 30_000;
@@ -45,6 +46,9 @@ export async function validateConfiguration(
   const config = await checkedConfiguration(origin, registry, host);
   if (config === undefined) return false;
   for (const warning of overrule(config).warnings) host.stderr.write(`warning: ${warning}\n`);
+  const unusable = await unusableFiles(overrule(config).config);
+  for (const problem of unusable) host.stderr.write(`${origin.store.source}: ${problem}\n`);
+  if (unusable.length > 0) return false;
   host.stdout.write(`${origin.store.source}: valid\n`);
   return true;
 }

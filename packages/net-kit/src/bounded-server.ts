@@ -53,6 +53,8 @@ export interface ListenerStats {
   readonly connectionsRefused: number;
   /** Cut because their clients did not take their answers, so far. */
   readonly connectionsCut: number;
+  /** Ended because a request was not complete in time, so far: answered 408, unless answers before it were still to come. */
+  readonly connectionsTimedOut: number;
   /** Absent without TLS. */
   readonly tls?: {
     /** When the certificate in force expires, in epoch milliseconds. */
@@ -77,6 +79,7 @@ export class BoundedServer implements AsyncDisposable {
   readonly #tls: RenewedTls | undefined;
   readonly #looks: Disposable;
   #handshakesFailed = 0;
+  #timedOut = 0;
   #closed: Promise<void> | undefined;
 
   private constructor(server: Server, tls: RenewedTls | undefined, options: BoundedServerOptions) {
@@ -95,9 +98,10 @@ export class BoundedServer implements AsyncDisposable {
       // What is written before a handshake waits for it, and so would the end behind it.
       socket.destroy();
     });
-    server.on("clientError", (error, socket) =>
-      refuseOnSocket(error, socket, connections.lastOf(socket), refusalHeaders()),
-    );
+    server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+      if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") this.#timedOut++;
+      refuseOnSocket(error, socket, connections.lastOf(socket), refusalHeaders());
+    });
     for (const [event, take] of Object.entries(on))
       server.on(event, ((incoming, outgoing) => connections.use(incoming, outgoing, take)) satisfies RequestListener);
     // The platform's server would silently leave out the headers beyond its count; their size bounds them.
@@ -137,6 +141,7 @@ export class BoundedServer implements AsyncDisposable {
       connectionsEnded: ended,
       connectionsRefused: refused,
       connectionsCut: cut,
+      connectionsTimedOut: this.#timedOut,
       ...(tls !== undefined && { tls }),
     };
   }

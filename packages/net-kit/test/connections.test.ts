@@ -118,6 +118,19 @@ describe("requests that are none", () => {
     const { socket, received } = await dial(server.port, "GET / HTTP/1.1\r\nHost:");
     await ended(socket);
     expect(received()).toMatch(/^HTTP\/1\.1 408 /);
+    expect(server.stats()).toMatchObject({ connectionsTimedOut: 1, connectionsCut: 0 });
+  });
+
+  it("half a request behind one that is being answered ends the connection too, is counted, and is no client that takes nothing", async () => {
+    const answers: (() => void)[] = [];
+    await using server = await open({
+      limits: { headerTimeoutMs: 50, requestTimeoutMs: 50 },
+      take: (_, outgoing) => void answers.push(() => outgoing.end("ok")),
+    });
+    const { socket, received } = await dial(server.port, `${GET}GET / HTTP/1.1\r\nHost:`);
+    await ended(socket);
+    expect([answers.length, received()]).toEqual([1, ""]);
+    expect(server.stats()).toMatchObject({ connectionsTimedOut: 1, connectionsCut: 0 });
   });
 
   it("a body that stays away after its answer ends the connection, without a second answer", async () => {

@@ -42,6 +42,12 @@ const SERVER_METRICS: readonly ServerMetric[] = [
     read: (stats) => stats.connectionsCut,
   },
   {
+    name: "bridge_server_connections_timed_out_total",
+    type: "counter",
+    help: "Connections that were ended because a request on them was not complete in time.",
+    read: (stats) => stats.connectionsTimedOut,
+  },
+  {
     name: "bridge_server_tls_expires_timestamp_seconds",
     type: "gauge",
     help: "When the certificate in force expires, in seconds since 1970.",

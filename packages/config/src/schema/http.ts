@@ -5,13 +5,25 @@ import { listenAddress } from "./listen-address.ts";
 
 const MIN_KEY_LENGTH = 16;
 
+/** What the ends of a header value cannot carry, or a header not at all. */
+const UNSENDABLE = /^\s|\s$|\p{Cc}/u;
+
+/** The same for a pattern that any dialect reads. */
+const CONTROL = "\\u0000-\\u001f\\u007f-\\u009f";
+
 function apiKey() {
   return v.pipe(
     secret(),
-    v.metadata({ pattern: `^(|[\\s\\S]{${MIN_KEY_LENGTH},})$` }),
+    v.metadata({
+      pattern: `^(|[^\\s${CONTROL}][^${CONTROL}]{${MIN_KEY_LENGTH - 2},}[^\\s${CONTROL}])$`,
+    }),
     v.check(
       (key) => key === "" || key.length >= MIN_KEY_LENGTH,
       `an API key has at least ${MIN_KEY_LENGTH} characters`,
+    ),
+    v.check(
+      (key) => !UNSENDABLE.test(key),
+      "an API key cannot be sent in a header with blanks at its ends, line breaks or other control characters: remove them",
     ),
   );
 }
