@@ -61,6 +61,7 @@ export class Connections {
     const ends = endsOf(socket);
     this.#open.set(socket, connection);
     if (handshakes) this.#handshaking.set(ends, connection);
+    closeWithoutStacks(socket);
     socket.once("close", () => {
       connection.forget();
       this.#open.delete(socket);
@@ -78,6 +79,7 @@ export class Connections {
     this.#open.delete(connection.socket);
     connection.socket = socket;
     this.#open.set(socket, connection);
+    closeWithoutStacks(socket);
     socket.once("close", () => {
       connection.forget();
       this.#open.delete(socket);
@@ -150,4 +152,18 @@ function place({ last, isUntaken }: Connection): 0 | 1 | 2 {
 /** Tells one connection of a server from its others. */
 function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`;
+}
+
+/**
+ * The platform makes an error for each request that was read and not answered when its connection closes, with a stack that
+ * nobody sees: of a client that had sent a thousand, these took most of the time. Its listener is there already, so one of
+ * ours comes before it, and one behind.
+ */
+function closeWithoutStacks(socket: Socket): void {
+  let { stackTraceLimit } = Error;
+  socket.prependOnceListener("close", () => {
+    ({ stackTraceLimit } = Error);
+    Error.stackTraceLimit = 0;
+  });
+  socket.once("close", () => void (Error.stackTraceLimit = stackTraceLimit));
 }

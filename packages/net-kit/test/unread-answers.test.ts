@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
@@ -55,6 +55,27 @@ describe.each([false, true])("finding 5.1: clients that do not read (TLS: %s)", 
     socket.write(GET);
     await vi.waitFor(() => expect(received).toContain("<501>"), WAIT);
     socket.destroy();
+  });
+
+  it("what they leave behind unanswered fails without stacks, which nobody sees; other errors have theirs", async () => {
+    using own = place(secure);
+    const errors: Error[] = [];
+    const requests = new EventEmitter();
+    await using server = await open({
+      tls: own.tls,
+      take: (incoming) => {
+        incoming.on("error", (error: Error) => errors.push(error));
+        requests.emit("one");
+      },
+    });
+    const taken = once(requests, "one");
+    const socket = await own.attack(server.port, GET.repeat(3));
+    await taken;
+    await server[Symbol.asyncDispose]();
+    await vi.waitFor(() => expect(errors).toHaveLength(1), WAIT);
+    socket.destroy();
+    expect(errors[0]?.stack).not.toContain("    at ");
+    expect(new Error("of somebody else").stack).toContain("    at ");
   });
 
   it("40 of them leave what is kept below its bound, and others are answered", async () => {
