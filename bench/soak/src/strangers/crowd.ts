@@ -1,7 +1,8 @@
 import { connect, type Socket } from "node:net";
 
 const CLIENTS = 40;
-const RECONNECT_MS = 200;
+/** As clients that are shut out wait before they try again. */
+const RECONNECT_MS = 2_000;
 const TEXT_BYTES = 65_536;
 const PATHS = ["/api/v1/monitor/live", "/nothing", "/api/v1/monitor/ready?level=no", "/in/nothing"];
 const MIB = 1_048_576;
