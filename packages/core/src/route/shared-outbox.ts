@@ -177,9 +177,9 @@ export class SharedOutbox implements Handover {
         if (this.#options.store()?.shared !== true) {
           for (const { target, record } of entries) target.account.unsure(record.id);
         }
+        this.#tellFailure(work, results);
         if (++failures === 1) this.#failing++;
         this.#failure = results;
-        this.#tellFailure(work, results, failures);
         const { backoff } = parts.config.policy;
         await work.pause(
           parts.clock,
@@ -199,13 +199,14 @@ export class SharedOutbox implements Handover {
     for (const { target, record } of entries) if (target.account.leaveUnsure(record.id)) this.#options.depth.found(1);
   }
 
-  #tellFailure(work: Work, error: BridgeError, failures: number): void {
+  /** Counts each, and logs the first one of the route and what differs from the last: all that it holds fails alike. */
+  #tellFailure(work: Work, error: BridgeError): void {
     const { account, logger } = this.#options.parts;
     account.outboxWriteFailures++;
+    if (this.#failing > 0 && this.#failure?.message === error.message) return;
     logger.error("outbox write failed: the message stays unsettled and is tried again", {
       code: error.code,
       error: error.message,
-      failures,
       ...traceFields(work.span?.context),
     });
   }

@@ -179,6 +179,36 @@ describe("shared_outbox: the source is settled when the record is durable", () =
     await supervisor.shutdown();
   });
 
+  test("writes that fail are logged once for all messages of the route, and again when they fail otherwise", async () => {
+    let fault = "disk full";
+    const outbox = outboxWith((inner) => ({
+      persist: async (records, signal) => {
+        if (fault !== "") throw new BridgeError("UNAVAILABLE", fault);
+        return inner.persist(records, signal);
+      },
+    }));
+    const told: unknown[] = [];
+    const error = (message: string, fields?: LogFields): void => {
+      if (message.startsWith("outbox write failed")) told.push(fields?.["error"]);
+    };
+    const logger = { ...silentLogger, error, child: () => logger };
+    const { hub, clock, supervisor } = await started({ outbox, logger });
+    for (const id of ["m1", "m2", "m3"]) hub.publish("in", { id });
+    await clock.advance(10_000);
+    expect(supervisor.stats().routes[0]?.outboxWriteFailures).toBeGreaterThan(6);
+    expect(told).toEqual(["disk full"]);
+    fault = "input/output error";
+    await clock.advance(60_000);
+    expect(told).toEqual(["disk full", "input/output error"]);
+    fault = "";
+    await clock.until(() => hub.channel("in").accepted === 3);
+    fault = "disk full";
+    hub.publish("in", { id: "m4" });
+    await clock.advance(10_000);
+    expect(told).toEqual(["disk full", "input/output error", "disk full"]);
+    await supervisor.shutdown();
+  });
+
   test("a write whose answer got lost is said again and is no duplicate of itself", async () => {
     let lost = 1;
     const outbox = outboxWith((inner) => ({
