@@ -112,14 +112,18 @@ describe("what pulls from a source", () => {
     intake.attach(first.reader);
     const run = running();
     await turn();
+    // Who does not read has nothing to leave.
     intake.detach(second.reader);
-    intake.detach(first.reader);
     tap.last.give(deliveryOf("a"));
     await turn();
-    expect(first.received).toEqual([]);
+    expect(first.received).toEqual(["a"]);
+    intake.detach(first.reader);
+    tap.last.give(deliveryOf("b"));
+    await turn();
+    expect(first.received).toEqual(["a"]);
     intake.attach(second.reader);
     await turn();
-    expect([first.received, second.received]).toEqual([[], ["a"]]);
+    expect([first.received, second.received]).toEqual([["a"], ["b"]]);
     stop.abort();
     await run;
   });
