@@ -137,7 +137,8 @@ describe("finding 4.1: a change strands nothing", () => {
   });
 
   test("what is on its way is waited for, and does not stand in the way", async () => {
-    const bridge = memoryBridge({ deliveryMode: "shared_outbox" });
+    // Over as soon as nothing is on its way any more.
+    const bridge = memoryBridge({ deliveryMode: "shared_outbox", quiesceTimeoutMs: 10_000, drainTimeoutMs: 20_000 });
     const { hub, supervisor, config } = bridge;
     await supervisor.start(bound());
     const sends = hub.channel("out");

@@ -1,0 +1,32 @@
+import { type DlqStore, silentLogger } from "@bridge/ports";
+import { afterEach, expect, test, vi } from "vitest";
+import { Accounts } from "../../src/accounting/accounts.ts";
+import { DeadLetterWriter } from "../../src/dlq/dead-letter-writer.ts";
+import { StoreCalls } from "../../src/route/store-calls.ts";
+import { deadLetterOf } from "../../src/route/dead-letter.ts";
+import { envelopeOf } from "../support/envelope.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { refusal } from "../support/memory-bridge.ts";
+
+afterEach(() => void vi.useRealTimers());
+
+test("a DLQ that never answers has failed after 30 s, and is not called any more", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const clock = new FakeClock();
+  let bound: AbortSignal | undefined;
+  const put: DlqStore["put"] = (_, signal) => {
+    bound = signal;
+    return new Promise(() => {});
+  };
+  const account = new Accounts().route("r");
+  const storeCalls = { dlq: new StoreCalls(clock), outbox: new StoreCalls(clock) };
+  const dlq = () => ({ put }) as unknown as DlqStore;
+  const writer = new DeadLetterWriter({ dlq, account, storeCalls, logger: silentLogger, tracer: undefined });
+  const given = { received: envelopeOf(), routeId: "r", bindingId: "out", attempts: 1, failedAt: 0 };
+  const written = writer.write(deadLetterOf(given, refusal), new AbortController().signal);
+  await vi.advanceTimersByTimeAsync(29_000);
+  expect(bound?.aborted).toBe(false);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(await written).toMatchObject({ code: "TIMEOUT" });
+  expect([bound?.aborted, account.dlqWriteFailures]).toEqual([true, 1]);
+});
