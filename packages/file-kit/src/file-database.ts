@@ -1,7 +1,7 @@
 import { BridgeError, type StoreHealth } from "@bridge/ports";
 import { Checkpointer } from "./checkpointer.ts";
 import { isLogFull } from "./connection.ts";
-import { FileFault } from "./file-fault.ts";
+import { FileFault, opening } from "./file-fault.ts";
 import { lockFile } from "./file-lock.ts";
 import { type DiskSync, diskSync, GroupCommit } from "./group-commit.ts";
 import type { OpenedFile, OpeningOptions } from "./open-or-create.ts";
@@ -50,15 +50,16 @@ export class FileDatabase<Statements> implements AsyncDisposable {
    * Takes the file for this process, and opens or creates it.
    *
    * Throws a {@link BridgeError} when another process has it, when it is of another program or a newer schema, when it
-   * is damaged and `onDamage` says to refuse it, and when the disk does not let it be opened.
+   * is damaged and `onDamage` says to refuse it, and when the disk does not let it be opened: with `retryAfterMs` when that
+   * may pass, because the disk is full, read-only or fails.
    */
   constructor(options: FileDatabaseOptions<Statements>) {
     this.#options = options;
-    const path = realPlaceOf(options.path);
-    this.#lock = lockFile(path);
+    const path = opening(options.path, () => realPlaceOf(options.path));
+    this.#lock = opening(path, () => lockFile(path));
     this.#checkpointer = new Checkpointer(path);
     try {
-      this.#file = new RecoveringFile(path, options, () => this.#checkpointer.close());
+      this.#file = opening(path, () => new RecoveringFile(path, options, () => this.#checkpointer.close()));
     } catch (error) {
       this.#lock[Symbol.dispose]();
       throw error;

@@ -1,4 +1,4 @@
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, type BridgeErrorOptions } from "@bridge/ports";
 
 /** What can be wrong with a file, whatever is done with it. */
 export type Fault =
@@ -36,6 +36,13 @@ const BY_SYSTEM_CODE: Readonly<Record<string, Fault>> = {
 /** No file can be there, whatever the disk does. */
 const NO_PLACE = ["ENOENT", "ENOTDIR", "EISDIR", "ELOOP", "ENAMETOOLONG", "EINVAL", "ENXIO"];
 
+/** What passes by itself with what is wrong with the disk. */
+const PASSING: readonly Fault[] = ["full", "read_only", "failing"];
+/** A permission is wrong until somebody changes it. */
+const FORBIDDEN = ["EACCES", "EPERM"];
+/** A disk that could not be used to open a file is worth another try after this time. */
+const AGAIN_MS = 1_000;
+
 const REMEDIES: Readonly<Record<Fault, string>> = {
   full: "the disk is full: make room, and it goes on by itself",
   read_only: "the disk, the folder or the file is read-only: make it writable, and it goes on by itself",
@@ -53,7 +60,7 @@ const REMEDIES: Readonly<Record<Fault, string>> = {
 export class FileFault extends BridgeError {
   readonly fault: Fault;
 
-  constructor(path: string, fault: Fault, options?: ErrorOptions) {
+  constructor(path: string, fault: Fault, options?: BridgeErrorOptions) {
     super("UNAVAILABLE", `${path}: ${REMEDIES[fault]}${detail(options?.cause)}`, { ...options, charged: false });
     this.fault = fault;
   }
@@ -63,6 +70,23 @@ export class FileFault extends BridgeError {
     if (thrown instanceof FileFault) return thrown;
     const fault = faultOf(thrown);
     return fault === undefined ? undefined : new FileFault(path, fault, { cause: thrown });
+  }
+}
+
+/**
+ * Opens a file, or takes a step towards that. What the disk is at fault for says when to try again, because the file can be
+ * opened when the disk is well again; all else somebody has to see to.
+ *
+ * Throws what `open` throws.
+ */
+export function opening<Opened>(path: string, open: () => Opened): Opened {
+  try {
+    return open();
+  } catch (thrown) {
+    if (!(thrown instanceof FileFault) || !PASSING.includes(thrown.fault)) throw thrown;
+    const { cause, fault } = thrown;
+    if (FORBIDDEN.includes((cause as NodeJS.ErrnoException | undefined)?.code ?? "")) throw thrown;
+    throw new FileFault(path, fault, { cause, retryAfterMs: AGAIN_MS });
   }
 }
 

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { noBreakableDisk, noSmallDisk, breakableDisk, smallDisk } from "@bridge/tooling/faulty-disk";
 import { describe, expect, test, vi } from "vitest";
-import { adding, Notes, removing } from "./support/notes.ts";
+import { adding, Notes, removing, scratchFolder } from "./support/notes.ts";
 import { tickingClock } from "./support/ticking-clock.ts";
 
 const UNAVAILABLE = { code: "UNAVAILABLE", charged: false };
@@ -64,11 +64,49 @@ describe.skipIf(noSmallDisk)("a disk that is full (needs the right to mount)", (
     const fill = (): void => writeFileSync(join(disk.folder, "ballast"), Buffer.alloc(2 * 1024 * 1024));
     expect(fill).toThrow(/ENOSPC/);
     expect(() => new Notes({ path })).toThrow(/the disk is full|the disk fails/);
+    expect(refusalOf(path), "it may be tried again").toMatchObject({ code: "UNAVAILABLE", retryAfterMs: 1_000 });
     rmSync(join(disk.folder, "ballast"));
     await using notes = new Notes({ path });
     expect(notes.ids()).toEqual(["a"]);
   });
 });
+
+test("a new file on a disk without any room may be tried again, one that is damaged or in use may not", async () => {
+  using scratch = scratchFolder();
+  const { path } = scratch;
+  await using _ = new Notes({ path });
+  expect(refusalOf(path)).toMatchObject({ code: "UNAVAILABLE", retryAfterMs: undefined });
+  const other = join(scratch.folder, "other.db");
+  writeFileSync(`${other}-wal`, "a log without its file");
+  expect(refusalOf(other)).toMatchObject({ code: "UNAVAILABLE", retryAfterMs: undefined });
+  expect(refusalOf(join(scratch.folder, "n".repeat(300)))).toMatchObject({ retryAfterMs: undefined });
+});
+
+describe.skipIf(noSmallDisk)("a disk without any room for a new file (needs the right to mount)", () => {
+  test("lets it be tried again, and made when there is some", async () => {
+    using disk = smallDisk(256);
+    const path = join(disk.folder, "folder", "notes.db");
+    const ballast = join(disk.folder, "ballast");
+    expect(() => writeFileSync(ballast, Buffer.alloc(1024 * 1024))).toThrow(/ENOSPC/);
+    for (let twice = 0; twice < 2; twice++)
+      expect(refusalOf(path)).toMatchObject({
+        message: expect.stringMatching(/the disk is full/),
+        retryAfterMs: 1_000,
+      });
+    rmSync(ballast);
+    await using notes = new Notes({ path });
+    expect(await notes.write(adding("a"))).toBe("a");
+  });
+});
+
+function refusalOf(path: string): unknown {
+  try {
+    void new Notes({ path })[Symbol.asyncDispose]();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
 
 describe.skipIf(noBreakableDisk)("a disk that turns read-only (needs the right to mount)", () => {
   test("refuses writes and says so", async () => {

@@ -45,9 +45,9 @@ export interface PluginContext extends Seams {
 /**
  * A kind of store that the configuration may name in one role.
  *
- * What opening it rejects with refuses a start or a change, but for `CONNECTION_LOST`, `TIMEOUT` and `THROTTLED`: then its
- * service is away, the bridge goes on without it, and opens it again and again until it is open. So does the bridge while
- * an opening takes its time.
+ * What opening it rejects with refuses a start or a change, but for `CONNECTION_LOST`, `TIMEOUT` and `THROTTLED`, and for what
+ * says when to try again (`retryAfterMs`): then its service is away, or its disk full; the bridge goes on without it, and
+ * opens it again and again until it is open. So does the bridge while an opening takes its time.
  */
 export interface StorePlugin<Store> extends Factory<PluginContext, (signal: AbortSignal) => Promise<Store>> {
   readonly type: string;

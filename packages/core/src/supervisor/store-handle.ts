@@ -156,5 +156,5 @@ export class StoreHandle<Store extends AsyncDisposable & TellsHealth> {
 }
 
 function isAway(error: unknown): boolean {
-  return BridgeError.is(error) && AWAY.has(error.code);
+  return BridgeError.is(error) && (AWAY.has(error.code) || error.retryAfterMs !== undefined);
 }

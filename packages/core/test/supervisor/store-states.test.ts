@@ -8,6 +8,7 @@ import { bound, memoryBridge } from "../support/memory-bridge.ts";
 import { twoRoutes, withAttempts } from "../support/two-routes.ts";
 
 const away = new BridgeError("CONNECTION_LOST", "10.0.0.7:5432: connection refused");
+const noRoom = new BridgeError("UNAVAILABLE", "outbox.db: the disk is full", { retryAfterMs: 1_000 });
 const refused = new BridgeError("SCHEMA_VIOLATION", "the tables are of version 1");
 
 /** An outbox in memory with one record of a former process, and whether it has been closed. */
@@ -20,42 +21,48 @@ async function keptOutbox(clock: FakeClock, closed = vi.fn<() => Promise<void>>(
 }
 
 describe("a store that cannot be opened yet", () => {
-  test("is opened when it can be: its route waits until then, the other one does not, and readiness says so", async () => {
-    const clock = new FakeClock();
-    const { store } = await keptOutbox(clock);
-    let there = false;
-    const outbox = async () => {
-      if (!there) throw away;
-      return store;
-    };
-    const bridge = twoRoutes({ clock, deliveryMode: "shared_outbox", outbox });
-    const { hub, supervisor } = bridge;
-    const [r, q] = bridge.config.routes;
-    if (r === undefined || q === undefined) throw new Error("there are two routes");
-    await supervisor.apply({ ...bridge.config, routes: [r, { ...q, deliveryMode: "direct_hold" }] }, bound());
-    await supervisor.start(bound());
-    const since = clock.now();
-    hub.publish("in", { id: "m1" });
-    hub.publish("in2", { id: "m2" });
-    await clock.until(() => hub.channel("out2").arrived === 1);
-    expect(supervisor.view()).toMatchObject({
-      level: "subscribed",
-      stores: [
-        { role: "dlq", state: "up" },
-        { role: "outbox", state: "opening", open: false, since, fault: away.message },
-      ],
-    });
-    expect(hub.channel("in").accepted).toBe(0);
-    there = true;
-    await clock.until(() => hub.channel("out").arrived === 2);
-    expect(supervisor.view()).toMatchObject({
-      level: "full",
-      stores: [{}, { role: "outbox", state: "up", open: true }],
-    });
-    expect(supervisor.stats().legs.find(({ bindingId }) => bindingId === "out")).toMatchObject({ recovered: 1 });
-    await supervisor.shutdown();
-    expect(supervisor.stats().unaccounted).toBe(0);
-  });
+  test.each([
+    ["its service is away", away],
+    ["its disk is full", noRoom],
+  ])(
+    "is opened when it can be, as %s: its route waits, the other one does not, and readiness says so",
+    async (_, why) => {
+      const clock = new FakeClock();
+      const { store } = await keptOutbox(clock);
+      let there = false;
+      const outbox = async () => {
+        if (!there) throw why;
+        return store;
+      };
+      const bridge = twoRoutes({ clock, deliveryMode: "shared_outbox", outbox });
+      const { hub, supervisor } = bridge;
+      const [r, q] = bridge.config.routes;
+      if (r === undefined || q === undefined) throw new Error("there are two routes");
+      await supervisor.apply({ ...bridge.config, routes: [r, { ...q, deliveryMode: "direct_hold" }] }, bound());
+      await supervisor.start(bound());
+      const since = clock.now();
+      hub.publish("in", { id: "m1" });
+      hub.publish("in2", { id: "m2" });
+      await clock.until(() => hub.channel("out2").arrived === 1);
+      expect(supervisor.view()).toMatchObject({
+        level: "subscribed",
+        stores: [
+          { role: "dlq", state: "up" },
+          { role: "outbox", state: "opening", open: false, since, fault: why.message },
+        ],
+      });
+      expect(hub.channel("in").accepted).toBe(0);
+      there = true;
+      await clock.until(() => hub.channel("out").arrived === 2);
+      expect(supervisor.view()).toMatchObject({
+        level: "full",
+        stores: [{}, { role: "outbox", state: "up", open: true }],
+      });
+      expect(supervisor.stats().legs.find(({ bindingId }) => bindingId === "out")).toMatchObject({ recovered: 1 });
+      await supervisor.shutdown();
+      expect(supervisor.stats().unaccounted).toBe(0);
+    },
+  );
 
   test("keeps no start waiting when its opening hangs, and is not left open when it comes after the shutdown", async () => {
     const opening = Promise.withResolvers<OutboxStore>();
