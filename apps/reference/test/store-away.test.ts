@@ -1,3 +1,4 @@
+import { noSmallDisk } from "@bridge/tooling/faulty-disk";
 import { noPostgres } from "@bridge/tooling/test-postgres";
 import { describe, test } from "vitest";
 import { type Cell, throughOutage } from "./support/store-events.ts";
@@ -27,3 +28,17 @@ describe.concurrent("a bridge whose outbox on DynamoDB is away", { timeout: 120_
     expect(await throughOutage(cell)).toEqual([]);
   });
 });
+
+const FILE_CELLS: readonly Cell[] = [
+  { store: "file", event: "start", trouble: "has a full disk" },
+  { store: "file", event: "reload of its route", trouble: "has a full disk" },
+  { store: "file", event: "stop", trouble: "is moved away" },
+];
+
+describe
+  .skipIf(noSmallDisk)
+  .concurrent("a bridge whose outbox is a file without room, or gone", { timeout: 120_000 }, () => {
+    test.for(FILE_CELLS)("%j", async (cell, { expect }) => {
+      expect(await throughOutage(cell)).toEqual([]);
+    });
+  });

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { tcpProxy, type TcpProxy } from "@bridge/conformance";
 import { POSTGRES_URL, testSchema } from "@bridge/tooling/test-postgres";
 import { ask, eventually, probe, type Told } from "./ask.ts";
@@ -6,10 +7,13 @@ import type { Binary } from "./binary.ts";
 import { dynamodbOutbox } from "./dynamodb-outbox.ts";
 import { ADMIN_KEY, Folder, HTTP } from "./folder.ts";
 import { freePort } from "./free-port.ts";
+import { fileOutbox } from "./file-outbox.ts";
 import { Target } from "./target.ts";
 
 /** Where an outbox is that a test takes away. */
-export type StoreKind = "postgres" | "dynamodb";
+export type StoreKind = "postgres" | "dynamodb" | "file";
+
+const SAMPLE_MS = 50;
 
 export const BUDGETS = { drainMs: 4_000, shutdownMs: 20_000 } as const;
 
@@ -35,7 +39,8 @@ export class StoredBridge implements AsyncDisposable {
 
   static async open(kind: StoreKind): Promise<StoredBridge> {
     const folder = new Folder();
-    const store = await (kind === "postgres" ? postgres(folder) : dynamodbOutbox(folder));
+    const open = { postgres, dynamodb: dynamodbOutbox, file: fileOutbox }[kind];
+    const store = await open(folder);
     return new StoredBridge(folder, store, await Target.open("accepts"), await freePort());
   }
 
@@ -84,6 +89,23 @@ export class StoredBridge implements AsyncDisposable {
   async level(): Promise<string> {
     const { body } = await this.deepHealth();
     return (body as { readonly level: string }).level;
+  }
+
+  /** Looks all along; ends with how often readiness said `full` after it had first said less. */
+  watchLevel(): { end(): Promise<number> } {
+    const over = new AbortController();
+    const watch = async (): Promise<number> => {
+      let [isKnown, wrong] = [false, 0];
+      while (!over.signal.aborted) {
+        const level = await this.level().catch(() => "unknown");
+        isKnown ||= level !== "full" && level !== "unknown";
+        if (isKnown && level === "full") wrong++;
+        await delay(SAMPLE_MS);
+      }
+      return wrong;
+    };
+    const watching = watch();
+    return { end: () => (over.abort(), watching) };
   }
 
   async deepHealth(): Promise<Told> {
