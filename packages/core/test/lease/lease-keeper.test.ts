@@ -136,6 +136,25 @@ describe("keeping a lease", () => {
     expect(first.live).toBe(false);
   });
 
+  test("so does the time of the write by which it was taken", async () => {
+    const world = new World();
+    const owner = new Owner(world, 1);
+    const latencyMs = 1_000;
+    world.mood = { kind: "fine", latencyMs };
+    let wroteAt = 0;
+    world.replaced = () => (wroteAt = world.time);
+    owner.start();
+    await until(world, () => owner.live);
+    owner.machine.frozen = true;
+    await world.pass(wroteAt - latencyMs + TTL_MS * 0.99 - world.time - 5);
+    owner.machine.frozen = false;
+    expect(owner.live).toBe(true);
+    owner.machine.frozen = true;
+    await world.pass(10);
+    owner.machine.frozen = false;
+    expect(owner.live).toBe(false);
+  });
+
   test("a send begins only when it would end in time, and asks for a renewal", async () => {
     const { world, first } = await two();
     await world.pass(TTL_MS / 4);
