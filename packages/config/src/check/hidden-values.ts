@@ -9,7 +9,8 @@ import { valueAt } from "./value-at.ts";
 const TELLTALE = 8;
 /** Shorter values turn up in any text by chance. */
 const LEAST_TELLTALE = 4;
-const USER_PART = /([a-z][a-z0-9+.-]*:\/\/)\S*@/gi;
+const WORD = /\S+/g;
+const [SCHEME_END, SCHEME_PART, LETTER] = ["://", /[a-z0-9+.-]/i, /[a-z]/i];
 
 /** What of a document must not be shown: secrets, and everything that came in through a reference. */
 export class HiddenValues {
@@ -63,13 +64,29 @@ export class HiddenValues {
   tellable(text: string, path: Path): string | undefined {
     const value = this.covers(path) ? valueAt(this.#document, path) : undefined;
     if (typeof value === "string" && value !== "" && text.includes(value)) return undefined;
-    return [...this.#values].some((hidden) => shares(text, hidden)) ? undefined : withoutUsers(text);
+    return new Pieces(text).areIn(this.#values) ? undefined : withoutUsers(text);
   }
 }
 
-/** The user parts of URLs often hold a password. */
+/** The user parts of URLs often hold a password. Linear, because whoever may write a document may write a long word. */
 export function withoutUsers(text: string): string {
-  return text.replaceAll(USER_PART, `$1${REDACTED}@`);
+  return text.includes(SCHEME_END) ? text.replaceAll(WORD, withoutUser) : text;
+}
+
+function withoutUser(word: string): string {
+  const user = userStart(word);
+  const end = word.lastIndexOf("@");
+  return user === undefined || end < user ? word : word.slice(0, user) + REDACTED + word.slice(end);
+}
+
+/** Behind the first scheme. */
+function userStart(word: string): number | undefined {
+  for (let end = word.indexOf(SCHEME_END); end !== -1; end = word.indexOf(SCHEME_END, end + SCHEME_END.length)) {
+    for (let at = end - 1; SCHEME_PART.test(word[at] ?? ""); at--) {
+      if (LETTER.test(word[at] ?? "")) return end + SCHEME_END.length;
+    }
+  }
+  return undefined;
 }
 
 /** The places of all values that `schema` says are secret. */
@@ -81,12 +98,28 @@ export function* secretPaths(schema: GenericSchema, value: unknown, path: Path =
   for (const part of partsOf(schema, value)) yield* secretPaths(part.schema, part.value, [...path, ...part.path]);
 }
 
-function shares(text: string, value: string): boolean {
-  if (value.length <= TELLTALE) return value.length >= LEAST_TELLTALE && text.includes(value);
-  for (let start = 0; start + TELLTALE <= text.length; start++) {
-    if (value.includes(text.slice(start, start + TELLTALE))) return true;
+/** What a text would give away of hidden values. */
+class Pieces {
+  readonly #text: string;
+  readonly #pieces = new Set<string>();
+
+  constructor(text: string) {
+    this.#text = text;
+    for (let start = 0; start + TELLTALE <= text.length; start++) this.#pieces.add(text.slice(start, start + TELLTALE));
   }
-  return false;
+
+  areIn(values: Iterable<string>): boolean {
+    for (const value of values) if (this.#shares(value)) return true;
+    return false;
+  }
+
+  #shares(value: string): boolean {
+    if (value.length <= TELLTALE) return value.length >= LEAST_TELLTALE && this.#text.includes(value);
+    for (let start = 0; start + TELLTALE <= value.length; start++) {
+      if (this.#pieces.has(value.slice(start, start + TELLTALE))) return true;
+    }
+    return false;
+  }
 }
 
 function* stringsIn(value: unknown): Generator<string> {
