@@ -24,6 +24,8 @@ export interface Finding {
   readonly torn: number;
   /** False when the last record was changed, or has been written with another key. */
   readonly intact: boolean;
+  /** True when the last record has no HMAC although there is a key: it was set since, or somebody wrote the records anew. */
+  readonly plain: boolean;
 }
 
 /** The file was moved or deleted; another one is in its place; its end was cut off. */
@@ -52,11 +54,11 @@ export class ChainedFile {
     try {
       if (!(await handle.stat()).isFile())
         throw new Error(`${path} is no regular file: name the path of a file, which is made when it is missing`);
-      const { link, intact, size, torn } = await readTail(handle, path, hmacKey);
+      const { link, intact, plain, size, torn } = await readTail(handle, path, hmacKey);
       if (torn > 0) await handle.truncate(size);
       if (size === 0) syncFolder(path);
       const head = link ?? last ?? (await headOfFullFiles(options));
-      return new ChainedFile(options, handle, size, head, { torn, intact });
+      return new ChainedFile(options, handle, size, head, { torn, intact, plain });
     } catch (error) {
       await handle.close();
       throw error;

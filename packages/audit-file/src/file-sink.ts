@@ -219,12 +219,13 @@ class Sink implements FileSink {
     try {
       // What was not confirmed may be in the file all the same.
       const lost = this.#last === undefined ? 0 : Math.max(0, this.#failed + this.#confirmed - file.head.seq);
-      const { torn, intact } = file.finding;
+      const { torn, intact, plain } = file.finding;
       const disturbed = this.#disturbed;
       const found = {
         ...(disturbed !== undefined && { file: disturbed }),
         ...(torn > 0 && { torn_bytes: torn }),
         ...(!intact && { intact }),
+        ...(plain && { plain }),
         ...(lost > 0 && { lost }),
       };
       if (Object.keys(found).length > 0) {

@@ -13,6 +13,8 @@ export interface Tail {
   readonly link: Link | undefined;
   /** Whether that record, as the last whole line, is what was written with this key. */
   readonly intact: boolean;
+  /** Whether that record has no HMAC although there is a key. */
+  readonly plain: boolean;
   /** Bytes up to the end of the last whole line. */
   readonly size: number;
   /** Bytes after it: a line that was not written to its end. */
@@ -34,11 +36,11 @@ export async function readTail(file: FileHandle, path: string, key: string | und
   const { record, isLast } = lastRecord(bytes.subarray(0, end));
   if (record !== undefined) {
     const intact = isLast && isIntact(record, key === undefined ? [] : [key]);
-    return { link: record, intact, size, torn: total - size };
+    return { link: record, intact, plain: key !== undefined && !record.keyed, size, torn: total - size };
   }
   if (end > 0 || !isTornBeginning(bytes.subarray(end)))
     throw new Error(`${path} is no audit file of a bridge: name another path, or move it away`);
-  return { link: undefined, intact: true, size, torn: total - size };
+  return { link: undefined, intact: true, plain: false, size, torn: total - size };
 }
 
 function lastRecord(lines: Buffer): { readonly record: ChainRecord | undefined; readonly isLast: boolean } {

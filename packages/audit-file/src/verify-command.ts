@@ -2,10 +2,11 @@ import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { type Verification, verifyFiles } from "./verify.ts";
 
-const USAGE = `usage: bridge-audit verify [-head HASH] [-key-file FILE]... FILE...
+const USAGE = `usage: bridge-audit verify [-head HASH] [-key-file FILE]... [-keyed-from N] FILE...
 
   -head HASH      the hash of a record, from the log: finds a tail that was cut off
   -key-file FILE  the key of the HMACs; may be repeated when there was another one before
+  -keyed-from N   the first record with an HMAC, if the key was set later; records before it prove nothing
 
 The files of one chain, in any order. Exit codes: 0 no break, 1 a break, 2 wrong usage or a file that cannot be read.
 `;
@@ -36,7 +37,7 @@ export async function bridgeAudit(args: readonly string[], { stdout, stderr }: O
   }
   try {
     const keys = await Promise.all(asked.keyFiles.map(readKey));
-    const result = await verifyFiles(asked.files, { keys, head: asked.head });
+    const result = await verifyFiles(asked.files, { keys, keyedFrom: asked.keyedFrom, head: asked.head });
     for (const line of report(result)) stdout.write(`${line}\n`);
     return result.break === undefined ? 0 : 1;
   } catch (error) {
@@ -48,6 +49,7 @@ export async function bridgeAudit(args: readonly string[], { stdout, stderr }: O
 interface Asked {
   readonly files: readonly string[];
   readonly keyFiles: readonly string[];
+  readonly keyedFrom: number | undefined;
   readonly head: string | undefined;
   readonly help: boolean;
 }
@@ -58,16 +60,25 @@ function parse(args: readonly string[]): Asked | string {
     const { values, positionals } = parseArgs({
       // One dash or two, as the bridge takes them.
       args: args.map((arg) => (/^-[a-z]/.test(arg) ? `-${arg}` : arg)),
-      options: { head: { type: "string" }, "key-file": { type: "string", multiple: true }, help: { type: "boolean" } },
+      options: {
+        head: { type: "string" },
+        "key-file": { type: "string", multiple: true },
+        "keyed-from": { type: "string" },
+        help: { type: "boolean" },
+      },
       allowPositionals: true,
     });
     const [command, ...files] = positionals;
-    const { head, "key-file": keyFiles = [], help = false } = values;
-    if (help) return { files, keyFiles, head, help };
+    const { head, "key-file": keyFiles = [], "keyed-from": from, help = false } = values;
+    const keyedFrom = from === undefined ? undefined : Number(from);
+    const asked = { files, keyFiles, keyedFrom, head, help };
+    if (help) return asked;
     if (command !== "verify") return command === undefined ? "" : `unknown command ${JSON.stringify(command)}`;
     if (files.length === 0) return "no files were named";
     if (head !== undefined && !/^[0-9a-f]{64}$/i.test(head)) return "-head takes the 64 hexadecimal digits of a hash";
-    return { files, keyFiles, head, help };
+    if (from !== undefined && !/^[1-9]\d{0,14}$/.test(from)) return "-keyed-from takes the number of a record";
+    if (from !== undefined && keyFiles.length === 0) return "-keyed-from goes with -key-file";
+    return asked;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -83,11 +94,12 @@ async function readKey(path: string): Promise<string> {
 function* report(result: Verification): Generator<string> {
   for (const { path, first, last } of result.files)
     yield first === 0 ? `${path}: no records` : `${path}: records ${first} to ${last}`;
-  for (const { file, line, seq, lost, tornBytes, harm } of result.resumed) {
+  for (const { file, line, seq, lost, tornBytes, harm, plain } of result.resumed) {
     const found = [
       ...(harm === undefined ? [] : [HARMS[harm] ?? harm]),
       ...(lost > 0 ? [`${lost} events could not be written`] : []),
       ...(tornBytes > 0 ? [`a torn line of ${tornBytes} bytes was cut off`] : []),
+      ...(plain ? ["the records before it have no HMAC"] : []),
     ];
     yield `${file}:${line}: the bridge went on with record ${seq}${found.length > 0 ? `: ${found.join(", ")}` : ""}`;
   }

@@ -4,6 +4,8 @@ import { type ChainRecord, GENESIS, isIntact, readRecord } from "./record.ts";
 export interface VerifyOptions {
   /** Keys of HMACs. With none, HMACs cannot be verified. */
   readonly keys?: readonly string[] | undefined;
+  /** The number of the first record that was written with a key. Default, with keys: 1. */
+  readonly keyedFrom?: number | undefined;
   /** The hash of a record, noted elsewhere, that has to be there. */
   readonly head?: string | undefined;
 }
@@ -37,6 +39,8 @@ interface Resumption {
   readonly tornBytes: number;
   /** What somebody had done to the file: `gone`, `replaced` or `cut`. */
   readonly harm?: string;
+  /** Whether those before it have no HMACs, and it has. */
+  readonly plain: boolean;
 }
 
 export interface Verification {
@@ -99,6 +103,7 @@ interface Note {
     readonly lost?: number;
     readonly torn_bytes?: number;
     readonly file?: string;
+    readonly plain?: boolean;
     readonly merged?: number;
     readonly actions?: Readonly<Record<string, number>>;
   };
@@ -111,13 +116,15 @@ class Chain {
   torn: { file: string; bytes: number } | undefined;
   break: Break | undefined;
   readonly #keys: readonly string[];
+  readonly #keyedFrom: number;
   readonly #wanted: string | undefined;
   #hasWanted = false;
   #last: ChainRecord | undefined;
   #at: { file: string; line: number } = { file: "", line: 0 };
 
-  constructor({ keys = [], head }: VerifyOptions) {
+  constructor({ keys = [], keyedFrom = 1, head }: VerifyOptions) {
     this.#keys = keys;
+    this.#keyedFrom = keyedFrom;
     this.#wanted = head?.toLowerCase();
   }
 
@@ -158,6 +165,9 @@ class Chain {
     const { seq, keyed, prev } = record;
     const last = this.#last;
     if (last?.keyed === true && !keyed) return `record ${seq} has no HMAC, and those before it have`;
+    // Anybody can write those, of a whole chain too.
+    if (!keyed && this.#keys.length > 0 && seq >= this.#keyedFrom)
+      return `record ${seq} has no HMAC, so anybody can have written it: if the key was set later, say from which record on with -keyed-from`;
     if (keyed && this.#keys.length === 0) return `record ${seq} has an HMAC: give the key with -key-file`;
     if (!isIntact(record, this.#keys))
       return `record ${seq} was changed: ${keyed ? "its HMAC is of other bytes, or of another key" : "its hash is of other bytes"}`;
@@ -183,6 +193,7 @@ class Chain {
         lost: detail.lost ?? 0,
         tornBytes: detail.torn_bytes ?? 0,
         ...(detail.file !== undefined && { harm: detail.file }),
+        plain: detail.plain ?? false,
       });
     if (action === "audit.merged")
       this.merged.push({ ...at, seq, merged: detail.merged ?? 0, actions: detail.actions ?? {} });

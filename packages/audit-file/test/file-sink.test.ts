@@ -150,7 +150,7 @@ describe("contract 6: after a crash", () => {
     expect(logged[0]).toMatchObject({ msg: "audit file resumed", torn_bytes: left });
     const verified = await verifyFiles([folder.path]);
     expect(verified).toMatchObject({ records: 3, torn: undefined, break: undefined });
-    expect(verified.resumed).toEqual([{ file: folder.path, line: 2, seq: 2, lost: 0, tornBytes: left }]);
+    expect(verified.resumed).toEqual([{ file: folder.path, line: 2, seq: 2, lost: 0, tornBytes: left, plain: false }]);
   });
 
   test("so is a first line, and what a disk without power has left", async () => {
@@ -186,9 +186,30 @@ describe("contract 6: after a crash", () => {
     await writeAll(folder.path, ["a"], { hmacKey: KEY });
     await writeAll(folder.path, ["b"], { hmacKey: `${KEY}-new` });
     const keys = [KEY, `${KEY}-new`];
-    expect(await verifyFiles([folder.path], { keys })).toMatchObject({ records: 4, break: undefined });
+    // Each change is noted in a record of its own: nobody else could.
+    expect(await verifyFiles([folder.path], { keys, keyedFrom: 2 })).toMatchObject({
+      records: 5,
+      break: undefined,
+      resumed: [
+        { seq: 2, plain: true },
+        { seq: 4, plain: false },
+      ],
+    });
     await writeAll(folder.path, ["forged"]);
-    expect((await verifyFiles([folder.path], { keys })).break?.message).toMatch(/has no HMAC/);
+    expect((await verifyFiles([folder.path], { keys, keyedFrom: 2 })).break?.message).toMatch(/has no HMAC/);
+  });
+
+  test("a chain that was made anew without the key is a break, also where the bridge went on behind it", async () => {
+    using folder = scratch();
+    await writeAll(folder.path, ["forged", "too"]);
+    const message = /record 1 has no HMAC/;
+    expect((await verifyFiles([folder.path], { keys: [KEY] })).break).toMatchObject({ line: 1, message });
+    await writeAll(folder.path, ["real"], { hmacKey: KEY });
+    expect((await verifyFiles([folder.path], { keys: [KEY] })).break).toMatchObject({ line: 1, message });
+    expect(await verifyFiles([folder.path], { keys: [KEY], keyedFrom: 3 })).toMatchObject({
+      break: undefined,
+      resumed: [{ seq: 3, plain: true }],
+    });
   });
 });
 

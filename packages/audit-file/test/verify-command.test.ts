@@ -71,11 +71,27 @@ describe("bridge-audit verify", () => {
     expect(await run("verify", folder.path)).toMatchObject({ code: 1, out: /give the key with -key-file/ });
   });
 
+  test("-keyed-from: where the key was set later, and from which record on", async () => {
+    using folder = scratch();
+    await writeAll(folder.path, ["a"]);
+    await writeAll(folder.path, ["b"], { hmacKey: KEY });
+    const key = join(folder.folder, "key");
+    writeFileSync(key, KEY);
+    const asked = ["verify", "-key-file", key] as const;
+    expect(await run(...asked, folder.path)).toMatchObject({ code: 1, out: /record 1 has no HMAC.*-keyed-from/ });
+    expect(await run(...asked, "-keyed-from", "2", folder.path)).toMatchObject({
+      code: 0,
+      out: /went on with record 2: the records before it have no HMAC/,
+    });
+  });
+
   test.each([
     [[], /^usage:/],
     [["check"], /unknown command "check"/],
     [["verify"], /no files were named/],
     [["verify", "-head", "abc", "x"], /-head takes the 64 hexadecimal digits/],
+    [["verify", "-keyed-from", "0", "x"], /-keyed-from takes the number of a record/],
+    [["verify", "-keyed-from", "2", "x"], /goes with -key-file/],
     [["verify", "-nonsense", "x"], /nonsense/],
     [["verify", "not-there.jsonl"], /not-there\.jsonl/],
   ])("2: %j", async (args, message) => {

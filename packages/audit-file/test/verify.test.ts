@@ -73,7 +73,8 @@ describe("contract 6: verify finds", () => {
         return sealed.line;
       });
     };
-    expect(await breakAfter(forge, { hmacKey: KEY, keys: [KEY] })).toMatchObject({ line: 5 });
+    expect(await breakAfter(forge, { hmacKey: KEY, keys: [KEY] })).toMatchObject({ line: 1, message: /no HMAC/ });
+    expect(await breakAfter(forge, { hmacKey: KEY, keys: [KEY], keyedFrom: 5 })).toMatchObject({ line: 5 });
     const plain = await breakAfter(
       (all) => [...all.slice(0, 7), seal(event("x"), JSON.parse(all[6]!), undefined).line],
       {
