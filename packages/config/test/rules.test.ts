@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { validateConfig } from "../src/index.ts";
 import { goodDocument, type Json, problemsOf, warningsOf, withValue } from "./support/documents.ts";
+import { registry } from "./support/plugins.ts";
 
 /** The good document, changed. */
 function changed(...changes: readonly (readonly [path: string, value: unknown])[]): Json {
@@ -234,6 +236,35 @@ describe("stores", () => {
     expect(problemsOf(changed(["sessions.0.session_mode", "exclusive"], ["stores.lease", { type: "table" }]))).toEqual(
       [],
     );
+  });
+});
+
+describe("a secret that only looks like a reference", () => {
+  const TOLD = /looks like a reference and is none.*\$\{env:NAME\}/;
+
+  it.each([
+    "${BRIDGE_ADMIN_API_KEY}",
+    "${ENV:OPS_ADMIN_KEY_OF_PLANT_7}",
+    "${ env:OPS_ADMIN_KEY }",
+    "${ssm:/plant-7/admin-api-key}",
+    "Bearer ${secret:plant-7}",
+    "{{ admin_api_key_of_plant_7 }}",
+    " {{bridge.admin_api_key}}\n",
+  ])("is refused, and not shown: %j", (text) => {
+    for (const path of ["http.admin_api_key", "sessions.0.options.password", "senders.0.options.bearer"]) {
+      const [problem = "", ...others] = problemsOf(withValue(path, text));
+      expect(problem).toMatch(TOLD);
+      expect(problem).not.toContain(text.trim());
+      expect(others).toEqual([]);
+    }
+  });
+
+  it("is none where it came in through one, nor where it has only some of its letters", () => {
+    const document = withValue("http.admin_api_key", "${BRIDGE_ADMIN_API_KEY}");
+    const fromReference = [["http", "admin_api_key"]];
+    expect(validateConfig(document, registry, { fromReference }).ok).toBe(true);
+    for (const text of ["a$b{c}d$e{f}g-0123456", "{{not the whole}} of it-0123", "$ {a} ${ and no end"])
+      expect(problemsOf(withValue("http.admin_api_key", text))).toEqual([]);
   });
 });
 

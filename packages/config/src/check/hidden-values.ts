@@ -15,7 +15,7 @@ const [SCHEME_END, SCHEME_PART, LETTER] = ["://", /[a-z0-9+.-]/i, /[a-z]/i];
 /** What of a document must not be shown: secrets, and everything that came in through a reference. */
 export class HiddenValues {
   readonly #document: unknown;
-  readonly #paths = new Set<string>();
+  readonly #paths = new Map<string, Path>();
   readonly #values = new Set<string>();
   readonly #references = new Set<string>();
 
@@ -25,7 +25,7 @@ export class HiddenValues {
 
   hide(paths: Iterable<Path>): void {
     for (const path of paths) {
-      this.#paths.add(JSON.stringify(path));
+      this.#paths.set(JSON.stringify(path), path);
       for (const value of stringsIn(valueAt(this.#document, path))) this.#values.add(value);
     }
   }
@@ -40,6 +40,14 @@ export class HiddenValues {
   /** Whether the value at exactly `path` came in through a reference. */
   cameIn(path: Path): boolean {
     return this.#references.has(JSON.stringify(path));
+  }
+
+  /** The hidden texts that stand in the document itself. */
+  *written(): Generator<{ readonly path: Path; readonly text: string }> {
+    for (const path of this.#paths.values()) {
+      const text = valueAt(this.#document, path);
+      if (typeof text === "string" && !this.cameIn(path)) yield { path, text };
+    }
   }
 
   /** Whether the value at `path` lies in a hidden one. */

@@ -12,7 +12,7 @@ type, and \`null\` are errors, and all errors are reported at once, with their p
 
 - A **duration** is a string of numbers with units (\`ms\`, \`s\`, \`m\`, \`h\`, \`d\`): \`250ms\`, \`1m30s\`, \`30d\`. A bare number is refused.
 - An **id** has up to 64 letters, digits, \`.\`, \`_\` and \`-\`, begins with a letter, a digit or \`_\`, and is unique in its list.
-- A **secret** is a string whose value is never shown.
+- A **secret** is a string whose value is never shown. One that only looks like a reference (\`\${NAME}\`, \`{{ name }}\`) is refused.
 - \`\${env:NAME}\` in a string stands for an environment variable, \`\${file:/path}\` for the text of a file without its last line
   break; \`$\${env:\` stands for \`\${env:\` itself. Values that came in this way are never shown. A relative path starts at the
   folder of the configuration file.

@@ -6,6 +6,7 @@ import { fedRoutes } from "./fed-routes.ts";
 import { fencing, oneExclusiveSession } from "./fencing.ts";
 import { idleBindings } from "./idle-bindings.ts";
 import { leaseTimes, tightLeaseTimes } from "./lease-times.ts";
+import { mistakenReferences } from "./mistaken-references.ts";
 import { neededStores } from "./needed-stores.ts";
 import { processorTypes } from "./processor-types.ts";
 import { quiesceBudget } from "./quiesce-budget.ts";
@@ -39,6 +40,7 @@ export const RULES: readonly Rule[] = [
   fencing,
   oneExclusiveSession,
   tlsFiles,
+  mistakenReferences,
 ];
 
 /** What is allowed and yet worth a word. They need the whole document to be sound, or they would be wrong. */
