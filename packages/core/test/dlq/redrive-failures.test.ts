@@ -130,6 +130,26 @@ describe("spec 4.6: what goes wrong with one entry is told of that entry", () =>
   });
 });
 
+describe("spec 4.6.7: without redrive-safe injection", () => {
+  test.each([
+    ["the entry belongs to one binding", { bindingId: "out" }],
+    ["the route is shared_outbox", { routeId: "outboxed" }],
+    ["the entry has an envelope id", { envelope: envelopeOf({ id: "m" }) }],
+    ["the entry has a deduplication key", { envelope: envelopeOf({ id: "", headers: { [RESERVED.dedupId]: "d" } }) }],
+  ])("one reason is enough to refuse: %s", async (reason, changes) => {
+    const store = await storeOf(["e0"], { bindingId: "", envelope: envelopeOf({ id: "" }), ...changes });
+    const injected: string[] = [];
+    const target: RedriveTarget = {
+      inject: async (routeId) => (injected.push(routeId), DELIVERED),
+      deliveryMode: (routeId) => (routeId === "outboxed" ? "shared_outbox" : "direct_hold"),
+    };
+    const options = { ids: ["e0"], store, target, busy: new Set<string>(), logger: silentLogger, signal: bound() };
+    const error = `refused: runtime lacks redrive-safe injection (${reason})`;
+    expect((await redrive(options)).errors).toEqual([{ id: "e0", error }]);
+    expect([injected, await left(store)]).toEqual([[], 1]);
+  });
+});
+
 describe("spec 4.6: many entries", () => {
   test("sixteen are under way at once, and each that ends makes room for the next", async () => {
     const ids = idsOf(50);
