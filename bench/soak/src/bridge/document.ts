@@ -18,8 +18,8 @@ export interface SoakDocumentOptions extends Pick<
   readonly sink: number;
 }
 
-/** Short, so that what is kept against duplicates stops growing in the first quarter of a soak. */
-const RETENTION = "5m";
+/** Longer than a soak: a NATS server that is restarted may hand out again what was acknowledged minutes ago. */
+const RETENTION = "12h";
 /** Its session is held under a lease. */
 const EXCLUSIVE = "mqtt-amqp";
 

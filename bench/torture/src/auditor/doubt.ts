@@ -2,7 +2,7 @@
  * A confirmation that went to the bridge this short a time before its connection ended may not have been read: on a busy
  * machine a process gets its turn late.
  */
-const UNREAD_MS = 1_000;
+export const UNREAD_MS = 1_000;
 
 /** Why the bridge cannot take note of what it is told: it is stopped, does not get its turn, or its outbox cannot be written. */
 export type Hindrance = "paused" | "starved" | "outbox_full";

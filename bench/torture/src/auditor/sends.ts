@@ -1,4 +1,5 @@
-import type { Doubt } from "./doubt.ts";
+import { SEND_TIMEOUT_MS } from "../bridge/document.ts";
+import { type Doubt, UNREAD_MS } from "./doubt.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** What the bridge can know of a send, which depends on the delivery mode of the message. */
@@ -33,11 +34,13 @@ export interface Interruption {
 export class Sends {
   readonly #ledger: Ledger;
   readonly #memoryOf: (id: string) => Memory;
-  readonly #open = new Map<Packet, string>();
+  readonly #open = new Map<Packet, { readonly id: string; readonly at: number }>();
+  readonly #now: () => number;
   #recent: Confirmation[] = [];
   #doomed = false;
 
-  constructor(ledger: Ledger, memoryOf: (id: string) => Memory) {
+  constructor(ledger: Ledger, memoryOf: (id: string) => Memory, now: () => number = () => performance.now()) {
+    this.#now = now;
     this.#ledger = ledger;
     this.#memoryOf = memoryOf;
   }
@@ -46,18 +49,21 @@ export class Sends {
     this.#ledger.sent(id);
     // A packet identifier that is used again: its former message was given up.
     const former = this.#open.get(packet);
-    if (former !== undefined) this.#ledger.doubtful(former);
-    this.#open.set(packet, id);
+    if (former !== undefined) this.#ledger.doubtful(former.id);
+    this.#open.set(packet, { id, at: this.#now() });
   }
 
   /** The target has answered; that it did not take the message proves nothing: it may have kept it. */
   end(packet: Packet, taken: boolean): void {
-    const id = this.#open.get(packet);
-    if (id === undefined) return;
+    const open = this.#open.get(packet);
+    if (open === undefined) return;
     this.#open.delete(packet);
+    const { id } = open;
+    // The bridge may have given it up already: on a busy machine a confirmation takes its time, and so does reading it.
+    const late = this.#now() - open.at > SEND_TIMEOUT_MS - UNREAD_MS;
     const memory = this.#memoryOf(id);
-    if (!taken || memory.doubt.outboxFull) this.#ledger.doubtful(id);
-    else this.#recent.push({ id, at: performance.now(), memory });
+    if (!taken || late || memory.doubt.outboxFull) this.#ledger.doubtful(id);
+    else this.#recent.push({ id, at: this.#now(), memory });
     if (this.#recent.length > MAX_RECENT) this.#recent = this.#recent.slice(MAX_RECENT / 2);
   }
 
@@ -68,7 +74,7 @@ export class Sends {
 
   /** The connection is gone. */
   interrupted(): Interruption {
-    const unconfirmed = [...this.#open.values()].filter((id) => this.#matters(this.#memoryOf(id)));
+    const unconfirmed = [...this.#open.values()].map(({ id }) => id).filter((id) => this.#matters(this.#memoryOf(id)));
     for (const id of unconfirmed) this.#ledger.doubtful(id);
     this.#open.clear();
     const memories = [...new Set(this.#recent.map(({ memory }) => memory))].filter((memory) => this.#matters(memory));

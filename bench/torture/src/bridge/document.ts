@@ -60,7 +60,9 @@ export const sourceSubject = (route: RouteName): string => `in.${route}`;
 export const SOURCE_STREAM = { name: "IN", subjects: "in.>" } as const;
 export const TARGET_STREAM = { name: "OUT", subjects: "out.>" } as const;
 
-/** A broker that is silent for three seconds is taken for lost; a send has failed after five. */
+/** A send that is not confirmed within this has failed, and is tried again. */
+export const SEND_TIMEOUT_MS = 5_000;
+/** A broker that is silent for three seconds is taken for lost. */
 const MQTT = { keep_alive: "2s", connect_timeout: "3s" } as const;
 const AMQP = { heartbeat: "1s", connect_timeout: "3s" } as const;
 const NATS = { ping_interval: "1s", connect_timeout: "3s" } as const;
@@ -101,7 +103,7 @@ export function documentOf(options: DocumentOptions): BridgeDocument {
       bindings: [route],
       policy: {
         max_in_flight: WINDOW,
-        send_timeout: "5s",
+        send_timeout: `${SEND_TIMEOUT_MS}ms`,
         backoff: { initial_interval: "100ms", max_interval: "1s" },
         on_permanent_failure: "dlq",
         on_expired: "dlq",
