@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LogFields, silentLogger } from "@bridge/ports";
 import { expect, test, vi } from "vitest";
@@ -76,6 +76,12 @@ test("finding 3.2: the log of a file that is gone is never taken for that of the
     renameSync(copy, path);
     await vi.waitFor(() => expect(notes.health().fault).toMatch(GONE), BOUND);
     expect(notes.health().setAside).toHaveLength(1);
+    // Nor after a kill, whatever was written since.
+    await notes.write(removing("lost 1"));
+    using killed = scratchFolder();
+    cpSync(scratch.folder, killed.folder, { recursive: true });
+    await using other = new Notes({ path: killed.path });
+    expect(other.ids()).toEqual(["old"]);
   }
   await using notes = new Notes({ path });
   expect(notes.ids()).toEqual(["old"]);

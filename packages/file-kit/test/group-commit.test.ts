@@ -184,3 +184,12 @@ test("closing writes what waits, and then refuses everything", async () => {
   await using again = new Notes({ path: scratch.path });
   expect(again.ids()).toHaveLength(10);
 });
+
+test("what has been written takes no room of what waits, however many that were", async () => {
+  using scratch = scratchFolder();
+  await using notes = new Notes({ path: scratch.path, sync: async () => {} });
+  const nothing = { frees: true, bytes: 0, run: () => {} };
+  // So many would fill all of it, if each left something behind.
+  for (let i = 0; i < 270; i++) await Promise.all(Array.from({ length: 1_000 }, () => notes.write(nothing)));
+  expect(await notes.write(adding("a"))).toBe("a");
+});

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   closeSync,
+  cpSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -295,6 +296,23 @@ test("one process at a time: a second opener is told which file it is", async ()
   const said = execFileSync(process.execPath, ["--input-type=module", "-e", attempt], { encoding: "utf8" });
   expect(said).toContain("locked");
   expect(await notes.write(adding("a"))).toBe("a");
+});
+
+test("a log that another program reads cannot be brought into the file: that is said", async () => {
+  using scratch = scratchFolder();
+  using crashed = scratchFolder();
+  await using notes = new Notes({ path: scratch.path });
+  await notes.write(adding("a"));
+  cpSync(scratch.folder, crashed.folder, { recursive: true });
+  {
+    using reader = disposable(new DatabaseSync(crashed.path));
+    reader.exec("BEGIN; SELECT * FROM note");
+    expect(() => new Notes({ path: crashed.path })).toThrow(
+      /another program holds a lock on the file: close that program/,
+    );
+  }
+  await using after = new Notes({ path: crashed.path });
+  expect(after.ids()).toEqual(["a"]);
 });
 
 function overwrite(path: string, position: number, bytes: Buffer): void {
