@@ -35,7 +35,7 @@ const over = new AbortController();
 for (const signal of ENDS) process.once(signal, () => over.abort());
 
 await using stack = new AsyncDisposableStack();
-const broker = stack.use(await findBroker(Number(values.broker)));
+const broker = stack.use(await findBroker(Number(values.broker), "bridge-aws-cluster"));
 const aws = stack.use(await openAws());
 aws.setParameter(ADMIN_PARAMETER, ADMIN_KEY);
 const folder = await mkdtemp(join(tmpdir(), "bridge-aws-cluster-"));

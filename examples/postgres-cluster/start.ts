@@ -44,7 +44,10 @@ for (const signal of ENDS) process.once(signal, () => over.abort());
 
 await using stack = new AsyncDisposableStack();
 const database = stack.use(await openDatabase(values.database ?? env["DATABASE"]));
-const broker = stack.use(await findBroker(Number(values.broker)));
+// A broker that others use, too, keeps the session of each run apart.
+const run = randomBytes(4).toString("hex");
+const clientId = `bridge-postgres-cluster-${run}`;
+const broker = stack.use(await findBroker(Number(values.broker), clientId));
 const service = stack.use(await openService());
 const folder = await mkdtemp(join(tmpdir(), "bridge-postgres-cluster-"));
 const places: readonly Place[] = (["a", "b"] as const).map((name) => ({
@@ -53,8 +56,6 @@ const places: readonly Place[] = (["a", "b"] as const).map((name) => ({
   monitor: Number(values[`monitor-${name}`]),
   log: join(folder, `${name}.log`),
 }));
-// A broker that others use, too, keeps the session of each run apart.
-const run = randomBytes(4).toString("hex");
 const topic = `postgres-cluster/${run}/readings`;
 
 const commandFor = ({ name, admin, monitor }: Place): Command => ({
@@ -67,7 +68,7 @@ const commandFor = ({ name, admin, monitor }: Place): Command => ({
     ADMIN_KEY,
     DATABASE_URL: database.url,
     BROKER_URL: broker.url,
-    CLIENT_ID: `bridge-postgres-cluster-${run}`,
+    CLIENT_ID: clientId,
     TOPIC: topic,
     TARGET_URL: service.url,
   },

@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { namesFor, USUAL_NAMES } from "./names.ts";
 import { type Ports, USUAL_PORTS } from "./ports.ts";
 
 const BINARY = fileURLToPath(new URL("../../apps/reference/dist/main.js", import.meta.url));
@@ -42,7 +43,11 @@ async function documentFor(ports: Ports): Promise<{ file: string; remove: () => 
   const names = Object.keys(USUAL_PORTS) as (keyof Ports)[];
   if (names.every((name) => ports[name] === USUAL_PORTS[name])) return { file: DOCUMENT, remove: async () => {} };
   const usual = new Map(names.map((name) => [`127.0.0.1:${USUAL_PORTS[name]}`, `127.0.0.1:${ports[name]}`]));
-  const text = (await readFile(DOCUMENT, "utf8")).replaceAll(/127\.0\.0\.1:\d+/g, (place) => usual.get(place) ?? place);
+  const { root, clientId } = namesFor(ports);
+  const text = (await readFile(DOCUMENT, "utf8"))
+    .replaceAll(/127\.0\.0\.1:\d+/g, (place) => usual.get(place) ?? place)
+    .replaceAll(`"${USUAL_NAMES.root}/`, `"${root}/`)
+    .replace(`client_id: ${USUAL_NAMES.clientId}`, `client_id: ${clientId}`);
   const folder = await mkdtemp(join(tmpdir(), "bridge-quickstart-"));
   const file = join(folder, "quickstart.yaml");
   await writeFile(file, text);

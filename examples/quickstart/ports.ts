@@ -48,6 +48,10 @@ export function portsFrom(args: readonly string[]): Ports | string {
       throw new Error(`--${name} needs a port, from 1 to 65535`);
     return [name, port] as const;
   });
+  for (const [index, [name, port]] of chosen.entries()) {
+    const other = chosen.slice(0, index).find((before) => before[1] === port)?.[0];
+    if (other !== undefined) throw new Error(`--${other} and --${name} are both ${port}: give each a port of its own`);
+  }
   return Object.fromEntries(chosen) as Record<Name, number>;
 }
 

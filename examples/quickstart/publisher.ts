@@ -13,7 +13,7 @@ export interface Publisher extends AsyncDisposable {
 }
 
 /** @throws Error when what listens there is no broker that lets us in */
-export async function openPublisher(url: string): Promise<Publisher> {
+export async function openPublisher(url: string, root: string): Promise<Publisher> {
   const client = await mqtt
     .connectAsync(url, { protocolVersion: 4, connectTimeout: CONNECT_TIMEOUT_MS }, false)
     .catch((error: unknown) => {
@@ -29,8 +29,8 @@ export async function openPublisher(url: string): Promise<Publisher> {
   };
   const tick = (): void => {
     number++;
-    publish(`quickstart/readings/${DEVICES[number % DEVICES.length]}`, { pressure: 990 + (number % 40) });
-    publish("quickstart/orders", { number, item: "gasket" });
+    publish(`${root}/readings/${DEVICES[number % DEVICES.length]}`, { pressure: 990 + (number % 40) });
+    publish(`${root}/orders`, { number, item: "gasket" });
   };
   let timer: NodeJS.Timeout | undefined;
   const end = (): void => clearInterval(timer);

@@ -4,6 +4,7 @@
  */
 import { startBridge } from "./bridge-process.ts";
 import { findBroker } from "./broker.ts";
+import { namesFor } from "./names.ts";
 import { checkFree, type Ports, portsFrom } from "./ports.ts";
 import { openPublisher } from "./publisher.ts";
 import { openShop } from "./shop.ts";
@@ -16,9 +17,10 @@ const ENDS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 async function quickstart(ports: Ports): Promise<void> {
   await checkFree(ports);
   await using around = new AsyncDisposableStack();
-  const broker = around.use(await findBroker(ports.broker));
+  const { root, clientId } = namesFor(ports);
+  const broker = around.use(await findBroker(ports.broker, clientId));
   around.use(await openShop(ports.target));
-  const publisher = around.use(await openPublisher(broker.url));
+  const publisher = around.use(await openPublisher(broker.url, root));
   const bridge = await startBridge(ports);
 
   const watching = new AbortController();

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { deadLetter, isReady, KEY, type Metrics, readMetrics } from "./bridge-api.ts";
 import type { Broker } from "./broker.ts";
 import { LiveLine } from "./live-line.ts";
+import { namesFor } from "./names.ts";
 import type { Ports } from "./ports.ts";
 import type { Publisher } from "./publisher.ts";
 
@@ -47,7 +48,9 @@ async function until<T>(look: () => Promise<T>, otherwise: string, signal: Abort
   throw new Error(`${otherwise} within ${PATIENCE_MS / 1_000} s`);
 }
 
-function places({ admin, monitor }: Ports, { url, embedded }: Broker): string {
+function places(ports: Ports, { url, embedded }: Broker): string {
+  const { admin, monitor } = ports;
+  const { root } = namesFor(ports);
   return `
 Bridge quickstart (Ctrl-C ends it)
 
@@ -56,15 +59,16 @@ Bridge quickstart (Ctrl-C ends it)
   admin    http://127.0.0.1:${admin}/api/v1/admin/bridge
   key      ${KEY}, in the header X-API-Key
 
-Five times a second a reading goes from quickstart/readings/… to bridged/quickstart/readings/…,
+Five times a second a reading goes from ${root}/readings/… to bridged/${root}/readings/…,
 and an order goes to a web service that refuses every fifth one: the DLQ keeps those.
 `;
 }
 
-function commands({ admin }: Ports, id: string): string {
+function commands(ports: Ports, id: string): string {
+  const { admin } = ports;
   const curl = `curl -sS -H 'X-API-Key: ${KEY}'`;
   const api = `http://127.0.0.1:${admin}/api/v1/admin`;
-  const message = JSON.stringify({ subject: "quickstart/readings/by-hand", payload: btoa("hello") });
+  const message = JSON.stringify({ subject: `${namesFor(ports).root}/readings/by-hand`, payload: btoa("hello") });
   return `
 Put a message into a route:
   ${curl} -d '${message}' ${api}/routes/readings/inject

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { openBroker } from "./support/broker.ts";
 import { freePorts } from "./support/free-ports.ts";
 import { Program } from "./support/program.ts";
 
@@ -43,6 +44,31 @@ describe("the quickstart", () => {
     expect(quickstart.stdout.endsWith("\nending\n")).toBe(true);
     expect(quickstart.stderr).toBe("");
     for (const port of ports) await (await listening(port))[Symbol.asyncDispose]();
+  });
+
+  test("two at one broker do not meet", async () => {
+    await using broker = await openBroker();
+    const port = Number(new URL(broker.url).port);
+    const starting = Array.from({ length: 2 }, async () => start([port, ...(await freePorts(3))]));
+    const [first, second] = await Promise.all(starting);
+    await using one = first!;
+    await using other = second!;
+    const flows = /published (\d+) · readings ([1-9]\d*) · orders/g;
+    for (const quickstart of [one, other]) {
+      await quickstart.printed(/published 1\d · readings [1-9]\d* · orders [1-9]/);
+      // Nothing comes from the other one's publisher.
+      for (const [, published, readings] of quickstart.stdout.matchAll(flows))
+        expect(2 * Number(readings)).toBeLessThanOrEqual(Number(published) + 2);
+      quickstart.kill("SIGINT");
+      expect(await quickstart.ended).toBe(0);
+    }
+  });
+
+  test("one port for two is refused before anything starts", async () => {
+    await using quickstart = start([17_883, 17_501, 17_501, 17_503]);
+    expect(await quickstart.ended).toBe(1);
+    expect(quickstart.stdout).toBe("");
+    expect(quickstart.stderr).toContain("--admin and --monitor are both 17501");
   });
 
   test("a terminal that is closed ends everything too", async () => {

@@ -19,7 +19,7 @@ export interface Receiver extends AsyncDisposable {
    * A source that knows without one that it is there again, such as a queue that has answered that it is empty, calls `present`.
    */
   receive(signal: AbortSignal, present?: () => void): AsyncIterable<Delivery>;
-  /** Plain numbers for the metrics, by name; read when asked. */
+  /** Plain numbers for the metrics, by name; read at each scrape. When it throws, the part has none. */
   counters?(): Readonly<Record<string, number>>;
 }
 

@@ -1,8 +1,15 @@
-import { type Envelope, newHeaders } from "@bridge/ports";
+import { type Envelope, newHeaders, RESERVED } from "@bridge/ports";
 import { kindOf } from "./kind-of.ts";
+import { INGRESS_LIMITS } from "./ingress.ts";
 import { isHeaders, isTime } from "./mend-message.ts";
 import { soundPayload } from "./sound-payload.ts";
 
+const OWN = Object.values(RESERVED);
+/** What may come in, and what the bridge itself puts beside it. */
+const MOST = {
+  headers: INGRESS_LIMITS.headers + OWN.length,
+  headerSize: INGRESS_LIMITS.headerSize + OWN.join("").length + OWN.length * INGRESS_LIMITS.idLength,
+} as const;
 const TEXTS = ["id", "sourceId", "subject", "contentType", "correlationId"] as const;
 
 /**
@@ -18,6 +25,10 @@ export function soundEnvelope(value: unknown): Envelope {
     const text: unknown = envelope[name];
     if (typeof text !== "string") throw new Error(`${name} of the envelope is ${kindOf(text)}, not text`);
   }
+  if (id === "") throw new Error("id of the envelope is empty: repeats are known by it");
+  bounded("id", id.length, INGRESS_LIMITS.idLength);
+  bounded("correlationId", correlationId.length, INGRESS_LIMITS.idLength);
+  bounded("subject", subject.length, INGRESS_LIMITS.subjectLength);
   const bytes = soundPayload(payload);
   if (bytes === undefined) throw new Error(`payload of the envelope is ${kindOf(payload)}, not a Uint8Array`);
   if (!isTime(receivedAt)) throw new Error("receivedAt of the envelope is no time in epoch milliseconds");
@@ -29,12 +40,22 @@ export function soundEnvelope(value: unknown): Envelope {
 function soundHeaders(headers: unknown): Record<string, string> {
   if (!isHeaders(headers)) throw new Error("headers of the envelope are no plain object of texts");
   const sound = newHeaders();
-  for (const name of Object.keys(headers)) {
+  const names = Object.keys(headers);
+  bounded("the number of headers", names.length, MOST.headers);
+  let size = 0;
+  for (const name of names) {
     const value = headers[name];
     if (typeof value !== "string") {
       throw new Error(`header ${JSON.stringify(name.slice(0, 100))} of the envelope is ${kindOf(value)}, not text`);
     }
-    sound[name] = value;
+    size += name.length + value.length;
+    sound[name.toLowerCase()] = value;
   }
+  bounded("the headers together", size, MOST.headerSize);
   return sound;
+}
+
+/** What comes in is within these limits, and stores and brokers rely on it. */
+function bounded(what: string, length: number, most: number): void {
+  if (length > most) throw new Error(`${what} of the envelope is above the limit of ${most}`);
 }

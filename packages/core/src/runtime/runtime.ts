@@ -11,6 +11,7 @@ import type { Link } from "../session/link.ts";
 import { keepLink } from "../session/keep-link.ts";
 import type { ComponentFailure } from "../view/bridge-view.ts";
 import type { PartStats } from "../view/stats.ts";
+import { countersOf } from "./counters-of.ts";
 import { Background } from "./background.ts";
 import { NO_PARTS, type RuntimeParts } from "./build.ts";
 import { closePhases, releasePhases } from "./close-phases.ts";
@@ -191,21 +192,22 @@ export class Runtime {
 
   partStats(): readonly PartStats[] {
     const { links, intakes, senders } = this.#parts;
+    const { logger } = this.#options;
     return [
       ...[...links.values()].map(({ sessionId, role, session }) => ({
         part: "session" as const,
         id: `${sessionId}/${role}`,
-        counters: session.counters?.() ?? {},
+        counters: countersOf(session, `session ${sessionId}`, logger),
       })),
       ...[...intakes.values()].map(({ id, receiver }) => ({
         part: "receiver" as const,
         id,
-        counters: receiver.counters?.() ?? {},
+        counters: countersOf(receiver, `receiver ${id}`, logger),
       })),
       ...[...senders].map(([key, part]) => ({
         part: "sender" as const,
         id: key.slice("sender ".length),
-        counters: part.counters?.() ?? {},
+        counters: countersOf(part, key, logger),
       })),
     ];
   }

@@ -2,6 +2,7 @@ import type { DeadLetter, DlqStore, Processor } from "@bridge/ports";
 import { BridgeError } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { describe, expect, test } from "vitest";
+import { INGRESS_LIMITS } from "../../src/index.ts";
 import { turn } from "../support/fake-clock.ts";
 import { bound, memoryBridge, outage, refusal } from "../support/memory-bridge.ts";
 
@@ -436,6 +437,31 @@ describe("processors that have a say before each send", () => {
     expect(heard).toEqual(["out failed", "out accepted"]);
     expect(supervisor.stats().legs[0]).toMatchObject({ attempts: 2, dispositions: { delivered: 1 } });
     await supervisor.shutdown();
+  });
+
+  test("what a processor passes on keeps within what may come in, with an id and names in lower case", async () => {
+    const long = "x".repeat(INGRESS_LIMITS.subjectLength + 1);
+    const many = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`h${at}`, ""]));
+    for (const [change, why] of [
+      [{ id: "" }, "id of the envelope is empty"],
+      [{ id: long }, "id of the envelope is above the limit of 1024"],
+      [{ correlationId: long }, "correlationId of the envelope is above the limit of 1024"],
+      [{ subject: long }, "subject of the envelope is above the limit of 65536"],
+      [{ headers: many }, "the number of headers of the envelope is above the limit"],
+      [{ headers: { a: `${long}${long}` } }, "the headers together of the envelope is above the limit"],
+      [{ headers: { UPPER: "1" } }, undefined],
+    ] as const) {
+      const changes: Processor = { process: (envelope) => ({ kind: "pass", envelope: { ...envelope, ...change } }) };
+      const bridge = memoryBridge({ processors: [changes], policy: { maxReplayAttempts: 1 } });
+      const { hub, supervisor } = bridge;
+      await supervisor.start(bound());
+      hub.publish("in", { id: "m1" });
+      await hub.channel("in").waitForSettlements(1, bound());
+      const [entry] = await entries(bridge.dlq);
+      if (why !== undefined) expect(entry?.lastError).toContain(`processor p0: ${why}`);
+      else expect(hub.channel("out").drain()).toMatchObject([{ headers: { upper: "1" } }]);
+      await supervisor.shutdown();
+    }
   });
 
   test("garbage in place of a result fails the message by policy, with the processor's name", async () => {

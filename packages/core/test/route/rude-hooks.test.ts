@@ -105,6 +105,27 @@ function rudeSender(send: () => unknown): Pick<MemoryBridgeOptions, "transports"
 
 const DELIVERY = ["direct_hold", "shared_outbox"] as const;
 
+test.each([
+  ["throw", thrower],
+  ["are none", () => 5 as never],
+  ["cannot be read", () => unreadable as never],
+])("a sender whose counters %s takes nobody else's away", async (_, counters) => {
+  const { bridge } = await bridgeWith({
+    transports: (memory) => {
+      const { sender: plain } = memory;
+      if (plain === undefined) throw new Error("it has no sender");
+      const create: typeof plain.create = (options, context) =>
+        Object.assign(plain.create(options, context), { counters });
+      return [{ ...memory, type: "rude", sender: { ...plain, create } }];
+    },
+    config: (config) => ({ ...config, senders: config.senders.map((one) => ({ ...one, transport: "rude" })) }),
+  });
+  const { supervisor } = bridge;
+  for (let twice = 0; twice < 2; twice++)
+    expect(supervisor.stats().parts).toContainEqual({ part: "sender", id: "out", counters: {} });
+  await supervisor.shutdown();
+});
+
 describe("finding 1.3: no exception of one message leaves its delivery", () => {
   describe.each(DELIVERY)("%s", (deliveryMode) => {
     test.each(Object.keys(MANNERS))("a sender that %s", async (manner) => {
