@@ -46,7 +46,6 @@ export async function throughOutage({
   }
   await site.begin(trouble);
   if (event === "start") site.run();
-  const watch = event === "shutdown" ? undefined : site.watchLevel();
   const before = event === "start" ? undefined : site.send("kept");
   const startedAt = performance.now();
   const over = (budgetMs: number) => expect(performance.now() - startedAt).toBeLessThan(budgetMs + SLACK_MS);
@@ -99,9 +98,10 @@ export async function throughOutage({
     // The route that does not need the store goes on.
     await site.insist("direct");
     await site.until("less");
+    const watch = site.watchLevel();
     if (awayMs > 0) await new Promise((resolve) => setTimeout(resolve, awayMs));
     expect((await site.send("kept", "while-away")).taken).toBe(false);
-    expect(await watch?.end(), "times that it was full while it could keep nothing").toBe(0);
+    expect(await watch.end(), "times that it was full while it could keep nothing").toBe(0);
     await site.end();
   }
   await before;

@@ -91,18 +91,16 @@ export class StoredBridge implements AsyncDisposable {
     return (body as { readonly level: string }).level;
   }
 
-  /** Looks all along; ends with how often readiness said `full` after it had first said less. */
+  /** Looks all along; ends with how often readiness said `full`. */
   watchLevel(): { end(): Promise<number> } {
     const over = new AbortController();
     const watch = async (): Promise<number> => {
-      let [isKnown, wrong] = [false, 0];
+      let full = 0;
       while (!over.signal.aborted) {
-        const level = await this.level().catch(() => "unknown");
-        isKnown ||= level !== "full" && level !== "unknown";
-        if (isKnown && level === "full") wrong++;
+        if ((await this.level().catch(() => "unknown")) === "full") full++;
         await delay(SAMPLE_MS);
       }
-      return wrong;
+      return full;
     };
     const watching = watch();
     return { end: () => (over.abort(), watching) };
