@@ -51,19 +51,32 @@ export function parseFlags<const Table extends FlagTable>(table: Table, args: re
   const flags = new Map(Object.entries(table).map(([key, { initial }]) => [key, initial]));
   const rest = [...args];
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
-    const [, name, attached] = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(arg) ?? [];
+    const name = flagIn(arg);
+    const attached = arg.includes("=") ? arg.slice(arg.indexOf("=") + 1) : undefined;
     if (name === undefined) throw new UsageError(`unexpected argument ${JSON.stringify(arg)}`);
     const known = rows.get(name);
     if (known === undefined) throw new UsageError(`unknown flag -${name}`);
     const { key, row } = known;
     if (!("value" in row)) flags.set(key, onOrOff(row, attached, rest));
     else {
+      const next = attached === undefined ? flagIn(rest[0]) : undefined;
+      if (next !== undefined && rows.has(next))
+        throw new UsageError(`-${name} needs ${article(row.value)}, and the flag -${next} follows`);
       const value = text(row, attached ?? rest.shift());
       const former = flags.get(key);
       flags.set(key, Array.isArray(former) ? [...(former as readonly string[]), value] : value);
     }
   }
   return Object.fromEntries(flags) as FlagsOf<Table>;
+}
+
+/** The flag that an argument names, known or not. */
+function flagIn(arg: string | undefined): string | undefined {
+  return /^--?([^-=][^=]*)/s.exec(arg ?? "")?.[1];
+}
+
+function article(kind: string): string {
+  return `${/^[AEIOU]/.test(kind) ? "an" : "a"} ${kind}`;
 }
 
 function onOrOff({ name }: OnOff, attached: string | undefined, rest: string[]): boolean {
@@ -74,7 +87,7 @@ function onOrOff({ name }: OnOff, attached: string | undefined, rest: string[]):
 }
 
 function text({ name, value: kind }: Text | Texts, value: string | undefined): string {
-  if (value === undefined || value === "") throw new UsageError(`-${name} needs a ${kind}`);
+  if (value === undefined || value === "") throw new UsageError(`-${name} needs ${article(kind)}`);
   return value;
 }
 

@@ -51,4 +51,7 @@ export function checkFlags(flags: Flags): void {
   if (flags.try !== "" && flags.route === "") throw new UsageError("-try needs the -route to try");
   const header = flags.header.find((each) => !/^[^=]+=/.test(each));
   if (header !== undefined) throw new UsageError(`-header is NAME=VALUE, not ${JSON.stringify(header)}`);
+  const tries = { route: flags.route !== "", subject: flags.subject !== "", header: flags.header.length > 0 };
+  const lone = flags.try === "" ? Object.entries(tries).find(([, given]) => given)?.[0] : undefined;
+  if (lone !== undefined) throw new UsageError(`-${lone} goes with -try`);
 }
