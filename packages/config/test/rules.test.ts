@@ -249,7 +249,7 @@ describe("a secret that only looks like a reference", () => {
     "${ssm:/plant-7/admin-api-key}",
     "Bearer ${secret:plant-7}",
     "{{ admin_api_key_of_plant_7 }}",
-    " {{bridge.admin_api_key}}\n",
+    "{{bridge.admin_api_key}}",
   ])("is refused, and not shown: %j", (text) => {
     for (const path of ["http.admin_api_key", "sessions.0.options.password", "senders.0.options.bearer"]) {
       const [problem = "", ...others] = problemsOf(withValue(path, text));

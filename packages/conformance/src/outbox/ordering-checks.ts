@@ -91,7 +91,7 @@ export const ORDERING_CHECKS = {
     assert.deepEqual(await owner.claimIds(), [...idsAt(1, 2, 3, 4), "none"]);
   }),
   "two owners that fail now and then keep the order of each key": staged(async ({ owner, other, time, signal }) => {
-    const all = records(150, (i) => ({ orderingKey: `key-${i % 5}` }));
+    const all = records(75, (i) => ({ orderingKey: `key-${i % 5}` }));
     await owner.add(...all);
     const delivered: string[] = [];
     let sends = 0;
