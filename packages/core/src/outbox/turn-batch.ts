@@ -15,8 +15,9 @@ interface Turn<Item, Result> extends PromiseWithResolvers<readonly Result[]> {
 const MOST = { items: 1_000, bytes: 8 * 1024 * 1024 } as const;
 
 /**
- * Does in one call what is asked for in one turn of the event loop, or in some when it is very much, or more than the store
- * was in time with lately: a store's call costs more than a record in it. All of a call wait for one promise, because one for each would cost as much as its part of it.
+ * Does in one call what is asked for in one turn of the event loop: a store's call costs more than a record in it. It takes
+ * several calls for very much, or for more than the store was in time with lately. All of a call wait for one promise,
+ * because one for each would cost as much as its part of it.
  */
 export class TurnBatch<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;

@@ -51,7 +51,7 @@ function soundHeaders(headers: unknown): Record<string, string> {
     size += name.length + value.length;
     sound[name.toLowerCase()] = value;
   }
-  bounded("the headers together", size, MOST.headerSize);
+  bounded("the size of all headers", size, MOST.headerSize);
   return sound;
 }
 

@@ -448,7 +448,7 @@ describe("processors that have a say before each send", () => {
       [{ correlationId: long }, "correlationId of the envelope is above the limit of 1024"],
       [{ subject: long }, "subject of the envelope is above the limit of 65536"],
       [{ headers: many }, "the number of headers of the envelope is above the limit"],
-      [{ headers: { a: `${long}${long}` } }, "the headers together of the envelope is above the limit"],
+      [{ headers: { a: `${long}${long}` } }, "the size of all headers of the envelope is above the limit"],
       [{ headers: { UPPER: "1" } }, undefined],
     ] as const) {
       const changes: Processor = { process: (envelope) => ({ kind: "pass", envelope: { ...envelope, ...change } }) };

@@ -9,6 +9,11 @@ function bridgeOn(away: OutboxAway) {
   return twoRoutes({ deliveryMode: "shared_outbox", outbox: away.store, clock: away.clock });
 }
 
+function boundedBridgeOn({ store, clock }: OutboxAway) {
+  const budgets = { drainTimeoutMs: 2_000, quiesceTimeoutMs: 500 };
+  return memoryBridge({ deliveryMode: "shared_outbox", outbox: store, clock, ...budgets });
+}
+
 describe.each(AWAY)("an outbox whose server %s", (manner) => {
   test("finding 2.2: keeps no bridge from starting; it works when the server does", async () => {
     const away = outboxAway(manner);
@@ -44,16 +49,9 @@ describe.each(AWAY)("an outbox whose server %s", (manner) => {
 });
 
 describe.each(AWAY)("an outbox whose server %s while a route is changed that", (manner) => {
-  const budgets = { drainTimeoutMs: 2_000, quiesceTimeoutMs: 500 };
-
   test("finding 2.3: has an end to enter is changed within drain_timeout, and what was not entered comes again", async () => {
     const away = outboxAway("well", false);
-    const bridge = memoryBridge({
-      deliveryMode: "shared_outbox",
-      outbox: away.store,
-      clock: away.clock,
-      ...budgets,
-    });
+    const bridge = boundedBridgeOn(away);
     const { hub, clock, supervisor, config } = bridge;
     await supervisor.start(bound());
     const hold = hub.channel("out").sends.hold();
@@ -74,12 +72,7 @@ describe.each(AWAY)("an outbox whose server %s while a route is changed that", (
 
   test("finding 2.3: has a message to write is changed within drain_timeout, and the message stays at its source", async () => {
     const away = outboxAway("well", false);
-    const bridge = memoryBridge({
-      deliveryMode: "shared_outbox",
-      outbox: away.store,
-      clock: away.clock,
-      ...budgets,
-    });
+    const bridge = boundedBridgeOn(away);
     const { hub, clock, supervisor, config } = bridge;
     await supervisor.start(bound());
     away.become(manner);
