@@ -26,8 +26,10 @@ ENV NODE_ENV=production
 # Where the container looks for its own liveness; change it together with http.monitor_addr.
 ENV BRIDGE_LIVE_URL=http://127.0.0.1:8081/api/v1/monitor/live
 COPY --from=build /src/apps/reference/dist/main-program.js /opt/bridge/main.mjs
-# What processors run expressions in; named as main.mjs expects it beside itself.
+# What expressions of processors, and the text of the configuration file, are worked on in; named as main.mjs expects them
+# beside itself.
 COPY --from=build /src/apps/reference/dist/processor-thread.js /opt/bridge/processor-thread.mjs
+COPY --from=build /src/apps/reference/dist/yaml-thread.js /opt/bridge/yaml-thread.mjs
 WORKDIR /etc/bridge
 # A number, so that an orchestrator can see that it is not root.
 USER 1000:1000

@@ -13,6 +13,11 @@ export interface RunOptions {
 
 type LogLine = Readonly<Record<string, unknown>> & { readonly level: string; readonly msg: string };
 
+/** Written again it would lack one of the two. What is no JSON has no keys. */
+function hasKeyTwice(line: string): boolean {
+  return line.startsWith('{"level":') && JSON.stringify(JSON.parse(line)).length !== line.length;
+}
+
 const PATIENCE_MS = 30_000;
 const COMPILE_CACHE = join(tmpdir(), "bridge-compile-cache");
 
@@ -77,6 +82,8 @@ export class BinaryProcess implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.ended;
+    const repeated = this.stderr.split("\n").slice(0, -1).find(hasKeyTwice);
+    if (repeated !== undefined) throw new Error(`a line of the log has a key twice: ${repeated}`);
   }
 
   #read(take: () => void): void {

@@ -3,6 +3,7 @@
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { isIPv4 } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -22,8 +23,8 @@ export interface Pair {
 
 /** An authority of one's own. */
 export interface Authority extends Pair {
-  /** A certificate for `localhost` and `127.0.0.1`, valid for a day. */
-  issue(name: string): Pair;
+  /** A certificate for these hosts, names and IPv4 addresses, valid for a day. Default: `localhost` and `127.0.0.1`. */
+  issue(name: string, hosts?: readonly string[]): Pair;
 }
 
 /** Certificates in a folder that disposing removes: `ca.crt`, and `NAME.crt` and `NAME.key` for each name. */
@@ -59,17 +60,12 @@ export function authority(name = "test authority"): Authority {
     der(0x01, [0xff]),
     octets(der(0x30, der(0x01, [0xff]))),
   );
-  const isLocal = der(
-    0x30,
-    der(0x06, OID.subjectAltName),
-    octets(der(0x30, der(0x82, Buffer.from("localhost")), der(0x87, [127, 0, 0, 1]))),
-  );
   return {
     cert: make(name, own.publicKey, isAuthority),
     key: keyPem(own.privateKey),
-    issue(subject) {
+    issue(subject, hosts = ["localhost", "127.0.0.1"]) {
       const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-      return { cert: make(subject, publicKey, isLocal), key: keyPem(privateKey) };
+      return { cert: make(subject, publicKey, isFor(hosts)), key: keyPem(privateKey) };
     },
   };
 }
@@ -94,6 +90,14 @@ export function certificates(...names: readonly string[]): Certificates {
 
 function distinguishedName(name: string): Buffer {
   return der(0x30, der(0x31, der(0x30, der(0x06, OID.commonName), der(0x0c, Buffer.from(name)))));
+}
+
+/** What says whom a certificate is for. */
+function isFor(hosts: readonly string[]): Buffer {
+  const names = hosts.map((host) =>
+    isIPv4(host) ? der(0x87, host.split(".").map(Number)) : der(0x82, Buffer.from(host)),
+  );
+  return der(0x30, der(0x06, OID.subjectAltName), octets(der(0x30, ...names)));
 }
 
 function octets(content: Buffer): Buffer {

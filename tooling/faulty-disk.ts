@@ -3,7 +3,17 @@
  * what needs it is skipped and counted, unless BRIDGE_REQUIRE_BROKERS=1 makes that a failure. @module
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  mkdtempSync,
+  openSync,
+  rmdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { env } from "node:process";
@@ -23,6 +33,62 @@ export const noBreakableDisk: boolean = !required && !works(() => breakableDisk(
 /** A disk of so many KiB. */
 export function smallDisk(kib: number): TestDisk {
   return mounted(["-t", "tmpfs", "-o", `size=${kib}k`, "tmpfs"]);
+}
+
+/** For `describe.skipIf`: whether there can be no thin disk. */
+export const noThinDisk: boolean = !required && !works(() => thinDisk()[Symbol.dispose]());
+
+/** A disk of 6 MiB that has its blocks from a pool when they are first written to, as volumes of storage systems do. */
+export interface ThinDisk extends TestDisk {
+  /** Until {@link refill} the pool has no block left: writes are taken, and their sync fails. */
+  drain(): void;
+  refill(): void;
+}
+
+/** Has no journal, so that it goes on when the pool does. */
+export function thinDisk(): ThinDisk {
+  const pool = smallDisk(10 * 1024);
+  const [image, ballast] = [join(pool.folder, "image"), join(pool.folder, "ballast")];
+  writeFileSync(image, "");
+  truncateSync(image, 6 * 1024 * 1024);
+  run("mkfs.ext4", ["-q", "-O", "^has_journal", "-e", "continue", image]);
+  const disk = mounted(["-o", "loop", image]);
+  return {
+    folder: disk.folder,
+    drain: () => fill(ballast),
+    refill: () => rmSync(ballast),
+    [Symbol.dispose]() {
+      disk[Symbol.dispose]();
+      pool[Symbol.dispose]();
+    },
+  };
+}
+
+/** Until the disk has not a page left: what it had put aside for writes that were on their way is free again after a sync. */
+export function fill(ballast: string): void {
+  for (let rounds = 0; rounds < 3; rounds++) {
+    for (const bytes of [1024 * 1024, 4096]) while (grows(ballast, bytes));
+  }
+}
+
+function grows(file: string, bytes: number): boolean {
+  const open = openSync(file, "a");
+  try {
+    writeSync(open, Buffer.alloc(bytes));
+    fsyncSync(open);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOSPC") return false;
+    throw error;
+  } finally {
+    closeSync(open);
+  }
+}
+
+/** Files and folders that nobody may write to, also who has them open, until it is disposed. */
+export function immutable(paths: readonly string[]): Disposable {
+  run("chattr", ["+i", ...paths]);
+  return { [Symbol.dispose]: () => void run("chattr", ["-i", ...paths]) };
 }
 
 /** A disk that the system makes read-only after an error, under whoever has it open. */

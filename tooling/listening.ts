@@ -4,8 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const HOST = "127.0.0.1";
 /** Below the ports that systems hand out by themselves, so that nobody takes one while its owner is away. */
-const PORTS = { from: 12_000, to: 19_999 } as const;
+const PORTS = { from: 12_000, to: 31_999 } as const;
 const LOOK_EVERY_MS = 20;
+
+/** A port that nobody listens on at the moment. */
+export async function freePort(): Promise<number> {
+  const [port = 0] = await freePorts(1);
+  return port;
+}
 
 /** So many ports that nobody listens on at the moment. */
 export async function freePorts(count: number): Promise<readonly number[]> {

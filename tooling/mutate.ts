@@ -1,6 +1,7 @@
 /**
  * Breaks the code in small ways, one at a time, and runs the tests that reach the place: a mutant that no test notices
- * is a behaviour that nobody holds. `pnpm mutate [PACKAGE | FOLDER | FILE…] [--since REF] [--concurrency N]`; docs/mutation.md.
+ * is a behaviour that nobody holds. `pnpm mutate [PACKAGE | FOLDER | FILE…] [--since REF] [--concurrency N]
+ * [--sample N [--seed S]]`; docs/mutation.md.
  * @module
  */
 import { execFileSync } from "node:child_process";
@@ -9,6 +10,7 @@ import { relative, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
 import { describeMutant, type Mutant, NamedMutants } from "./mutation/named-mutants.ts";
+import { drawnFrom, drawSamples, likelyScore } from "./mutation/sample.ts";
 
 /** What is mutated when nothing else is asked for: where a fault loses messages, leases or memory. */
 const FOLDERS = [
@@ -29,7 +31,12 @@ const UNNOTICED = new Set<Result["status"]>(["Survived", "NoCoverage"]);
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
-  options: { since: { type: "string" }, concurrency: { type: "string", default: "1" } },
+  options: {
+    since: { type: "string" },
+    concurrency: { type: "string", default: "1" },
+    sample: { type: "string" },
+    seed: { type: "string", default: "1" },
+  },
 });
 
 const changed =
@@ -67,14 +74,17 @@ async function mutate(owner: string, patterns: readonly string[]): Promise<Resul
     plugins: [
       import.meta.resolve("@stryker-mutator/vitest-runner"),
       import.meta.resolve("./mutation/text-for-people.ts"),
+      import.meta.resolve("./mutation/sample.ts"),
       import.meta.resolve("./mutation/survivors-at-once.ts"),
     ],
     ignorers: ["text-for-people"],
-    reporters: ["survivors-at-once"],
+    // In this order: how far a run has come is counted in what was drawn.
+    reporters: ["sample", "survivors-at-once"],
     coverageAnalysis: "perTest",
     // What is made once, when a module loads, would cost all the tests for each mutant.
     ignoreStatic: true,
-    incremental: true,
+    // What is remembered of a sample would be taken for all that there is.
+    incremental: flags.sample === undefined,
     incrementalFile: resolve(ROOT, "node_modules/.cache/mutate", `${owner}.json`),
     concurrency: Number(flags.concurrency),
     timeoutMS: 4_000,
@@ -108,18 +118,29 @@ function judge(folder: string, results: readonly Result[], named: NamedMutants):
     `${folder}: named as equivalent, but noticed`,
     noticed.filter((mutant) => named.has(mutant)),
   );
-  const strangers = named.strangers(results);
+  const strangers = flags.sample === undefined ? named.strangers(results) : [];
   for (const stranger of strangers) console.error(stranger);
   const uncovered = survivors.filter(({ status }) => status === "NoCoverage").length;
   console.log(
     `\n${folder}: ${noticed.length} of ${noticed.length + unnoticed.length} mutants noticed, ${score.toFixed(1)} %; ` +
       `${equivalent.length} named as equivalent, ${survivors.length} survive, ${uncovered} of them where no test goes`,
   );
+  if (flags.sample !== undefined) {
+    const [least, most] = likelyScore(noticed.length, noticed.length + unnoticed.length);
+    const total = drawnFrom.get(resolve(ROOT, "packages", folder)) ?? 0;
+    console.log(
+      `a sample of ${total} mutants, seed ${flags.seed}: of all, ${least.toFixed(0)} to ${most.toFixed(0)} % (95 %)`,
+    );
+  }
   return survivors.length === 0 && strangers.length === 0 && (score >= LEAST_NOTICED || results.length === 0);
 }
 
 let isGood = true;
 const folders = positionals.length === 0 ? FOLDERS : positionals.map(folderOf);
+if (flags.sample !== undefined) {
+  const paths = folders.map((folder) => resolve(ROOT, "packages", folder));
+  drawSamples({ size: Number(flags.sample), seed: flags.seed, folders: paths });
+}
 // One run for each package, because each begins with all of its tests.
 for (const [owner, own = []] of Map.groupBy(folders, (folder) => folder.slice(0, folder.indexOf("/")))) {
   const patterns = own.flatMap(patternsOf);

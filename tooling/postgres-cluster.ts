@@ -11,7 +11,7 @@ import { env, getuid } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client } from "pg";
-import { freePorts } from "./listening.ts";
+import { freePort } from "./listening.ts";
 
 /** For `describe.skipIf`: whether no server can be started. */
 export const noPostgresCluster: boolean =
@@ -54,7 +54,7 @@ export class PostgresCluster implements AsyncDisposable {
       folder,
     ];
     await promisify(execFile)(program("initdb"), init, { ...owner, cwd: folder });
-    const [port = 0] = await freePorts(1);
+    const port = await freePort();
     const cluster = new PostgresCluster(port, folder, launch(port, folder, settings));
     await cluster.#untilReady();
     return cluster;

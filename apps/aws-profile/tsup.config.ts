@@ -2,6 +2,9 @@ import { application } from "@bridge/tooling/tsup";
 
 export default application(
   { main: "src/main.ts" },
-  // Processors run expressions in a thread, whose program they look for beside their own.
-  { "processor-thread": "../../packages/processors/src/processor-thread.ts" },
+  // Expressions of processors and the text of the configuration file have threads, whose programs are looked for beside this one.
+  {
+    "processor-thread": "../../packages/processors/src/processor-thread.ts",
+    "yaml-thread": "../../packages/config-file/src/yaml-thread.ts",
+  },
 );

@@ -1,15 +1,12 @@
 import { defineFactory, type ReceiverContext, type SenderContext, type TransportPlugin } from "@bridge/ports";
-import { describe, duration, text } from "@bridge/ports/options";
+import { describe, positiveDuration, text } from "@bridge/ports/options";
 import * as v from "valibot";
 import { SpoolReceiver } from "./spool-receiver.ts";
 import { SpoolSender } from "./spool-sender.ts";
 
 const receiverOptions = v.strictObject({
   folder: describe(text(), "The folder that messages are taken from; made when it is not there."),
-  poll_interval: describe(
-    v.optional(v.pipe(duration(), v.minValue(1, "must be longer than 0s")), "200ms"),
-    "How often an empty folder is looked at.",
-  ),
+  poll_interval: describe(v.optional(positiveDuration(), "200ms"), "How often an empty folder is looked at."),
 });
 
 const senderOptions = v.strictObject({

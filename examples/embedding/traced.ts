@@ -1,5 +1,5 @@
 /** A bridge that a collector of OpenTelemetry watches: `OTEL_EXPORTER_OTLP_ENDPOINT=… pnpm run traced` @module */
-import { env } from "node:process";
+import process, { env } from "node:process";
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, instanceIdOf } from "@bridge/core";
 import { silentLogger, systemClock, systemRandom } from "@bridge/ports";
@@ -41,4 +41,12 @@ await hub.channel("in").waitForSettlements(1, soon);
 console.log(hub.channel("out").messages()[0]?.headers?.["traceparent"]);
 
 await bridge.shutdown();
-for (const each of otlp.exports) await each.stop(soon); // hands over the rest
+const rest = AbortSignal.timeout(5_000);
+const stops = await Promise.allSettled(otlp.exports.map((each) => each.stop(rest))); // hands over the rest
+const failed = stops.find((stop) => stop.status === "rejected");
+if (failed !== undefined) {
+  console.error(
+    `not handed over: ${(failed.reason as Error).message}; is there a collector at OTEL_EXPORTER_OTLP_ENDPOINT?`,
+  );
+  process.exitCode = 1;
+}

@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
 import process from "node:process";
+import { freePort } from "@bridge/tooling/listening";
 import { OtlpCollector } from "@bridge/tooling/otlp-collector";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { EXAMPLES } from "./support/example.ts";
+import { Program } from "./support/program.ts";
 
 /** Runs a program of `embedding/` to its end; returns the lines that it prints. */
 async function run(name: string, env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
@@ -33,6 +35,14 @@ describe("embedding", () => {
     expect(traceparent).toBe(`00-${send?.traceId}-${send?.spanId}-01`);
     expect(send?.resource).toMatchObject({ "service.name": "plant" });
     expect(collector.metric("DLQRedriveFailures")).toBeDefined();
+  });
+
+  test("traced.ts without a collector says so in one line, and ends with code 1", async () => {
+    const port = await freePort();
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
+    await using traced = new Program("--conditions=@bridge/source", [`${EXAMPLES}embedding/traced.ts`], env);
+    expect(await traced.ended).toBe(1);
+    expect(traced.stderr).toMatch(/^not handed over: .+; is there a collector at OTEL_EXPORTER_OTLP_ENDPOINT\?\n$/);
   });
 
   test("sqs-orders.ts carries what FIFO queues hold, in order for each customer", async () => {

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { freePorts } from "@bridge/tooling/listening";
 import { describe, expect, test } from "vitest";
 import { openBroker } from "./support/broker.ts";
-import { freePorts } from "./support/free-ports.ts";
 import { Program } from "./support/program.ts";
 
 const START = fileURLToPath(new URL("../quickstart/start.ts", import.meta.url));

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import type { AddressInfo } from "node:net";
 import { certificates } from "@bridge/tooling/certificates";
+import { freePort } from "@bridge/tooling/listening";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { INSIDE, Site } from "./support/site.ts";
 
@@ -18,13 +19,18 @@ async function listening(server: Server = createServer()): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A port that nobody listened on a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listening(server);
-  await once(server.close(), "close");
-  return port;
-}
+/** Loaded before the program: once the file beside it is there, no port can be listened on. */
+const PORTS_TAKEN_WHEN_TOLD = `
+import { existsSync } from "node:fs";
+import { Server } from "node:net";
+const { listen } = Server.prototype;
+Server.prototype.listen = function (...args) {
+  if (!existsSync(new URL("ports-are-taken", import.meta.url))) return listen.apply(this, args);
+  const error = Object.assign(new Error("listen EADDRINUSE"), { code: "EADDRINUSE" });
+  process.nextTick(() => this.emit("error", error));
+  return this;
+};
+`;
 
 async function probed(bootstrap: Readonly<Record<string, unknown>>) {
   await using probe = site.run(bootstrap, ["-healthcheck"]);
@@ -62,22 +68,21 @@ describe("spec 3.4: -healthcheck", () => {
   });
 
   test("1 when the bridge is beyond recovery, while it tells so", async () => {
-    using made = certificates("server");
-    const tls = `{cert_file: ${made.path("server.crt")}, key_file: ${made.path("server.key")}}`;
     const document = (port: number): string =>
       [
         "bridge: {id: test, terminal_linger: 1h}",
-        `receivers: [{id: in, transport: http, options: {addr: "127.0.0.1:${port}", tls: ${tls}}}]`,
+        `receivers: [{id: in, transport: http, options: {addr: "127.0.0.1:${port}"}}]`,
         "senders: [{id: out, transport: memory, options: {channel: out}}]",
         "bindings: [{id: to-out, sender_id: out}]",
         "routes: [{id: only, receiver_id: in, bindings: [to-out], policy: {on_permanent_failure: drop, on_expired: drop}}]",
       ].join("\n");
     const path = site.write("terminal.yaml", document(await freePort()));
+    const preload = site.write("taken-ports.mjs", PORTS_TAKEN_WHEN_TOLD);
     const bootstrap = site.bootstrap({ config_file_path: path, monitor_addr: `127.0.0.1:${await freePort()}` });
-    await using instance = site.run(bootstrap);
+    await using instance = site.run(bootstrap, [], { NODE_OPTIONS: `--import=${preload}` });
     await instance.logged("bridge started");
-    // Neither the new configuration nor the former one can be started: their certificate is gone.
-    made[Symbol.dispose]();
+    // Neither the new configuration nor the former one can be started: somebody has both ports.
+    site.write("ports-are-taken", "");
     site.write("terminal.yaml", document(await freePort()));
     await instance.logged("the bridge is beyond recovery: a new process has to take over");
     expect(await probed(bootstrap)).toMatchObject({

@@ -1,9 +1,9 @@
 import { tcpProxy } from "@bridge/conformance";
+import { freePort } from "@bridge/tooling/listening";
 import { noPostgres, POSTGRES_URL, testSchema } from "@bridge/tooling/test-postgres";
 import { describe, expect, test } from "vitest";
 import { eventually, probe } from "../test/support/ask.ts";
 import { Folder, HTTP } from "../test/support/folder.ts";
-import { freePort } from "../test/support/free-port.ts";
 import { Target } from "../test/support/target.ts";
 import { until } from "../test/support/until.ts";
 

@@ -1,8 +1,8 @@
-import { noSmallDisk } from "@bridge/tooling/faulty-disk";
+import { noThinDisk } from "@bridge/tooling/faulty-disk";
 import { noPostgres } from "@bridge/tooling/test-postgres";
 import { describe, expect, test } from "vitest";
 import { type Cell, EVENTS, throughOutage } from "../test/support/store-events.ts";
-import type { ServiceTrouble } from "../test/support/away-store.ts";
+import type { FileTrouble, ServiceTrouble } from "../test/support/away-store.ts";
 
 const TROUBLES: readonly ServiceTrouble[] = ["refuses", "hangs", "answers errors"];
 
@@ -25,20 +25,26 @@ describe("an outbox on DynamoDB that is away", () => {
   });
 });
 
+const FILE_TROUBLES: readonly FileTrouble[] = [
+  "has a full disk",
+  "is moved away",
+  "fails in its sync",
+  "may not be written to",
+];
 const files = EVENTS.flatMap(
   (event) =>
-    (["has a full disk", "is moved away"] as const).flatMap((trouble) =>
-      [0, 5_000, ...(event === "start" || event === "commit" ? [60_000] : [])].map((awayMs): Cell => ({
+    FILE_TROUBLES.flatMap((trouble) =>
+      [0, 5_000, 60_000].map((awayMs): Cell => ({
         store: "file",
         event,
         trouble,
         awayMs,
       })),
     ),
-  // Who starts without a file begins one.
-).filter(({ event, trouble }) => event !== "start" || trouble !== "is moved away");
+  // Who starts without a file begins one, and who may not write to it is told to see to that.
+).filter(({ event, trouble }) => event !== "start" || !["is moved away", "may not be written to"].includes(trouble));
 
-describe.skipIf(noSmallDisk)("an outbox in a file", () => {
+describe.skipIf(noThinDisk)("an outbox in a file", () => {
   test.each(files)("$event while it $trouble, for $awayMs ms", async (cell) => {
     expect(await throughOutage(cell)).toEqual([]);
   });

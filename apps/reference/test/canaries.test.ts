@@ -27,6 +27,7 @@ const SECRETS = [
   canary("bad-body"),
   canary("patched-key"),
   canary("broken-file"),
+  canary("address"),
 ];
 /** As they would be seen in base64 too. */
 const SEEN = SECRETS.flatMap((secret) => [secret, Buffer.from(secret).toString("base64").slice(0, -4)]);
@@ -43,9 +44,11 @@ receivers:
   - {id: in, transport: http, options: {addr: "127.0.0.1:0", api_key: ${KEYS.receiver}}}
   - {id: topic, session_id: broker, topics: [{topic: in}]}
   - {id: queue, session_id: rabbit, options: {queue: in}}
-senders: [{id: out, transport: http, options: {url: "${target}", bearer: ${canary("bearer")}, headers: {X-Sent: ${canary("sent-header")}}}}]
-bindings: [{id: to-out, sender_id: out}]
+  - {id: other, session_id: broker, topics: [{topic: other}]}
+senders: [{id: away, session_id: broker}, {id: out, transport: http, options: {url: "${target}", bearer: ${canary("bearer")}, headers: {X-Sent: ${canary("sent-header")}}}}]
+bindings: [{id: to-out, sender_id: out}, {id: to-topic, sender_id: away, address: "plant/\${env:PLACE}"}]
 routes:
+  - {id: waiting, receiver_id: other, bindings: [to-topic], delivery_mode: shared_outbox}
   - {id: held, receiver_id: in, bindings: [to-out], policy: {max_replay_attempts: 1}}
   - {id: queued, receiver_id: queue, bindings: [to-out]}
   - {id: kept, receiver_id: topic, bindings: [to-out], delivery_mode: shared_outbox, policy: {max_replay_attempts: 1}}
@@ -63,7 +66,7 @@ test("design 03 §4: what is planted as a secret, a payload or a header appears 
   const url = `http://127.0.0.1:${(target.address() as AddressInfo).port}`;
   folder.write("monitor.key", KEYS.monitor);
   folder.write("bridge.yaml", document(url));
-  await using bridge = folder.run([], { ADMIN: KEYS.admin });
+  await using bridge = folder.run([], { ADMIN: KEYS.admin, PLACE: canary("address") });
   const [admin, monitor] = [`${await bridge.url("admin")}/api/v1/admin`, await bridge.url("monitor")];
   const { port } = await bridge.logged("HTTP receiver listens");
   await bridge.logged("bridge started");
@@ -95,6 +98,15 @@ test("design 03 §4: what is planted as a secret, a payload or a header appears 
   );
   expect((await call("GET", `${admin}/bridge`, undefined, wrong)).status).toBe(401);
   expect((await call("GET", `${monitor}/api/v1/monitor/deephealth`, undefined, wrong)).status).toBe(401);
+
+  // A record for an address that came in through a reference, at a broker that is away.
+  const waiting = call("POST", `${admin}/routes/waiting/inject`, JSON.stringify({ subject: "s", payload })).catch(
+    () => {},
+  );
+  await eventually(
+    () => call("GET", `${admin}/outbox/messages?route_id=waiting`).then(({ status, text }) => ({ status, body: text })),
+    ({ body }) => String(body).includes('"address":"[REDACTED]"'),
+  );
 
   // Redriven in vain.
   const listed = JSON.parse((await call("GET", `${admin}/dlq/messages`)).text) as { messages: { id: string }[] };
@@ -139,6 +151,7 @@ test("design 03 §4: what is planted as a secret, a payload or a header appears 
   expect(await probe(monitor, "live")).toMatchObject({ status: 200 });
   bridge.kill("SIGTERM");
   expect(await bridge.ended).toBe(0);
+  await waiting;
   target.close();
 
   const audit = readdirSync(folder.path).filter((name) => name.startsWith("audit.jsonl"));

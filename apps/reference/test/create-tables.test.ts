@@ -104,6 +104,46 @@ http: {admin_addr: "127.0.0.1:0", monitor_addr: "127.0.0.1:0", admin_api_key: 01
     expect(await bridge.ended).toBe(0);
   });
 
+  test.each([
+    ["dlq", "dead_letters"],
+    ["dlq", "dead_letter_deletions"],
+    ["outbox", "outbox_lane"],
+    ["outbox", "outbox_instance"],
+    ["outbox", "outbox_claimer"],
+    ["outbox", "outbox_record"],
+    ["outbox", "outbox_queue"],
+  ])("1: of the store %s the table %s alone is gone: it is named, and by a start too", async (store, table) => {
+    const { schema: name } = schema.connection;
+    await schema.rows(`ALTER TABLE ${name}.${table} RENAME TO away`);
+    try {
+      for (const args of [["-create-tables"], []]) {
+        const { code, stderr } = await ran([...args, "-config", "postgres.yaml"]);
+        expect(code).toBe(1);
+        expect(stderr).toContain(`the store ${store} in schema ${name}`);
+        expect(stderr).toContain(` lacks: table ${table}: restore it`);
+        expect(stderr).toContain("make them anew with `bridge -create-tables`");
+      }
+    } finally {
+      await schema.rows(`ALTER TABLE ${name}.away RENAME TO ${table}`);
+    }
+  });
+
+  test("a store whose tables are all gone is made anew, and a start does not do that", async () => {
+    const { schema: name } = schema.connection;
+    const gone = ["leases", "outbox_lane", "outbox_instance", "outbox_claimer", "outbox_record", "outbox_queue"];
+    await schema.rows(gone.map((table) => `DROP TABLE ${name}.${table}`).join("; "));
+    const started = await ran(["-config", "postgres.yaml"]);
+    expect(started.code).toBe(1);
+    expect(started.stderr).toContain("make them with `bridge -create-tables`");
+    const { code, lines } = await ran(["-create-tables", "-config", "postgres.yaml"]);
+    expect(code).toBe(0);
+    expect(lines.map((line) => line.replace(/.* of the store /, ""))).toEqual([
+      "dlq were there",
+      "outbox made",
+      "lease made",
+    ]);
+  });
+
   test("a user with the privileges that the manual names can do everything", async () => {
     const { schema: name, url } = schema.connection;
     const manual = readFileSync(new URL("../../../docs/postgres.md", import.meta.url), "utf8");

@@ -1,7 +1,7 @@
+import { freePort } from "@bridge/tooling/listening";
 import { afterAll, describe, expect, test } from "vitest";
 import { probe } from "./support/ask.ts";
 import { Folder, HTTP } from "./support/folder.ts";
-import { freePort } from "./support/free-port.ts";
 
 const folder = new Folder();
 afterAll(() => folder[Symbol.dispose]());

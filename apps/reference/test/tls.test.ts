@@ -1,6 +1,8 @@
+import { writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { certificates } from "@bridge/tooling/certificates";
-import { afterAll, describe, expect, test } from "vitest";
+import { freePort } from "@bridge/tooling/listening";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { INSIDE } from "./support/documents.ts";
 import { ADMIN_KEY, Folder, HTTP } from "./support/folder.ts";
 
@@ -46,5 +48,30 @@ describe("spec 1.7: http.tls_cert_file and http.tls_key_file", () => {
     await using bridge = folder.run(["-config", "wrong.yaml"]);
     expect(await bridge.ended).toBe(1);
     expect(bridge.stderr).toContain(`the key in ${made.path("other.key")} does not belong to the certificate`);
+  });
+});
+
+describe("a receiver with TLS that changes amid a renewal", () => {
+  test("is opened again with the pair that was in force, when only the new certificate is there", async () => {
+    using made = certificates("server");
+    const { cert } = made.authority;
+    const port = await freePort();
+    const document = (maxBody: number): string =>
+      INSIDE.replace(
+        "{id: in, transport: memory, options: {channel: in}}",
+        `{id: in, transport: http, options: {addr: "127.0.0.1:${port}", max_body: ${maxBody}, tls: {cert_file: "${made.path("server.crt")}", key_file: "${made.path("server.key")}"}}}`,
+      );
+    folder.write("renewed.yaml", document(1_000));
+    await using bridge = folder.run(["-config", "renewed.yaml"]);
+    await bridge.logged("bridge started");
+    const ask = () => get(`https://127.0.0.1:${port}/`, cert);
+    expect(await ask()).toMatchObject({ status: 404 });
+    writeFileSync(made.path("server.crt"), made.authority.issue("server").cert);
+    folder.write("renewed.yaml", document(2_000));
+    await bridge.logged("TLS files not usable: the last good certificate stays in force");
+    await vi.waitFor(async () => expect(await ask()).toMatchObject({ status: 404 }), { timeout: 10_000 });
+    expect(bridge.stderr).not.toContain("beyond recovery");
+    bridge.kill("SIGTERM");
+    expect(await bridge.ended).toBe(0);
   });
 });

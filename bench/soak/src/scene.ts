@@ -27,6 +27,12 @@ import { Prober, Strangers } from "./helpers.ts";
 import { openHostilePlaces } from "./hostile-places.ts";
 import { ALL_ROUTES, HTTP_ROUTES, routesOf, secondHop, type SideName, SIDES, sideOf } from "./sides.ts";
 
+/**
+ * What Node takes in a container of 512 MiB. With the gigabytes that it takes on a large machine, resident memory says
+ * when the collector came, not what is kept.
+ */
+const HEAP_MIB = 256;
+
 /** One of the two bridges. */
 export interface Side {
   readonly name: SideName;
@@ -128,7 +134,7 @@ export async function openScene({ rate, bridge: program }: Flags): Promise<Scene
       if (name === "b")
         await promisify(execFile)(process.execPath, [program, "-create-tables", "-config", configuration]);
       const log = join(folder, `${name}.log`);
-      const bridge = stack.use(new Bridge({ program, configuration, log, guard }));
+      const bridge = stack.use(new Bridge({ program, configuration, log, guard, heapMib: HEAP_MIB }));
       const api = new BridgeApi(own[name], adminKey);
       const routes = [...routesOf(name), secondHop(name)];
       return { name, bridge, api, vitals: new VitalSigns(api), routes, document, log, configure };

@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { freePort } from "../harness/ports.ts";
+import { freePort } from "@bridge/tooling/listening";
 
 const PROGRAM = fileURLToPath(new URL("../../../apps/reference/dist/main.js", import.meta.url));
 const START_TIMEOUT_MS = 20_000;

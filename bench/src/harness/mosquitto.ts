@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort } from "./ports.ts";
+import { freePort } from "@bridge/tooling/listening";
 import { ServerProcess } from "./server-process.ts";
 
 const START_TIMEOUT_MS = 5_000;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { env as environment } from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Usage } from "./answer.ts";
-import { listening } from "./ports.ts";
+import { listening } from "@bridge/tooling/listening";
 import { tree, treeUsage } from "./process-tree.ts";
 
 const SHOWN_OUTPUT = 2_000;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { ADMIN_KEY } from "../binary/reference.ts";
-import { freePort } from "../harness/ports.ts";
+import { freePort } from "@bridge/tooling/listening";
 import type { Asked, LongestTurn } from "./turn-watch.ts";
 
 const PROGRAM = fileURLToPath(new URL("../../../apps/reference/src/main.ts", import.meta.url));

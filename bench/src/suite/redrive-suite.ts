@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { ADMIN_KEY, Reference } from "../binary/reference.ts";
 import { fill, openDlq, ROUTES, routeName } from "../dlq/dead-letters.ts";
 import { folder } from "../harness/folder.ts";
-import { freePort } from "../harness/ports.ts";
+import { freePort } from "@bridge/tooling/listening";
 import type { Settings } from "./contender.ts";
 import { alternate, type Measurement, type Run } from "./measurement.ts";
 

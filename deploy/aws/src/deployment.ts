@@ -20,7 +20,7 @@ const BRIDGE_ID = v.regex(
 const port = () => integer(1, 65_535);
 const texts = () => v.pipe(v.array(text()), v.readonly());
 const atLeastTwo = () => v.pipe(texts(), v.minLength(2, "name at least two"));
-const upTo = (longestMs: number, why: string) => v.pipe(duration(), v.maxValue(longestMs, `too long: ${why}`));
+const upTo = (longestMs: number, why: string) => duration({ max: longestMs, problem: `too long: ${why}` });
 const use = () =>
   describe(
     v.picklist(["receive", "send", "both"], "expected receive, send or both"),

@@ -1,6 +1,6 @@
 import process from "node:process";
+import { freePorts } from "@bridge/tooling/listening";
 import { vi } from "vitest";
-import { freePorts } from "./free-ports.ts";
 import { Program } from "./program.ts";
 
 const SOON = { timeout: 30_000, interval: 200 };

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from "@bridge/ports";
+import { type Clock, type Logger, steadyLogger } from "@bridge/ports";
 import { AUDIT_ACTIONS, type AuditAction, LOOKS } from "./actions.ts";
 import type { AuditEntry, AuditEvent } from "./event.ts";
 import { FloodMerger } from "./flood-merger.ts";
@@ -47,7 +47,7 @@ export interface Auditor extends AsyncDisposable {
 export function createAuditor({ clock, logger, sinks = [logSink(logger)] }: AuditorOptions): Auditor {
   if (new Set(sinks.map((sink) => sink.name)).size < sinks.length)
     throw new Error("two audit sinks have the same name: give each its own");
-  const outlets = sinks.map((sink) => new Outlet(sink, logger));
+  const outlets = sinks.map((sink) => new Outlet(sink, steadyLogger(logger)));
   const merger = new FloodMerger();
   const write = async (entry: AuditEntry): Promise<boolean> => {
     const event = stamp(entry, clock.now());

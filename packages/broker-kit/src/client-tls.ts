@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { BridgeError } from "@bridge/ports";
-import { describe, text } from "@bridge/ports/options";
+import { bothOrNone, describe, fileToRead } from "@bridge/ports/options";
 import * as v from "valibot";
 
 /** The option `tls` of a session: what a client needs to know about certificates. */
 export const clientTlsSchema = v.pipe(
   v.strictObject({
-    ca_file: describe(v.optional(text()), "PEM file of the authorities to trust instead of the system's."),
-    cert_file: describe(v.optional(text()), "PEM file of the bridge's own certificate."),
-    key_file: describe(v.optional(text()), "PEM file of the key to `cert_file`."),
+    ca_file: describe(v.optional(fileToRead()), "PEM file of the authorities to trust instead of the system's."),
+    cert_file: describe(v.optional(fileToRead()), "PEM file of the bridge's own certificate."),
+    key_file: describe(v.optional(fileToRead()), "PEM file of the key to `cert_file`."),
     reject_unauthorized: describe(
       v.optional(v.boolean("expected true or false"), true),
       "Whether the server must prove who it is. `false` is for tests only.",
@@ -21,6 +21,7 @@ export const clientTlsSchema = v.pipe(
     ),
     ["cert_file"],
   ),
+  v.metadata(bothOrNone("cert_file", "key_file")),
 );
 
 export type ClientTls = v.InferOutput<typeof clientTlsSchema>;

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { StoredConfig } from "@bridge/ports";
 import { formatLocatedProblem } from "./located-problem.ts";
-import { parseDocument } from "./parse-document.ts";
-import { MissingFileError, readBytes, textOf } from "./read-text.ts";
+import { MissingFileError, readBytes } from "./read-text.ts";
+import type { ReadDocument } from "./text-work.ts";
+import { ThreadError } from "./text-thread.ts";
 
 /** More than anybody writes by hand. */
 export const MAX_FILE_BYTES = 4 * 1024 * 1024;
@@ -11,7 +12,19 @@ export const MAX_FILE_BYTES = 4 * 1024 * 1024;
 export type Content =
   | { readonly kind: "missing"; readonly identity: string }
   | { readonly kind: "unreadable"; readonly identity: string; readonly error: UnreadableConfigError }
-  | { readonly kind: "stored"; readonly identity: string; readonly stored: StoredConfig; readonly bytes: Uint8Array };
+  | StoredContent;
+
+export interface StoredContent {
+  readonly kind: "stored";
+  readonly identity: string;
+  readonly stored: StoredConfig;
+  readonly bytes: Uint8Array;
+  /** What the text says: the document, or nothing. */
+  readonly value: unknown;
+}
+
+/** Reads the document in a text of so many bytes. */
+export type ReadBytes = (bytes: Uint8Array) => ReadDocument | Promise<ReadDocument>;
 
 /** There is a file, but no document in it; the message says why, and where, without quoting it. */
 class UnreadableConfigError extends Error {
@@ -19,7 +32,7 @@ class UnreadableConfigError extends Error {
 }
 
 /**
- * What the file holds now; `known` itself when that is the same, for to parse it takes half a second with a thousand routes.
+ * What the file holds now; `known` itself when that is the same, for to read it takes half a second with a thousand routes.
  *
  * Rejects only with the signal's reason.
  */
@@ -27,6 +40,7 @@ export async function readContent(
   path: string,
   source: string,
   known: Content | undefined,
+  read: ReadBytes,
   signal: AbortSignal,
 ): Promise<Content> {
   let bytes: Uint8Array;
@@ -35,38 +49,52 @@ export async function readContent(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof MissingFileError) return { kind: "missing", identity: "missing" };
-    const message = `${source} the configuration is not usable: ${error instanceof Error ? error.message : "it cannot be read"}`;
-    return { kind: "unreadable", identity: message, error: new UnreadableConfigError(message, { cause: error }) };
+    return notUsable(source, error);
   }
-  return contentOf(bytes, source, known);
-}
-
-export function contentOf(bytes: Uint8Array, source: string, known?: Content): Content {
-  const identity = createHash("sha256").update(bytes).digest("hex");
+  const identity = identityOf(bytes);
   if (known?.identity === identity) return known;
   try {
-    return { kind: "stored", identity, stored: storedOf(textOf(bytes), identity, source), bytes };
+    return storedContent(source, bytes, valueOf(source, await read(bytes)), identity);
   } catch (error) {
+    signal.throwIfAborted();
+    // What has failed may do better next time.
+    if (error instanceof ThreadError) return notUsable(source, error);
     if (error instanceof UnreadableConfigError) return { kind: "unreadable", identity, error };
-    const message = `${source} the configuration is not usable: ${(error as Error).message}`;
-    return { kind: "unreadable", identity, error: new UnreadableConfigError(message, { cause: error }) };
+    return { ...notUsable(source, error), identity };
   }
 }
 
-function storedOf(text: string, revision: string, source: string): StoredConfig {
-  const parsed = parseDocument(text);
-  if ("problems" in parsed) {
-    const problems = parsed.problems.map((problem) => formatLocatedProblem({ file: source, path: [], ...problem }));
-    throw new UnreadableConfigError(problems.join("; "));
-  }
-  const document = parsed.value ?? {};
+function notUsable(source: string, cause: unknown): Content & { readonly kind: "unreadable" } {
+  const message = `${source} the configuration is not usable: ${cause instanceof Error ? cause.message : "it cannot be read"}`;
+  return { kind: "unreadable", identity: message, error: new UnreadableConfigError(message, { cause }) };
+}
+
+function identityOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+function valueOf(source: string, read: ReadDocument): unknown {
+  if ("value" in read) return read.value;
+  const problems = read.problems.map((problem) => formatLocatedProblem({ file: source, path: [], ...problem }));
+  throw new UnreadableConfigError(problems.join("; "));
+}
+
+/** What a file of these bytes holds, which say `value`. */
+export function storedContent(
+  source: string,
+  bytes: Uint8Array,
+  value: unknown,
+  identity = identityOf(bytes),
+): StoredContent {
+  const document = value ?? {};
   if (typeof document !== "object" || Array.isArray(document)) {
     throw new UnreadableConfigError(`${source}:1:1 the configuration is not a map of keys to values`);
   }
   const { config_version: version } = document as Record<string, unknown>;
-  return {
+  const stored = {
     version: typeof version === "number" && Number.isSafeInteger(version) && version >= 0 ? version : 0,
-    revision,
+    revision: identity,
     document: document as Record<string, unknown>,
   };
+  return { kind: "stored", identity, stored, bytes, value };
 }

@@ -11,28 +11,39 @@ import {
   visit,
   type YAMLSeq,
 } from "yaml";
+import { counterparts, isRecord, nameOf } from "./counterparts.ts";
 import { layoutOf } from "./layout.ts";
 import { parseDocument, type ParsedDocument } from "./parse-document.ts";
+import { splicedDocument } from "./spliced-document.ts";
 import { toValue } from "./to-value.ts";
 
 type Value = Readonly<Record<string, unknown>>;
 
+/** A text, and what it says: the keys in their order there. */
+export interface Edited {
+  readonly text: string;
+  readonly value: unknown;
+}
+
 /**
- * `text`, changed so that it says `document`. What does not change keeps its place, its comments and its way of being
- * written; elements of lists are followed by their `id`. JSON stays JSON, with its indentation.
+ * `text`, changed so that it says `document`, which is plain JSON. What does not change keeps its place, its comments and its
+ * way of being written; elements of lists are followed by their `id`. JSON stays JSON. Where values change and things are
+ * added, no other character of the text is another one.
  * @throws Error when `text` is no document
  */
-export function editDocument(text: string, document: Value): string {
-  const wanted = JSON.parse(JSON.stringify(document)) as Value;
-  const asIs = edited(text, wanted, false);
-  if (says(asIs, wanted)) return asIs;
-  // An anchor has changed that aliases still need as it was.
-  const unfolded = edited(text, wanted, true);
-  if (says(unfolded, wanted)) return unfolded;
+export function editDocument(text: string, document: Value): Edited {
+  const spliced = splicedDocument(text, document);
+  const inPlace = spliced === undefined ? undefined : saying(spliced, document);
+  if (inPlace !== undefined && layoutOf(text).isJson === layoutOf(inPlace.text).isJson) return inPlace;
+  // Something goes, or becomes of another kind: then the layout around it is the printer's. An anchor may have changed that
+  // aliases still need as it was.
+  const printed =
+    saying(printedDocument(text, document, false), document) ?? saying(printedDocument(text, document, true), document);
+  if (printed !== undefined) return printed;
   throw new Error("the configuration cannot be written in the format of its file");
 }
 
-function edited(text: string, wanted: Value, unfold: boolean): string {
+function printedDocument(text: string, wanted: Value, unfold: boolean): string {
   const parsed = parseDocument(text);
   if ("problems" in parsed) throw new Error("the file is no YAML document");
   const { tree, value } = parsed;
@@ -44,9 +55,10 @@ function edited(text: string, wanted: Value, unfold: boolean): string {
     : layout.breakLines(layout.json(toValue(tree.contents).value));
 }
 
-function says(text: string, wanted: Value): boolean {
+/** `undefined` when the text says something else. */
+function saying(text: string, wanted: Value): Edited | undefined {
   const parsed = parseDocument(text);
-  return !("problems" in parsed) && isDeepStrictEqual(parsed.value, wanted);
+  return "value" in parsed && isDeepStrictEqual(parsed.value, wanted) ? { text, value: parsed.value } : undefined;
 }
 
 function unfoldAliases({ tree, targets }: ParsedDocument): void {
@@ -106,30 +118,6 @@ class Fitting {
   }
 }
 
-/** For each new element the index of the old one that it is: of its id, else of its value, else the one in its place. */
-function counterparts(before: readonly unknown[], after: readonly unknown[]): readonly (number | undefined)[] {
-  const free = new Map<string, number[]>();
-  for (const [index, element] of before.entries()) {
-    const name = identity(element);
-    const indices = free.get(name);
-    if (indices === undefined) free.set(name, [index]);
-    else indices.push(index);
-  }
-  const same = after.map((element) => free.get(identity(element))?.shift());
-  const taken = new Set(same);
-  return same.map(
-    (index, i) => index ?? (taken.has(i) || i >= before.length || hasId(after[i]) || hasId(before[i]) ? undefined : i),
-  );
-}
-
-function identity(element: unknown): string {
-  return hasId(element) ? `id ${element.id}` : `value ${JSON.stringify(element)}`;
-}
-
-function hasId(element: unknown): element is { readonly id: string } {
-  return isRecord(element) && typeof element["id"] === "string";
-}
-
 /** What stands above the first part of a collection is filed with the collection, and belongs to that part. */
 function moveComment(collection: Node, first: unknown): void {
   if (typeof collection.commentBefore !== "string" || !isNode(first)) return;
@@ -143,12 +131,4 @@ function withComments(from: unknown, to: Node): Node {
   if (from.spaceBefore === true) to.spaceBefore = true;
   if (from instanceof Scalar && to instanceof Scalar && typeof from.comment === "string") to.comment = from.comment;
   return to;
-}
-
-function nameOf(key: unknown): string {
-  return isScalar(key) ? String(key.value) : "";
-}
-
-function isRecord(value: unknown): value is Value {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

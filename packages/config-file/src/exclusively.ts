@@ -10,7 +10,7 @@ const READ_ONLY_CODES: ReadonlySet<string | undefined> = new Set(["EACCES", "EPE
 /**
  * Runs `write` while no other process, and nobody else in this one, writes to the file at `path`. The lock is the
  * operating system's, on a file beside it: it ends with its process, so that there are no stale ones.
- * @throws ReadOnlyConfigError when the file or its folder cannot be written to
+ * @throws ReadOnlyConfigError when the file or its folder cannot be written to, or when the file has another name
  */
 export async function exclusively<T>(
   path: string,
@@ -31,9 +31,14 @@ export async function exclusively<T>(
   }
 }
 
-/** A file that nobody may write to is meant to stay, though the superuser could. */
+/** A file with another name would come apart; one that nobody may write to is meant to stay, though the superuser could. */
 async function demandWritable(path: string): Promise<void> {
-  const { mode } = await stat(path);
+  const { mode, nlink } = await stat(path);
+  // A new file takes the place of one name only.
+  if (nlink > 1)
+    throw new ReadOnlyConfigError(
+      `${path} has another name, a hard link, which a write would leave at what it is now: use a symbolic link or a copy instead`,
+    );
   if ((mode & 0o222) === 0) throw Object.assign(new Error("the file has no mode to write"), { code: "EACCES" });
   await access(path, constants.W_OK);
   await access(dirname(path), constants.W_OK);

@@ -1,16 +1,18 @@
 import {
   type BridgeConfig,
   checkDocument,
-  type Problem,
+  type Path,
   type ReferenceReaders,
   type Registry,
+  type UnusableFile,
   type UsualServers,
 } from "@bridge/config";
 import { MAX_FILE_BYTES } from "./content.ts";
 import { inFileOrder, type LocatedProblem } from "./located-problem.ts";
-import { parseDocument, type ParsedDocument } from "./parse-document.ts";
+import { parseDocument } from "./parse-document.ts";
 import { MissingFileError, readText } from "./read-text.ts";
 import { referenceSources } from "./reference-sources.ts";
+import type { Positions } from "./thread-protocol.ts";
 
 export interface LoadOptions {
   /** For `${env:NAME}`: mostly `process.env`. */
@@ -19,6 +21,8 @@ export interface LoadOptions {
   readonly references?: ReferenceReaders | undefined;
   /** Where the application's servers listen when the file has no `http` block. Default: nobody looks. */
   readonly servers?: UsualServers | undefined;
+  /** Looks at the files that the configuration names. Default: nobody does. */
+  readonly whyUnusable?: UnusableFile | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -47,34 +51,36 @@ export async function loadConfigFile(
     const message = `the configuration is not usable: ${error instanceof Error ? error.message : "it cannot be read"}`;
     return refused([{ file: path, path: [], message }]);
   }
-  return checkText(path, text, registry, options);
-}
-
-/** The same for a text that was read already from `file`. */
-export async function checkText(
-  file: string,
-  text: string,
-  registry: Registry,
-  options: LoadOptions,
-): Promise<LoadedConfig> {
   const parsed = parseDocument(text);
-  if ("problems" in parsed) return refused(parsed.problems.map((problem) => ({ file, path: [], ...problem })));
-  return check(file, parsed, registry, options);
+  if ("problems" in parsed) return refused(parsed.problems.map((problem) => ({ file: path, path: [], ...problem })));
+  const positionsOf = async (paths: readonly Path[]): Promise<Positions> =>
+    paths.map((each) => parsed.positionOf(each));
+  return checkValue({ file: path, value: parsed.value, positionsOf }, registry, options);
 }
 
-async function check(
-  file: string,
-  parsed: ParsedDocument,
+/** What was read from a file. */
+export interface ReadValue {
+  readonly file: string;
+  readonly value: unknown;
+  /** Where in the file each path is written. */
+  readonly positionsOf: (paths: readonly Path[]) => Promise<Positions>;
+}
+
+/** The same for what was read already. */
+export async function checkValue(
+  { file, value, positionsOf }: ReadValue,
   registry: Registry,
-  { env, references, servers, signal }: LoadOptions,
+  { env, references, servers, whyUnusable, signal }: LoadOptions,
 ): Promise<LoadedConfig> {
-  const located = (problems: readonly Problem[]): readonly LocatedProblem[] =>
-    inFileOrder(problems.map((problem) => ({ ...problem, file, position: parsed.positionOf(problem.path) })));
-  const sources = referenceSources(file, env, references, servers);
-  const checked = await checkDocument(parsed.value, registry, sources, signal);
-  const warnings = located(checked.warnings);
+  const sources = { ...referenceSources(file, env, references, servers), whyUnusable };
+  const checked = await checkDocument(value, registry, sources, signal);
+  const problems = checked.ok ? [] : checked.problems;
+  const all = [...problems, ...checked.warnings];
+  const positions = all.length === 0 ? [] : await positionsOf(all.map(({ path }) => path));
+  const located = all.map((problem, index) => ({ ...problem, file, position: positions[index] }));
+  const warnings = inFileOrder(located.slice(problems.length));
   if (checked.ok) return { ok: true, config: checked.config, warnings };
-  return { ok: false, problems: located(checked.problems), warnings };
+  return { ok: false, problems: inFileOrder(located.slice(0, problems.length)), warnings };
 }
 
 function refused(problems: readonly LocatedProblem[]): LoadedConfig {

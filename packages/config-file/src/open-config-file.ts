@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { Registry } from "@bridge/config";
+import type { Path, Registry } from "@bridge/config";
 import {
   type Clock,
   type ConfigChange,
@@ -8,17 +8,20 @@ import {
   type ConfigStore,
   type Logger,
   silentLogger,
+  steadyLogger,
   type StoredConfig,
   systemClock,
 } from "@bridge/ports";
 import { configHistory } from "./config-history.ts";
-import { type Content, contentOf, readContent } from "./content.ts";
-import { editDocument } from "./edit-document.ts";
+import { type Content, type ReadBytes, readContent, type StoredContent, storedContent } from "./content.ts";
 import { exclusively } from "./exclusively.ts";
-import { checkText, type LoadedConfig, type LoadOptions } from "./load-config-file.ts";
-import { textOf } from "./read-text.ts";
+import { checkValue, type LoadedConfig, type LoadOptions } from "./load-config-file.ts";
+import { parseDocument } from "./parse-document.ts";
 import { ifMissing, replaceFile } from "./replace-file.ts";
 import { Serial } from "./serial.ts";
+import { textOf } from "./text-of.ts";
+import { TextWork } from "./text-work.ts";
+import type { Positions } from "./thread-protocol.ts";
 import { type Watched, watchFile, type WatchSettings } from "./watch-file.ts";
 
 export interface ConfigFileOptions {
@@ -56,7 +59,8 @@ class FileConfigStore implements ConfigFile {
   readonly #settings: () => WatchSettings;
   /** Reading for a watch and writing take turns, so that no watch takes a write of ours for another's. */
   readonly #turns = new Serial();
-  readonly #bytes = new WeakMap<StoredConfig, Uint8Array>();
+  readonly #contents = new WeakMap<StoredConfig, StoredContent>();
+  readonly #text: TextWork;
   /** What the file held when it was last read or written. */
   #content: Content | undefined;
   /** What this store has last loaded, written or told: a watch tells what differs from it. */
@@ -67,7 +71,8 @@ class FileConfigStore implements ConfigFile {
     this.source = path;
     this.#path = resolve(path);
     this.#clock = options.clock ?? systemClock;
-    this.#logger = options.logger ?? silentLogger;
+    this.#logger = steadyLogger(options.logger ?? silentLogger);
+    this.#text = new TextWork(this.#clock, this.#logger);
     this.#settings = options.watch ?? (() => DEFAULT_SETTINGS);
     this.history = configHistory(
       async () => `${(await this.#target()) ?? this.#path}.history.jsonl`,
@@ -104,21 +109,23 @@ class FileConfigStore implements ConfigFile {
         const content = await this.#read(signal);
         if (content.kind !== "stored" || content.identity !== expected.revision) return undefined;
         const next = { ...document, config_version: content.stored.version + 1 };
-        const written = await this.#put(target, Buffer.from(editDocument(textOf(content.bytes), next)), signal);
-        return written.kind === "stored" ? written.stored : undefined;
+        const { bytes, value } = await this.#text.edit(content.bytes, next, signal);
+        const edited = storedContent(this.source, bytes, value);
+        await this.#put(target, edited, signal);
+        return edited.stored;
       },
       () => undefined,
     );
   }
 
   restore(former: StoredConfig, current: StoredConfig, signal: AbortSignal): Promise<boolean> {
-    const bytes = this.#bytes.get(former);
-    if (bytes === undefined) throw new TypeError("what is to be restored does not come from this store");
+    const content = this.#contents.get(former);
+    if (content === undefined) throw new TypeError("what is to be restored does not come from this store");
     return this.#alone(
       signal,
       async (target) => {
         if ((await this.#read(signal)).identity !== current.revision) return false;
-        await this.#put(target, bytes, signal);
+        await this.#put(target, content, signal);
         return true;
       },
       () => false,
@@ -142,30 +149,36 @@ class FileConfigStore implements ConfigFile {
   }
 
   async check(stored: StoredConfig, registry: Registry, options: LoadOptions): Promise<LoadedConfig> {
-    const bytes = this.#bytes.get(stored);
-    if (bytes === undefined) throw new TypeError("what is to be checked does not come from this store");
-    return checkText(this.source, textOf(bytes), registry, options);
+    const content = this.#contents.get(stored);
+    if (content === undefined) throw new TypeError("what is to be checked does not come from this store");
+    const positionsOf = (paths: readonly Path[]): Promise<Positions> =>
+      this.#text.locate(content.bytes, paths, options.signal);
+    return checkValue({ file: this.source, value: content.value, positionsOf }, registry, options);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {}
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#text[Symbol.asyncDispose]();
+  }
 
   async #read(signal: AbortSignal): Promise<Content> {
-    return this.#known(await readContent(this.#path, this.source, this.#content, signal));
+    // Nobody is served yet when the first content is read.
+    const read: ReadBytes =
+      this.#content === undefined ? (bytes) => parseDocument(textOf(bytes)) : (bytes) => this.#text.read(bytes, signal);
+    return this.#known(await readContent(this.#path, this.source, this.#content, read, signal));
   }
 
   #known(content: Content): Content {
     this.#content = content;
-    if (content.kind === "stored") this.#bytes.set(content.stored, content.bytes);
+    if (content.kind === "stored") this.#contents.set(content.stored, content);
     return content;
   }
 
   /** Writes what the watches of this store are not to tell. */
-  async #put(target: string, bytes: Uint8Array, signal: AbortSignal): Promise<Content> {
-    await replaceFile(target, bytes, signal);
-    const content = this.#known(contentOf(bytes, this.source));
+  async #put(target: string, content: StoredContent, signal: AbortSignal): Promise<void> {
+    await replaceFile(target, content.bytes, signal);
+    this.#known(content);
     this.#seen = content.identity;
     for (const watched of this.#watches) watched.seen = content.identity;
-    return content;
   }
 
   /** The file that is meant, behind all links; `undefined` when it is not there. */

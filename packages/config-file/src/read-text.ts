@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { orAborted } from "@bridge/ports";
+import { textOf } from "./text-of.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -16,15 +17,6 @@ const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
  */
 export async function readText(path: string, maxBytes: number, signal: AbortSignal): Promise<string> {
   return textOf(await readBytes(path, maxBytes, signal));
-}
-
-/** @throws Error with words for an operator when the bytes are no text */
-export function textOf(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new Error("it is not text in UTF-8");
-  }
 }
 
 /** The bytes of such a file; throws what {@link readText} does. */

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   chownSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -99,6 +100,19 @@ describe("contract 2: a write", () => {
     const refused = writeTo(at("bridge.yaml"), { bridge: { id: "b" } });
     await expect(refused).rejects.toBeInstanceOf(ReadOnlyConfigError);
     await expect(refused).rejects.toThrow(/bridge\.yaml cannot be written to.*make the file and its folder writable/);
+  });
+});
+
+describe("a file with another name", () => {
+  it("is read and not written to, which would leave the other name behind: the error says what to do", async () => {
+    writeFileSync(at("bridge.yaml"), TEXT);
+    linkSync(at("bridge.yaml"), at("other.yaml"));
+    const refused = writeTo(at("bridge.yaml"), { bridge: { id: "b" } });
+    await expect(refused).rejects.toBeInstanceOf(ReadOnlyConfigError);
+    await expect(refused).rejects.toThrow(/bridge\.yaml has another name, a hard link.*use a symbolic link or a copy/);
+    for (const name of ["bridge.yaml", "other.yaml"]) expect(readFileSync(at(name), "utf8")).toBe(TEXT);
+    rmSync(at("other.yaml"));
+    expect(await writeTo(at("bridge.yaml"), { bridge: { id: "b" } })).toMatchObject({ version: 1 });
   });
 });
 

@@ -7,4 +7,3 @@ export { documentReference } from "./published/document-reference.ts";
 export { corsOrigins } from "./schema/cors-origins.ts";
 export { id, optionalId } from "./schema/id.ts";
 export { listenAddress } from "./schema/listen-address.ts";
-export { positiveDuration } from "./schema/positive-duration.ts";

@@ -16,6 +16,8 @@ export { holds, type StopBudget, stopBudget } from "./stop-budget.ts";
 export { noStoreFactory } from "./store-factory.ts";
 export type { ChangePlan, ConfigApplier, PartsPlan } from "./transaction/applier.ts";
 export { type Stranded, type Stranding, strandingOf } from "./transaction/stranding.ts";
+export { quotes } from "./check/hidden-values.ts";
+export { REDACTED } from "./redacted.ts";
 export { confirmed, unconfirmedCommit } from "./transaction/commit-history.ts";
 export type {
   CommitResult,
@@ -31,4 +33,4 @@ export { OverlayError } from "./transaction/overlay-error.ts";
 export { TransactionError, type TransactionErrorKind } from "./transaction/transaction-error.ts";
 export { type ConfigTransactionsOptions, createConfigTransactions } from "./transaction/transactions.ts";
 export { parseConfig, validateConfig, type ValidateOptions, type Validation } from "./validate.ts";
-export type { Surroundings, UsualServers } from "./surroundings.ts";
+export type { FileNamed, FileUse, Surroundings, UnusableFile, UsualServers } from "./surroundings.ts";

@@ -10,6 +10,7 @@ import type {
   StoreRole,
   StoresSection,
 } from "./model.ts";
+import { mapped, type Steps } from "@bridge/ports";
 import type { PluginOptions } from "./plugin-options.ts";
 import type { Path } from "./problem.ts";
 import type { Registry } from "./registry.ts";
@@ -18,51 +19,63 @@ import { stopBudget } from "./stop-budget.ts";
 
 type Element<K extends "bindings" | "routes"> = ConfigDocument[K][number];
 
+/** What the model does not say of the places of a document. */
+interface Known {
+  readonly written: (path: Path) => boolean;
+  readonly cameIn: (path: Path) => boolean;
+}
+
 /** What the rest of the bridge reads, of a document in which nothing is wrong. */
-export function modelOf(
+export function* modelOf(
   document: ConfigDocument,
   options: PluginOptions,
   registry: Registry,
-  written: (path: Path) => boolean,
-): BridgeConfig {
+  { written, cameIn }: Known,
+): Steps<BridgeConfig> {
   const transports = new Map(document.sessions.map((session) => [session.id, session.transport]));
   const transportOf = (part: { transport: string; session_id?: string | undefined }): string =>
     part.transport === "" ? (transports.get(part.session_id ?? "") ?? "") : part.transport;
-  const senderSessions = new Map(document.senders.map((sender) => [sender.id, sender.session_id]));
+  const used = new UsedSessions(document);
   return {
     configVersion: document.config_version,
     ...sectionsOf(document),
     stores: storesOf(document, options, registry),
     ...abandoned(document),
-    sessions: document.sessions.map((session, index) => ({
+    sessions: yield* mapped(document.sessions, (session, index) => ({
       id: session.id,
       transport: session.transport,
       sessionMode: session.session_mode,
       options: options.at(["sessions", index, "options"]),
     })),
-    receivers: document.receivers.map((receiver, index) => ({
+    receivers: yield* mapped(document.receivers, (receiver, index) => ({
       id: receiver.id,
       transport: transportOf(receiver),
       sessionId: receiver.session_id,
       topics: receiver.topics,
       options: options.at(["receivers", index, "options"]),
     })),
-    senders: document.senders.map((sender, index) => ({
+    senders: yield* mapped(document.senders, (sender, index) => ({
       id: sender.id,
       transport: transportOf(sender),
       sessionId: sender.session_id,
       rateLimit: rateLimitOf(sender.rate_limit),
       options: options.at(["senders", index, "options"]),
     })),
-    bindings: document.bindings.map((binding) => bindingOf(binding, senderSessions.get(binding.sender_id))),
-    processors: document.processors.map(({ id, type }, index) => ({
+    bindings: yield* mapped(document.bindings, (binding, index) => ({
+      ...bindingOf(binding, used.ofBinding(binding)),
+      ...(cameIn(["bindings", index, "address"]) && { hidesAddress: true }),
+    })),
+    processors: yield* mapped(document.processors, ({ id, type }, index) => ({
       id,
       type,
       options: options.at(["processors", index, "options"]),
     })),
-    routes: document.routes.map((route, index) => {
+    routes: yield* mapped(document.routes, (route, index) => {
       const own = written(["routes", index, "policy", "send_timeout"]);
-      return routeOf(route, own ? route.policy.send_timeout : defaultSendTimeoutMs(document, route));
+      return routeOf(
+        route,
+        own ? route.policy.send_timeout : defaultSendTimeoutMs(document, used.ofRoute(route), route),
+      );
     }),
   };
 }
@@ -149,27 +162,45 @@ function abandoned({ stores }: ConfigDocument): Pick<BridgeConfig, "abandonBackl
   return roles.length === 0 ? {} : { abandonBacklog: roles };
 }
 
-function bindingOf(binding: Element<"bindings">, senderSession: string | undefined): BindingConfig {
+function bindingOf(binding: Element<"bindings">, sessionId: string | undefined): BindingConfig {
   return {
     id: binding.id,
     senderId: binding.sender_id,
-    sessionId: binding.session_id ?? senderSession,
+    sessionId,
     managed: binding.session_id !== undefined,
     address: binding.address,
   };
 }
 
+/** Which sessions parts of a document use. */
+class UsedSessions {
+  readonly #receivers: ReadonlyMap<string, string | undefined>;
+  readonly #senders: ReadonlyMap<string, string | undefined>;
+  readonly #bindings: ReadonlyMap<string, Element<"bindings">>;
+
+  constructor({ receivers, senders, bindings }: ConfigDocument) {
+    this.#receivers = new Map(receivers.map(({ id, session_id: session }) => [id, session]));
+    this.#senders = new Map(senders.map(({ id, session_id: session }) => [id, session]));
+    this.#bindings = new Map(bindings.map((binding) => [binding.id, binding]));
+  }
+
+  ofBinding(binding: Element<"bindings">): string | undefined {
+    return binding.session_id ?? this.#senders.get(binding.sender_id);
+  }
+
+  ofRoute({ receiver_id: receiver, bindings }: Element<"routes">): readonly (string | undefined)[] {
+    const targets = bindings.map((id) => this.#bindings.get(id));
+    return [this.#receivers.get(receiver), ...targets.map((binding) => binding && this.ofBinding(binding))];
+  }
+}
+
 /** Over an exclusive session a send has to end while its lease lasts, with room for renewals that come late. */
-function defaultSendTimeoutMs(document: ConfigDocument, route: Element<"routes">): number {
-  const { send_timeout: usual } = route.policy;
-  const { sessions, receivers, senders, bindings, bridge } = document;
-  const ids = new Set([
-    receivers.find(({ id }) => id === route.receiver_id)?.session_id,
-    ...bindings
-      .filter(({ id }) => route.bindings.includes(id))
-      .map((binding) => binding.session_id ?? senders.find(({ id }) => id === binding.sender_id)?.session_id),
-  ]);
-  const exclusive = sessions.some(({ id, session_mode: mode }) => ids.has(id) && mode === "exclusive");
+function defaultSendTimeoutMs(
+  { sessions, bridge }: ConfigDocument,
+  used: readonly (string | undefined)[],
+  { policy: { send_timeout: usual } }: Element<"routes">,
+): number {
+  const exclusive = sessions.some(({ id, session_mode: mode }) => mode === "exclusive" && used.includes(id));
   return exclusive ? Math.min(usual, bridge.lease_ttl / 2) : usual;
 }
 

@@ -159,6 +159,8 @@ export interface BindingConfig {
   /** Whether the binding itself names the session ("managed"), for the naming in a stop error (spec 3.3). */
   readonly managed: boolean;
   readonly address: string;
+  /** The address, or a part of it, came in through a reference: it is not to be shown. */
+  readonly hidesAddress?: true;
 }
 
 export interface ProcessorConfig {

@@ -1,3 +1,4 @@
+import type { Steps } from "@bridge/ports";
 import type { GenericSchema } from "valibot";
 import { checkValue } from "./check/check-value.ts";
 import { secretPaths } from "./check/hidden-values.ts";
@@ -26,20 +27,21 @@ interface OptionsBlock {
 }
 
 /** Hides what the plugins' schemas call secret. */
-export function hideSecretOptions(context: RuleContext): void {
-  for (const { schema, value, path } of blocks(context)) {
+export function* hideSecretOptions(context: RuleContext): Steps<void> {
+  for (const { schema, value, path } of optionBlocks(context)) {
     try {
       context.hidden.hide(secretPaths(schema, value, path));
     } catch {
       context.hidden.hide([path]);
     }
+    yield;
   }
 }
 
 /** Holds every part's options against the schema of its plugin. */
-export function checkOptions(context: RuleContext): PluginOptions {
+export function* checkOptions(context: RuleContext): Steps<PluginOptions> {
   const outputs = new PluginOptions();
-  for (const { schema, value, path } of blocks(context)) {
+  for (const { schema, value, path } of optionBlocks(context)) {
     try {
       const checked = checkValue(schema, value, path, context.hidden);
       // Where a rule has said something already, it has said it better.
@@ -52,12 +54,13 @@ export function checkOptions(context: RuleContext): PluginOptions {
         "the plugin failed to check these options: they are of a form that it did not expect",
       );
     }
+    yield;
   }
   return outputs;
 }
 
 /** The blocks of options whose plugin is known. */
-function* blocks(context: RuleContext): Generator<OptionsBlock> {
+export function* optionBlocks(context: RuleContext): Generator<OptionsBlock> {
   const { registry, draft } = context;
   for (const role of STORE_ROLES) {
     const store = draft.stores?.[role];

@@ -1,3 +1,4 @@
+import { Slices } from "@bridge/ports";
 import { quote } from "./quote.ts";
 import type { Path, Problem } from "./problem.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -39,8 +40,9 @@ export async function resolveReferences(
   document: unknown,
   sources: ReferenceSources,
   signal: AbortSignal,
+  slices: Slices = new Slices(),
 ): Promise<ResolvedDocument> {
-  const resolution = new Resolution(sources, signal);
+  const resolution = new Resolution(sources, signal, slices);
   return {
     document: await resolution.resolve(document, []),
     fromReference: resolution.fromReference,
@@ -65,11 +67,13 @@ class Resolution {
   readonly problems: Problem[] = [];
   readonly #sources: ReferenceSources;
   readonly #signal: AbortSignal;
+  readonly #slices: Slices;
   readonly #read = new Map<string, Promise<string>>();
 
-  constructor(sources: ReferenceSources, signal: AbortSignal) {
+  constructor(sources: ReferenceSources, signal: AbortSignal, slices: Slices) {
     this.#sources = sources;
     this.#signal = signal;
+    this.#slices = slices;
   }
 
   async resolve(value: unknown, path: Path): Promise<unknown> {
@@ -78,6 +82,10 @@ class Resolution {
     if (path.length >= MAX_DEPTH) {
       this.problems.push({ path, message: `is nested more than ${MAX_DEPTH} levels deep` });
       return undefined;
+    }
+    if (this.#slices.over) {
+      await this.#slices.next();
+      this.#signal.throwIfAborted();
     }
     if (Array.isArray(value)) {
       const copy: unknown[] = [];

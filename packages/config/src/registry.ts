@@ -7,6 +7,7 @@ import type {
   TransportPlugin,
 } from "@bridge/ports";
 import type { StoreRole } from "./model.ts";
+import { checkPlugins } from "./registry-input.ts";
 
 /** The plugins that an application is built with. */
 export interface Plugins {
@@ -35,8 +36,12 @@ export interface Registry {
   readonly elsewhere: ReadonlyMap<string, string>;
 }
 
-/** @throws Error when two plugins of one kind have the same type: one of them could never be reached. */
+/**
+ * @throws Error when two plugins of one kind have the same type, as one of them could never be reached, and when something is no
+ * plugin, or lacks what a plugin has; names the list, the plugin and the remedy
+ */
 export function createRegistry(plugins: Plugins): Registry {
+  checkPlugins(plugins);
   const dlqStores = byType("DLQ store", plugins.dlqStores);
   const outboxStores = byType("outbox store", plugins.outboxStores);
   const leaseStores = byType("lease store", plugins.leaseStores);

@@ -1,5 +1,6 @@
-import { checkValue } from "./check/check-value.ts";
-import { HiddenValues, secretPaths } from "./check/hidden-values.ts";
+import { atOnce, type Steps } from "@bridge/ports";
+import { HiddenValues } from "./check/hidden-values.ts";
+import { checkPieces, hideSecrets } from "./check/pieces.ts";
 import { Report } from "./check/report.ts";
 import type { BridgeConfig } from "./model.ts";
 import { modelOf } from "./model-of.ts";
@@ -8,9 +9,10 @@ import { ConfigError, type Path, type Problem } from "./problem.ts";
 import type { Registry } from "./registry.ts";
 import { collisions } from "./rules/collisions.ts";
 import { draftOf } from "./rules/draft.ts";
-import { RuleContext } from "./rules/rule-context.ts";
+import { namedFiles } from "./rules/named-files.ts";
+import { type Rule, RuleContext } from "./rules/rule-context.ts";
 import { RULES, WARNINGS } from "./rules/rules.ts";
-import { type ConfigDocument, documentSchema } from "./schema/document.ts";
+import type { ConfigDocument } from "./schema/document.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export interface ValidateOptions extends Surroundings {
@@ -33,27 +35,42 @@ export type Validation =
  * parts, the options of each plugin, and what the plugins can do. Tells all problems at once; never throws.
  */
 export function validateConfig(input: unknown, registry: Registry, options: ValidateOptions = {}): Validation {
+  return atOnce(validation(input, registry, options));
+}
+
+/** The same in steps, each of which looks at some part of the document. */
+export function* validation(input: unknown, registry: Registry, options: ValidateOptions): Steps<Validation> {
   const document = input ?? {}; // what an empty file holds
   const report = new Report();
   const hidden = new HiddenValues(document);
   hidden.hideReferences(options.fromReference ?? []);
-  hidden.hide(secretPaths(documentSchema, document));
-  const checked = checkValue(documentSchema, document, [], hidden);
+  yield* hideSecrets(document, hidden);
+  const checked = yield* checkPieces(document, hidden);
   const draft = draftOf(checked.output, checked.unsound);
   const context = new RuleContext(document, draft, registry, report, hidden);
-  hideSecretOptions(context);
+  yield* hideSecretOptions(context);
   for (const problem of checked.problems) report.problem(problem.path, problem.message);
-  for (const rule of RULES) rule(context);
-  const outputs = checkOptions(context);
+  for (const rule of RULES) yield* stepsOf(rule, context);
+  const outputs = yield* checkOptions(context);
+  if (options.whyUnusable !== undefined) yield* namedFiles(context, options.whyUnusable);
   const sound = checked.problems.length === 0;
-  if (sound) for (const rule of WARNINGS) rule(context);
+  if (sound) for (const rule of WARNINGS) yield* stepsOf(rule, context);
   const warnings = report.warnings();
   const problems = report.problems();
   if (problems.length > 0) return { ok: false, problems, warnings };
-  const config = modelOf(checked.output as ConfigDocument, outputs, registry, (path) => context.written(path));
-  const colliding = collisions(config, registry, options);
+  const config = yield* modelOf(checked.output as ConfigDocument, outputs, registry, {
+    written: (path) => context.written(path),
+    cameIn: (path) => hidden.cameIn(path),
+  });
+  const colliding = yield* collisions(config, registry, options);
   if (colliding.length > 0) return { ok: false, problems: colliding, warnings };
   return { ok: true, config, warnings, tellable: (text) => hidden.tellable(text, []) };
+}
+
+function* stepsOf(rule: Rule, context: RuleContext): Steps<void> {
+  const steps = rule(context);
+  if (steps !== undefined) yield* steps;
+  yield;
 }
 
 /** @throws ConfigError with every problem, when there is one */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { emptyConfig, parseConfig } from "../src/index.ts";
+import { emptyConfig, parseConfig, validateConfig } from "../src/index.ts";
 import { goodDocument, problemsOf, warningsOf, withValue } from "./support/documents.ts";
 import { registry } from "./support/plugins.ts";
 
@@ -71,6 +71,15 @@ describe("a document in which nothing is wrong", () => {
         },
       ],
     });
+  });
+
+  it("A.4: knows which address came in through a reference", () => {
+    const of = (fromReference: readonly (string | number)[][]): unknown => {
+      const result = validateConfig(goodDocument(), registry, { fromReference });
+      return result.ok && result.config.bindings[0]?.hidesAddress;
+    };
+    expect(of([["bindings", 0, "address"]])).toBe(true);
+    expect(of([["bindings", 0, "id"]])).toBeUndefined();
   });
 
   it("spec 1.7: carries the http block, with ports and origins as servers need them", () => {

@@ -1,3 +1,4 @@
+import { atOnce } from "@bridge/ports";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { withoutUsers } from "../src/check/hidden-values.ts";
@@ -48,7 +49,7 @@ function documentWith(path: Path, text: string): unknown {
 
 function check(document: unknown, text: string): void {
   validateConfig(document, registry);
-  redactedView(document);
+  atOnce(redactedView(document));
   holdsReference(text);
 }
 

@@ -34,3 +34,83 @@ describe("a store type without a plugin", () => {
     );
   });
 });
+
+describe("what is no registry", () => {
+  const { type: _, ...untyped } = filter;
+  const create = () => ({});
+  const store = { type: "tape", options: filter.options, create: () => async () => ({}) };
+  const cases: readonly [string, unknown, string][] = [
+    [
+      "nothing",
+      undefined,
+      "createRegistry takes an object of lists, such as { transports: [mqttTransport] }, not undefined",
+    ],
+    [
+      "a list",
+      [filter],
+      "createRegistry takes an object of lists, such as { transports: [mqttTransport] }, not a list",
+    ],
+    [
+      "a list of another name",
+      { transport: [] },
+      'createRegistry knows no "transport": there are transports, dlqStores, outboxStores, leaseStores, processors and elsewhere',
+    ],
+    [
+      "a plugin in place of a list",
+      { processors: filter },
+      "processors of createRegistry is an object: give it a list, as in processors: [filterPlugin]",
+    ],
+    [
+      "a function that makes the plugin",
+      { transports: [function httpTransport() {}] },
+      "transports[0] of createRegistry is a function, not a plugin: call it, as in httpTransport()",
+    ],
+    [
+      "an import that is not there",
+      { processors: [filter, undefined] },
+      "processors[1] of createRegistry is undefined, not a plugin: is its import right?",
+    ],
+    [
+      "a plugin without a type",
+      { processors: [untyped] },
+      "processors[0] of createRegistry has no type: give it the name under which configurations ask for it, as a string",
+    ],
+    [
+      "a plugin without create",
+      { processors: [{ type: "filter", options: filter.options }] },
+      'processors[0] of createRegistry, "filter", has no create: give it the function that builds the part, (options, context) => part',
+    ],
+    [
+      "a plugin without a schema",
+      { processors: [{ type: "filter", create }] },
+      'processors[0] of createRegistry, "filter", has no options: give it the valibot schema of its options, v.strictObject({}) if it has none',
+    ],
+    [
+      "a store without a reach",
+      { dlqStores: [store] },
+      'dlqStores[0] of createRegistry, "tape", has no reach: set it to process, instance, cluster, as far as its data goes',
+    ],
+    [
+      "a transport without parts",
+      { transports: [{ type: "pigeon" }] },
+      'transports[0] of createRegistry, "pigeon", has no session, receiver or sender: give it one, made with defineFactory',
+    ],
+    [
+      "a transport whose sender is a function",
+      { transports: [{ type: "pigeon", sender: () => {} }] },
+      'sender of transports[0] of createRegistry, "pigeon", is a function: make it with defineFactory, of options and create',
+    ],
+    [
+      "programs that are no names",
+      { elsewhere: { sqs: 1 } },
+      'elsewhere of createRegistry takes an object of types and programs, such as { sqs: "bridge-aws" }: every value has to be a string',
+    ],
+  ];
+  it.each(cases)("%s is refused with the remedy", (_name, plugins, message) => {
+    expect(() => createRegistry(plugins as never)).toThrow(new Error(message));
+  });
+
+  it("a list that is left open is none", () => {
+    expect(createRegistry({ processors: undefined, elsewhere: undefined } as never).processors.size).toBe(0);
+  });
+});

@@ -239,6 +239,42 @@ describe("stores", () => {
   });
 });
 
+describe("the two servers", () => {
+  const KEY = "0123456789abcdef";
+
+  it.each([
+    [":9081", ":9081"],
+    ["127.0.0.1:9081", ":9081"],
+    ["[::]:9081", "0.0.0.0:9081"],
+    ["localhost:8081", undefined],
+  ])("that would listen on one address, %s and %s, are told of with whatever else is wrong", (admin, monitor) => {
+    const document = changed(["http", { admin_addr: admin, monitor_addr: monitor }], ["senders.0.retries", 9]);
+    expect(problemsOf(document)).toEqual([
+      expect.stringContaining("senders[0].retries: unknown key"),
+      "http.monitor_addr: http.admin_addr listens on this address already: give each an address of its own",
+    ]);
+  });
+
+  it("that listen apart, or where there is room, are fine", () => {
+    for (const [admin_addr, monitor_addr] of [
+      [":9081", ":9082"],
+      ["127.0.0.1:0", "127.0.0.1:0"],
+      ["127.0.0.1:9081", "127.0.0.2:9081"],
+    ])
+      expect(problemsOf(changed(["http", { admin_addr, monitor_addr }]))).toEqual([]);
+  });
+
+  it("with one key are warned of: whoever may look may change everything", () => {
+    const keys = (admin_api_key: string, monitor_api_key: string): Json =>
+      changed(["http", { admin_api_key, monitor_api_key }]);
+    expect(warningsOf(keys(KEY, KEY))).toEqual([
+      "http.monitor_api_key: is the admin key, so that whoever may look may change everything: give the monitor server a key of its own",
+    ]);
+    expect(warningsOf(keys(KEY, `${KEY}-`))).toEqual([]);
+    expect(warningsOf(keys("", ""))).toEqual([]);
+  });
+});
+
 describe("a secret that only looks like a reference", () => {
   const TOLD = /looks like a reference and is none.*\$\{env:NAME\}/;
 

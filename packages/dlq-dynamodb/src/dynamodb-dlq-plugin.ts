@@ -1,6 +1,6 @@
 import { tableName } from "@bridge/dynamodb-kit";
 import { defineFactory, type DlqStore, type DlqStorePlugin, type PluginContext } from "@bridge/ports";
-import { describe, duration } from "@bridge/ports/options";
+import { describe, positiveDuration } from "@bridge/ports/options";
 import * as v from "valibot";
 import { openDynamodbDlq } from "./open-dynamodb-dlq.ts";
 
@@ -10,7 +10,7 @@ const options = v.strictObject({
     "The table, made by `bridge-aws -create-tables`. One for each bridge: its instances share it.",
   ),
   retention: describe(
-    v.optional(v.pipe(duration(), v.minValue(1, "must be longer than 0s"))),
+    v.optional(positiveDuration()),
     "Entries that failed longer ago than this are not there any more. Default: they are kept.",
   ),
 });

@@ -84,6 +84,7 @@ export async function openDynamodbDlq(
       },
     },
     health: () => ({ ...client.health(), ...spoiled.health() }),
+    prove: () => client.prove(),
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
 }

@@ -1,10 +1,13 @@
 import { defineFactory, type DlqStore, type DlqStorePlugin, filePlace, type PluginContext } from "@bridge/ports";
-import { describe, duration, integer, text } from "@bridge/ports/options";
+import { describe, duration, fileToKeep, integer } from "@bridge/ports/options";
 import * as v from "valibot";
 import { openFileDlq } from "./open-file-dlq.ts";
 
 const options = v.strictObject({
-  path: describe(text(), "The file. A relative path starts at the working directory; the folder is made if missing."),
+  path: describe(
+    fileToKeep(),
+    "The file. A relative path starts at the working directory; the folder is made if missing.",
+  ),
   max_bytes: describe(
     v.optional(integer(1024 * 1024)),
     "The size from which on further writes fail, until entries are redriven or deleted. Default: none.",

@@ -59,7 +59,9 @@ test("a damaged file is set aside, loudly, and a new one begun", async () => {
   await using store = openDlq(scratch.path, { logger });
   expect(await idsIn(store)).toEqual([]);
   await store.put(deadLetter("new"), signal);
-  expect(errors).toMatchObject([[expect.stringMatching(/damaged file was set aside/), { store: "DLQ" }]]);
+  expect(errors).toMatchObject([
+    [expect.stringMatching(/damaged file was set aside/), { set_aside: expect.any(String) as string }],
+  ]);
   const { setAside = [] } = store.health?.() ?? {};
   expect(setAside).toMatchObject([expect.stringMatching(/\.damaged-\w+$/)]);
   expect(store.acknowledgeDamage?.()).toEqual(setAside);

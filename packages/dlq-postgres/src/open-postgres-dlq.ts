@@ -37,7 +37,7 @@ export async function openPostgresDlq(
   signal: AbortSignal,
 ): Promise<DlqStore & { readonly admin: DlqAdmin }> {
   const { clock, random } = seams;
-  const client = await openPostgres(connection, DLQ_TABLES, seams, signal);
+  const client = await openPostgres(connection, DLQ_TABLES, { ...seams, trial: tryEntry }, signal);
   const entries = client.table(ENTRIES);
   const visibleFrom = (): number => (retentionMs === undefined ? 0 : clock.now() - retentionMs + 1);
   const deleting = new Deleting(client, random, visibleFrom);
@@ -94,9 +94,15 @@ export async function openPostgresDlq(
       },
     },
     health: () => ({ ...client.health(), ...spoiled.health() }),
+    prove: () => client.prove(),
     async [Symbol.asyncDispose]() {
       await sweeping[Symbol.asyncDispose]();
       await client[Symbol.asyncDispose]();
     },
   };
+}
+
+function tryEntry(table: (name: string) => string): string {
+  return `INSERT INTO ${table(ENTRIES)} (id, route_id, category, failed_at, head, envelope, payload)
+    SELECT 'trial ' || random(), '', '', 0, '', '', '' WHERE $1::int = 1`;
 }

@@ -1,5 +1,5 @@
 import { defineFactory, type DlqStore, type DlqStorePlugin, type PluginContext } from "@bridge/ports";
-import { describe, duration } from "@bridge/ports/options";
+import { describe, positiveDuration } from "@bridge/ports/options";
 import { postgresOptions, postgresPlace, tableMaker } from "@bridge/postgres-kit";
 import * as v from "valibot";
 import { DLQ_TABLES } from "./dlq-tables.ts";
@@ -7,7 +7,7 @@ import { openPostgresDlq } from "./open-postgres-dlq.ts";
 
 const options = postgresOptions({
   retention: describe(
-    v.optional(v.pipe(duration(), v.minValue(1, "must be longer than 0s"))),
+    v.optional(positiveDuration()),
     "Entries that failed longer ago than this are not there any more, and deleted within a minute. Default: they are kept.",
   ),
 });

@@ -42,10 +42,10 @@ export interface DynamoOptions {
   /** A try that follows one without an answer may take twice as long, up to so many milliseconds. Default: the call's time. */
   readonly longestTryMs?: number | undefined;
   /**
-   * A harmless request, sent every few seconds while nobody calls: a store that nobody uses tells that way when its
-   * service is away, and when it is back. Default: nothing is sent.
+   * A harmless request, sent every few seconds while nobody calls or something has failed: a store tells that way when its
+   * service is away, and when it is back. `faulty`: it has to show that writing works. Default: nothing is sent.
    */
-  readonly probe?: ((client: DynamoClient, signal: AbortSignal) => Promise<unknown>) | undefined;
+  readonly trial?: ((client: DynamoClient, faulty: boolean, signal: AbortSignal) => Promise<unknown>) | undefined;
   /** Is told what each answered request has consumed. */
   readonly onConsumed?: ((consumed: Consumed) => void) | undefined;
   /** For the SDK's client, such as credentials. Default: region, endpoint and credentials as the SDK finds them. */
@@ -54,6 +54,8 @@ export interface DynamoOptions {
 
 const CALL_TIMEOUT_MS = 20_000;
 const TRY_TIMEOUT_MS = 3_000;
+/** What so many tries have met is told before the call is given up. */
+const TELLING_TRIES = 3;
 const CONNECT_TIMEOUT_MS = 1_500;
 /** The clocks may be minutes apart before a signature is refused for it. */
 const SKEW_MS = 60_000;
@@ -78,11 +80,17 @@ export class DynamoClient implements AsyncDisposable {
   readonly #calls = new Set<LinkedAbort>();
   readonly #over = new AbortController();
   readonly #faults: FaultWatch;
+  /** Since the last look: what is answered need not be asked, which costs. */
+  #answered = false;
 
   constructor(options: DynamoOptions) {
-    const { clock, probe } = options;
+    const { clock, trial } = options;
     this.#options = options;
-    this.#faults = new FaultWatch(clock, probe && ((signal) => probe(this, signal)), this.#over.signal);
+    this.#faults = new FaultWatch(
+      clock,
+      trial && (async (faulty, signal) => (faulty || !this.#wasAnswered() ? trial(this, faulty, signal) : undefined)),
+      this.#over.signal,
+    );
     this.#sdk = new DynamoDBClient({
       // Tries are counted and timed here, once, under the caller's signal and the injected clock.
       maxAttempts: 1,
@@ -129,20 +137,27 @@ export class DynamoClient implements AsyncDisposable {
     let failed: BridgeError | undefined;
     try {
       const result = await this.#sendIf(command, call.signal, (error) => (failed = error));
-      this.#faults.succeeded();
+      this.#answered = true;
+      this.#faults.succeeded(nameOf(command));
       return result;
     } catch (error) {
       // Also when the caller gave up: it did because of that. A call without a failed try says nothing.
-      if (failed !== undefined) this.#faults.failed(failed);
+      if (failed !== undefined) this.#faults.failed(nameOf(command), failed);
       throw error;
     } finally {
       this.#calls.delete(call);
     }
   }
 
-  /** Why the last call failed, or its last try before it was given up; nothing once a call has succeeded. */
+  /** Why a call failed, or its last try before it was given up; nothing once that works again. */
   health(): StoreHealth {
     return this.#faults.health();
+  }
+
+  /** Finds out at once whether it works; {@link health} tells then. */
+  prove(): Promise<void> {
+    this.#answered = false;
+    return this.#faults.look();
   }
 
   /** What {@link health} tells of, with its code. */
@@ -156,6 +171,12 @@ export class DynamoClient implements AsyncDisposable {
     this.#over.abort(new BridgeError("UNAVAILABLE", "the store is closed", { charged: false }));
     for (const call of this.#calls) call.abort(this.#over.signal.reason as BridgeError);
     this.#sdk.destroy();
+  }
+
+  #wasAnswered(): boolean {
+    const answered = this.#answered;
+    this.#answered = false;
+    return answered;
   }
 
   async #sendIf<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
@@ -179,6 +200,9 @@ export class DynamoClient implements AsyncDisposable {
         const clockCorrected = Math.abs(this.#sdk.config.systemClockOffset - before) > SKEW_MS;
         const failure = failureOf(thrown, nameOf(command), clockCorrected);
         onFailure(failure.error);
+        // What is only late may be large.
+        if (tries >= TELLING_TRIES && failure.error.code !== "TIMEOUT")
+          this.#faults.failed(nameOf(command), failure.error);
         unsure ||= failure.unsure;
         if (failure.error.code === "TIMEOUT") tryMs = Math.max(tryMs, Math.min(2 * tryMs, longestTryMs));
         const delayMs = retryDelay(tries, random);

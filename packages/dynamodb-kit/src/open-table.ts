@@ -1,8 +1,8 @@
-import { type AttributeValue, GetItemCommand } from "@aws-sdk/client-dynamodb";
+import { type AttributeValue, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { BridgeError, deadline, type Logger } from "@bridge/ports";
 import { describeTable, requireLike } from "./describe-table.ts";
 import { DynamoClient, type DynamoOptions } from "./dynamo-client.ts";
-import type { KeyAttribute, TableDescription } from "./table-description.ts";
+import type { KeyAttribute, TableDescription, TableKey } from "./table-description.ts";
 
 /** Starting does not wait longer for a service that does not answer. */
 const CHECK_TIMEOUT_MS = 5_000;
@@ -22,7 +22,8 @@ export async function openTable(
   signal.throwIfAborted();
   const client = new DynamoClient({
     ...options,
-    probe: (probed, ended) => probed.send(readOfNothing(description), ended),
+    trial: (tried, faulty, ended) =>
+      faulty ? tried.sendIf(writeOfNothing(description), ended) : tried.send(readOfNothing(description), ended),
   });
   try {
     await client.requireRegion();
@@ -57,13 +58,24 @@ async function check(
   }
 }
 
-/** Of a key that no item has. */
 function readOfNothing({ name, key }: TableDescription): GetItemCommand {
-  const attributes = [key.partition, ...(key.sort === undefined ? [] : [key.sort])];
-  return new GetItemCommand({
+  return new GetItemCommand({ TableName: name, Key: noItem(key) });
+}
+
+/** Taken, and not made: who may not write, or is throttled, hears that instead. */
+function writeOfNothing({ name, key }: TableDescription): PutItemCommand {
+  return new PutItemCommand({
     TableName: name,
-    Key: Object.fromEntries(attributes.map((one) => [one.name, noValue(one)])),
+    Item: noItem(key),
+    ConditionExpression: "attribute_exists(#key)",
+    ExpressionAttributeNames: { "#key": key.partition.name },
   });
+}
+
+/** A key that no item has. */
+function noItem({ partition, sort }: TableKey): Record<string, AttributeValue> {
+  const attributes = [partition, ...(sort === undefined ? [] : [sort])];
+  return Object.fromEntries(attributes.map((one) => [one.name, noValue(one)]));
 }
 
 function noValue({ type }: KeyAttribute): AttributeValue {

@@ -83,6 +83,14 @@ export function openConnection(path: string, kind: FileKind): Connection {
   }
 }
 
+/**
+ * Brings the log into the file, wherever both are now: whoever opens the file next may not find the log. What is not done
+ * now stays in the log.
+ */
+export function carryLogOver({ db }: Connection): void {
+  db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+}
+
 /** Whether the log has outgrown its size; after a checkpoint the next commit cuts it back. */
 export function isLogFull({ log }: Connection): boolean {
   return fstatSync(log).size > LOG_BYTES;

@@ -3,8 +3,10 @@ import { basename, dirname, join } from "node:path";
 import { FileFault } from "./file-fault.ts";
 
 /** What is set aside of one file: itself, or only its log when it was gone. */
-const PARTS = ["", "-wal", "-shm"];
+const PARTS = ["", "-wal", "-shm", "-mark"];
 const ACKNOWLEDGED = ".acknowledged";
+/** Nothing that anybody would look into. */
+const IS_BESIDE = /(?:-mark|\.acknowledged)$/;
 
 /**
  * The damaged files that were set aside beside a file. Each is something that an operator has to look into, until it is
@@ -37,6 +39,14 @@ export class DamagedFiles {
     return aside;
   }
 
+  /** Puts a log back that was set aside as `aside`, unless there is another one in its place. */
+  putBackLog(aside: string): void {
+    const log = `${this.#path}-wal`;
+    if (existsSync(log)) return;
+    renameSync(`${aside}-wal`, log);
+    this.look();
+  }
+
   /** Looks into the folder: for what was set aside now or in an earlier process, and for what is gone. */
   look(): void {
     const folder = dirname(this.#path);
@@ -48,7 +58,7 @@ export class DamagedFiles {
       // A folder that cannot be read says nothing new.
       return;
     }
-    const aside = names.filter((name) => name.startsWith(prefix) && !name.endsWith(ACKNOWLEDGED));
+    const aside = names.filter((name) => name.startsWith(prefix) && !IS_BESIDE.test(name));
     const files = new Set(aside.map((name) => join(folder, name.replace(/-(?:wal|shm)$/, ""))));
     this.#unacknowledged = [...files].filter((file) => !existsSync(file + ACKNOWLEDGED)).toSorted();
   }

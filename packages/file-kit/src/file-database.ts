@@ -1,9 +1,10 @@
 import { BridgeError, type StoreHealth } from "@bridge/ports";
 import { Checkpointer } from "./checkpointer.ts";
-import { isLogFull } from "./connection.ts";
+import { carryLogOver, isLogFull } from "./connection.ts";
 import { FileFault, opening } from "./file-fault.ts";
 import { lockFile } from "./file-lock.ts";
 import { type DiskSync, diskSync, GroupCommit } from "./group-commit.ts";
+import { HangWatch } from "./hang-watch.ts";
 import type { OpenedFile, OpeningOptions } from "./open-or-create.ts";
 import { realPlaceOf } from "./real-place.ts";
 import { RecoveringFile } from "./recovering-file.ts";
@@ -37,6 +38,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   readonly #file: RecoveringFile<Statements>;
   readonly #commits: GroupCommit<Statements>;
   readonly #checkpointer: Checkpointer;
+  readonly #hang: HangWatch;
   readonly #timers: readonly Disposable[];
   #probing = false;
   #checkpointing: Promise<void> | undefined;
@@ -44,6 +46,8 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   #groups = 0;
   /** Why nothing new is taken: the file is not where it was opened. */
   #displaced: BridgeError | undefined;
+  /** As what the log of the file was set aside, when that was gone. */
+  #logAside: string | undefined;
   #closing: Promise<void> | undefined;
 
   /**
@@ -73,7 +77,9 @@ export class FileDatabase<Statements> implements AsyncDisposable {
       committed: (file: OpenedFile<Statements>) => this.#committed(file),
       failed: (fault: FileFault) => this.#file.fail(fault),
     };
-    this.#commits = new GroupCommit(target, options.sync ?? diskSync);
+    const hang = (this.#hang = new HangWatch(path, options.clock));
+    const { sync = diskSync } = options;
+    this.#commits = new GroupCommit(target, (file) => hang.during(() => sync(file)));
     this.#timers = [
       options.clock.every(PROBE_MS, () => void this.#probe()),
       options.clock.every(LOOK_MS, () => this.#look()),
@@ -139,6 +145,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
     await this.#commits.drained();
     await this.#checkpointing;
     await this.#checkpointer.close();
+    this.#carryOver();
     this.#file.close();
     this.#lock[Symbol.dispose]();
   }
@@ -155,7 +162,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
 
   #fault(): string | undefined {
     try {
-      return (this.#commits.fault ?? this.#file.failure ?? this.#refusal())?.message;
+      return (this.#hang.fault ?? this.#commits.fault ?? this.#file.failure ?? this.#refusal())?.message;
     } catch (error) {
       return BridgeError.from(error).message;
     }
@@ -166,8 +173,26 @@ export class FileDatabase<Statements> implements AsyncDisposable {
     try {
       const fault = this.#displacement(this.#file.open(), "all");
       if (fault instanceof FileFault) this.#file.fail(fault);
+      else if (fault !== undefined) this.#carryOver();
     } catch {
       // Told with what is next asked of the file.
+    }
+  }
+
+  /**
+   * What the file holds has to be whole without its log, which is set aside: the file may be moved back after this process
+   * has ended.
+   */
+  #carryOver(): void {
+    if (this.#logAside === undefined) return;
+    try {
+      carryLogOver(this.#file.open());
+    } catch (error) {
+      this.#options.logger.warn("what the log of the file that is gone holds was not brought into the file", {
+        file: this.#file.path,
+        set_aside: this.#logAside,
+        error: String(error),
+      });
     }
   }
 
@@ -176,6 +201,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
    * opened again, which writes a log anew that was deleted, and says what is to become of a file that was harmed.
    */
   #displacement(file: OpenedFile<Statements>, which: "written" | "all"): BridgeError | undefined {
+    if (this.#logAside !== undefined && which === "all") this.#putBackLog(file, this.#logAside);
     const displaced = file.place.displaced(which);
     if (displaced === "file") return (this.#displaced ??= this.#leaveBehind(file));
     // Only a look at all of it says that all of it is there.
@@ -201,19 +227,20 @@ export class FileDatabase<Statements> implements AsyncDisposable {
 
   /** What is in the file is still read and delivered; its log must not be taken for that of another one in its place. */
   #leaveBehind({ path, place, mark }: OpenedFile<Statements>): BridgeError {
-    const { clock, logger, kind } = this.#options;
+    const { clock, logger } = this.#options;
     const error = new BridgeError(
       "UNAVAILABLE",
       `${path} (or its lock) was deleted, moved away or replaced while it is in use: nothing new is taken. ` +
         "Put it back, or let what it holds be delivered or redriven from here and restart the bridge then",
       { charged: false },
     );
-    const fields = { file: path, store: kind.name };
+    const fields = { file: path };
     logger.error("the file is not in its place any more: what is in it ends with this process", fields);
     if (place.has("")) return error;
     try {
       mark.clear();
-      if (place.has("-wal")) this.#file.damaged.setAside(clock.now(), ["-wal"]);
+      if (place.has("-wal")) this.#logAside = this.#file.damaged.setAside(clock.now(), ["-wal"]);
+      this.#carryOver();
       this.#file.damaged.look();
     } catch (thrown) {
       logger.warn("the log of the file that is gone was not set aside: delete it", {
@@ -222,6 +249,22 @@ export class FileDatabase<Statements> implements AsyncDisposable {
       });
     }
     return error;
+  }
+
+  /** The file is where it was opened again: its log, set aside because the file was gone, is no other file's. */
+  #putBackLog({ path, place, mark, logIndex }: OpenedFile<Statements>, aside: string): void {
+    if (!place.has("") || !place.has("-wal", `${aside}-wal`)) return;
+    this.#logAside = undefined;
+    try {
+      this.#file.damaged.putBackLog(aside);
+      if (place.has("-wal")) mark.set(logIndex);
+    } catch (error) {
+      this.#options.logger.warn("the log of the file that is back was not put back: it stays set aside", {
+        file: path,
+        set_aside: aside,
+        error: String(error),
+      });
+    }
   }
 
   #refusal(): BridgeError | undefined {
@@ -252,7 +295,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
     let result = await this.#checkpointer.run();
     if (result.error === undefined) {
       await this.#commits.between(async () => {
-        result = await this.#checkpointer.run();
+        result = await this.#hang.during(() => this.#checkpointer.run());
       });
     }
     if (result.error === undefined) return;

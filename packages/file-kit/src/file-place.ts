@@ -31,9 +31,9 @@ export class FilePlace {
     return undefined;
   }
 
-  /** Whether this part is where it was opened. */
-  has(part: string): boolean {
-    const there = identityOf(this.#path + part);
+  /** Whether this part is where it was opened, or else at `path`. */
+  has(part: string, path = this.#path + part): boolean {
+    const there = identityOf(path);
     const opened = this.#opened.get(part);
     return there !== undefined && there.dev === opened?.dev && there.ino === opened.ino;
   }

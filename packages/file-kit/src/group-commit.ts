@@ -138,7 +138,8 @@ export class GroupCommit<Statements> {
       else if (!outcome.ok) reject(BridgeError.from(outcome.error));
       else {
         job.done?.(outcome.value);
-        resolve(outcome.value as never);
+        if (outcome.refusal === undefined) resolve(outcome.value as never);
+        else reject(outcome.refusal);
       }
     }
   }
@@ -149,7 +150,9 @@ export class GroupCommit<Statements> {
     if (outcomes instanceof Error) this.#fault = outcomes;
     else {
       const isFull = this.#fault instanceof FileFault && this.#fault.fault === "full";
-      const written = outcomes.some(({ ok }, index) => ok && !(isFull && jobs[index]?.frees === true));
+      const written = outcomes.some(
+        (outcome, index) => outcome.ok && outcome.refusal === undefined && !(isFull && jobs[index]?.frees === true),
+      );
       this.#fault = faultIn(outcomes) ?? (written ? undefined : this.#fault);
     }
     return outcomes;
@@ -187,8 +190,10 @@ export class GroupCommit<Statements> {
     this.#writable = true;
     this.#target.committed(file);
     if (displacement === undefined) return outcomes;
-    const refused: JobOutcome = { ok: false, error: displacement };
-    return outcomes.map((outcome, index) => (jobs[index]?.frees === true ? outcome : refused));
+    const refusal = displacement;
+    return outcomes.map((outcome, index) =>
+      outcome.ok && jobs[index]?.frees !== true ? { ...outcome, refusal } : outcome,
+    );
   }
 }
 

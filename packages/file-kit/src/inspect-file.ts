@@ -1,9 +1,9 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { BridgeError } from "@bridge/ports";
 import { FileFault } from "./file-fault.ts";
 import type { FileKind } from "./file-kind.ts";
 import { inspectLog } from "./inspect-log.ts";
-import { readMark } from "./log-mark.ts";
+import { readMark, wasWritten } from "./log-mark.ts";
 
 const HEADER_BYTES = 100;
 const MAGIC = "SQLite format 3\0";
@@ -15,13 +15,17 @@ const APPLICATION_ID_AT = 68;
  * itself, never in its log, so that the header tells the truth.
  *
  * Throws a {@link BridgeError} for a file that is another program's or of a newer schema, and a {@link FileFault}
- * `damaged` for a log whose file is gone, and for one of which confirmed writes cannot be read any more.
+ * `damaged` for a log whose file is gone, for one of which confirmed writes cannot be read any more, and for a file that
+ * has become empty.
  */
 export function inspectFile(path: string, kind: FileKind): "absent" | "older" | "ours" {
   const header = readStart(path, HEADER_BYTES);
   if (header.length === 0) {
     if (readStart(`${path}-wal`, 1).length > 0)
       throw new FileFault(path, "damaged", { cause: new Error("it has a log, and is empty itself") });
+    // We never leave an empty file: it is made beside its place, and renamed when it is whole.
+    if (existsSync(path) && wasWritten(path))
+      throw new FileFault(path, "damaged", { cause: new Error("it is empty, and was written to before") });
     return "absent";
   }
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, MAGIC.length) !== MAGIC) throw foreign(path, kind);

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { LogIndex } from "./log-index.ts";
 
@@ -16,6 +16,11 @@ const MARK_BYTES = 12;
 const WITH_CHECK_BYTES = MARK_BYTES + 4;
 /** Not what the check of such a mark would be. */
 const NONE = Buffer.alloc(WITH_CHECK_BYTES);
+
+/** Whether a file at `path` was ever written to, whatever has become of it. */
+export function wasWritten(path: string): boolean {
+  return (statSync(`${path}-mark`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
 
 /** The mark that the last process left; `undefined` when there is none, or half of one. */
 export function readMark(path: string): Mark | undefined {

@@ -6,6 +6,7 @@ import type { DamagedFiles } from "./damaged-files.ts";
 import { FileFault } from "./file-fault.ts";
 import type { FileKind } from "./file-kind.ts";
 import { inspectFile } from "./inspect-file.ts";
+import { wasWritten } from "./log-mark.ts";
 import type { OpenFile } from "./transaction.ts";
 
 /** SQL that SQLite cannot carry out: a table or a column is not there, or the format of the file is not known. */
@@ -42,7 +43,7 @@ export function openOrCreate<Statements>(
   { damage, known }: FormerFile,
   damagedFiles: DamagedFiles,
 ): OpenedFile<Statements> {
-  const { kind, onDamage, clock, logger } = options;
+  const { onDamage, clock, logger } = options;
   try {
     if (damage !== undefined) throw damage;
     return open(path, options, known);
@@ -54,7 +55,6 @@ export function openOrCreate<Statements>(
     logger.error("a damaged file was set aside and a new one begun: what it holds is in the new one no more", {
       file: path,
       set_aside: aside,
-      store: kind.name,
       error: fault.message,
     });
     return open(path, options, false);
@@ -63,12 +63,14 @@ export function openOrCreate<Statements>(
 
 function open<Statements>(
   path: string,
-  { kind, prepare }: OpeningOptions<Statements>,
+  { kind, prepare, logger }: OpeningOptions<Statements>,
   known: boolean,
 ): OpenedFile<Statements> {
   const found = inspectFile(path, kind);
   if (found === "absent") {
     if (known) throw new FileFault(path, "displaced");
+    if (wasWritten(path))
+      logger.warn("the file is gone and a new one is begun: what it held is not in the new one", { file: path });
     createFile(path, kind);
   }
   try {

@@ -9,7 +9,10 @@ export interface Job<Statements, Result> {
    * because of them: it changes nothing but the file.
    */
   readonly run: (statements: Statements) => Result;
-  /** Called when that is durable, before anything else can happen: for what is kept in memory of the file. */
+  /**
+   * Called when that is in the file to stay, before anything else can happen: for what is kept in memory of the file. It is
+   * called of a job that is refused afterwards too, when the file is no longer in its place: the file may come back.
+   */
   done?(result: Result): void;
   /** About how many bytes that writes: what one transaction takes on is limited. */
   readonly bytes: number;
@@ -17,7 +20,14 @@ export interface Job<Statements, Result> {
   readonly frees: boolean;
 }
 
-export type JobOutcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: Error };
+export type JobOutcome =
+  | {
+      readonly ok: true;
+      readonly value: unknown;
+      /** It is in the open file, and cannot be promised all the same. */
+      readonly refusal?: BridgeError;
+    }
+  | { readonly ok: false; readonly error: Error };
 
 /** A file as a group of jobs finds it. */
 export interface OpenFile<Statements> {

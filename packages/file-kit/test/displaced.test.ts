@@ -61,6 +61,76 @@ test("finding 3.2: a file that is put back is written to again, with all that wa
   expect(notes.ids()).toEqual(expect.arrayContaining(["a", "c"]));
 });
 
+test.each([
+  ["nothing", () => {}],
+  ["another file", (path: string) => copyFileSync(`${path}-elsewhere`, path)],
+])(
+  "a file that is put back, with %s in its place meanwhile, goes on with its log: nothing stays set aside",
+  async (_, meanwhile) => {
+    using scratch = scratchFolder();
+    const { path, folder } = scratch;
+    {
+      await using notes = new Notes({ path });
+      for (const id of ["a", "b"]) await notes.write(adding(id));
+      renameSync(path, `${path}-elsewhere`);
+      meanwhile(path);
+      await vi.waitFor(() => expect(notes.health().setAside).toHaveLength(1), BOUND);
+      await notes.write(removing("a"));
+      renameSync(`${path}-elsewhere`, path);
+      await vi.waitFor(() => expect(notes.health()).toEqual({ setAside: [] }), BOUND);
+      await notes.write(adding("c"));
+      expect(readdirSync(folder).filter((name) => name.includes("damaged"))).toEqual([]);
+      // Nor is anything missing after a kill.
+      using killed = scratchFolder();
+      cpSync(folder, killed.folder, { recursive: true });
+      await using other = new Notes({ path: killed.path });
+      expect(other.ids()).toEqual(["b", "c"]);
+      expect(other.health().setAside).toEqual([]);
+    }
+    await using notes = new Notes({ path });
+    expect(notes.ids()).toEqual(["b", "c"]);
+  },
+);
+
+test.each(["stopped", "killed"])(
+  "a file that is put back after the bridge was %s holds what was confirmed",
+  async (how) => {
+    using scratch = scratchFolder();
+    using after = scratchFolder();
+    const { path, folder } = scratch;
+    {
+      await using notes = new Notes({ path });
+      for (const id of ["a", "b", "c"]) await notes.write(adding(id));
+      renameSync(path, `${path}-elsewhere`);
+      await vi.waitFor(() => expect(notes.health().setAside).toHaveLength(1), BOUND);
+      if (how === "killed") cpSync(folder, after.folder, { recursive: true });
+      await notes.write(removing("a"));
+    }
+    if (how === "stopped") cpSync(folder, after.folder, { recursive: true });
+    renameSync(`${after.path}-elsewhere`, after.path);
+    await using notes = new Notes({ path: after.path });
+    // What was written after the file was gone repeats at the worst.
+    expect(notes.ids()).toEqual(how === "stopped" ? ["b", "c"] : ["a", "b", "c"]);
+  },
+);
+
+test("a log that somebody has put into the place meanwhile is not written over by that of the file that is put back", async () => {
+  using scratch = scratchFolder();
+  const { path } = scratch;
+  {
+    await using notes = new Notes({ path });
+    await notes.write(adding("a"));
+    renameSync(path, `${path}-elsewhere`);
+    await vi.waitFor(() => expect(notes.health().setAside).toHaveLength(1), BOUND);
+    writeFileSync(`${path}-wal`, "other");
+    renameSync(`${path}-elsewhere`, path);
+    await vi.waitFor(() => notes.write(adding("b")), BOUND);
+    expect(notes.health().setAside).toHaveLength(1);
+  }
+  await using notes = new Notes({ path });
+  expect(notes.ids()).toEqual(["a", "b"]);
+});
+
 test("finding 3.2: the log of a file that is gone is never taken for that of the one in its place", async () => {
   using scratch = scratchFolder();
   const { path } = scratch;

@@ -18,7 +18,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { BridgeError, silentLogger } from "@bridge/ports";
+import { BridgeError, type Logger, silentLogger } from "@bridge/ports";
 import { expect, test, vi } from "vitest";
 import { adding, Notes, NOTES, removing, scratchFolder } from "./support/notes.ts";
 
@@ -354,3 +354,33 @@ function circle(folder: string): void {
   symlinkSync(join(folder, "b"), join(folder, "a"));
   symlinkSync(join(folder, "a"), join(folder, "b"));
 }
+
+test("a file that was written to and is empty now is damaged; an empty one that was never ours is a new one", async () => {
+  using scratch = scratchFolder();
+  writeFileSync(scratch.path, "");
+  {
+    await using notes = new Notes({ path: scratch.path });
+    await notes.write(adding("a"));
+  }
+  truncateSync(scratch.path, 0);
+  const DAMAGE = /damaged.*it is empty, and was written to before/s;
+  expect(() => new Notes({ path: scratch.path, onDamage: "refuse" })).toThrow(DAMAGE);
+  await using notes = new Notes({ path: scratch.path, onDamage: "quarantine" });
+  expect(notes.ids()).toEqual([]);
+  expect(notes.health().setAside).toHaveLength(1);
+});
+
+test("a file that is gone since it was last in use is begun anew, and that is told", async () => {
+  using scratch = scratchFolder();
+  const warn = vi.fn<Logger["warn"]>();
+  const open = () => new Notes({ path: scratch.path, logger: { ...silentLogger, warn } });
+  {
+    await using notes = open();
+    await notes.write(adding("a"));
+  }
+  expect(warn).not.toHaveBeenCalled();
+  rmSync(scratch.path);
+  await using notes = open();
+  expect(notes.ids()).toEqual([]);
+  expect(warn.mock.calls).toEqual([[expect.stringMatching(/is gone and a new one is begun/), { file: scratch.path }]]);
+});

@@ -5,6 +5,7 @@ import {
   type Problem,
   type ReferenceSources,
   type Registry,
+  type UnusableFile,
 } from "@bridge/config";
 import {
   type ConfigFileOptions,
@@ -32,8 +33,11 @@ export interface ConfigOrigin {
   readonly whenMissing: string;
   /** Resolves and validates what the store has loaded, written or told. Rejects only with the signal's reason. */
   check(stored: StoredConfig, registry: Registry, signal: AbortSignal): Promise<CheckedConfig>;
-  /** Reads and checks what is there now, each problem in a line of its own. Rejects only with the signal's reason. */
-  read(registry: Registry, signal: AbortSignal): Promise<CheckedConfig | "missing">;
+  /**
+   * Reads and checks what is there now, and the files that it names if it is told how, each problem in a line of its own.
+   * Rejects only with the signal's reason.
+   */
+  read(registry: Registry, signal: AbortSignal, whyUnusable?: UnusableFile): Promise<CheckedConfig | "missing">;
 }
 
 export interface FileOriginOptions extends ConfigFileOptions, Pick<LoadOptions, "env" | "references" | "servers"> {}
@@ -48,8 +52,8 @@ export function fileOrigin(path: string, options: FileOriginOptions): ConfigOrig
     whenMissing: "there is no such file",
     check: async (stored, registry, signal) =>
       lines(await store.check(stored, registry, { env, references, servers, signal })),
-    read: async (registry, signal) => {
-      const loaded = await loadConfigFile(path, registry, { env, references, servers, signal });
+    read: async (registry, signal, whyUnusable) => {
+      const loaded = await loadConfigFile(path, registry, { env, references, servers, whyUnusable, signal });
       return loaded === "missing" ? loaded : lines(loaded);
     },
   };
@@ -58,8 +62,13 @@ export function fileOrigin(path: string, options: FileOriginOptions): ConfigOrig
 /** Any other store, such as a table that several instances share. */
 export function storeOrigin(store: ConfigStore, sources: ReferenceSources): ConfigOrigin {
   const told = (problem: Problem): string => `${store.source} ${formatProblem(problem)}`;
-  const check: ConfigOrigin["check"] = async ({ document }, registry, signal) => {
-    const checked = await checkDocument(document, registry, sources, signal);
+  const checkWith = async (
+    { document }: StoredConfig,
+    registry: Registry,
+    signal: AbortSignal,
+    whyUnusable?: UnusableFile,
+  ): Promise<CheckedConfig> => {
+    const checked = await checkDocument(document, registry, { ...sources, whyUnusable }, signal);
     const warnings = checked.warnings.map(told);
     return checked.ok
       ? { ok: true, config: checked.config, warnings }
@@ -69,11 +78,11 @@ export function storeOrigin(store: ConfigStore, sources: ReferenceSources): Conf
     store,
     sources,
     whenMissing: "there is no configuration there",
-    check,
-    read: async (registry, signal) => {
+    check: (stored, registry, signal) => checkWith(stored, registry, signal),
+    read: async (registry, signal, whyUnusable) => {
       try {
         const stored = await store.load(signal);
-        return stored === undefined ? "missing" : await check(stored, registry, signal);
+        return stored === undefined ? "missing" : await checkWith(stored, registry, signal, whyUnusable);
       } catch (error) {
         signal.throwIfAborted();
         return { ok: false, problems: [messageOf(error)], warnings: [] };

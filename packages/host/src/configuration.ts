@@ -1,9 +1,11 @@
-import { type BridgeConfig, emptyConfig, type Registry } from "@bridge/config";
+import { type BridgeConfig, emptyConfig, type Registry, type UnusableFile } from "@bridge/config";
 import { deadline, type Logger } from "@bridge/ports";
 import { type ConfigOrigin, fileOrigin } from "./config-origin.ts";
 import type { ConfigSource } from "./config-source.ts";
 import type { HostProcess } from "./host-process.ts";
 import { type Overrule, overruledNowhere } from "./overrule.ts";
+import { printableLines } from "./printable.ts";
+import { whyUnusable } from "./unusable-file.ts";
 import { unusableFiles } from "./unusable-files.ts";
 import { usualServers } from "./usual-servers.ts";
 
@@ -43,11 +45,15 @@ export async function validateConfiguration(
   host: HostProcess,
   overrule: Overrule = overruledNowhere,
 ): Promise<boolean> {
-  const config = await checkedConfiguration(origin, registry, host);
+  const overruled = overrule !== overruledNowhere;
+  // What is overruled need not be of use.
+  const config = await checkedConfiguration(origin, registry, host, ({ path, use, place }) =>
+    overruled && (place[0] === "http" || place[0] === "audit") ? undefined : whyUnusable(path, use),
+  );
   if (config === undefined) return false;
-  for (const warning of overrule(config).warnings) host.stderr.write(`warning: ${warning}\n`);
-  const unusable = await unusableFiles(overrule(config).config);
-  for (const problem of unusable) host.stderr.write(`${origin.store.source}: ${problem}\n`);
+  for (const warning of overrule(config).warnings) host.stderr.write(printableLines(`warning: ${warning}\n`));
+  const unusable = overruled ? unusableFiles(overrule(config).config) : [];
+  for (const problem of unusable) host.stderr.write(printableLines(`${origin.store.source}: ${problem}\n`));
   if (unusable.length > 0) return false;
   host.stdout.write(`${origin.store.source}: valid\n`);
   return true;
@@ -62,16 +68,17 @@ async function checkedConfiguration(
   origin: ConfigOrigin,
   registry: Registry,
   host: HostProcess,
+  whyUnusableHere?: UnusableFile,
 ): Promise<BridgeConfig | undefined> {
   const { source } = origin.store;
   using bound = deadline(LOAD_TIMEOUT_MS, new Error(`${source} and what it refers to could not be read in 30 s`));
-  const checked = await origin.read(registry, bound.signal);
+  const checked = await origin.read(registry, bound.signal, whyUnusableHere);
   if (checked === "missing") {
-    host.stderr.write(`${source}: ${origin.whenMissing}\n`);
+    host.stderr.write(printableLines(`${source}: ${origin.whenMissing}\n`));
     return undefined;
   }
-  for (const warning of checked.warnings) host.stderr.write(`warning: ${warning}\n`);
+  for (const warning of checked.warnings) host.stderr.write(printableLines(`warning: ${warning}\n`));
   if (checked.ok) return checked.config;
-  for (const problem of checked.problems) host.stderr.write(`${problem}\n`);
+  for (const problem of checked.problems) host.stderr.write(printableLines(`${problem}\n`));
   return undefined;
 }

@@ -21,6 +21,6 @@ export {
   type ServeOptions,
   type Surroundings,
 } from "./serve-bridge.ts";
-export { RotatingKeys, type ServerKeys, serverKeys } from "./server-keys.ts";
+export { RotatingKeys, type ServerKeys, serverKeys, warnOfSharedKey } from "./server-keys.ts";
 export { type ShutdownBudgets } from "./shut-down.ts";
 export { type OpenTelemetry, type TelemetryExport, type TelemetryRequest } from "./telemetry-export.ts";

@@ -3,6 +3,7 @@ import type { LogFields, Logger } from "@bridge/ports";
 import { type DestinationStream, pino } from "pino";
 import { prettyFactory } from "pino-pretty";
 import type { HostProcess } from "./host-process.ts";
+import { printable, printableLines } from "./printable.ts";
 
 const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
@@ -24,8 +25,13 @@ export function openLog(stderr: HostProcess["stderr"], level: LogLevel): Log {
     formatters: { level: (label: string) => ({ level: label }) },
   };
   const threshold = { level };
-  const logger = adapt(pino(options, stderr.isTTY ? forPeople(stderr) : stderr), threshold);
+  const logger = adapt(pino(options, stderr.isTTY ? forPeople(stderr) : forPrograms(stderr)), threshold);
   return { ...logger, setLevel: (next) => void (threshold.level = next) };
+}
+
+/** JSON leaves everything above U+007F as it is, and somebody may look at the lines on a terminal. */
+function forPrograms(stderr: HostProcess["stderr"]): DestinationStream {
+  return { write: (line) => void stderr.write(`${printable(line.slice(0, -1))}\n`) };
 }
 
 /** Formatted in this thread: a transport of its own could not be bundled, and loses lines when the process exits. */
@@ -41,23 +47,28 @@ function forPeople(terminal: HostProcess["stderr"]): DestinationStream {
 
 /** The sentence of a line, followed by its fields. */
 function sentence({ level: _level, time: _time, msg, ...fields }: LogFields): string {
-  const words = Object.entries(fields).map(
-    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
-  );
+  const words = Object.entries(fields).map(([name, value]) => `${name}=${shown(value)}`);
   return [msg, ...words].join(" ");
 }
 
-function adapt(to: pino.Logger, threshold: { readonly level: LogLevel }): Logger {
+/** Lines after the first, such as those of a stack, are set in: none can pass for a line of the log. */
+function shown(value: unknown): string {
+  if (typeof value !== "string") return printable(JSON.stringify(value));
+  return printableLines(value).replaceAll("\n", "\n    ");
+}
+
+/** What a child adds is put in here, as pino would write a key again that a line has too. */
+function adapt(to: pino.Logger, threshold: { readonly level: LogLevel }, own: LogFields = {}): Logger {
   const at =
     (level: LogLevel) =>
     (message: string, fields: LogFields = {}): void => {
-      if (ORDER[level] >= ORDER[threshold.level]) to[level](fields, message);
+      if (ORDER[level] >= ORDER[threshold.level]) to[level]({ ...own, ...fields }, message);
     };
   return {
     debug: at("debug"),
     info: at("info"),
     warn: at("warn"),
     error: at("error"),
-    child: (fields) => adapt(to.child(fields), threshold),
+    child: (fields) => adapt(to, threshold, { ...own, ...fields }),
   };
 }

@@ -7,7 +7,7 @@ import { type ConfigWatch, createMonitorApp, type KeyRefresh } from "@bridge/htt
 import { deadline, type Seams, Slices } from "@bridge/ports";
 import { expositionInSlices, type Family, type ServerStats } from "@bridge/telemetry";
 import { messageOf } from "./message-of.ts";
-import type { ServerKeys } from "./server-keys.ts";
+import { type ServerKeys, warnOfSharedKey } from "./server-keys.ts";
 import { USUAL_ADDRESS } from "./usual-servers.ts";
 
 /** The servers of a process, bound once at its start (spec 1.7). */
@@ -93,7 +93,13 @@ export async function openServers({
   }
   if (adminKeys === undefined)
     seams.logger.warn("no admin server: there is no key that would open it, such as BRIDGE_ADMIN_API_KEY");
+  if (!isToldAlready(http)) warnOfSharedKey(keys, seams.logger);
   return { monitor: monitor.value, admin: admin.value, stats };
+}
+
+/** What the document itself says is told by its validation. */
+function isToldAlready(http: HttpSection | undefined): boolean {
+  return http !== undefined && http.adminApiKey !== "" && http.adminApiKey === http.monitorApiKey;
 }
 
 function tlsOf(http: HttpSection | undefined): { certFile: string; keyFile: string } | undefined {

@@ -16,6 +16,7 @@ export function overruling(applier: ConfigApplier, overrule: Overrule): ConfigAp
   return {
     apply: (config, signal) => applier.apply(overrule(config).config, signal),
     stranding: (config, signal) => applier.stranding(overrule(config).config, signal),
+    beyondRecovery: () => applier.beyondRecovery(),
     plan: (config) => applier.plan(overrule(config).config),
   };
 }

@@ -2,6 +2,7 @@ import { type Ending, EXIT_CODES } from "./exit-codes.ts";
 import { type FlagsOf, type FlagTable, parseFlags, usage, UsageError } from "./flag-table.ts";
 import type { HostProcess } from "./host-process.ts";
 import { messageOf } from "./message-of.ts";
+import { printableLines } from "./printable.ts";
 
 /** A program with flags, that ends with one of the exit codes of the bridge. */
 export interface Program<Table extends FlagTable> {
@@ -31,7 +32,7 @@ export async function runProgram<const Table extends FlagTable>(
   try {
     return EXIT_CODES[await run(program, host)];
   } catch (error) {
-    host.stderr.write(`${program.name}: ${messageOf(error)}\n`);
+    host.stderr.write(printableLines(`${program.name}: ${messageOf(error)}\n`));
     return EXIT_CODES.not_started;
   }
 }
@@ -47,7 +48,7 @@ async function run<Table extends FlagTable>(program: Program<Table>, host: HostP
     return await program.run(flags as FlagsOf<Table>, host);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    host.stderr.write(`${name}: ${error.message}\n\n${help}`);
+    host.stderr.write(printableLines(`${name}: ${error.message}\n\n${help}`));
     return "misused";
   }
 }

@@ -184,7 +184,7 @@ async function serve(serving: Serving): Promise<Ending> {
     }
   } catch (error) {
     const ending = notStarted(error, logger);
-    await shutDown({ supervisor, auditor, servers, companions: started, budgets }, logger);
+    await shutDown({ supervisor, auditor, servers, companions: started, budgets }, logger, "failed");
     return ending;
   }
   return await untilTheEnd({ supervisor, auditor, servers, follower, companions, budgets }, watch.asked, logger);

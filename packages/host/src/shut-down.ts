@@ -25,6 +25,14 @@ export interface Opened {
   readonly budgets?: ShutdownBudgets | undefined;
 }
 
+/** Why it ends: whoever asked for it, or a failure that the log has told, which a clean end does not undo. */
+export type ShutdownReason = "asked" | "failed";
+
+const ENDED: Readonly<Record<ShutdownReason, string>> = {
+  asked: "stopped cleanly",
+  failed: "everything is closed after a failure",
+};
+
 /**
  * Ends everything in the order of spec 3.3; tells whether it went cleanly.
  *
@@ -37,7 +45,7 @@ export interface Opened {
  *
  * `shutdown_timeout` is read now, so that the configuration in force counts. What overruns is abandoned.
  */
-export async function shutDown(opened: Opened, logger: Logger): Promise<boolean> {
+export async function shutDown(opened: Opened, logger: Logger, reason: ShutdownReason = "asked"): Promise<boolean> {
   const { supervisor, auditor, servers, follower, companions = [], budgets = "two" } = opened;
   const { shutdownTimeoutMs } = supervisor.config().bridge;
   const ended = supervisor.shutdown();
@@ -60,7 +68,7 @@ export async function shutDown(opened: Opened, logger: Logger): Promise<boolean>
       if (!overdue) failures.push(messageOf(error));
     }
   }
-  if (failures.length === 0) logger.info("stopped cleanly");
+  if (failures.length === 0) logger.info(ENDED[reason]);
   else logger.error("the bridge did not stop cleanly", { error: failures.join("; ") });
   return failures.length === 0;
 }

@@ -4,6 +4,7 @@ import { deadline, silentLogger, systemClock, systemRandom } from "@bridge/ports
 import { checkedFile } from "./configuration.ts";
 import type { Flags } from "./flags.ts";
 import type { HostProcess } from "./host-process.ts";
+import { printable } from "./printable.ts";
 
 /** No receiver takes a larger payload. */
 const MAX_PAYLOAD_BYTES = 268_435_456;
@@ -26,7 +27,7 @@ export async function tryMessage(flags: Flags, registry: Registry, host: HostPro
   using bound = deadline(TIMEOUT_MS, new Error("the processors did not end in 60 s"));
   const seams = { clock: systemClock, random: systemRandom(), logger: silentLogger };
   const explanation = await explain({ ...seams, config, registry, routeId: flags.route, message }, bound.signal);
-  for (const line of linesOf(explanation)) host.stdout.write(`${line}\n`);
+  for (const line of linesOf(explanation)) host.stdout.write(`${printable(line)}\n`);
   return explanation.error === undefined && explanation.bindings.every(({ error }) => error === undefined);
 }
 

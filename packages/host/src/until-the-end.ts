@@ -17,7 +17,7 @@ export async function untilTheEnd(opened: Opened, asked: Promise<NodeJS.Signals>
   // Without its lease, the sooner this process is gone the better.
   if (first.cause === "lease_lost") return "terminal";
   await linger(supervisor.config().bridge.terminalLingerMs, asked);
-  await shutDown(opened, logger);
+  await shutDown(opened, logger, "failed");
   return "terminal";
 }
 

@@ -26,12 +26,33 @@ describe("contract 7: the log", () => {
     );
   });
 
+  test.each([true, false])(
+    "shows what a message wrote, and lets it write no line or terminal code (terminal: %s)",
+    (terminal) => {
+      const host = new StandIn({ terminal });
+      const id = "x\u001b[31m\u009b31m\u202e\u2028\r\n[00:00:00.000] INFO: forged";
+      openLog(host.process.stderr, "info").warn("message dead-lettered", { envelope_id: id, audit: { target: id } });
+      expect(host.stderr.text).not.toMatch(/[\p{Cc}--[\n]]|\p{Bidi_Control}|\u2028/v);
+      expect(host.stderr.text).not.toMatch(/^\[00:00:00/m);
+      expect(host.stderr.text).toContain(String.raw`x\u001b[31m\u009b31m\u202e\u2028`);
+      if (!terminal) expect(host.log[0]).toMatchObject({ envelope_id: id, audit: { target: id } });
+    },
+  );
+
   test("is complete when the call returns, so that an exit loses nothing", () => {
     for (const terminal of [true, false]) {
       const host = new StandIn({ terminal });
       openLog(host.process.stderr, "info").error("the last words");
       expect(host.stderr.text).toContain("the last words");
     }
+  });
+
+  test("has no key twice: what is said last, and nearest, stands", () => {
+    const host = new StandIn();
+    const logger = openLog(host.process.stderr, "info").child({ store: "dlq", route_id: "a" });
+    logger.child({ route_id: "b" }).warn("it happens", { store: "outbox", code: "TIMEOUT" });
+    expect(host.stderr.text.match(/"store"|"route_id"/g)).toHaveLength(2);
+    expect(host.log[0]).toMatchObject({ store: "outbox", route_id: "b", code: "TIMEOUT", msg: "it happens" });
   });
 
   test("leaves out what is below its level", () => {

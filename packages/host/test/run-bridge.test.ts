@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Plugins } from "@bridge/config";
 import type { TransportPlugin } from "@bridge/ports";
+import { freePort } from "@bridge/tooling/listening";
 import { memoryTransport } from "@bridge/transport-memory";
 import { afterAll, describe, expect, test } from "vitest";
 import { runBridge, type ShutdownBudgets } from "../src/index.ts";
@@ -70,15 +69,6 @@ async function eventually<T>(look: () => T | undefined | Promise<T | undefined>)
 
 function logged(host: StandIn, msg: string): Promise<Record<string, unknown>> {
   return eventually(() => host.log.find((each) => each["msg"] === msg));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 async function call(host: StandIn, server: "admin" | "monitor", path: string, method = "GET") {

@@ -35,6 +35,7 @@ describe("contract 7: a program", () => {
   test.each([
     [["-lound"], "unknown flag -lound"],
     [["-help=1"], '-help is true or false, not "1"'],
+    [["-lo\u001b[31m\u009bund"], String.raw`unknown flag -lo\u001b[31m\u009bund`],
     [[], "they do not go together"],
   ])("spec 3.4: %j is a usage error: 2, with the usage", async (args, message) => {
     const { code, stderr } = await ran(args, () => Promise.reject(new UsageError("they do not go together")));

@@ -1,5 +1,6 @@
 import { createRegistry } from "@bridge/config";
 import { MemoryDocument, openMemoryConfig } from "@bridge/config-memory";
+import type { MonitorKeys } from "@bridge/http-monitor";
 import { memoryTransport } from "@bridge/transport-memory";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TransportPlugin } from "@bridge/ports";
@@ -42,7 +43,12 @@ const overrule: Overrule = (config) => ({
   warnings: config.http === undefined ? [] : ["http: this process listens where it was told to"],
 });
 
-function serve(held: MemoryDocument, companions: readonly Companion[] = [], transport = memoryTransport()) {
+function serve(
+  held: MemoryDocument,
+  companions: readonly Companion[] = [],
+  transport = memoryTransport(),
+  keys: MonitorKeys = { adminApiKey: KEY },
+) {
   const host = new StandIn();
   const code = serveBridge({
     registry: createRegistry({ transports: [transport] }),
@@ -55,7 +61,7 @@ function serve(held: MemoryDocument, companions: readonly Companion[] = [], tran
         file: () => Promise.reject(new Error("no")),
       }),
       overrule,
-      keys: () => serverKeys({ adminApiKey: KEY }),
+      keys: () => serverKeys(keys),
       companions: () => companions,
     }),
   });
@@ -69,6 +75,16 @@ async function logged(host: StandIn, msg: string): Promise<Record<string, unknow
   }
   throw new Error(`"${msg}" was not logged: ${host.stderr.text}`);
 }
+
+test("a monitor key that is the admin key is warned of", async () => {
+  const held = new MemoryDocument(DOCUMENT);
+  const { host, code } = serve(held, [], memoryTransport(), { adminApiKey: KEY, monitorApiKey: KEY });
+  await logged(host, "bridge started");
+  const warnings = host.log.filter(({ level }) => level === "warn").map(({ msg }) => msg);
+  expect(warnings).toContainEqual(expect.stringContaining("the monitor key is an admin key"));
+  host.emit("SIGTERM");
+  await code;
+});
 
 function companion(stop: Companion["stop"]): Companion & { readonly did: string[] } {
   const did: string[] = [];

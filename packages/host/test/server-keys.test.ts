@@ -15,6 +15,15 @@ describe("the keys of the servers", () => {
     expect(keys.monitor.identify(NEW)).toBe("grafana");
   });
 
+  test("a monitor key that is an admin's too is known", () => {
+    expect(serverKeys({ adminApiKey: OLD, monitorApiKey: OLD }).shared).toBe(true);
+    expect(serverKeys({ adminApiKeys: { alice: OLD }, monitorApiKeys: { grafana: OLD } }).shared).toBe(true);
+    expect(serverKeys({ adminApiKey: OLD, monitorApiKey: MONITOR }).shared).toBe(false);
+    const rotating = new RotatingKeys({ adminApiKey: OLD });
+    rotating.replace({ adminApiKey: NEW, monitorApiKey: NEW });
+    expect(rotating.shared).toBe(true);
+  });
+
   test("without an admin key there is no admin server", () => {
     expect(serverKeys({ monitorApiKey: MONITOR }).admin).toBeUndefined();
   });

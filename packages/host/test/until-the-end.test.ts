@@ -1,7 +1,7 @@
 import { createAuditor } from "@bridge/audit";
 import { emptyConfig } from "@bridge/config";
 import type { Supervisor, SupervisorState, TerminalCause } from "@bridge/core";
-import { silentLogger, systemClock } from "@bridge/ports";
+import { type Logger, silentLogger, systemClock } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { untilTheEnd } from "../src/until-the-end.ts";
 
@@ -33,13 +33,9 @@ class Doomed implements Pick<Supervisor, "terminated" | "config" | "shutdown"> {
 const NEVER_ASKED = Promise.withResolvers<NodeJS.Signals>().promise;
 const FOREVER_MS = 2 ** 30;
 
-function end(supervisor: Doomed, asked: Promise<NodeJS.Signals> = NEVER_ASKED) {
+function end(supervisor: Doomed, asked: Promise<NodeJS.Signals> = NEVER_ASKED, logger: Logger = silentLogger) {
   const auditor = createAuditor({ clock: systemClock, logger: silentLogger });
-  return untilTheEnd(
-    { supervisor: supervisor as unknown as Supervisor, auditor, servers: undefined },
-    asked,
-    silentLogger,
-  );
+  return untilTheEnd({ supervisor: supervisor as unknown as Supervisor, auditor, servers: undefined }, asked, logger);
 }
 
 describe("contract 7: the end of a process", () => {
@@ -53,6 +49,16 @@ describe("contract 7: the end of a process", () => {
     const supervisor = new Doomed("wedged", 20);
     expect(await end(supervisor)).toBe("terminal");
     expect(supervisor.shutdowns).toBe(1);
+  });
+
+  test.each([
+    ["wedged", "everything is closed after a failure"],
+    [undefined, "stopped cleanly"],
+  ] as const)("the last line of one that is %s", async (cause, last) => {
+    const lines: string[] = [];
+    const logger: Logger = { ...silentLogger, info: (message) => void lines.push(message) };
+    await end(new Doomed(cause, 0), cause === undefined ? Promise.resolve("SIGTERM") : NEVER_ASKED, logger);
+    expect(lines.at(-1)).toBe(last);
   });
 
   test("a signal cuts the lingering short, and the end stays terminal", async () => {

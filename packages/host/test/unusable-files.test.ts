@@ -22,12 +22,12 @@ test.each([
   [
     "TLS files that are not there",
     { http: { tls_cert_file: there, tls_key_file: join(folder, "none.pem") } },
-    `http.tls_key_file: "${folder}/none.pem" is not there: name a PEM file that this user can read`,
+    `http.tls_key_file: "${folder}/none.pem" is not there: name a file that this user can read`,
   ],
   [
     "a folder in place of a TLS file",
     { http: { tls_cert_file: folder, tls_key_file: there } },
-    `http.tls_cert_file: "${folder}" is no file: name a PEM file that this user can read`,
+    `http.tls_cert_file: "${folder}" is no file: name a file that this user can read`,
   ],
   [
     "a folder in place of the audit file",

@@ -10,7 +10,7 @@ import {
   serve,
   type ThrottleOptions,
 } from "@bridge/http-kit";
-import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { type Seams, silentLogger, steadyLogger, systemClock, systemRandom } from "@bridge/ports";
 import type { Hono } from "hono";
 import { damageEndpoints } from "./acknowledge-damage.ts";
 import { bridgeEndpoints } from "./bridge.ts";
@@ -87,7 +87,7 @@ export function createAdminApp(options: AdminAppOptions): Hono {
     throttle: options.throttle,
     clock,
     random: options.random ?? systemRandom(),
-    logger: options.logger ?? silentLogger,
+    logger: steadyLogger(options.logger ?? silentLogger),
   });
 }
 

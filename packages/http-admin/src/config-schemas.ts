@@ -29,9 +29,7 @@ export const openBody = v.optional(
   v.strictObject({
     ttl: v.optional(
       v.pipe(
-        duration(),
-        v.minValue(1, "must be longer than 0s"),
-        v.maxValue(LIMITS.ttlMaxMs, "must be at most 30m"),
+        duration({ min: 1, max: LIMITS.ttlMaxMs, problem: "must be longer than 0s and at most 30m" }),
         v.description("How long the transaction is open, such as `10m`; at most 30m."),
       ),
       "5m",

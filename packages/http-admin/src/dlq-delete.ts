@@ -1,18 +1,17 @@
-import { HttpError } from "@bridge/http-kit";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { DLQ_ADMIN_REFUSALS, LATE } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
 import { deleted, purged } from "./schemas.ts";
-import { ids as idList, text, timestamp } from "./values.ts";
+import { category, ids as idList, text, timestamp } from "./values.ts";
 import { filterFromWire, filterToWire } from "./wire.ts";
 
 const LIMIT_MESSAGE = "expected an integer of at least 0";
 
-const filterBody = v.strictObject({
+const filterFields = v.strictObject({
   route_id: v.optional(text("Only entries of this route.", LIMITS.idLength)),
-  category: v.optional(text("Only entries of this error category.", LIMITS.idLength)),
+  category: v.optional(category("Only entries of this error category.")),
   since: v.optional(timestamp("Only entries that failed at or after this time.")),
   before: v.optional(timestamp("Only entries that failed before this time.")),
   limit: v.optional(
@@ -28,6 +27,15 @@ const filterBody = v.strictObject({
     v.pipe(v.boolean("expected true or false"), v.description("Must be true when no filter is given.")),
   ),
 });
+
+// A check of the body, so that nothing is begun, and recorded as begun, that is refused.
+const filterBody = v.pipe(
+  filterFields,
+  v.check(
+    (body) => body.confirm_delete_all === true || Object.keys(filterFromWire(body)).length > 0,
+    "an empty filter matches every entry: set confirm_delete_all to true to delete all",
+  ),
+);
 
 const purgeBody = v.strictObject({
   confirm_purge_all: v.pipe(v.literal(true, "must be true"), v.description("Must be true.")),
@@ -74,8 +82,6 @@ export function dlqDeleteEndpoints(bridge: BridgeAccess): readonly AdminEndpoint
       answers: { 200: { description: "How many were deleted.", schema: deleted } },
     }).handle(async ({ body }) => {
       const filter = filterFromWire(body);
-      if (Object.keys(filter).length === 0 && body.confirm_delete_all !== true)
-        throw new HttpError(400, "an empty filter matches every entry: set confirm_delete_all to true to delete all");
       const count = await bridge.bounded(LATE, (signal) =>
         bridge.dlqAdmin.deleteWhere(filter, body.limit === 0 ? undefined : body.limit, signal),
       );

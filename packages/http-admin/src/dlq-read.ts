@@ -5,7 +5,7 @@ import type { BridgeAccess } from "./bridge-access.ts";
 import { DLQ_REFUSALS, LATE } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
 import { entry, entryPage, summary } from "./schemas.ts";
-import { filterValue, pageQuery, timestamp } from "./values.ts";
+import { category, filterValue, pageQuery, timestamp } from "./values.ts";
 import { entryToWire, filterFromWire, pageToWire, summaryToWire } from "./wire.ts";
 
 const { listMax, summaryScan } = LIMITS;
@@ -13,7 +13,7 @@ const { listMax, summaryScan } = LIMITS;
 const listQuery = v.object({
   ...pageQuery("entries"),
   route_id: filterValue("Only entries of this route."),
-  category: filterValue("Only entries of this error category."),
+  category: v.optional(category("Only entries of this error category.")),
   since: v.optional(timestamp("Only entries that failed at or after this time.")),
   before: v.optional(timestamp("Only entries that failed before this time.")),
 });

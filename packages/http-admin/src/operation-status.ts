@@ -8,6 +8,7 @@ const STATUS = {
   not_found: 404,
   conflict: 409,
   stranding: 422,
+  not_begun: 500,
   failed: 500,
   pending: 500,
 } as const satisfies Record<OperationErrorKind, number>;

@@ -52,7 +52,9 @@ export function outboxEndpoints(bridge: BridgeAccess, clock: Clock): readonly Ad
       const found = await bridge.bounded(LATE, (signal) =>
         bridge.outbox.list(filter, { ...page, limit: page.limit + 1 }, signal),
       );
-      return { status: 200, body: outboxPageToWire(found, page) };
+      const { bindings } = bridge.supervisor.config();
+      const shown = new Set(bindings.filter(({ hidesAddress }) => hidesAddress !== true).map(({ id }) => id));
+      return { status: 200, body: outboxPageToWire(found, page, ({ bindingId }) => shown.has(bindingId)) };
     }),
 
     endpoint({

@@ -14,6 +14,7 @@ const injectBody = v.strictObject({
   headers: v.optional(
     v.pipe(
       stringMap("Headers of the message; reserved `x-bridge.*` names are dropped."),
+      v.metadata({ maxProperties: INGRESS_LIMITS.headers }),
       v.check(
         (headers) => Object.keys(headers).length <= INGRESS_LIMITS.headers,
         `has more than ${INGRESS_LIMITS.headers} headers`,

@@ -1,3 +1,4 @@
+import { ERROR_CLASSES } from "@bridge/ports";
 import * as v from "valibot";
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -38,7 +39,7 @@ const entryFields = {
   correlation_id: v.string(),
   subject: v.string(),
   reason: v.string(),
-  category: v.picklist(["transient", "permanent", "rejected", "expired", "filtered"]),
+  category: v.picklist(ERROR_CLASSES),
   error_code: v.string(),
   last_error: v.string(),
   failed_at: time,
@@ -108,7 +109,10 @@ export const outboxRecord = v.object({
   binding_id: v.string(),
   envelope_id: v.string(),
   subject: v.string(),
-  address: v.string(),
+  address: v.pipe(
+    v.string(),
+    v.description("`[REDACTED]` when that of the binding came in through a reference, or the binding is gone."),
+  ),
   ordering_key: v.optional(v.string()),
   created_at: time,
   due_at: v.pipe(time, v.description("Not sent again before this.")),

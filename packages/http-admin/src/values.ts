@@ -1,11 +1,14 @@
 /**
  * Schemas of values that a caller sends, as queries and bodies have them. @module
  */
+import { ERROR_CLASSES } from "@bridge/ports";
 import * as v from "valibot";
 import { LIMITS } from "./limits.ts";
 import { parseRfc3339 } from "./rfc3339.ts";
 
 const TIMESTAMP_MESSAGE = 'expected an RFC 3339 timestamp, such as "2026-01-31T08:00:00Z"';
+/** So much of a value that is wrong is shown. */
+const SHOWN_LENGTH = 64;
 const BASE64_MESSAGE = "expected base64, padded, in the standard alphabet";
 
 /** Its output is epoch milliseconds. */
@@ -52,15 +55,26 @@ export function text(description: string, max: number) {
   );
 }
 
-/** A query parameter that an empty value leaves out, as forms send it. */
+/** A query parameter: empty, it would pass for no filter at all. */
 export function filterValue(description: string) {
   return v.optional(
-    v.pipe(
-      v.string(),
-      v.description(description),
-      v.transform((value) => (value === "" ? undefined : value)),
-    ),
+    v.pipe(v.string(), v.description(description), v.nonEmpty("is empty: give a value, or leave the parameter out")),
   );
+}
+
+/** One of {@link ERROR_CLASSES}: any other would match nothing without a word. */
+export function category(description: string) {
+  const known = ERROR_CLASSES.join(", ");
+  return v.pipe(
+    v.picklist(ERROR_CLASSES, ({ input }) =>
+      typeof input === "string" ? `${quoted(input)} is not one of ${known}` : "expected a string",
+    ),
+    v.description(description),
+  );
+}
+
+function quoted(value: string): string {
+  return `"${value.length > SHOWN_LENGTH ? `${value.slice(0, SHOWN_LENGTH)}…` : value}"`;
 }
 
 /** The query parameters of a page of `things`. */

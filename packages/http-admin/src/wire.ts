@@ -1,6 +1,7 @@
 /**
  * Between the engine's words and those of the interface: the only place that knows both spellings. @module
  */
+import { REDACTED } from "@bridge/config";
 import type { BridgeView, InjectResult, RouteView } from "@bridge/core";
 import type {
   DeadLetter,
@@ -99,7 +100,7 @@ function envelopeToWire(envelope: Envelope): InferOutput<typeof schemas.entry>["
 /** A filter as queries and bodies have it; times are read already. */
 interface WireFilter {
   readonly route_id?: string | undefined;
-  readonly category?: string | undefined;
+  readonly category?: ErrorClass | undefined;
   readonly since?: number | undefined;
   readonly before?: number | undefined;
 }
@@ -107,8 +108,7 @@ interface WireFilter {
 export function filterFromWire({ route_id, category, since, before }: WireFilter): DeadLetterFilter {
   return {
     ...(route_id !== undefined && { routeId: route_id }),
-    // A category that does not exist is one that no entry has.
-    ...(category !== undefined && { category: category as ErrorClass }),
+    ...(category !== undefined && { category }),
     ...(since !== undefined && { since }),
     ...(before !== undefined && { before }),
   };
@@ -147,23 +147,24 @@ export function outboxSummaryToWire(
 export function outboxPageToWire(
   found: readonly OutboxHead[],
   { limit, offset }: Page,
+  showsAddress: (head: OutboxHead) => boolean,
 ): InferOutput<typeof schemas.outboxPage> {
   return {
-    messages: found.slice(0, limit).map(outboxHeadToWire),
+    messages: found.slice(0, limit).map((head) => outboxHeadToWire(head, showsAddress(head))),
     limit,
     offset,
     has_more: found.length > limit,
   };
 }
 
-function outboxHeadToWire(head: OutboxHead): InferOutput<typeof schemas.outboxRecord> {
+function outboxHeadToWire(head: OutboxHead, showsAddress: boolean): InferOutput<typeof schemas.outboxRecord> {
   return {
     id: head.id,
     route_id: head.routeId,
     binding_id: head.bindingId,
     envelope_id: head.envelopeId,
     subject: head.subject,
-    address: head.address,
+    address: showsAddress ? head.address : REDACTED,
     ...(head.orderingKey !== undefined && { ordering_key: head.orderingKey }),
     created_at: timeToWire(head.createdAt),
     due_at: timeToWire(head.dueAt),

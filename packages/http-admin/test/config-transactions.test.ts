@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BridgeError } from "@bridge/ports";
 import { describe, expect, it } from "vitest";
 import { ADMIN_KEY, startAdmin } from "./admin.ts";
+import { makeBridge } from "./bridge.ts";
 import { applierWith, startTransactional, storeWith } from "./transactional.ts";
 
 const DEBUG = { bridge: { log_level: "debug" } };
@@ -287,10 +288,10 @@ describe("POST …/commit", () => {
     const { supervisor } = admin;
     const other = {
       ...supervisor.config(),
-      routes: supervisor
+      receivers: supervisor
         .config()
-        .routes.map((route) =>
-          route.id === "alarms" ? { ...route, policy: { ...route.policy, maxInFlight: 9 } } : route,
+        .receivers.map((receiver) =>
+          receiver.id === "alarms" ? { ...receiver, options: { channel: "alarms", counts: false } } : receiver,
         ),
     };
     const applying = supervisor.apply(other, AbortSignal.timeout(10_000));
@@ -337,12 +338,18 @@ describe("POST …/commit", () => {
   });
 
   it("is 500 rolled_back when it cannot be applied: the former configuration is stored and runs", async () => {
-    await using admin = await startTransactional();
-    admin.hub.channel("alarms").opens.failNext(1, new BridgeError("UNAVAILABLE", "the broker refuses"));
-    const answer = await admin.commit({ routes: [{ id: "alarms", policy: { max_in_flight: 7 } }] });
+    const spare = { id: "spare", transport: "memory", options: { channel: "spare" } };
+    const receivers = makeBridge({}).document["receivers"] as readonly object[];
+    await using admin = await startTransactional({ document: { receivers: [...receivers, spare] } });
+    admin.hub.channel("spare").opens.failNext(1, new BridgeError("UNAVAILABLE", "the broker refuses"));
+    const answer = await admin.commit({ routes: [{ id: "spare", receiver_id: "spare", bindings: ["alarms"] }] });
     expect(answer).toMatchObject({
       status: 500,
-      body: { status: "rolled_back", version: 0, ...(error("could not be applied") as object) },
+      body: {
+        status: "rolled_back",
+        version: 0,
+        error: "the configuration could not be applied: the broker refuses (the former configuration runs again)",
+      },
     });
     expect((await admin.call("GET", "/config")).body).toMatchObject({ version: 0 });
     expect((await admin.call("GET", "/bridge")).body).toMatchObject({ running: true });

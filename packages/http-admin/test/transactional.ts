@@ -81,6 +81,7 @@ export function storeWith(methods: Partial<ConfigStore>): (store: ConfigStore) =
 export function applierWith(apply: ConfigApplier["apply"]): (supervisor: Supervisor) => ConfigApplier {
   return (supervisor) => ({
     apply,
+    beyondRecovery: () => supervisor.beyondRecovery(),
     plan: (config) => supervisor.plan(config),
     stranding: (config, signal) => supervisor.stranding(config, signal),
   });

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { QuerySchema } from "./endpoint.ts";
 import { HttpError } from "./http-error.ts";
+import { repeatedKey } from "./repeated-key.ts";
 
 const INVALID_BODY = "invalid request body";
 /** A caller is told of this many problems at once. */
@@ -9,7 +10,7 @@ const MAX_NAME_LENGTH = 64;
 
 /**
  * No body at all is one only where the schema is optional.
- * @throws HttpError 400 naming each field that is wrong, never its value
+ * @throws HttpError 400 naming each field that is wrong or given twice, never its value
  */
 export function decodeBody<Schema extends v.GenericSchema>(schema: Schema, bytes: Uint8Array): v.InferOutput<Schema> {
   const value = bytes.length === 0 && isOptional(schema) ? undefined : parseJson(bytes);
@@ -44,15 +45,19 @@ export function decodeQuery(schema: QuerySchema | undefined, query: URLSearchPar
 }
 
 function parseJson(bytes: Uint8Array): unknown {
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    value = JSON.parse(text);
   } catch {
     throw new HttpError(400, INVALID_BODY);
   }
   // The schema library takes an array for an object.
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new HttpError(400, `${INVALID_BODY}: expected a JSON object`);
+  const repeated = repeatedKey(text);
+  if (repeated !== undefined) throw new HttpError(400, `${INVALID_BODY}: the key "${nameOf(repeated)}" is given twice`);
   return value;
 }
 
@@ -64,7 +69,13 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
 }
 
 function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
-  return firstOf(issues.map((issue) => `${pathOf(issue)}: ${issue.message}`));
+  return firstOf(issues.map(describeAt));
+}
+
+/** What concerns the whole has no path. */
+function describeAt(issue: v.BaseIssue<unknown>): string {
+  const path = pathOf(issue);
+  return path === "" ? issue.message : `${path}: ${issue.message}`;
 }
 
 function firstOf(problems: readonly string[]): string {

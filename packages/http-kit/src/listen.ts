@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { BoundedServer, type ServerLimits, type TlsFiles } from "@bridge/net-kit";
-import { type Random, type Seams, systemClock } from "@bridge/ports";
+import { type Random, type Seams, steadyLogger, systemClock } from "@bridge/ports";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { CORRELATION_HEADER, SECURITY_HEADERS } from "./common-headers.ts";
 import { parseListenAddress } from "./listen-address.ts";
@@ -30,7 +30,8 @@ const LIMITS: ServerLimits = {
  * @throws Error when the address is malformed or taken, or the TLS files cannot be used; names them
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<Listener> {
-  const { addr, app, tls, logger, random, clock = systemClock } = options;
+  const { addr, app, tls, random, clock = systemClock } = options;
+  const logger = steadyLogger(options.logger);
   const address = parseListenAddress(addr);
   const take = carry(app, random);
   try {
@@ -41,8 +42,8 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
         tls,
         // A missing Host header is answered by us: as JSON, and not at all to HTTP/1.0, which has none.
         requireHostHeader: false,
-        // Whatever a client expects, it gets the ordinary answer.
-        on: { request: take, checkExpectation: take },
+        on: { request: take },
+        methods: app.methods ?? [],
         refusalHeaders: () => ownHeaders(random.id()),
         clock,
         logger,

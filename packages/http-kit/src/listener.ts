@@ -3,6 +3,8 @@ import type { BoundedServer, ListenerStats } from "@bridge/net-kit";
 /** What a hono app is to its carrier. */
 export interface FetchApp {
   fetch(request: Request, env: object): Response | Promise<Response>;
+  /** Those of all its paths, for the `Allow` of an answer to `CONNECT`, which has no path. Default: none. */
+  readonly methods?: readonly string[];
 }
 
 /** A bound server. Disposing it ends every connection at once. */

@@ -166,7 +166,7 @@ function methodNotAllowed(rows: readonly Endpoint[]): HttpError {
 }
 
 /** HEAD answers as GET does. */
-function allowedMethods(rows: readonly Endpoint[]): readonly (Method | "HEAD")[] {
+export function allowedMethods(rows: readonly Pick<Endpoint, "method">[]): readonly (Method | "HEAD")[] {
   return rows.flatMap(({ method }) => (method === "GET" ? [method, "HEAD"] : [method]));
 }
 

@@ -8,8 +8,11 @@ import { type Access, type Endpoint, endpointFor } from "./endpoint.ts";
 import type { HttpError } from "./http-error.ts";
 import type { Keyring } from "./keyring.ts";
 import { openApiDocument } from "./openapi.ts";
-import { Pipeline } from "./pipeline.ts";
+import { allowedMethods, Pipeline } from "./pipeline.ts";
 import { Throttle, type ThrottleOptions } from "./throttle.ts";
+
+/** An app that knows which methods it has, on all of its paths together. */
+type ServedApp = Hono & { readonly methods: readonly string[] };
 
 export interface ServeOptions<Action extends string> extends Seams {
   /** Names the server in its document, its realm (`bridge-<server>`) and what it records of failed logins. */
@@ -35,7 +38,7 @@ export interface ServeOptions<Action extends string> extends Seams {
  * It claims `/api/v1/<server>/*` and that document, and nothing else, when another app mounts it.
  * @throws Error when an origin is malformed
  */
-export function serve<Action extends string>(options: ServeOptions<Action>): Hono {
+export function serve<Action extends string>(options: ServeOptions<Action>): ServedApp {
   const { server, keyring, audit, clock, logger, random } = options;
   const endpoints = [...options.endpoints];
   endpoints.push(describeRow(options.describe, () => document));
@@ -55,7 +58,7 @@ export function serve<Action extends string>(options: ServeOptions<Action>): Hon
     app.all(path.replaceAll(/\{(\w+)\}/g, ":$1"), (context) => pipeline.handle(context, rows));
   app.all(`/api/v1/${server}/*`, (context) => pipeline.handle(context, []));
   app.notFound((context) => pipeline.handle(context, []));
-  return app;
+  return Object.assign(app, { methods: [...new Set(allowedMethods(endpoints))] });
 }
 
 function describeRow<Action extends string>(

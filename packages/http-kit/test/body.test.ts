@@ -130,6 +130,35 @@ describe("spec 7.1: strict bodies", () => {
     expect(error).not.toContain("424242");
   });
 
+  it.each([
+    ['{"names":["a"],"names":["b"]}', "names"],
+    ['{"names":["a"], "dry" : true,"n\\u0061mes":["b"]}', "names"],
+    ['{"names":[{"x":[],"y":{"z":1,"a\\"b":2,"a\\"b":3}}]}', 'a"b'],
+    ['{"names":["a"],"__proto__":1,"__proto__":1}', "__proto__"],
+    ['{"":1,"":1}', ""],
+    [`{"${"k".repeat(100)}":1,"${"k".repeat(100)}":1}`, `${"k".repeat(64)}…`],
+  ])("%s: a key that an object has twice is named", async (body, key) => {
+    await using server = await startServer();
+    expect(await post(server, body)).toEqual([400, { error: `invalid request body: the key "${key}" is given twice` }]);
+  });
+
+  it("keys of different objects, and texts that look like keys, are no repetition", async () => {
+    await using server = await startServer();
+    const texts = ['","names":"', "\\", "{", "names", "names"];
+    expect((await post(server, JSON.stringify({ names: texts, dry: true })))[0]).toBe(200);
+    const nested = JSON.stringify({ names: [{ a: { a: 1 }, b: [{ a: 1 }, { a: 1 }] }] });
+    expect(await post(server, nested)).toEqual([400, { error: "invalid request body: names[0]: expected string" }]);
+  });
+
+  it("keys are looked at in time that grows with the body only", async () => {
+    await using server = await startServer();
+    const keys = Array.from({ length: 80_000 }, (_, n) => `"k${n}":0`).join();
+    const began = performance.now();
+    expect((await post(server, `{${keys},"k7":1}`))[1].error).toContain('"k7" is given twice');
+    expect((await post(server, `{"names":[${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}]}`))[0]).toBe(400);
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
   it("bodies nested a hundred thousand deep are refused, not crashed on", async () => {
     await using server = await startServer();
     expect((await post(server, "[".repeat(100_000)))[0]).toBe(400);
@@ -200,12 +229,16 @@ describe("what never becomes a request", () => {
     expect(answer).toMatch(/^HTTP\/1.1 200 /);
   });
 
-  it("an expectation that nobody knows gets the ordinary answer", async () => {
+  it.each([
+    ["GET /api/v1/admin/things/1 HTTP/1.1\r\nHost: x\r\nExpect: miracles", 417],
+    ["POST /api/v1/admin/things HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked", 501],
+    ["CONNECT x:443 HTTP/1.1\r\nHost: x:443", 405],
+  ])("spec 4.2: what no server does is refused, with the headers of every answer: %s", async (head, status) => {
     await using server = await startServer();
-    const answer = await rawExchange(
-      server.port,
-      `GET /api/v1/admin/things/1 HTTP/1.1\r\nHost: x\r\nX-API-Key: ${KEY}\r\nExpect: miracles\r\nConnection: close\r\n\r\n`,
-    );
-    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+    const answer = await rawExchange(server.port, `${head}\r\nX-API-Key: ${KEY}\r\n\r\n`);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    for (const header of ["X-Frame-Options: DENY", "X-Correlation-ID: ", "Connection: close"])
+      expect(answer).toContain(`\r\n${header}`);
+    if (status === 405) expect(answer).toContain("\r\nAllow: GET, HEAD, POST\r\n");
   });
 });

@@ -10,7 +10,7 @@ import {
   serve,
   type ThrottleOptions,
 } from "@bridge/http-kit";
-import { type Seams, silentLogger, Slices, systemClock, systemRandom } from "@bridge/ports";
+import { type Seams, silentLogger, Slices, steadyLogger, systemClock, systemRandom } from "@bridge/ports";
 import { expositionInSlices, readMetrics, type ServerStats } from "@bridge/telemetry";
 import type { Hono } from "hono";
 import type { ConfigWatch } from "./config-watch.ts";
@@ -92,7 +92,7 @@ export function createMonitorApp(options: MonitorAppOptions): Hono {
     throttle: options.throttle,
     clock,
     random: options.random ?? systemRandom(),
-    logger: options.logger ?? silentLogger,
+    logger: steadyLogger(options.logger ?? silentLogger),
   });
 }
 

@@ -58,6 +58,7 @@ export async function openDynamodbLeases(options: DynamodbLeasesOptions, signal:
       });
     },
     health: () => client.health(),
+    prove: () => client.prove(),
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
 }

@@ -33,7 +33,7 @@ const TRY_TIMEOUT_MS = 1_500;
 export async function openPostgresLeases(options: PostgresLeasesOptions, signal: AbortSignal): Promise<LeaseStore> {
   const { connection, random, ...rest } = options;
   const { tryTimeoutMs = TRY_TIMEOUT_MS } = options;
-  const seams = { ...rest, random, tryTimeoutMs, longestTryMs: tryTimeoutMs };
+  const seams = { ...rest, random, tryTimeoutMs, longestTryMs: tryTimeoutMs, trial: tryLease };
   const client = await openPostgres(connection, LEASE_TABLES, seams, signal);
   const table = client.table("leases");
 
@@ -59,6 +59,7 @@ export async function openPostgresLeases(options: PostgresLeasesOptions, signal:
       });
     },
     health: () => client.health(),
+    prove: () => client.prove(),
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   };
 }
@@ -79,4 +80,9 @@ function replacement(
   const text = `UPDATE ${table} SET holder = $2, token = $3, beat = $4, ttl_ms = $5, written = $6
     WHERE key = $1 AND token = $7 AND beat = $8`;
   return { what: "replacing a lease", text, values: [...values, expected.token, expected.beat] };
+}
+
+function tryLease(table: (name: string) => string): string {
+  return `INSERT INTO ${table("leases")} (key, holder, token, beat, ttl_ms, written)
+    SELECT 'trial ' || random(), '', 0, 0, 0, '' WHERE $1::int = 1`;
 }

@@ -4,7 +4,8 @@ import type { AddressInfo, Socket } from "node:net";
 import { type Clock, type Logger, orAborted } from "@bridge/ports";
 import { type ClientMemory, processClientMemory } from "./client-memory.ts";
 import { Connections } from "./connections.ts";
-import { refuseOnSocket } from "./refuse-on-socket.ts";
+import { inKnownCoding, noTunnel, refuseExpectation } from "./refusal.ts";
+import { refusalOf, refuseOnSocket } from "./refuse-on-socket.ts";
 import { RenewedTls } from "./renewed-tls.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
@@ -35,7 +36,9 @@ export interface BoundedServerOptions {
   /** Whether the parser refuses a request without `Host`. */
   readonly requireHostHeader: boolean;
   /** Take the requests, by the event of the platform's server that brings them. */
-  readonly on: Readonly<Partial<Record<"request" | "checkContinue" | "checkExpectation", RequestListener>>>;
+  readonly on: Readonly<Partial<Record<"request" | "checkContinue", RequestListener>>>;
+  /** What `Allow` names where a request has no path. */
+  readonly methods: readonly string[];
   /** Besides the usual ones, on what is refused before it is a request. */
   readonly refusalHeaders: () => Readonly<Record<string, string>>;
   readonly clock: Clock;
@@ -83,7 +86,7 @@ export class BoundedServer implements AsyncDisposable {
   #closed: Promise<void> | undefined;
 
   private constructor(server: Server, tls: RenewedTls | undefined, options: BoundedServerOptions) {
-    const { limits, on, refusalHeaders, clock } = options;
+    const { limits, methods, refusalHeaders, clock } = options;
     this.#server = server;
     this.#tls = tls;
     this.#clock = clock;
@@ -100,10 +103,18 @@ export class BoundedServer implements AsyncDisposable {
     });
     server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
       if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") this.#timedOut++;
-      refuseOnSocket(error, socket, connections.lastOf(socket), refusalHeaders());
+      refuseOnSocket(refusalOf(error), socket, connections.lastOf(socket), refusalHeaders());
     });
-    for (const [event, take] of Object.entries(on))
+    server.on("connect", (_incoming, socket) => {
+      // From here on nobody but us listens to it.
+      socket.on("error", () => {}).resume();
+      refuseOnSocket(noTunnel(methods), socket, connections.lastOf(socket), refusalHeaders());
+    });
+    const on = { ...options.on, checkExpectation: refuseExpectation(refusalHeaders) };
+    for (const [event, listener] of Object.entries(on)) {
+      const take = inKnownCoding(listener, refusalHeaders);
       server.on(event, ((incoming, outgoing) => connections.use(incoming, outgoing, take)) satisfies RequestListener);
+    }
     // The platform's server would silently leave out the headers beyond its count; their size bounds them.
     server.maxHeadersCount = 0;
   }

@@ -1,5 +1,6 @@
 import type { SecureContextOptions } from "node:tls";
 import type { Clock, Logger } from "@bridge/ports";
+import { type LastGoodTls, processLastGoodTls } from "./last-good-tls.ts";
 import { identityOf, readTlsFiles, type TlsFiles, type TlsIdentity, type TlsMaterial } from "./tls-files.ts";
 
 /** Two looks have to agree before files count, so a renewal is in force after at most twice this. */
@@ -9,6 +10,8 @@ const NOTHING = Buffer.alloc(0);
 export interface RenewedTlsDeps {
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Default: what all listeners of this process had. */
+  readonly lastGood?: LastGoodTls;
 }
 
 /** A server of TLS: connections that it takes from then on get the new identity, those that are open keep theirs. */
@@ -27,6 +30,7 @@ export class RenewedTls implements Disposable {
   readonly #files: TlsFiles;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #lastGood: LastGoodTls;
   #ticker: Disposable | undefined;
   #server: RenewableServer | undefined;
   #looking: Promise<void> | undefined;
@@ -35,16 +39,32 @@ export class RenewedTls implements Disposable {
   #seen: TlsMaterial | undefined;
   #problem: string | undefined;
 
-  private constructor(files: TlsFiles, identity: TlsIdentity, { clock, logger }: RenewedTlsDeps) {
+  private constructor(files: TlsFiles, identity: TlsIdentity, deps: RenewedTlsDeps) {
+    const { clock, logger, lastGood = processLastGoodTls } = deps;
     this.#files = files;
     this.#inForce = identity;
     this.#clock = clock;
     this.#logger = logger;
+    this.#lastGood = lastGood;
+    lastGood.keep(files, identity);
   }
 
-  /** @throws Error naming the file that cannot be used */
+  /**
+   * Starts with the last good identity of these files when they cannot be used now: a listener that is opened again for
+   * another reason, amid a renewal, is not lost for it.
+   *
+   * @throws Error naming the file that cannot be used, when this process has never had a good one of them
+   */
   static async load(files: TlsFiles, deps: RenewedTlsDeps): Promise<RenewedTls> {
-    return new RenewedTls(files, identityOf(await readTlsFiles(files), files), deps);
+    try {
+      return new RenewedTls(files, identityOf(await readTlsFiles(files), files), deps);
+    } catch (error) {
+      const identity = (deps.lastGood ?? processLastGoodTls).of(files);
+      if (identity === undefined) throw error;
+      const tls = new RenewedTls(files, identity, deps);
+      tls.#keepLast((error as Error).message);
+      return tls;
+    }
   }
 
   /** What a server is made with. */
@@ -95,6 +115,7 @@ export class RenewedTls implements Disposable {
     const identity = identityOf(material, this.#files);
     this.#server?.setSecureContext(identity.options);
     this.#inForce = identity;
+    this.#lastGood.keep(this.#files, identity);
     this.#problem = undefined;
     this.#logger.info("TLS files renewed", {
       cert_file: this.#files.certFile,

@@ -1,4 +1,4 @@
-import { rename, symlink, writeFile } from "node:fs/promises";
+import { rename, rm, symlink, writeFile } from "node:fs/promises";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { authority, type Certificates, certificates } from "@bridge/tooling/certificates";
 import { describe, expect, it, vi } from "vitest";
@@ -72,6 +72,49 @@ describe("TLS files that are renewed", () => {
     const complaint = "error: TLS files not usable: the last good certificate stays in force";
     expect(logger.lines.filter((line) => line === complaint).length).toBeGreaterThanOrEqual(1);
     expect(logger.lines.length).toBeLessThan(6);
+  });
+});
+
+describe("a listener that is opened again while its files cannot be used", () => {
+  it.each([
+    [
+      "do not belong together",
+      (made: Certificates) => writeFile(made.path("server.crt"), made.authority.issue("x").cert),
+    ],
+    ["are half there", (made: Certificates) => writeFile(made.path("server.key"), "-----BEGIN")],
+    ["are gone", (made: Certificates) => rm(made.path("server.key"))],
+  ])("has the pair that was last in force when they %s, says so, and goes on looking", async (_, spoil) => {
+    using made = certificates("server");
+    const tls = filesOf(made);
+    const ca = made.authority.cert;
+    const renewed = made.authority.issue("renewed");
+    {
+      await using first = await open({ tls, clock: hastyClock });
+      await writeFile(tls.keyFile, renewed.key);
+      await writeFile(tls.certFile, renewed.cert);
+      await vi.waitFor(async () => expect(await nameOfServer(first.port, { ca })).toBe("renewed"), renewal);
+    }
+    await spoil(made);
+    const logger = keepingLogger();
+    await using second = await open({ tls, clock: hastyClock, logger });
+    expect(await nameOfServer(second.port, { ca })).toBe("renewed");
+    expect(second.stats().tls?.stale).toBe(true);
+    expect(logger.lines[0]).toBe("error: TLS files not usable: the last good certificate stays in force");
+    const good = made.authority.issue("good");
+    await writeFile(tls.certFile, good.cert);
+    await writeFile(tls.keyFile, good.key);
+    await vi.waitFor(async () => expect(await nameOfServer(second.port, { ca })).toBe("good"), renewal);
+    expect(second.stats().tls?.stale).toBe(false);
+  });
+
+  it("is refused when the authority of its clients is another file than before", async () => {
+    using made = certificates("server");
+    const tls = filesOf(made);
+    await using first = await open({ tls, clock: hastyClock });
+    expect(first.stats().tls?.stale).toBe(false);
+    await writeFile(tls.keyFile, "");
+    await writeFile(made.path("clients.crt"), made.authority.cert);
+    await expect(open({ tls: { ...tls, clientCaFile: made.path("clients.crt") } })).rejects.toThrow(tls.keyFile);
   });
 });
 

@@ -35,6 +35,7 @@ export async function open(
       port: 0,
       tls: undefined,
       requireHostHeader: true,
+      methods: ["GET"],
       refusalHeaders: () => ({ "X-Own": "yes" }),
       clock: systemClock,
       logger: silentLogger,

@@ -70,6 +70,7 @@ export async function openDynamodbOutbox(options: DynamodbOutboxOptions, signal:
     backlog: async (bound) => backlog(begin(bound), bound),
     list: async (filter, page, bound) => list(begin(bound), filter, page, bound),
     health: () => client.health(),
+    prove: () => client.prove(),
     async [Symbol.asyncDispose]() {
       closed = true;
       await client[Symbol.asyncDispose]();

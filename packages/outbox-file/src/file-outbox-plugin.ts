@@ -1,10 +1,13 @@
 import { defineFactory, type OutboxStore, type OutboxStorePlugin, filePlace, type PluginContext } from "@bridge/ports";
-import { describe, duration, integer, text } from "@bridge/ports/options";
+import { describe, duration, fileToKeep, integer } from "@bridge/ports/options";
 import * as v from "valibot";
 import { openFileOutbox } from "./open-file-outbox.ts";
 
 const options = v.strictObject({
-  path: describe(text(), "The file. A relative path starts at the working directory; the folder is made if missing."),
+  path: describe(
+    fileToKeep(),
+    "The file. A relative path starts at the working directory; the folder is made if missing.",
+  ),
   retention: describe(
     v.optional(duration(), "1h"),
     "How long delivered records are remembered, so that a repeat of their message is known as one.",

@@ -56,7 +56,9 @@ test("a damaged file is set aside if that is wanted, loudly", async () => {
   const logger = { ...silentLogger, error: (line: string, fields?: LogFields) => void errors.push([line, fields]) };
   await using store = openOutbox(scratch.path, { onCorrupt: "quarantine", logger });
   expect(await store.backlog(signal)).toEqual([]);
-  expect(errors).toMatchObject([[expect.stringMatching(/damaged file was set aside/), { store: "outbox" }]]);
+  expect(errors).toMatchObject([
+    [expect.stringMatching(/damaged file was set aside/), { set_aside: expect.any(String) as string }],
+  ]);
   expect(readdirSync(scratch.folder).some((name) => name.startsWith("outbox.db.damaged-"))).toBe(true);
   const { setAside = [] } = store.health?.() ?? {};
   expect(setAside).toHaveLength(1);

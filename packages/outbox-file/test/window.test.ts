@@ -79,6 +79,17 @@ test("a queue in which everything waits grows only so far; what is younger follo
   expect(lent.at(-1)).toBe("free");
 });
 
+test("a look through a long queue in which everything waits lets others run in between", async () => {
+  await using store = openScratchOutbox({ window: SMALL });
+  await persist(store, 60, "stuck");
+  const head = await store.claimOne("r0", 60_000, signal);
+  const claiming = store.claim(CLAIM, signal).then(() => "claimed");
+  const next = new Promise((resolve) => setImmediate(() => resolve("next turn")));
+  expect(await Promise.race([claiming, next])).toBe("next turn");
+  expect(await claiming).toBe("claimed");
+  await store.finish([end(head!, { kind: "done" })], signal);
+});
+
 test("a loan that has lapsed may be ended until the record is lent again, in memory or not", async () => {
   const clock = new SuiteClock(1_000_000);
   await using store = openScratchOutbox({ window: SMALL, clock });

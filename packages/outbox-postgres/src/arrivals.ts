@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Clock, OutboxPlace } from "@bridge/ports";
 import type { Hearing, PostgresClient } from "@bridge/postgres-kit";
 import type { Instances } from "./instances.ts";
-import type { Lanes } from "./lanes.ts";
+import type { Lane, Lanes } from "./lanes.ts";
 
 /**
  * Others are told no more often: the server makes those that notify wait for one another, and who has just been woken
@@ -16,7 +16,7 @@ const ANY = "*";
 
 interface Listener {
   /** Unknown until the lane has been looked up. */
-  lane: number | undefined;
+  lane: Lane | undefined;
   readonly arrived: () => void;
 }
 
@@ -55,7 +55,7 @@ export class Arrivals implements AsyncDisposable {
     const listener: Listener = { lane: undefined, arrived };
     this.#listeners.add(listener);
     this.#lanes.of(place, this.#over.signal).then(
-      ({ lane }) => (listener.lane = lane),
+      (lane) => (listener.lane = lane),
       // It is woken for every lane then.
       () => {},
     );
@@ -97,7 +97,7 @@ export class Arrivals implements AsyncDisposable {
     if (teller === this.#self) return;
     const lanes = said === ANY ? undefined : new Set(said.split(",").map(Number));
     for (const { lane, arrived } of this.#listeners) {
-      if (lanes === undefined || lane === undefined || lanes.has(lane)) arrived();
+      if (lanes === undefined || lane === undefined || lanes.has(lane.lane)) arrived();
     }
   }
 }

@@ -13,12 +13,20 @@ const LOOK_SHARE = 20;
 /** The names of claims that may be named as lost; older ones lapse. */
 const MAX_LOST = 20;
 const LOWEST = -1;
+/** A lane that comes and goes is looked at with the next claim. */
+const MAX_ROUNDS = 5;
 
 export interface Lent {
   readonly number: number;
   readonly attempts: number;
   /** As the server holds it. */
   readonly id: string;
+}
+
+/** What a lane answers of which nothing can be lent. */
+interface NoLoan {
+  readonly number: null;
+  readonly attempts: null;
 }
 
 /** Lends what is due and may be sent, oldest first. */
@@ -35,13 +43,19 @@ export async function claim(
   using _ = await lane.turns.take(signal);
   const loan = random.id();
   try {
-    const lent = await lend(parts, lane, limit, loanMs, loan, signal);
-    const records = await contentsOf(parts, request, lane.lane, lent, signal);
-    return lent
+    let lent = await lend(parts, lane, limit, loanMs, loan, signal);
+    for (let round = 1; lent === undefined; round++) {
+      if (round > MAX_ROUNDS) return [];
+      await lanes.enterAgain(lane, false, signal);
+      lent = await lend(parts, lane, limit, loanMs, loan, signal);
+    }
+    const { rows, at } = lent;
+    const records = await contentsOf(parts, request, at, rows, signal);
+    return rows
       .toSorted((a, b) => a.number - b.number)
       .flatMap(({ number, attempts }) => {
         const record = records.get(number);
-        return record === undefined ? [] : { record, token: tokenOf({ lane: lane.lane, number, loan }), attempts };
+        return record === undefined ? [] : { record, token: tokenOf({ lane: at, number, loan }), attempts };
       });
   } catch (error) {
     lane.lost = withLost(lane, loan);
@@ -53,28 +67,31 @@ function withLost({ lost }: Lane, loan: string): readonly string[] {
   return [...lost, loan].slice(-MAX_LOST);
 }
 
+/** `undefined`: the table does not have the lane as it is known here. */
 async function lend(
-  { client, claimer, instances, clock, claims }: OutboxParts,
+  { client, claimer, instances, lanes, clock, claims }: OutboxParts,
   lane: Lane,
   limit: number,
   loanMs: number,
   loan: string,
   signal: AbortSignal,
-): Promise<readonly Lent[]> {
+): Promise<{ readonly rows: readonly Lent[]; readonly at: number } | undefined> {
   const begunAt = clock.monotonic();
   const look = begunAt >= lane.lookAgainAt;
-  const { lost } = lane;
+  const { lost, lane: at } = lane;
   const { names, readings } = instances.readings();
   const statement = {
     what: "claiming from the outbox",
     name: "outbox_claim",
-    text: `SELECT number, attempts, id FROM ${client.table("outbox_claim")}(
-      $1::text, $2::int8, $3::int4, $4::int8, $5::bool, $6::int4, $7::int8, $8::text, $9::float8, $10::text, $11::text[],
-      $12::text[], $13::float8[], $14::float8)`,
+    text: `SELECT c.number, c.attempts, c.id FROM ${client.table("outbox_lane")} AS l
+      LEFT JOIN LATERAL ${client.table("outbox_claim")}(
+        $1::text, $2::int8, l.lane, $4::int8, $5::bool, $6::int4, $7::int8, $8::text, $9::float8, $10::text, $11::text[],
+        $12::text[], $13::float8[], $14::float8) AS c ON true
+      WHERE l.lane = $3::int4 AND l.place = $15::uuid`,
     values: [
       claimer,
-      ++lane.turn,
-      lane.lane,
+      lanes.nextTurn(),
+      at,
       look ? 0 : lane.floor,
       look,
       limit,
@@ -86,9 +103,12 @@ async function lend(
       names,
       readings,
       clock.now(),
+      lane.place,
     ],
   };
-  const { rows, unsure } = await client.query<Lent>(statement, signal);
+  const { rows: answer, unsure } = await client.query<Lent | NoLoan>(statement, signal);
+  if (answer.length === 0) return undefined;
+  const rows = answer.filter((row) => row.number !== null);
   lane.lost = lane.lost.filter((one) => !lost.includes(one));
   if (look) {
     const now = clock.monotonic();
@@ -96,18 +116,18 @@ async function lend(
     lane.lookAgainAt = now + Math.max(LOOK_MS, (now - begunAt) * LOOK_SHARE);
   }
   const lent = unsure
-    ? await lentBefore({ client }, lane, loan, signal)
+    ? await lentBefore({ client }, at, loan, signal)
     : rows.filter(({ attempts }) => attempts !== LOWEST);
   // A try that finds nothing writes no turn, so that an earlier one may lend yet: with the next claim it may not any more.
   if (unsure && lent.length === 0) lane.lost = withLost(lane, loan);
   for (const { number } of lent) lane.highest = Math.max(lane.highest, number);
-  return lent;
+  return { rows: lent, at };
 }
 
 /** What the tries of one claim have lent, of which one alone did. */
 async function lentBefore(
   { client }: Pick<OutboxParts, "client">,
-  { lane }: Lane,
+  lane: number,
   loan: string,
   signal: AbortSignal,
 ): Promise<readonly Lent[]> {

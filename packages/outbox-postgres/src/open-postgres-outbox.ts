@@ -2,6 +2,7 @@ import { BridgeError, CallLimit, type OutboxStore, type Seams } from "@bridge/po
 import { type ConnectionOptions, openPostgres, type PostgresOptions } from "@bridge/postgres-kit";
 import { sweepEvery } from "@bridge/store-kit";
 import { Arrivals } from "./arrivals.ts";
+import { Astray } from "./astray.ts";
 import { claim } from "./claim.ts";
 import { claimOne } from "./claim-one.ts";
 import { Contents } from "./contents.ts";
@@ -13,6 +14,7 @@ import { redriving, Statuses } from "./look-up.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { OUTBOX_MIGRATIONS } from "./outbox-tables.ts";
 import { Persists } from "./persists.ts";
+import { tryRecord } from "./try-record.ts";
 import { backlog, list } from "./views.ts";
 
 /** Finished records may stay this much longer than they have to. */
@@ -41,9 +43,14 @@ export interface PostgresOutboxOptions extends Seams {
  */
 export async function openPostgresOutbox(options: PostgresOutboxOptions, signal: AbortSignal): Promise<OutboxStore> {
   const { connection, retentionMs, clock, random, logger, postgres } = options;
-  const client = await openPostgres(connection, OUTBOX_MIGRATIONS, { clock, random, logger, ...postgres }, signal);
+  const client = await openPostgres(
+    connection,
+    OUTBOX_MIGRATIONS,
+    { clock, random, logger, trial: tryRecord, ...postgres },
+    signal,
+  );
   const instances = new Instances(client, clock, random);
-  const lanes = new Lanes(client);
+  const lanes = new Lanes(client, new Astray(client, logger));
   const claimer = random.id();
   const arrivals = new Arrivals(client, { instances, lanes, clock: postgres?.clock ?? clock, self: claimer });
   const contents = new Contents();
@@ -91,6 +98,7 @@ export async function openPostgresOutbox(options: PostgresOutboxOptions, signal:
     },
     async backlog(bound) {
       begin(bound);
+      await lanes.bringHome(bound);
       return backlog(parts, bound);
     },
     async list(filter, page, bound) {
@@ -98,6 +106,7 @@ export async function openPostgresOutbox(options: PostgresOutboxOptions, signal:
       return list(parts, filter, page, bound);
     },
     health: () => client.health(),
+    prove: () => client.prove(),
     async [Symbol.asyncDispose]() {
       closed = true;
       instances[Symbol.dispose]();

@@ -1,6 +1,7 @@
 import type { Migrations } from "@bridge/postgres-kit";
 import { CLAIM_FUNCTIONS } from "./claim-functions.ts";
 import { CLAIM_IN_ORDER } from "./claim-in-order.ts";
+import { PERSIST_IN_LANES } from "./persist-in-lanes.ts";
 import { WRITE_FUNCTIONS } from "./write-functions.ts";
 
 type Table = (name: string) => string;
@@ -91,5 +92,5 @@ CREATE INDEX outbox_queue_by_entry ON ${table("outbox_queue")} USING hash (entry
 /** The tables of an outbox, for {@link migrate} and `bridge -create-tables`. */
 export const OUTBOX_MIGRATIONS: Migrations = {
   store: "outbox",
-  steps: [(table) => TABLES(table) + WRITE_FUNCTIONS(table) + CLAIM_FUNCTIONS(table), CLAIM_IN_ORDER],
+  steps: [(table) => TABLES(table) + WRITE_FUNCTIONS(table) + CLAIM_FUNCTIONS(table), CLAIM_IN_ORDER, PERSIST_IN_LANES],
 };

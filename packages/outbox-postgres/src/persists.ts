@@ -1,8 +1,9 @@
 import { BridgeError, type OutboxRecord, ownCopy, payloadBytes, type PersistResult } from "@bridge/ports";
 import { GroupCommit } from "./group-commit.ts";
+import type { Lane } from "./lanes.ts";
 import { identityOf } from "./names.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
-import { type Addition, recordValues, STATUSES } from "./record-rows.ts";
+import { type Addition, laneValues, recordValues, STATUSES } from "./record-rows.ts";
 import { textOf } from "./stored-text.ts";
 
 /** One statement holds no more than so many records and bytes. */
@@ -13,8 +14,11 @@ const LARGE_BYTES = 256 * 1024;
 const MAX_RECORD_BYTES = 32 * 1024 * 1024;
 /** Evidence that is forgotten between two looks at it is met again at most by chance. */
 const MAX_ROUNDS = 5;
-const PARAMETERS =
-  "$1::int4[], $2::text[], $3::uuid[], $4::text[], $5::float8[], $6::text[], $7::uuid[], $8::text[], $9::text[], $10::text[], $11::text[], $12::bytea[], $13::bytea[]";
+const LANE_TYPES = ["int4", "uuid", "int4"];
+const RECORD_TYPES = "int4 text uuid text float8 text uuid text text text text bytea bytea".split(" ");
+
+/** The place of the one row that says so: nothing was persisted. */
+const UNKNOWN_LANE = 0;
 
 type Results = readonly (readonly PersistResult[])[];
 
@@ -37,12 +41,16 @@ export class Persists {
   readonly #parts: OutboxParts;
   readonly #group = new GroupCommit<OutboxRecord, PersistResult>(GROUP, (calls) => this.#write(calls));
   readonly #text: string;
+  readonly #trial: string;
   /** The client bounds each call, and ends it when the store is closed. */
   readonly #signal = new AbortController().signal;
 
   constructor(parts: OutboxParts) {
     this.#parts = parts;
-    this.#text = `SELECT place, number FROM ${parts.client.table("outbox_persist")}(${PARAMETERS})`;
+    const { client } = parts;
+    const all = parameters([...LANE_TYPES, ...RECORD_TYPES]);
+    this.#text = `SELECT place, number FROM ${client.table("outbox_persist_in_lanes")}(${all})`;
+    this.#trial = `SELECT place FROM ${client.table("outbox_persist")}(${parameters(RECORD_TYPES)})`;
   }
 
   add(records: readonly OutboxRecord[], signal: AbortSignal): Promise<readonly PersistResult[]> {
@@ -87,7 +95,7 @@ export class Persists {
     const trying = this.#parts.client.transaction(
       "trying a record of the outbox",
       async (transaction) => {
-        await transaction.query({ text: this.#text, values });
+        await transaction.query({ text: this.#trial, values });
         throw new Undo();
       },
       this.#signal,
@@ -126,14 +134,27 @@ export class Persists {
     results: Map<OutboxRecord, PersistResult>,
   ): Promise<ReadonlySet<OutboxRecord>> {
     const { client, contents, arrivals } = this.#parts;
-    const statement = {
-      what: "persisting in the outbox",
-      name: "outbox_persist",
-      text: this.#text,
-      values: recordValues(additions),
-      endsWhenLate: additions.length > 1 && bytesOf(additions.map(({ record }) => record)) > LARGE_BYTES,
-    };
-    const { rows, unsure } = await client.query<{ place: number; number: number }>(statement, this.#signal);
+    const keyed = keyedOf(additions);
+    const ask = () =>
+      client.query<{ place: number; number: number }>(
+        {
+          what: "persisting in the outbox",
+          name: "outbox_persist",
+          text: this.#text,
+          values: [...laneValues(keyed), ...recordValues(additions)],
+          endsWhenLate: additions.length > 1 && bytesOf(additions.map(({ record }) => record)) > LARGE_BYTES,
+        },
+        this.#signal,
+      );
+    let { rows, unsure } = await ask();
+    for (let round = 1; rows[0]?.place === UNKNOWN_LANE; round++) {
+      if (round > MAX_ROUNDS)
+        throw new BridgeError("UNAVAILABLE", "lanes of the outbox come and go", { charged: false });
+      for (const [lane, has] of keyed) await this.#parts.lanes.enterAgain(lane, has, this.#signal);
+      const again = await ask();
+      rows = again.rows;
+      unsure ||= again.unsure;
+    }
     const lanes = new Set<number>();
     for (const { place, number } of rows) {
       const addition = additions[place - 1];
@@ -180,9 +201,21 @@ export class Persists {
   async #additionOf(record: OutboxRecord): Promise<Addition> {
     const { lanes } = this.#parts;
     const lane = await lanes.of(record, this.#signal);
-    if (record.orderingKey !== undefined) await lanes.useKeys(lane, this.#signal);
     return { record, lane, identity: identityOf(record, record.envelope.id) };
   }
+}
+
+/** The lanes of records, and whether any has a key. */
+function keyedOf(additions: readonly Addition[]): ReadonlyMap<Lane, boolean> {
+  const keyed = new Map<Lane, boolean>();
+  for (const { lane, record } of additions) {
+    keyed.set(lane, keyed.get(lane) === true || record.orderingKey !== undefined);
+  }
+  return keyed;
+}
+
+function parameters(types: readonly string[]): string {
+  return types.map((type, index) => `$${index + 1}::${type}[]`).join(", ");
 }
 
 /** Of records under one identity, the first: the others are its repeats. */

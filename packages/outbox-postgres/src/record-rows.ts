@@ -14,6 +14,16 @@ export interface Addition {
   readonly identity: Buffer;
 }
 
+/** What `outbox_persist_in_lanes` has confirmed: the lanes, and which have keys. */
+export function laneValues(keyed: ReadonlyMap<Lane, boolean>): readonly Buffer[] {
+  const lanes = [...keyed.keys()];
+  return [
+    int4s(lanes.map(({ lane }) => lane)),
+    uuids(lanes.map(({ place }) => place)),
+    int4s(lanes.filter((lane) => keyed.get(lane)).map(({ lane }) => lane)),
+  ];
+}
+
 /** Arrays of the values of records, in the order of the arguments of `outbox_persist`. */
 export function recordValues(additions: readonly Addition[]): readonly Buffer[] {
   const records = additions.map(({ record }) => record);

@@ -2,16 +2,15 @@ import * as v from "valibot";
 import { describe } from "./options.ts";
 import { patternProblem } from "./pattern.ts";
 
-const HEADER = /^header\.[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const JSON_PATH = /^\$(?:\.[^.[\]]+|\[\d+\])+$/;
+const FIELD = /^(?:subject|header\.[!#$%&'*+.^_`|~0-9A-Za-z-]+|\$(?:\.[^.[\]]+|\[\d+\])+)$/;
 
 /** What of a message to look at; the output has header names in lower case. */
 export function messageField() {
   return describe(
     v.pipe(
       v.string("expected a string"),
-      v.check(
-        (text) => text === "subject" || HEADER.test(text) || JSON_PATH.test(text),
+      v.regex(
+        FIELD,
         'not a field: write "subject", "header.<name>" or a path into a JSON payload, such as "$.device.kind"',
       ),
       v.transform((text) => (text.startsWith("header.") ? text.toLowerCase() : text)),

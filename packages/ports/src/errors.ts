@@ -1,5 +1,7 @@
 /** What the engine does with a failed message; the only thing it looks at (spec 7.3). */
-export type ErrorClass = "transient" | "permanent" | "rejected" | "expired" | "filtered";
+export const ERROR_CLASSES = ["transient", "permanent", "rejected", "expired", "filtered"] as const;
+
+export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
 /** Every code the bridge raises, with its class (spec 7.3; contract §5). */
 export const ERROR_CODES = {

@@ -23,7 +23,14 @@ export {
   type Page,
 } from "./dlq-store.ts";
 export { type Envelope, type SourceMessage } from "./envelope.ts";
-export { BridgeError, type BridgeErrorOptions, ERROR_CODES, type ErrorClass, type ErrorCode } from "./errors.ts";
+export {
+  BridgeError,
+  type BridgeErrorOptions,
+  ERROR_CLASSES,
+  ERROR_CODES,
+  type ErrorClass,
+  type ErrorCode,
+} from "./errors.ts";
 export { filePlace } from "./file-place.ts";
 export { type LeaseRecord, type LeaseStore } from "./lease-store.ts";
 export {
@@ -76,7 +83,8 @@ export { SignalPool } from "./signal-pool.ts";
 export { systemClock, systemRandom } from "./system.ts";
 export { jsonInSlices } from "./json-in-slices.ts";
 export { textInSlices } from "./text-in-slices.ts";
-export { processTurns, Slices, Turns } from "./turns.ts";
+export { programBeside } from "./program-beside.ts";
+export { atOnce, mapped, processTurns, Slices, type Steps, Turns } from "./turns.ts";
 export { parseTimestamp } from "./timestamp.ts";
 export {
   boundTracestate,
@@ -115,6 +123,7 @@ export {
 export { withoutOuterBlanks } from "./outer-blanks.ts";
 export { ownCopy, payloadBytes } from "./own-copy.ts";
 export { packDeadLetter, type PackedDeadLetter, unpackDeadLetter, unpackDeadLetterHead } from "./packed-dead-letter.ts";
+export { steadyLogger } from "./steady-logger.ts";
 export { SpoiledEntries } from "./spoiled-entries.ts";
 export { packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
 export { type StoreHealth, type TellsHealth } from "./store-health.ts";

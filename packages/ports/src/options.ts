@@ -2,8 +2,10 @@
  * Building blocks for the option schemas of adapters. @module
  */
 import * as v from "valibot";
+import { durationPattern, UNITS } from "./duration-pattern.ts";
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+export { bothOrNone, conditional, matching, PORT } from "./schema-words.ts";
+
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 const PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 /** Ten years: longer ones are slips, and their sum with a date might be none. */
@@ -17,18 +19,38 @@ export function parseDuration(written: string): number | undefined {
   return Number.isFinite(total) && total <= MAX_DURATION_MS ? Math.round(total) : undefined;
 }
 
-/** A duration as a string with a unit; its output is milliseconds. A bare number is refused. */
-export function duration() {
+/** What a duration has to be. */
+export interface DurationBounds {
+  /** In milliseconds. Default: none. */
+  readonly min?: number;
+  /** In milliseconds. Default: ten years. */
+  readonly max?: number;
+  /** What is said of one that is shorter or longer. */
+  readonly problem: string;
+}
+
+/**
+ * A duration as a string with a unit; its output is milliseconds. A bare number is refused. With `bounds` published schemas
+ * know them, too, which they do not of checks behind it.
+ */
+export function duration({ min = 0, max = MAX_DURATION_MS, problem }: DurationBounds = { problem: "" }) {
   return v.pipe(
     v.string('a duration is a string with a unit, such as "250ms" or "1m30s"'),
-    v.metadata({ pattern: DURATION.source }),
+    v.metadata({ pattern: durationPattern(min, max) }),
     v.check(
       (written) => parseDuration(written) !== undefined,
       'not a duration: write a number with a unit (ms, s, m, h, d), such as "250ms", "1m30s" or "30d", of at most 3650 days',
     ),
     v.transform((written) => parseDuration(written) ?? 0),
+    v.minValue(min, problem),
+    v.maxValue(max, problem),
     v.metadata({ format: "duration" }),
   );
+}
+
+/** A duration that is longer than nothing; its output is milliseconds. */
+export function positiveDuration() {
+  return duration({ min: 1, problem: "must be longer than 0s" });
 }
 
 /** An integer between `min` and `max`, both included. */
@@ -47,9 +69,48 @@ export function text() {
   return v.pipe(v.string("expected a string"), v.nonEmpty("must not be empty"));
 }
 
+/** The path of a file that has to be there. A check of the configuration on a machine looks whether it can be read. */
+export function fileToRead() {
+  return v.pipe(text(), v.metadata({ file: "read" }));
+}
+
+/** The path of a file that is made when it is missing. A check of the configuration on a machine looks whether it could be. */
+export function fileToKeep() {
+  return v.pipe(text(), v.metadata({ file: "kept" }));
+}
+
 /** A string whose value is never shown: not in errors, logs, views or diffs. */
 export function secret() {
   return v.pipe(v.string("expected a string"), v.metadata({ secret: true }));
+}
+
+const MIN_KEY_LENGTH = 16;
+/** What the ends of a header value cannot carry, or a header not at all. */
+const UNSENDABLE = /^\s|\s$|\p{Cc}/u;
+/** The same for a pattern that any dialect reads. */
+const CONTROL = "\\u0000-\\u001f\\u007f-\\u009f";
+
+/** A key that callers send in a header. Where it `mayBeEmpty`, that is the same as leaving it out. */
+export function apiKey({ mayBeEmpty = false } = {}) {
+  const left = (key: string): boolean => mayBeEmpty && key === "";
+  const key = `[^\\s${CONTROL}][^${CONTROL}]{${MIN_KEY_LENGTH - 2},}[^\\s${CONTROL}]`;
+  return v.pipe(
+    secret(),
+    v.metadata({ pattern: mayBeEmpty ? `^(?:${key})?$` : `^${key}$` }),
+    v.check(
+      (given) => left(given) || lengthOf(given) >= MIN_KEY_LENGTH,
+      `an API key has at least ${MIN_KEY_LENGTH} characters`,
+    ),
+    v.check(
+      (given) => !UNSENDABLE.test(given),
+      "an API key cannot be sent in a header with blanks at its ends, line breaks or other control characters: remove them",
+    ),
+  );
+}
+
+/** The characters of a text, as JSON Schema counts them: one of two UTF-16 units is one. */
+export function lengthOf(given: string): number {
+  return Array.from(given).length;
 }
 
 /** Describes a field for the reference pages and the editors' schema. */
@@ -57,10 +118,13 @@ export function describe<const Schema extends v.GenericSchema>(schema: Schema, d
   return v.pipe(schema, v.description(description));
 }
 
-/** One value or a list of at least one; the output is a list. */
-export function oneOrList<const Item extends v.GenericSchema>(item: Item) {
+/** One value or a list of at least one; the output is a list. `about` is metadata of the list. */
+export function oneOrList<const Item extends v.GenericSchema>(
+  item: Item,
+  about: Readonly<Record<string, unknown>> = {},
+) {
   return v.pipe(
-    v.union([item, v.pipe(v.array(item), v.minLength(1, "must name at least one"))]),
+    v.union([item, v.pipe(v.array(item), v.minLength(1, "must name at least one"), v.metadata(about))]),
     v.transform((value): readonly v.InferOutput<Item>[] => (Array.isArray(value) ? value : [value])),
   );
 }

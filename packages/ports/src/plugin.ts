@@ -101,7 +101,10 @@ export interface ReceiverContext extends PluginContext {
   /** The session that the configuration names for this receiver, built by the same plugin. */
   readonly session?: Session | undefined;
   readonly topics: readonly Topic[];
-  /** The window of the route that this receiver feeds. */
+  /**
+   * The window of the route that this receiver feeds, as it is now. A receiver without a session outlives a change of
+   * it, so it reads this whenever it needs it; one on a session is built anew.
+   */
   readonly maxInFlight: number;
   /**
    * The replay cap of that route when the receiver was built: for advice at startup about a source that gives up

@@ -16,6 +16,11 @@ export interface TellsHealth {
   /** At once: it is asked for each probe. Never throws. */
   health?(): StoreHealth;
   /**
+   * Asks its disk or server at once whether it takes writes. Resolves when `health` tells what came of it, within some
+   * seconds, also when there was no answer. Never rejects. A store whose health is always of the moment has no such method.
+   */
+  prove?(): Promise<void>;
+  /**
    * An operator knows of the damaged files, and of spoiled records: they are named no more, also after a restart. Nothing
    * of them is deleted. Returns those that were named until now. Throws a {@link BridgeError} when that cannot be made to last.
    */

@@ -39,6 +39,30 @@ export class Turns {
 /** Those of this process. */
 export const processTurns = new Turns((run) => setImmediate(run));
 
+/** Work that stands still after each step, for as long as whoever takes the steps likes. */
+export type Steps<Result> = Generator<void, Result, void>;
+
+/** Takes all steps in this turn. */
+export function atOnce<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** As `Array.from(items, map)`, an item a step. */
+export function* mapped<Item, Result>(
+  items: Iterable<Item>,
+  map: (item: Item, index: number) => Result,
+): Steps<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) {
+    yield;
+    results.push(map(item, results.length));
+  }
+  return results;
+}
+
 /** Work that would hold the event loop for long: it looks often whether its slice is over, and waits for the next one. */
 export class Slices {
   readonly #clock: Pick<Clock, "monotonic">;
@@ -63,13 +87,22 @@ export class Slices {
     this.#began = this.#clock.monotonic();
   }
 
-  /** As `Array.from(items, map)`. */
-  async map<Item, Result>(items: Iterable<Item>, map: (item: Item) => Result): Promise<Result[]> {
-    const results: Result[] = [];
-    for (const item of items) {
-      if (this.over) await this.next();
-      results.push(map(item));
+  /**
+   * Takes steps, as many in each slice as it has time for.
+   * @throws the signal's reason when it has aborted before they are taken
+   */
+  async run<Result>(steps: Steps<Result>, signal?: AbortSignal): Promise<Result> {
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      if (!this.over) continue;
+      await this.next();
+      signal?.throwIfAborted();
     }
-    return results;
+  }
+
+  /** As `Array.from(items, map)`. */
+  map<Item, Result>(items: Iterable<Item>, map: (item: Item) => Result): Promise<Result[]> {
+    return this.run(mapped(items, map));
   }
 }

@@ -21,6 +21,12 @@ test("calls that were begun together are late together, and count once", () => {
   expect(limit.items).toBe(500);
 });
 
+test("a larger call that was begun before others were late says nothing new when it is late too", () => {
+  const limit = new CallLimit(MOST);
+  for (const items of [200, 1_000, 400]) limit.ended({ items, bytes: 0 }, late);
+  expect(limit.items).toBe(100);
+});
+
 test.each([
   ["a call of one item", { items: 1, bytes: 8_000_000 }, late],
   ["another failure", { items: 500, bytes: 0 }, new BridgeError("CONNECTION_LOST", "cut")],

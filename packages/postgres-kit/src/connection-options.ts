@@ -20,6 +20,7 @@ const MAX_NAME_BYTES = 63;
 
 const serverUrl = v.pipe(
   secret(),
+  v.metadata({ pattern: "^\\s*[Pp][Oo][Ss][Tt][Gg][Rr][Ee][Ss](?:[Qq][Ll])?:[^#]*#?\\s*$" }),
   v.rawCheck(({ dataset, addIssue }) => {
     const problem = dataset.typed ? serverUrlProblem(dataset.value) : undefined;
     if (problem !== undefined) addIssue({ message: problem });
@@ -28,9 +29,11 @@ const serverUrl = v.pipe(
 
 const schemaName = v.pipe(
   v.string("expected a string"),
-  v.regex(/^[a-z_][a-z0-9_]*$/, 'the name of a schema has small letters, digits and "_", and begins with no digit'),
+  v.regex(
+    /^(?!pg_)[a-z_][a-z0-9_]*$/,
+    'the name of a schema has small letters, digits and "_", and begins with no digit and not with "pg_"',
+  ),
   v.maxLength(MAX_NAME_BYTES, `at most ${MAX_NAME_BYTES} characters`),
-  v.check((name) => !name.startsWith("pg_"), 'names that begin with "pg_" are the server\'s own'),
 );
 
 const connection = {
@@ -67,6 +70,11 @@ export function postgresOptions<const Entries extends v.ObjectEntries>(entries: 
       const twice = (["host", "port", "database", "user"] as const).filter((name) => rest[name] !== undefined);
       if (url === undefined || twice.length === 0) return;
       addIssue({ message: `${twice.join(", ")}: the url says that already; remove one of the two` });
+    }),
+    v.metadata({
+      dependencies: {
+        url: { not: { anyOf: ["host", "port", "database", "user"].map((name) => ({ required: [name] })) } },
+      },
     }),
   );
 }

@@ -5,4 +5,5 @@ export { PostgresClient, type PostgresOptions } from "./postgres-client.ts";
 export { postgresPlace } from "./postgres-place.ts";
 export { type Answer, type Statement, type Transaction } from "./statement.ts";
 export { type TransactionOptions } from "./transaction.ts";
+export { type WriteTrial } from "./write-trial.ts";
 export { tableMaker } from "./table-maker.ts";

@@ -1,7 +1,9 @@
 import { BridgeError, deadline, type Logger } from "@bridge/ports";
 import { escapeIdentifier } from "pg";
 import type { ConnectionOptions } from "./connection-options.ts";
+import { areTablesGone, keyOf, missingOf, neededBy, THERE } from "./needed.ts";
 import { PostgresClient, type PostgresOptions } from "./postgres-client.ts";
+import { incomplete, ISOLATION, isolated, missing, refuseNewer, unsynced } from "./refusals.ts";
 
 /** How the tables of one store came to be: each step once, in this order, for ever. */
 export interface Migrations {
@@ -25,15 +27,13 @@ const LOCK = 0x627269646765;
 const MIGRATE_TIMEOUT_MS = 300_000;
 /** Starting does not wait longer for a server that does not answer. */
 const CHECK_TIMEOUT_MS = 5_000;
-/** All statements are written for it. */
-const ISOLATION = "read committed";
-const REMEDY = "make them with `bridge -create-tables`";
 
 /**
  * Makes the schema and the tables, or brings them up to date; all of it or nothing. Idempotent, also when several do it
- * at once: they take turns.
+ * at once: they take turns. A store whose tables are all gone is made anew.
  *
- * @throws BridgeError `SCHEMA_VIOLATION` when the tables are of a newer bridge, `FORBIDDEN` when the user may not make them
+ * @throws BridgeError `DESTINATION_NOT_FOUND` when some of them are gone, `SCHEMA_VIOLATION` when they are of a newer bridge,
+ * `FORBIDDEN` when the user may not make them
  */
 export async function migrate(migrations: Migrations, client: PostgresClient, signal: AbortSignal): Promise<Migrated> {
   const { store, steps } = migrations;
@@ -42,7 +42,7 @@ export async function migrate(migrations: Migrations, client: PostgresClient, si
     `making the tables of the store ${store}`,
     async (transaction) => {
       const run = (text: string, values: readonly unknown[] = []) =>
-        transaction.query<{ found: number }>({ text, values });
+        transaction.query<{ found: number; key: string }>({ text, values });
       await run("SELECT pg_advisory_xact_lock($1)", [LOCK]);
       // To say IF NOT EXISTS needs the privilege to make one, also when there is one.
       const { count: schemas } = await run("SELECT 1 FROM pg_namespace WHERE nspname = $1", [client.schema]);
@@ -59,8 +59,20 @@ export async function migrate(migrations: Migrations, client: PostgresClient, si
         );
       }
       const { rows } = await run(versionOf(client), [store]);
-      const from = rows[0]?.found ?? 0;
+      let from = rows[0]?.found ?? 0;
       refuseNewer(migrations, from, client);
+      const parts = neededBy({ store, steps: steps.slice(0, from) });
+      const { rows: keys } = await run(THERE, [client.schema]);
+      const there = new Set(keys.map(({ key }) => key));
+      const lacks = missingOf(parts, there);
+      if (lacks.length > 0) {
+        if (!areTablesGone(parts, lacks)) throw incomplete(migrations, parts, lacks, client);
+        for (const { kind, name } of parts.filter((one) => !("table" in one) && there.has(keyOf(one)))) {
+          await run(`DROP ${kind} ${table(name)}`);
+        }
+        await run(`DELETE FROM ${table(TABLE)} WHERE store = $1`, [store]);
+        from = 0;
+      }
       for (const [index, step] of steps.entries()) {
         const version = index + 1;
         if (version <= from) continue;
@@ -108,20 +120,26 @@ async function check(
   const late = new BridgeError("TIMEOUT", `${client.label}: no answer within ${CHECK_TIMEOUT_MS} ms`);
   using limit = deadline(CHECK_TIMEOUT_MS, late);
   try {
+    const bound = AbortSignal.any([signal, limit.signal]);
     const statement = {
       what: `looking for the tables of the store ${store}`,
       text: versionOf(client),
       values: [store],
     };
-    const { rows } = await client.query<{ found: number; synced: string; isolation: string }>(
-      statement,
-      AbortSignal.any([signal, limit.signal]),
-    );
+    const { rows } = await client.query<{ found: number; synced: string; isolation: string }>(statement, bound);
     const { found: version = 0, synced, isolation = ISOLATION } = rows[0] ?? {};
     if (synced === "off") throw unsynced(client);
     if (isolation !== ISOLATION) throw isolated(client, isolation);
     refuseNewer(migrations, version, client);
     if (version < steps.length) throw missing(migrations, version, client);
+    const { rows: keys } = await client.query<{ key: string }>(
+      { ...statement, text: THERE, values: [client.schema] },
+      bound,
+    );
+    const parts = neededBy(migrations);
+    const lacks = missingOf(parts, new Set(keys.map(({ key }) => key)));
+    if (areTablesGone(parts, lacks)) throw missing(migrations, 0, client);
+    if (lacks.length > 0) throw incomplete(migrations, parts, lacks, client);
   } catch (thrown) {
     signal.throwIfAborted();
     // That there was no answer in time says less than what the last try met.
@@ -138,29 +156,4 @@ async function check(
 function versionOf(client: PostgresClient): string {
   return `SELECT coalesce(max(version), 0)::int AS found, current_setting('synchronous_commit') AS synced,
     current_setting('default_transaction_isolation') AS isolation FROM ${client.table(TABLE)} WHERE store = $1`;
-}
-
-function unsynced({ label }: PostgresClient): BridgeError {
-  const text = `${label}: synchronous_commit is off for the bridge's user, so that a crash of the server would lose what it has said is written: ALTER ROLE … SET synchronous_commit = on`;
-  return new BridgeError("SCHEMA_VIOLATION", text);
-}
-
-function isolated({ label }: PostgresClient, isolation: string): BridgeError {
-  const text = `${label}: default_transaction_isolation is ${isolation} for the bridge's user, and its statements need ${ISOLATION}: ALTER ROLE … SET default_transaction_isolation = '${ISOLATION}'`;
-  return new BridgeError("SCHEMA_VIOLATION", text);
-}
-
-function missing({ store, steps }: Migrations, version: number, { schema, label }: PostgresClient): BridgeError {
-  const where = `schema ${schema} at ${label}`;
-  if (version === 0) {
-    return new BridgeError("DESTINATION_NOT_FOUND", `${where} has no tables of the store ${store}: ${REMEDY}`);
-  }
-  const text = `the tables of the store ${store} in ${where} are of version ${version}, needed is ${steps.length}: ${REMEDY}`;
-  return new BridgeError("SCHEMA_VIOLATION", text);
-}
-
-function refuseNewer({ store, steps }: Migrations, version: number, { schema, label }: PostgresClient): void {
-  if (version <= steps.length) return;
-  const text = `the tables of the store ${store} in schema ${schema} at ${label} are of version ${version}, newer than this bridge knows (${steps.length}): run the newer bridge`;
-  throw new BridgeError("SCHEMA_VIOLATION", text);
 }

@@ -8,6 +8,7 @@ import { type Failure, failureOf, NoAnswer } from "./failure.ts";
 import { type Hearing, type HearingOptions, listen } from "./listen.ts";
 import type { Answer, Statement, Transaction } from "./statement.ts";
 import { ask, makeTransaction, type TransactionOptions } from "./transaction.ts";
+import { trialOf, type WriteTrial } from "./write-trial.ts";
 
 export interface PostgresOptions {
   readonly clock: Clock;
@@ -18,10 +19,14 @@ export interface PostgresOptions {
   readonly tryTimeoutMs?: number | undefined;
   /** A try that follows one without an answer may take twice as long, up to so many milliseconds. Default: the call's time. */
   readonly longestTryMs?: number | undefined;
+  /** How it is found out whether the store takes writes. Default: only whether the server answers. */
+  readonly trial?: WriteTrial | undefined;
 }
 
 const CALL_TIMEOUT_MS = 20_000;
 const TRY_TIMEOUT_MS = 3_000;
+/** What so many tries have met is told before the call is given up. */
+const TELLING_TRIES = 3;
 /** A reason that costs nothing: without one each call would make an exception. */
 const DONE = new Error("done");
 
@@ -54,8 +59,7 @@ export class PostgresClient implements AsyncDisposable {
     this.label = this.#server.label;
     this.#slots = new Slots(connection.pool_size);
     this.#connections = new Connections(this.#server, connection.pool_size, tryTimeoutMs, clock);
-    const probe = (signal: AbortSignal) => this.query({ what: "looking whether it works", text: "SELECT 1" }, signal);
-    this.#faults = new FaultWatch(clock, probe, this.#over.signal);
+    this.#faults = new FaultWatch(clock, trialOf(this, options.trial), this.#over.signal);
   }
 
   /** The name of a table of the schema, quoted. */
@@ -127,9 +131,14 @@ export class PostgresClient implements AsyncDisposable {
     return listen(channel, this.#server, { clock, random }, hearing, this.#over.signal);
   }
 
-  /** Why the last call failed, or its last try before it was given up; nothing once a call has succeeded. */
+  /** Why a call failed, or its last try before it was given up; nothing once that works again. */
   health(): StoreHealth {
     return this.#faults.health();
+  }
+
+  /** Finds out at once whether it takes writes; {@link health} tells then. */
+  prove(): Promise<void> {
+    return this.#faults.look();
   }
 
   /** What {@link health} tells of, with its code. */
@@ -175,12 +184,14 @@ export class PostgresClient implements AsyncDisposable {
       for (let tries = 1; ; tries++) {
         try {
           const result = await this.#try(once, tryMs, call.signal, () => (begun = true));
-          this.#faults.succeeded();
+          this.#faults.succeeded(what);
           return result;
         } catch (thrown) {
           call.signal.throwIfAborted();
           failed = failureOf(thrown, what, this.label);
           if (failed.unsure) this.#connections.doubt();
+          // What is only late may be large.
+          if (tries >= TELLING_TRIES && failed.fault && !failed.late) this.#faults.failed(what, failed.error);
           if (failed.late) tryMs = Math.max(tryMs, Math.min(2 * tryMs, longestTryMs));
           const end = onFailure(failed) ?? (failed.again ? undefined : failed.error);
           if (end !== undefined) throw end;
@@ -189,7 +200,7 @@ export class PostgresClient implements AsyncDisposable {
       }
     } catch (error) {
       // Also when the caller gave up: it did because of that. A call without a failed try says nothing.
-      if (failed?.fault === true) this.#faults.failed(failed.error);
+      if (failed?.fault === true) this.#faults.failed(what, failed.error);
       throw error;
     } finally {
       this.#calls.delete(call);

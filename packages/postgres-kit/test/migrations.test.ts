@@ -60,6 +60,37 @@ describe.skipIf(noPostgres)("migrations", () => {
     });
   });
 
+  test.each([
+    ["column notes.size", "ALTER TABLE notes DROP COLUMN size"],
+    ["index notes_by_id", "DROP INDEX notes_by_id"],
+    ["sequence numbers", "DROP SEQUENCE numbers"],
+    ["function noted", "DROP FUNCTION noted"],
+    ["table more", "DROP TABLE more"],
+  ])("that lack the %s are told by what they lack", async (lacks, drop) => {
+    const whole: Migrations = {
+      store: "notes",
+      steps: [
+        ...SECOND.steps,
+        (table) => `CREATE TABLE ${table("more")} (id text PRIMARY KEY);
+          CREATE INDEX notes_by_id ON ${table("notes")} (id);
+          CREATE SEQUENCE ${table("numbers")};
+          CREATE FUNCTION ${table("noted")}() RETURNS int LANGUAGE sql AS 'SELECT 1'`,
+      ],
+    };
+    await using schema = await testSchema();
+    await using client = openClient(schema.connection);
+    await migrate(whole, client, signal);
+    expect(await migrate(whole, client, signal)).toEqual({ from: 3, to: 3 });
+    await schema.rows(`SET search_path = ${schema.connection.schema}; ${drop}; RESET search_path`);
+    const named = { code: "DESTINATION_NOT_FOUND", message: new RegExp(` lacks: ${lacks}: restore it`) };
+    await assert.rejects(migrate(whole, client, signal), named);
+    await assert.rejects(open(schema.connection, whole), named);
+    await schema.rows(`DROP TABLE IF EXISTS ${schema.connection.schema}.notes, ${schema.connection.schema}.more`);
+    expect(await migrate(whole, client, signal)).toEqual({ from: 0, to: 3 });
+    await using opened = await open(schema.connection, whole);
+    expect(opened.health()).toEqual({ setAside: [] });
+  });
+
   test("of a newer bridge are not touched", async () => {
     await using schema = await testSchema();
     await using client = openClient(schema.connection);

@@ -68,7 +68,7 @@ describe.skipIf(noPostgres)("a client", () => {
     await using client = openClient({ ...schema.connection, pool_size: 1 }, { tryTimeoutMs: 60, callTimeoutMs: 100 });
     await assert.rejects(client.query(SLEEP, signal), { code: "TIMEOUT", message: /SQLSTATE 57014/ });
     expect(client.health().fault).toContain("gave the statement up");
-    await client.query(ONE, signal);
+    await client.prove();
     expect(client.health()).toEqual({ setAside: [] });
   });
 

@@ -11,7 +11,7 @@ import {
   type SendOutcome,
 } from "@bridge/ports";
 import { compileField, messageField, Subject } from "@bridge/ports/conditions";
-import { describe, duration, integer } from "@bridge/ports/options";
+import { describe, integer, positiveDuration } from "@bridge/ports/options";
 import * as v from "valibot";
 import { admit, afterSend, type Circuit, type CircuitPolicy, type SendSign, type Ticket } from "./circuit.ts";
 import { CircuitTable } from "./circuit-table.ts";
@@ -19,7 +19,7 @@ import { CircuitTable } from "./circuit-table.ts";
 const options = v.strictObject({
   failures: describe(v.optional(integer(1, 1_000), 5), "So many sends that fail in a row open the circuit."),
   open_for: describe(
-    v.optional(v.pipe(duration(), v.minValue(1, "must be longer than 0")), "30s"),
+    v.optional(positiveDuration(), "30s"),
     "How long an open circuit refuses every send before it lets some through to try.",
   ),
   probes: describe(

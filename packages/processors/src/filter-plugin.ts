@@ -27,6 +27,7 @@ const options = v.pipe(
     ),
   }),
   v.check(({ keep, drop }) => keep !== undefined || drop !== undefined, "filters nothing: give keep, drop or both"),
+  v.metadata({ anyOf: [{ required: ["keep"] }, { required: ["drop"] }] }),
 );
 
 /** The processor `filter`: lets messages pass by conditions, which mean what they mean to a resolver. */

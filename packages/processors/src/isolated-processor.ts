@@ -11,11 +11,7 @@ const MAX_PAYLOAD = 16_777_216;
 export const boundOptions = {
   timeout: describe(
     v.optional(
-      v.pipe(
-        duration(),
-        v.minValue(10, "must be at least 10ms"),
-        v.maxValue(60_000, "must be at most 60s: other messages wait meanwhile"),
-      ),
+      duration({ min: 10, max: 60_000, problem: "must be from 10ms to 60s: other messages wait meanwhile" }),
       "1s",
     ),
     "The most time for one message; above it the message fails as TIMEOUT.",

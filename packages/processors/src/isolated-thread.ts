@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { BridgeError, type Clock, type Envelope, type Logger, orAborted } from "@bridge/ports";
+import { BridgeError, type Clock, type Envelope, type Logger, orAborted, programBeside } from "@bridge/ports";
 import type { Changes } from "./changes.ts";
 import { type Answer, AT, type Job, type ThreadData, type ThreadTask } from "./thread-protocol.ts";
 
@@ -12,9 +12,7 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSi
 /** Ids are told through a cell of 32 bits. */
 const MAX_ID = 2 ** 31 - 1;
 
-const SOURCE = new URL("./processor-thread.ts", import.meta.url);
-/** The thread's program lies beside this file under the same ending: in the sources, in a build, and beside a bundle. */
-const PROGRAM = new URL(SOURCE.href.replace(/\.ts$/, /\.[a-z]+$/.exec(import.meta.url)?.[0] ?? ".js"));
+const PROGRAM = programBeside(new URL("./processor-thread.ts", import.meta.url), import.meta.url);
 
 export interface IsolatedThreadOptions {
   readonly task: ThreadTask;

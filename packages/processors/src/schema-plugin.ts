@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { defineFactory, type PluginContext, type ProcessorPlugin } from "@bridge/ports";
-import { describe, text } from "@bridge/ports/options";
+import { describe, fileToRead } from "@bridge/ports/options";
 import * as v from "valibot";
 import { boundOptions, IsolatedProcessor } from "./isolated-processor.ts";
 import { type Schema, schemaProblem } from "./schema-validator.ts";
@@ -23,12 +23,13 @@ const options = v.pipe(
       "The JSON Schema (2020-12) that payloads must fit.",
     ),
     file: describe(
-      v.optional(text()),
+      v.optional(fileToRead()),
       "A JSON file with the schema, relative to the working directory; read when the bridge is built.",
     ),
     ...boundOptions,
   }),
   v.check(({ schema, file }) => (schema === undefined) !== (file === undefined), "needs either schema or file"),
+  v.metadata({ oneOf: [{ required: ["schema"] }, { required: ["file"] }] }),
 );
 
 /** The processor `schema`: fails messages whose payload does not fit a JSON Schema, as `SCHEMA_VIOLATION`. */

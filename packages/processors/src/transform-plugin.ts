@@ -50,6 +50,12 @@ const options = v.pipe(
       [payload, subject, contentType].some((written) => written !== undefined) || Object.keys(headers).length > 0,
     "changes nothing: give payload, subject, content_type or headers",
   ),
+  v.metadata({
+    anyOf: [
+      ...["payload", "subject", "content_type"].map((key) => ({ required: [key] })),
+      { required: ["headers"], properties: { headers: { minProperties: 1 } } },
+    ],
+  }),
 );
 
 /** The processor `transform`: makes payload, subject, content type and headers anew by JSONata expressions. */

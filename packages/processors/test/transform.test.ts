@@ -155,8 +155,8 @@ describe("transform", () => {
       { headers: Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`h${at}`, "1"])) },
       /^headers: at most 64 headers/,
     ],
-    [{ subject: '"a"', timeout: "1ms" }, /^timeout: must be at least 10ms/],
-    [{ subject: '"a"', timeout: "2m" }, /^timeout: must be at most 60s/],
+    [{ subject: '"a"', timeout: "1ms" }, /^timeout: must be from 10ms to 60s/],
+    [{ subject: '"a"', timeout: "2m" }, /^timeout: must be from 10ms to 60s/],
     [{ subject: '"a"', max_bytes: 0 }, /^max_bytes: expected an integer/],
     [{ subject: '"a"', retries: 1 }, /^retries: unknown key/],
   ])("options that it could not carry out are refused where they stand (%#)", (options, message) => {

@@ -1,4 +1,4 @@
-export { FaultWatch } from "./fault-watch.ts";
+export { FaultWatch, type Trial } from "./fault-watch.ts";
 export { LinkedAbort } from "./linked-abort.ts";
 export { retryDelay } from "./retry-delay.ts";
 export { Slots } from "./slots.ts";

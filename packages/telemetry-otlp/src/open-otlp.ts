@@ -1,5 +1,5 @@
 import type { OtlpSection } from "@bridge/config";
-import type { Clock, Logger, Tracer } from "@bridge/ports";
+import { type Clock, type Logger, steadyLogger, type Tracer } from "@bridge/ports";
 import type { Family } from "@bridge/telemetry";
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
@@ -46,7 +46,7 @@ export function openOtlp(options: OtlpOptions): OtlpExport {
   const { timeoutMs, metrics, traces } = settingsOf(section, env);
   const collector = new Collector(section, timeoutMs, env);
   const resource = resourceOf(options, section, env);
-  const counts = new ExportCounts(logger, () => clock.monotonic());
+  const counts = new ExportCounts(steadyLogger(logger), () => clock.monotonic());
   const tracing =
     traces &&
     new TracesExport({

@@ -1,3 +1,5 @@
+import { isTooLong, MAX_SHORT_BYTES } from "./short-string.ts";
+
 /** The address of a broker, taken apart. */
 export interface BrokerUrl {
   readonly tls: boolean;
@@ -37,6 +39,7 @@ function parse(text: string): BrokerUrl | string {
   const vhost = url.pathname.slice(1);
   if (vhost.includes("/")) return 'a "/" in the name of a virtual host is written as %2F';
   if (!isDecodable(vhost)) return "the virtual host is not percent-encoded as it should be";
+  if (isTooLong(decodeURIComponent(vhost))) return `the name of a virtual host has at most ${MAX_SHORT_BYTES} bytes`;
   const port = url.port === "" ? standard : Number(url.port);
   return {
     tls: url.protocol === "amqps:",

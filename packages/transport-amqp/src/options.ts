@@ -1,8 +1,8 @@
 import { clientTlsSchema, maxMessageBytes } from "@bridge/broker-kit";
-import { describe, duration, integer, secret, text } from "@bridge/ports/options";
+import { conditional, describe, duration, integer, matching, secret, text } from "@bridge/ports/options";
 import * as v from "valibot";
 import { brokerUrlProblem } from "./broker-url.ts";
-import { isTooLong, MAX_SHORT_BYTES } from "./short-string.ts";
+import { MAX_SHORT_BYTES } from "./short-string.ts";
 
 const MIN_HEARTBEAT_MS = 1_000;
 const MAX_HEARTBEAT_MS = 65_535_000;
@@ -28,11 +28,14 @@ export const sessionOptions = v.pipe(
     username: describe(v.optional(text(), "guest"), "Who the bridge is to the broker."),
     password: describe(v.optional(secret()), "Goes with `username`. Default: `guest`, when that is the user."),
     heartbeat: describe(
-      v.optional(within(MIN_HEARTBEAT_MS, MAX_HEARTBEAT_MS, "from 1s to 18h"), "10s"),
+      v.optional(
+        duration({ min: MIN_HEARTBEAT_MS, max: MAX_HEARTBEAT_MS, problem: "expected a duration from 1s to 18h" }),
+        "10s",
+      ),
       "A broker that is silent for two to three times this long is taken for lost. The broker may ask for less.",
     ),
     connect_timeout: describe(
-      v.optional(within(1, MAX_CONNECT_TIMEOUT_MS, "up to 55s"), "10s"),
+      v.optional(duration({ min: 1, max: MAX_CONNECT_TIMEOUT_MS, problem: "expected a duration up to 55s" }), "10s"),
       "The bound of one attempt to connect, and of one to consume.",
     ),
     max_message_bytes: describe(
@@ -55,6 +58,15 @@ export const sessionOptions = v.pipe(
     ),
     ["username"],
   ),
+  v.metadata({
+    allOf: [
+      conditional({ required: ["tls"] }, { properties: { url: matching("^[Aa][Mm][Qq][Pp][Ss]:") } }),
+      conditional(
+        { required: ["username"], not: { required: ["password"] } },
+        { properties: { username: { type: "string", enum: ["guest"] } } },
+      ),
+    ],
+  }),
 );
 
 export type SessionOptions = v.InferOutput<typeof sessionOptions>;
@@ -84,10 +96,7 @@ export type ReceiverOptions = v.InferOutput<typeof receiverOptions>;
 export const senderOptions = v.strictObject({
   exchange: describe(
     v.optional(
-      v.pipe(
-        v.string("expected a string"),
-        v.check((name) => !isTooLong(name), `at most ${MAX_SHORT_BYTES} bytes`),
-      ),
+      v.pipe(v.string("expected a string"), v.maxBytes(MAX_SHORT_BYTES, `at most ${MAX_SHORT_BYTES} bytes`)),
       "",
     ),
     "The exchange that messages are published to; bindings' addresses are routing keys. Default: the default exchange, where a routing key is the name of a queue.",
@@ -105,15 +114,5 @@ export const senderOptions = v.strictObject({
 export type SenderOptions = v.InferOutput<typeof senderOptions>;
 
 function named(what: string) {
-  return v.pipe(
-    text(),
-    v.check((name) => !isTooLong(name), `the name of a ${what} has at most ${MAX_SHORT_BYTES} bytes`),
-  );
-}
-
-function within(minMs: number, maxMs: number, range: string) {
-  return v.pipe(
-    duration(),
-    v.check((ms) => ms >= minMs && ms <= maxMs, `expected a duration ${range}`),
-  );
+  return v.pipe(text(), v.maxBytes(MAX_SHORT_BYTES, `the name of a ${what} has at most ${MAX_SHORT_BYTES} bytes`));
 }

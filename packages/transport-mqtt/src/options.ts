@@ -1,5 +1,5 @@
 import { clientTlsSchema, maxMessageBytes } from "@bridge/broker-kit";
-import { describe, duration, integer, secret, text } from "@bridge/ports/options";
+import { conditional, describe, duration, integer, matching, secret, text } from "@bridge/ports/options";
 import * as v from "valibot";
 import { brokerUrlProblem } from "./broker-url.ts";
 import { MAX_STRING_BYTES } from "./mqtt-string.ts";
@@ -20,8 +20,11 @@ const brokerUrl = v.pipe(
   }),
 );
 
+const fitting = () => v.maxBytes<string, number, string>(MAX_STRING_BYTES, `at most ${MAX_STRING_BYTES} bytes`);
+
 const topicName = v.pipe(
   text(),
+  v.metadata({ pattern: "^[^+#\\u0000-\\u001f\\u007f-\\u009f]+$", maxLength: MAX_STRING_BYTES }),
   v.rawCheck(({ dataset, addIssue }) => {
     const problem = dataset.typed ? topicProblem(dataset.value) : undefined;
     if (problem !== undefined) addIssue({ message: `not a topic: it ${problem}` });
@@ -30,13 +33,7 @@ const topicName = v.pipe(
 
 const will = v.strictObject({
   topic: describe(topicName, "Where the broker publishes it."),
-  payload: describe(
-    v.optional(
-      v.pipe(v.string("expected a string"), v.maxBytes(MAX_STRING_BYTES, `at most ${MAX_STRING_BYTES} bytes`)),
-      "",
-    ),
-    "What it publishes.",
-  ),
+  payload: describe(v.optional(v.pipe(v.string("expected a string"), fitting()), ""), "What it publishes."),
   qos: describe(v.optional(v.picklist([0, 1, 2], "expected 0, 1 or 2"), 0), "How it publishes it."),
   retain: describe(
     v.optional(v.boolean("expected true or false"), false),
@@ -59,11 +56,14 @@ export const sessionOptions = v.pipe(
       "5 is MQTT 5, 4 is MQTT 3.1.1, which carries no headers.",
     ),
     keep_alive: describe(
-      v.optional(within(MIN_KEEP_ALIVE_MS, MAX_KEEP_ALIVE_MS, "from 1s to 18h"), "30s"),
+      v.optional(
+        duration({ min: MIN_KEEP_ALIVE_MS, max: MAX_KEEP_ALIVE_MS, problem: "expected a duration from 1s to 18h" }),
+        "30s",
+      ),
       "A broker that is silent for one and a half times this long is taken for lost.",
     ),
     connect_timeout: describe(
-      v.optional(within(1, MAX_CONNECT_TIMEOUT_MS, "up to 55s"), "10s"),
+      v.optional(duration({ min: 1, max: MAX_CONNECT_TIMEOUT_MS, problem: "expected a duration up to 55s" }), "10s"),
       "The bound of one attempt to connect, and of one to subscribe.",
     ),
     session_expiry: describe(
@@ -75,8 +75,8 @@ export const sessionOptions = v.pipe(
       "Messages that the broker may hand over before the first is acknowledged (MQTT 5). Default: `max_in_flight` of the routes that the session feeds, together.",
     ),
     max_message_bytes: maxMessageBytes,
-    username: describe(v.optional(text()), "Who the bridge is to the broker."),
-    password: describe(v.optional(secret()), "Goes with `username`."),
+    username: describe(v.optional(v.pipe(text(), fitting())), "Who the bridge is to the broker."),
+    password: describe(v.optional(v.pipe(secret(), fitting())), "Goes with `username`."),
     tls: describe(v.optional(clientTlsSchema), "For addresses with TLS."),
     will: describe(v.optional(will), "What the broker publishes when a connection of the session is lost."),
     ack_order: describe(
@@ -87,7 +87,10 @@ export const sessionOptions = v.pipe(
       v.optional(v.boolean("expected true or false"), false),
       "`true`: what is published with retain has the header `mqtt.retain`, also when it comes at once. `false`: only what the broker had kept (MQTT 5).",
     ),
-    id_property: describe(v.optional(text(), "message-id"), "The user property that is the envelope id (MQTT 5)."),
+    id_property: describe(
+      v.optional(v.pipe(text(), fitting()), "message-id"),
+      "The user property that is the envelope id (MQTT 5).",
+    ),
   }),
   v.forward(
     v.check(
@@ -118,6 +121,22 @@ export const sessionOptions = v.pipe(
     ),
     ["retain_as_published"],
   ),
+  v.metadata({
+    allOf: [
+      conditional(
+        { required: ["tls"] },
+        { properties: { broker_urls: { contains: matching("^([Mm][Qq][Tt][Tt][Ss]|[Ss][Ss][Ll]):") } } },
+      ),
+      conditional(
+        { required: ["protocol_version"], properties: { protocol_version: { const: 4 } } },
+        {
+          not: { required: ["receive_maximum"] },
+          dependencies: { password: ["username"] },
+          properties: { retain_as_published: { type: "boolean", const: false } },
+        },
+      ),
+    ],
+  }),
 );
 
 export type SessionOptions = v.InferOutput<typeof sessionOptions>;
@@ -139,10 +158,3 @@ export const senderOptions = v.strictObject({
 });
 
 export type SenderOptions = v.InferOutput<typeof senderOptions>;
-
-function within(minMs: number, maxMs: number, range: string) {
-  return v.pipe(
-    duration(),
-    v.check((ms) => ms >= minMs && ms <= maxMs, `expected a duration ${range}`),
-  );
-}

@@ -1,8 +1,8 @@
 import { clientTlsSchema, maxMessageBytes } from "@bridge/broker-kit";
-import { describe, duration, integer, secret, text } from "@bridge/ports/options";
+import { bothOrNone, conditional, describe, duration, integer, matching, secret, text } from "@bridge/ports/options";
 import * as v from "valibot";
 import { serverUrlProblem } from "./server-url.ts";
-import { filterProblem, nameProblem } from "./subject.ts";
+import { filterProblem, MAX_SUBJECT_BYTES, nameProblem } from "./subject.ts";
 
 const MIN_PING_INTERVAL_MS = 500;
 const MAX_PING_INTERVAL_MS = 120_000;
@@ -11,7 +11,7 @@ const MAX_CONNECT_TIMEOUT_MS = 55_000;
 const MIN_ACK_WAIT_MS = 500;
 const MAX_ACK_WAIT_MS = 24 * 3_600_000;
 /** A stream or consumer's name is a part of subjects. */
-const MAX_NAME_LENGTH = 255;
+const MAX_NAME_BYTES = 255;
 const SEED = /^SU[A-Z2-7]{56}$/;
 const CREDS =
   /-----BEGIN NATS USER JWT-----\s+[\w.-]+\s+-+END NATS USER JWT-+[\s\S]*-----BEGIN USER NKEY SEED-----\s+SU[A-Z2-7]{56}\s+-+END USER NKEY SEED-+/;
@@ -61,15 +61,22 @@ export const sessionOptions = v.pipe(
       'The text of a .creds file: write "${file:/run/secrets/bridge.creds}".',
     ),
     ping_interval: describe(
-      v.optional(within(MIN_PING_INTERVAL_MS, MAX_PING_INTERVAL_MS, "from 500ms to 2m"), "10s"),
+      v.optional(
+        duration({
+          min: MIN_PING_INTERVAL_MS,
+          max: MAX_PING_INTERVAL_MS,
+          problem: "expected a duration from 500ms to 2m",
+        }),
+        "10s",
+      ),
       "A server that is silent for two to three times this long is taken for lost.",
     ),
     connect_timeout: describe(
-      v.optional(within(1, MAX_CONNECT_TIMEOUT_MS, "up to 55s"), "10s"),
+      v.optional(duration({ min: 1, max: MAX_CONNECT_TIMEOUT_MS, problem: "expected a duration up to 55s" }), "10s"),
       "The bound of one attempt to connect, and of a request to JetStream. The requests that consuming begins with have 30s in all.",
     ),
     inbox_prefix: describe(
-      v.optional(checked(text(), prefixProblem), "_INBOX"),
+      v.optional(checked(subjectText("[*>]"), prefixProblem), "_INBOX"),
       "What the subjects begin with on which the bridge listens for answers and messages.",
     ),
     max_message_bytes: maxMessageBytes,
@@ -93,6 +100,18 @@ export const sessionOptions = v.pipe(
     (options) => CREDENTIALS.filter((name) => options[name] !== undefined).length <= 1,
     `says more than once who the bridge is: set one of ${CREDENTIALS.join(", ")}`,
   ),
+  v.metadata({
+    ...bothOrNone("username", "password"),
+    allOf: [
+      conditional({ required: ["tls"] }, { properties: { servers: { items: matching("^[Tt][Ll][Ss]:") } } }),
+      ...CREDENTIALS.map((one) => ({
+        not: {
+          required: [one],
+          anyOf: CREDENTIALS.filter((other) => other !== one).map((other) => ({ required: [other] })),
+        },
+      })),
+    ],
+  }),
 );
 
 export type SessionOptions = v.InferOutput<typeof sessionOptions>;
@@ -110,7 +129,7 @@ export const receiverOptions = v.pipe(
     ),
     filter_subject: describe(
       v.optional(
-        checked(text(), (filter) => {
+        checked(subjectText("(?:^|\\.)>\\."), (filter) => {
           const problem = filterProblem(filter);
           return problem === undefined ? undefined : `not a filter of subjects: it ${problem}`;
         }),
@@ -122,7 +141,9 @@ export const receiverOptions = v.pipe(
       "Of a consumer that the bridge makes: whether it begins with the stream's first message, or with the next to come. Default: `all`.",
     ),
     ack_wait: describe(
-      v.optional(within(MIN_ACK_WAIT_MS, MAX_ACK_WAIT_MS, "from 500ms to 24h")),
+      v.optional(
+        duration({ min: MIN_ACK_WAIT_MS, max: MAX_ACK_WAIT_MS, problem: "expected a duration from 500ms to 24h" }),
+      ),
       "Of a consumer that the bridge makes: how long after a crash a message comes again. While it is held it is extended. Default: `30s`.",
     ),
     max_ack_pending: describe(
@@ -141,6 +162,17 @@ export const receiverOptions = v.pipe(
         path: [{ type: "object", origin: "value", input, key, value }],
       });
     }
+  }),
+  v.metadata({
+    allOf: [
+      conditional(
+        {
+          required: ["consumer"],
+          not: { required: ["create"], properties: { create: { not: { const: false } } } },
+        },
+        { not: { anyOf: OF_CONSUMERS_MADE.map((key) => ({ required: [key] })) } },
+      ),
+    ],
   }),
 );
 
@@ -166,7 +198,19 @@ function named() {
       const problem = nameProblem(name);
       return problem === undefined ? undefined : `not a name in JetStream: it ${problem}`;
     }),
-    v.maxLength(MAX_NAME_LENGTH, `at most ${MAX_NAME_LENGTH} characters`),
+    v.metadata({ pattern: "^[^\\s.*>/\\\\\\u0000-\\u001f\\u007f]+$" }),
+    v.maxBytes(MAX_NAME_BYTES, `at most ${MAX_NAME_BYTES} bytes`),
+  );
+}
+
+/** Tokens between points, where nothing looks like `without`. */
+function subjectText(without: string) {
+  return v.pipe(
+    text(),
+    v.metadata({
+      pattern: `^(?!.*${without})(?!\\.)(?!.*\\.\\.)(?!.*\\.$)[^\\s\\u0000-\\u001f\\u007f]+$`,
+      maxLength: MAX_SUBJECT_BYTES,
+    }),
   );
 }
 
@@ -186,12 +230,5 @@ function checked<Schema extends v.GenericSchema<string, string>>(
       const problem = dataset.typed ? problemOf(dataset.value) : undefined;
       if (problem !== undefined) addIssue({ message: problem });
     }),
-  );
-}
-
-function within(minMs: number, maxMs: number, range: string) {
-  return v.pipe(
-    duration(),
-    v.check((ms) => ms >= minMs && ms <= maxMs, `expected a duration ${range}`),
   );
 }

@@ -1,6 +1,8 @@
 /** The address of a server, taken apart. */
 export interface ServerUrl {
   readonly tls: boolean;
+  /** Its name or IP address, without brackets: whom its certificate has to be for. */
+  readonly host: string;
   /** As the client library takes it. */
   readonly server: string;
   /** The address as it may be shown. */
@@ -32,5 +34,5 @@ function parse(text: string): ServerUrl | string {
   if ((pathname !== "" && pathname !== "/") || search !== "" || hash !== "")
     return "a server's address is a host and a port, and nothing behind it";
   const server = `${hostname}:${port === "" ? DEFAULT_PORT : port}`;
-  return { tls: protocol === "tls:", server, label: `${protocol}//${server}` };
+  return { tls: protocol === "tls:", host: hostname.replace(/^\[|\]$/g, ""), server, label: `${protocol}//${server}` };
 }

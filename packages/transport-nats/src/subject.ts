@@ -1,5 +1,5 @@
 /** A server takes lines of 4 KiB; of this one the reply's subject and two numbers are a part. */
-const MAX_SUBJECT_BYTES = 3_072;
+export const MAX_SUBJECT_BYTES = 3_072;
 
 /** Why nothing can be published to `subject`, as the end of a sentence; `undefined` when it can. */
 export function subjectProblem(subject: string): string | undefined {

@@ -54,10 +54,5 @@ function queueUrl() {
 
 /** A duration in whole seconds, as SQS knows no others; its output is milliseconds. */
 function seconds(min: number, max: number, range: string) {
-  return v.pipe(
-    duration(),
-    v.minValue(min, range),
-    v.maxValue(max, range),
-    v.multipleOf(1_000, "must be whole seconds"),
-  );
+  return v.pipe(duration({ min, max, problem: range }), v.multipleOf(1_000, "must be whole seconds"));
 }

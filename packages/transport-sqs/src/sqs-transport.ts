@@ -30,8 +30,7 @@ export function sqsTransport({ client = {} }: SqsTransportSettings = {}): Transp
       competing: true,
       ...defineFactory({
         options: receiverOptions,
-        create: (options, { id, maxInFlight, maxReplayAttempts, clock, random, logger }: ReceiverContext) =>
-          new SqsReceiver(options, client, { id, maxInFlight, maxReplayAttempts, clock, random, logger }),
+        create: (options, context: ReceiverContext) => new SqsReceiver(options, client, context),
       }),
     },
     sender: {

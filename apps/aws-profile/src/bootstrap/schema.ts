@@ -1,6 +1,6 @@
-import { corsOrigins, id, listenAddress, optionalId, positiveDuration } from "@bridge/config/documents";
+import { corsOrigins, id, listenAddress, optionalId } from "@bridge/config/documents";
 import { tableName } from "@bridge/dynamodb-kit";
-import { describe } from "@bridge/ports/options";
+import { describe, positiveDuration } from "@bridge/ports/options";
 import * as v from "valibot";
 
 const text = () => v.optional(v.string("expected a string"), "");

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Companion, RotatingKeys } from "@bridge/host";
+import { type Companion, RotatingKeys, warnOfSharedKey } from "@bridge/host";
 import type { KeyRefresh, MonitorKeys } from "@bridge/http-monitor";
 import { deadline, orAborted, type Seams } from "@bridge/ports";
 
@@ -71,6 +71,7 @@ export class RefreshedKeys implements Companion {
         this.keys.replace(keys);
         this.#digest = digest;
         logger.info("the keys have changed: the new ones are in force");
+        warnOfSharedKey(this.keys, logger);
       }
       this.#facts = { lastRefreshAt: clock.now(), failures: this.#facts.failures };
     } catch (error) {

@@ -3,6 +3,7 @@ import type { TestDynamo } from "@bridge/tooling/test-dynamodb";
 import { bundle } from "@bridge/tooling/tsup";
 
 const SOURCE = fileURLToPath(new URL("clustered-bridge.ts", import.meta.url));
+const YAML_THREAD = fileURLToPath(new URL("../../../../packages/config-file/src/yaml-thread.ts", import.meta.url));
 const BUILT = fileURLToPath(new URL("../../node_modules/.clustered-bridge", import.meta.url));
 
 /** Once for a test file. */
@@ -10,7 +11,7 @@ let built: Promise<void> | undefined;
 
 /** The program with stores on DynamoDB, and the environment in which it finds them. */
 export async function bridgeOnDynamodb({ endpoint, region, credentials }: TestDynamo["sdk"]) {
-  await (built ??= bundle({ "clustered-bridge": SOURCE }, BUILT));
+  await (built ??= bundle({ "clustered-bridge": SOURCE, "yaml-thread": YAML_THREAD }, BUILT));
   return {
     file: `${BUILT}/clustered-bridge.js`,
     env: {

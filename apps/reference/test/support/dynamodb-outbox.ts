@@ -2,13 +2,26 @@ import { tcpProxy } from "@bridge/conformance";
 import { createTable, DynamoClient } from "@bridge/dynamodb-kit";
 import { outboxTable } from "@bridge/outbox-dynamodb";
 import { systemClock, systemRandom } from "@bridge/ports";
-import { testDynamo } from "@bridge/tooling/test-dynamodb";
-import type { AwayStore } from "./away-store.ts";
+import { testDynamo, type TestDynamo } from "@bridge/tooling/test-dynamodb";
+import type { AwayStore, Trouble } from "./away-store.ts";
 import { Binary } from "./binary.ts";
 import { bridgeOnDynamodb } from "./bridge-on-dynamodb.ts";
 import type { Folder } from "./folder.ts";
 
 const TABLE = "outbox";
+
+const WRITES = /^(?:BatchWrite|Delete|Put|TransactWrite|Update)/;
+let asked = 0;
+
+const FAULTS: Partial<Record<Trouble, TestDynamo["choose"]>> = {
+  "answers errors": () => ({ error: "InternalServerError", status: 500 }),
+  "throttles writes": (operation) =>
+    WRITES.test(operation) ? { error: "ProvisionedThroughputExceededException" } : undefined,
+  "lets nobody write": (operation) => (WRITES.test(operation) ? { error: "AccessDeniedException" } : undefined),
+  "has no such table": () => ({ error: "ResourceNotFoundException" }),
+  // A write that is tried again meets its own work.
+  "loses answers": () => (asked++ % 3 === 0 ? "lose-answer" : undefined),
+};
 
 /** A table of an emulator in this process, by way of a proxy. */
 export async function dynamodbOutbox(folder: Folder): Promise<AwayStore> {
@@ -22,7 +35,8 @@ export async function dynamodbOutbox(folder: Folder): Promise<AwayStore> {
     run: () => new Binary([], { cwd: folder.path, file, env }),
     async begin(trouble) {
       if (trouble === "hangs") return proxy.freeze();
-      if (trouble === "answers errors") dynamo.choose = () => ({ error: "InternalServerError", status: 500 });
+      const fault = FAULTS[trouble];
+      if (fault !== undefined) dynamo.choose = fault;
       else {
         proxy.refuse();
         proxy.cut();

@@ -1,42 +1,48 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { smallDisk } from "@bridge/tooling/faulty-disk";
-import type { AwayStore } from "./away-store.ts";
+import { fill, immutable, thinDisk } from "@bridge/tooling/faulty-disk";
+import type { AwayStore, Trouble } from "./away-store.ts";
 import type { Folder } from "./folder.ts";
 
 /** An outbox in a file, on a small disk of its own. */
 export function fileOutbox(bridge: Folder): AwayStore {
-  const disk = smallDisk(4_096);
+  const disk = thinDisk();
   const folder = join(disk.folder, "store");
   mkdirSync(folder);
   const path = join(folder, "outbox.db");
   const ballast = join(disk.folder, "ballast");
-  let moved = false;
+  const begin = {
+    "is moved away": () => (renameSync(path, `${path}-elsewhere`), () => renameSync(`${path}-elsewhere`, path)),
+    "has a full disk": () => (fill(ballast), () => rmSync(ballast)),
+    "fails in its sync": () => (disk.drain(), () => disk.refill()),
+    "may not be written to": () => {
+      // The index of the log is in the memory of the process: a page of it that may not be written ends that.
+      const names = readdirSync(folder).filter((name) => !name.endsWith("-shm"));
+      const files = names.map((name) => join(folder, name));
+      const made = immutable([...files, folder]);
+      return () => made[Symbol.dispose]();
+    },
+  };
+  let end = (): void => {};
   return {
     block: `{type: file, options: {path: "${path}"}}`,
     run: () => bridge.run(),
     async begin(trouble) {
-      moved = trouble === "is moved away";
-      if (moved) renameSync(path, `${path}-elsewhere`);
-      else fill(ballast);
+      end = begin[known(trouble)]();
     },
     async end() {
-      if (moved) renameSync(`${path}-elsewhere`, path);
-      else rmSync(ballast);
+      const over = end;
+      end = () => {};
+      over();
     },
     async [Symbol.asyncDispose]() {
+      end();
       disk[Symbol.dispose]();
     },
   };
-}
 
-/** Until the disk has not a page left. */
-function fill(ballast: string): void {
-  try {
-    writeFileSync(ballast, Buffer.alloc(8 * 1024 * 1024));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOSPC") return;
-    throw error;
+  function known(trouble: Trouble): keyof typeof begin {
+    if (trouble in begin) return trouble as keyof typeof begin;
+    throw new Error(`a file never ${trouble}`);
   }
-  throw new Error("the disk is larger than it should be");
 }

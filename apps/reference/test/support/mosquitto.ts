@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { env } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
+import { freePort } from "@bridge/tooling/listening";
 import type { Folder } from "./folder.ts";
-import { freePort } from "./free-port.ts";
 
 /** For `describe.skipIf`; where brokers are required, their absence is a failure instead. */
 export const noMosquitto: boolean =

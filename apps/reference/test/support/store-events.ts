@@ -95,13 +95,20 @@ export async function throughOutage({
     }
   }
   if (event !== "shutdown") {
+    // A pause asks nothing of a store: one that hangs shows when it is asked next.
+    if (event === "pause") await site.until("less");
+    const watch = site.watchLevel();
     // The route that does not need the store goes on.
     await site.insist("direct");
     await site.until("less");
-    const watch = site.watchLevel();
     if (awayMs > 0) await new Promise((resolve) => setTimeout(resolve, awayMs));
-    expect((await site.send("kept", "while-away")).taken).toBe(false);
-    expect(await watch.end(), "times that it was full while it could keep nothing").toBe(0);
+    const { taken } = await site.send("kept", "while-away");
+    const full = await watch.end();
+    // Where its log has been before the disk is sound: what it says that it has, it has.
+    if (trouble !== "fails in its sync") {
+      expect(taken).toBe(false);
+      expect(full, "times that it was full while it could keep nothing").toBe(0);
+    }
     await site.end();
   }
   await before;

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { tcpProxy, type TcpProxy } from "@bridge/conformance";
-import { POSTGRES_URL, testSchema } from "@bridge/tooling/test-postgres";
+import { freePort } from "@bridge/tooling/listening";
 import { ask, eventually, probe, type Told } from "./ask.ts";
 import type { AwayStore, Trouble } from "./away-store.ts";
 import type { Binary } from "./binary.ts";
 import { dynamodbOutbox } from "./dynamodb-outbox.ts";
 import { ADMIN_KEY, Folder, HTTP } from "./folder.ts";
-import { freePort } from "./free-port.ts";
 import { fileOutbox } from "./file-outbox.ts";
+import { postgresOutbox } from "./postgres-outbox.ts";
 import { Target } from "./target.ts";
 
 /** Where an outbox is that a test takes away. */
@@ -39,7 +38,7 @@ export class StoredBridge implements AsyncDisposable {
 
   static async open(kind: StoreKind): Promise<StoredBridge> {
     const folder = new Folder();
-    const open = { postgres, dynamodb: dynamodbOutbox, file: fileOutbox }[kind];
+    const open = { postgres: postgresOutbox, dynamodb: dynamodbOutbox, file: fileOutbox }[kind];
     const store = await open(folder);
     return new StoredBridge(folder, store, await Target.open("accepts"), await freePort());
   }
@@ -47,6 +46,11 @@ export class StoredBridge implements AsyncDisposable {
   get bridge(): Binary {
     if (this.#bridge === undefined) throw new Error("it was not started");
     return this.#bridge;
+  }
+
+  /** How many messages the bridge has taken. */
+  get taken(): number {
+    return this.#taken.size;
   }
 
   /** What the bridge has taken and its target has not seen. */
@@ -175,39 +179,4 @@ routes:
     bindings: [by-hand]
     policy: {max_in_flight: 20}
 `;
-}
-
-/** A user and a schema of its own, on the server that stands ready, by way of a proxy. */
-async function postgres(folder: Folder): Promise<AwayStore> {
-  const tables = await testSchema();
-  const { schema } = tables.connection;
-  const url = new URL(POSTGRES_URL);
-  const proxy: TcpProxy = await tcpProxy({ target: { host: url.hostname, port: Number(url.port || 5432) } });
-  await tables.rows(`CREATE ROLE ${schema} SUPERUSER LOGIN`);
-  url.username = schema;
-  url.port = String(proxy.port);
-  const block = `{type: postgres, options: {url: "${url.href}", schema: ${schema}}}`;
-  folder.write("tables.yaml", `bridge: {id: stored}\nstores: {outbox: ${block}}\n`);
-  await using maker = folder.run(["-create-tables", "-config", "tables.yaml"]);
-  if ((await maker.ended) !== 0) throw new Error(maker.stderr);
-  return {
-    block,
-    run: () => folder.run(),
-    async begin(trouble) {
-      if (trouble === "hangs") return proxy.freeze();
-      if (trouble === "answers errors") await tables.rows(`ALTER ROLE ${schema} NOLOGIN`);
-      else proxy.refuse();
-      proxy.cut();
-    },
-    async end() {
-      await tables.rows(`ALTER ROLE ${schema} LOGIN`);
-      await proxy.restore();
-    },
-    async [Symbol.asyncDispose]() {
-      await proxy[Symbol.asyncDispose]();
-      await tables.rows(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
-      await tables.rows(`DROP ROLE ${schema}`);
-      await tables[Symbol.asyncDispose]();
-    },
-  };
 }

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort } from "../../../src/harness/ports.ts";
+import { freePort } from "@bridge/tooling/listening";
 import { ServerProcess } from "../../../src/harness/server-process.ts";
 import { NatsPeer } from "../../../src/load/nats-peer.ts";
 

@@ -6,7 +6,7 @@ import { env as environment } from "node:process";
 import { promisify } from "node:util";
 import { type Channel, connect } from "amqplib";
 import type { Usage } from "../../../src/harness/answer.ts";
-import { freePort } from "../../../src/harness/ports.ts";
+import { freePort } from "@bridge/tooling/listening";
 import { ServerProcess } from "../../../src/harness/server-process.ts";
 
 /** Where its programs are on Debian and on Red Hat; those on the path change the user first. */

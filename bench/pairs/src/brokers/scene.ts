@@ -1,5 +1,5 @@
 import { type MosquittoSettings, startMosquitto } from "../../../src/harness/mosquitto.ts";
-import { freePort } from "../../../src/harness/ports.ts";
+import { freePort } from "@bridge/tooling/listening";
 import type { ServerProcess } from "../../../src/harness/server-process.ts";
 import type { EndJob } from "../job.ts";
 import { type Kind, type Pair } from "../pair.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { freePort } from "../../../src/harness/ports.ts";
+import { freePort } from "@bridge/tooling/listening";
 import { ServerProcess } from "../../../src/harness/server-process.ts";
 import type { EndJob, PairJob } from "../job.ts";
 

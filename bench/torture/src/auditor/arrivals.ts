@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AckPolicy, type JetStreamClient } from "@nats-io/jetstream";
+import type { JetStreamClient } from "@nats-io/jetstream";
 import type { MqttClient } from "mqtt";
 import { TARGET_EXCHANGE, TARGET_QUEUE, TARGET_STREAM, TARGET_TOPICS } from "../bridge/document.ts";
 import { readPayload } from "../message.ts";
@@ -11,7 +11,6 @@ import type { Ledger } from "./ledger.ts";
 const LOOK_EVERY_MS = 100;
 const CHUNK_BYTES = 1_048_576;
 const PREFETCH = 500;
-const AUDITOR = "auditor";
 
 /**
  * Enters what arrives at the target's broker. The broker repeats to the auditor what was in flight between the two when it
@@ -41,18 +40,20 @@ export function watchAmqp(port: number, ledger: Ledger): Promise<void> {
   });
 }
 
-/** Enters what arrives in the stream at the target. A place in it is one message, however often it is handed out. */
+/**
+ * Enters what arrives in the stream at the target, in the stream's order. A durable consumer would hand out what was
+ * under way when the connection was cut after its `ack_wait` only, behind younger messages, and that would look like an
+ * overtaking of the bridge's.
+ */
 export async function watchNats(client: JetStreamClient, ledger: Ledger, signal: AbortSignal): Promise<void> {
-  const manager = await client.jetstreamManager();
-  await manager.consumers.add(TARGET_STREAM.name, { durable_name: AUDITOR, ack_policy: AckPolicy.Explicit });
-  const seen = new Set<number>();
+  let next = 1;
   const watch = async (): Promise<void> => {
-    const consumer = await client.consumers.get(TARGET_STREAM.name, AUDITOR);
+    const consumer = await client.consumers.get(TARGET_STREAM.name, { opt_start_seq: next });
     for await (const message of await consumer.consume()) {
+      if (message.seq < next) continue;
       const { id, intact } = readPayload(message.data);
-      if (!seen.has(message.seq)) ledger.arrived(id, intact);
-      seen.add(message.seq);
-      message.ack();
+      ledger.arrived(id, intact);
+      next = message.seq + 1;
     }
   };
   void (async () => {

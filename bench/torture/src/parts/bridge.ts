@@ -16,6 +16,8 @@ export interface BridgeOptions {
   readonly configuration: string;
   readonly log: string;
   readonly guard: Guard;
+  /** The old space of its heap, in MiB. Default: what Node takes, which is gigabytes on a large machine. */
+  readonly heapMib?: number;
 }
 
 /** The bridge under torture, one process after another. */
@@ -31,9 +33,10 @@ export class Bridge implements AsyncDisposable {
 
   /** Starts a process; resolves with how it ended. */
   start(): Promise<Ending> {
-    const { program, configuration, log, guard } = this.#options;
+    const { program, configuration, log, guard, heapMib } = this.#options;
     const output = openLog(log);
-    const child = spawn(process.execPath, ["--import", CLOCK, program, "-config", configuration], {
+    const heap = heapMib === undefined ? [] : [`--max-old-space-size=${heapMib}`];
+    const child = spawn(process.execPath, [...heap, "--import", CLOCK, program, "-config", configuration], {
       env: { [OFFSET_VARIABLE]: String(this.#offset) },
       stdio: ["ignore", output, output, "ipc"],
     });

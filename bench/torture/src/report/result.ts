@@ -1,3 +1,4 @@
+import type { EXIT_CODES } from "../../../src/harness/run-program.ts";
 import type { Flags } from "../flags.ts";
 import type { Judgement, RouteJudgement } from "../auditor/judge.ts";
 import type { Reckoning } from "../run/reckoning.ts";
@@ -17,13 +18,10 @@ export interface Result extends Reckoning, Pick<Tally, "kills" | "stops" | "ownE
   readonly folder: string;
 }
 
-/** `disproved`: the bridge has broken its word. `void`: the run proves nothing, by no fault of the bridge. */
 export interface Verdict {
-  readonly kind: "proved" | "disproved" | "void";
+  readonly kind: keyof typeof EXIT_CODES;
   readonly problems: readonly string[];
 }
-
-export const EXIT_CODES = { proved: 0, disproved: 1, void: 2 } as const satisfies Record<Verdict["kind"], number>;
 
 /** Holds what was found against what was promised. */
 export function verdictOn(result: Result): Verdict {

@@ -52,7 +52,7 @@ export class HiddenValues {
 
   /** Whether the value at `path` lies in a hidden one. */
   covers(path: Path): boolean {
-    return path.some((_, index) => this.#paths.has(JSON.stringify(path.slice(0, index + 1))));
+    return this.#paths.size > 0 && path.some((_, index) => this.#paths.has(JSON.stringify(path.slice(0, index + 1))));
   }
 
   /** What stands at `path`, or else `otherwise`, for a message: short, in one line, without what must not be seen. */
@@ -74,6 +74,11 @@ export class HiddenValues {
     if (typeof value === "string" && value !== "" && text.includes(value)) return undefined;
     return new Pieces(text).areIn(this.#values) ? undefined : withoutUsers(text);
   }
+}
+
+/** Whether a text holds a hidden value, or a good part of one. */
+export function quotes(text: string, hidden: string): boolean {
+  return new Pieces(text).areIn([hidden]);
 }
 
 /** The user parts of URLs often hold a password. Linear, because whoever may write a document may write a long word. */

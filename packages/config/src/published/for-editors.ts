@@ -1,46 +1,51 @@
-import { conditional, type SchemaNode } from "./schema-node.ts";
+import { conditional } from "@bridge/ports/options";
+import type { SchemaNode } from "./schema-node.ts";
 
 /** What may stand for any string. */
 const REFERENCE = { type: "string", pattern: "\\$\\{(env|file):[^{}]+\\}" };
 const TO_REFERENCE = { $ref: "#/definitions/reference" };
 
-/** Of ten years no unit has more digits. */
-const DIGITS = { ms: 12, s: 9, m: 7, h: 5, d: 4 } as const;
-const PARTS = Object.entries(DIGITS).map(([unit, most]) => `0*\\d{1,${most}}(\\.\\d+)?${unit}`);
-const DURATION = `(${PARTS.join("|")})+$`;
-
-/** A whole schema as editors are to have it: in standard words, and with references wherever a string is wanted. */
-export function forEditors(schema: SchemaNode): object {
-  return { ...standard(schema), definitions: { reference: REFERENCE } };
+/**
+ * A whole schema as editors are to have it: in standard words, and with references wherever a string is wanted. It may refer
+ * to `definitions`.
+ */
+export function forEditors(schema: SchemaNode, definitions: Readonly<Record<string, SchemaNode>>): object {
+  return { ...standard(schema), definitions: { ...eachStandard(definitions), reference: REFERENCE } };
 }
 
 function standard(node: SchemaNode): SchemaNode {
-  const { format, properties, items, additionalProperties, anyOf, oneOf, allOf, ...rest } = node;
   // Editors take the format `duration` for that of ISO 8601.
-  const pattern = format === "duration" ? `^${(rest.minimum ?? 0) > 0 ? "(?=.*[1-9])" : ""}${DURATION}` : undefined;
+  const { format: _, properties, items, contains, additionalProperties, anyOf, oneOf, allOf, ...rest } = node;
+  const typed = properties ?? oneOf?.some((form) => form.properties !== undefined);
   // A reference in place of a discriminator fits several of its forms, so that "oneOf" would refuse it.
-  const forms = anyOf ?? oneOf;
-  const { minimum: _, ...unbounded } = rest;
+  const forms = anyOf ?? (typed ? oneOf : undefined);
   return orReference({
-    ...(pattern === undefined ? rest : unbounded),
-    ...(pattern !== undefined && { pattern }),
-    ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([key, part]) => [key, standard(part)])),
-    }),
+    ...rest,
+    ...(properties && { properties: eachStandard(properties) }),
     ...(items && { items: standard(items) }),
+    ...(contains && { contains: standard(contains) }),
     ...(additionalProperties !== undefined && {
       additionalProperties: additionalProperties === false ? false : standard(additionalProperties),
     }),
     ...(forms && { anyOf: forms.map(standard) }),
-    ...(allOf && { allOf: allOf.map(({ if: when, then }) => conditional(when ?? {}, standard(then ?? {}))) }),
+    ...(oneOf && !forms && { oneOf }),
+    ...(allOf && {
+      allOf: allOf.map(({ if: when, then, ...other }) =>
+        when === undefined ? standard(other) : conditional(when, standard(then ?? {})),
+      ),
+    }),
   });
+}
+
+function eachStandard(nodes: Readonly<Record<string, SchemaNode>>): Record<string, SchemaNode> {
+  return Object.fromEntries(Object.entries(nodes).map(([key, node]) => [key, standard(node)]));
 }
 
 /** A string that has to be of a certain form, or a reference. */
 function orReference(node: SchemaNode): SchemaNode {
   const { type, pattern, minLength, maxLength, enum: choices, ...rest } = node;
   const free = pattern === undefined && maxLength === undefined && choices === undefined && (minLength ?? 0) <= 1;
-  if (type === "integer" || type === "number" || type === "boolean") {
+  if (type === "integer" || type === "number" || type === "boolean" || typeof node.const === "boolean") {
     const { minimum, maximum, description, default: usual, ...others } = node;
     const about = { ...(description !== undefined && { description }), ...(usual !== undefined && { default: usual }) };
     const bounds = { ...(minimum !== undefined && { minimum }), ...(maximum !== undefined && { maximum }) };

@@ -17,15 +17,21 @@ export interface SchemaNode {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly uniqueItems?: boolean;
+  readonly contains?: SchemaNode;
   /** A secret: nothing ever shows its value. */
   readonly writeOnly?: boolean;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: SchemaNode | false;
+  readonly propertyNames?: SchemaNode;
+  readonly dependencies?: Readonly<Record<string, SchemaNode | readonly string[]>>;
   readonly items?: SchemaNode;
   readonly anyOf?: readonly SchemaNode[];
   readonly oneOf?: readonly SchemaNode[];
   readonly allOf?: readonly SchemaNode[];
+  readonly not?: SchemaNode;
   readonly if?: SchemaNode;
   readonly then?: SchemaNode;
   readonly $ref?: string;
@@ -49,12 +55,6 @@ export function schemaNode(schema: GenericSchema): SchemaNode {
   return annotate(schema, $defs === undefined ? (node as SchemaNode) : {});
 }
 
-/** A node that holds `consequence` where it holds `condition`. */
-export function conditional(condition: SchemaNode, consequence: SchemaNode): SchemaNode {
-  // oxlint-disable-next-line unicorn/no-thenable -- JSON Schema's own word; nobody awaits a schema
-  return { if: condition, then: consequence };
-}
-
 function annotateParts(schema: GenericSchema, node: SchemaNode): SchemaNode {
   const { entries, item, value } = shapeOf(schema);
   if (entries !== undefined && node.properties !== undefined) {
@@ -73,13 +73,15 @@ function annotateParts(schema: GenericSchema, node: SchemaNode): SchemaNode {
 
 function annotate(schema: GenericSchema, node: SchemaNode): SchemaNode {
   const { format, secret } = metadataOf(schema);
-  const { secret: _, propertyNames: __, maximum, ...rest } = node as SchemaNode & Readonly<Record<string, unknown>>;
+  const { secret: _, file: __, propertyNames, ...rest } = node as SchemaNode & Readonly<Record<string, unknown>>;
   const description = descriptionOf(schema);
   return {
     ...rest,
-    ...(maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER && { maximum }),
+    // The library says of every record that its keys are strings, as all are.
+    ...(propertyNames?.pattern !== undefined && { propertyNames: { pattern: propertyNames.pattern } }),
+    ...mostBytes(schema),
     ...(description !== undefined && { description }),
-    ...(format === "duration" && { format, ...leastOf(schema) }),
+    ...(format === "duration" && { format }),
     ...(secret === true && { writeOnly: true }),
   };
 }
@@ -89,23 +91,28 @@ function descriptionOf(schema: GenericSchema): string | undefined {
   return getDescription(schema) ?? (wrapped && descriptionOf(wrapped));
 }
 
-/** Of a duration, in milliseconds. The library does not look at what follows a transformation. */
-function leastOf(schema: GenericSchema): Pick<SchemaNode, "minimum"> {
-  const { wrapped } = shapeOf(schema);
-  if (wrapped !== undefined) return leastOf(wrapped);
-  const { pipe = [] } = schema as { readonly pipe?: readonly PipeItem[] };
-  for (const { type, requirement, pipe: inner } of pipe.slice(1)) {
-    if (type === "min_value" && typeof requirement === "number") return { minimum: requirement };
-    if (inner !== undefined) break;
-  }
-  const [first] = pipe;
-  return first?.pipe === undefined ? {} : leastOf(first as unknown as GenericSchema);
+/** No character has less than a byte, so a text of too many of them has too many bytes. */
+function mostBytes(schema: GenericSchema): Pick<SchemaNode, "maxLength"> {
+  for (const { type, requirement } of actionsOf(schema))
+    if (type === "max_bytes" && typeof requirement === "number") return { maxLength: requirement };
+  return {};
 }
 
-interface PipeItem {
+interface Action {
   readonly type: string;
   readonly requirement?: unknown;
+  /** Of a schema, which a pipe begins with. */
   readonly pipe?: readonly unknown[];
+}
+
+function* actionsOf(schema: GenericSchema): Generator<Action> {
+  const { wrapped } = shapeOf(schema);
+  if (wrapped !== undefined) yield* actionsOf(wrapped);
+  const { pipe = [] } = schema as { readonly pipe?: readonly Action[] };
+  for (const item of pipe) {
+    if (item.pipe === undefined) yield item;
+    else yield* actionsOf(item as unknown as GenericSchema);
+  }
 }
 
 function metadataOf(schema: GenericSchema): Readonly<Record<string, unknown>> {

@@ -52,7 +52,9 @@ function plural(name: string): string {
   return name === "id" || name === "string" || name === "block" ? `${name}s` : name;
 }
 
-function range({ minimum, maximum }: SchemaNode): string {
+function range({ minimum, maximum: most }: SchemaNode): string {
+  // Beyond, a number would not be the one that was written.
+  const maximum = most === Number.MAX_SAFE_INTEGER ? undefined : most;
   if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
   if (minimum !== undefined) return `, at least ${minimum}`;
   return maximum === undefined ? "" : `, at most ${maximum}`;

@@ -1,31 +1,34 @@
 import { isDeepStrictEqual } from "node:util";
-import { filePlace, type Listening, type SessionRole } from "@bridge/ports";
+import { filePlace, type Listening, type SessionRole, type Steps } from "@bridge/ports";
 import type { BridgeConfig } from "../model.ts";
 import { formatPath, type Path, type Problem } from "../problem.ts";
 import type { Registry } from "../registry.ts";
 import type { Surroundings, UsualServers } from "../surroundings.ts";
+import { type HostAndPort, hostAndPort, meet, sameAddress } from "./listening.ts";
 
 /**
  * Parts that are sound each by itself and cannot be beside each other: one name at a broker, one listening address, one
  * file. Looks at options as the plugins read them, so the whole document has to be sound. No message quotes a value.
  */
-export function collisions(
+export function* collisions(
   config: BridgeConfig,
   registry: Registry,
   { place, servers }: Surroundings,
-): readonly Problem[] {
-  return [
-    ...names(config, registry),
-    ...made(config, registry),
-    ...listeners(config, registry, servers),
-    ...places(config, place),
-  ];
+): Steps<readonly Problem[]> {
+  const found: Problem[] = [];
+  for (const problems of [names(config, registry), made(config, registry), listeners(config, registry, servers)]) {
+    for (const problem of problems) {
+      if (problem !== undefined) found.push(problem);
+      yield;
+    }
+  }
+  return [...found, ...places(config, place)];
 }
 
-function* names(
-  { bridge, sessions, receivers, senders, bindings }: BridgeConfig,
-  registry: Registry,
-): Generator<Problem> {
+/** Tells `undefined` after what has no problem. */
+type Findings = Generator<Problem | undefined>;
+
+function* names({ bridge, sessions, receivers, senders, bindings }: BridgeConfig, registry: Registry): Findings {
   const users: Readonly<Record<SessionRole, ReadonlySet<string | undefined>>> = {
     source: new Set(receivers.map(({ sessionId }) => sessionId)),
     target: new Set([...senders, ...bindings].map(({ sessionId }) => sessionId)),
@@ -37,19 +40,22 @@ function* names(
     const own = roles.flatMap((role) => identities?.(options, { id, bridgeId: bridge.id, role }) ?? []);
     const other = own.map((name) => first.get(name)).find((one) => one !== undefined && one !== index);
     for (const name of own) if (!first.has(name)) first.set(name, index);
-    if (other === undefined) continue;
-    yield {
-      path: ["sessions", index, "options"],
-      message: `${at(["sessions", other])} has this name at this broker already, so that each would take the other's connection over: give each a client id of its own, or use one session for both`,
-    };
+    yield other === undefined
+      ? undefined
+      : {
+          path: ["sessions", index, "options"],
+          message: `${at(["sessions", other])} has this name at this broker already, so that each would take the other's connection over: give each a client id of its own, or use one session for both`,
+        };
   }
 }
 
 /** Receivers may share what they take from, and the broker shares its messages out; what they make, they make alike. */
-function* made({ sessions, receivers }: BridgeConfig, registry: Registry): Generator<Problem> {
+function* made({ sessions, receivers }: BridgeConfig, registry: Registry): Findings {
+  const sessionsById = new Map(sessions.map((session) => [session.id, session]));
   const first = new Map<string, { readonly index: number; readonly as: unknown }>();
   for (const [index, { transport, sessionId, options }] of receivers.entries()) {
-    const session = sessions.find(({ id }) => id === sessionId);
+    yield;
+    const session = sessionId === undefined ? undefined : sessionsById.get(sessionId);
     const own = registry.transports.get(transport)?.receiver?.makes?.(options, session?.options);
     if (own === undefined) continue;
     const other = first.get(own.name);
@@ -62,30 +68,35 @@ function* made({ sessions, receivers }: BridgeConfig, registry: Registry): Gener
   }
 }
 
-interface Place extends Listening {
-  readonly path: string;
+interface Place extends Listening, HostAndPort {
   readonly at: Path;
+  /** Of the bridge itself. */
+  readonly server: boolean;
 }
 
-function* listeners(
-  { http, receivers }: BridgeConfig,
-  registry: Registry,
-  usual: UsualServers | undefined,
-): Generator<Problem> {
-  const seen: (Place & { readonly server: boolean })[] = [];
+function* listeners({ http, receivers }: BridgeConfig, registry: Registry, usual: UsualServers | undefined): Findings {
+  const seen: Place[] = [];
+  const see = (listening: Listening, path: Path, server: boolean): void => {
+    seen.push({ ...listening, ...hostAndPort(listening.addr), at: path, server });
+  };
   const { adminAddr, monitorAddr } = http ?? usual ?? {};
   for (const [key, addr] of [
     ["admin_addr", adminAddr],
     ["monitor_addr", monitorAddr],
   ] as const)
-    if (addr !== undefined) seen.push({ addr, path: "", shared: undefined, at: ["http", key], server: true });
+    if (addr !== undefined) see({ addr, path: "", shared: undefined }, ["http", key], true);
   for (const [index, { id, transport, options }] of receivers.entries()) {
     const listening = registry.transports.get(transport)?.receiver?.listens?.(options, id);
-    if (listening !== undefined) seen.push({ ...listening, at: ["receivers", index, "options"], server: false });
+    if (listening !== undefined) see(listening, ["receivers", index, "options"], false);
+    yield;
   }
   for (const [index, place] of seen.entries()) {
-    for (const other of seen.slice(0, index)) {
-      const message = quarrel(other, place, place.server || other.server);
+    yield;
+    for (let former = 0; former < index; former++) {
+      const other = seen[former] as Place;
+      // The two servers are looked at by a rule of their own.
+      if (place.server && other.server) continue;
+      const message = quarrel(other, place);
       if (message === undefined) continue;
       yield { path: place.at, message };
       break;
@@ -94,45 +105,21 @@ function* listeners(
 }
 
 /** Why two cannot listen as they would; `undefined` when they can. */
-function quarrel(first: Place, second: Place, apart: boolean): string | undefined {
-  const [a, b] = [hostAndPort(first.addr), hostAndPort(second.addr)];
-  const where = at(first.at);
-  const same = a.host === b.host && a.port === b.port;
-  if (apart || !same) {
-    const meet = a.port === b.port && a.port !== 0 && overlap(a.host, b.host);
-    if (!meet) return undefined;
+function quarrel(a: Place, b: Place): string | undefined {
+  if (a.port !== b.port) return undefined;
+  const apart = a.server || b.server;
+  if (apart || !sameAddress(a, b)) {
+    if (!meet(a, b)) return undefined;
     return apart
-      ? `${where} listens on this address already: give each an address of its own`
-      : `${where} listens on the same port of an address that this one includes, or is included in: write both addresses alike, or use another port`;
+      ? `${at(a.at)} listens on this address already: give each an address of its own`
+      : `${at(a.at)} listens on the same port of an address that this one includes, or is included in: write both addresses alike, or use another port`;
   }
-  if (!isDeepStrictEqual(first.shared, second.shared))
-    return `${where} listens on this address with other tls options: give all receivers of an address the same`;
-  return first.path === second.path
-    ? `${where} has this path of this address already: give each a path of its own`
+  if (!isDeepStrictEqual(a.shared, b.shared))
+    return `${at(a.at)} listens on this address with other tls options: give all receivers of an address the same`;
+  return a.path === b.path
+    ? `${at(a.at)} has this path of this address already: give each a path of its own`
     : undefined;
 }
-
-/** The host in small letters, without brackets; empty: every interface. */
-function hostAndPort(addr: string): { readonly host: string; readonly port: number } {
-  const colon = addr.lastIndexOf(":");
-  return {
-    host: addr
-      .slice(0, colon)
-      .replace(/^\[|\]$/g, "")
-      .toLowerCase(),
-    port: Number(addr.slice(colon + 1)),
-  };
-}
-
-function overlap(a: string, b: string): boolean {
-  if (EVERY.has(a) || EVERY.has(b)) return true;
-  if (a === EVERY_V4 || b === EVERY_V4) return !a.includes(":") && !b.includes(":");
-  return (NAMED.get(a) ?? [a]).some((host) => (NAMED.get(b) ?? [b]).includes(host));
-}
-
-const EVERY: ReadonlySet<string> = new Set(["", "::"]);
-const EVERY_V4 = "0.0.0.0";
-const NAMED: ReadonlyMap<string, readonly string[]> = new Map([["localhost", ["127.0.0.1", "::1"]]]);
 
 function* places({ stores, audit }: BridgeConfig, own: string | undefined): Generator<Problem> {
   const first = new Map<string, string>();

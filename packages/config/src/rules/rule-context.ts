@@ -1,3 +1,4 @@
+import type { Steps } from "@bridge/ports";
 import type { Registry } from "../registry.ts";
 import type { HiddenValues } from "../check/hidden-values.ts";
 import { isBlock } from "../check/schema-shape.ts";
@@ -7,8 +8,8 @@ import type { Path } from "../problem.ts";
 import { suggestion } from "../suggestion.ts";
 import type { Draft, DraftPart, Kind } from "./draft.ts";
 
-/** Checks one thing that a schema cannot see, as far as the document is sound. */
-export type Rule = (context: RuleContext) => void;
+/** Checks one thing that a schema cannot see, as far as the document is sound; in steps when that takes long. */
+export type Rule = (context: RuleContext) => Steps<void> | undefined;
 
 /** A part of a list, where it stands. */
 export interface Placed<K extends Kind> {
@@ -23,6 +24,7 @@ export class RuleContext {
   readonly report: Report;
   readonly hidden: HiddenValues;
   readonly #document: Readonly<Record<string, unknown>>;
+  readonly #parts = new Map<Kind, readonly Placed<Kind>[]>();
   readonly #byId = new Map<Kind, ReadonlyMap<string, Placed<Kind>>>();
   readonly #declaredIds = new Map<Kind, Declared>();
 
@@ -36,8 +38,13 @@ export class RuleContext {
 
   /** The sound parts of a list; a broken one is left out, a partly broken one lacks what is broken. */
   parts<K extends Kind>(kind: K): readonly Placed<K>[] {
-    const list = (this.draft[kind] ?? []) as readonly (DraftPart<K> | undefined)[];
-    return list.flatMap((part, index) => (part === undefined ? [] : [{ part, path: [kind, index] }]));
+    let parts = this.#parts.get(kind);
+    if (parts === undefined) {
+      const list = (this.draft[kind] ?? []) as readonly (DraftPart<K> | undefined)[];
+      parts = list.flatMap((part, index) => (part === undefined ? [] : [{ part, path: [kind, index] }]));
+      this.#parts.set(kind, parts);
+    }
+    return parts as readonly Placed<K>[];
   }
 
   /** The part of that id; the first one when there are several. */

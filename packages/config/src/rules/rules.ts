@@ -13,6 +13,8 @@ import { quiesceBudget } from "./quiesce-budget.ts";
 import { repeatedBindings } from "./repeated-bindings.ts";
 import { resolverChoices } from "./resolver-choices.ts";
 import type { Rule } from "./rule-context.ts";
+import { serverAddresses } from "./server-addresses.ts";
+import { sharedKey } from "./shared-key.ts";
 import { stores } from "./stores.ts";
 import { tlsFiles } from "./tls-files.ts";
 import { topics } from "./topics.ts";
@@ -39,9 +41,17 @@ export const RULES: readonly Rule[] = [
   leaseTimes,
   fencing,
   oneExclusiveSession,
+  serverAddresses,
   tlsFiles,
   mistakenReferences,
 ];
 
 /** What is allowed and yet worth a word. They need the whole document to be sound, or they would be wrong. */
-export const WARNINGS: readonly Rule[] = [quiesceBudget, tightLeaseTimes, unkeptMessages, idleBindings, unusedParts];
+export const WARNINGS: readonly Rule[] = [
+  quiesceBudget,
+  tightLeaseTimes,
+  unkeptMessages,
+  idleBindings,
+  unusedParts,
+  sharedKey,
+];

@@ -32,15 +32,22 @@ export const stores: Rule = (context) => {
     } else if (
       plugin.reach === "process" &&
       store.options !== undefined &&
-      store.options["acknowledge_volatile"] !== true
+      !acknowledged(store.options["acknowledge_volatile"], volatile(role), context)
     ) {
       context.report.problem(
-        ["stores", role, "options", "acknowledge_volatile"],
+        volatile(role),
         "this store loses what it holds on restart: set acknowledge_volatile: true to accept that, or choose a store that keeps it",
       );
     }
   }
 };
+
+const volatile = (role: StoreRole): readonly string[] => ["stores", role, "options", "acknowledge_volatile"];
+
+/** A reference stands for text, also where it says true. */
+function acknowledged(value: unknown, place: readonly string[], { hidden }: RuleContext): boolean {
+  return value === true || (typeof value === "string" && value.trim() === "true" && hidden.cameIn(place));
+}
 
 /** Without a type there is no store, and nothing but what becomes of a former one can be said of it. */
 function typeless(role: StoreRole, context: RuleContext): void {

@@ -1,4 +1,4 @@
-import { describe, integer, secret, text } from "@bridge/ports/options";
+import { describe, fileToKeep, integer, lengthOf, secret } from "@bridge/ports/options";
 import * as v from "valibot";
 
 const MIN_KEY_LENGTH = 32;
@@ -10,7 +10,7 @@ export const auditSchema = v.strictObject({
     v.optional(
       v.strictObject({
         path: describe(
-          text(),
+          fileToKeep(),
           "The file that events are appended to, one line of JSON each, chained by hashes. A relative path starts at the working directory; the folder is made if missing.",
         ),
         max_bytes: describe(
@@ -27,7 +27,7 @@ export const auditSchema = v.strictObject({
               secret(),
               v.metadata({ pattern: `^(|[\\s\\S]{${MIN_KEY_LENGTH},})$` }),
               v.check(
-                (key) => key === "" || key.length >= MIN_KEY_LENGTH,
+                (key) => key === "" || lengthOf(key) >= MIN_KEY_LENGTH,
                 `an HMAC key has at least ${MIN_KEY_LENGTH} characters`,
               ),
             ),

@@ -1,7 +1,6 @@
-import { describe, duration } from "@bridge/ports/options";
+import { describe, duration, positiveDuration } from "@bridge/ports/options";
 import * as v from "valibot";
 import { id, optionalId } from "./id.ts";
-import { positiveDuration } from "./positive-duration.ts";
 
 const MIN_LEASE_TTL_MS = 1_000;
 const MIN_LEASE_POLL_MS = 100;
@@ -40,11 +39,11 @@ export const bridgeSchema = v.strictObject({
     "How long the liveness probe answers `terminal` before a bridge that is beyond recovery ends its process.",
   ),
   lease_ttl: describe(
-    v.optional(v.pipe(duration(), v.minValue(MIN_LEASE_TTL_MS, "must be at least 1s")), "20s"),
+    v.optional(duration({ min: MIN_LEASE_TTL_MS, problem: "must be at least 1s" }), "20s"),
     "How long an instance that holds an exclusive session may be silent before another takes over. It renews its lease every quarter of that.",
   ),
   lease_poll_interval: describe(
-    v.optional(v.pipe(duration(), v.minValue(MIN_LEASE_POLL_MS, "must be at least 100ms")), "2s"),
+    v.optional(duration({ min: MIN_LEASE_POLL_MS, problem: "must be at least 100ms" }), "2s"),
     "How often an instance that waits for an exclusive session looks whether it is free.",
   ),
 });

@@ -1,6 +1,5 @@
-import { describe, duration } from "@bridge/ports/options";
+import { describe, duration, positiveDuration } from "@bridge/ports/options";
 import * as v from "valibot";
-import { positiveDuration } from "./positive-duration.ts";
 
 /** The `config_watch` block. */
 export const configWatchSchema = v.strictObject({

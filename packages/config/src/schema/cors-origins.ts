@@ -1,9 +1,13 @@
 import * as v from "valibot";
 
+/** In a pattern that has no flags. */
+const ONE = "[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\\\\\s,*]+";
+
 /** A comma-separated list of origins (spec 5.8); the output is the list, each as browsers send it. */
 export function corsOrigins() {
   return v.pipe(
     v.string("expected a string"),
+    v.metadata({ pattern: `^\\s*(?:${ONE}\\s*(?:,\\s*${ONE}\\s*)*)?$` }),
     v.check(
       (text) => !text.includes("*"),
       'the wildcard "*" is not allowed: list each origin, such as "https://ops.example.com"',

@@ -1,7 +1,9 @@
+import { PORT } from "@bridge/ports/options";
 import * as v from "valibot";
 
-const ADDRESS = /^(?:\[([0-9A-Fa-f:.]+(?:%[\w.-]+)?)\]|([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?))?:(\d{1,5})$/;
-const MAX_PORT = 65_535;
+const ADDRESS = new RegExp(
+  `^(?:\\[([0-9A-Fa-f:.]+(?:%[\\w.-]+)?)\\]|([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?))?:${PORT}$`,
+);
 
 /** Where a server listens: `:8080` for all interfaces, `127.0.0.1:8080`, `[::1]:8080`. Port 0 is any free one. */
 export function listenAddress() {
@@ -14,7 +16,7 @@ export function listenAddress() {
 
 function isAddress(text: string): boolean {
   const match = ADDRESS.exec(text);
-  if (match === null || Number(match[3]) > MAX_PORT) return false;
+  if (match === null) return false;
   const [, ipv6, host = ""] = match;
   if (ipv6 !== undefined) return URL.canParse(`http://[${ipv6.replace(/%.*/, "")}]`);
   return host === "" || URL.canParse(`http://${host}`);

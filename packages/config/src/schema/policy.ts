@@ -1,6 +1,5 @@
-import { describe, duration, integer } from "@bridge/ports/options";
+import { describe, duration, integer, positiveDuration } from "@bridge/ports/options";
 import * as v from "valibot";
-import { positiveDuration } from "./positive-duration.ts";
 
 const action = () => v.picklist(["dlq", "drop"]);
 

@@ -3,7 +3,7 @@ import { describe, oneOrList } from "@bridge/ports/options";
 import * as v from "valibot";
 import { id } from "./id.ts";
 
-const choice = () => oneOrList(id());
+const choice = () => oneOrList(id(), { uniqueItems: true });
 const defaultBinding = () =>
   describe(
     v.optional(choice()),

@@ -23,7 +23,7 @@ export const routeSchema = v.strictObject({
     "Which bindings get a message. Default: the first one in `single`, all in `fan_out`.",
   ),
   bindings: describe(
-    v.pipe(v.array(id()), v.minLength(1, "must name at least one binding")),
+    v.pipe(v.array(id()), v.minLength(1, "must name at least one binding"), v.metadata({ uniqueItems: true })),
     "The bindings that messages can go to.",
   ),
   policy: describe(v.optional(policySchema, {}), "Limits, retries and failures."),

@@ -11,6 +11,8 @@ export interface ConfigApplier {
    * `signal` before it is applied counts as such a failure: the change is undone.
    */
   apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted">;
+  /** Whether nothing runs, nor will in this process: a new one has to take over. */
+  beyondRecovery(): boolean;
   /** What `apply` would do now; changes nothing. */
   plan(config: BridgeConfig): ChangePlan;
   /**

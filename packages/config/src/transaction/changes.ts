@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ConfigHistoryChange } from "@bridge/ports";
-import type { GenericSchema } from "valibot";
+import type { ConfigHistoryChange, Steps } from "@bridge/ports";
+import { type GenericSchema, getDefault } from "valibot";
 import { isBlock, shapeOf } from "../check/schema-shape.ts";
 import { formatPath } from "../problem.ts";
 import { REDACTED } from "../redacted.ts";
@@ -14,12 +14,28 @@ import { redacted } from "./redacted-view.ts";
 const MAX_CHANGES = 1000;
 
 /** What differs in force between two documents as people wrote them, redacted. The version is not compared. */
-export function changesBetween(before: unknown, after: unknown): readonly ConfigHistoryChange[] {
-  const [from, to] = [effective(documentSchema, before), effective(documentSchema, after)];
-  const all = [...changes({ schema: documentSchema, before: from, after: to, path: "" })];
-  const found = all.filter(({ path }) => path !== "config_version");
+export function* changesBetween(before: unknown, after: unknown): Steps<readonly ConfigHistoryChange[]> {
+  const found: ConfigHistoryChange[] = [];
+  for (const [key, schema] of Object.entries<GenericSchema>(documentSchema.entries)) {
+    if (key === "config_version") continue;
+    for (const change of sectionChanges({ schema, before: own(before, key), after: own(after, key), path: key })) {
+      if (change !== undefined) found.push(change);
+      yield;
+    }
+  }
   if (found.length <= MAX_CHANGES) return found;
   return [...found.slice(0, MAX_CHANGES), { path: `and ${found.length - MAX_CHANGES} more` }];
+}
+
+/** Tells `undefined` after an element of a list. */
+type Changes = Generator<ConfigHistoryChange | undefined>;
+
+function* sectionChanges({ schema, before, after, path }: Pair): Changes {
+  const [from, to] = [before ?? getDefault(schema), after ?? getDefault(schema)];
+  const { item } = shapeOf(schemaFor(schema, to) ?? schema);
+  if (Array.isArray(from) && Array.isArray(to) && item !== undefined && isKnownById(item))
+    yield* elementChanges({ schema: item, before: from as unknown[], after: to as unknown[], path });
+  else yield* changes({ schema, before: effective(schema, from), after: effective(schema, to), path });
 }
 
 interface Pair {
@@ -29,7 +45,7 @@ interface Pair {
   readonly path: string;
 }
 
-function* changes({ schema, before, after, path }: Pair): Generator<ConfigHistoryChange> {
+function* changes({ schema, before, after, path }: Pair): Changes {
   if (isDeepStrictEqual(before, after)) return;
   const inner = schemaFor(schema, after);
   const { item, entries, value: record } = shapeOf(inner ?? schema);
@@ -51,27 +67,37 @@ function* changes({ schema, before, after, path }: Pair): Generator<ConfigHistor
   }
 }
 
-/** Of lists whose elements have ids; `schema` is that of an element. */
+/** Of lists whose elements have ids, with their defaults or without; `schema` is that of an element. */
 function* elementChanges({
   schema,
   before,
   after,
   path,
-}: Pair & { readonly before: readonly unknown[]; readonly after: readonly unknown[] }): Generator<ConfigHistoryChange> {
+}: Pair & { readonly before: readonly unknown[]; readonly after: readonly unknown[] }): Changes {
   const formerly = new Map(before.map((element) => [own(element, "id"), element]));
+  const place = (element: unknown, index: number): string =>
+    `${path}[${nameOf(schema, effective(schema, element), index)}]`;
   for (const [index, element] of after.entries()) {
-    const id = own(element, "id");
-    yield* changes({
-      schema,
-      before: formerly.get(id),
-      after: element,
-      path: `${path}[${nameOf(schema, element, index)}]`,
-    });
-    formerly.delete(id);
+    const former = formerly.get(own(element, "id"));
+    formerly.delete(own(element, "id"));
+    if (!isDeepStrictEqual(former, element))
+      yield* changes({
+        schema,
+        before: former === undefined ? undefined : effective(schema, former),
+        after: effective(schema, element),
+        path: place(element, index),
+      });
+    yield;
   }
   for (const [index, element] of before.entries()) {
     if (formerly.has(own(element, "id")))
-      yield* changes({ schema, before: element, after: undefined, path: `${path}[${nameOf(schema, element, index)}]` });
+      yield* changes({
+        schema,
+        before: effective(schema, element),
+        after: undefined,
+        path: place(element, index),
+      });
+    yield;
   }
 }
 

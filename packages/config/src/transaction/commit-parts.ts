@@ -66,6 +66,12 @@ export async function applied(
   }
 }
 
+/** What a commit came to that could not be applied, and after which `base` is what is stored. */
+export function undone({ version }: StoredConfig, error: string, { applier }: Pick<CommitParts, "applier">): Outcome {
+  const rest = applier?.beyondRecovery() === true ? "; nothing runs here any more: the next process runs it" : "";
+  return { status: "rolled_back", version, error: error + rest };
+}
+
 /** What is stored; `undefined` when there is nothing, or it cannot be read. */
 export async function load(store: ConfigStore): Promise<StoredConfig | undefined> {
   return bounded((signal) => store.load(signal)).catch(() => undefined);

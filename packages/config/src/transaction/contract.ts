@@ -57,7 +57,7 @@ export type CommitResult =
   | { readonly status: "conflict"; readonly error: string }
   /** It runs, or will without anybody doing more; or nothing applies configurations. */
   | { readonly status: "committed" | "committed_applying"; readonly version: number }
-  /** It could not be applied, and what was stored before is stored again, with that version. */
+  /** It could not be applied, and what was stored before is stored again, with that version. `error` says if it does not run. */
   | { readonly status: "rolled_back"; readonly version: number; readonly error: string }
   /** It could not be written, or neither applied nor undone. `version` is what is stored. */
   | { readonly status: "committed_not_applied"; readonly version: number; readonly error: string };

@@ -1,5 +1,7 @@
+import { mapped, type Steps } from "@bridge/ports";
 import { type GenericSchema, getDefault } from "valibot";
 import { fitsType, innermost, isBlock, shapeOf } from "../check/schema-shape.ts";
+import { documentSchema } from "../schema/document.ts";
 import { isPluginOptions } from "../schema/plugin-options.ts";
 
 /**
@@ -10,6 +12,26 @@ export function effective(schema: GenericSchema, written: unknown): unknown {
   const value = written ?? getDefault(schema);
   if (value === undefined || isPluginOptions(schema)) return value;
   return mapParts(schema, value, effective);
+}
+
+/** A whole document with every default filled in. */
+export function effectiveDocument(document: unknown): Steps<Readonly<Record<string, unknown>>> {
+  return mapDocument(document, effective);
+}
+
+/** Calls `visit` for each section of a document, written or not, and for each element of those that are lists. */
+export function* mapDocument(
+  document: unknown,
+  visit: (schema: GenericSchema, value: unknown) => unknown,
+): Steps<Readonly<Record<string, unknown>>> {
+  const parts: [string, unknown][] = [];
+  for (const [key, schema] of Object.entries<GenericSchema>(documentSchema.entries)) {
+    const written = own(document, key) ?? getDefault(schema);
+    const { item } = shapeOf(schemaFor(schema, written) ?? schema);
+    const isList = Array.isArray(written) && item !== undefined;
+    parts.push([key, isList ? yield* mapped(written as unknown[], (one) => visit(item, one)) : visit(schema, written)]);
+  }
+  return Object.fromEntries(parts.filter(([, part]) => part !== undefined));
 }
 
 /** Calls `visit` for each part of `value` that the schema knows, written or not; `undefined` leaves the part out. */

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Steps } from "@bridge/ports";
 import type { GenericSchema } from "valibot";
 import { isBlock, shapeOf } from "../check/schema-shape.ts";
 import type { Path } from "../problem.ts";
 import { REDACTED } from "../redacted.ts";
 import { documentSchema } from "../schema/document.ts";
-import { effective, own } from "./effective.ts";
+import { effective, effectiveDocument, own } from "./effective.ts";
 import { OverlayError } from "./overlay-error.ts";
 import { fieldsOf, isKnownById, overlayFaults, variantsOf } from "./overlay-faults.ts";
 import { redacted } from "./redacted-view.ts";
@@ -23,12 +24,12 @@ type Document = Readonly<Record<string, unknown>>;
  * Returns `document` itself when nothing changes.
  * @throws OverlayError for an unknown field, plugin options, a wrong type, null, or a `[REDACTED]` that stands for nothing
  */
-export function mergeOverlay(document: Document, overlay: Document): Document {
-  const faults = overlayFaults(documentSchema, overlay);
+export function* mergeOverlay(document: Document, overlay: Document): Steps<Document> {
+  const faults = yield* overlayFaults(documentSchema, overlay);
   if (faults.length > 0) throw new OverlayError(faults);
   const { config_version: _, ...rest } = overlay;
-  const place = { schema: documentSchema, current: document, inForce: effective(documentSchema, document), path: [] };
-  return merge(place, rest) as Document;
+  const inForce = yield* effectiveDocument(document);
+  return (yield* merge({ schema: documentSchema, current: document, inForce, path: [] }, rest)) as Document;
 }
 
 /** A value that an overlay may change. */
@@ -41,10 +42,11 @@ interface Place {
   readonly path: Path;
 }
 
-function merge(place: Place, sent: unknown): unknown {
+function* merge(place: Place, sent: unknown): Steps<unknown> {
   if (sent === "" || sent === REDACTED) return place.current;
-  if (Array.isArray(sent)) return sent.length === 0 ? place.current : mergeList(place, sent as readonly unknown[]);
-  if (isBlock(sent)) return mergeBlock(place, sent);
+  if (Array.isArray(sent))
+    return sent.length === 0 ? place.current : yield* mergeList(place, sent as readonly unknown[]);
+  if (isBlock(sent)) return yield* mergeBlock(place, sent);
   return isInForce(place, sent) ? place.current : restored(sent, undefined, undefined, place.path);
 }
 
@@ -52,7 +54,7 @@ function isInForce({ schema, inForce }: Place, sent: unknown): boolean {
   return isDeepStrictEqual(sent, inForce) || isDeepStrictEqual(sent, redacted(schema, inForce));
 }
 
-function mergeBlock({ schema, current, inForce, path }: Place, sent: Document): unknown {
+function* mergeBlock({ schema, current, inForce, path }: Place, sent: Document): Steps<unknown> {
   const merged = new Map(Object.entries(isBlock(current) ? current : {}));
   let changed = false;
   for (const [key, part] of Object.entries(sent)) {
@@ -60,7 +62,7 @@ function mergeBlock({ schema, current, inForce, path }: Place, sent: Document): 
     if (field === undefined) continue;
     const before = own(current, key);
     const place = { schema: field, current: before, inForce: own(inForce, key), path: [...path, key] };
-    const after = merge(place, part);
+    const after = yield* merge(place, part);
     if (after === before) continue;
     merged.set(key, after);
     changed = true;
@@ -68,13 +70,14 @@ function mergeBlock({ schema, current, inForce, path }: Place, sent: Document): 
   return changed ? Object.fromEntries(merged) : current;
 }
 
-function mergeList(place: Place, sent: readonly unknown[]): unknown {
+function* mergeList(place: Place, sent: readonly unknown[]): Steps<unknown> {
   const { schema, current, inForce, path } = place;
   const item = variantsOf(schema)
     .map((variant) => shapeOf(variant).item)
     .find((found) => found !== undefined);
-  if (item === undefined || isInForce(place, sent)) return current;
-  if (isKnownById(item)) return mergeById({ ...place, schema: item }, sent);
+  if (item === undefined) return current;
+  if (isKnownById(item)) return yield* mergeById({ ...place, schema: item }, sent);
+  if (isInForce(place, sent)) return current;
   const shown = redacted(schema, inForce);
   const list = sent.map((element, index) =>
     restored(element, elementOf(current, index), elementOf(shown, index), [...path, index]),
@@ -83,21 +86,35 @@ function mergeList(place: Place, sent: readonly unknown[]): unknown {
 }
 
 /** `schema` is that of an element. */
-function mergeById({ schema, current, inForce, path }: Place, sent: readonly unknown[]): unknown {
+function* mergeById(list: Place, sent: readonly unknown[]): Steps<unknown> {
+  const { schema, current, inForce, path } = list;
+  if (yield* areInForce(list, sent)) return current;
   const merged: unknown[] = Array.isArray(current) ? [...(current as readonly unknown[])] : [];
+  const places = new Map(merged.map((element, index) => [own(element, "id"), index] as const).toReversed());
   for (const [index, element] of sent.entries()) {
+    yield;
     if (!isBlock(element)) continue; // [REDACTED]: keeps what is there
     const place = [...path, index];
-    const at = element["id"] === REDACTED ? index : merged.findIndex((known) => own(known, "id") === element["id"]);
+    const at = element["id"] === REDACTED ? index : (places.get(element["id"]) ?? -1);
     if (element["id"] === REDACTED && own(redacted(schema, effective(schema, merged[index])), "id") !== REDACTED)
       throw standsForNothing([...place, "id"]);
     const known = at === -1 ? undefined : merged[at];
-    const after = merge({ schema, current: known, inForce: elementOf(inForce, at), path: place }, element);
-    if (at === -1) merged.push(after);
+    const after = yield* merge({ schema, current: known, inForce: elementOf(inForce, at), path: place }, element);
+    if (at === -1) places.set(element["id"], merged.push(after) - 1);
     else merged[at] = after;
   }
   const changed = !Array.isArray(current) || merged.some((element, index) => element !== (current as unknown[])[index]);
   return changed ? merged : current;
+}
+
+/** Whether a list is sent as it is in force. `schema` is that of an element. */
+function* areInForce({ schema, inForce, path }: Place, sent: readonly unknown[]): Steps<boolean> {
+  if (!Array.isArray(inForce) || inForce.length !== sent.length) return false;
+  for (const [index, element] of sent.entries()) {
+    if (!isInForce({ schema, current: undefined, inForce: elementOf(inForce, index), path }, element)) return false;
+    yield;
+  }
+  return true;
 }
 
 /** What is stored for a value that is sent: in place of each `[REDACTED]`, what was shown as that in the same place. */

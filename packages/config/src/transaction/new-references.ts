@@ -1,10 +1,11 @@
 import { secretPaths } from "../check/hidden-values.ts";
+import { piecesOf } from "../check/pieces.ts";
+import type { Steps } from "@bridge/ports";
 import { isBlock } from "../check/schema-shape.ts";
 import { valueAt } from "../check/value-at.ts";
 import type { Path, Problem } from "../problem.ts";
 import { quote } from "../quote.ts";
 import { referencesIn } from "../references.ts";
-import { documentSchema } from "../schema/document.ts";
 
 interface Reference {
   /** As `env:NAME`. */
@@ -20,18 +21,20 @@ interface Reference {
  * document has, and not for a secret unless it is one there too and stays in the process; or one that it allows. To be asked before anything is resolved: whether a file is there is
  * told by its error.
  */
-export function newReferences(before: unknown, after: unknown): readonly Problem[] {
-  const had = references(before);
+export function* newReferences(before: unknown, after: unknown): Steps<readonly Problem[]> {
+  const has = yield* references(after);
+  if (has.length === 0) return [];
+  const had = yield* references(before);
   const inPlace = new Set(had.map(({ name, place }) => `${place} ${name}`));
   const known = new Set(had.map(({ name }) => name));
-  const hidden = hiding(before);
+  const hidden = yield* hiding(before);
   const secrets = new Set(had.flatMap(({ name, path }) => (hidden(path) ? [name] : [])));
-  const [hides, allowed] = [hiding(after), allowedBy(before)];
+  const [hides, allowed] = [yield* hiding(after), allowedBy(before)];
   const may = ({ name, path, place }: Reference): boolean =>
     inPlace.has(`${place} ${name}`) ||
     allowed(name) ||
     (known.has(name) && (!secrets.has(name) || (hides(path) && !LEAVING.has(path[0] ?? ""))));
-  return references(after)
+  return has
     .filter((reference) => !may(reference))
     .map(({ name, path }) => ({
       path,
@@ -43,8 +46,12 @@ export function newReferences(before: unknown, after: unknown): readonly Problem
 const LEAVING: ReadonlySet<string | number> = new Set(["telemetry"]);
 
 /** Whether the value at a path is a secret. Options are the plugins' to judge, and count as secret. */
-function hiding(document: unknown): (path: Path) => boolean {
-  const secret = new Set([...secretPaths(documentSchema, document)].map((path) => JSON.stringify(path)));
+function* hiding(document: unknown): Steps<(path: Path) => boolean> {
+  const secret = new Set<string>();
+  for (const piece of piecesOf(document)) {
+    for (const path of secretPaths(piece.schema, piece.value, piece.path)) secret.add(JSON.stringify(path));
+    yield;
+  }
   return (path) =>
     path.includes("options") || path.some((_, index) => secret.has(JSON.stringify(path.slice(0, index + 1))));
 }
@@ -71,17 +78,24 @@ function part(text: string): string {
   return text === "*" ? "[^/]*" : RegExp.escape(text);
 }
 
-function references(document: unknown): readonly Reference[] {
-  return [...walk(document, [], "")];
+function* references(document: unknown): Steps<readonly Reference[]> {
+  const found: Reference[] = [];
+  for (const reference of walk(document, [], "")) {
+    if (reference !== undefined) found.push(reference);
+    yield;
+  }
+  return found;
 }
 
-function* walk(value: unknown, path: Path, place: string): Generator<Reference> {
+/** Tells `undefined` after each element of a list. */
+function* walk(value: unknown, path: Path, place: string): Generator<Reference | undefined> {
   if (typeof value === "string") {
     for (const name of referencesIn(value)) yield { name, path, place };
   } else if (Array.isArray(value)) {
     for (const [index, element] of (value as readonly unknown[]).entries()) {
       const id = isBlock(element) && typeof element["id"] === "string" ? `#${element["id"]}` : index;
       yield* walk(element, [...path, index], JSON.stringify([place, id]));
+      yield;
     }
   } else if (isBlock(value)) {
     for (const [key, inner] of Object.entries(value)) yield* walk(inner, [...path, key], JSON.stringify([place, key]));

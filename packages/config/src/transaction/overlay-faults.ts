@@ -1,3 +1,4 @@
+import type { Steps } from "@bridge/ports";
 import type { GenericSchema } from "valibot";
 import { fitsType, isBlock, shapeOf } from "../check/schema-shape.ts";
 import type { Path, Problem } from "../problem.ts";
@@ -7,12 +8,20 @@ import { isPluginOptions } from "../schema/plugin-options.ts";
 import { suggestion } from "../suggestion.ts";
 
 /** What an overlay has that no configuration has: unknown fields, values of a wrong type, null (spec 4.9.1). */
-export function overlayFaults(schema: GenericSchema, overlay: unknown): readonly Problem[] {
-  return [...faults(variantsOf(schema), overlay, [])];
+export function* overlayFaults(schema: GenericSchema, overlay: unknown): Steps<readonly Problem[]> {
+  const found: Problem[] = [];
+  for (const problem of faults(variantsOf(schema), overlay, [])) {
+    if (problem !== undefined) found.push(problem);
+    yield;
+  }
+  return found;
 }
 
+/** Tells `undefined` after each element of a list. */
+type Faults = Generator<Problem | undefined>;
+
 /** `variants` are the schemas that the value may be of. */
-function* faults(variants: readonly GenericSchema[], value: unknown, path: Path): Generator<Problem> {
+function* faults(variants: readonly GenericSchema[], value: unknown, path: Path): Faults {
   // Keeps whatever is there.
   if (value === REDACTED) return;
   // The value that it stands for is checked when it is read.
@@ -37,7 +46,7 @@ const NULL = "must not be null: leave the field out to keep its value";
 /** Keys that mean something to the language; no field and no header value needs them. */
 const UNUSABLE: ReadonlySet<string> = new Set(["__proto__", "prototype", "constructor"]);
 
-function* fieldFaults(blocks: readonly GenericSchema[], key: string, value: unknown, path: Path): Generator<Problem> {
+function* fieldFaults(blocks: readonly GenericSchema[], key: string, value: unknown, path: Path): Faults {
   const place = [...path, key];
   if (UNUSABLE.has(key)) {
     yield { path: place, message: "unknown field" };
@@ -55,8 +64,9 @@ function* fieldFaults(blocks: readonly GenericSchema[], key: string, value: unkn
 }
 
 /** Elements of a list that are known by their ids have to name one. */
-function* elementFaults(items: readonly GenericSchema[], element: unknown, path: Path): Generator<Problem> {
+function* elementFaults(items: readonly GenericSchema[], element: unknown, path: Path): Faults {
   yield* faults(items, element, path);
+  yield;
   if (!items.some(isKnownById) || !isBlock(element)) return;
   const id = Object.hasOwn(element, "id") ? element["id"] : undefined;
   if (id === undefined || id === "")

@@ -1,6 +1,15 @@
 import { type ConfigStaging, ReadOnlyConfigError, type StagedConfig, type StoredConfig } from "@bridge/ports";
 import type { CheckedDocument } from "../check-document.ts";
-import { applied, bounded, type CommitParts, load, type Outcome, type SoundChange, tellerOf } from "./commit-parts.ts";
+import {
+  applied,
+  bounded,
+  type CommitParts,
+  load,
+  type Outcome,
+  type SoundChange,
+  tellerOf,
+  undone,
+} from "./commit-parts.ts";
 import { leftBehindBefore, whyNotStaged } from "./why-not-now.ts";
 import { notWritten } from "./write-and-apply.ts";
 
@@ -44,7 +53,7 @@ export async function stageAndApply(change: SoundChange, parts: StagingParts): P
       logger.warn("a configuration that could not be applied is still staged", { error: tell(thrown) });
     });
     const why = `the configuration could not be applied: ${tell(error)}`;
-    return inStep({ status: "rolled_back", version: base.version, error: why });
+    return inStep(undone(base, why, parts));
   }
   const confirmation = await confirmed(staged, change, parts);
   if (confirmation !== "confirmed") return backInStep(change, staged, confirmation, parts);

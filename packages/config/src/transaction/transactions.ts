@@ -3,9 +3,11 @@ import {
   type Clock,
   type ConfigHistoryEntry,
   type ConfigStore,
+  jsonInSlices,
   type Logger,
   type Random,
   Slices,
+  steadyLogger,
   type StoredConfig,
 } from "@bridge/ports";
 import { type CheckedDocument, checkDocument } from "../check-document.ts";
@@ -32,7 +34,7 @@ import { mergeOverlay } from "./merge-overlay.ts";
 import { newReferences } from "./new-references.ts";
 import { OverlayError } from "./overlay-error.ts";
 import { readWithin } from "./read-within.ts";
-import { redactedViewInSlices } from "./redacted-view.ts";
+import { redactedView } from "./redacted-view.ts";
 import { TransactionError } from "./transaction-error.ts";
 import {
   nextState,
@@ -89,9 +91,10 @@ class Transactions implements ConfigTransactions {
   readonly #outcomes = new Map<TransactionEvent, number>();
 
   constructor(options: ConfigTransactionsOptions) {
-    this.#options = options;
+    const logger = steadyLogger(options.logger);
+    this.#options = { ...options, logger };
     this.#instanceId = options.instanceId ?? options.random.id();
-    this.#history = new CommitHistory(options.store, options.logger);
+    this.#history = new CommitHistory(options.store, logger);
   }
 
   async current(signal: AbortSignal): Promise<{ version: number; config: ConfigView }> {
@@ -133,19 +136,7 @@ class Transactions implements ConfigTransactions {
   async patch(id: string, overlay: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Patched> {
     const transaction = this.#find(id);
     this.#move(transaction, "patch");
-    const merged = mergeOverlay(transaction.pending, overlay);
-    const faults = [
-      ...newReferences(transaction.base.document, merged),
-      ...ownConfig(transaction.base.document, merged),
-    ];
-    if (faults.length > 0) throw new OverlayError(faults);
-    const { maxDocumentBytes = MAX_DOCUMENT_BYTES } = this.#options.store;
-    if (Buffer.byteLength(JSON.stringify(merged)) > maxDocumentBytes)
-      throw new OverlayError([
-        { path: [], message: `the configuration would have more than ${maxDocumentBytes} bytes` },
-      ]);
-    transaction.pending = merged;
-    transaction.patchCount++;
+    const merged = await this.#merge(transaction, overlay, signal);
     const [checked, erased] = await this.#check(transaction.base.document, merged, signal);
     const refused = erased.map((path) => ({ path, message: "would be erased: the commit will be refused" }));
     return {
@@ -153,6 +144,31 @@ class Transactions implements ConfigTransactions {
       problems: checked.ok ? [] : checked.problems,
       warnings: [...refused, ...checked.warnings],
     };
+  }
+
+  /** Puts an overlay on top of what is pending by then. */
+  async #merge(
+    transaction: Transaction,
+    overlay: StoredConfig["document"],
+    signal: AbortSignal,
+  ): Promise<StoredConfig["document"]> {
+    const { id, base, pending } = transaction;
+    const slices = this.#slices();
+    const merged = await slices.run(mergeOverlay(pending, overlay), signal);
+    const references = await slices.run(newReferences(base.document, merged), signal);
+    const faults = [...references, ...ownConfig(base.document, merged)];
+    if (faults.length > 0) throw new OverlayError(faults);
+    const { maxDocumentBytes = MAX_DOCUMENT_BYTES } = this.#options.store;
+    if ((await jsonInSlices(merged, slices)).byteLength > maxDocumentBytes)
+      throw new OverlayError([
+        { path: [], message: `the configuration would have more than ${maxDocumentBytes} bytes` },
+      ]);
+    if (this.#find(id).state.kind !== "open") throw beingCommitted();
+    // Another patch was quicker: this one is on top of it.
+    if (transaction.pending !== pending) return this.#merge(transaction, overlay, signal);
+    transaction.pending = merged;
+    transaction.patchCount++;
+    return merged;
   }
 
   async validate(id: string, signal: AbortSignal): Promise<DryRun> {
@@ -168,7 +184,7 @@ class Transactions implements ConfigTransactions {
       problems: checked.ok ? [] : checked.problems,
       warnings: checked.warnings,
       conflict,
-      changes: changesBetween(base.document, pending),
+      changes: await this.#slices().run(changesBetween(base.document, pending), signal),
       ...(stranding !== undefined && { stranding }),
       ...(sound !== undefined && applier !== undefined && { plan: applier.plan(sound.config) }),
     };
@@ -226,7 +242,7 @@ class Transactions implements ConfigTransactions {
     if (!checked.ok || isDeepStrictEqual(pending, base.document)) return { status: "committed", version: base.version };
     const stranding = await applier?.stranding(checked.config, signal);
     if (stranding !== undefined) return { status: "stranding", stranding };
-    const changes = changesBetween(base.document, pending);
+    const changes = await this.#slices().run(changesBetween(base.document, pending));
     const entry = { version: base.version + 1, committedAt: clock.now(), actor, changes };
     const change = {
       base,
@@ -254,20 +270,26 @@ class Transactions implements ConfigTransactions {
   /** Of the document that was looked at last it is kept. */
   async #view(document: StoredConfig["document"]): Promise<ConfigView> {
     if (this.#seen?.document !== document)
-      this.#seen = { document, view: await redactedViewInSlices(document, new Slices(this.#options.clock)) };
+      this.#seen = { document, view: await this.#slices().run(redactedView(document)) };
     return this.#seen.view;
   }
 
   /** What is wrong with `after`, and what of the options in `before` it would erase. */
   async #check(before: unknown, after: unknown, signal: AbortSignal): Promise<[CheckedDocument, readonly Path[]]> {
     const checked = await this.#checked(after, signal);
-    const { document } = await readWithin(signal, (bound) => resolveReferences(before, this.#options.sources, bound));
+    const { document } = await readWithin(signal, (bound) =>
+      resolveReferences(before, this.#options.sources, bound, this.#slices()),
+    );
     return [checked, erasedOptions(document, checked.resolved)];
   }
 
   #checked(document: unknown, signal: AbortSignal): Promise<CheckedDocument> {
     const { registry, sources } = this.#options;
-    return readWithin(signal, (bound) => checkDocument(document, registry, sources, bound));
+    return readWithin(signal, (bound) => checkDocument(document, registry, sources, bound, this.#slices()));
+  }
+
+  #slices(): Slices {
+    return new Slices(this.#options.clock);
   }
 
   /** @throws TransactionError */

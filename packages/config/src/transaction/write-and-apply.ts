@@ -1,5 +1,5 @@
 import { ReadOnlyConfigError, type StoredConfig } from "@bridge/ports";
-import { applied, bounded, type CommitParts, load, type Outcome, type SoundChange } from "./commit-parts.ts";
+import { applied, bounded, type CommitParts, load, type Outcome, type SoundChange, undone } from "./commit-parts.ts";
 
 /**
  * Writes a change durably, then applies it; what cannot be applied is taken back, unless another hand has written since
@@ -36,13 +36,13 @@ export async function writeAndApply(change: SoundChange, parts: CommitParts): Pr
 async function takenBack(
   { base, tell }: SoundChange,
   written: StoredConfig,
-  { store, logger }: CommitParts,
+  parts: CommitParts,
   error: string,
 ): Promise<Outcome> {
+  const { store, logger } = parts;
   let why = "another hand has written since";
   try {
-    if (await bounded((signal) => store.restore(base, written, signal)))
-      return { status: "rolled_back", version: base.version, error };
+    if (await bounded((signal) => store.restore(base, written, signal))) return undone(base, error, parts);
   } catch (thrown) {
     why = tell(thrown);
   }
@@ -65,7 +65,7 @@ export async function notWritten(
   { store, logger }: CommitParts,
   thrown: unknown,
 ): Promise<Outcome> {
-  const error = `the configuration could not be written: ${tell(thrown)}`;
+  const error = tell(thrown);
   const stored = await load(store);
   const version = stored?.version ?? base.version;
   logger.error("a configuration could not be written", { version, error });
@@ -75,5 +75,9 @@ export async function notWritten(
       : stored.revision === base.revision
         ? `nothing has changed: version ${version} is stored and runs`
         : `version ${version} is stored and does not run`;
-  return { status: "committed_not_applied", version, error: `${error}; ${state}` };
+  return {
+    status: "committed_not_applied",
+    version,
+    error: `the configuration could not be written: ${error}; ${state}`,
+  };
 }

@@ -1,9 +1,10 @@
+import { atOnce } from "@bridge/ports";
 import { describe, expect, it } from "vitest";
 import { changesBetween } from "../../src/transaction/changes.ts";
 import { goodDocument, type Json, withValue } from "../support/documents.ts";
 
 function changes(after: Json, before: Json = goodDocument()): unknown {
-  return changesBetween(before, after);
+  return atOnce(changesBetween(before, after));
 }
 
 describe("what differs between two documents", () => {
@@ -37,7 +38,7 @@ describe("what differs between two documents", () => {
 
   it("is bounded", () => {
     const many = Array.from({ length: 1200 }, (_, index) => ({ id: `p${index}`, type: "filter" }));
-    const found = changesBetween(goodDocument(), withValue("processors", many));
+    const found = atOnce(changesBetween(goodDocument(), withValue("processors", many)));
     expect(found).toHaveLength(1001);
     expect(found.at(-1)).toEqual({ path: "and 201 more" });
   });

@@ -1,3 +1,4 @@
+import { atOnce } from "@bridge/ports";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OverlayError } from "../../src/index.ts";
@@ -6,13 +7,13 @@ import { documents } from "../support/arbitrary-documents.ts";
 import { goodDocument, type Json, withValue } from "../support/documents.ts";
 
 function merged(overlay: Json, document: Json = goodDocument()): Json {
-  return mergeOverlay(document, overlay);
+  return atOnce(mergeOverlay(document, overlay));
 }
 
 function refusal(overlay: unknown, document: Json = goodDocument()): string {
   const before = structuredClone(document);
   try {
-    mergeOverlay(document, overlay as Json);
+    atOnce(mergeOverlay(document, overlay as Json));
   } catch (error) {
     expect(error).toBeInstanceOf(OverlayError);
     expect(document).toEqual(before);
@@ -69,7 +70,7 @@ describe("an overlay is decoded strictly (spec 4.9.1)", () => {
       fc.property(documents, junk, (document, overlay) => {
         const before = structuredClone(document);
         try {
-          const after = mergeOverlay(document, overlay);
+          const after = atOnce(mergeOverlay(document, overlay));
           for (const key of Object.keys(before)) expect(after).toHaveProperty([key]);
         } catch (error) {
           expect(error).toBeInstanceOf(OverlayError);
@@ -129,7 +130,7 @@ describe("an overlay is merged, and never removes anything (spec 4.9.2; contract
     { routes: [{ id: "alarms", resolver: { rules: [] }, policy: {} }] },
   ])("%j keeps what is there", (overlay) => {
     const document = goodDocument();
-    expect(mergeOverlay(document, overlay)).toBe(document);
+    expect(atOnce(mergeOverlay(document, overlay))).toBe(document);
   });
 
   it.each([
@@ -143,7 +144,7 @@ describe("an overlay is merged, and never removes anything (spec 4.9.2; contract
     },
   ])("%j is in force already, and is not written", (overlay) => {
     const document = goodDocument();
-    expect(mergeOverlay(document, overlay)).toBe(document);
+    expect(atOnce(mergeOverlay(document, overlay))).toBe(document);
   });
 
   it("takes false and 0 for values", () => {
@@ -160,7 +161,7 @@ describe("an overlay is merged, and never removes anything (spec 4.9.2; contract
 
   it("ignores config_version", () => {
     const document = goodDocument();
-    expect(mergeOverlay(document, { config_version: 99 })).toBe(document);
+    expect(atOnce(mergeOverlay(document, { config_version: 99 }))).toBe(document);
   });
 
   it("stores references as they are sent", () => {

@@ -1,3 +1,4 @@
+import { atOnce } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { newReferences } from "../../src/transaction/new-references.ts";
 
@@ -23,7 +24,7 @@ describe("finding 4.6: references that a change brings", () => {
     "${env:SITE_7}/${env:PLANT}",
     "${file:/run/secrets/site}",
   ])("%s may come", (address) => {
-    expect(newReferences(DOCUMENT, withAddress(address))).toEqual([]);
+    expect(atOnce(newReferences(DOCUMENT, withAddress(address)))).toEqual([]);
   });
 
   test.each([
@@ -38,14 +39,16 @@ describe("finding 4.6: references that a change brings", () => {
     "${secret:other-kind}",
     "${file:/etc/passwd",
   ])("%s may not", (address) => {
-    expect(newReferences(DOCUMENT, withAddress(address))).toEqual([
+    expect(atOnce(newReferences(DOCUMENT, withAddress(address)))).toEqual([
       { path: ["bindings", 1, "address"], message: expect.stringContaining("config.references.allow") as string },
     ]);
   });
 
   test("nor anywhere else", () => {
     const telemetry = { otlp: { headers: { x: "${file:/etc/passwd}" }, endpoint: "http://${env:HOME}" } };
-    const found = newReferences(DOCUMENT, { ...DOCUMENT, telemetry, routes: [{ id: "r", bindings: ["${env:HOME}"] }] });
+    const found = atOnce(
+      newReferences(DOCUMENT, { ...DOCUMENT, telemetry, routes: [{ id: "r", bindings: ["${env:HOME}"] }] }),
+    );
     expect(found.map(({ path }) => path.join("."))).toEqual([
       "telemetry.otlp.headers.x",
       "telemetry.otlp.endpoint",
@@ -55,13 +58,13 @@ describe("finding 4.6: references that a change brings", () => {
 
   test("a secret may become another secret of the process, and none that is sent", () => {
     const http = { ...DOCUMENT.http, monitor_api_key: "${env:ADMIN_KEY}" };
-    expect(newReferences(DOCUMENT, { ...DOCUMENT, http })).toEqual([]);
+    expect(atOnce(newReferences(DOCUMENT, { ...DOCUMENT, http }))).toEqual([]);
     const telemetry = { otlp: { headers: { x: "${env:ADMIN_KEY}" } } };
-    expect(newReferences(DOCUMENT, { ...DOCUMENT, telemetry })).toHaveLength(1);
+    expect(atOnce(newReferences(DOCUMENT, { ...DOCUMENT, telemetry }))).toHaveLength(1);
   });
 
   test("a reference stays where it is, when others come before its part", () => {
     const [a, b] = DOCUMENT.bindings;
-    expect(newReferences(DOCUMENT, { ...DOCUMENT, bindings: [{ id: "new", address: "n" }, b, a] })).toEqual([]);
+    expect(atOnce(newReferences(DOCUMENT, { ...DOCUMENT, bindings: [{ id: "new", address: "n" }, b, a] }))).toEqual([]);
   });
 });

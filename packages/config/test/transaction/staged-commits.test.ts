@@ -31,7 +31,7 @@ function stage() {
     const store = Object.assign(openMemoryConfig(held), options);
     const applied: BridgeConfig[] = [];
     const logged: string[] = [];
-    const faults: { apply?: (config: BridgeConfig) => Promise<"applied" | "accepted"> } = {};
+    const faults: { terminal?: boolean; apply?: (config: BridgeConfig) => Promise<"applied" | "accepted"> } = {};
     const log = (message: string): void => void logged.push(message);
     const logger: Logger = { ...silentLogger, error: log, warn: log };
     const applier: ConfigApplier = {
@@ -41,6 +41,7 @@ function stage() {
         return outcome;
       },
       stranding: () => Promise.resolve(undefined),
+      beyondRecovery: () => faults.terminal === true,
       plan: () => {
         throw new Error("nobody asks for a plan here");
       },
@@ -111,6 +112,22 @@ describe("a commit to a document that instances share", () => {
     expect(held.state).toBe(before);
     expect(await stagingOf(b.store).look(NEVER)).toBeUndefined();
     expect(await b.transactions.history(NEVER)).toEqual([]);
+    expect(await commit(b.transactions)).toEqual({ status: "committed", version: 4 });
+  });
+
+  it("says so when nothing runs here any more, and is never stored", async () => {
+    const { a, b, held } = stage();
+    const before = held.state;
+    a.faults.apply = async () => {
+      a.faults.terminal = true;
+      throw new Error("neither can be opened");
+    };
+    expect(await commit(a.transactions)).toMatchObject({
+      status: "rolled_back",
+      version: 3,
+      error: expect.stringContaining("nothing runs here any more") as unknown,
+    });
+    expect(held.state).toBe(before);
     expect(await commit(b.transactions)).toEqual({ status: "committed", version: 4 });
   });
 

@@ -30,6 +30,8 @@ class Applier implements ConfigApplier {
   }
 
   stranding = (): Promise<undefined> => Promise.resolve(undefined);
+  terminal = false;
+  beyondRecovery = (): boolean => this.terminal;
 
   plan = (config: BridgeConfig): ReturnType<ConfigApplier["plan"]> => ({
     unchanged: false,
@@ -81,6 +83,27 @@ function failure(kind: string, text = ""): unknown {
 }
 
 const DEBUG = { bridge: { log_level: "debug" } };
+
+describe("patches at one time", () => {
+  it("both count", async () => {
+    const { transactions, opened } = stage();
+    const id = await opened();
+    const patches = [{ bridge: { log_level: "debug" } }, { bridge: { drain_timeout: "7s" } }];
+    await Promise.all(patches.map((overlay) => transactions.patch(id, overlay, NEVER)));
+    const { preview, patchCount } = await transactions.inspect(id);
+    expect(preview["bridge"]).toMatchObject({ log_level: "debug", drain_timeout: "7s" });
+    expect(patchCount).toBe(2);
+  });
+
+  it("and one that is not merged yet when the transaction is committed is refused", async () => {
+    const { transactions, opened } = stage();
+    const id = await opened({ bridge: { log_level: "debug" } });
+    const late = transactions.patch(id, { bridge: { drain_timeout: "7s" } }, NEVER);
+    const committed = transactions.commit(id, "somebody");
+    await expect(late).rejects.toEqual(failure("conflict", "is being committed"));
+    expect((await committed).status).toBe("committed");
+  });
+});
 
 describe("opening, inspecting and ending a transaction", () => {
   it("is opened against what is stored, and shows what it would become", async () => {
@@ -289,6 +312,22 @@ describe("a commit (spec 4.9; contract §2)", () => {
     });
     expect(store.stored).toEqual(before);
     expect(transactions.notApplied()).toBeUndefined();
+  });
+
+  it("is rolled_back and says that nothing runs, when what is stored again cannot be run either", async () => {
+    const { store, applier, transactions, opened } = stage();
+    const before = store.stored;
+    applier.answer = () => {
+      applier.terminal = true;
+      return Promise.reject(new Error("neither can be opened"));
+    };
+    expect(await transactions.commit(await opened(DEBUG), "admin")).toEqual({
+      status: "rolled_back",
+      version: 3,
+      error:
+        "the configuration could not be applied: neither can be opened; nothing runs here any more: the next process runs it",
+    });
+    expect(store.stored).toEqual(before);
   });
 
   it("is rolled_back when it takes longer than 60 s, whatever the applier does about it", async () => {

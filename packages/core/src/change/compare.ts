@@ -110,10 +110,11 @@ function changedLimits(kind: "routes" | "senders", from: BridgeConfig, to: Bridg
 }
 
 function partsPlan(before: readonly string[], after: readonly string[], kept: (id: string) => boolean): PartsPlan {
-  const both = before.filter((id) => after.includes(id));
+  const [had, has] = [new Set(before), new Set(after)];
+  const both = before.filter((id) => has.has(id));
   return {
-    added: after.filter((id) => !before.includes(id)).toSorted(),
-    removed: before.filter((id) => !after.includes(id)).toSorted(),
+    added: after.filter((id) => !had.has(id)).toSorted(),
+    removed: before.filter((id) => !has.has(id)).toSorted(),
     restarted: both.filter((id) => !kept(id)).toSorted(),
     kept: both.filter(kept).toSorted(),
   };

@@ -1,5 +1,6 @@
-import type { BridgeConfig, ReceiverConfig, RouteConfig, StoreRole } from "@bridge/config";
+import type { BridgeConfig, RouteConfig, StoreRole } from "@bridge/config";
 import type { SessionRole } from "@bridge/ports";
+import { PartsById } from "./parts-by-id.ts";
 
 /** A part of a runtime as a configuration describes it; two that are described alike may stand in for each other. */
 export interface PartDescription {
@@ -31,45 +32,52 @@ export function describeParts(config: BridgeConfig): ReadonlyMap<string, PartDes
     const block = config.stores[role];
     if (block !== undefined) parts.set(partKey.store(role), { content: block, needs: [] });
   }
+  const index = new PartsById(config);
   for (const session of config.sessions) {
     const exclusive = session.sessionMode === "exclusive";
     const needs = exclusive ? [partKey.lease(session.id)] : [];
     for (const role of ROLES) {
-      if (!isNamed(config, session.id, role)) continue;
+      if (!index.named[role].has(session.id)) continue;
       // Its times are read whenever they are needed; both halves stand under it, and it outlasts them.
       if (exclusive) parts.set(partKey.lease(session.id), { content: "lease", needs: [partKey.store("lease")] });
       // A source half subscribes for its receivers and opens a window for all of their routes when it connects.
-      const fed = role === "source" ? fedBy(config, session.id) : [];
+      const fed = role === "source" ? (index.fed.get(session.id) ?? []) : [];
       // In a cluster it bears the name of its instance.
       const named = !exclusive && config.bridge.deploymentMode === "clustered";
       parts.set(partKey.link(session.id, role), { content: { session, fed, named }, needs });
     }
   }
-  for (const route of config.routes) describeRoute(route, config, parts);
+  for (const route of config.routes) describeRoute(route, { config, index, parts });
   return parts;
 }
 
-function describeRoute(route: RouteConfig, config: BridgeConfig, parts: Map<string, PartDescription>): void {
+interface Describing {
+  readonly config: BridgeConfig;
+  readonly index: PartsById;
+  readonly parts: Map<string, PartDescription>;
+}
+
+function describeRoute(route: RouteConfig, { config, index, parts }: Describing): void {
   const needs: string[] = [];
   for (const id of route.processors) {
     const key = partKey.processor(id);
-    parts.set(key, { content: config.processors.find((processor) => processor.id === id), needs: [] });
+    parts.set(key, { content: index.processors.get(id), needs: [] });
     needs.push(key);
   }
-  const receiver = config.receivers.find(({ id }) => id === route.receiverId);
+  const receiver = index.receivers.get(route.receiverId);
   if (receiver !== undefined) {
     const key = partKey.receiver(receiver.id);
     const link = receiver.sessionId === undefined ? [] : [partKey.link(receiver.sessionId, "source")];
-    parts.set(key, { content: { receiver, maxInFlight: route.policy.maxInFlight }, needs: link });
+    parts.set(key, { content: receiver, needs: link });
     needs.push(key);
   }
-  const bindings = route.bindings.map((id) => config.bindings.find((binding) => binding.id === id));
+  const bindings = route.bindings.map((id) => index.bindings.get(id));
   for (const binding of bindings) {
     if (binding === undefined) continue;
     const { senderId, sessionId } = binding;
     const key = partKey.sender(senderId, sessionId);
     const link = sessionId === undefined ? [] : [partKey.link(sessionId, "target")];
-    parts.set(key, { content: unlimited(config.senders.find(({ id }) => id === senderId)), needs: link });
+    parts.set(key, { content: unlimited(index.senders.get(senderId)), needs: link });
     needs.push(key);
   }
   for (const role of storesOf(route)) if (config.stores[role] !== undefined) needs.push(partKey.store(role));
@@ -95,20 +103,4 @@ function storesOf({ deliveryMode, policy }: RouteConfig): readonly StoreRole[] {
   const outbox = deliveryMode === "shared_outbox";
   const dlq = [policy.onPermanentFailure, policy.onExpired, policy.onFiltered].includes("dlq");
   return [...(outbox ? (["outbox"] as const) : []), ...(dlq || outbox ? (["dlq"] as const) : [])];
-}
-
-function isNamed(config: BridgeConfig, sessionId: string, role: SessionRole): boolean {
-  const users = role === "source" ? config.receivers : [...config.senders, ...config.bindings];
-  return users.some((part) => part.sessionId === sessionId);
-}
-
-/** The receivers that routes are fed by over this session, with the windows of those routes. */
-function fedBy(config: BridgeConfig, sessionId: string): readonly { receiver: ReceiverConfig; maxInFlight: number }[] {
-  return config.receivers
-    .filter((receiver) => receiver.sessionId === sessionId)
-    .flatMap((receiver) => {
-      const route = config.routes.find(({ receiverId }) => receiverId === receiver.id);
-      return route === undefined ? [] : [{ receiver, maxInFlight: route.policy.maxInFlight }];
-    })
-    .toSorted((a, b) => (a.receiver.id < b.receiver.id ? -1 : 1));
 }

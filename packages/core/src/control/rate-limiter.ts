@@ -67,7 +67,9 @@ export class RateLimiter {
     if (this.#limit === undefined) return 0;
     const { messagesPerSecond, burst } = this.#limit;
     const tolerance = Math.max(((burst - 1) * 1000) / messagesPerSecond, GRAIN_MS);
-    return this.#fullAt - this.#clock.monotonic() - tolerance;
+    const now = this.#clock.monotonic();
+    // A bucket that was full for long holds no more than one that has just become full.
+    return Math.max(this.#fullAt, now) - now - tolerance;
   }
 
   #enter(): void {

@@ -50,6 +50,7 @@ const CONCURRENCY = 16;
 /** Deleting after a confirmed delivery is not cut off by the caller's bound: the entry would come back as a duplicate. */
 const DELETE_TIMEOUT_MS = 5_000;
 
+const NOT_ATTEMPTED = "not attempted";
 const GONE = "entry already redriven or concurrently deleted";
 const NOT_DELETED = "delivered, entry not deleted";
 const REFUSED = "refused: runtime lacks redrive-safe injection";
@@ -77,7 +78,7 @@ export async function redrive(options: RedriveOptions): Promise<RedriveResult> {
       () => false,
     );
     if (!room) {
-      failed("not attempted");
+      failed(NOT_ATTEMPTED);
       continue;
     }
     if (options.busy.has(id)) {
@@ -105,7 +106,7 @@ export async function redrive(options: RedriveOptions): Promise<RedriveResult> {
         const error = await redriveOne(options, entry);
         if (error !== undefined) failed(error);
       } catch {
-        failed("not attempted");
+        failed(NOT_ATTEMPTED);
       } finally {
         turn?.leave();
         end();
@@ -130,7 +131,7 @@ async function fetch({ store, signal }: RedriveOptions, id: string): Promise<Dea
   try {
     return (await orAborted(store.get(id, signal), signal)) ?? "entry not found";
   } catch (error) {
-    return signal.aborted ? "not attempted" : `the DLQ store failed: ${BridgeError.from(error).message}`;
+    return signal.aborted ? NOT_ATTEMPTED : `the DLQ store failed: ${BridgeError.from(error).message}`;
   }
 }
 
@@ -150,6 +151,7 @@ async function redriveOne(options: RedriveOptions, entry: DeadLetter): Promise<s
     }
   } catch (error) {
     if (error instanceof OperationError && error.kind === "pending") return "redrive still pending in the outbox";
+    if (error instanceof OperationError && error.kind === "not_begun") return NOT_ATTEMPTED;
     if (signal.aborted) return "outcome unknown";
     if (error instanceof OperationError)
       return error.kind === "not_found" ? "route or binding not found" : error.message;

@@ -105,17 +105,14 @@ export class LeaseKeeper {
   }
 
   /** Takes the lease if it may; else how long it may not: `undefined` when that is not known. */
-  async #look(
-    signal: AbortSignal,
-    standBackMs: (token: number) => number = () => 0,
-  ): Promise<Held | number | undefined> {
+  async #look(signal: AbortSignal, standBackMs?: (token: number) => number): Promise<Held | number | undefined> {
     const { writer, clock, lease, holder, timing } = this.#options;
     const { leaseTtlMs } = timing();
     const boundMs = leaseTtlMs * ASK_WITHIN;
     try {
       const there = await writer.read(boundMs, signal);
       const now = clock.monotonic();
-      const waitMs = this.#watch.waitFor(there, now, there && standBackMs(there.token));
+      const waitMs = this.#watch.waitFor(there, now, there && standBackMs?.(there.token));
       lease.seenElsewhere(this.#watch.heldElsewhere(now));
       this.#reached();
       if (waitMs > 0) return waitMs;

@@ -1,5 +1,6 @@
 import { BridgeError, type ClaimEnd, deadline, orAborted, type OutboxStatus, type OutboxStore } from "@bridge/ports";
 import type { RouteParts } from "../route/route-parts.ts";
+import { StandingFault } from "./standing-fault.ts";
 import { TurnBatch } from "./turn-batch.ts";
 
 /** One write of ends; a store that takes longer has failed, and they are said again. */
@@ -19,7 +20,7 @@ export class ClaimEnds {
   readonly #leaving: AbortSignal;
   readonly #givenUp: AbortSignal;
   readonly #batch = new TurnBatch((ends: readonly ClaimEnd[]) => this.#finish(ends));
-  #failing = false;
+  readonly #unwritable: StandingFault;
 
   /** When `leaving` aborts, nobody waits longer than need be any more, and when `givenUp` does, not at all. */
   constructor(
@@ -31,10 +32,15 @@ export class ClaimEnds {
     this.#parts = parts;
     this.#leaving = leaving;
     this.#givenUp = givenUp;
+    this.#unwritable = new StandingFault({
+      ...parts,
+      begins: "outbox not written: what was delivered may be delivered again",
+      ends: "outbox written again",
+    });
   }
 
   get failing(): boolean {
-    return this.#failing;
+    return this.#unwritable.lasts;
   }
 
   /** Resolves when the end is durable: true, or false when the loan had lapsed or the end could not be entered. */
@@ -44,7 +50,7 @@ export class ClaimEnds {
   }
 
   async #finish(ends: readonly ClaimEnd[]): Promise<readonly boolean[]> {
-    const { logger, clock } = this.#parts;
+    const { clock } = this.#parts;
     const startedAt = clock.monotonic();
     for (let tries = 1; ; tries++) {
       using bound = deadline(FINISH_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
@@ -54,18 +60,12 @@ export class ClaimEnds {
         const bounded = AbortSignal.any([bound.signal, this.#givenUp]);
         const results = await this.#parts.storeCalls.outbox.during(orAborted(store.finish(ends, bounded), bounded));
         const entered = tries === 1 ? results : await entriesOf(store, ends, results, bounded);
-        this.#failing = false;
+        this.#unwritable.over();
         return entered;
       } catch (thrown) {
         const error = BridgeError.from(thrown);
-        this.#failing = true;
         this.#parts.account.outboxWriteFailures++;
-        logger.error("outbox not written: what was delivered may be delivered again", {
-          code: error.code,
-          error: error.message,
-          records: ends.length,
-          tries,
-        });
+        this.#unwritable.met(error, { records: ends.length });
         const enough = this.#leaving.aborted || clock.monotonic() - startedAt >= SAID_FOR_MS;
         if (this.#givenUp.aborted || (tries >= TRIES && enough)) return ends.map(() => false);
         await this.#pause(tries);

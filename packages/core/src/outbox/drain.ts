@@ -26,6 +26,7 @@ import type { OutboxDepth } from "./outbox-depth.ts";
 import { followOwnRecords } from "./own-records.ts";
 import { RecentIds } from "./recent-ids.ts";
 import type { RecordOutcome, RecordOutcomes } from "./record-outcomes.ts";
+import { StandingFault } from "./standing-fault.ts";
 
 /** The most records of one claim: more would only lie there. */
 const MAX_BATCH = 500;
@@ -75,7 +76,7 @@ export class Drain implements Disposable {
   readonly #quiescing = new AbortController();
   /** Aborts when the work is cancelled. */
   #work = new AbortController().signal;
-  #storeFailing = false;
+  readonly #unreadable: StandingFault;
   #hearing: OutboxStore | undefined;
   #arrivals: Disposable | undefined;
 
@@ -87,6 +88,11 @@ export class Drain implements Disposable {
     this.#guards = new SendGuards(parts.clock, this.#policy.sendTimeoutMs);
     this.#gates = new Gates(parts.processors, parts.surprises);
     this.#verdicts = new ClaimVerdicts(parts, target, givenUp);
+    this.#unreadable = new StandingFault({
+      ...parts,
+      begins: "outbox not readable: tried again",
+      ends: "outbox readable again",
+    });
     this.#retrying = new RecentIds(parts.clock);
     this.#slots = new Slots(this.#policy.maxInFlight);
     this.#ends = new ClaimEnds(options.store, parts, { leaving: this.#quiescing.signal, givenUp });
@@ -94,7 +100,7 @@ export class Drain implements Disposable {
 
   /** The store that refuses what has to be read or written, in words; `undefined` while none does. */
   get obstacle(): string | undefined {
-    if (this.#storeFailing) return "the outbox store cannot be read";
+    if (this.#unreadable.lasts) return "the outbox store cannot be read";
     if (this.#ends.failing) return "the outbox store does not take how records ended";
     const { dlqFailure } = this.#verdicts;
     return dlqFailure === undefined ? undefined : refusal("DLQ", dlqFailure);
@@ -221,14 +227,11 @@ export class Drain implements Disposable {
       this.#hear(opened);
       const request = { routeId: parts.config.id, bindingId: target.bindingId, limit, loanMs };
       const claims = await parts.storeCalls.outbox.during(orAborted(opened.claim(request, bounded), bounded));
-      this.#storeFailing = false;
+      this.#unreadable.over();
       return claims;
     } catch (thrown) {
       const error = BridgeError.from(thrown);
-      if (!signal.aborted) {
-        this.#storeFailing = true;
-        parts.logger.error("outbox not readable: tried again", { code: error.code, error: error.message });
-      }
+      if (!signal.aborted) this.#unreadable.met(error, { binding_id: target.bindingId });
       return error;
     }
   }

@@ -7,6 +7,8 @@ import { Slots } from "./slots.ts";
 export class Admission {
   /** How long a source that is lost is left alone. */
   readonly backoff: BackoffPolicy;
+  /** How many slots there are. */
+  readonly maxInFlight: number;
   readonly #control: RouteControl;
   readonly #leases: readonly Lease[];
   readonly #slots: Slots;
@@ -14,6 +16,7 @@ export class Admission {
   /** `leases`: what is to be held before a delivery is welcome. */
   constructor({ backoff, maxInFlight }: RoutePolicy, control: RouteControl, leases: readonly Lease[]) {
     this.backoff = backoff;
+    this.maxInFlight = maxInFlight;
     this.#control = control;
     this.#leases = leases;
     this.#slots = new Slots(maxInFlight);

@@ -129,6 +129,7 @@ export class DirectHold implements Handover {
     try {
       if (delivery?.recorded === true) span = target.tracer?.send({ envelope, parent: delivery.context, attempt });
       target.account.attempts++;
+      work.handedOut = true;
       const startedAt = work.now(this.#parts.clock);
       await this.#guards.send(target, sentWithContext(envelope, span), address, work, startedAt);
     } catch (thrown) {

@@ -1,5 +1,5 @@
-import type { BridgeConfig, Registry } from "@bridge/config";
-import { BridgeError, type Envelope, type Seams, type SourceMessage } from "@bridge/ports";
+import { type BridgeConfig, REDACTED, type Registry } from "@bridge/config";
+import { BridgeError, type Envelope, type Seams, type SourceMessage, steadyLogger } from "@bridge/ports";
 import { Accounts } from "../accounting/accounts.ts";
 import { partKey } from "../change/part-graph.ts";
 import { Controls } from "../control/controls.ts";
@@ -58,7 +58,7 @@ export async function explain(options: ExplainOptions, signal: AbortSignal): Pro
     instanceId: config.bridge.id,
     clock,
     random,
-    logger,
+    logger: steadyLogger(logger),
     config,
     registry,
     accounts,
@@ -111,7 +111,9 @@ async function follow(
 
 function bindingStep({ targets }: RouteParts, id: string, sent: Envelope): BindingStep {
   try {
-    return { id, address: targets.get(id)?.address(sent) ?? "" };
+    const target = targets.get(id);
+    const address = target?.address(sent) ?? "";
+    return { id, address: target?.hidesAddress === true ? REDACTED : address };
   } catch (thrown) {
     return { id, error: BridgeError.from(thrown) };
   }

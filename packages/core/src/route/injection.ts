@@ -31,9 +31,11 @@ export function replayOf(entry: DeadLetter, { clock, random }: Pick<Seams, "cloc
 }
 
 /** What its operator is told. @throws OperationError when it did not come to an end, or the signal's reason when that aborted */
-export function resultOf({ received, span }: Work, outcome: DrainedOutcome, signal: AbortSignal): InjectResult {
+export function resultOf(work: Work, outcome: DrainedOutcome, signal: AbortSignal): InjectResult {
+  const { received, span } = work;
   const { disposition, error, failedBindings, warning, entryMayBeGone } = outcome;
   if (disposition === "abandoned" || disposition === "released" || disposition === "persisted") {
+    if (!work.handedOut) throw notBegun();
     signal.throwIfAborted();
     throw stopped();
   }
@@ -59,7 +61,12 @@ export function leasedElsewhere({ sessionId }: Lease): OperationError {
   return new OperationError("unavailable", message);
 }
 
+/** What was given up, at a stop or at its bound, while it waited to be sent. */
+export function notBegun(): OperationError {
+  return new OperationError("not_begun", "the message was given up before anything was sent: nothing became of it");
+}
+
 /** What was under way when the bridge stopped. */
-export function stopped(): OperationError {
+function stopped(): OperationError {
   return new OperationError("failed", "the bridge stopped before the message was delivered; its outcome is not known");
 }

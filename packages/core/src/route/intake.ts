@@ -1,4 +1,3 @@
-import type { BackoffPolicy } from "@bridge/config";
 import { BridgeError, deadline, type Delivery, orAborted, type Receiver, type Seams } from "@bridge/ports";
 import { unheard } from "../is-thenable.ts";
 import type { Admission } from "./admission.ts";
@@ -28,7 +27,8 @@ export class Intake {
   readonly #seams: Seams;
   readonly #surprises: Surprises;
   #reader: Reader | undefined;
-  #backoff: BackoffPolicy | undefined;
+  /** Of the reader, or of the last one while there is none. */
+  #admission: Admission | undefined;
   #lost = false;
   #iteration = new AbortController();
   /** Aborted when whoever waits has to look again: the reader has changed, or the iteration has ended. */
@@ -46,9 +46,14 @@ export class Intake {
     return this.#lost;
   }
 
+  /** The window of the route that reads it, or was the last to; `undefined` before the first. */
+  get maxInFlight(): number | undefined {
+    return this.#admission?.maxInFlight;
+  }
+
   attach(reader: Reader): void {
     this.#reader = reader;
-    this.#backoff = reader.admission.backoff;
+    this.#admission = reader.admission;
     this.#lookAgain();
   }
 
@@ -90,7 +95,7 @@ export class Intake {
 
   async #pause(cause: BridgeError, failures: number, signal: AbortSignal): Promise<void> {
     const { clock, random, logger } = this.#seams;
-    const policy = this.#backoff;
+    const policy = this.#admission?.backoff;
     const delayMs = policy === undefined ? 0 : Math.round(backoffDelay(policy, failures, () => random.next()));
     logger.warn("source lost", { code: cause.code, error: cause.message, failures, retry_in_ms: delayMs });
     await clock.delay(delayMs, signal).catch(() => {});

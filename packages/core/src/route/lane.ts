@@ -1,5 +1,5 @@
 import type { LastFailure } from "../accounting/leg-account.ts";
-import type { Attempts, LaneFacts } from "../view/progress.ts";
+import { type Attempts, type LaneFacts, NEWS_MS } from "../view/progress.ts";
 
 /** Counters that only grow, and what there is to do now; read a few times a second. */
 export interface LaneSource {
@@ -35,6 +35,7 @@ export class Lane {
   /** Monotonic milliseconds: when it was last seen that nothing was to do, or that something had ended. */
   #freeAt: number;
   #endedAt = -Infinity;
+  /** When something was last delivered, or there was seen to be nothing to deliver. */
   #deliveredAt: number;
 
   /** `now` and `at`, here and below: monotonic milliseconds. */
@@ -53,6 +54,9 @@ export class Lane {
     if (ended !== this.#ended) [this.#ended, this.#endedAt, this.#freeAt] = [ended, this.#seenAt, this.#seenAt];
     if (work === 0 || now - this.#seenAt >= ASLEEP_MS) this.#freeAt = now;
     if (delivered !== this.#delivered) [this.#delivered, this.#deliveredAt] = [delivered, this.#seenAt];
+    // After a failure, no work may only mean that the source has taken it back until its next try.
+    const failure = this.#failure(now);
+    if (work === 0 && (failure === undefined || failure.agoMs >= NEWS_MS)) this.#deliveredAt = now;
     this.#seenAt = now;
     const newest = this.#samples.at(-1);
     if (newest !== undefined && now - newest.at < SECOND) return;
@@ -65,21 +69,26 @@ export class Lane {
   }
 
   facts(now: number): LaneFacts {
-    const { name, work, limited, failure, delivered } = this.#source;
-    const news = failure !== undefined && failure.delivered === delivered;
+    const { name, work, limited } = this.#source;
     return {
       name,
       work,
       limited,
       quietMs: now - this.#freeAt,
       undeliveredMs: now - this.#deliveredAt,
-      failure: news ? { code: failure.code, error: failure.error, agoMs: now - failure.at } : undefined,
+      failure: this.#failure(now),
       recent: this.#since(now - RECENT_MS),
     };
   }
 
   lastMinute(now: number): Attempts {
     return this.#since(now - MINUTE_MS);
+  }
+
+  #failure(now: number): LaneFacts["failure"] {
+    const { failure, delivered } = this.#source;
+    if (failure === undefined || failure.delivered !== delivered) return undefined;
+    return { code: failure.code, error: failure.error, agoMs: now - failure.at };
   }
 
   #since(at: number): Attempts {

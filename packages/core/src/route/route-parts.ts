@@ -18,6 +18,8 @@ export interface Target {
   readonly bindingId: string;
   readonly sender: Sender;
   readonly address: AddressOf;
+  /** Whether it came in through a reference, so that it is not to be shown. */
+  readonly hidesAddress: boolean;
   /** Shared by all bindings of the sender. */
   readonly strays: Strays;
   /** The link that its sends go over; absent for a sender without a session. */

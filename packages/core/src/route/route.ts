@@ -29,7 +29,7 @@ import { orderingKey } from "./identity.ts";
 import { type Ingress, type IngressContext, normalise, undecodable } from "./ingress.ts";
 import type { Reader } from "./intake.ts";
 import type { InjectResult } from "./inject-result.ts";
-import { type Injection, leasedElsewhere, replaced, replayOf, resultOf, stopped } from "./injection.ts";
+import { type Injection, leasedElsewhere, notBegun, replaced, replayOf, resultOf } from "./injection.ts";
 import { KeyedOrder } from "./keyed-order.ts";
 import type { Outcome } from "./outcome.ts";
 import { Process } from "./process.ts";
@@ -236,7 +236,9 @@ export class Route implements Reader {
 
   /** Re-issues a dead letter under a fresh envelope id, to the binding that failed (spec 4.6.4, 4.6.5). */
   async replay(entry: DeadLetter, signal: AbortSignal): Promise<InjectResult> {
-    await this.#outbox?.refuseSecondRedrive(entry.id, signal);
+    await this.#outbox?.refuseSecondRedrive(entry.id, signal).catch((error: unknown) => {
+      throw signal.aborted ? notBegun() : error;
+    });
     return this.#carryInjected(replayOf(entry, this.#parts), signal);
   }
 
@@ -246,10 +248,12 @@ export class Route implements Reader {
     const missing = this.#handover.leases.find(({ held }) => !held);
     if (missing !== undefined) throw leasedElsewhere(missing);
     if (this.#retiring) throw replaced();
-    await this.admission.take(signal);
+    await this.admission.take(signal).catch(() => {
+      throw notBegun();
+    });
     if (this.#stopped) {
       this.admission.release();
-      throw stopped();
+      throw notBegun();
     }
     const work = this.#beginInjected(injection);
     const cancel = (): void => this.#cancel(work);

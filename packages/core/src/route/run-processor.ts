@@ -25,7 +25,8 @@ export async function runProcessor(
       strays.add();
       running.then(strays.ended, strays.ended);
     }
-    surprises?.tell(`processor ${id}`, thrown, { envelope_id: envelope.id });
+    // Whoever cancelled it has the message back, and what is thrown then is only the answer to that.
+    if (!signal.aborted) surprises?.tell(`processor ${id}`, thrown, { envelope_id: envelope.id });
     return named(`processor ${id}`, thrown);
   }
 }

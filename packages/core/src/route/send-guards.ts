@@ -2,6 +2,7 @@ import { Bag, BridgeError, type Clock, type Envelope, type Placed, type Sender }
 import type { LegAccount } from "../accounting/leg-account.ts";
 import { isThenable } from "../is-thenable.ts";
 import type { Strays } from "./strays.ts";
+import { withoutAddress } from "./without-address.ts";
 
 /** Why a send that nobody waits for any more was given up. Never classified: cancellation settles nothing. */
 export class Cancelled extends Error {
@@ -14,6 +15,8 @@ export class Cancelled extends Error {
 export interface SendTarget {
   readonly sender: Sender;
   readonly account: Pick<LegAccount, "accepted" | "failed">;
+  /** Whether the address must not be seen. */
+  readonly hidesAddress?: boolean;
   /** Hears of what was given up and goes on. */
   readonly strays?: Strays;
 }
@@ -85,7 +88,10 @@ export class SendGuards implements Disposable {
     guard.deadline = startedAt + this.#timeoutMs;
     this.#active.add(guard);
     const sent = new Promise<void>(guard.promised);
-    start(target.sender, envelope, address, guard.controller.signal).then(guard.accepted, guard.failed);
+    const under = start(target.sender, envelope, address, guard.controller.signal);
+    const failed =
+      target.hidesAddress === true ? (error: unknown) => guard.failed(withoutAddress(error, address)) : guard.failed;
+    under.then(guard.accepted, failed);
     return sent;
   }
 

@@ -160,7 +160,9 @@ export class SharedOutbox implements Handover {
     let failures = 0;
     try {
       while (!work.cancelled) {
-        const results = depth.tryTake(records.length) ? await this.#write(records) : undefined;
+        const room = depth.tryTake(records.length);
+        work.handedOut ||= room;
+        const results = room ? await this.#write(records) : undefined;
         if (results !== undefined && !BridgeError.is(results)) {
           if (failures > 0) for (const { target, record } of entries) target.account.sure(record.id);
           const kept = results.filter((result) => result.kind === "persisted").length;

@@ -24,6 +24,8 @@ export class Work implements Placed {
   /** Resolves when it is settled or abandoned; set as soon as it is in flight. */
   ended: Promise<unknown> | undefined;
   place = -1;
+  /** Whether a target or a store was given any of it, so that nobody knows what became of it when it is given up. */
+  handedOut = false;
   #waited = false;
   #cancelled = false;
   #parked = 0;

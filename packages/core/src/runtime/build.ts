@@ -2,6 +2,7 @@ import {
   type BindingConfig,
   type BridgeConfig,
   noStoreFactory,
+  REDACTED,
   type ReceiverConfig,
   type Registry,
   type RouteConfig,
@@ -21,6 +22,7 @@ import type {
 } from "@bridge/ports";
 import type { Accounts } from "../accounting/accounts.ts";
 import { partKey } from "../change/part-graph.ts";
+import { PartsById } from "../change/parts-by-id.ts";
 import type { Controls } from "../control/controls.ts";
 import { compileAddress } from "../route/address-template.ts";
 import { FailureLog } from "../route/failure-log.ts";
@@ -33,6 +35,7 @@ import { Surprises } from "../route/surprises.ts";
 import { Lease } from "../lease/lease.ts";
 import { Link } from "../session/link.ts";
 import { sessionContext } from "../session/session-context.ts";
+import { builtPart } from "./built-part.ts";
 
 /** The parts of a runtime, each by its `partKey`. Making them opens nothing. */
 export interface RuntimeParts {
@@ -95,6 +98,7 @@ export function build(options: BuildOptions): RuntimeParts {
 class Builder {
   readonly #options: BuildOptions;
   readonly #kept: Kept;
+  readonly #index: PartsById;
   readonly #leases = new Map<string, Lease>();
   readonly #links = new Map<string, Link>();
   readonly #intakes = new Map<string, Intake>();
@@ -103,6 +107,7 @@ class Builder {
 
   constructor(options: BuildOptions) {
     this.#options = options;
+    this.#index = new PartsById(options.config);
     this.#kept = options.kept ?? { parts: NO_PARTS, keys: new Set() };
   }
 
@@ -131,10 +136,10 @@ class Builder {
   }
 
   #route(route: RouteConfig): RouteParts {
-    const { accounts, controls, clock, random, logger, dlq, outbox, budgets, config } = this.#options;
-    const receiver = found(config.receivers, route.receiverId, "receiver");
+    const { accounts, controls, clock, random, logger, dlq, outbox, budgets } = this.#options;
+    const receiver = found(this.#index.receivers, route.receiverId, "receiver");
     const sourceLink = receiver.sessionId === undefined ? undefined : this.#link(receiver.sessionId, "source");
-    const bindings = route.bindings.map((id) => found(config.bindings, id, "binding"));
+    const bindings = route.bindings.map((id) => found(this.#index.bindings, id, "binding"));
     const tracer = this.#options.tracer?.route({
       routeId: route.id,
       receiverId: receiver.id,
@@ -174,7 +179,7 @@ class Builder {
   }
 
   #intake(route: RouteConfig): Intake {
-    const config = found(this.#options.config.receivers, route.receiverId, "receiver");
+    const config = found(this.#index.receivers, route.receiverId, "receiver");
     const key = partKey.receiver(config.id);
     const intake = this.#atWork(this.#kept.parts.intakes, key) ?? this.#newIntake(route, config);
     this.#intakes.set(key, intake);
@@ -187,20 +192,31 @@ class Builder {
     const seams = this.#seams(id, { receiver_id: id });
     const session = sessionId === undefined ? undefined : this.#link(sessionId, "source").session;
     const { maxInFlight, maxReplayAttempts } = route.policy;
-    const receiver = factory.create(options, { ...seams, session, topics, maxInFlight, maxReplayAttempts });
-    return new Intake(id, receiver, seams);
+    let intake: Intake | undefined;
+    const receiver = factory.create(options, {
+      ...seams,
+      session,
+      topics,
+      maxReplayAttempts,
+      get maxInFlight() {
+        return intake?.maxInFlight ?? maxInFlight;
+      },
+    });
+    intake = new Intake(id, builtPart(receiver, "receiver", builtBy(transport, "receiver", id)), seams);
+    return intake;
   }
 
   #target(routeId: string, binding: BindingConfig, tracer: RouteTracer | undefined): Target {
-    const { config, accounts, controls } = this.#options;
+    const { accounts, controls } = this.#options;
     const link = binding.sessionId === undefined ? undefined : this.#link(binding.sessionId, "target");
-    const { id, transport, options } = found(config.senders, binding.senderId, "sender");
+    const { id, transport, options } = found(this.#index.senders, binding.senderId, "sender");
     const key = partKey.sender(id, binding.sessionId);
     let sender = this.#senders.get(key) ?? this.#atWork(this.#kept.parts.senders, key);
     if (sender === undefined) {
       const { sender: factory } = this.#transport(transport);
       if (factory === undefined) throw new Error(`transport "${transport}" has no sender`);
-      sender = factory.create(options, { ...this.#seams(id, { sender_id: id }), session: link?.session });
+      const built = factory.create(options, { ...this.#seams(id, { sender_id: id }), session: link?.session });
+      sender = builtPart(built, "sender", builtBy(transport, "sender", id));
     }
     this.#senders.set(key, sender);
     return {
@@ -208,6 +224,7 @@ class Builder {
       sender,
       strays: straysOf(sender, this.#options.clock),
       address: compileAddress(binding.address, sender.addressing),
+      hidesAddress: binding.hidesAddress === true,
       link,
       rate: controls.sender(id),
       account: accounts.leg(routeId, binding.id),
@@ -216,7 +233,7 @@ class Builder {
         senderId: id,
         sessionId: binding.sessionId,
         system: this.#system(transport),
-        address: binding.address,
+        address: binding.hidesAddress === true ? REDACTED : binding.address,
       }),
     };
   }
@@ -226,7 +243,7 @@ class Builder {
     const key = partKey.link(sessionId, role);
     let link = this.#links.get(key);
     if (link !== undefined) return link;
-    const session = found(this.#options.config.sessions, sessionId, "session");
+    const session = found(this.#index.sessions, sessionId, "session");
     const lease = session.sessionMode === "exclusive" ? this.#lease(sessionId) : undefined;
     link = this.#atWork(this.#kept.parts.links, key);
     link ??= new Link({ sessionId, role, session: this.#session(session, role), lease });
@@ -249,18 +266,20 @@ class Builder {
     const { transport, options } = session;
     const { session: factory } = this.#transport(transport);
     if (factory === undefined) throw new Error(`transport "${transport}" has no sessions`);
-    return factory.create(options, sessionContext({ ...this.#options, session, role }));
+    const built = factory.create(options, sessionContext({ ...this.#options, session, role }));
+    return builtPart(built, "session", builtBy(transport, "session", session.id));
   }
 
   #processor(id: string): NamedProcessor {
-    const { config, registry } = this.#options;
+    const { registry } = this.#options;
     const key = partKey.processor(id);
     let named = this.#processors.get(key) ?? this.#atWork(this.#kept.parts.processors, key);
     if (named === undefined) {
-      const { type, options } = found(config.processors, id, "processor");
+      const { type, options } = found(this.#index.processors, id, "processor");
       const plugin = registry.processors.get(type);
       if (plugin === undefined) throw new Error(`no processor plugin is registered for type "${type}"`);
-      const processor = plugin.create(options, this.#seams(id, { processor_id: id }));
+      const built = plugin.create(options, this.#seams(id, { processor_id: id }));
+      const processor = builtPart(built, "processor", `create of the processor plugin "${type}", for "${id}",`);
       named = { id, processor, strays: straysOf(processor, this.#options.clock) };
     }
     this.#processors.set(key, named);
@@ -283,9 +302,13 @@ class Builder {
   }
 }
 
+function builtBy(transport: string, kind: "session" | "receiver" | "sender", id: string): string {
+  return `${kind}.create of the transport plugin "${transport}", for "${id}",`;
+}
+
 /** Validation has made sure that it is there; a configuration made by hand may not have been validated. */
-function found<Part extends { readonly id: string }>(parts: readonly Part[], id: string, kind: string): Part {
-  const part = parts.find((one) => one.id === id);
+function found<Part>(parts: ReadonlyMap<string, Part>, id: string, kind: string): Part {
+  const part = parts.get(id);
   if (part === undefined) throw new Error(`the configuration has no ${kind} "${id}"`);
   return part;
 }

@@ -63,6 +63,8 @@ export interface Supervisor extends ConfigApplier {
    * `conflict` when the bridge is beyond recovery, by then or before, `stranding` when it would leave messages behind; the signal's reason when that made it give up
    */
   apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted">;
+  /** Whether it is `terminal`. */
+  beyondRecovery(): boolean;
   plan(config: BridgeConfig): ChangePlan;
   /**
    * Ends everything: quiesce, runtime stop, stores. Later requests are refused. Idempotent, one result for all.

@@ -4,6 +4,7 @@ import {
   type Logger,
   type Random,
   silentLogger,
+  steadyLogger,
   systemClock,
   systemRandom,
   type Tracer,
@@ -15,7 +16,7 @@ export interface SupervisorOptions {
   /** As validated by `parseConfig` or `validateConfig` with the same registry. */
   readonly config: BridgeConfig;
   readonly registry: Registry;
-  /** Default: says nothing. */
+  /** What it throws is thrown away: no line is worth a message. Default: says nothing. */
   readonly logger?: Logger;
   /** Default: the machine's time. */
   readonly clock?: Clock;
@@ -37,7 +38,7 @@ export function instanceIdOf({ bridge: { id, instanceId } }: BridgeConfig, rando
 /** A bridge for one configuration, not started: nothing is opened before {@link Supervisor.start}. */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const seams = {
-    logger: options.logger ?? silentLogger,
+    logger: steadyLogger(options.logger ?? silentLogger),
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom(),
   };

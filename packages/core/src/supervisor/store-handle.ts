@@ -38,6 +38,8 @@ export class StoreHandle<Store extends AsyncDisposable & TellsHealth> {
   #failure: Error | undefined;
   #state: StoreState = "opening";
   #since: number;
+  /** Since when it has not been asked whether it is there; as long as it is, nobody knows. */
+  #doubt: symbol | undefined;
   /** Whether the log says that something is wrong with it. */
   #told = false;
   readonly #trying: Promise<void>;
@@ -73,7 +75,8 @@ export class StoreHandle<Store extends AsyncDisposable & TellsHealth> {
   view(): StoreView {
     const { role, block } = this.#options;
     const { setAside, spoiled = 0, fault = this.#failure?.message } = this.#store?.health?.() ?? { setAside: [] };
-    this.#enter(this.#store === undefined ? "opening" : fault === undefined ? "up" : "faulty", fault);
+    const known = this.#store !== undefined && this.#doubt === undefined;
+    this.#enter(this.#store !== undefined && fault !== undefined ? "faulty" : known ? "up" : "opening", fault);
     return {
       role,
       type: block.type,
@@ -84,6 +87,19 @@ export class StoreHandle<Store extends AsyncDisposable & TellsHealth> {
       setAside,
       ...(spoiled > 0 && { spoiled }),
     };
+  }
+
+  /**
+   * Others are about to use it: it is `opening` again until it has answered, unless it is known to be faulty. A change takes
+   * with it the calls by which a store that hangs would have been noticed.
+   */
+  doubt(): void {
+    const prove = this.#store?.prove?.bind(this.#store);
+    if (prove === undefined) return;
+    const doubt = (this.#doubt = Symbol("doubt"));
+    void prove().finally(() => {
+      if (this.#doubt === doubt) this.#doubt = undefined;
+    });
   }
 
   /** Nobody gets it any more, not even when it opens late. */

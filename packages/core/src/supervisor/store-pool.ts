@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { noStoreFactory, type Registry, type StoreConfig, type StoreRole, type StoresSection } from "@bridge/config";
 import { type DlqStore, type LeaseStore, type OutboxStore, type Seams, type StorePlugin } from "@bridge/ports";
 import { asError } from "../as-error.ts";
+import { builtStore } from "../runtime/built-part.ts";
 import { runPhases, type StopPhase } from "../runtime/stop-phases.ts";
 import type { StoreView } from "../view/bridge-view.ts";
 import { StoreHandle, type StoreHandleOptions } from "./store-handle.ts";
@@ -81,6 +82,7 @@ export class StorePool {
     const changed = ROLES.filter((role) => !isDeepStrictEqual(this.#handles[role]?.block, blocks[role]));
     if (changed.includes("outbox") && this.#handles.outbox !== undefined) this.#watch.closed();
     await Promise.all(changed.map((role) => this.#closeInTime(role)));
+    for (const role of ROLES) this.#handles[role]?.doubt();
     for (const role of changed) {
       if (role === "dlq") this.#handles.dlq = this.#handle(role, blocks.dlq, dlqStores);
       if (role === "outbox") this.#handles.outbox = this.#handle(role, blocks.outbox, outboxStores, this.#watch.look);
@@ -132,7 +134,8 @@ export class StorePool {
     const plugin = plugins.get(block.type);
     if (plugin === undefined) throw new Error(noStoreFactory(role, block.type, plugins.keys()));
     const seams = { ...this.#seams, logger: this.#seams.logger.child({ store: role }) };
-    const open = plugin.create(block.options, { ...seams, id: role });
+    const built = plugin.create(block.options, { ...seams, id: role });
+    const open = builtStore(built, `${role} store`, `the ${role} store plugin "${block.type}"`);
     return new StoreHandle({ ...seams, role, block, open, look });
   }
 }

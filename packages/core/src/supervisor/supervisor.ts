@@ -145,6 +145,10 @@ export class RuntimeSupervisor implements Supervisor {
     return this.#changes.apply(config, signal);
   }
 
+  beyondRecovery(): boolean {
+    return this.#state.kind === "terminal";
+  }
+
   plan(config: BridgeConfig): ChangePlan {
     return compare(this.#config, config, this.#startedWith).plan;
   }
@@ -366,7 +370,7 @@ export class RuntimeSupervisor implements Supervisor {
 }
 
 function undone(error: Error): OperationError {
-  const message = `the configuration could not be applied, the former one runs again: ${error.message}`;
+  const message = `${error.message} (the former configuration runs again)`;
   const kind = error instanceof OperationError ? error.kind : "failed";
   return new OperationError(kind, message, { cause: error });
 }

@@ -63,7 +63,7 @@ export async function swap(options: SwapOptions, signal: AbortSignal): Promise<S
       return { kind: "undone", error };
     } catch (again) {
       if (root.aborted) return { kind: "ending" };
-      const message = `the configuration could not be applied (${error.message}), nor the former one again (${asError(again).message})`;
+      const message = `${error.message}, and the former configuration cannot be applied again: ${asError(again).message}`;
       return { kind: "terminal", cause: "swap_failed", error: new AggregateError([error, again], message) };
     }
   }

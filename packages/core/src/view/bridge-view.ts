@@ -72,7 +72,7 @@ export interface SessionView {
   readonly serviceLevel: ServiceLevel;
 }
 
-/** `opening`: not open yet, and tried until it is; `faulty`: open, and takes nothing; `closed`: not to be open. */
+/** `opening`: not open yet, and tried until it is, or not asked yet since a change; `faulty`: open, and takes nothing; `closed`: not to be open. */
 export type StoreState = "closed" | "opening" | "up" | "faulty";
 
 export interface StoreView extends StoreHealth {

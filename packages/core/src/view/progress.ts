@@ -5,7 +5,7 @@ export type Progress = (typeof PROGRESS)[number];
 /** So many times its `send_timeout` a route may be at work before nothing coming of it is a standstill. */
 const STANDSTILL = 2;
 /** A failure that nothing has followed is news for so long. */
-const NEWS_MS = 60_000;
+export const NEWS_MS = 60_000;
 
 /** Attempts that ended, by how. */
 export interface Attempts {
@@ -24,7 +24,7 @@ export interface LaneFacts {
   readonly work: number;
   /** How long nothing has ended although there was work. */
   readonly quietMs: number;
-  /** How long nothing was delivered; since the route began at most. */
+  /** How long nothing was delivered although there was something to deliver, or news of a failure. */
   readonly undeliveredMs: number;
   /** The last failure, if nothing was delivered after it. */
   readonly failure: { readonly code: string; readonly error: string; readonly agoMs: number } | undefined;

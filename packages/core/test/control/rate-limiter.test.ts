@@ -108,4 +108,16 @@ describe("a rate limit", () => {
       { numRuns: 40 },
     );
   });
+
+  test.each([1, 20])(
+    "of a burst of %i so many and a second's worth go within a second, however long none came",
+    async (burst) => {
+      const clock = new FakeClock();
+      const limiter = new RateLimiter(clock, { messagesPerSecond: 5, burst });
+      await clock.advance(3_600_000);
+      expect(limiter.within(1_000)).toBe(burst + 5);
+      for (let taken = 0; taken < burst; taken++) await limiter.take(new AbortController().signal);
+      expect(limiter.within(1_000)).toBe(5);
+    },
+  );
 });

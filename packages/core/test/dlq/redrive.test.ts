@@ -206,6 +206,37 @@ describe("spec 4.6: redrive", () => {
     await supervisor.shutdown();
   });
 
+  test.each(["stop", "bound"] as const)(
+    "cut off by a %s, what was not sent yet is not attempted: only what was is of unknown outcome",
+    async (cut) => {
+      const { hub, supervisor, dlq } = await started({
+        policy: { maxReplayAttempts: 1, maxInFlight: 2 },
+        drainTimeoutMs: 2_000,
+        quiesceTimeoutMs: 200,
+      });
+      const ids = Array.from({ length: 20 }, (_, at) => `e${String(at).padStart(2, "0")}`);
+      for (const id of ids) await dlq.put(entryOf(id), bound());
+      const hold = hub.channel("out").sends.hold();
+      const end = new AbortController();
+      const redriven = supervisor.redrive(ids, end.signal);
+      await hub.channel("out").until((channel) => channel.sends.held === 2, bound());
+      if (cut === "stop") await supervisor.stop(bound());
+      else end.abort(new Error("60 s are over"));
+      const { errors } = await redriven;
+      const unknown =
+        cut === "bound"
+          ? "outcome unknown"
+          : "the bridge stopped before the message was delivered; its outcome is not known";
+      expect(errors.map((failure) => failure.error)).toEqual([
+        ...Array.from({ length: 2 }, () => unknown),
+        ...Array.from({ length: 18 }, () => "not attempted"),
+      ]);
+      hold[Symbol.dispose]();
+      expect(hub.channel("out").arrived).toBeLessThanOrEqual(2);
+      await supervisor.shutdown();
+    },
+  );
+
   test("at the bound what is under way is of unknown outcome and what was not reached is not attempted; all is kept", async () => {
     const { hub, supervisor, dlq } = await started();
     const ids = Array.from({ length: 18 }, (_, at) => `e${String(at).padStart(2, "0")}`);

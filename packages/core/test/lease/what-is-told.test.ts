@@ -21,8 +21,8 @@ async function pair() {
 
 function keeping(lines: string[]): Logger {
   const line = (level: string) => (message: string, fields?: Readonly<Record<string, unknown>>) => {
-    const why = fields?.["why"];
-    lines.push(`${level}: ${message}${typeof why === "string" ? `: ${why}` : ""}`);
+    const why = fields?.["why"] ?? fields?.["not_connected_ms"];
+    lines.push(`${level}: ${message}${typeof why === "string" || typeof why === "number" ? `: ${why}` : ""}`);
   };
   return { ...silentLogger, info: line("info"), warn: line("warn"), error: line("error") };
 }
@@ -56,6 +56,38 @@ describe("what is told of a lease", () => {
     expect(owner.count).toMatchObject({ acquisitions: 1, losses: 0 });
   });
 
+  test("nothing of a store out of reach when it is the stop that ended a look", async () => {
+    const { world, standby, others } = await pair();
+    standby.start();
+    const stopped = standby.stop();
+    await world.pass(100);
+    await stopped;
+    expect(others).toEqual([]);
+  });
+
+  test("finding 10.1: that its time was over, not that it could not be renewed, when that came first", async () => {
+    const { world, owner, own } = await pair();
+    world.mood = { kind: "deaf", latencyMs: 5 };
+    await world.pass(TTL_MS / 4 + 100);
+    owner.machine.frozen = true;
+    await world.pass(TTL_MS);
+    owner.machine.frozen = false;
+    expect(owner.live).toBe(false);
+    await owner.machine.thaw();
+    expect(own).toEqual([expect.stringMatching(/^error: lease lost: stepping down: it was not renewed in time/)]);
+  });
+
+  test("no loss when it is asked to stop before it finds out that its time is over", async () => {
+    const { world, owner } = await pair();
+    owner.machine.frozen = true;
+    await world.pass(2 * TTL_MS);
+    owner.machine.frozen = false;
+    const stopped = owner.stop();
+    await world.pass(1_000);
+    await stopped;
+    expect(owner.count).toMatchObject({ acquisitions: 1, losses: 0 });
+  });
+
   test("that it was released, or what kept it from that", async () => {
     for (const [told, hinder] of [
       ["info: lease released", () => {}],
@@ -72,6 +104,20 @@ describe("what is told of a lease", () => {
       await stopped;
       expect([own, owner.count.losses]).toEqual([[told], 0]);
     }
+  });
+
+  test("that it was yielded, and for how long its session had not been connected", async () => {
+    const { world, owner, standby, own } = await pair();
+    standby.start();
+    await world.pass(POLL_MS);
+    owner.reaches = false;
+    await until(world, () => standby.live, 10 * TTL_MS);
+    const [told = "", ...after] = own.splice(0);
+    const [what, goneMs] = told.split(/: (?=\d+$)/);
+    expect(what).toBe("warn: lease yielded: its session is not connected, and another instance may do better");
+    expect(Number(goneMs)).toBeGreaterThanOrEqual(3 * TTL_MS);
+    expect(Number(goneMs)).toBeLessThan(4 * TTL_MS);
+    expect(after).toEqual(["info: lease released"]);
   });
 
   test("why it was lost, and why it could not be taken back", async () => {

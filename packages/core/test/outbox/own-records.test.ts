@@ -39,3 +39,91 @@ test.each([
   expect(depth.depth).toBe(1 - given.abandoned);
   stop.abort();
 });
+
+test("of many records each has its turn, again and again, some at a time", async () => {
+  const clock = new FakeClock();
+  const memory = openMemoryOutbox({ maxRecords: 10, retentionMs: 1_000, clock, random: systemRandom() });
+  const ended = new Set<string>();
+  let asked: string[] = [];
+  const store = {
+    ...memory,
+    shared: true,
+    async status(id: string): Promise<OutboxStatus> {
+      asked.push(id);
+      return ended.has(id) ? "done" : "pending";
+    },
+  };
+  const account = new Accounts().leg("r", "out");
+  const ids = Array.from({ length: 130 }, (_, at) => `r${at}`);
+  for (const id of ids) {
+    account.open("received");
+    account.persist(id);
+  }
+  const depth = new OutboxDepth(1_000);
+  depth.found(ids.length);
+  const stop = new AbortController();
+  await using _ = followOwnRecords({ store: () => store, account, depth, held: new Set(), clock }, stop.signal);
+  for (let round = 0; round < 2; round++) {
+    const sizes: number[] = [];
+    for (const size of [50, 50, 30]) {
+      await clock.until(() => asked.length >= sizes.reduce((a, b) => a + b, 0) + size, 500, 200);
+      sizes.push(size);
+    }
+    expect(asked).toEqual(ids);
+    asked = [];
+  }
+  for (const id of ["r125", "r3"]) {
+    ended.add(id);
+    await clock.until(() => !account.own.has(id), 500, 1_000);
+  }
+  expect([account.read().dispositions.abandoned, depth.depth]).toEqual([2, 128]);
+  stop.abort();
+});
+
+test("when one of ours has ended elsewhere the next look comes soon, however long none had", async () => {
+  const clock = new FakeClock();
+  const memory = openMemoryOutbox({ maxRecords: 10, retentionMs: 1_000, clock, random: systemRandom() });
+  const ended = new Set<string>();
+  const status = async (id: string): Promise<OutboxStatus> => (ended.has(id) ? "done" : "pending");
+  const store = { ...memory, shared: true, status };
+  const account = new Accounts().leg("r", "out");
+  for (const id of ["a", "b"]) {
+    account.open("received");
+    account.persist(id);
+  }
+  const stop = new AbortController();
+  const options = { store: () => store, account, depth: new OutboxDepth(10), held: new Set<string>(), clock };
+  await using _ = followOwnRecords(options, stop.signal);
+  await clock.advance(200_000);
+  ended.add("a");
+  await clock.until(() => !account.own.has("a"), 500);
+  ended.add("b");
+  await clock.advance(2_500);
+  expect(account.own.has("b")).toBe(false);
+  stop.abort();
+});
+
+test("what is on loan here is not asked for, because its end is seen here", async () => {
+  const clock = new FakeClock();
+  const memory = openMemoryOutbox({ maxRecords: 10, retentionMs: 1_000, clock, random: systemRandom() });
+  const asked: string[] = [];
+  const store = {
+    ...memory,
+    shared: true,
+    async status(id: string): Promise<OutboxStatus> {
+      asked.push(id);
+      return "pending";
+    },
+  };
+  const account = new Accounts().leg("r", "out");
+  for (const id of ["lent", "elsewhere"]) {
+    account.open("received");
+    account.persist(id);
+  }
+  const stop = new AbortController();
+  const options = { store: () => store, account, depth: new OutboxDepth(10), held: new Set(["lent"]), clock };
+  await using _ = followOwnRecords(options, stop.signal);
+  await clock.until(() => asked.length === 2, 500);
+  expect(asked).toEqual(["elsewhere", "elsewhere"]);
+  stop.abort();
+});

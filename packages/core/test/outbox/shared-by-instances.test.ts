@@ -114,6 +114,7 @@ test("a record of another instance that an operator moves to the DLQ is recovere
   await hub.channel("in").waitForSettlements(1, bound());
   const [head] = await store.list({}, { limit: 1, offset: 0 }, bound());
   await expect(other.supervisor.deadLetterRecords([head?.id ?? ""], bound())).resolves.toMatchObject({ moved: 1 });
+  expect(await store.status(head?.id ?? "", bound())).toBe("dead");
   expect(booksOf(other)).toEqual({ ...NOTHING, recovered: 1, dead_lettered: 1 });
   await clock.advance(60_000);
   expect(booksOf(one)).toEqual({ ...NOTHING, received: 1, abandoned: 1 });
@@ -197,4 +198,32 @@ test("an instance whose dead letter could not be written is full again when anot
   await clock.until(() => booksOf(other).dead_lettered === 1);
   await clock.until(() => one.supervisor.view().level === "full");
   expect(booksOf(one)).toMatchObject({ inOutbox: 0, abandoned: 1, unaccounted: 0 });
+});
+
+test("a record of another instance that an operator moves to the DLQ gives no room of max_outbox_depth here", async () => {
+  const { hub, clock, store, one, other } = pair(IDLE, IDLE, { policy: { maxOutboxDepth: 1 } });
+  await one.supervisor.start(bound());
+  await other.supervisor.start(bound());
+  hub.publish("in", { id: "m" });
+  await hub.channel("in").waitForSettlements(1, bound());
+  const [head] = await store.list({}, { limit: 1, offset: 0 }, bound());
+  await expect(other.supervisor.deadLetterRecords([head?.id ?? ""], bound())).resolves.toMatchObject({ moved: 1 });
+  for (const id of ["a", "b"]) hub.publish("nothing", { id });
+  await clock.advance(1_000);
+  expect(booksOf(other)).toMatchObject({ inOutbox: 1 });
+});
+
+test("an end that is refused when it is said again may be another instance's: it is in their books, and abandoned here", async () => {
+  let lost = 1;
+  const { hub, clock, one } = pair((inner) => ({
+    async finish(ends, signal) {
+      const results = await inner.finish(ends, signal);
+      if (lost-- > 0) throw new BridgeError("TIMEOUT", "no answer");
+      return results;
+    },
+  }));
+  await one.supervisor.start(bound());
+  hub.publish("in", { id: "m" });
+  await clock.until(() => booksOf(one).inOutbox === 0 && booksOf(one).received === 1 && lost < 0, 500, 500);
+  expect(booksOf(one)).toEqual({ ...NOTHING, received: 1, abandoned: 1 });
 });

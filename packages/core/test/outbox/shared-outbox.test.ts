@@ -246,7 +246,7 @@ describe("shared_outbox: the source is settled when the record is durable", () =
     const hold = drained.delivered === "after" ? hub.channel("out").sends.hold() : undefined;
     hub.publish("in", { id: "m1" });
     await clock.until(() => (supervisor.stats().routes[0]?.outboxWriteFailures ?? 0) > 0);
-    if (hold === undefined) await clock.until(() => hub.channel("out").arrived === 1);
+    if (hold === undefined) await clock.until(() => supervisor.stats().legs[0]?.dispositions.delivered === 1);
     hub.link("s", "source").cut();
     await clock.until(() => supervisor.stats().legs[0]?.dispositions.abandoned === 1);
     answering = true;
@@ -357,6 +357,19 @@ describe("the drain", () => {
     await supervisor.shutdown();
   });
 
+  test("a failure that is not charged takes none of max_replay_attempts, however often it comes", async () => {
+    const { hub, clock, supervisor } = await started({ policy: { maxReplayAttempts: 3 } });
+    const notCharged = new BridgeError("UNAVAILABLE", "not tried at all", { charged: false });
+    hub.channel("out").sends.failNext(10, notCharged);
+    hub.publish("in", { id: "m1" });
+    await clock.until(() => supervisor.stats().legs[0]?.attempts === 10, 100);
+    hub.channel("out").sends.failNext(1, outage);
+    await clock.until(() => supervisor.stats().legs[0]?.inOutbox === 0 && hub.channel("in").accepted === 1, 100);
+    expect(supervisor.stats().legs[0]?.dispositions).toMatchObject({ delivered: 1, dead_lettered: 0 });
+    expect(hub.channel("out").arrived).toBe(1);
+    await supervisor.shutdown();
+  });
+
   test("a dead letter that cannot be written keeps the record, uncharged, until it can", async () => {
     const inner = openMemoryDlq({ maxEntries: 10 });
     let failing = true;
@@ -377,6 +390,43 @@ describe("the drain", () => {
     await clock.until(() => supervisor.stats().legs[0]?.dispositions.dead_lettered === 1);
     expect(await dead(inner)).toMatchObject([{ attempts: 1 }]);
     expect(supervisor.view().level).toBe("full");
+    await supervisor.shutdown();
+  });
+
+  test("a store that cannot be read is asked less and less often", async () => {
+    let [asked, away] = [0, false];
+    const outbox = outboxWith((inner) => ({
+      claim: async (request, signal) => {
+        asked++;
+        if (away) throw new BridgeError("UNAVAILABLE", "away");
+        return inner.claim(request, signal);
+      },
+    }));
+    const { clock, supervisor } = await started({ outbox });
+    away = true;
+    await clock.until(() => supervisor.view().level === "subscribed");
+    asked = 0;
+    await clock.advance(120_000);
+    // After 1, 2, 4, 8 and 16 s, and every 30 s, or a fifth sooner.
+    expect(asked).toBeLessThanOrEqual(10);
+    expect(asked).toBeGreaterThanOrEqual(4);
+    away = false;
+    await clock.until(() => supervisor.view().level === "full");
+    await supervisor.shutdown();
+  });
+
+  test("a record whose time for retries is over goes to the DLQ, counted from when it came in, and is dead", async () => {
+    const policy = { replayBudgetMs: 30_000, maxReplayAttempts: 2 };
+    const { hub, clock, outbox, supervisor, dlq } = await started({ policy });
+    hub.channel("out").sends.failNext(Infinity, outage);
+    const before = clock.now();
+    hub.publish("in", { id: "m1" });
+    await clock.until(() => (supervisor.stats().legs[0]?.attempts ?? 0) > 0);
+    const [head] = await outbox.list({}, { limit: 1, offset: 0 }, bound());
+    await clock.until(() => supervisor.stats().legs[0]?.dispositions.dead_lettered === 1, 100);
+    expect(clock.now() - before).toBeGreaterThanOrEqual(30_000);
+    expect(await dead(dlq)).toHaveLength(1);
+    expect(await outbox.status(head?.id ?? "", bound())).toBe("dead");
     await supervisor.shutdown();
   });
 
@@ -441,6 +491,23 @@ describe("the drain", () => {
     expect(await supervisor.deadLetterRecords(["l"], bound())).toEqual({ moved: 1, errors: [] });
     expect(await dead(bridge.dlq)).toMatchObject([{ bindingId: "gone" }]);
     expect(supervisor.stats().unaccounted).toBe(0);
+    await supervisor.shutdown();
+  });
+
+  test("records of a binding that is configured no more take no room either when the outbox opens late", async () => {
+    const outbox = outboxWith(() => ({}));
+    const lost = { id: "l", routeId: "r", bindingId: "gone", address: "x", envelope: envelopeOf(), payloadDigest: "d" };
+    await outbox.persist([{ ...lost, createdAt: 0 }], bound());
+    let away = true;
+    const open = async () => {
+      if (away) throw new BridgeError("CONNECTION_LOST", "away");
+      return outbox;
+    };
+    const { hub, clock, supervisor } = await started({ outbox: open, policy: { maxOutboxDepth: 1 } });
+    away = false;
+    hub.publish("in", { id: "m1" });
+    await clock.until(() => hub.channel("out").arrived === 1);
+    expect(supervisor.view().level).toBe("full");
     await supervisor.shutdown();
   });
 
@@ -554,6 +621,29 @@ describe("inject and redrive answer about delivery", () => {
     expect(await supervisor.redrive(["e1"], bound())).toEqual({ redriven: 1, failed: 0, errors: [] });
     expect(hub.channel("out").arrived).toBe(1);
     expect(await dead(dlq)).toEqual([]);
+    await supervisor.shutdown();
+  });
+
+  test("an entry that was redriven and cannot be deleted is told of, because redriving it again would repeat it", async () => {
+    const inner = openMemoryDlq({ maxEntries: 10 });
+    const refuse = () => Promise.reject(new BridgeError("UNAVAILABLE", "disk full"));
+    const dlq: DlqStore = { ...inner, ...(inner.admin && { admin: { ...inner.admin, delete: refuse } }) };
+    const told: unknown[] = [];
+    const error = (line: string, fields?: LogFields): void => {
+      if (line.startsWith("redriven entry not deleted")) told.push([fields?.["entry_id"], fields?.["error"]]);
+    };
+    const logger = { ...silentLogger, error, child: () => logger };
+    const { hub, clock, supervisor } = await started({ dlq, logger });
+    await inner.put(entry, bound());
+    const hold = hub.channel("out").sends.hold();
+    const stop = new AbortController();
+    const redriven = supervisor.redrive(["e1"], stop.signal);
+    await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
+    stop.abort(new Error("60 s are over"));
+    await redriven;
+    hold[Symbol.dispose]();
+    await clock.until(() => supervisor.stats().legs[0]?.dispositions.delivered === 1);
+    expect(told).toEqual([["e1", "disk full"]]);
     await supervisor.shutdown();
   });
 

@@ -42,6 +42,16 @@ describe("what a route would do with a message", () => {
     expect([hub.channel("a").arrived, hub.channel("b").arrived]).toEqual([0, 0]);
   });
 
+  test("not the address of a binding that came in through a reference", async () => {
+    const { explanation } = explained({
+      config: (config) => ({
+        ...config,
+        bindings: config.bindings.map((binding) => ({ ...binding, hidesAddress: true as const })),
+      }),
+    });
+    expect(await explanation).toMatchObject({ bindings: [{ id: "out", address: "[REDACTED]" }] });
+  });
+
   test("why it would go nowhere: filtered, no binding, no address, no such route", async () => {
     expect(await explained({ processors: [filter, change] }).explanation).toMatchObject({
       processors: [{ id: "p0", did: "filtered" }],

@@ -72,18 +72,32 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
   test("counts and sizes are bounded: what is above is rejected, with as much of the message as may be kept", () => {
     const many = Object.fromEntries(Array.from({ length: INGRESS_LIMITS.headers + 1 }, (_, at) => [`h${at}`, "v"]));
     const wide = { wide: "v".repeat(INGRESS_LIMITS.headerSize) };
-    for (const message of [
-      { id: "m", subject: "s", payload, headers: many },
-      { id: "m", subject: "s", payload, headers: wide },
-      { id: "m".repeat(INGRESS_LIMITS.idLength + 1), subject: "s", payload },
-      { id: "m", subject: "s".repeat(INGRESS_LIMITS.subjectLength + 1), payload },
-    ]) {
+    for (const [what, message] of [
+      ["the number of headers", { id: "m", subject: "s", payload, headers: many }],
+      ["the headers together", { id: "m", subject: "s", payload, headers: wide }],
+      ["an id", { id: "m".repeat(INGRESS_LIMITS.idLength + 1), subject: "s", payload }],
+      ["the subject", { id: "m", subject: "s".repeat(INGRESS_LIMITS.subjectLength + 1), payload }],
+    ] as const) {
       const { envelope, error } = normalise(message, context);
       expect(error?.class).toBe("rejected");
+      expect(error?.message).toMatch(new RegExp(`^${what}.* above the limit of`));
       expect(envelope.payload).toBe(payload);
       expect(Object.keys(envelope.headers).length).toBeLessThanOrEqual(INGRESS_LIMITS.headers + 1);
     }
   });
+
+  test.each(["id", "subject", "contentType", "correlationId", "dedupId", "orderingKey"])(
+    "%s is text, or the message is refused with what else there is of it",
+    (part) => {
+      const message = { id: "m", subject: "s", payload, headers: { device: "7" }, [part]: 5 };
+      const { envelope, error } = normalise(message, context);
+      expect(error).toMatchObject({ code: "INVALID_PAYLOAD", class: "rejected" });
+      expect(error?.message).toContain(`${part} is a number, not text`);
+      const subject = part === "subject" ? "" : "s";
+      expect(envelope).toMatchObject({ id: part === "id" ? "minted" : "m", subject, payload });
+      expect(envelope.headers["device"]).toBe("7");
+    },
+  );
 
   test("any message makes an envelope with an id, and never one with a header of the bridge that the bridge did not set", () => {
     // All code points, as with the unit "binary", which takes more than a second to be set up.

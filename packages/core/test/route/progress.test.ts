@@ -67,6 +67,29 @@ describe.each(["direct_hold", "shared_outbox"] as const)("finding 8.3: in %s", (
     await supervisor.shutdown();
   });
 
+  test("the time in which there was nothing to do is no time without a delivery", async () => {
+    const bridge = await started({ deliveryMode });
+    const { hub, clock, supervisor } = bridge;
+    hub.publish("in", { id: "m0" });
+    await hub.channel("in").waitForSettlements(1, bound());
+    await clock.advance(60_000);
+    const hold = hub.channel("out").sends.hold();
+    hub.publish("in", { id: "m1" });
+    const at = clock.now();
+    await becomes(bridge, "stalled", 3 * SEND_TIMEOUT_MS);
+    expect(clock.now() - at).toBeGreaterThanOrEqual(2 * SEND_TIMEOUT_MS - 100);
+    expect(progressOf(bridge)?.reason).toMatch(/nothing was delivered for 2(?:\.\d)? s/);
+    hold[Symbol.dispose]();
+    await clock.advance(60_000);
+    hub.channel("out").sends.failNext(1, outage);
+    hub.publish("in", { id: "m2" });
+    await becomes(bridge, "failing", SEND_TIMEOUT_MS);
+    expect(progressOf(bridge)?.reason).toBe(
+      "binding out: 1 of the last 1 attempts were refused; the last with UNAVAILABLE",
+    );
+    await supervisor.shutdown();
+  });
+
   test("a pause is waited for, and said to be", async () => {
     const bridge = await started({ deliveryMode });
     const { supervisor, clock } = bridge;

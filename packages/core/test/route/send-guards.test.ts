@@ -1,5 +1,6 @@
 import { getEventListeners } from "node:events";
-import { type Envelope, type Sender } from "@bridge/ports";
+import { inspect } from "node:util";
+import { BridgeError, type Envelope, type Sender } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import type { HistogramStats } from "../../src/accounting/histogram.ts";
 import { LegAccount } from "../../src/accounting/leg-account.ts";
@@ -33,6 +34,25 @@ function entered({ account }: { readonly account: LegAccount }) {
   const summary = ({ counts, sum }: HistogramStats) => ({ sends: counts.reduce((all, one) => all + one, 0), ms: sum });
   return { accepted: summary(accepted), failed: summary(failed) };
 }
+
+test("what a send to an address that must not be seen has failed with does not quote it", async () => {
+  using guards = new SendGuards(new FakeClock(), 1_000);
+  const sender = new HeldSender();
+  const target = { ...targetOf(sender), hidesAddress: true };
+  const failure = async (refusal: Error): Promise<unknown> => {
+    const sent = guards.send(target, envelopeOf(), "plant/secret-place", owner);
+    sender.sends.at(-1)?.refuse(refusal);
+    const [ended] = await Promise.allSettled([sent]);
+    return ended.status === "rejected" ? (ended.reason as unknown) : undefined;
+  };
+  const quoting = new BridgeError("DESTINATION_NOT_FOUND", 'no exchange "secret-place"', { retryAfterMs: 7 });
+  const told = await failure(quoting);
+  expect(told).toMatchObject({ code: "DESTINATION_NOT_FOUND", retryAfterMs: 7 });
+  expect(inspect(told)).not.toContain("secret-p");
+  expect(inspect(await failure(new Error("no", { cause: quoting })))).not.toContain("secret-p");
+  const harmless = new BridgeError("TIMEOUT", "no answer");
+  expect(await failure(harmless)).toBe(harmless);
+});
 
 describe("send_timeout and cancellation of sends", () => {
   test("a send that the target does not answer fails with TIMEOUT at the deadline, and its signal aborts", async () => {

@@ -128,8 +128,9 @@ describe("spec 3.1: a reconfiguration swap", () => {
     await supervisor.start(bound());
     await expect(supervisor.apply(otherSource(config, hub), bound())).rejects.toMatchObject({
       kind: "failed",
-      message: "the configuration could not be applied, the former one runs again: the port is taken",
+      message: "the port is taken (the former configuration runs again)",
     });
+    expect(supervisor.beyondRecovery()).toBe(false);
     expect(supervisor.state().kind).toBe("running");
     expect(supervisor.config()).toBe(config);
     hub.publish("in", { id: "m1" });
@@ -144,6 +145,7 @@ describe("spec 3.1: a reconfiguration swap", () => {
     hub.channel("in").opens.failNext(1, new BridgeError("UNAVAILABLE", "taken meanwhile"));
     await expect(supervisor.apply(next, bound())).rejects.toMatchObject({ kind: "conflict" });
     expect(await supervisor.terminated).toMatchObject({ kind: "terminal", cause: "swap_failed" });
+    expect(supervisor.beyondRecovery()).toBe(true);
     await expect(supervisor.apply(config, bound())).rejects.toMatchObject({ kind: "conflict" });
     await supervisor.shutdown();
   });

@@ -1,10 +1,17 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryOutbox } from "@bridge/outbox-memory";
-import { BridgeError, type Processor, systemRandom } from "@bridge/ports";
+import {
+  BridgeError,
+  type Processor,
+  type Receiver,
+  type ReceiverContext,
+  systemRandom,
+  type TransportPlugin,
+} from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { FakeClock, turn } from "../support/fake-clock.ts";
 import { bound } from "../support/memory-bridge.ts";
-import { twoRoutes, withAttempts, withRoute } from "../support/two-routes.ts";
+import { twoRoutes, withAttempts, withRoute, withWindow } from "../support/two-routes.ts";
 
 describe("what a change does not touch keeps running", () => {
   test("the other route goes on while one is replaced, with what it has in flight", async () => {
@@ -79,6 +86,32 @@ describe("what a change does not touch keeps running", () => {
     expect(hub.channel("in2").handedOut).toBe(0);
     await supervisor.apply(config, bound());
     await hub.channel("in2").waitForSettlements(1, bound());
+    await supervisor.shutdown();
+  });
+
+  test("a receiver without a session stays when the window of its route changes, and is told of the new one", async () => {
+    const contexts: ReceiverContext[] = [];
+    const witness = ({ receiver, ...rest }: TransportPlugin): TransportPlugin => {
+      const create = (options: unknown, context: ReceiverContext): Receiver => {
+        contexts.push(context);
+        return receiver!.create(options, context);
+      };
+      return { ...rest, type: "witness", receiver: { ...receiver!, create } };
+    };
+    const { hub, supervisor, config } = twoRoutes({ transports: (memory) => [witness(memory)] });
+    const [first, second] = config.receivers;
+    const watched = { ...config, receivers: [{ ...first!, transport: "witness" }, second!] };
+    await supervisor.apply(watched, bound());
+    await supervisor.start(bound());
+    const windows = (): readonly number[] => contexts.map(({ maxInFlight }) => maxInFlight);
+    expect(windows()).toEqual([100]);
+
+    const next = withWindow(watched, "r", 7);
+    expect(supervisor.plan(next).routes).toMatchObject({ restarted: ["r"], kept: ["q"] });
+    expect(await supervisor.apply(next, bound())).toBe("applied");
+    hub.publish("in", { id: "m1" });
+    await hub.channel("in").waitForSettlements(1, bound());
+    expect(windows()).toEqual([7]);
     await supervisor.shutdown();
   });
 

@@ -48,6 +48,20 @@ describe.each(AWAY)("an outbox whose server %s", (manner) => {
   });
 });
 
+test("a store that is asked nothing but a change is not taken for there until it has answered", async () => {
+  const away = outboxAway("well");
+  const bridge = bridgeOn(away);
+  const { supervisor, config } = bridge;
+  await supervisor.start(bound());
+  expect(supervisor.view()).toMatchObject({ level: "full", stores: [{}, { role: "outbox", state: "up" }] });
+  away.become("hangs");
+  expect(await supervisor.apply(withAttempts(config, "q", 9), bound())).toBe("applied");
+  expect(supervisor.view()).toMatchObject({ level: "subscribed", stores: [{}, { role: "outbox", state: "opening" }] });
+  away.become("well");
+  await expect.poll(() => supervisor.view().level).toBe("full");
+  await supervisor.shutdown();
+});
+
 describe.each(AWAY)("an outbox whose server %s while a route is changed that", (manner) => {
   test("finding 2.3: has an end to enter is changed within drain_timeout, and what was not entered comes again", async () => {
     const away = outboxAway("well", false);

@@ -162,3 +162,22 @@ test("finding 2.4: a store that takes nothing costs the level full, and says sin
   expect(supervisor.view().level).toBe("full");
   await supervisor.shutdown();
 });
+
+test("a start that fails because one store was refused keeps the others open, with what they hold, for the next start", async () => {
+  const clock = new FakeClock();
+  const { store, closed } = await keptOutbox(clock);
+  let bad = true;
+  const dlq = async () => {
+    if (bad) throw refused;
+    return openMemoryDlq({ maxEntries: 10 });
+  };
+  const { hub, supervisor } = memoryBridge({ clock, deliveryMode: "shared_outbox", outbox: store, dlq });
+  await expect(supervisor.start(bound())).rejects.toThrow("the tables are of version 1");
+  expect(supervisor.outbox()).toBeDefined();
+  expect(closed).not.toHaveBeenCalled();
+  bad = false;
+  await supervisor.start(bound());
+  await clock.until(() => hub.channel("out").arrived === 1);
+  expect(supervisor.stats()).toMatchObject({ unaccounted: 0, legs: [{ recovered: 1 }, {}] });
+  await supervisor.shutdown();
+});

@@ -26,6 +26,7 @@ export function outboxAway(first: Manner, shared = true): OutboxAway {
     store: new Proxy(memory, {
       get(target, name) {
         if (name === "shared") return shared;
+        if (name === "prove") return () => (now.manner === "hangs" ? now.changed.promise : Promise.resolve());
         const value: unknown = Reflect.get(target, name);
         if (!calls.has(name) || typeof value !== "function") return value;
         return async (...args: readonly unknown[]) => {

@@ -38,3 +38,8 @@ export function withRoute(config: BridgeConfig, id: string, change: (route: Rout
 export function withAttempts(config: BridgeConfig, id: string, maxReplayAttempts: number): BridgeConfig {
   return withRoute(config, id, (route) => ({ ...route, policy: { ...route.policy, maxReplayAttempts } }));
 }
+
+/** With another window for one route. */
+export function withWindow(config: BridgeConfig, id: string, maxInFlight: number): BridgeConfig {
+  return withRoute(config, id, (route) => ({ ...route, policy: { ...route.policy, maxInFlight } }));
+}

@@ -94,6 +94,7 @@ export class Instance {
     const apply = (next: BridgeConfig, signal: AbortSignal) => this.#inTurn(next, signal);
     const applier = {
       apply,
+      beyondRecovery: () => supervisor.beyondRecovery(),
       plan: () => supervisor.plan(config),
       stranding: () => Promise.resolve(undefined),
       view: () => supervisor.view(),

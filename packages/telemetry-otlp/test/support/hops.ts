@@ -4,7 +4,7 @@ import { env } from "node:process";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect as connectNats } from "@nats-io/transport-node";
 import type { TransportPlugin } from "@bridge/ports";
-import { freePorts } from "@bridge/tooling/listening";
+import { freePort } from "@bridge/tooling/listening";
 import { startStrictSqs } from "@bridge/tooling/strict-sqs";
 import { amqpTransport } from "@bridge/transport-amqp";
 import { httpTransport } from "@bridge/transport-http";
@@ -50,7 +50,7 @@ export const HOPS: readonly HopKind[] = [
     transport: "http",
     system: "http",
     open: async () => {
-      const [port] = await freePorts(1);
+      const port = await freePort();
       return {
         plugin: httpTransport(),
         receiver: { options: { addr: `127.0.0.1:${port}` } },

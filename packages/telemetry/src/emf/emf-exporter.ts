@@ -1,4 +1,4 @@
-import type { Clock, Logger } from "@bridge/ports";
+import { type Clock, type Logger, steadyLogger } from "@bridge/ports";
 import type { Family } from "../family.ts";
 import { PeriodicTelling } from "../periodic-telling.ts";
 import { type EmfFrame, EmfLines } from "./emf-lines.ts";
@@ -24,7 +24,8 @@ export class EmfExporter {
   readonly #telling: PeriodicTelling;
 
   constructor(options: EmfExporterOptions) {
-    const { clock, intervalMs, logger } = options;
+    const { clock, intervalMs } = options;
+    const logger = steadyLogger(options.logger);
     this.#options = options;
     this.#lines = new EmfLines(options);
     this.#telling = new PeriodicTelling({

@@ -150,7 +150,6 @@ export class HttpReceiver implements Receiver, Mount {
     if (incoming.method !== "POST") return REFUSALS.methodNotAllowed;
     if (!this.#inbox.accepting) return REFUSALS.stopping;
     if (incoming.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return REFUSALS.tooManyHeaders;
-    if (!isChunkedAtMost(incoming)) return REFUSALS.unknownCoding;
     if (declaredLength(incoming) > this.#deps.maxBody) return REFUSALS.tooLarge;
     return undefined;
   }
@@ -212,12 +211,6 @@ function listenerCounters(stats: ListenerStats | undefined): Readonly<Record<str
     tlsStale: Number(tls.stale),
     tlsHandshakesFailed: tls.handshakesFailed,
   };
-}
-
-/** What was coded otherwise for the way would be taken for the message (RFC 9112 §6.1). */
-function isChunkedAtMost(incoming: IncomingMessage): boolean {
-  const coding = incoming.headers["transfer-encoding"];
-  return coding === undefined || coding.toLowerCase() === "chunked";
 }
 
 /** 0 when it is not announced: the body is chunked, or there is none. */

@@ -67,7 +67,7 @@ export class Listener {
       // Those who wait for it give up by themselves.
       const unbounded = new AbortController().signal;
       const on = { request: take, checkContinue: take };
-      listener.#server = await BoundedServer.open({ ...options, on }, unbounded);
+      listener.#server = await BoundedServer.open({ ...options, on, methods: ["POST"] }, unbounded);
     } catch (error) {
       throw listenError(address, error);
     }

@@ -1,12 +1,19 @@
-import { describe, duration, integer, secret, text as fileName } from "@bridge/ports/options";
+import {
+  apiKey,
+  conditional,
+  describe,
+  fileToRead,
+  integer,
+  matching,
+  PORT,
+  positiveDuration,
+} from "@bridge/ports/options";
 import * as v from "valibot";
 import { parseListenAddress } from "./listen-address.ts";
 
-const MIN_KEY_LENGTH = 16;
-
 const addr = v.pipe(
   v.string("expected a string"),
-  v.metadata({ pattern: ":\\d{1,5}$" }),
+  v.metadata({ pattern: `^(?:\\[[^\\]]+\\]|[^:[\\]\\s/]*):${PORT}$` }),
   v.check(
     (text) => parseListenAddress(text) !== undefined,
     'not an address to listen on: write host:port, such as "127.0.0.1:8082", "[::1]:8082" or ":8082"',
@@ -15,18 +22,17 @@ const addr = v.pipe(
 
 const path = v.pipe(
   v.string("expected a string"),
-  v.check(
-    (text) => /^\/(?:[^/?#\\\s]+(?:\/[^/?#\\\s]+)*)?$/.test(text),
-    "not a path: write one that begins with /, without a query, a fragment, empty segments or a trailing /",
+  v.regex(
+    /^(?!.*\/\.{1,2}(?:\/|$))\/(?:[^/?#\\\s]+(?:\/[^/?#\\\s]+)*)?$/,
+    "not a path: write one that begins with /, without a query, a fragment, a trailing /, and segments that are empty, . or ..",
   ),
-  v.check((text) => !text.split("/").some((part) => part === "." || part === ".."), "a path has no . or .. segments"),
 );
 
 const tls = v.strictObject({
-  cert_file: describe(fileName(), "PEM file of the certificate, and of those that lead from it to its authority."),
-  key_file: describe(fileName(), "PEM file of its private key, without a passphrase."),
+  cert_file: describe(fileToRead(), "PEM file of the certificate, and of those that lead from it to its authority."),
+  key_file: describe(fileToRead(), "PEM file of its private key, without a passphrase."),
   client_ca_file: describe(
-    v.optional(fileName()),
+    v.optional(fileToRead()),
     "PEM file of authorities: only callers with a certificate of one of them come in.",
   ),
 });
@@ -43,8 +49,8 @@ export const receiverOptions = v.pipe(
       "The path that takes messages; what follows it is the subject. Default: /ingest/<receiver id>.",
     ),
     api_key: describe(
-      v.optional(v.pipe(secret(), v.minLength(MIN_KEY_LENGTH, `an API key has at least ${MIN_KEY_LENGTH} characters`))),
-      `Callers send it as X-API-Key or as Authorization: Bearer. At least ${MIN_KEY_LENGTH} characters.`,
+      v.optional(apiKey()),
+      "Callers send it as X-API-Key or as Authorization: Bearer. At least 16 characters.",
     ),
     allow_anonymous: describe(
       v.optional(v.boolean("expected true or false"), false),
@@ -55,7 +61,7 @@ export const receiverOptions = v.pipe(
       "The longest body, in bytes. A longer one is answered 413.",
     ),
     response_timeout: describe(
-      v.optional(v.pipe(duration(), v.minValue(1, "must be above 0")), "30s"),
+      v.optional(positiveDuration(), "30s"),
       "How long a caller waits for its message to be settled. After that the delivery is cancelled and answered 503.",
     ),
     tls: describe(
@@ -74,4 +80,21 @@ export const receiverOptions = v.pipe(
     ),
     ["addr"],
   ),
+  v.metadata({
+    allOf: [
+      conditional(
+        {
+          required: ["addr"],
+          not: {
+            anyOf: [
+              { required: ["api_key"] },
+              { required: ["tls"], properties: { tls: { required: ["client_ca_file"] } } },
+              { required: ["allow_anonymous"] },
+            ],
+          },
+        },
+        { properties: { addr: matching(`^(?:[Ll][Oo][Cc][Aa][Ll][Hh][Oo][Ss][Tt]|127\\..*|\\[::1\\]):${PORT}$`) } },
+      ),
+    ],
+  }),
 );

@@ -37,11 +37,6 @@ export const REFUSALS = {
   tooManyHeaders: { status: 431, body: error("too many header fields") },
   tooLarge: { status: 413, body: error("request body too large") },
   slowBody: { status: 408, body: error("the request body did not arrive in time"), close: true },
-  unknownCoding: {
-    status: 501,
-    body: error("of the transfer codings only chunked is understood: send the body as it is, or with Content-Encoding"),
-    close: true,
-  },
   internal: { status: 500, body: error("internal error") },
   overCapacity: { status: 503, body: error("over capacity"), headers: RETRY_SOON },
   notConfirmed: {

@@ -1,4 +1,13 @@
-import { describe, duration, integer, secret, text as fileName } from "@bridge/ports/options";
+import {
+  bothOrNone,
+  conditional,
+  describe,
+  fileToRead,
+  integer,
+  matching,
+  positiveDuration,
+  secret,
+} from "@bridge/ports/options";
 import * as v from "valibot";
 import { isHeaderName } from "./header-name.ts";
 import { FIELDS } from "../header-fields.ts";
@@ -7,6 +16,8 @@ import { FIELDS } from "../header-fields.ts";
 const MAX_ORIGINS = 32;
 
 const SENDABLE = /^[!-~](?:[\t -~]*[!-~])?$/;
+const SENDABLE_OR_NOTHING = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
+const HTTPS = "^[Hh][Tt][Tt][Pp][Ss]:";
 /** Set by the bridge for each message, or by the connection: a constant here would break one or the other. */
 const NOT_CONFIGURABLE: ReadonlySet<string> = new Set([
   FIELDS.idempotencyKey,
@@ -38,6 +49,7 @@ const url = v.pipe(
 
 const origin = v.pipe(
   v.string("expected a string"),
+  v.metadata({ pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@*\\\\\\s]+/?$" }),
   v.check(
     (text) =>
       !text.includes("*") && isHttpUrl(text) && URL.parse(text)?.origin === text.toLowerCase().replace(/\/$/, ""),
@@ -47,14 +59,14 @@ const origin = v.pipe(
 
 const credential = v.pipe(
   secret(),
-  v.check((text) => SENDABLE.test(text), "must be printable ASCII, without spaces at its ends, and not empty"),
+  v.regex(SENDABLE, "must be printable ASCII, without spaces at its ends, and not empty"),
 );
 
 const tls = v.pipe(
   v.strictObject({
-    ca_file: describe(v.optional(fileName()), "PEM file of the authorities to trust instead of the system's."),
-    cert_file: describe(v.optional(fileName()), "PEM file of the bridge's own certificate."),
-    key_file: describe(v.optional(fileName()), "PEM file of the key to `cert_file`."),
+    ca_file: describe(v.optional(fileToRead()), "PEM file of the authorities to trust instead of the system's."),
+    cert_file: describe(v.optional(fileToRead()), "PEM file of the bridge's own certificate."),
+    key_file: describe(v.optional(fileToRead()), "PEM file of the key to `cert_file`."),
   }),
   v.forward(
     v.check(
@@ -63,6 +75,7 @@ const tls = v.pipe(
     ),
     ["cert_file"],
   ),
+  v.metadata(bothOrNone("cert_file", "key_file")),
 );
 
 /** Options of an `http` sender (contract §8). */
@@ -74,7 +87,19 @@ export const senderOptions = v.pipe(
       "The method.",
     ),
     headers: describe(
-      v.optional(v.record(v.string(), secret()), {}),
+      v.optional(
+        v.pipe(
+          v.record(
+            v.string(),
+            v.pipe(
+              secret(),
+              v.regex(SENDABLE_OR_NOTHING, "its value must be printable ASCII, without spaces at its ends"),
+            ),
+          ),
+          v.metadata({ propertyNames: { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" } }),
+        ),
+        {},
+      ),
       "Headers of every request. They win over those that a message carries, Content-Type included.",
     ),
     api_key: describe(v.optional(credential), "Sent as X-API-Key."),
@@ -88,7 +113,7 @@ export const senderOptions = v.pipe(
       "The most connections to one origin. Sends beyond wait for one, within the route's send_timeout.",
     ),
     connect_timeout: describe(
-      v.optional(v.pipe(duration(), v.minValue(1, "must be above 0")), "10s"),
+      v.optional(positiveDuration(), "10s"),
       "How long opening a connection may take, TLS included.",
     ),
     tls: describe(v.optional(tls), "For https. The files are read for each connection."),
@@ -101,6 +126,19 @@ export const senderOptions = v.pipe(
     ),
     ["tls"],
   ),
+  v.metadata({
+    allOf: [
+      conditional(
+        { required: ["tls"] },
+        {
+          anyOf: [
+            { properties: { url: matching(HTTPS) } },
+            { required: ["allowed_origins"], properties: { allowed_origins: { contains: matching(HTTPS) } } },
+          ],
+        },
+      ),
+    ],
+  }),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const { headers, api_key, bearer } = dataset.value;
@@ -109,7 +147,7 @@ export const senderOptions = v.pipe(
       ...(bearer === undefined ? [] : ["authorization"]),
     ]);
     for (const [name, value] of Object.entries(headers)) {
-      const problem = headerProblem(name, value, seen);
+      const problem = headerProblem(name, seen);
       seen.add(name.toLowerCase());
       if (problem !== undefined) {
         addIssue({
@@ -126,15 +164,12 @@ export const senderOptions = v.pipe(
 
 export type SenderOptions = v.InferOutput<typeof senderOptions>;
 
-function headerProblem(name: string, value: string, seen: ReadonlySet<string>): string | undefined {
+function headerProblem(name: string, seen: ReadonlySet<string>): string | undefined {
   const lower = name.toLowerCase();
   if (!isHeaderName(lower)) return "not a header name";
   if (lower.startsWith("x-bridge.")) return "names that begin with x-bridge. belong to the bridge";
   if (NOT_CONFIGURABLE.has(lower)) return "is set by the bridge for each request: remove it";
-  if (seen.has(lower)) return "is given twice, here or by api_key or bearer: keep one";
-  return SENDABLE.test(value) || value === ""
-    ? undefined
-    : "its value must be printable ASCII, without spaces at its ends";
+  return seen.has(lower) ? "is given twice, here or by api_key or bearer: keep one" : undefined;
 }
 
 function isHttpUrl(text: string): boolean {

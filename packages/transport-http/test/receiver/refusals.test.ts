@@ -33,6 +33,22 @@ describe("path and method", () => {
   });
 });
 
+test("CONNECT is 405, naming POST", async () => {
+  await using source = await openReceiver();
+  await using connection = await RawConnection.open(source.port);
+  connection.write("CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere:443\r\n\r\n");
+  expect(await connection.ends()).toMatch(/^HTTP\/1\.1 405 .*\r\nAllow: POST\r\n.*method not allowed/s);
+});
+
+test("an expectation other than 100-continue is 417, with the reason", async () => {
+  await using source = await openReceiver();
+  const messages = source.acceptAll();
+  await using connection = await RawConnection.open(source.port);
+  connection.write("POST /ingest/in HTTP/1.1\r\nHost: localhost\r\nExpect: 200-ok\r\nContent-Length: 1\r\n\r\nx");
+  expect(await connection.ends()).toMatch(/^HTTP\/1\.1 417 .*100-continue/s);
+  expect(messages).toEqual([]);
+});
+
 test.for(["gzip, chunked", "gzip,chunked", "deflate, chunked"])(
   "finding 6.12: Transfer-Encoding: %s is not taken for the message: 501",
   async (coding) => {

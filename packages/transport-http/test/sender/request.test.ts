@@ -1,4 +1,4 @@
-import { RESERVED } from "@bridge/ports";
+import { newHeaders, RESERVED } from "@bridge/ports";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { buildSender, envelope, never } from "../support/open-sender.ts";
 import { type TargetRequest, type TargetServer, targetServer } from "../support/target-server.ts";
@@ -26,6 +26,15 @@ function utf8(value: unknown): string {
 }
 
 describe("a message becomes a request (contract 8)", () => {
+  test.for(["__proto__", "constructor"])("a header named %s goes out, and so do the others", async (name) => {
+    const headers = Object.assign(newHeaders(), { "x-a": "größe" });
+    Object.defineProperty(headers, name, { value: "1", enumerable: true });
+    const { rawHeaders } = await send({ headers });
+    const sent = rawHeaders.filter((_, at) => at % 2 === 0).map((each, at) => [each, rawHeaders[at * 2 + 1]]);
+    expect(sent).toContainEqual([name, "1"]);
+    expect(sent.map(([each, value]) => [each, utf8(value)])).toContainEqual(["x-a", "größe"]);
+  });
+
   test("payload, content type, id, correlation id and subject", async () => {
     const { method, url, headers, body } = await send({ payload: Uint8Array.of(0, 0xff, 0xc3, 0x28) });
     expect([method, url]).toEqual(["POST", "/"]);

@@ -1,8 +1,6 @@
-import { randomInt } from "node:crypto";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { type TransportPlace, tcpProxy } from "@bridge/conformance";
 import { orAborted, type SourceMessage, systemClock } from "@bridge/ports";
+import { freePort } from "@bridge/tooling/listening";
 import { request } from "undici";
 import { type TargetRequest, targetServer } from "./target-server.ts";
 
@@ -91,20 +89,4 @@ function messageOf({ headers, body }: TargetRequest): SourceMessage {
     headers: text,
     payload: body,
   };
-}
-
-/** Below the ports that systems hand out by themselves: nobody takes it while its receiver is closed. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 32_000);
-    const server = createServer().listen(port, "127.0.0.1");
-    const free = await once(server, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!free) continue;
-    server.close();
-    await once(server, "close");
-    return port;
-  }
 }

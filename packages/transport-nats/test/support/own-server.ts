@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePorts, listening } from "@bridge/tooling/listening";
+import { freePort, listening } from "@bridge/tooling/listening";
 
 const PROGRAM = "nats-server";
 const START_TIMEOUT_MS = 10_000;
@@ -23,12 +23,12 @@ export interface OwnServer extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-/** Starts one, with these lines in its configuration. */
-export async function ownServer(lines: readonly string[] = []): Promise<OwnServer> {
-  const [port = 0] = await freePorts(1);
+/** Starts one on an address of this machine, with these lines in its configuration. */
+export async function ownServer(lines: readonly string[] = [], host = "127.0.0.1"): Promise<OwnServer> {
+  const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), "bridge-nats-"));
   const file = join(folder, "nats.conf");
-  const own = [`listen: 127.0.0.1:${port}`, `jetstream { store_dir: ${JSON.stringify(join(folder, "data"))} }`];
+  const own = [`listen: ${host}:${port}`, `jetstream { store_dir: ${JSON.stringify(join(folder, "data"))} }`];
   const configure = (more: readonly string[]): Promise<void> =>
     writeFile(file, [...own, ...more].map((line) => `${line}\n`).join(""));
   await configure(lines);

@@ -3,16 +3,28 @@ import { BridgeError, type Clock, type Random } from "@bridge/ports";
 import { SYSTEM_ATTRIBUTES } from "../message/inbound-message.ts";
 import { sqsError } from "../sqs-error.ts";
 
+interface PollBounds {
+  /** Messages asked for by each request. */
+  readonly size: number;
+  /** Requests at a time. */
+  readonly limit: number;
+}
+
+/** What is asked for by one request, and under which name. */
+interface Asked {
+  readonly size: number;
+  /** A FIFO queue's only. */
+  readonly attempt: string | undefined;
+}
+
 export interface PollsOptions {
   readonly client: SQSClient;
   readonly queueUrl: string;
   readonly fifo: boolean;
-  /** Messages asked for by each request. */
-  readonly size: number;
+  /** As they are now: they follow the window of the route. */
+  readonly bounds: () => PollBounds;
   readonly waitMs: number;
   readonly visibilityMs: number;
-  /** Requests at a time. */
-  readonly limit: number;
   readonly clock: Clock;
   readonly random: Random;
   /** Is told of each request that has ended, also when it brought nothing. */
@@ -39,11 +51,12 @@ export class Polls {
   readonly #options: PollsOptions;
   #wanted = 1;
   #running = 0;
+  #requested = 0;
   #made = 0;
   #early = 0;
   #failed = false;
   /** Of requests whose answers were lost: asked for under the same name, a FIFO queue gives the same answer again. */
-  readonly #unanswered: string[] = [];
+  readonly #unanswered: Asked[] = [];
   #ended = Promise.withResolvers<void>();
 
   constructor(options: PollsOptions) {
@@ -61,13 +74,13 @@ export class Polls {
 
   /** Messages that running requests may bring. */
   get requested(): number {
-    return this.#running * this.#options.size;
+    return this.#requested;
   }
 
   /** Asks for more, as long as all that may come has room. */
   advance(room: number): void {
-    const { size } = this.#options;
-    while (this.#running < this.#wanted && room - this.requested >= size) void this.#poll();
+    const { size } = this.#options.bounds();
+    while (this.#running < this.#wanted && room - this.requested >= size) void this.#poll(size);
   }
 
   /** After a failure: begins with one request again. */
@@ -80,44 +93,47 @@ export class Polls {
     while (this.#running > 0) await this.#ended.promise;
   }
 
-  async #poll(): Promise<void> {
+  async #poll(newSize: number): Promise<void> {
+    const { fifo, random } = this.#options;
+    const repeated = this.#unanswered.pop();
+    // One that is repeated has to be the same.
+    const asked = repeated ?? { size: newSize, attempt: fifo ? random.id() : undefined };
     this.#running++;
+    this.#requested += asked.size;
     const { clock, onAnswer, onFailure, onMessages } = this.#options;
     const begun = clock.monotonic();
     let messages: readonly Message[] = [];
     try {
-      messages = await this.#receive();
+      messages = await this.#receive(asked, repeated !== undefined);
       this.#failed = false;
       onAnswer();
       const early = clock.monotonic() - begun < Math.min(EARLY_MS, this.#options.waitMs / 2);
-      this.#adapt(messages.length, early);
+      this.#adapt(messages.length, asked.size, early);
       await this.#hesitate(messages.length, early);
     } catch (thrown) {
       this.#failed = true;
       onFailure(BridgeError.from(thrown));
     } finally {
       this.#running--;
+      this.#requested -= asked.size;
       this.#ended.resolve();
       this.#ended = Promise.withResolvers();
     }
     onMessages(messages);
   }
 
-  async #receive(): Promise<readonly Message[]> {
+  async #receive(asked: Asked, isRepeated: boolean): Promise<readonly Message[]> {
     this.#made++;
-    const { client, queueUrl, fifo, size, waitMs, visibilityMs, random } = this.#options;
-    const repeated = this.#unanswered.pop();
-    const attempt = fifo ? (repeated ?? random.id()) : undefined;
-    // One that is repeated has to be the same.
-    const waitsMs = this.#failed && repeated === undefined ? Math.min(waitMs, FIRST_WAIT_MS) : waitMs;
+    const { client, queueUrl, fifo, waitMs, visibilityMs } = this.#options;
+    const waitsMs = this.#failed && !isRepeated ? Math.min(waitMs, FIRST_WAIT_MS) : waitMs;
     const command = new ReceiveMessageCommand({
       QueueUrl: queueUrl,
-      MaxNumberOfMessages: size,
+      MaxNumberOfMessages: asked.size,
       WaitTimeSeconds: waitsMs / 1_000,
       VisibilityTimeout: visibilityMs / 1_000,
       MessageAttributeNames: ["All"],
       MessageSystemAttributeNames: [...SYSTEM_ATTRIBUTES[fifo ? "fifo" : "standard"]],
-      ReceiveRequestAttemptId: attempt,
+      ReceiveRequestAttemptId: asked.attempt,
     });
     try {
       const { Messages = [] } = await client.send(command);
@@ -126,14 +142,13 @@ export class Polls {
     } catch (thrown) {
       const error = sqsError(WHAT, thrown);
       const lost = error.code === "CONNECTION_LOST" || error.code === "TIMEOUT";
-      if (attempt !== undefined && lost) this.#unanswered.push(attempt);
+      if (asked.attempt !== undefined && lost) this.#unanswered.push(asked);
       throw error;
     }
   }
 
-  #adapt(count: number, early: boolean): void {
-    const { size, limit } = this.#options;
-    if (count === size) this.#wanted = Math.min(this.#wanted * 2, limit);
+  #adapt(count: number, size: number, early: boolean): void {
+    if (count === size) this.#wanted = Math.min(this.#wanted * 2, this.#options.bounds().limit);
     else if (count === 0 && !early) this.#wanted = 1;
     else if (count * 5 <= size) this.#wanted = Math.max(1, this.#wanted - 1);
   }

@@ -12,6 +12,7 @@ import { MAX_HIDDEN_MS, Visibility } from "./visibility.ts";
 
 export interface SqsReceiverContext extends Seams {
   readonly id: string;
+  /** May change while the receiver lives. */
   readonly maxInFlight: number;
   readonly maxReplayAttempts: number;
 }
@@ -37,8 +38,6 @@ export class SqsReceiver implements Receiver, Keeper {
   readonly #deletes: Deletes;
   readonly #holdings = new Holdings();
   readonly #signals = new SignalPool();
-  /** The most messages held: the route's window, and one request more. */
-  readonly #capacity: number;
   #waiting: Hold[] = [];
   #stopped = true;
   #failure: BridgeError | undefined;
@@ -51,21 +50,17 @@ export class SqsReceiver implements Receiver, Keeper {
     this.#options = options;
     this.#context = context;
     const { queue_url: queueUrl, visibility_timeout: visibilityMs, wait_time: waitMs } = options;
-    const { clock, random, maxInFlight } = context;
+    const { clock, random } = context;
     this.#fifo = isFifo(queueUrl);
     const client = sqsClient(configured, { connections: CONNECTIONS, requestTimeoutMs: waitMs + ANSWER_MS });
     this.#client = client;
-    const size = Math.min(options.max_messages, maxInFlight);
-    this.#capacity = maxInFlight + size;
-    const limit = Math.min(MAX_POLLS, Math.ceil(this.#capacity / size));
     this.#polls = new Polls({
       client,
       queueUrl,
       fifo: this.#fifo,
-      size,
+      bounds: () => ({ size: this.#size, limit: Math.min(MAX_POLLS, Math.ceil(this.#capacity / this.#size)) }),
       waitMs,
       visibilityMs,
-      limit,
       clock,
       random,
       onMessages: (messages) => this.#take(messages),
@@ -146,6 +141,16 @@ export class SqsReceiver implements Receiver, Keeper {
   [Symbol.asyncDispose](): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  /** Messages asked for by one request. */
+  get #size(): number {
+    return Math.min(this.#options.max_messages, this.#context.maxInFlight);
+  }
+
+  /** The most messages held: the route's window, and one request more. */
+  get #capacity(): number {
+    return this.#context.maxInFlight + this.#size;
   }
 
   #begin(): void {

@@ -28,6 +28,23 @@ describe("polls", () => {
     ).toContain(1);
   });
 
+  test("follow the window of the route when it changes", async () => {
+    await using place = await stage({ maxInFlight: 2 });
+    await place.publish(...many(60));
+    const few = await take(place.receiving, 2);
+    await until(() => place.count("held") === 4);
+    place.window.maxInFlight = 20;
+    await Promise.all(few.map(accept));
+    await take(place.receiving, 20);
+    await until(() => place.count("held") >= 21);
+    const sizes = place.sqs.calls.flatMap(({ action, input }) =>
+      action === "ReceiveMessage" ? [input["MaxNumberOfMessages"]] : [],
+    );
+    expect(sizes.slice(0, 2)).toEqual([2, 2]);
+    expect(sizes.at(-1)).toBe(10);
+    expect(place.count("held")).toBeLessThanOrEqual(30);
+  });
+
   test("are one on an empty queue, and more when there is more", async () => {
     await using place = await stage({ maxInFlight: 100 });
     await place.publish(...many(100));

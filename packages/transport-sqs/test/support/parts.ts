@@ -32,9 +32,11 @@ export function receiver(options: Readonly<Record<string, unknown>>, setup: Rece
     ...seams,
     id: "in",
     topics: [],
-    maxInFlight: 100,
     maxReplayAttempts: 5,
     ...setup,
+    get maxInFlight() {
+      return setup.maxInFlight ?? 100;
+    },
   });
 }
 

@@ -24,6 +24,8 @@ export interface Stage extends AsyncDisposable {
   readonly receiver: Receiver;
   /** Warnings of the receiver. */
   readonly lines: readonly Line[];
+  /** Of the route; a test may change it. */
+  readonly window: { maxInFlight: number };
   readonly iteration: AbortController;
   readonly receiving: AsyncIterator<Delivery>;
   /** What the receiver counts. */
@@ -42,7 +44,8 @@ const STEP_MS = 100;
 const REAL_MS = 2;
 
 export async function stage(given: StageOptions = {}): Promise<Stage> {
-  const { fifo = false, attributes = {}, options = {}, receiverSleeps = false, ...setup } = given;
+  const { fifo = false, attributes = {}, options = {}, receiverSleeps = false, maxReplayAttempts = 5 } = given;
+  const window = { maxInFlight: given.maxInFlight ?? 100 };
   const clock = new SuiteClock(Date.now());
   const sqs = await startStrictSqs({ clock });
   const url = sqs.createQueue(fifo ? "q.fifo" : "q", attributes);
@@ -50,7 +53,14 @@ export async function stage(given: StageOptions = {}): Promise<Stage> {
   const build = (more: Readonly<Record<string, unknown>> = {}): Receiver =>
     receiver(
       { queue_url: url, wait_time: "20s", visibility_timeout: "1h", ...options, ...more },
-      { clock: receiverSleeps ? new SuiteClock(0) : clock, logger: rememberingLogger(lines), ...setup },
+      {
+        clock: receiverSleeps ? new SuiteClock(0) : clock,
+        logger: rememberingLogger(lines),
+        maxReplayAttempts,
+        get maxInFlight() {
+          return window.maxInFlight;
+        },
+      },
     );
   const own = build();
   const publisher = sender({ queue_url: url });
@@ -68,6 +78,7 @@ export async function stage(given: StageOptions = {}): Promise<Stage> {
     queue: sqs.queue(url),
     receiver: own,
     lines,
+    window,
     iteration,
     receiving: own.receive(iteration.signal)[Symbol.asyncIterator](),
     count: (name) => own.counters?.()[name] ?? 0,

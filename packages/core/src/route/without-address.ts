@@ -1,0 +1,13 @@
+import { inspect } from "node:util";
+import { quotes } from "@bridge/config";
+import { BridgeError } from "@bridge/ports";
+
+/** What a send has failed with, unless that quotes its address, which must not be seen: then only its code. */
+export function withoutAddress(thrown: unknown, address: string): unknown {
+  if (!quotes(inspect(thrown), address)) return thrown;
+  const { code, retryAfterMs, charged } = BridgeError.from(thrown);
+  return new BridgeError(code, "the error quotes an address that came in through a reference", {
+    retryAfterMs,
+    charged,
+  });
+}

@@ -1,0 +1,62 @@
+import { isThenable } from "../is-thenable.ts";
+import { kindOf } from "../route/kind-of.ts";
+
+/** What the engine calls on a part of each kind. */
+const METHODS = {
+  session: ["connect", Symbol.asyncDispose],
+  receiver: ["receive", Symbol.asyncDispose],
+  sender: ["send", Symbol.asyncDispose],
+  processor: ["process"],
+  "dlq store": ["put", "get", "list", "count", Symbol.asyncDispose],
+  "outbox store": [
+    "persist",
+    "claim",
+    "claimOne",
+    "finish",
+    "status",
+    "redriving",
+    "backlog",
+    "list",
+    Symbol.asyncDispose,
+  ],
+  "lease store": ["read", "replace", Symbol.asyncDispose],
+} as const;
+
+export type PartKind = keyof typeof METHODS;
+
+/**
+ * `part`, which a plugin has built, once it is looked at: a part without what its kind needs would fail at the first message.
+ * `by` says which function has returned it.
+ * @throws Error naming the plugin's function, what is wrong with what it returned, and what it has to return
+ */
+export function builtPart<Part>(part: Part, kind: PartKind, by: string): Part {
+  const methods: readonly PropertyKey[] = METHODS[kind];
+  const wanted = `it has to return a ${kind}, with ${methods.map(nameOf).join(", ")}`;
+  if (isThenable(part)) throw new Error(`${by} has returned a promise: ${wanted}, and not later`);
+  if (typeof part !== "object" || part === null) throw new Error(`${by} has returned ${returned(part)}: ${wanted}`);
+  const missing = methods.filter((method) => typeof (part as Record<PropertyKey, unknown>)[method] !== "function");
+  if (missing.length === 0) return part;
+  throw new Error(`${by} has returned an object without ${missing.map(nameOf).join(", ")}: ${wanted}`);
+}
+
+/** `open`, which the plugin of a store has built, and what it opens, once each is looked at. */
+export function builtStore<Store>(
+  open: (signal: AbortSignal) => Promise<Store>,
+  kind: PartKind,
+  plugin: string,
+): (signal: AbortSignal) => Promise<Store> {
+  if (typeof open !== "function") {
+    throw new Error(
+      `create of ${plugin} has returned ${returned(open)}: it has to return a function that opens the ${kind}, (signal) => Promise`,
+    );
+  }
+  return async (signal) => builtPart(await open(signal), kind, `the function that opens the store, of ${plugin},`);
+}
+
+function returned(value: unknown): string {
+  return value === undefined ? "nothing" : kindOf(value);
+}
+
+function nameOf(method: PropertyKey): string {
+  return typeof method === "symbol" ? `[${String(method.description)}]()` : `${String(method)}()`;
+}

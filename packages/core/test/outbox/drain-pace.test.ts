@@ -1,0 +1,114 @@
+import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { BridgeError, type ClaimRequest, type OutboxStore, systemRandom } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { FakeClock } from "../support/fake-clock.ts";
+import { bound, memoryBridge, type MemoryBridgeOptions, outage } from "../support/memory-bridge.ts";
+
+/** A bridge that tells what its drain asked for, and when, of a store that can be away or give no answer. */
+async function drained(options: MemoryBridgeOptions = {}) {
+  const clock = new FakeClock();
+  const inner = openMemoryOutbox({ maxRecords: 1_000, retentionMs: 3_600_000, clock, random: systemRandom() });
+  const asked: (ClaimRequest & { readonly at: number; readonly signal: AbortSignal })[] = [];
+  const store = { manner: "well" as "well" | "refuses" | "hangs" };
+  const outbox: OutboxStore = {
+    ...inner,
+    async claim(request, signal) {
+      asked.push({ ...request, at: clock.monotonic(), signal });
+      if (store.manner === "hangs") await new Promise(() => {});
+      if (store.manner === "refuses") throw new BridgeError("UNAVAILABLE", "away");
+      return inner.claim(request, signal);
+    },
+  };
+  const bridge = memoryBridge({ ...options, deliveryMode: "shared_outbox", clock, outbox });
+  await bridge.supervisor.start(bound());
+  await clock.until(() => asked.length > 0);
+  return { ...bridge, asked, store };
+}
+
+test("a record is tried again when its backoff is over, not at the next look of a drain that has nothing to do", async () => {
+  const backoff = { initialIntervalMs: 1_300, maxIntervalMs: 30_000, multiplier: 2, jitter: 0 };
+  const { hub, clock, supervisor } = await drained({ policy: { backoff } });
+  hub.channel("out").sends.failNext(1, outage);
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => supervisor.stats().legs[0]?.attempts === 1);
+  const failedAt = clock.monotonic();
+  await clock.until(() => hub.channel("out").arrived === 1);
+  expect(clock.monotonic() - failedAt).toBeLessThanOrEqual(1_300 + 150);
+  await supervisor.shutdown();
+});
+
+test("a store that was back in between is asked again as soon as the first time", async () => {
+  const { clock, supervisor, asked, store } = await drained();
+  store.manner = "refuses";
+  await clock.advance(200_000);
+  store.manner = "well";
+  await clock.until(() => supervisor.view().level === "full", 100);
+  store.manner = "refuses";
+  asked.length = 0;
+  await clock.advance(5_000);
+  expect(asked.length).toBeGreaterThanOrEqual(3);
+  await supervisor.shutdown();
+});
+
+test("a loan lasts until a send that begins at the end of its batch has ended, and that has been entered", async () => {
+  const { supervisor, asked } = await drained({ policy: { maxInFlight: 1, sendTimeoutMs: 60_000 } });
+  const [batchMs, enterMs] = [60_000, 10_000];
+  expect(asked[0]?.loanMs).toBeGreaterThanOrEqual(batchMs + 60_000 + enterMs);
+  await supervisor.shutdown();
+});
+
+test("no more is lent than a rate limit lets through in a second: the rest would be on loan for nothing", async () => {
+  const { hub, clock, supervisor, asked } = await drained({
+    config: (config) => ({
+      ...config,
+      senders: config.senders.map((sender) => ({ ...sender, rateLimit: { messagesPerSecond: 5, burst: 1 } })),
+    }),
+  });
+  for (let at = 0; at < 30; at++) hub.publish("in", { id: `m${at}` });
+  await clock.until(() => hub.channel("out").arrived === 30);
+  expect(Math.max(...asked.map(({ limit }) => limit))).toBeLessThanOrEqual(6);
+  await supervisor.shutdown();
+});
+
+test("a stop does not wait for a store that does not answer, and tells it", async () => {
+  const { clock, supervisor, asked, store } = await drained();
+  store.manner = "hangs";
+  const before = asked.length;
+  await clock.until(() => asked.length > before);
+  await supervisor.shutdown();
+  expect(asked.at(-1)?.signal.aborted).toBe(true);
+});
+
+test("while sends that were given up do not end, nothing is lent for their target", async () => {
+  let given = 0;
+  const ends: (() => void)[] = [];
+  const { hub, clock, supervisor, asked } = await drained({
+    policy: { sendTimeoutMs: 100, maxReplayAttempts: 1_000 },
+    transports: (memory) => [
+      {
+        ...memory,
+        type: "deaf",
+        sender: {
+          ...memory.sender,
+          create: () => ({
+            async send() {
+              given++;
+              await new Promise<void>((resolve) => ends.push(resolve));
+            },
+            [Symbol.asyncDispose]: () => Promise.resolve(),
+          }),
+        },
+      },
+    ],
+    config: (config) => ({ ...config, senders: config.senders.map((sender) => ({ ...sender, transport: "deaf" })) }),
+  });
+  for (let at = 0; at < 120; at++) hub.publish("in", { id: `m${at}` });
+  await clock.until(() => given >= 100);
+  await clock.advance(1_000);
+  asked.length = 0;
+  await clock.advance(10_000);
+  expect([given, asked.length]).toEqual([100, 0]);
+  for (const end of ends) end();
+  await clock.until(() => given > 100);
+  await supervisor.shutdown();
+});

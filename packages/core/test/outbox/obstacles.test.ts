@@ -1,0 +1,71 @@
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { BridgeError, type DlqStore, type OutboxStore, systemRandom } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { FakeClock } from "../support/fake-clock.ts";
+import { bound, memoryBridge, refusal } from "../support/memory-bridge.ts";
+
+type Call = "persist" | "claim" | "finish" | "put";
+
+/** A bridge of which one call to a store can be made to fail, or to get no answer. */
+async function bridgeWhose(call: Call) {
+  const clock = new FakeClock();
+  const store = { manner: "well" as "well" | "refuses" | "hangs" };
+  const instead = async (): Promise<void> => {
+    if (store.manner === "hangs") await new Promise(() => {});
+    if (store.manner === "refuses") throw new BridgeError("UNAVAILABLE", "disk full");
+  };
+  const within = <Store extends object>(inner: Store): Store => {
+    const original = Reflect.get(inner, call) as ((...args: readonly unknown[]) => Promise<unknown>) | undefined;
+    if (original === undefined) return inner;
+    return {
+      ...inner,
+      [call]: async (...args: readonly unknown[]) => {
+        await instead();
+        return original.apply(inner, args as unknown[]);
+      },
+    };
+  };
+  const outbox: OutboxStore = within(
+    openMemoryOutbox({ maxRecords: 100, retentionMs: 3_600_000, clock, random: systemRandom() }),
+  );
+  const dlq: DlqStore = within(openMemoryDlq({ maxEntries: 100 }));
+  const policy = { sendTimeoutMs: 10_000 };
+  const bridge = memoryBridge({ deliveryMode: "shared_outbox", clock, outbox, dlq, policy });
+  await bridge.supervisor.start(bound());
+  const progress = () => bridge.supervisor.view().routes[0]?.progress;
+  return { ...bridge, store, progress };
+}
+
+test.each<[Call, string]>([
+  ["persist", "the outbox store does not take what is written to it: UNAVAILABLE, disk full"],
+  ["claim", "the outbox store cannot be read"],
+  ["finish", "the outbox store does not take how records ended"],
+  ["put", "the DLQ store does not take what is written to it: UNAVAILABLE, disk full"],
+])("a route whose store refuses %s says so, and no more once it is well", async (call, reason) => {
+  const { hub, clock, supervisor, store, progress } = await bridgeWhose(call);
+  expect(progress()?.reason).toBeUndefined();
+  if (call === "put") hub.channel("out").sends.failNext(Infinity, refusal);
+  store.manner = "refuses";
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => progress()?.reason?.startsWith(reason) === true);
+  expect(progress()?.progress).toBe("waiting");
+  store.manner = "well";
+  await clock.until(() => hub.channel("in").accepted === 1 && supervisor.stats().legs[0]?.inOutbox === 0);
+  await clock.until(() => supervisor.view().level === "full");
+  expect(progress()?.reason ?? "").not.toContain("store");
+  await supervisor.shutdown();
+});
+
+test.each<[Call, string]>([
+  ["claim", "the outbox store has not answered for 10 s"],
+  ["put", "the DLQ store has not answered for 10 s"],
+])("a route whose store does not answer %s says for how long", async (call, reason) => {
+  const { hub, clock, supervisor, store, progress } = await bridgeWhose(call);
+  hub.channel("out").sends.failNext(Infinity, refusal);
+  store.manner = "hangs";
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => progress()?.progress === "waiting", 100, 1_000);
+  expect(progress()?.reason).toBe(reason);
+  await supervisor.shutdown();
+});

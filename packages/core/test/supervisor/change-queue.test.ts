@@ -1,0 +1,68 @@
+import type { BridgeConfig } from "@bridge/config";
+import { expect, test } from "vitest";
+import { ChangeQueue } from "../../src/supervisor/change-queue.ts";
+import { Serial } from "../../src/supervisor/serial.ts";
+import { turn } from "../support/fake-clock.ts";
+
+/** A queue of configurations by name, each of which ends when the test says how. */
+function queue() {
+  const requests = new Serial();
+  const tried: string[] = [];
+  const ends = new Map<string, PromiseWithResolvers<"applied">>();
+  let busy = false;
+  const changes = new ChangeQueue({
+    requests,
+    busy: () => busy,
+    async change(config) {
+      const { id } = config.bridge;
+      tried.push(id);
+      const end = Promise.withResolvers<"applied">();
+      ends.set(id, end);
+      busy = true;
+      return end.promise.finally(() => (busy = false));
+    },
+    root: new AbortController().signal,
+    refused: () => {},
+  });
+  const never = new AbortController().signal;
+  return {
+    requests,
+    tried,
+    apply: (id: string, signal = never) => changes.apply({ bridge: { id } } as BridgeConfig, signal),
+    end: async (id: string, error?: Error): Promise<void> => {
+      if (error === undefined) ends.get(id)?.resolve("applied");
+      else ends.get(id)?.reject(error);
+      for (let turns = 0; turns < 3; turns++) await turn();
+    },
+  };
+}
+
+test("when the newest configuration fails, the one before it has its turn, unless a newer one waits: then that is tried", async () => {
+  const { tried, apply, end } = queue();
+  const first = apply("a");
+  await turn();
+  expect([await apply("b"), await apply("c")]).toEqual(["accepted", "accepted"]);
+  await end("a");
+  expect([await first, tried]).toEqual(["applied", ["a", "c"]]);
+  expect(await apply("d")).toBe("accepted");
+  await end("c", new Error("c is bad"));
+  expect(tried).toEqual(["a", "c", "d"]);
+  await end("d");
+  expect(tried).toEqual(["a", "c", "d"]);
+});
+
+test("a configuration that was given up while it waited is not brought into force later", async () => {
+  const { requests, tried, apply, end } = queue();
+  const before = Promise.withResolvers<void>();
+  void requests.run(() => before.promise);
+  const stop = new AbortController();
+  const givenUp = apply("b", stop.signal);
+  const newest = apply("c");
+  stop.abort(new Error("its caller has gone"));
+  await expect(givenUp).rejects.toThrow("its caller has gone");
+  before.resolve();
+  for (let turns = 0; turns < 3; turns++) await turn();
+  const [failed] = await Promise.allSettled([newest, end("c", new Error("c is bad"))]);
+  expect(failed).toMatchObject({ status: "rejected", reason: { message: "c is bad" } });
+  expect(tried).toEqual(["c"]);
+});

@@ -1,0 +1,20 @@
+import { truncateSync } from "node:fs";
+import { expect, test, vi } from "vitest";
+import { end, outboxRecord, ROUTE } from "./support/records.ts";
+import { openOutbox, scratchFolder } from "./support/scratch-outbox.ts";
+
+const { signal } = new AbortController();
+const CLAIM = { ...ROUTE, limit: 10, loanMs: 60_000 };
+
+test("finding 10.1: the end of a loan from before a file was set aside ends no record of the new one", async () => {
+  using scratch = scratchFolder();
+  await using store = openOutbox(scratch.path, { onCorrupt: "quarantine" });
+  await store.persist([outboxRecord("before")], signal);
+  const [lent] = await store.claim(CLAIM, signal);
+  truncateSync(`${scratch.path}-wal`, 0);
+  await vi.waitFor(() => expect(store.health?.().setAside).toHaveLength(1), { timeout: 10_000 });
+  await store.persist([outboxRecord("after")], signal);
+  await store.finish([end(lent!, { kind: "done" })], signal);
+  expect(await store.status("after", signal)).toBe("pending");
+  expect((await store.claim(CLAIM, signal)).map(({ record }) => record.id)).toEqual(["after"]);
+});
