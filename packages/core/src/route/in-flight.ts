@@ -1,0 +1,224 @@
+import { Bag, BridgeError, type Delivery, orAborted, type Settlement } from "@bridge/ports";
+import type { Histogram } from "../accounting/histogram.ts";
+import type { Origin } from "../accounting/leg-account.ts";
+import { isThenable } from "../is-thenable.ts";
+import type { Term } from "../lease/term.ts";
+import { beginWithContext } from "../trace/carry-context.ts";
+import { traceFields } from "../trace/trace-fields.ts";
+import { AbortWatches } from "./abort-watches.ts";
+import type { Admission } from "./admission.ts";
+import type { Handover } from "./handover.ts";
+import { orderingKey } from "./identity.ts";
+import type { Injection } from "./injection.ts";
+import { KeyedOrder } from "./keyed-order.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Process } from "./process.ts";
+import type { RouteParts } from "./route-parts.ts";
+import { settlementOf } from "./settlement.ts";
+import { Work } from "./work.ts";
+
+export interface InFlightOptions {
+  readonly parts: RouteParts;
+  readonly process: Process;
+  readonly handover: Handover;
+  /** Where the slots of what has ended go back to. */
+  readonly admission: Admission;
+  readonly onBug: (error: unknown) => void;
+}
+
+/** What a route carries, from the first step to the settlement, of which this is the one place. */
+export class InFlight implements Disposable {
+  readonly #parts: RouteParts;
+  readonly #process: Process;
+  readonly #handover: Handover;
+  readonly #admission: Admission;
+  readonly #onBug: (error: unknown) => void;
+  readonly #hold: Histogram;
+  readonly #keys = new KeyedOrder();
+  readonly #works = new Bag<Work>();
+  readonly #watches = new AbortWatches(
+    (signal) => this.#takenBack(signal),
+    () => this.#signalsInUse(),
+  );
+  #left = false;
+
+  constructor({ parts, process, handover, admission, onBug }: InFlightOptions) {
+    this.#parts = parts;
+    this.#process = process;
+    this.#handover = handover;
+    this.#admission = admission;
+    this.#onBug = onBug;
+    this.#hold = parts.account.hold;
+  }
+
+  /** How long the oldest of them has been here, in milliseconds; 0 when there is none. */
+  get oldestMs(): number {
+    const now = this.#parts.clock.monotonic();
+    let oldest = now;
+    for (const { startedAt } of this.#works) oldest = Math.min(oldest, startedAt);
+    return now - oldest;
+  }
+
+  /** Whether deliveries of the source were abandoned, which it would only hand out again if it were told to. */
+  get left(): boolean {
+    return this.#left;
+  }
+
+  /** Resolves when everything that is in flight now has ended. */
+  async ended(): Promise<void> {
+    for (const work of this.#works) await work.ended;
+  }
+
+  /** Abandons it: it is not settled, dropped, dead-lettered or charged. */
+  cancel(work: Work): void {
+    if (work.origin === "received" && work.delivery.signal?.aborted !== true) this.#left = true;
+    work.cancel();
+    this.#handover.cancel(work);
+  }
+
+  cancelAll(): void {
+    for (const work of this.#works) this.cancel(work);
+  }
+
+  /** Abandons what a pause holds. */
+  cancelParked(): void {
+    for (const work of this.#works) if (work.parked) this.cancel(work);
+  }
+
+  /** Abandons everything to another instance, to which the source hands it out by itself. */
+  leaveAll(): void {
+    for (const work of this.#works) {
+      work.cancel();
+      this.#handover.cancel(work);
+    }
+  }
+
+  /** Makes work of a delivery, whose slot is taken. */
+  begin(delivery: Delivery, origin: Origin, injection: Injection, term?: Term): Work {
+    const { clock, account, tracer } = this.#parts;
+    const { onlyBinding, entryId } = injection;
+    if (delivery.signal !== undefined) this.#watches.watch(delivery.signal);
+    if (term !== undefined) this.#watches.watch(term.signal);
+    const span = tracer?.deliver({
+      envelope: injection.envelope,
+      origin: entryId === undefined ? origin : "redriven",
+      receiveCount: delivery.receiveCount,
+    });
+    const envelope = beginWithContext(injection.envelope, span);
+    const startedAt = clock.monotonic();
+    const work = new Work({ delivery, envelope, origin, onlyBinding, entryId, term, span, startedAt });
+    account.inFlight++;
+    return work;
+  }
+
+  /** Carries it to its end; resolves with what became of it, or with nothing after a bug. */
+  start(work: Work, refused: BridgeError | undefined): Promise<Outcome | undefined> {
+    this.#works.add(work);
+    const ended = this.#carry(work, refused);
+    work.ended = ended;
+    return ended;
+  }
+
+  /**
+   * From the first step to the settlement. Never rejects: what is thrown on the way is this message's failure, and a bug
+   * that not even that holds for leaves the delivery unsettled and makes us unhealthy.
+   */
+  async #carry(work: Work, refused: BridgeError | undefined): Promise<Outcome | undefined> {
+    const key = orderingKey(work.received);
+    const turn = key === undefined ? undefined : this.#keys.enter(key);
+    try {
+      if (turn !== undefined) {
+        work.waited();
+        await orAborted(turn.ready, work.signal).catch(() => {});
+      }
+      let outcome: Outcome;
+      try {
+        outcome = await this.#process.run(work, refused);
+      } catch (thrown) {
+        outcome = await this.#process.failed(work, thrown);
+      }
+      const settlement = settlementOf(outcome, work.received.id);
+      const told = settlement === undefined ? undefined : this.#settle(work, settlement);
+      if (told !== undefined) await told;
+      this.#enter(outcome);
+      work.span?.end(outcome.disposition, outcome.error);
+      return outcome;
+    } catch (bug) {
+      work.span?.end("abandoned", BridgeError.from(bug));
+      this.#onBug(bug);
+      return undefined;
+    } finally {
+      turn?.leave();
+      this.#works.delete(work);
+      this.#parts.account.inFlight--;
+      this.#admission.release();
+    }
+  }
+
+  #enter({ disposition, error }: Outcome): void {
+    if (disposition === "abandoned" || disposition === "released") return;
+    const { account } = this.#parts;
+    account.ended++;
+    if (error === undefined) account.handedOn++;
+  }
+
+  /**
+   * Tells the source: the only place that does. When that fails the message is where it should be, but its source does
+   * not know and will hand it out again. An acknowledgement that has to wait its turn holds the slot: until it is out,
+   * which is when the promise resolves, the delivery is unsettled.
+   */
+  #settle(work: Work, settlement: Settlement): Promise<void> | undefined {
+    // Whoever holds the lease by now has the message too, and settles it.
+    if (work.term?.live === false) return undefined;
+    try {
+      const told: unknown = work.delivery.settle(settlement);
+      if (isThenable(told)) {
+        return work.until(Promise.resolve(told)).then(
+          () => this.#held(work, this.#parts.clock.monotonic()),
+          (error: unknown) => this.#notSettled(work, error),
+        );
+      }
+      // What was just delivered and told at once was told in that same turn: no look at the clock for it.
+      const delivered = settlement.kind === "accept" && settlement.outcome === "delivered";
+      this.#held(work, (delivered ? this.#handover.acceptedAt : undefined) ?? this.#parts.clock.monotonic());
+    } catch (error) {
+      this.#notSettled(work, error);
+    }
+    return undefined;
+  }
+
+  #held(work: Work, until: number): void {
+    if (work.origin === "received") this.#hold.observe(until - work.startedAt);
+  }
+
+  #notSettled(work: Work, error: unknown): void {
+    this.#parts.account.settleFailures++;
+    if (work.cancelled) return;
+    this.#parts.surprises.tell(`receiver ${this.#parts.config.receiverId}`, error, { envelope_id: work.received.id });
+    this.#parts.logger.warn("delivery not settled: its source will redeliver it", {
+      envelope_id: work.received.id,
+      error: BridgeError.from(error).message,
+      ...traceFields(work.span?.context),
+    });
+  }
+
+  /** The source takes back what it handed out, or the lease is lost under which it came. */
+  #takenBack(signal: AbortSignal): void {
+    for (const work of this.#works) {
+      if (work.delivery.signal === signal || work.term?.signal === signal) this.cancel(work);
+    }
+  }
+
+  #signalsInUse(): ReadonlySet<AbortSignal> {
+    const signals = new Set<AbortSignal>();
+    for (const { delivery, term } of this.#works) {
+      if (delivery.signal !== undefined) signals.add(delivery.signal);
+      if (term !== undefined) signals.add(term.signal);
+    }
+    return signals;
+  }
+
+  [Symbol.dispose](): void {
+    this.#watches[Symbol.dispose]();
+  }
+}
