@@ -1,44 +1,26 @@
-import {
-  BridgeError,
-  deadline,
-  orAborted,
-  type OutboxClaim,
-  type OutboxRecord,
-  type OutboxStore,
-  readTraceContext,
-  type Span,
-} from "@bridge/ports";
-import { holds, type RoutePolicy } from "@bridge/config";
+import { BridgeError, orAborted, type OutboxClaim, type OutboxStore } from "@bridge/ports";
+import type { RoutePolicy } from "@bridge/config";
 import { backoffDelay } from "../route/backoff.ts";
-import { expiryOf } from "../route/expiry.ts";
-import { Gates } from "../route/gates.ts";
 import { KeyedOrder } from "../route/keyed-order.ts";
 import { refusal } from "../route/obstacle.ts";
 import type { RouteParts, Target } from "../route/route-parts.ts";
-import { Cancelled, SendGuards } from "../route/send-guards.ts";
-import { endSend } from "../route/send-outcome.ts";
 import { Slots } from "../route/slots.ts";
-import { sentWithContext } from "../trace/carry-context.ts";
-import { ClaimEnds, FINISH_TIMEOUT_MS } from "./claim-ends.ts";
-import { ClaimVerdicts, giveBack, type Verdict } from "./claim-verdicts.ts";
+import { ClaimEnds } from "./claim-ends.ts";
+import { ClaimVerdicts } from "./claim-verdicts.ts";
+import { Claiming } from "./claiming.ts";
 import { drainBudget } from "./drain-budget.ts";
 import type { OutboxDepth } from "./outbox-depth.ts";
 import { followOwnRecords } from "./own-records.ts";
 import { RecentIds } from "./recent-ids.ts";
 import type { RecordOutcome, RecordOutcomes } from "./record-outcomes.ts";
-import { StandingFault } from "./standing-fault.ts";
+import { type Batch, RecordSender } from "./record-sender.ts";
 
 /** The most records of one claim: more would only lie there. */
 const MAX_BATCH = 500;
-/** A loan outlives its batch by this much, so that what was sent at the last moment can still be entered. */
-const LOAN_MARGIN_MS = 10_000;
 /** With a rate limit, no more is claimed than can be sent in this time: the rest would lie there on loan. */
 const RATED_CLAIM_MS = 1_000;
 /** The safety net when nothing wakes the drain; sooner while records wait for a retry. */
 const POLL_MS = { idle: 1_000, retrying: 100 } as const;
-const CLAIM_TIMEOUT_MS = 30_000;
-
-holds("the margin of a loan", LOAN_MARGIN_MS, { FINISH_TIMEOUT_MS });
 
 export interface DrainOptions {
   readonly parts: RouteParts;
@@ -50,20 +32,13 @@ export interface DrainOptions {
   readonly givenUp: AbortSignal;
 }
 
-/** Records that were lent together, until when they may be sent, and the keys whose head is to be tried again. */
-interface Batch {
-  /** Monotonic milliseconds. */
-  readonly deadline: number;
-  readonly blocked: Set<string>;
-}
-
 /** Delivers the records of one route and binding: claims what is due, sends it, and enters how each ended. */
 export class Drain implements Disposable {
   readonly name: string;
   readonly #options: DrainOptions;
   readonly #policy: RoutePolicy;
-  readonly #guards: SendGuards;
-  readonly #gates: Gates;
+  readonly #claiming: Claiming;
+  readonly #sender: RecordSender;
   readonly #verdicts: ClaimVerdicts;
   readonly #slots: Slots;
   readonly #order = new KeyedOrder();
@@ -76,31 +51,24 @@ export class Drain implements Disposable {
   readonly #quiescing = new AbortController();
   /** Aborts when the work is cancelled. */
   #work = new AbortController().signal;
-  readonly #unreadable: StandingFault;
-  #hearing: OutboxStore | undefined;
-  #arrivals: Disposable | undefined;
 
   constructor(options: DrainOptions) {
-    const { parts, target, givenUp } = options;
+    const { parts, target, store, givenUp } = options;
+    const leaving = this.#quiescing.signal;
     this.name = `outbox ${parts.config.id} → ${target.bindingId}`;
     this.#options = options;
     this.#policy = parts.config.policy;
-    this.#guards = new SendGuards(parts.clock, this.#policy.sendTimeoutMs);
-    this.#gates = new Gates(parts.processors, parts.surprises);
+    this.#claiming = new Claiming({ parts, target, store, onArrival: () => this.wake() });
     this.#verdicts = new ClaimVerdicts(parts, target, givenUp);
-    this.#unreadable = new StandingFault({
-      ...parts,
-      begins: "outbox not readable: tried again",
-      ends: "outbox readable again",
-    });
+    this.#sender = new RecordSender({ parts, target, verdicts: this.#verdicts, leaving });
     this.#retrying = new RecentIds(parts.clock);
     this.#slots = new Slots(this.#policy.maxInFlight);
-    this.#ends = new ClaimEnds(options.store, parts, { leaving: this.#quiescing.signal, givenUp });
+    this.#ends = new ClaimEnds(store, parts, { leaving, givenUp });
   }
 
   /** The store that refuses what has to be read or written, in words; `undefined` while none does. */
   get obstacle(): string | undefined {
-    if (this.#unreadable.lasts) return "the outbox store cannot be read";
+    if (this.#claiming.failing) return "the outbox store cannot be read";
     if (this.#ends.failing) return "the outbox store does not take how records ended";
     const { dlqFailure } = this.#verdicts;
     return dlqFailure === undefined ? undefined : refusal("DLQ", dlqFailure);
@@ -132,18 +100,17 @@ export class Drain implements Disposable {
   /** Gives up every send; what was claimed goes back uncharged. */
   [Symbol.dispose](): void {
     this.#quiescing.abort();
-    this.#guards[Symbol.dispose]();
+    this.#sender[Symbol.dispose]();
   }
 
   /** Delivers until `signal` aborts, and then enters what it still knows. Rejects for a bug only. */
   async run(signal: AbortSignal): Promise<void> {
-    const opened = this.#options.store();
-    if (opened !== undefined) this.#hear(opened);
+    this.#claiming.hear(this.#options.store());
     const others = this.#followOthers(signal);
     try {
       await this.#deliverAll(signal);
     } finally {
-      this.#arrivals?.[Symbol.dispose]();
+      this.#claiming[Symbol.dispose]();
       await others[Symbol.asyncDispose]();
     }
   }
@@ -183,7 +150,8 @@ export class Drain implements Disposable {
       await new Promise((resolve) => setImmediate(resolve));
       if (signal.aborted || this.#leaving) break;
       const wake = (this.#wake = Promise.withResolvers());
-      const claims = await this.#claim(signal);
+      const limit = Math.min(MAX_BATCH, this.#slots.free, target.rate.within(RATED_CLAIM_MS));
+      const claims = await this.#claiming.claim(limit, signal);
       if (BridgeError.is(claims)) {
         if (signal.aborted) break;
         const delayMs = backoffDelay(this.#policy.backoff, ++failures, () => parts.random.next());
@@ -214,37 +182,6 @@ export class Drain implements Disposable {
     await pause.catch(() => {});
   }
 
-  async #claim(signal: AbortSignal): Promise<readonly OutboxClaim[] | BridgeError> {
-    const { store, parts, target } = this.#options;
-    const limit = Math.min(MAX_BATCH, this.#slots.free, target.rate.within(RATED_CLAIM_MS));
-    const loanMs =
-      drainBudget(limit, this.#policy.sendTimeoutMs, parts.budgets()) + this.#policy.sendTimeoutMs + LOAN_MARGIN_MS;
-    using bound = deadline(CLAIM_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
-    const bounded = AbortSignal.any([signal, bound.signal]);
-    try {
-      const opened = store();
-      if (opened === undefined) throw new BridgeError("UNAVAILABLE", "no outbox store is open");
-      this.#hear(opened);
-      const request = { routeId: parts.config.id, bindingId: target.bindingId, limit, loanMs };
-      const claims = await parts.storeCalls.outbox.during(orAborted(opened.claim(request, bounded), bounded));
-      this.#unreadable.over();
-      return claims;
-    } catch (thrown) {
-      const error = BridgeError.from(thrown);
-      if (!signal.aborted) this.#unreadable.met(error, { binding_id: target.bindingId });
-      return error;
-    }
-  }
-
-  /** Also from a later claim on, because the store may open after the route has begun. */
-  #hear(store: OutboxStore): void {
-    if (store === this.#hearing) return;
-    const { parts, target } = this.#options;
-    this.#arrivals?.[Symbol.dispose]();
-    this.#hearing = store;
-    this.#arrivals = store.onArrival?.({ routeId: parts.config.id, bindingId: target.bindingId }, () => this.wake());
-  }
-
   #take(claims: readonly OutboxClaim[]): void {
     const { parts } = this.#options;
     const batch: Batch = {
@@ -265,7 +202,7 @@ export class Drain implements Disposable {
     const turn = key === undefined ? undefined : this.#order.enter(key);
     try {
       if (turn !== undefined) await turn.ready;
-      const { end, outcome } = await this.#sendOrFail(claim, batch);
+      const { end, outcome } = await this.#sender.send(claim, batch, this.#work);
       if (end.kind === "retry" && key !== undefined) batch.blocked.add(key);
       // Entered before the next of its key is sent, so that a crash repeats at most the last one.
       const entered = await this.#ends.enter({ id, token: claim.token, outcome: end });
@@ -277,7 +214,7 @@ export class Drain implements Disposable {
       if (entered && outcome !== undefined) this.#settled(claim, outcome);
     } catch (thrown) {
       // It is sent again when its loan has lapsed.
-      this.#surprised(claim.record, thrown);
+      this.#sender.surprised(claim.record, thrown);
     } finally {
       turn?.leave();
       if (shared) this.#held.delete(id);
@@ -290,61 +227,5 @@ export class Drain implements Disposable {
     this.#verdicts.forget(record.id);
     if (target.account.drain(outcome.disposition, record.id, store()?.shared === true)) depth.give(1);
     outcomes.ended(record.id, outcome);
-  }
-
-  /** Whether what was lent has to go back as it is. */
-  #mayNotSend({ orderingKey: key }: OutboxRecord, batch: Batch): boolean {
-    const { parts, target } = this.#options;
-    if (this.#leaving || target.strays.full || parts.control.pause.paused || parts.clock.monotonic() > batch.deadline)
-      return true;
-    if (target.link?.lease?.term?.lasts(this.#policy.sendTimeoutMs) === false) return true;
-    return target.link?.connected === false || (key !== undefined && batch.blocked.has(key));
-  }
-
-  async #send(claim: OutboxClaim, batch: Batch): Promise<Verdict> {
-    const { parts, target } = this.#options;
-    const { record, attempts } = claim;
-    if (this.#mayNotSend(record, batch)) return giveBack(attempts);
-    const turn = target.rate.take(this.#quiescing.signal);
-    if (turn !== undefined) {
-      await turn.catch(() => {});
-      if (this.#mayNotSend(record, batch)) return giveBack(attempts);
-    }
-    const expired = expiryOf(record.envelope, parts.clock);
-    if (expired !== undefined) return this.#verdicts.failed(claim, expired, this.#work);
-    const ended = this.#gates.admit(record.envelope, target.bindingId);
-    if (typeof ended !== "function") return this.#verdicts.failed(claim, ended, this.#work);
-    const { envelope, received } = record;
-    // Processors may have taken the context away, which does not change where the message belongs.
-    const parent = target.tracer && readTraceContext((received ?? envelope).headers);
-    let span: Span | undefined;
-    try {
-      span = target.tracer?.send({ envelope, parent, attempt: attempts + 1 });
-      target.account.attempts++;
-      await this.#guards.send(target, sentWithContext(envelope, span), record.address, claim);
-    } catch (thrown) {
-      ended(thrown);
-      endSend(span, thrown);
-      if (thrown instanceof Cancelled) return giveBack(attempts);
-      this.#surprised(record, thrown);
-      return this.#verdicts.failed(claim, BridgeError.from(thrown), this.#work);
-    }
-    ended(undefined);
-    endSend(span, undefined);
-    return this.#verdicts.accepted(claim);
-  }
-
-  /** What nobody foresaw of a record charges it, so that it is not tried for ever. */
-  async #sendOrFail(claim: OutboxClaim, batch: Batch): Promise<Verdict> {
-    try {
-      return await this.#send(claim, batch);
-    } catch (thrown) {
-      this.#surprised(claim.record, thrown);
-      return this.#verdicts.failed(claim, BridgeError.from(thrown), this.#work);
-    }
-  }
-
-  #surprised({ bindingId, envelope }: OutboxRecord, thrown: unknown): void {
-    this.#options.parts.surprises.tell(`binding ${bindingId}`, thrown, { envelope_id: envelope.id });
   }
 }

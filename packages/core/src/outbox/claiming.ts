@@ -1,0 +1,78 @@
+import { BridgeError, deadline, orAborted, type OutboxClaim, type OutboxStore } from "@bridge/ports";
+import { holds } from "@bridge/config";
+import type { RouteParts, Target } from "../route/route-parts.ts";
+import { FINISH_TIMEOUT_MS } from "./claim-ends.ts";
+import { drainBudget } from "./drain-budget.ts";
+import { StandingFault } from "./standing-fault.ts";
+
+/** A loan outlives its batch by this much, so that what was sent at the last moment can still be entered. */
+const LOAN_MARGIN_MS = 10_000;
+const CLAIM_TIMEOUT_MS = 30_000;
+
+holds("the margin of a loan", LOAN_MARGIN_MS, { FINISH_TIMEOUT_MS });
+
+export interface ClaimingOptions {
+  readonly parts: RouteParts;
+  readonly target: Target;
+  readonly store: () => OutboxStore | undefined;
+  /** Something has come into the store for this binding. */
+  readonly onArrival: () => void;
+}
+
+/** Asks the outbox store for what is due to a binding, and hears from it what comes. */
+export class Claiming implements Disposable {
+  readonly #options: ClaimingOptions;
+  readonly #unreadable: StandingFault;
+  #hearing: OutboxStore | undefined;
+  #arrivals: Disposable | undefined;
+
+  constructor(options: ClaimingOptions) {
+    this.#options = options;
+    this.#unreadable = new StandingFault({
+      ...options.parts,
+      begins: "outbox not readable: tried again",
+      ends: "outbox readable again",
+    });
+  }
+
+  /** Whether the store refuses to be read. */
+  get failing(): boolean {
+    return this.#unreadable.lasts;
+  }
+
+  /** Hears of arrivals. Also from a later claim on, because the store may open after the route has begun. */
+  hear(store: OutboxStore | undefined): void {
+    if (store === undefined || store === this.#hearing) return;
+    const { parts, target, onArrival } = this.#options;
+    this.#arrivals?.[Symbol.dispose]();
+    this.#hearing = store;
+    this.#arrivals = store.onArrival?.({ routeId: parts.config.id, bindingId: target.bindingId }, onArrival);
+  }
+
+  [Symbol.dispose](): void {
+    this.#arrivals?.[Symbol.dispose]();
+  }
+
+  /** At most `limit` records, on loan for as long as it takes to send them; or why there are none. */
+  async claim(limit: number, signal: AbortSignal): Promise<readonly OutboxClaim[] | BridgeError> {
+    const { store, parts, target } = this.#options;
+    const { id: routeId, policy } = parts.config;
+    const { bindingId } = target;
+    const loanMs = drainBudget(limit, policy.sendTimeoutMs, parts.budgets()) + policy.sendTimeoutMs + LOAN_MARGIN_MS;
+    using bound = deadline(CLAIM_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
+    const bounded = AbortSignal.any([signal, bound.signal]);
+    try {
+      const opened = store();
+      if (opened === undefined) throw new BridgeError("UNAVAILABLE", "no outbox store is open");
+      this.hear(opened);
+      const call = opened.claim({ routeId, bindingId, limit, loanMs }, bounded);
+      const claims = await parts.storeCalls.outbox.during(orAborted(call, bounded));
+      this.#unreadable.over();
+      return claims;
+    } catch (thrown) {
+      const error = BridgeError.from(thrown);
+      if (!signal.aborted) this.#unreadable.met(error, { binding_id: bindingId });
+      return error;
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { BridgeError, type OutboxClaim, type OutboxRecord, readTraceContext, type Span } from "@bridge/ports";
+import { expiryOf } from "../route/expiry.ts";
+import { Gates } from "../route/gates.ts";
+import type { RouteParts, Target } from "../route/route-parts.ts";
+import { Cancelled, SendGuards } from "../route/send-guards.ts";
+import { endSend } from "../route/send-outcome.ts";
+import { sentWithContext } from "../trace/carry-context.ts";
+import { type ClaimVerdicts, giveBack, type Verdict } from "./claim-verdicts.ts";
+
+/** Records that were lent together, until when they may be sent, and the keys whose head is to be tried again. */
+export interface Batch {
+  /** Monotonic milliseconds. */
+  readonly deadline: number;
+  readonly blocked: Set<string>;
+}
+
+export interface RecordSenderOptions {
+  readonly parts: RouteParts;
+  readonly target: Target;
+  readonly verdicts: ClaimVerdicts;
+  /** Aborts when nothing more is to be sent that has not begun. */
+  readonly leaving: AbortSignal;
+}
+
+/** Sends what was claimed for a binding, and tells what is to become of each record. */
+export class RecordSender implements Disposable {
+  readonly #options: RecordSenderOptions;
+  readonly #sendTimeoutMs: number;
+  readonly #guards: SendGuards;
+  readonly #gates: Gates;
+
+  constructor(options: RecordSenderOptions) {
+    const { clock, config, processors, surprises } = options.parts;
+    this.#options = options;
+    this.#sendTimeoutMs = config.policy.sendTimeoutMs;
+    this.#guards = new SendGuards(clock, this.#sendTimeoutMs);
+    this.#gates = new Gates(processors, surprises);
+  }
+
+  /** Gives up every send that is on its way. */
+  [Symbol.dispose](): void {
+    this.#guards[Symbol.dispose]();
+  }
+
+  /**
+   * Never rejects: what nobody foresaw of a record charges it, so that it is not tried for ever. `work` aborts when what
+   * is on its way is cancelled.
+   */
+  async send(claim: OutboxClaim, batch: Batch, work: AbortSignal): Promise<Verdict> {
+    try {
+      return await this.#sendInTurn(claim, batch, work);
+    } catch (thrown) {
+      this.surprised(claim.record, thrown);
+      return this.#options.verdicts.failed(claim, BridgeError.from(thrown), work);
+    }
+  }
+
+  /** Tells of an error that may be one that nobody foresaw. */
+  surprised({ bindingId, envelope }: OutboxRecord, thrown: unknown): void {
+    this.#options.parts.surprises.tell(`binding ${bindingId}`, thrown, { envelope_id: envelope.id });
+  }
+
+  async #sendInTurn(claim: OutboxClaim, batch: Batch, work: AbortSignal): Promise<Verdict> {
+    const { parts, target, verdicts, leaving } = this.#options;
+    const { record, attempts } = claim;
+    if (this.#mayNotSend(record, batch)) return giveBack(attempts);
+    const turn = target.rate.take(leaving);
+    if (turn !== undefined) {
+      await turn.catch(() => {});
+      if (this.#mayNotSend(record, batch)) return giveBack(attempts);
+    }
+    const expired = expiryOf(record.envelope, parts.clock);
+    if (expired !== undefined) return verdicts.failed(claim, expired, work);
+    const ended = this.#gates.admit(record.envelope, target.bindingId);
+    if (typeof ended !== "function") return verdicts.failed(claim, ended, work);
+    const { envelope, received } = record;
+    // Processors may have taken the context away, which does not change where the message belongs.
+    const parent = target.tracer && readTraceContext((received ?? envelope).headers);
+    let span: Span | undefined;
+    try {
+      span = target.tracer?.send({ envelope, parent, attempt: attempts + 1 });
+      target.account.attempts++;
+      await this.#guards.send(target, sentWithContext(envelope, span), record.address, claim);
+    } catch (thrown) {
+      ended(thrown);
+      endSend(span, thrown);
+      if (thrown instanceof Cancelled) return giveBack(attempts);
+      this.surprised(record, thrown);
+      return verdicts.failed(claim, BridgeError.from(thrown), work);
+    }
+    ended(undefined);
+    endSend(span, undefined);
+    return verdicts.accepted(claim);
+  }
+
+  /** Whether what was lent has to go back as it is. */
+  #mayNotSend({ orderingKey: key }: OutboxRecord, batch: Batch): boolean {
+    const { parts, target, leaving } = this.#options;
+    const { clock, control } = parts;
+    if (leaving.aborted || target.strays.full || control.pause.paused || clock.monotonic() > batch.deadline)
+      return true;
+    if (target.link?.lease?.term?.lasts(this.#sendTimeoutMs) === false) return true;
+    return target.link?.connected === false || (key !== undefined && batch.blocked.has(key));
+  }
+}
