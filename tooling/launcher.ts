@@ -9,7 +9,8 @@ import { dirname, join, parse } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-const LEAST = 24;
+/** Major and minor version. */
+const LEAST = [22, 13] as const;
 /** As Node itself ends a program that is not done when nothing is left to wait for. */
 const UNFINISHED = 13;
 /** Tells the program which process has launched it. */
@@ -22,7 +23,7 @@ const ONE_SHOT = /^--?(?:validate|create-tables|try|healthcheck|version|help)(?:
 const self = fileURLToPath(import.meta.url);
 const { dir: folder, name, ext } = parse(self);
 
-if (Number.parseInt(process.versions.node, 10) >= LEAST) runHere();
+if (isEnough(process.versions.node)) runHere();
 else handOver();
 
 function runHere(): void {
@@ -52,7 +53,7 @@ function handOver(): void {
   const node = findNode(folder);
   if (node === undefined) {
     process.stderr.write(
-      `${name === "main" ? "bridge" : name}: this is Node ${process.versions.node}, and Node ${LEAST} or newer is needed. ` +
+      `${name === "main" ? "bridge" : name}: this is Node ${process.versions.node}, and Node ${LEAST.join(".")} or newer is needed. ` +
         "Install one, or install the dependencies of the repository, which bring one.\n",
     );
     process.exitCode = 1;
@@ -87,6 +88,10 @@ function findNode(from: string): string | undefined {
 
 function isNewEnough(node: string): boolean {
   const { stdout } = spawnSync(node, ["--version"], { encoding: "utf8", timeout: 10_000 });
-  const [, major] = /^v(\d+)\./.exec(stdout || "") || [];
-  return Number(major) >= LEAST;
+  return isEnough((stdout || "").replace(/^v/, ""));
+}
+
+function isEnough(version: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major > LEAST[0] || (major === LEAST[0] && minor >= LEAST[1]);
 }

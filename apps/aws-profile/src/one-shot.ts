@@ -14,10 +14,21 @@ const SURROUNDINGS: Surroundings = {
 
 /** What a process needs that reads its configuration once and serves nothing; disposing it closes what was opened. */
 export async function openOnce(bootstrap: Bootstrap, { env }: HostProcess) {
-  await using opening = new AsyncDisposableStack();
-  const secrets = opening.use(openSecretReader());
-  const origin = await configOrigin(bootstrap, secrets, env, SURROUNDINGS);
-  opening.use(origin.store);
-  const opened = opening.move();
-  return { origin, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  const secrets = openSecretReader();
+  try {
+    const origin = await configOrigin(bootstrap, secrets, env, SURROUNDINGS);
+    return {
+      origin,
+      async [Symbol.asyncDispose]() {
+        try {
+          await origin.store[Symbol.asyncDispose]();
+        } finally {
+          secrets[Symbol.dispose]();
+        }
+      },
+    };
+  } catch (error) {
+    secrets[Symbol.dispose]();
+    throw error;
+  }
 }

@@ -90,8 +90,8 @@ function serveCheckpoints(): void {
     readonly workerData: string;
   };
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
-  const db = new DatabaseSync(path, { timeout: 1_000 });
-  db.exec("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0");
+  const db = new DatabaseSync(path);
+  db.exec("PRAGMA busy_timeout = 1000; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0");
   const checkpoint = db.prepare("PRAGMA wal_checkpoint(PASSIVE)");
   parentPort?.on("message", (request: Request) => {
     let reply: Reply = {};

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { FileKind } from "./file-kind.ts";
+import { rollBack } from "./roll-back.ts";
 
 /** Brings a file to the newest schema: all steps or none. */
 export function migrate(db: DatabaseSync, kind: FileKind): void {
@@ -11,7 +12,7 @@ export function migrate(db: DatabaseSync, kind: FileKind): void {
     for (const step of kind.migrations.slice(version)) db.exec(step);
     db.exec(`PRAGMA application_id = ${kind.applicationId}; PRAGMA user_version = ${kind.migrations.length}; COMMIT`);
   } catch (error) {
-    if (db.isTransaction) db.exec("ROLLBACK");
+    rollBack(db);
     throw error;
   }
 }

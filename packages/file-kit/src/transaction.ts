@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { BridgeError } from "@bridge/ports";
 import { FileFault } from "./file-fault.ts";
+import { rollBack } from "./roll-back.ts";
 
 /** Something to be written. */
 export interface Job<Statements, Result> {
@@ -74,16 +75,17 @@ function runGuarded<Statements>(
 ): readonly JobOutcome[] {
   const guarded = (job: Job<Statements, unknown>): JobOutcome => {
     db.exec("SAVEPOINT job");
+    let outcome: JobOutcome;
     try {
-      return { ok: true, value: job.run(statements) };
+      outcome = { ok: true, value: job.run(statements) };
     } catch (thrown) {
       const fault = FileFault.of(path, thrown);
       if (fault !== undefined) throw fault;
       db.exec("ROLLBACK TO job");
-      return { ok: false, error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
-    } finally {
-      if (db.isTransaction) db.exec("RELEASE job");
+      outcome = { ok: false, error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
     }
+    db.exec("RELEASE job");
+    return outcome;
   };
   return transaction(db, () => jobs.map(guarded));
 }
@@ -95,8 +97,7 @@ function transaction<T>(db: DatabaseSync, work: () => T): T {
     db.exec("COMMIT");
     return result;
   } catch (error) {
-    // Some errors have rolled back already.
-    if (db.isTransaction) db.exec("ROLLBACK");
+    rollBack(db);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { BridgeError } from "@bridge/ports";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { type CommitTarget, GroupCommit } from "../src/group-commit.ts";
 import type { OpenedFile } from "../src/open-or-create.ts";
 import { isSettled, SyncGate } from "./support/gate.ts";
@@ -81,7 +81,8 @@ test.each(["EIO", "ENOSPC", "ESTALE"])(
 );
 
 test("finding 10.1: a group whose file fails during its sync is not done, though the sync went well", async () => {
-  using db = new DatabaseSync(":memory:");
+  const db = new DatabaseSync(":memory:");
+  onTestFinished(() => db.close());
   const gate = new SyncGate();
   const told: string[] = [];
   let open = true;

@@ -75,7 +75,7 @@ function allowedBy(document: unknown): (name: string) => boolean {
 
 function part(text: string): string {
   if (text === "**") return ".*";
-  return text === "*" ? "[^/]*" : RegExp.escape(text);
+  return text === "*" ? "[^/]*" : text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
 function* references(document: unknown): Steps<readonly Reference[]> {

@@ -13,6 +13,7 @@ import {
 } from "@bridge/ports";
 import { driveSession, type SessionDriver } from "../harness/session-driver.ts";
 import { accept, Consumer } from "./consumer.ts";
+import { Disposables } from "./disposables.ts";
 import { bytesOf, envelopeOf, textOf } from "./messages.ts";
 import { Producer } from "./producer.ts";
 import type { FaultyLink, SourcePlace, TargetPlace, TransportPlace } from "./transport-subject.ts";
@@ -30,7 +31,7 @@ export class Stage implements AsyncDisposable {
   readonly #signal: AbortSignal;
   /** The same for all parts of a case, as a configuration gives it. */
   readonly #id: string;
-  readonly #disposables = new AsyncDisposableStack();
+  readonly #disposables = new Disposables();
   readonly #collected: SourceMessage[] = [];
   #publisher: Promise<Producer> | undefined;
   #collector: Promise<Consumer> | undefined;
@@ -120,7 +121,7 @@ export class Stage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#disposables.disposeAsync();
+    await this.#disposables[Symbol.asyncDispose]();
   }
 
   async #producer(): Promise<Producer> {

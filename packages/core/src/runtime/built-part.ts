@@ -22,6 +22,8 @@ const METHODS = {
   "lease store": ["read", "replace", Symbol.asyncDispose],
 } as const;
 
+type Method = string | typeof Symbol.asyncDispose;
+
 export type PartKind = keyof typeof METHODS;
 
 /**
@@ -30,11 +32,11 @@ export type PartKind = keyof typeof METHODS;
  * @throws Error naming the plugin's function, what is wrong with what it returned, and what it has to return
  */
 export function builtPart<Part>(part: Part, kind: PartKind, by: string): Part {
-  const methods: readonly PropertyKey[] = METHODS[kind];
+  const methods: readonly Method[] = METHODS[kind];
   const wanted = `it has to return a ${kind}, with ${methods.map(nameOf).join(", ")}`;
   if (isThenable(part)) throw new Error(`${by} has returned a promise: ${wanted}, and not later`);
   if (typeof part !== "object" || part === null) throw new Error(`${by} has returned ${returned(part)}: ${wanted}`);
-  const missing = methods.filter((method) => typeof (part as Record<PropertyKey, unknown>)[method] !== "function");
+  const missing = methods.filter((method) => typeof (part as Record<Method, unknown>)[method] !== "function");
   if (missing.length === 0) return part;
   throw new Error(`${by} has returned an object without ${missing.map(nameOf).join(", ")}: ${wanted}`);
 }
@@ -57,6 +59,6 @@ function returned(value: unknown): string {
   return value === undefined ? "nothing" : kindOf(value);
 }
 
-function nameOf(method: PropertyKey): string {
-  return typeof method === "symbol" ? `[${String(method.description)}]()` : `${String(method)}()`;
+function nameOf(method: Method): string {
+  return typeof method === "symbol" ? "[Symbol.asyncDispose]()" : `${method}()`;
 }
