@@ -10,7 +10,7 @@ import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** Major and minor version. */
-const LEAST = [22, 13] as const;
+const LEAST = [22, 19] as const;
 /** As Node itself ends a program that is not done when nothing is left to wait for. */
 const UNFINISHED = 13;
 /** Tells the program which process has launched it. */

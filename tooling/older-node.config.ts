@@ -4,7 +4,7 @@ import { base } from "./vitest.ts";
 /** For a Node that cannot run the sources: they are lowered to what the published packages are built for. */
 export default defineConfig({
   ...base,
-  oxc: { target: "node22.13" },
+  oxc: { target: "node22.19" },
   test: {
     ...base.test,
     include: ["packages/{ports,config,core,store-kit,file-kit,outbox-file,dlq-file,dlq-memory}/test/**/*.test.ts"],

@@ -9,7 +9,7 @@ const shared: Options = {
   platform: "node",
   removeNodeProtocol: false, // tsup would turn "node:sqlite" into "sqlite", which does not exist
   sourcemap: true,
-  target: "node22.13", // what engines says
+  target: "node22.19", // what engines says
 };
 
 const LAUNCHER = fileURLToPath(new URL("launcher.ts", import.meta.url));

@@ -16,6 +16,15 @@ export interface ConnectionOptions {
   readonly pool_size: number;
 }
 
+/** What a document may say of it: everything has a default. */
+type ConnectionInput = { readonly [Option in keyof ConnectionOptions]?: ConnectionOptions[Option] | undefined };
+
+/** Written out, because compilers that read declarations cannot follow what is inferred of a spread. */
+export type OptionsSchema<Entries extends v.ObjectEntries> = v.GenericSchema<
+  ConnectionInput & v.InferInput<v.StrictObjectSchema<Entries, undefined>>,
+  ConnectionOptions & v.InferOutput<v.StrictObjectSchema<Entries, undefined>>
+>;
+
 const MAX_NAME_BYTES = 63;
 
 const serverUrl = v.pipe(
@@ -61,8 +70,8 @@ const connection = {
 };
 
 /** The options of a store: where the server is, and `entries` of its own. */
-export function postgresOptions<const Entries extends v.ObjectEntries>(entries: Entries) {
-  return v.pipe(
+export function postgresOptions<const Entries extends v.ObjectEntries>(entries: Entries): OptionsSchema<Entries> {
+  const options = v.pipe(
     v.strictObject({ ...connection, ...entries }),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return;
@@ -77,4 +86,5 @@ export function postgresOptions<const Entries extends v.ObjectEntries>(entries: 
       },
     }),
   );
+  return options as unknown as OptionsSchema<Entries>;
 }

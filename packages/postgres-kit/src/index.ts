@@ -1,4 +1,4 @@
-export { type ConnectionOptions, postgresOptions } from "./connection-options.ts";
+export { type ConnectionOptions, type OptionsSchema, postgresOptions } from "./connection-options.ts";
 export { type Hearing, type HearingOptions } from "./listen.ts";
 export { migrate, type Migrated, type Migrations, openPostgres } from "./migrations.ts";
 export { PostgresClient, type PostgresOptions } from "./postgres-client.ts";

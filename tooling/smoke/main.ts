@@ -1,0 +1,55 @@
+/**
+ * Packs what would be published, installs it into an empty folder as a user does, and tries it: types under strict
+ * compilers, the examples of the READMEs, bundlers, and every Node that is supported. `pnpm smoke`. @module
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { localRegistry } from "./local-registry.ts";
+import { Project } from "./project.ts";
+import { BUNDLER_PACKAGES, checkRuns } from "./runs.ts";
+import { pack } from "./tarballs.ts";
+import { checkTypes, COMPILER_PACKAGES } from "./types.ts";
+
+/** The oldest that packages say, and the newest of each line that is maintained. */
+const NODES = ["22.19.0", "24", "26"] as const;
+const PLATFORM = `${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+
+const folder = mkdtempSync(join(tmpdir(), "bridge-smoke-"));
+try {
+  const tarballs = pack(join(folder, "tarballs"));
+  await using registry = await localRegistry(tarballs);
+  const project = new Project(join(folder, "project"), registry.url);
+  const peers = new Set(tarballs.flatMap(({ manifest }) => Object.keys(manifest.peerDependencies ?? {})));
+  await project.install(
+    ...tarballs.map(({ manifest }) => `${manifest.name}@${manifest.version}`),
+    ...[...peers].filter((name) => !name.startsWith("@bridge/")),
+    ...COMPILER_PACKAGES,
+    ...BUNDLER_PACKAGES,
+  );
+  await checkTypes(project, tarballs, readFileSync("tooling/snippets/surroundings.ts.txt", "utf8"));
+  await checkRuns(project, tarballs, nodes());
+  for (const { what, error } of project.tried) {
+    console.log(`${error === undefined ? "ok    " : "FAILED"} ${what}`);
+    if (error !== undefined) console.error(error.split("\n").slice(0, 60).join("\n"));
+  }
+  const failed = project.tried.filter(({ error }) => error !== undefined).length;
+  console.log(`${tarballs.length} packages: ${project.tried.length - failed} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function nodes(): ReadonlyMap<string, string> {
+  return new Map(
+    NODES.map((version) => {
+      const place = join(folder, `node-${version}`);
+      mkdirSync(place);
+      const name = `node-${PLATFORM}`;
+      execFileSync("npm", ["install", "--silent", "--prefix", place, "--prefer-offline", `${name}@${version}`]);
+      return [`Node ${version}`, join(place, "node_modules", name, "bin", "node")];
+    }),
+  );
+}

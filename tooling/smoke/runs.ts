@@ -1,0 +1,42 @@
+/** Whether what was installed runs: as it is, and in one file that a bundler has made. @module */
+import type { Project } from "./project.ts";
+import type { Tarball } from "./tarballs.ts";
+import { entriesOf } from "./types.ts";
+
+export const BUNDLER_PACKAGES = ["esbuild", "webpack", "webpack-cli"] as const;
+
+/** They run only inside something else: a thread, or a test. */
+const NOT_ALONE = /^@bridge\/conformance|-thread$|\/thread$/;
+const ENGINE = "@bridge/core";
+
+/** `nodes`: programs by their names. */
+export async function checkRuns(
+  project: Project,
+  tarballs: readonly Tarball[],
+  nodes: ReadonlyMap<string, string>,
+): Promise<void> {
+  const entries = tarballs.flatMap(({ manifest }) => entriesOf(manifest)).filter((entry) => !NOT_ALONE.test(entry));
+  project.write("imports.mjs", entries.map((entry) => `await import(${JSON.stringify(entry)});\n`).join(""));
+  project.write("engine.ts", tarballs.find(({ manifest }) => manifest.name === ENGINE)?.examples[0] ?? "");
+  const esbuild = ["--platform=node", "--format=esm", "--target=node22.19"];
+  await project.run("esbuild", "node_modules/.bin/esbuild", "engine.ts", ...esbuild, "--outfile=engine.mjs");
+  await project.run(
+    "esbuild, bundled",
+    "node_modules/.bin/esbuild",
+    "engine.ts",
+    "--bundle",
+    ...esbuild,
+    "--outfile=one.mjs",
+  );
+  project.write(
+    "webpack.config.mjs",
+    `export default { mode: "production", target: "node22", entry: "./engine.mjs", experiments: { outputModule: true },
+      output: { path: import.meta.dirname, filename: "packed.mjs", module: true } };`,
+  );
+  await project.run("webpack", "node_modules/.bin/webpack", "--config", "webpack.config.mjs");
+  for (const [name, node] of nodes) {
+    await project.run(`imports of every entry, ${name}`, node, "imports.mjs");
+    for (const file of ["engine.mjs", "one.mjs", "packed.mjs"])
+      await project.run(`a message through ${file}, ${name}`, node, file);
+  }
+}
