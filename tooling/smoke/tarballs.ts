@@ -13,7 +13,7 @@ export interface Tarball {
   readonly examples: readonly string[];
 }
 
-export interface Manifest {
+interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly private?: boolean;

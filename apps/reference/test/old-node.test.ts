@@ -48,6 +48,8 @@ describe("finding 9.1: started by a Node that is too old for the bridge", () => 
     copyFileSync(BINARY, file);
     await using bridge = new Binary(["-version"], { cwd: folder.path, node, file });
     expect(await bridge.ended).toBe(1);
-    expect(bridge.stderr).toMatch(/^bridge: this is Node \d+\.\d+\.\d+, and Node 22\.19 or newer is needed\. Install one/);
+    expect(bridge.stderr).toMatch(
+      /^bridge: this is Node \d+\.\d+\.\d+, and Node 22\.19 or newer is needed\. Install one/,
+    );
   });
 });
