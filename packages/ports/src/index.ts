@@ -13,6 +13,23 @@ export {
   type StoredConfig,
 } from "./config-store.ts";
 export { CallLimit, type CallSize } from "./call-limit.ts";
+export {
+  type DlqStoreDefinition,
+  type LeaseStoreDefinition,
+  type NamedOptions,
+  type OutboxStoreDefinition,
+  type PartOptions,
+  type ProcessorDefinition,
+  type ReceiverDefinition,
+  type SenderDefinition,
+  type SenderRateLimit,
+  type SessionDefinition,
+  type StoreDefinition,
+  type TargetDefinition,
+  type TopicDefinition,
+  type TransportMaker,
+  type TransportUses,
+} from "./definition.ts";
 export { type AcceptedOutcome, type Delivery, type Settlement } from "./delivery.ts";
 export {
   type DeadLetter,
