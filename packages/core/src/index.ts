@@ -13,9 +13,15 @@ export {
   type ProcessorStep,
 } from "./route/explain.ts";
 export { INGRESS_LIMITS } from "./route/ingress.ts";
+export { type InjectedMessage } from "./route/injected-message.ts";
 export { type InjectResult } from "./route/inject-result.ts";
 export { StopError } from "./runtime/stop-phases.ts";
-export { type Supervisor, type SupervisorState, type TerminalCause } from "./supervisor/contract.ts";
+export {
+  type InjectOptions,
+  type Supervisor,
+  type SupervisorState,
+  type TerminalCause,
+} from "./supervisor/contract.ts";
 export { createSupervisor, instanceIdOf, type SupervisorOptions } from "./supervisor/create-supervisor.ts";
 export {
   type BridgeView,

@@ -98,7 +98,7 @@ export function routeEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
     }).handle(async ({ params: { routeID }, body }) => {
       const result = await bridge.bounded(
         () => "the inject was cancelled: the message was not settled",
-        (signal) => bridge.running.inject(routeID, body, signal),
+        (signal) => bridge.running.inject(routeID, body, { signal }),
       );
       const { outcome } = result;
       const detail = { envelope_id: result.envelopeId };

@@ -349,7 +349,7 @@ describe("finding 5.7: an answer that is made in slices", () => {
     await using _ = await startMonitor(supervisor);
     await supervisor.start(signal());
     const inject = (id: string) =>
-      supervisor.inject(id, { subject: "s", payload: new Uint8Array(), headers: {} }, signal());
+      supervisor.inject(id, { subject: "s", payload: new Uint8Array(), headers: {} }, { signal: signal() });
     for (const id of routes) await inject(id);
     const families = await readMetrics({ supervisor, servers: [] }, systemClock);
     const text = expositionInSlices(families, new Slices(impatient()));

@@ -1,7 +1,8 @@
 import { timer } from "./timer.ts";
 
 /** `promise`, or a rejection with the signal's reason if that comes first. Leaves no listener behind. */
-export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
   if (signal.aborted) {
     promise.catch(() => {});
     throw signal.reason;

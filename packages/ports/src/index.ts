@@ -48,6 +48,7 @@ export {
   type ErrorClass,
   type ErrorCode,
 } from "./errors.ts";
+export { type CodePayload, type EncodedPayload, encodePayload, type JsonValue } from "./encode-payload.ts";
 export { filePlace } from "./file-place.ts";
 export { type LeaseRecord, type LeaseStore } from "./lease-store.ts";
 export {

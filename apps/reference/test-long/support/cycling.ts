@@ -59,7 +59,7 @@ async function cycle(): Promise<void> {
   await bridge.start(bound);
   const payload = new TextEncoder().encode("1");
   for (const route of ["held", "kept"]) {
-    const { outcome } = await bridge.inject(route, { subject: "s", payload }, bound);
+    const { outcome } = await bridge.inject(route, { subject: "s", payload }, { signal: bound });
     if (outcome !== "delivered") throw new Error(`route ${route}: ${outcome}`);
   }
   await bridge.stop(bound);

@@ -1,6 +1,7 @@
 import type { BridgeConfig, ChangePlan, ConfigApplier } from "@bridge/config";
-import type { DlqStore, OutboxStore, SourceMessage } from "@bridge/ports";
+import type { DlqStore, OutboxStore } from "@bridge/ports";
 import type { MoveResult } from "../outbox/dead-letter-record.ts";
+import type { InjectedMessage } from "../route/injected-message.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
 import type { BridgeView } from "../view/bridge-view.ts";
@@ -31,8 +32,11 @@ export type SupervisorState =
 /** `wedged`: a stop failed. `swap_failed`: neither another configuration nor the former one runs. `lease_lost`: an exclusive session stepped down for good. */
 export type TerminalCause = "wedged" | "swap_failed" | "lease_lost";
 
-/** Owns the one current runtime; the only thing that replaces it. Requests are served one at a time. */
-export interface Supervisor extends ConfigApplier {
+/**
+ * Owns the one current runtime; the only thing that replaces it. Requests are served one at a time. Disposing it is a
+ * {@link Supervisor.shutdown}.
+ */
+export interface Supervisor extends ConfigApplier, AsyncDisposable {
   /** `bridge.instance_id`, else `<bridge.id>-<random>`; the same for the life of the process. */
   readonly instanceId: string;
   state(): SupervisorState;
@@ -47,13 +51,13 @@ export interface Supervisor extends ConfigApplier {
    * Starts a fresh runtime; does nothing when one runs. Aborting `signal` gives up waiting, not the start.
    * @throws OperationError `conflict` naming the cause when it cannot start
    */
-  start(signal: AbortSignal): Promise<void>;
+  start(signal?: AbortSignal): Promise<void>;
   /**
    * Stops the runtime; does nothing when none runs. Aborting `signal` gives up waiting: the stop goes on and a later
    * call joins it.
    * @throws StopError naming the phases that failed; a later start then finds the bridge beyond recovery
    */
-  stop(signal: AbortSignal): Promise<void>;
+  stop(signal?: AbortSignal): Promise<void>;
   /**
    * Makes `config`, as validated with the same registry, what runs (spec 3.1): builds what changes, stops what it
    * replaces, starts it. While it is `paused`, `unwired` or `shutting_down` it is recorded, and while another
@@ -78,8 +82,9 @@ export interface Supervisor extends ConfigApplier {
    * Carries `message` through a route as if a source had delivered it, and tells what became of it. Aborting `signal`
    * cancels the work; the call then rejects with the signal's reason and the message is nowhere.
    * @throws OperationError `unavailable` without a running runtime, `not_found` for an unknown route
+   * @throws TypeError naming what of the payload is neither text nor bytes nor a JSON value
    */
-  inject(routeId: string, message: SourceMessage, signal: AbortSignal): Promise<InjectResult>;
+  inject(routeId: string, message: InjectedMessage, options?: InjectOptions): Promise<InjectResult>;
 
   /**
    * Delivers dead letters again: inject first, delete after (spec 4.6). Never rejects for an entry: see the result.
@@ -110,4 +115,9 @@ export interface Supervisor extends ConfigApplier {
 
   /** The dead letters, also while paused; `undefined` when none is configured or it is not open yet. */
   dlq(): DlqStore | undefined;
+}
+
+export interface InjectOptions {
+  /** Default: nothing gives the inject up but a stop. */
+  readonly signal?: AbortSignal | undefined;
 }

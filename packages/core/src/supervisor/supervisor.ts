@@ -1,9 +1,10 @@
 import type { BridgeConfig, ChangePlan, Stranding } from "@bridge/config";
-import { type DlqStore, orAborted, type OutboxStore, type Seams, type SourceMessage } from "@bridge/ports";
+import { type DlqStore, orAborted, type OutboxStore, type Seams } from "@bridge/ports";
 import { asError } from "../as-error.ts";
 import { type Change, compare, pendingRestart } from "../change/compare.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
 import { OperationError } from "../operation-error.ts";
+import { type InjectedMessage, sourceMessageOf } from "../route/injected-message.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import type { MoveResult } from "../outbox/dead-letter-record.ts";
 import type { Kept, RuntimeParts } from "../runtime/build.ts";
@@ -14,7 +15,7 @@ import type { BridgeStats } from "../view/stats.ts";
 import { viewOf } from "../view/view-of.ts";
 import { ChangeQueue } from "./change-queue.ts";
 import type { SupervisorOptions } from "./create-supervisor.ts";
-import type { Supervisor, SupervisorState, TerminalCause } from "./contract.ts";
+import type { InjectOptions, Supervisor, SupervisorState, TerminalCause } from "./contract.ts";
 import { Foundation } from "./foundation.ts";
 import { Operations } from "./operations.ts";
 import { Serial } from "./serial.ts";
@@ -127,14 +128,14 @@ export class RuntimeSupervisor implements Supervisor {
     return this.#foundation.stores.outbox();
   }
 
-  async start(signal: AbortSignal): Promise<void> {
+  async start(signal?: AbortSignal): Promise<void> {
     await orAborted(
       this.#requests.run(() => this.#start()),
       signal,
     );
   }
 
-  async stop(signal: AbortSignal): Promise<void> {
+  async stop(signal?: AbortSignal): Promise<void> {
     await orAborted(
       this.#requests.run(() => this.#stop()),
       signal,
@@ -164,8 +165,12 @@ export class RuntimeSupervisor implements Supervisor {
     return this.#shutdown;
   }
 
-  inject(routeId: string, message: SourceMessage, signal: AbortSignal): Promise<InjectResult> {
-    return this.#operations.inject(routeId, message, signal);
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown();
+  }
+
+  async inject(routeId: string, message: InjectedMessage, options: InjectOptions = {}): Promise<InjectResult> {
+    return this.#operations.inject(routeId, sourceMessageOf(message), options.signal ?? new AbortController().signal);
   }
 
   redrive(ids: readonly string[], signal: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult> {

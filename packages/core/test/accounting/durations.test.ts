@@ -124,7 +124,7 @@ describe("how long things take, in direct_hold", () => {
   test("what an operator injects has a way from end to end and no source that is held", async () => {
     const bridge = memoryBridge();
     await bridge.supervisor.start(bound());
-    await bridge.supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, bound());
+    await bridge.supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, { signal: bound() });
     expect(durations(bridge)).toEqual({ ...NOTHING, accepted: [1, 0], endToEnd: [1, 0] });
     await bridge.supervisor.shutdown();
   });

@@ -124,7 +124,7 @@ test("whatever fails in whatever order: every message is where it should be, and
             break;
           case "inject":
             background.push(
-              supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, bound()).catch(() => {}),
+              supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, { signal: bound() }).catch(() => {}),
             );
             break;
           case "redrive": {

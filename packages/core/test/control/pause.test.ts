@@ -62,7 +62,7 @@ describe.each(modes)("a paused route (%s)", (deliveryMode) => {
     const { hub, clock, supervisor } = memoryBridge({ deliveryMode });
     await supervisor.start(bound());
     supervisor.pauseRoute("r");
-    const injected = supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, bound());
+    const injected = supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, { signal: bound() });
     await expect(injected).rejects.toMatchObject({ kind: "conflict", message: "the route is paused: resume it first" });
     supervisor.resumeRoute("r");
     await clock.advance(1_000);

@@ -32,7 +32,7 @@ describe.each(modes)("rate_limit (%s)", (deliveryMode) => {
     await supervisor.start(bound());
     const before = clock.monotonic();
     const message = { subject: "s", payload: new Uint8Array() };
-    await Promise.all(Array.from({ length: 20 }, () => supervisor.inject("r", message, bound())));
+    await Promise.all(Array.from({ length: 20 }, () => supervisor.inject("r", message, { signal: bound() })));
     expect(hub.channel("out").arrived).toBe(20);
     expect(clock.monotonic()).toBe(before);
     await supervisor.shutdown();

@@ -329,12 +329,14 @@ describe("spec 4.6.7: a runtime without redrive-safe injection", () => {
 describe("inject", () => {
   test("tells that the message was delivered, under the id that it was given or a new one", async () => {
     const { hub, supervisor } = await started();
-    expect(await supervisor.inject("r", { id: "m1", subject: "s", payload: new Uint8Array() }, bound())).toEqual({
+    expect(
+      await supervisor.inject("r", { id: "m1", subject: "s", payload: new Uint8Array() }, { signal: bound() }),
+    ).toEqual({
       envelopeId: "m1",
       outcome: "delivered",
       failedBindings: [],
     });
-    const fresh = await supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, bound());
+    const fresh = await supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, { signal: bound() });
     expect(fresh.envelopeId).toMatch(/^generated-/);
     expect(hub.channel("out").arrived).toBe(2);
     expect(supervisor.stats().legs[0]).toMatchObject({ received: 0, injected: 2 });
@@ -344,7 +346,9 @@ describe("inject", () => {
   test("tells why it was not delivered, and which bindings failed", async () => {
     const { hub, supervisor } = await started({ dispatchMode: "fan_out", bindings: ["a", "b"] });
     hub.channel("b").sends.failNext(1, refusal);
-    expect(await supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, bound())).toMatchObject({
+    expect(
+      await supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, { signal: bound() }),
+    ).toMatchObject({
       outcome: "dead_lettered",
       failedBindings: ["b"],
       error: { code: "REJECTED" },
@@ -355,12 +359,12 @@ describe("inject", () => {
   test("an unknown route, and a bridge that does not run, are refused", async () => {
     const { supervisor } = await started();
     const message = { subject: "s", payload: new Uint8Array() };
-    await expect(supervisor.inject("nowhere", message, bound())).rejects.toMatchObject({
+    await expect(supervisor.inject("nowhere", message, { signal: bound() })).rejects.toMatchObject({
       kind: "not_found",
       message: "route not found",
     });
     await supervisor.stop(bound());
-    await expect(supervisor.inject("r", message, bound())).rejects.toMatchObject({
+    await expect(supervisor.inject("r", message, { signal: bound() })).rejects.toMatchObject({
       kind: "unavailable",
       message: "runtime not available",
     });
@@ -371,7 +375,7 @@ describe("inject", () => {
     const { hub, supervisor, dlq } = await started();
     using _ = hub.channel("out").sends.hold();
     const stop = new AbortController();
-    const injected = supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, stop.signal);
+    const injected = supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, { signal: stop.signal });
     await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
     stop.abort(new Error("30 s are over"));
     await expect(injected).rejects.toThrow("30 s are over");
@@ -386,7 +390,7 @@ describe("inject", () => {
     hub.channel("out").sends.failNext(1, outage);
     hub.publish("in", { id: "m1" });
     await clock.until(() => supervisor.stats().legs[0]?.attempts === 1);
-    const injected = supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, bound());
+    const injected = supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, { signal: bound() });
     await turn();
     expect(supervisor.stats().legs[0]?.injected).toBe(0);
     await clock.until(() => hub.channel("in").accepted === 1);

@@ -21,7 +21,7 @@ describe("spec 2.1, 3.2.3: roles of two instances on one exclusive session", () 
 
   test("a standby refuses what it could not send, and says who can", async () => {
     await using stage = await pair();
-    const refused = stage.b.supervisor.inject("r", { subject: "a", payload: new Uint8Array() }, bound());
+    const refused = stage.b.supervisor.inject("r", { subject: "a", payload: new Uint8Array() }, { signal: bound() });
     await expect(refused).rejects.toMatchObject({ kind: "unavailable" });
     await expect(refused).rejects.toThrow("does not hold the lease of session s");
   });

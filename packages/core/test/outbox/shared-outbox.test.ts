@@ -561,12 +561,12 @@ describe("inject and redrive answer about delivery", () => {
   test("an inject is answered when the record has been delivered, or has failed", async () => {
     const { hub, supervisor } = await started();
     const hold = hub.channel("out").sends.hold();
-    const injected = supervisor.inject("r", { ...message, id: "m1" }, bound());
+    const injected = supervisor.inject("r", { ...message, id: "m1" }, { signal: bound() });
     await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
     hold[Symbol.dispose]();
     expect(await injected).toEqual({ envelopeId: "m1", outcome: "delivered", failedBindings: [] });
     hub.channel("out").sends.failNext(1, refusal);
-    expect(await supervisor.inject("r", { ...message, id: "m2" }, bound())).toMatchObject({
+    expect(await supervisor.inject("r", { ...message, id: "m2" }, { signal: bound() })).toMatchObject({
       outcome: "dead_lettered",
       error: { code: "REJECTED" },
       failedBindings: ["out"],
@@ -576,8 +576,8 @@ describe("inject and redrive answer about delivery", () => {
 
   test("spec 4.4.5: an id that is in the outbox already is swallowed as a duplicate, with a warning", async () => {
     const { hub, supervisor } = await started();
-    await supervisor.inject("r", { ...message, id: "m1" }, bound());
-    const again = await supervisor.inject("r", { ...message, id: "m1" }, bound());
+    await supervisor.inject("r", { ...message, id: "m1" }, { signal: bound() });
+    const again = await supervisor.inject("r", { ...message, id: "m1" }, { signal: bound() });
     expect(again).toMatchObject({
       outcome: "delivered",
       warning: expect.stringContaining("seen this message id") as string,
@@ -590,7 +590,7 @@ describe("inject and redrive answer about delivery", () => {
     const { hub, clock, supervisor } = await started();
     const hold = hub.channel("out").sends.hold();
     const stop = new AbortController();
-    const injected = supervisor.inject("r", { ...message, id: "m1" }, stop.signal);
+    const injected = supervisor.inject("r", { ...message, id: "m1" }, { signal: stop.signal });
     await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
     stop.abort(new Error("30 s are over"));
     await expect(injected).rejects.toMatchObject({ kind: "pending" });
@@ -748,7 +748,7 @@ describe("inject and redrive answer about delivery", () => {
 
   test("finding 7.2: what another instance has dropped is answered as dropped", async () => {
     const { bridge, end } = await drainedElsewhere();
-    const injected = bridge.supervisor.inject("r", { ...message, id: "m1" }, bound());
+    const injected = bridge.supervisor.inject("r", { ...message, id: "m1" }, { signal: bound() });
     await end("dead");
     expect(await answered(bridge, injected)).toMatchObject({ outcome: "dropped" });
     await bridge.supervisor.shutdown();
@@ -756,7 +756,7 @@ describe("inject and redrive answer about delivery", () => {
 
   test("finding 7.2: what another instance has dead-lettered is answered as its entry says", async () => {
     const { bridge, end } = await drainedElsewhere();
-    const injected = bridge.supervisor.inject("r", { ...message, id: "m1" }, bound());
+    const injected = bridge.supervisor.inject("r", { ...message, id: "m1" }, { signal: bound() });
     const { clock, dlq } = bridge;
     const received = envelopeOf({ ...message, id: "m1", sourceId: "inject" });
     await dlq.put(

@@ -7,7 +7,7 @@ test("injects that wait for room are all answered at a stop, and not one after a
   await supervisor.start(bound());
   using hold = hub.channel("out").sends.hold();
   const answers = Array.from({ length: 4 }, () =>
-    supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, bound()).then(
+    supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, { signal: bound() }).then(
       () => "delivered",
       (error: unknown) => (error as { kind?: string }).kind,
     ),
@@ -29,7 +29,7 @@ test("an inject leaves nothing behind on its caller's signal, whether or not it 
   await supervisor.start(bound());
   const { signal } = new AbortController();
   await Promise.all(
-    Array.from({ length: 3 }, () => supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, signal)),
+    Array.from({ length: 3 }, () => supervisor.inject("r", { subject: "s", payload: new Uint8Array() }, { signal })),
   );
   expect(getEventListeners(signal, "abort")).toEqual([]);
   await supervisor.shutdown();

@@ -1,4 +1,3 @@
-import type { SourceMessage } from "@bridge/ports";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { BridgeView } from "../../src/view/bridge-view.ts";
@@ -186,18 +185,42 @@ describe("finding 1.3: the rudest message hurts nobody but itself", () => {
 });
 
 describe("finding 1.3b: an inject is never delivered as something else", () => {
-  const payloads = ["buffer", "missing", "bigint", "function", "text", "proxy", "detached", "unreadable"];
+  const fine = ["null", "number", "text", "list", "resizable", "shared", "evil"];
+  const payloads = Object.keys(RUDE).filter((name) => !fine.includes(name));
 
-  test.each(MODES)("$deliveryMode, $dispatchMode: what is no payload is refused as INVALID_PAYLOAD", async (mode) => {
+  test.each(MODES)("$deliveryMode, $dispatchMode: what is no payload rejects with a TypeError", async (mode) => {
     const source = new HandSource();
     const bridge = memoryBridge({ ...source.options(), ...mode, policy: { maxInFlight: 1 } });
     await bridge.supervisor.start(bound());
     for (const name of payloads) {
-      const message = { id: name, subject: "s", payload: RUDE[name]?.() as Uint8Array } satisfies SourceMessage;
-      const result = await bridge.supervisor.inject("r", message, bound());
-      expect(result).toMatchObject({ outcome: "dead_lettered", error: { code: "INVALID_PAYLOAD" } });
+      const inject = bridge.supervisor.inject("r", { payload: RUDE[name]?.() as Uint8Array }, { signal: bound() });
+      const refused = await inject.catch((error: unknown) => error);
+      expect({ name, refused }).toEqual({ name, refused: expect.any(TypeError) as unknown });
+      expect((refused as TypeError).message).toMatch(/^payload\b/);
     }
+    expect(await bridge.dlq.count(1, bound())).toBe(0);
     expect(await afterTen(bridge, source)).toEqual(WELL);
+    await bridge.supervisor.shutdown();
+  });
+
+  test("text goes as UTF-8, another JSON value as JSON with its content type, without a subject and a signal", async () => {
+    const bridge = memoryBridge();
+    await bridge.supervisor.start();
+    const accepted = ["grüße", { id: 1, items: ["a", null] }, [1], 5, null, true];
+    for (const payload of accepted) {
+      expect(await bridge.supervisor.inject("r", { payload })).toMatchObject({ outcome: "delivered" });
+    }
+    await bridge.supervisor.inject("r", { payload: { own: true }, contentType: "application/vnd.own+json" });
+    const sent = bridge.hub.channel("out").drain();
+    expect(sent.map(({ payload, contentType = "" }) => [new TextDecoder().decode(payload), contentType])).toEqual([
+      ["grüße", ""],
+      ['{"id":1,"items":["a",null]}', "application/json"],
+      ["[1]", "application/json"],
+      ["5", "application/json"],
+      ["null", "application/json"],
+      ["true", "application/json"],
+      ['{"own":true}', "application/vnd.own+json"],
+    ]);
     await bridge.supervisor.shutdown();
   });
 
@@ -206,7 +229,7 @@ describe("finding 1.3b: an inject is never delivered as something else", () => {
     await bridge.supervisor.start(bound());
     for (const name of ["shared", "resizable", "evil"]) {
       const payload = RUDE[name]?.() as Uint8Array;
-      await bridge.supervisor.inject("r", { id: name, subject: "s", payload }, bound());
+      await bridge.supervisor.inject("r", { id: name, subject: "s", payload }, { signal: bound() });
     }
     for (const { payload } of bridge.hub.channel("out").drain()) {
       expect(payload).toEqual(new Uint8Array(3));

@@ -80,7 +80,7 @@ describe("what a change does not touch keeps running", () => {
     await supervisor.start(bound());
     expect(supervisor.plan(one).routes).toEqual({ added: [], removed: ["q"], restarted: [], kept: ["r"] });
     await supervisor.apply(one, bound());
-    await expect(supervisor.inject("q", message, bound())).rejects.toMatchObject({ kind: "not_found" });
+    await expect(supervisor.inject("q", message, { signal: bound() })).rejects.toMatchObject({ kind: "not_found" });
     hub.publish("in2", { id: "m1" });
     await turn();
     expect(hub.channel("in2").handedOut).toBe(0);
@@ -230,11 +230,11 @@ describe("what a change does not touch keeps running", () => {
     await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
     const applied = supervisor.apply(withAttempts(config, "r", 9), bound());
     await turn();
-    await expect(supervisor.inject("r", message, bound())).rejects.toMatchObject({ kind: "unavailable" });
-    expect(await supervisor.inject("q", message, bound())).toMatchObject({ outcome: "delivered" });
+    await expect(supervisor.inject("r", message, { signal: bound() })).rejects.toMatchObject({ kind: "unavailable" });
+    expect(await supervisor.inject("q", message, { signal: bound() })).toMatchObject({ outcome: "delivered" });
     hold[Symbol.dispose]();
     await applied;
-    expect(await supervisor.inject("r", message, bound())).toMatchObject({ outcome: "delivered" });
+    expect(await supervisor.inject("r", message, { signal: bound() })).toMatchObject({ outcome: "delivered" });
     await supervisor.shutdown();
   });
 });

@@ -162,10 +162,10 @@ describe("finding 4.1: a change strands nothing", () => {
     applied.catch(() => {});
     await hub.channel("other").until((channel) => channel.opens.held === 1, bound());
     const message = { subject: "s", payload: new Uint8Array() };
-    await expect(supervisor.inject("r", message, bound())).rejects.toMatchObject({ kind: "unavailable" });
+    await expect(supervisor.inject("r", message, { signal: bound() })).rejects.toMatchObject({ kind: "unavailable" });
     impatient.abort(new Error("the cap"));
     await expect(applied).rejects.toThrow("the cap");
-    expect(await supervisor.inject("r", message, bound())).toMatchObject({ outcome: "delivered" });
+    expect(await supervisor.inject("r", message, { signal: bound() })).toMatchObject({ outcome: "delivered" });
     await supervisor.shutdown();
   });
 

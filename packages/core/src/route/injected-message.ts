@@ -1,0 +1,16 @@
+import { type CodePayload, encodePayload, type SourceMessage } from "@bridge/ports";
+
+/** A message that is put into a route. */
+export interface InjectedMessage extends Omit<SourceMessage, "payload" | "subject"> {
+  /** Text, bytes, or a JSON value, whose content type is `application/json` unless another is given. */
+  readonly payload: CodePayload;
+  /** Default: empty. */
+  readonly subject?: string | undefined;
+}
+
+/** The same, as a source would hand it over. @throws TypeError naming the field that no message can have */
+export function sourceMessageOf(message: InjectedMessage): SourceMessage {
+  const { payload, contentType } = encodePayload(message.payload);
+  const type = message.contentType ?? contentType;
+  return { ...message, subject: message.subject ?? "", payload, ...(type !== undefined && { contentType: type }) };
+}
