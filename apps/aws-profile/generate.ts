@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { adapterReference, createRegistry } from "@bridge/config";
+import { adapterReference, adapterTypes, createRegistry } from "@bridge/config";
 import { documentReference } from "@bridge/config/documents";
 import { bootstrapSchema } from "./src/bootstrap/schema.ts";
 import { awsPlugins } from "./src/compose.ts";
@@ -18,11 +18,23 @@ What these mean together stands in [aws.md](aws.md); types and all other keys of
 
 `;
 
-export const REFERENCE_PAGE = fileURLToPath(new URL("../../docs/aws-reference.md", import.meta.url));
+const REFERENCE_PAGE = here("../../docs/aws-reference.md");
 
-export function referencePage(): string {
+function referencePage(): string {
   const adapters = adapterReference(createRegistry(awsPlugins()));
   return `${INTRODUCTION}${documentReference(bootstrapSchema)}\n${adapters}`;
 }
 
-if (import.meta.main) writeFileSync(REFERENCE_PAGE, referencePage());
+/** The text of each generated file, by its path. */
+export function generatedFiles(): ReadonlyMap<string, string> {
+  const types = [...adapterTypes(createRegistry(awsPlugins()))].map(
+    ([name, text]) => [here(`../../packages/${name}/src/option-types.ts`), text] as const,
+  );
+  return new Map([[REFERENCE_PAGE, referencePage()], ...types]);
+}
+
+function here(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url));
+}
+
+if (import.meta.main) for (const [path, text] of generatedFiles()) writeFileSync(path, text);

@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { configJsonSchema, configReference, createRegistry } from "@bridge/config";
+import { adapterTypes, configJsonSchema, configReference, createRegistry, documentTypes } from "@bridge/config";
 import { plugins } from "./src/compose.ts";
 
 /** The text of each generated file, by its path. */
@@ -14,6 +14,10 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
     [here("schema/bridge.schema.json"), `${JSON.stringify(configJsonSchema(registry), undefined, 2)}\n`],
     [here("../../docs/configuration.md"), configReference(registry)],
+    [here("../../packages/config/src/bridge-document.ts"), documentTypes()],
+    ...[...adapterTypes(registry)].map(
+      ([name, text]) => [here(`../../packages/${name}/src/option-types.ts`), text] as const,
+    ),
   ]);
 }
 

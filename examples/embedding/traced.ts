@@ -1,6 +1,6 @@
 /** A bridge that a collector of OpenTelemetry watches: `OTEL_EXPORTER_OTLP_ENDPOINT=… pnpm run traced` @module */
 import process, { env } from "node:process";
-import { createRegistry, parseConfig } from "@bridge/config";
+import { type BridgeDocument, createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, instanceIdOf } from "@bridge/core";
 import { silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { readMetrics } from "@bridge/telemetry";
@@ -9,7 +9,7 @@ import { memoryHub, memoryTransport } from "@bridge/transport-memory";
 
 const hub = memoryHub();
 const registry = createRegistry({ transports: [memoryTransport(hub)] });
-const document = {
+const document: BridgeDocument = {
   bridge: { id: "plant" },
   telemetry: { otlp: { traces: { sample_ratio: 1 } } }, // the environment says where
   receivers: [{ id: "in", transport: "memory", options: { channel: "in" } }],

@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { REFERENCE_PAGE, referencePage } from "../generate.ts";
+import { generatedFiles } from "../generate.ts";
 
-test("docs/aws-reference.md is up to date; otherwise run: pnpm --filter @bridge/aws-profile reference", () => {
-  expect(readFileSync(REFERENCE_PAGE, "utf8")).toBe(referencePage());
-});
+test.each([...generatedFiles()].map(([path, text]) => ({ name: path.replace(/.*\/packages\//, ""), path, text })))(
+  "$name is up to date; otherwise run: pnpm --filter @bridge/aws-profile reference",
+  ({ path, text }) => {
+    expect(readFileSync(path, "utf8")).toBe(text);
+  },
+);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
-import { createRegistry, parseConfig } from "@bridge/config";
+import { type BridgeDocument, createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
 import type { OutboxStorePlugin, Tracer, TransportPlugin } from "@bridge/ports";
@@ -13,12 +13,12 @@ setFlagsFromString("--no-allocation-site-pretenuring");
 /** The block `stores.outbox` of a document. */
 export interface OutboxBlock {
   readonly type: "file" | "postgres";
-  readonly options: object;
+  readonly options: Readonly<Record<string, unknown>>;
 }
 
 /** What of the document a measured bridge says itself; the rest is the same for all of them. */
 export interface RouteDocument {
-  readonly sessions?: readonly object[];
+  readonly sessions?: BridgeDocument["sessions"];
   readonly receiver: object;
   readonly sender: object;
   readonly address: string;
@@ -36,7 +36,7 @@ export async function startBridge(
   const { outbox } = route;
   const outboxStores = outbox === undefined ? [] : [await outboxPlugin(outbox)];
   const registry = createRegistry({ transports, dlqStores: [memoryDlqPlugin], outboxStores });
-  const document = {
+  const document: BridgeDocument = {
     bridge: { id: "bench" },
     stores: {
       dlq: { type: "memory", options: { acknowledge_volatile: true } },

@@ -1,10 +1,13 @@
 export { checkDocument, type CheckedDocument } from "./check-document.ts";
+export { type BridgeDocument } from "./bridge-document.ts";
 export { emptyConfig } from "./empty-config.ts";
 export type * from "./model.ts";
 export { ConfigError, formatPath, formatProblem, type Path, type Problem } from "./problem.ts";
 export { configJsonSchema } from "./published/json-schema.ts";
+export { adapterTypes, documentTypes } from "./published/option-types.ts";
 export { overlayJsonSchema } from "./published/overlay-schema.ts";
 export { adapterReference, configReference } from "./published/reference-page.ts";
+export { referencedDocument, type ReferencedDocument } from "./referenced-document.ts";
 export {
   type ReferenceReaders,
   type ReferenceSources,

@@ -1,4 +1,5 @@
 import { atOnce, type Steps } from "@bridge/ports";
+import type { BridgeDocument } from "./bridge-document.ts";
 import { HiddenValues } from "./check/hidden-values.ts";
 import { checkPieces, hideSecrets } from "./check/pieces.ts";
 import { Report } from "./check/report.ts";
@@ -73,8 +74,11 @@ function* stepsOf(rule: Rule, context: RuleContext): Steps<void> {
   yield;
 }
 
-/** @throws ConfigError with every problem, when there is one */
-export function parseConfig(document: unknown, registry: Registry): BridgeConfig {
+/**
+ * A configuration of a document that the program has written; for one that came from elsewhere there is {@link validateConfig}.
+ * @throws ConfigError with every problem, when there is one
+ */
+export function parseConfig(document: BridgeDocument, registry: Registry): BridgeConfig {
   const result = validateConfig(document, registry);
   if (!result.ok) throw new ConfigError(result.problems);
   return result.config;

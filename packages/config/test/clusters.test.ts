@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../src/index.ts";
-import { goodDocument, type Json, problemsOf, warningsOf, withValue } from "./support/documents.ts";
-import { registry } from "./support/plugins.ts";
+import { goodDocument, type Json, parsed, problemsOf, warningsOf, withValue } from "./support/documents.ts";
 
 type Changes = Readonly<Record<string, unknown>>;
 
@@ -20,7 +18,7 @@ function document(changes: Changes): Json {
 }
 
 function sendTimeoutMs(changes: Changes): number | undefined {
-  return parseConfig(document(changes), registry).routes[0]?.policy.sendTimeoutMs;
+  return parsed(document(changes)).routes[0]?.policy.sendTimeoutMs;
 }
 
 describe("send_timeout over an exclusive session", () => {
@@ -64,7 +62,7 @@ describe("send_timeout over an exclusive session", () => {
 
 describe("the times of leases", () => {
   it("have a least value, and defaults that make a failover of less than half a minute", () => {
-    expect(parseConfig(goodDocument(), registry).bridge).toMatchObject({
+    expect(parsed(goodDocument()).bridge).toMatchObject({
       leaseTtlMs: 20_000,
       leasePollIntervalMs: 2_000,
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { emptyConfig, parseConfig, validateConfig } from "../src/index.ts";
-import { goodDocument, problemsOf, warningsOf, withValue } from "./support/documents.ts";
+import { emptyConfig, validateConfig } from "../src/index.ts";
+import { goodDocument, parsed, problemsOf, warningsOf, withValue } from "./support/documents.ts";
 import { registry } from "./support/plugins.ts";
 
 const POLICY = {
@@ -21,7 +21,7 @@ describe("a document in which nothing is wrong", () => {
   it("becomes a configuration with every default filled in", () => {
     expect(problemsOf(goodDocument())).toEqual([]);
     expect(warningsOf(goodDocument())).toEqual([]);
-    expect(parseConfig(goodDocument(), registry)).toEqual({
+    expect(parsed(goodDocument())).toEqual({
       configVersion: 3,
       bridge: {
         id: "plant-7",
@@ -90,7 +90,7 @@ describe("a document in which nothing is wrong", () => {
     });
     expect(problemsOf(document)).toEqual([expect.stringMatching(/^http\.cors_origins: not a comma-separated list/)]);
     const fixed = withValue("http.cors_origins", "https://Ops.example.com:443, http://localhost:3000", document);
-    expect(parseConfig(fixed, registry).http).toEqual({
+    expect(parsed(fixed).http).toEqual({
       adminAddr: ":8080",
       monitorAddr: "[::1]:9081",
       adminApiKey: "0123456789abcdef",
@@ -103,7 +103,7 @@ describe("a document in which nothing is wrong", () => {
 
   it("carries the audit file and the options of every block that has some", () => {
     const document = withValue("audit", { log: false, file: { path: "audit.jsonl", max_bytes: 1_000_000 } });
-    expect(parseConfig(document, registry).audit).toEqual({
+    expect(parsed(document).audit).toEqual({
       log: false,
       file: { path: "audit.jsonl", maxBytes: 1_000_000, keep: 10, hmacKey: undefined },
     });
@@ -111,7 +111,7 @@ describe("a document in which nothing is wrong", () => {
 
   it("leaves to the environment what a collector's block does not say", () => {
     const document = withValue("telemetry", { otlp: {} });
-    expect(parseConfig(document, registry).telemetry.otlp).toEqual({
+    expect(parsed(document).telemetry.otlp).toEqual({
       endpoint: undefined,
       headers: {},
       timeoutMs: undefined,
@@ -125,7 +125,7 @@ describe("a document in which nothing is wrong", () => {
     withValue("telemetry.otlp.metrics", { interval: "15s", temporality: "delta" }, document);
     withValue("telemetry.otlp.traces", { enabled: false, sample_ratio: 0.05, max_queue: 10 }, document);
     withValue("telemetry.otlp.headers", { "X-Api-Key": "k" }, document);
-    expect(parseConfig(document, registry).telemetry.otlp).toMatchObject({
+    expect(parsed(document).telemetry.otlp).toMatchObject({
       headers: { "X-Api-Key": "k" },
       metrics: { enabled: true, intervalMs: 15_000, temporality: "delta" },
       traces: { enabled: false, sampleRatio: 0.05, maxQueue: 10 },
@@ -135,15 +135,15 @@ describe("a document in which nothing is wrong", () => {
   it("lets a binding take the session of its sender, and says who names it", () => {
     const document = goodDocument();
     document["senders"] = [{ id: "out", session_id: "broker" }];
-    expect(parseConfig(document, registry).senders[0]).toMatchObject({ transport: "mqtt", sessionId: "broker" });
-    expect(parseConfig(document, registry).bindings[0]).toMatchObject({ sessionId: "broker", managed: false });
+    expect(parsed(document).senders[0]).toMatchObject({ transport: "mqtt", sessionId: "broker" });
+    expect(parsed(document).bindings[0]).toMatchObject({ sessionId: "broker", managed: false });
     withValue("bindings.0.session_id", "broker", document);
-    expect(parseConfig(document, registry).bindings[0]).toMatchObject({ sessionId: "broker", managed: true });
+    expect(parsed(document).bindings[0]).toMatchObject({ sessionId: "broker", managed: true });
   });
 
   it("spec 3.3: cuts the quiesce budget to what drain_timeout has room for, with a warning only where somebody wrote it", () => {
     const short = withValue("bridge.drain_timeout", "10s");
-    expect(parseConfig(short, registry).bridge.quiesceTimeoutMs).toBe(5_000);
+    expect(parsed(short).bridge.quiesceTimeoutMs).toBe(5_000);
     expect(warningsOf(short)).toEqual([]);
     expect(warningsOf(withValue("bridge.quiesce_timeout", "20s", short))).toEqual([
       "bridge.quiesce_timeout: is cut to 5000 ms: drain_timeout holds it and what cancelled work needs to end",

@@ -1,15 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../src/index.ts";
-import { problemsOf, withValue } from "./support/documents.ts";
-import { registry } from "./support/plugins.ts";
+import { parsed, problemsOf, withValue } from "./support/documents.ts";
 
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const unit = fc.constantFrom("ms", "s", "m", "h", "d");
 const parts = fc.array(fc.tuple(fc.nat(100), unit), { minLength: 1, maxLength: 4 });
 
 function lingerMs(text: string): number {
-  return parseConfig(withValue("bridge.terminal_linger", text), registry).bridge.terminalLingerMs;
+  return parsed(withValue("bridge.terminal_linger", text)).bridge.terminalLingerMs;
 }
 
 describe("a duration", { timeout: 30_000 }, () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseConfig, type ResolverConfig } from "../src/index.ts";
-import { goodDocument, type Json, problemsOf, warningsOf, withValue } from "./support/documents.ts";
-import { registry } from "./support/plugins.ts";
+import { type ResolverConfig } from "../src/index.ts";
+import { goodDocument, type Json, parsed, problemsOf, warningsOf, withValue } from "./support/documents.ts";
 
 /** A route over bindings a, b and c. */
 function route(dispatch: "single" | "fan_out", resolver?: unknown): Json {
@@ -13,7 +12,7 @@ function route(dispatch: "single" | "fan_out", resolver?: unknown): Json {
 }
 
 function resolverOf(dispatch: "single" | "fan_out", resolver?: unknown): ResolverConfig | undefined {
-  return parseConfig(route(dispatch, resolver), registry).routes[0]?.resolver;
+  return parsed(route(dispatch, resolver)).routes[0]?.resolver;
 }
 
 describe("the resolver of a route", () => {

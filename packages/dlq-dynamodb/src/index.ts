@@ -1,3 +1,4 @@
 export { dlqTable } from "./dlq-table.ts";
 export { dynamodbDlqPlugin } from "./dynamodb-dlq-plugin.ts";
 export { type DynamodbDlqOptions, openDynamodbDlq } from "./open-dynamodb-dlq.ts";
+export type * from "./option-types.ts";

@@ -1,2 +1,3 @@
 export { fileDlqPlugin } from "./file-dlq-plugin.ts";
 export { type FileDlqOptions, openFileDlq } from "./open-file-dlq.ts";
+export type * from "./option-types.ts";

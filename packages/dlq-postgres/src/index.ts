@@ -1,3 +1,4 @@
 export { DLQ_TABLES } from "./dlq-tables.ts";
 export { openPostgresDlq, type PostgresDlqOptions } from "./open-postgres-dlq.ts";
 export { postgresDlqPlugin } from "./postgres-dlq-plugin.ts";
+export type * from "./option-types.ts";

@@ -1,4 +1,4 @@
-import { createRegistry, parseConfig, type Registry } from "@bridge/config";
+import { type BridgeDocument, createRegistry, parseConfig, type Registry } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
 import {
@@ -30,7 +30,7 @@ export interface Bridge {
   readonly supervisor: Supervisor;
   readonly registry: Registry;
   /** What the configuration was made of. */
-  readonly document: Readonly<Record<string, unknown>>;
+  readonly document: BridgeDocument;
   /** How many receivers have been built, over all runtimes. */
   built(): number;
   /** Whatever the clients of the store see of its entries. */
@@ -61,8 +61,9 @@ export function makeBridge({ store, outbox = false }: BridgeOptions = {}): Bridg
     outboxStores: [memoryOutboxPlugin],
     processors: [fate],
   });
-  const failure = store === "none" ? { on_permanent_failure: "drop", on_expired: "drop" } : {};
-  const route = (id: string, rest: object): object => ({
+  const failure = store === "none" ? ({ on_permanent_failure: "drop", on_expired: "drop" } as const) : {};
+  type Route = NonNullable<BridgeDocument["routes"]>[number];
+  const route = (id: string, rest: Partial<Route>): Route => ({
     id,
     receiver_id: id,
     bindings: [id],
@@ -70,7 +71,7 @@ export function makeBridge({ store, outbox = false }: BridgeOptions = {}): Bridg
     ...rest,
   });
   const names = ["alarms", "dropping", "filtering", "expiring"];
-  const document = {
+  const document: BridgeDocument = {
     bridge: { id: "plant-7", instance_id: "plant-7-a", quiesce_timeout: "300ms", drain_timeout: "5s" },
     stores: {
       ...(store !== "none" && { dlq: { type: store ?? "memory", options: { acknowledge_volatile: true } } }),

@@ -1,2 +1,3 @@
 export { type MemoryOutboxOptions, openMemoryOutbox } from "./open-memory-outbox.ts";
 export { memoryOutboxPlugin } from "./memory-outbox-plugin.ts";
+export type * from "./option-types.ts";

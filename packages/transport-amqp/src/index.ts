@@ -1,1 +1,2 @@
 export { amqpTransport } from "./amqp-transport.ts";
+export type * from "./option-types.ts";

@@ -1,1 +1,2 @@
 export { httpTransport } from "./http-transport.ts";
+export type * from "./option-types.ts";

@@ -3,3 +3,4 @@ export { type MemoryChannel, type MemoryMessage, type SettledMessage } from "./m
 export { MemoryHub, memoryHub, type MemoryHubOptions } from "./memory-hub.ts";
 export { type MemoryLink } from "./memory-link.ts";
 export { memoryTransport } from "./memory-transport.ts";
+export type * from "./option-types.ts";

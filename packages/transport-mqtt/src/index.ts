@@ -1,1 +1,2 @@
 export { mqttTransport } from "./mqtt-transport.ts";
+export type * from "./option-types.ts";

@@ -1,1 +1,2 @@
 export { natsTransport } from "./nats-transport.ts";
+export type * from "./option-types.ts";

@@ -1,4 +1,4 @@
-import { createRegistry, parseConfig } from "@bridge/config";
+import { type BridgeDocument, createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
 import { BridgeError } from "@bridge/ports";
@@ -17,7 +17,7 @@ interface Bridge extends AsyncDisposable {
   readonly hub: MemoryHub;
 }
 
-function documentOf(options: Options, more: Options = {}, maxInFlight = 2): object {
+function documentOf(options: Options, more: Options = {}, maxInFlight = 2): BridgeDocument {
   return {
     bridge: { id: "test", quiesce_timeout: "1s", ...more },
     stores: { dlq: { type: "memory", options: { acknowledge_volatile: true } } },

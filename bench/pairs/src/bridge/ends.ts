@@ -1,8 +1,9 @@
+import type { BridgeDocument } from "@bridge/config";
 import type { EndJob } from "../job.ts";
 
 /** The session of an end in the configuration; HTTP has none. */
-export function sessionOf(id: string, { kind, port }: EndJob): readonly object[] {
-  const session = { id, transport: kind, session_mode: "persistent" };
+export function sessionOf(id: string, { kind, port }: EndJob): NonNullable<BridgeDocument["sessions"]> {
+  const session = { id, transport: kind, session_mode: "persistent" } as const;
   switch (kind) {
     case "mqtt":
       return [{ ...session, options: { broker_urls: [`mqtt://127.0.0.1:${port}`] } }];

@@ -1,4 +1,4 @@
-import { formatProblem, validateConfig } from "../../src/index.ts";
+import { type BridgeConfig, type BridgeDocument, formatProblem, parseConfig, validateConfig } from "../../src/index.ts";
 import { registry } from "./plugins.ts";
 
 export type Json = { [key: string]: unknown };
@@ -35,6 +35,11 @@ export function withValue(path: string, value: unknown, document: Json = goodDoc
   if (value === undefined) Reflect.deleteProperty(block, last);
   else block[last] = value;
   return document;
+}
+
+/** What becomes of a document, whatever it is. */
+export function parsed(document: unknown): BridgeConfig {
+  return parseConfig(document as BridgeDocument, registry);
 }
 
 /** All problems, as they are shown. */

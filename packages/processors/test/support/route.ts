@@ -1,4 +1,11 @@
-import { createRegistry, formatProblem, parseConfig, type Registry, validateConfig } from "@bridge/config";
+import {
+  type BridgeDocument,
+  createRegistry,
+  formatProblem,
+  parseConfig,
+  type Registry,
+  validateConfig,
+} from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
 import { memoryOutboxPlugin } from "@bridge/outbox-memory";
@@ -25,7 +32,7 @@ export interface RouteOptions {
 
 interface ProcessorBlock {
   readonly type: string;
-  readonly options?: unknown;
+  readonly options?: Readonly<Record<string, unknown>>;
 }
 
 function registryOf(hub: MemoryHub): Registry {
@@ -41,7 +48,7 @@ function registryOf(hub: MemoryHub): Registry {
 function documentOf(
   processors: readonly ProcessorBlock[],
   { policy = {}, bindings = ["out"], route = {} }: RouteOptions = {},
-): unknown {
+): BridgeDocument {
   return {
     bridge: { id: "test" },
     stores: {
@@ -66,7 +73,7 @@ function documentOf(
 }
 
 /** What validation says of a processor's options, without the path to them. */
-export function problemsOf(type: string, options: unknown): readonly string[] {
+export function problemsOf(type: string, options: Readonly<Record<string, unknown>>): readonly string[] {
   const result = validateConfig(documentOf([{ type, options }]), registryOf(memoryHub()));
   return result.ok ? [] : result.problems.map((problem) => formatProblem({ ...problem, path: problem.path.slice(3) }));
 }

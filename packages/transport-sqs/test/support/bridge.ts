@@ -1,4 +1,4 @@
-import { createRegistry, parseConfig } from "@bridge/config";
+import { type BridgeDocument, createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
 import { fileOutboxPlugin } from "@bridge/outbox-file";
@@ -26,7 +26,7 @@ export async function startBridge({ receiver, target, policy = {}, outbox }: Bri
     dlqStores: [memoryDlqPlugin],
     outboxStores: [memoryOutboxPlugin, fileOutboxPlugin],
   });
-  const document = {
+  const document: BridgeDocument = {
     bridge: { id: "test", quiesce_timeout: "1s" },
     stores: {
       dlq: { type: "memory", options: { acknowledge_volatile: true } },

@@ -1,0 +1,11 @@
+/**
+ * What programs may write, and what each key means: made from the schemas that check it. Not edited by hand. @module
+ */
+
+/** Options of the dlq store `memory`. */
+export interface MemoryDlqStoreOptions {
+  /** Must be true: says that losing all entries on restart is accepted. */
+  readonly acknowledge_volatile: true;
+  /** The most entries. When they are reached, further writes fail until some are redriven or deleted. Default: 100000. */
+  readonly max_entries?: number | undefined;
+}

@@ -1,0 +1,223 @@
+/**
+ * What programs may write, and what each key means: made from the schemas that check it. Not edited by hand. @module
+ */
+
+/** Options of the processor `filter`. */
+export interface FilterOptions {
+  /** A condition, or a list of them: a message for which one of them does not hold is filtered out. */
+  readonly keep?: {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** Equal; not equal; a part of the text or an element of the list. */
+    readonly op: "eq" | "ne" | "contains";
+    /** What to compare with. */
+    readonly value: string | number | boolean;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** The text begins with it. */
+    readonly op: "prefix";
+    /** What to compare with. */
+    readonly value: string;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** The regular expression, in the syntax of RE2 and with at most 4,096 characters, matches somewhere in the text. */
+    readonly op: "regex";
+    /** What to compare with. */
+    readonly value: string;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** Greater or less; numbers as numbers, text as text. */
+    readonly op: "gt" | "gte" | "lt" | "lte";
+    /** What to compare with. */
+    readonly value: string | number;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** Equal to one of a list. */
+    readonly op: "in";
+    /** What to compare with. */
+    readonly value: readonly (string | number | boolean)[];
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** The field is there, or is not. */
+    readonly op: "exists";
+    /** Whether the field must be there, or must not. Default: true. */
+    readonly value?: boolean | undefined;
+  } | readonly ({
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** Equal; not equal; a part of the text or an element of the list. */
+    readonly op: "eq" | "ne" | "contains";
+    /** What to compare with. */
+    readonly value: string | number | boolean;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** The text begins with it. */
+    readonly op: "prefix";
+    /** What to compare with. */
+    readonly value: string;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** The regular expression, in the syntax of RE2 and with at most 4,096 characters, matches somewhere in the text. */
+    readonly op: "regex";
+    /** What to compare with. */
+    readonly value: string;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** Greater or less; numbers as numbers, text as text. */
+    readonly op: "gt" | "gte" | "lt" | "lte";
+    /** What to compare with. */
+    readonly value: string | number;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** Equal to one of a list. */
+    readonly op: "in";
+    /** What to compare with. */
+    readonly value: readonly (string | number | boolean)[];
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** The field is there, or is not. */
+    readonly op: "exists";
+    /** Whether the field must be there, or must not. Default: true. */
+    readonly value?: boolean | undefined;
+  })[] | undefined;
+  /** A condition, or a list of them: a message for which all of them hold is filtered out. */
+  readonly drop?: {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** Equal; not equal; a part of the text or an element of the list. */
+    readonly op: "eq" | "ne" | "contains";
+    /** What to compare with. */
+    readonly value: string | number | boolean;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** The text begins with it. */
+    readonly op: "prefix";
+    /** What to compare with. */
+    readonly value: string;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** The regular expression, in the syntax of RE2 and with at most 4,096 characters, matches somewhere in the text. */
+    readonly op: "regex";
+    /** What to compare with. */
+    readonly value: string;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** Greater or less; numbers as numbers, text as text. */
+    readonly op: "gt" | "gte" | "lt" | "lte";
+    /** What to compare with. */
+    readonly value: string | number;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** Equal to one of a list. */
+    readonly op: "in";
+    /** What to compare with. */
+    readonly value: readonly (string | number | boolean)[];
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** The field is there, or is not. */
+    readonly op: "exists";
+    /** Whether the field must be there, or must not. Default: true. */
+    readonly value?: boolean | undefined;
+  } | readonly ({
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** Equal; not equal; a part of the text or an element of the list. */
+    readonly op: "eq" | "ne" | "contains";
+    /** What to compare with. */
+    readonly value: string | number | boolean;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** The text begins with it. */
+    readonly op: "prefix";
+    /** What to compare with. */
+    readonly value: string;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** The regular expression, in the syntax of RE2 and with at most 4,096 characters, matches somewhere in the text. */
+    readonly op: "regex";
+    /** What to compare with. */
+    readonly value: string;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** Greater or less; numbers as numbers, text as text. */
+    readonly op: "gt" | "gte" | "lt" | "lte";
+    /** What to compare with. */
+    readonly value: string | number;
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** Equal to one of a list. */
+    readonly op: "in";
+    /** What to compare with. */
+    readonly value: readonly (string | number | boolean)[];
+  } | {
+    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+    readonly field: string;
+    /** The field is there, or is not. */
+    readonly op: "exists";
+    /** Whether the field must be there, or must not. Default: true. */
+    readonly value?: boolean | undefined;
+  })[] | undefined;
+  /** What becomes of a message when a condition asks for what cannot be read, such as a field of a payload that is not JSON: it fails as `INVALID_PAYLOAD`, passes, or is filtered out. Default: `fail` for the conditions of `keep`; those of `drop` do not hold then. */
+  readonly on_unreadable?: "fail" | "keep" | "drop" | undefined;
+}
+
+/** Options of the processor `transform`. */
+export interface TransformOptions {
+  /** A JSONata expression for the new payload, which is written as JSON. Sets the content type to application/json. */
+  readonly payload?: string | undefined;
+  /** A JSONata expression for the new subject. */
+  readonly subject?: string | undefined;
+  /** A JSONata expression for the new content type. */
+  readonly content_type?: string | undefined;
+  /** JSONata expressions for headers, by name; one that gives nothing, or null, takes the header away. */
+  readonly headers?: { readonly [name: string]: string } | undefined;
+  /** The most time for one message; above it the message fails as TIMEOUT. Default: 1s. */
+  readonly timeout?: string | undefined;
+  /** The largest payload, before and after; above it the message fails as PAYLOAD_TOO_LARGE. Default: 1048576. */
+  readonly max_bytes?: number | undefined;
+}
+
+/** Options of the processor `schema`. */
+export interface SchemaOptions {
+  /** The JSON Schema (2020-12) that payloads must fit. */
+  readonly schema?: { readonly [name: string]: unknown } | undefined;
+  /** A JSON file with the schema, relative to the working directory; read when the bridge is built. */
+  readonly file?: string | undefined;
+  /** The most time for one message; above it the message fails as TIMEOUT. Default: 1s. */
+  readonly timeout?: string | undefined;
+  /** The largest payload, before and after; above it the message fails as PAYLOAD_TOO_LARGE. Default: 1048576. */
+  readonly max_bytes?: number | undefined;
+}
+
+/** Options of the processor `circuit_breaker`. */
+export interface CircuitBreakerOptions {
+  /** So many sends that fail in a row open the circuit. Default: 5. */
+  readonly failures?: number | undefined;
+  /** How long an open circuit refuses every send before it lets some through to try. Default: 30s. */
+  readonly open_for?: string | undefined;
+  /** So many sends are let through then: when all succeed the circuit closes, when one fails it opens again. Default: 1. */
+  readonly probes?: number | undefined;
+  /** What of a message has a circuit of its own, such as header.tenant. Default: one circuit for each binding. */
+  readonly key?: string | undefined;
+  /** The most circuits with failures that are remembered; beyond, the one that changed longest ago is forgotten. Default: 10000. */
+  readonly max_keys?: number | undefined;
+}
