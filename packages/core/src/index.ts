@@ -1,3 +1,11 @@
+export {
+  type BridgeDefinition,
+  type RouteDefinition,
+  type StoreDefinitions,
+  type Target,
+  type TargetsByName,
+} from "./define/bridge-definition.ts";
+export { defineBridge, type DefinedBridge, type StartOptions } from "./define/define-bridge.ts";
 export { type HistogramStats } from "./accounting/histogram.ts";
 export { redrive, type RedriveOptions, type RedriveTarget } from "./dlq/redrive.ts";
 export { type RedriveFailure, type RedriveResult } from "./dlq/redrive-result.ts";

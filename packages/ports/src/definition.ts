@@ -86,6 +86,11 @@ export interface StoreDefinition<Plugin> {
   readonly kind: "store";
   readonly plugin: Plugin;
   readonly options: PartOptions;
+  /**
+   * Lets the change that brings the store leave messages behind where nobody delivers or sees them. Not for leases.
+   * Default: false.
+   */
+  readonly abandon_backlog?: boolean | undefined;
 }
 
 export type DlqStoreDefinition = StoreDefinition<DlqStorePlugin>;
@@ -97,4 +102,44 @@ export interface ProcessorDefinition {
   readonly kind: "processor";
   readonly plugin: ProcessorPlugin;
   readonly options: PartOptions;
+}
+
+/** A sender whose targets are addresses. */
+export interface AddressedSender extends SenderDefinition {
+  /** What `to` takes: this address, at this sender. */
+  at(address: string): TargetDefinition;
+}
+
+/** What may stand beside the options of a sender, in code. */
+export interface RateLimited {
+  /**
+   * How fast messages are sent, by all targets of this sender together. What has to wait is not charged an attempt.
+   * Default: no limit.
+   */
+  readonly rate_limit?: SenderRateLimit | undefined;
+}
+
+/** What may stand beside the options of a session, in code. */
+export interface WithSessionMode {
+  /**
+   * `ephemeral`: the broker forgets the session with its connection. `persistent`: the broker keeps it, with what was not
+   * settled. `exclusive`: persistent, and held by one instance at a time. Default: persistent.
+   */
+  readonly session_mode?: SessionMode | undefined;
+}
+
+/** A sender of a transport, for definitions in code. `given` are its options, with the rate limit beside them. */
+export function addressedSender(
+  link: Pick<SenderDefinition, "transport" | "session">,
+  given: object = {},
+): AddressedSender {
+  const { rate_limit, ...options } = given as RateLimited;
+  const sender: AddressedSender = {
+    kind: "sender",
+    ...link,
+    ...(rate_limit !== undefined && { rate_limit }),
+    options,
+    at: (address) => ({ kind: "target", sender, address }),
+  };
+  return sender;
 }

@@ -1,3 +1,12 @@
+export {
+  type DlqStoreAdapter,
+  type KeepsMessages,
+  type LeaseStoreAdapter,
+  type OutboxStoreAdapter,
+  type ProcessorAdapter,
+  processorAdapter,
+  storeAdapter,
+} from "./adapters.ts";
 export { type Abortable, unwatchAbort, watchAbort } from "./abort-watch.ts";
 export { Bag, type Placed } from "./bag.ts";
 export {
@@ -14,12 +23,15 @@ export {
 } from "./config-store.ts";
 export { CallLimit, type CallSize } from "./call-limit.ts";
 export {
+  type AddressedSender,
+  addressedSender,
   type DlqStoreDefinition,
   type LeaseStoreDefinition,
   type NamedOptions,
   type OutboxStoreDefinition,
   type PartOptions,
   type ProcessorDefinition,
+  type RateLimited,
   type ReceiverDefinition,
   type SenderDefinition,
   type SenderRateLimit,
@@ -29,6 +41,7 @@ export {
   type TopicDefinition,
   type TransportMaker,
   type TransportUses,
+  type WithSessionMode,
 } from "./definition.ts";
 export { type AcceptedOutcome, type Delivery, type Settlement } from "./delivery.ts";
 export {

@@ -1,2 +1,3 @@
-export { httpTransport } from "./http-transport.ts";
+export { http, type HttpAdapter } from "./http.ts";
 export type * from "./option-types.ts";
+export { httpTransport } from "./http-transport.ts";

@@ -2,5 +2,6 @@ export { type FaultGate } from "./fault-gate.ts";
 export { type MemoryChannel, type MemoryMessage, type SettledMessage } from "./memory-channel.ts";
 export { MemoryHub, memoryHub, type MemoryHubOptions } from "./memory-hub.ts";
 export { type MemoryLink } from "./memory-link.ts";
-export { memoryTransport } from "./memory-transport.ts";
+export { memory, type MemoryAdapter, type MemoryParts } from "./memory.ts";
 export type * from "./option-types.ts";
+export { memoryTransport } from "./memory-transport.ts";

@@ -1,0 +1,95 @@
+import { type BridgeDocument, ConfigError, createRegistry, type Path, type Registry } from "@bridge/config";
+import type { SenderDefinition, SessionDefinition, ProcessorDefinition } from "@bridge/ports";
+import type { BridgeDefinition, StoreDefinitions } from "./bridge-definition.ts";
+import { DocumentParts } from "./document-parts.ts";
+import { kindOf, noPart, type PartKind, plainly } from "./part-kinds.ts";
+import type { Places } from "./places.ts";
+import { routeBlock } from "./route-block.ts";
+
+/** A definition as a document, with the plugins of its parts. */
+export interface DefinedDocument {
+  /** With its secrets. */
+  readonly document: BridgeDocument;
+  readonly registry: Registry;
+  /** Where in the definition the parts of the document stand. */
+  readonly places: Places;
+  /** The places of the document whose values are shown as references, besides those of secrets. */
+  readonly hidden: readonly Path[];
+}
+
+/** @throws ConfigError when something in the definition is no part, or two parts cannot be told apart in a document */
+export function documentOf(definition: BridgeDefinition): DefinedDocument {
+  const { id, bridge, stores = {}, routes, sessions, senders, processors, ...sections } = definition;
+  const parts = new DocumentParts();
+  for (const [name, part] of named(parts, "sessions", "session", sessions)) {
+    parts.session(part as SessionDefinition, ["sessions", name], name);
+  }
+  for (const [name, part] of named(parts, "senders", "sender", senders)) {
+    parts.sender(part as SenderDefinition, ["senders", name], name);
+  }
+  for (const [name, part] of named(parts, "processors", "processor", processors)) {
+    parts.processor(part as ProcessorDefinition, ["processors", name], name);
+  }
+  const routeBlocks = Object.entries(blockOf(parts, ["routes"], routes) ?? {}).flatMap(([name, route]) =>
+    listOf(blockOf(parts, ["routes", name], route)).map((block) => routeBlock(parts, name, block)),
+  );
+  const storeBlocks = storesOf(parts, stores);
+  if (parts.problems.length > 0) throw new ConfigError(parts.problems);
+  const { lists } = parts;
+  const document = {
+    ...sections,
+    bridge: { ...bridge, id },
+    ...(Object.keys(storeBlocks).length > 0 && { stores: storeBlocks }),
+    ...Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0)),
+    routes: routeBlocks,
+  };
+  const registry = createRegistry({
+    transports: parts.transports.plugins(),
+    dlqStores: listOf(stores.dlq?.plugin),
+    outboxStores: listOf(stores.outbox?.plugin),
+    leaseStores: listOf(stores.lease?.plugin),
+    processors: [...parts.processorPlugins.values()],
+  });
+  return { document, registry, places: parts.places, hidden: parts.hidden };
+}
+
+/** The parts that the definition names by themselves, without those that are none. */
+function named(
+  parts: DocumentParts,
+  key: string,
+  kind: PartKind,
+  block: Readonly<Record<string, unknown>> = {},
+): readonly (readonly [string, unknown])[] {
+  return Object.entries(block).filter(([name, part]) => {
+    const fits = kindOf(part) === kind;
+    if (!fits) parts.problems.push({ path: [key, name], message: noPart(part, kind) });
+    return fits;
+  });
+}
+
+function storesOf(parts: DocumentParts, stores: StoreDefinitions): NonNullable<BridgeDocument["stores"]> {
+  const blocks = Object.entries(stores).flatMap(([role, store]: [string, StoreDefinitions["dlq"]]) => {
+    if (store === undefined) return [];
+    const place = ["stores", role];
+    if (kindOf(store) !== "store") {
+      parts.problems.push({ path: place, message: noPart(store, "store") });
+      return [];
+    }
+    parts.places.set(place, place);
+    const { plugin, options, abandon_backlog } = store;
+    const block = { type: plugin.type, options, ...(abandon_backlog !== undefined && { abandon_backlog }) };
+    return [[role, block] as const];
+  });
+  return Object.fromEntries(blocks);
+}
+
+/** What a program that the compiler has not seen hands over in place of a block. */
+function blockOf<Block extends object>(parts: DocumentParts, path: Path, block: Block): Block | undefined {
+  if (typeof block === "object" && block !== null && !Array.isArray(block)) return block;
+  parts.problems.push({ path, message: `is ${plainly(block)}: give it an object` });
+  return undefined;
+}
+
+function listOf<Part>(part: Part | undefined): readonly Part[] {
+  return part === undefined ? [] : [part];
+}

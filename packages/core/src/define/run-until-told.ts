@@ -1,0 +1,34 @@
+import process from "node:process";
+import type { Supervisor } from "../supervisor/contract.ts";
+import { whenAborted } from "../when-aborted.ts";
+
+const SIGNALS = ["SIGTERM", "SIGINT"] as const;
+/** Nothing else might keep a process alive whose sources are in its own code. */
+const A_DAY_MS = 86_400_000;
+
+/** Starts a bridge and shuts it down when the process or `signal` says so; rejects when it is beyond recovery before. */
+export async function runUntilTold(
+  start: (signal: AbortSignal) => Promise<Supervisor>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const told = new AbortController();
+  const tell = (name: string): void => {
+    // The next one is for the platform, which ends the process.
+    for (const each of SIGNALS) process.removeListener(each, tell);
+    told.abort(new Error(`the process was told to end by ${name}`));
+  };
+  for (const each of SIGNALS) process.on(each, tell);
+  const alive = setInterval(() => {}, A_DAY_MS);
+  const end = signal === undefined ? told.signal : AbortSignal.any([told.signal, signal]);
+  try {
+    const supervisor = await start(end);
+    const over = await Promise.race([supervisor.terminated, whenAborted(end)]);
+    await supervisor.shutdown();
+    if (over !== undefined) throw over.error;
+  } catch (error) {
+    if (!end.aborted || error !== end.reason) throw error;
+  } finally {
+    clearInterval(alive);
+    for (const each of SIGNALS) process.removeListener(each, tell);
+  }
+}

@@ -1,0 +1,190 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { DlqStoreDefinition, DlqStorePlugin, Logger, TransportMaker } from "@bridge/ports";
+import { BridgeError, silentLogger } from "@bridge/ports";
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { memory } from "@bridge/transport-memory";
+import * as v from "valibot";
+import { describe, expect, test } from "vitest";
+import { type BridgeDefinition, defineBridge } from "../../src/index.ts";
+import { bound, dlq } from "./support.ts";
+
+/** A store that says when it is opened and closed, and hangs until it is let go. */
+function slowDlq(log: string[], open: Promise<void>): DlqStoreDefinition {
+  const plugin: DlqStorePlugin = {
+    type: "slow",
+    reach: "instance",
+    options: v.strictObject({}),
+    create: () => async (signal) => {
+      log.push("opening");
+      await Promise.race([
+        open,
+        new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      ]);
+      const store = openMemoryDlq({ maxEntries: 10 });
+      return Object.assign(store, {
+        [Symbol.asyncDispose]: async () => {
+          log.push("closed");
+        },
+      });
+    },
+  };
+  return { kind: "store", plugin, options: {} };
+}
+
+function copying(definition: Partial<BridgeDefinition> = {}) {
+  const inside = memory();
+  const routes = { copy: { from: inside.channel("in"), to: inside.at("out") } };
+  return { inside, bridge: defineBridge({ id: "copy", stores: { dlq }, routes, ...definition }) };
+}
+
+describe("the start of a bridge in code", () => {
+  test("a second start gives the same supervisor, also while the first is under way", async () => {
+    const { bridge } = copying();
+    const [first, second] = await Promise.all([bridge.start(), bridge.start()]);
+    expect(second).toBe(first);
+    expect(await bridge.start()).toBe(first);
+    await first.shutdown();
+  });
+
+  test("after a shutdown it starts anew", async () => {
+    const { bridge, inside } = copying();
+    const first = await bridge.start();
+    const over = first.shutdown();
+    const second = await bridge.start({ signal: bound() });
+    await over;
+    expect(second).not.toBe(first);
+    inside.hub.publish("in", { payload: "again" });
+    await inside.hub.channel("out").waitForMessages(1, bound());
+    await second.shutdown();
+  });
+
+  test("a supervisor that is disposed is shut down", async () => {
+    const { bridge } = copying();
+    const supervisor = await bridge.start();
+    await supervisor[Symbol.asyncDispose]();
+    expect(supervisor.state().kind).toBe("shutting_down");
+  });
+
+  test("a signal that has aborted begins nothing", async () => {
+    const log: string[] = [];
+    const { bridge } = copying({ stores: { dlq: slowDlq(log, Promise.resolve()) } });
+    const gone = new Error("gone");
+    await expect(bridge.start({ signal: AbortSignal.abort(gone) })).rejects.toBe(gone);
+    expect(log).toEqual([]);
+  });
+
+  test("a signal that aborts ends the start, and what it opened is closed before the caller is told", async () => {
+    const inside = memory();
+    const log: string[] = [];
+    const caller = new AbortController();
+    const gone = new Error("gone");
+    const hanging: TransportMaker = {
+      type: "hanging",
+      plugin: () => ({
+        type: "hanging",
+        sender: {
+          needsSession: false,
+          options: v.strictObject({}),
+          create: () => ({ send: () => Promise.resolve(), [Symbol.asyncDispose]: async () => void log.push("sender") }),
+        },
+        receiver: {
+          needsSession: false,
+          topics: "refused",
+          redelivers: "always",
+          options: v.strictObject({}),
+          create: () => ({
+            open: (signal: AbortSignal) =>
+              new Promise<void>((_, reject) => {
+                log.push("receiver opening");
+                signal.addEventListener("abort", () => reject(signal.reason as Error));
+                caller.abort(gone);
+              }),
+            // oxlint-disable-next-line require-yield
+            receive: async function* () {},
+            [Symbol.asyncDispose]: async () => void log.push("receiver closed"),
+          }),
+        },
+      }),
+    };
+    const bridge = defineBridge({
+      id: "b",
+      stores: { dlq: slowDlq(log, Promise.resolve()) },
+      routes: { r: { from: { kind: "receiver", transport: hanging, options: {} }, to: inside.at("out") } },
+    });
+    await expect(bridge.start({ signal: caller.signal })).rejects.toBe(gone);
+    expect(log).toContain("closed");
+    expect(log).toContain("receiver closed");
+  });
+
+  test("a start that fails closes what it opened, and can be tried again", async () => {
+    const log: string[] = [];
+    const { inside, bridge } = copying({ stores: { dlq: slowDlq(log, Promise.resolve()) } });
+    inside.hub.channel("in").opens.failNext(1, new BridgeError("UNAVAILABLE", "no"));
+    await expect(bridge.start()).rejects.toThrow("the bridge cannot start: ");
+    expect(log).toEqual(["opening", "closed"]);
+    await (await bridge.start()).shutdown();
+  });
+});
+
+describe("run", () => {
+  test("ends with a clean stop when its signal aborts", async () => {
+    const { bridge, inside } = copying();
+    const end = new AbortController();
+    const ran = bridge.run({ signal: end.signal });
+    inside.hub.publish("in", { payload: "x" });
+    await inside.hub.channel("out").waitForMessages(1, bound());
+    end.abort();
+    await ran;
+    expect(inside.hub.channel("in").unsettled).toBe(0);
+  });
+
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "ends with a clean stop at %s, and takes its handlers away",
+    async (signal) => {
+      const { bridge } = copying();
+      const before = process.listenerCount(signal);
+      const states: unknown[] = [];
+      const ran = bridge.run({ logger: stateLogger(states) });
+      await expect.poll(() => states).toContain("running");
+      process.emit(signal);
+      expect(process.listenerCount(signal)).toBe(before);
+      await ran;
+      expect(states.at(-1)).toBe("shutting_down");
+    },
+  );
+
+  test("keeps a process alive until SIGTERM, and lets it end by itself then", async () => {
+    const program = new URL("running-program.ts", import.meta.url);
+    const child = spawn(process.execPath, ["--conditions=@bridge/source", fileURLToPath(program)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const closed = once(child, "close");
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: child.stdout })) {
+      lines.push(line);
+      if (line === "running") child.kill("SIGTERM");
+    }
+    expect(lines).toEqual(["running", "over"]);
+    expect(await closed).toEqual([0, null]);
+  });
+
+  test("tells why it cannot start", async () => {
+    const { bridge, inside } = copying();
+    inside.hub.channel("in").opens.failNext(1, new BridgeError("UNAVAILABLE", "no"));
+    await expect(bridge.run()).rejects.toThrow("the bridge cannot start: ");
+  });
+});
+
+function stateLogger(states: unknown[]): Logger {
+  const logger: Logger = {
+    ...silentLogger,
+    info: (message, fields) => {
+      if (message === "bridge state") states.push(fields?.["to"]);
+    },
+    child: () => logger,
+  };
+  return logger;
+}

@@ -1,0 +1,5 @@
+import { memoryDlq } from "@bridge/dlq-memory";
+import type { DlqStoreDefinition } from "@bridge/ports";
+
+export const dlq: DlqStoreDefinition = memoryDlq({ acknowledge_volatile: true });
+export const bound = (): AbortSignal => AbortSignal.timeout(20_000);

@@ -1,0 +1,65 @@
+import {
+  type AddressedSender,
+  addressedSender,
+  type RateLimited,
+  type ReceiverDefinition,
+  type SessionDefinition,
+  type TargetDefinition,
+  type TransportMaker,
+  type WithSessionMode,
+} from "@bridge/ports";
+import { type MemoryHub, memoryHub } from "./memory-hub.ts";
+import { memoryTransport } from "./memory-transport.ts";
+import type { MemoryReceiverOptions, MemorySenderOptions } from "./option-types.ts";
+
+/** What routes in code take messages from, and where they send them. */
+export interface MemoryParts {
+  /** Takes messages from a channel: for `from`. */
+  channel(name: string, options?: Omit<MemoryReceiverOptions, "channel">): ReceiverDefinition;
+  /** Puts messages into the channel of this name, which may hold placeholders: for `to`. */
+  at(channel: string, options?: MemorySenderOptions & RateLimited): TargetDefinition;
+  /** A sender that several targets share. */
+  sender(options?: MemorySenderOptions & RateLimited): AddressedSender;
+}
+
+/** The transport `memory` over one hub, for definitions in code and for registries. */
+export interface MemoryAdapter extends MemoryParts, TransportMaker {
+  /** The channels, to publish into, to look into and to break. */
+  readonly hub: MemoryHub;
+  /** A session, whose connection `hub.link` can cut. */
+  session(options?: WithSessionMode): SessionDefinition & MemoryParts;
+}
+
+/**
+ * Named channels inside the process, nothing of which survives it.
+ *
+ * @example
+ * const inside = memory();
+ * const bridge = defineBridge({
+ *   id: "copy",
+ *   stores: { dlq: memoryDlq({ acknowledge_volatile: true }) },
+ *   routes: { copy: { from: inside.channel("in"), to: inside.at("out") } },
+ * });
+ * inside.hub.publish("in", { payload: "hello" });
+ */
+export function memory(hub: MemoryHub = memoryHub()): MemoryAdapter {
+  const transport: TransportMaker = { type: "memory", plugin: () => memoryTransport(hub) };
+  const adapter: MemoryAdapter = Object.assign(transport, partsOf(transport), {
+    hub,
+    session: ({ session_mode: mode }: WithSessionMode = {}) => {
+      const session: SessionDefinition = { kind: "session", transport, mode, options: {} };
+      return Object.assign(session, partsOf(transport, session));
+    },
+  });
+  return adapter;
+}
+
+function partsOf(transport: TransportMaker, session?: SessionDefinition): MemoryParts {
+  const link = { transport, session };
+  const plain = addressedSender(link);
+  return {
+    channel: (name, options) => ({ kind: "receiver", ...link, options: { ...options, channel: name } }),
+    at: (channel, options) => (options === undefined ? plain : addressedSender(link, options)).at(channel),
+    sender: (options) => addressedSender(link, options),
+  };
+}
