@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { SpoolReceiver } from "./spool-receiver.ts";
 import { SpoolSender } from "./spool-sender.ts";
 
-const receiverOptions = v.strictObject({
+export const receiverOptions = v.strictObject({
   folder: describe(text(), "The folder that messages are taken from; made when it is not there."),
   poll_interval: describe(v.optional(positiveDuration(), "200ms"), "How often an empty folder is looked at."),
 });

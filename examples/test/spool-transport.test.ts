@@ -1,12 +1,36 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRegistry, parseConfig } from "@bridge/config";
-import { createSupervisor } from "@bridge/core";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { createSupervisor, defineBridge } from "@bridge/core";
+import { memoryDlq, memoryDlqPlugin } from "@bridge/dlq-memory";
 import { memoryHub, memoryTransport } from "@bridge/transport-memory";
 import { expect, test } from "vitest";
+import { spool } from "../adapter/spool.ts";
 import { spoolTransport } from "../adapter/spool-transport.ts";
+
+test("files of a folder are copied into another by a bridge in code", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "bridge-spool-"));
+  await Promise.all(["in", "out", "out/copies"].map((name) => mkdir(join(folder, name), { recursive: true })));
+  const copying = defineBridge({
+    id: "spooling",
+    stores: { dlq: memoryDlq({ acknowledge_volatile: true }) },
+    routes: {
+      copy: {
+        from: spool.folder(join(folder, "in"), { poll_interval: "5ms" }),
+        to: spool.at(join(folder, "out"), "copies"),
+      },
+    },
+  });
+  const bridge = await copying.start({ signal: AbortSignal.timeout(30_000) });
+  await bridge.inject("copy", { subject: "s", payload: { n: 1 } });
+  const [name] = await readdir(join(folder, "out", "copies"));
+  await rename(join(folder, "out", "copies", name ?? ""), join(folder, "in", name ?? ""));
+  await expect.poll(() => readdir(join(folder, "in")), { timeout: 30_000 }).toEqual([]);
+  expect(await readdir(join(folder, "out", "copies"))).toHaveLength(1);
+  await bridge.shutdown();
+  await rm(folder, { recursive: true });
+});
 
 test("a file that is no message becomes a dead letter with its bytes, and leaves the folder", async () => {
   const folder = await mkdtemp(join(tmpdir(), "bridge-spool-"));

@@ -1,2 +1,3 @@
 export { mqttTransport } from "./mqtt-transport.ts";
+export { mqtt, type MqttAdapter, type MqttBroker } from "./mqtt.ts";
 export type * from "./option-types.ts";

@@ -1,2 +1,3 @@
 export { natsTransport } from "./nats-transport.ts";
+export { nats, type NatsAdapter, type NatsCluster } from "./nats.ts";
 export type * from "./option-types.ts";

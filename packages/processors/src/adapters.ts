@@ -1,0 +1,18 @@
+import { type ProcessorAdapter, processorAdapter } from "@bridge/ports";
+import { circuitBreakerPlugin } from "./circuit-breaker-plugin.ts";
+import { filterPlugin } from "./filter-plugin.ts";
+import type { CircuitBreakerOptions, FilterOptions, SchemaOptions, TransformOptions } from "./option-types.ts";
+import { schemaPlugin } from "./schema-plugin.ts";
+import { transformPlugin } from "./transform-plugin.ts";
+
+/** Lets messages pass by conditions, which mean what they mean to a resolver. */
+export const filter: ProcessorAdapter<FilterOptions> = processorAdapter(filterPlugin);
+
+/** Changes messages. */
+export const transform: ProcessorAdapter<TransformOptions> = processorAdapter(transformPlugin);
+
+/** Holds JSON payloads against a JSON Schema. */
+export const schema: ProcessorAdapter<SchemaOptions> = processorAdapter(schemaPlugin);
+
+/** Holds sends back while a target fails. */
+export const circuitBreaker: ProcessorAdapter<CircuitBreakerOptions> = processorAdapter(circuitBreakerPlugin);

@@ -1,0 +1,65 @@
+import { splitUrl } from "@bridge/broker-kit";
+import {
+  type AddressedSender,
+  addressedSender,
+  type RateLimited,
+  type ReceiverDefinition,
+  type SessionDefinition,
+  type TargetDefinition,
+  type TransportMaker,
+  type WithSessionMode,
+} from "@bridge/ports";
+import { amqpTransport } from "./amqp-transport.ts";
+import type { AmqpReceiverOptions, AmqpSenderOptions, AmqpSessionOptions } from "./option-types.ts";
+
+/** A broker of AMQP 0-9-1, in code: one session, which everything that is made with it shares. */
+export interface AmqpBroker extends SessionDefinition {
+  /** Takes messages from a queue: for `from`. */
+  queue(name: string, options?: Omit<AmqpReceiverOptions, "queue">): ReceiverDefinition;
+  /** Publishes to an exchange; `at(routingKey)` is a target there. */
+  exchange(name: string, options?: Omit<AmqpSenderOptions, "exchange"> & RateLimited): AddressedSender;
+  /** Publishes to the default exchange, where a routing key is the name of a queue: for `to`. */
+  at(routingKey: string, options?: Omit<AmqpSenderOptions, "exchange"> & RateLimited): TargetDefinition;
+}
+
+/** The transport `amqp`, for definitions in code and for registries. */
+export interface AmqpAdapter extends TransportMaker {
+  /** A session at a broker. Its URL may hold the user and the password. */
+  (options: AmqpSessionOptions & WithSessionMode): AmqpBroker;
+}
+
+/**
+ * AMQP 0-9-1, as RabbitMQ speaks it.
+ *
+ * @example
+ * const rabbit = amqp({ url: "amqp://user:password@127.0.0.1" });
+ * const routes = {
+ *   orders: { from: rabbit.queue("orders", { prefetch: 200 }), to: rabbit.exchange("events").at("orders.{region}") },
+ * };
+ */
+export const amqp: AmqpAdapter = Object.assign(
+  ({ session_mode: mode, ...options }: AmqpSessionOptions & WithSessionMode): AmqpBroker => {
+    const session: SessionDefinition = { kind: "session", transport: amqp, mode, ...withoutUser(options) };
+    const link = { transport: amqp, session };
+    const plain = addressedSender(link);
+    return Object.assign(session, {
+      queue: (name: string, more?: Omit<AmqpReceiverOptions, "queue">): ReceiverDefinition => ({
+        kind: "receiver",
+        ...link,
+        options: { ...more, queue: name },
+      }),
+      exchange: (name: string, more?: Omit<AmqpSenderOptions, "exchange"> & RateLimited) =>
+        addressedSender(link, { ...more, exchange: name }),
+      at: (routingKey: string, more?: Omit<AmqpSenderOptions, "exchange"> & RateLimited) =>
+        (more === undefined ? plain : addressedSender(link, more)).at(routingKey),
+    });
+  },
+  { type: "amqp", plugin: () => amqpTransport },
+);
+
+/** Where the options name a user, the URL has to hold none. */
+function withoutUser(options: AmqpSessionOptions): Pick<SessionDefinition, "options" | "hidden"> {
+  const { url, ...user } = splitUrl(options.url);
+  if (options.username !== undefined || options.password !== undefined) return { options: { ...options } };
+  return { options: { ...options, url, ...user }, hidden: Object.keys(user) };
+}

@@ -1,0 +1,43 @@
+import {
+  type AddressedSender,
+  addressedSender,
+  type RateLimited,
+  type ReceiverDefinition,
+  type TargetDefinition,
+  type TransportMaker,
+} from "@bridge/ports";
+import type { SqsReceiverOptions, SqsSenderOptions } from "./option-types.ts";
+import { sqsTransport, type SqsTransportSettings } from "./sqs-transport.ts";
+
+/** The transport `sqs`, for definitions in code and for registries. */
+export interface SqsAdapter extends TransportMaker {
+  /** Takes messages from a queue: for `from`. */
+  queue(url: string, options?: Omit<SqsReceiverOptions, "queue_url">): ReceiverDefinition;
+  /** Sends to a queue: for `to`. */
+  at(queueUrl: string, options?: SqsSenderOptions & RateLimited): TargetDefinition;
+  /** A sender that several targets share. */
+  sender(options?: SqsSenderOptions & RateLimited): AddressedSender;
+}
+
+/**
+ * Standard and FIFO queues of Amazon SQS.
+ *
+ * @example
+ * const queues = sqs({ client: { region: "eu-central-1" } });
+ * const routes = { orders: { from: queues.queue(ordersUrl), to: queues.at(invoicesUrl) } };
+ */
+export function sqs(settings: SqsTransportSettings = {}): SqsAdapter {
+  const transport: TransportMaker = { type: "sqs", plugin: () => sqsTransport(settings) };
+  const link = { transport };
+  const plain = addressedSender(link);
+  return Object.assign(transport, {
+    queue: (url: string, options?: Omit<SqsReceiverOptions, "queue_url">): ReceiverDefinition => ({
+      kind: "receiver",
+      transport,
+      options: { ...options, queue_url: url },
+    }),
+    at: (queueUrl: string, options?: SqsSenderOptions & RateLimited) =>
+      (options === undefined ? plain : addressedSender(link, options)).at(queueUrl),
+    sender: (options?: SqsSenderOptions & RateLimited) => addressedSender(link, options),
+  });
+}
