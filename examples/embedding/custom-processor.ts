@@ -1,14 +1,14 @@
 /** A processor of your own at work. `pnpm run custom-processor` @module */
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor } from "@bridge/core";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
-import { memoryHub, memoryTransport } from "@bridge/transport-memory";
+import { memoryDlq } from "@bridge/dlq-memory";
+import { memoryHub, memory } from "@bridge/transport-memory";
 import { thresholdPlugin } from "./threshold.ts";
 
 const hub = memoryHub();
 const registry = createRegistry({
-  transports: [memoryTransport(hub)],
-  dlqStores: [memoryDlqPlugin],
+  transports: [memory(hub)],
+  dlqStores: [memoryDlq],
   processors: [thresholdPlugin],
 });
 

@@ -5,10 +5,10 @@ import { createSupervisor, instanceIdOf } from "@bridge/core";
 import { silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { readMetrics } from "@bridge/telemetry";
 import { openOtlp } from "@bridge/telemetry-otlp";
-import { memoryHub, memoryTransport } from "@bridge/transport-memory";
+import { memoryHub, memory } from "@bridge/transport-memory";
 
 const hub = memoryHub();
-const registry = createRegistry({ transports: [memoryTransport(hub)] });
+const registry = createRegistry({ transports: [memory(hub)] });
 const document: BridgeDocument = {
   bridge: { id: "plant" },
   telemetry: { otlp: { traces: { sample_ratio: 1 } } }, // the environment says where

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, defineBridge } from "@bridge/core";
-import { memoryDlq, memoryDlqPlugin } from "@bridge/dlq-memory";
-import { memoryHub, memoryTransport } from "@bridge/transport-memory";
+import { memoryDlq } from "@bridge/dlq-memory";
+import { memoryHub, memory } from "@bridge/transport-memory";
 import { expect, test } from "vitest";
 import { spool } from "../adapter/spool.ts";
 import { spoolTransport } from "../adapter/spool-transport.ts";
@@ -35,8 +35,8 @@ test("files of a folder are copied into another by a bridge in code", async () =
 test("a file that is no message becomes a dead letter with its bytes, and leaves the folder", async () => {
   const folder = await mkdtemp(join(tmpdir(), "bridge-spool-"));
   const registry = createRegistry({
-    transports: [spoolTransport, memoryTransport(memoryHub())],
-    dlqStores: [memoryDlqPlugin],
+    transports: [spoolTransport, memory(memoryHub())],
+    dlqStores: [memoryDlq],
   });
   const config = parseConfig(
     {

@@ -1,31 +1,31 @@
 import type { Plugins, StoreRole } from "@bridge/config";
-import { dlqTable, dynamodbDlqPlugin } from "@bridge/dlq-dynamodb";
-import { fileDlqPlugin } from "@bridge/dlq-file";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { dlqTable, dynamodbDlq } from "@bridge/dlq-dynamodb";
+import { fileDlq } from "@bridge/dlq-file";
+import { memoryDlq } from "@bridge/dlq-memory";
 import type { TableDescription } from "@bridge/dynamodb-kit";
 import type { OpenTelemetry } from "@bridge/host";
-import { dynamodbLeasePlugin, leaseTable } from "@bridge/lease-dynamodb";
-import { memoryLeasePlugin } from "@bridge/lease-memory";
-import { dynamodbOutboxPlugin, outboxTable } from "@bridge/outbox-dynamodb";
-import { fileOutboxPlugin } from "@bridge/outbox-file";
-import { memoryOutboxPlugin } from "@bridge/outbox-memory";
-import { circuitBreakerPlugin, filterPlugin, schemaPlugin, transformPlugin } from "@bridge/processors";
-import { amqpTransport } from "@bridge/transport-amqp";
-import { httpTransport } from "@bridge/transport-http";
-import { memoryTransport } from "@bridge/transport-memory";
-import { mqttTransport } from "@bridge/transport-mqtt";
-import { natsTransport } from "@bridge/transport-nats";
-import { sqsTransport } from "@bridge/transport-sqs";
+import { dynamodbLeases, leaseTable } from "@bridge/lease-dynamodb";
+import { memoryLeases } from "@bridge/lease-memory";
+import { dynamodbOutbox, outboxTable } from "@bridge/outbox-dynamodb";
+import { fileOutbox } from "@bridge/outbox-file";
+import { memoryOutbox } from "@bridge/outbox-memory";
+import { circuitBreaker, filter, schema, transform } from "@bridge/processors";
+import { amqp } from "@bridge/transport-amqp";
+import { http } from "@bridge/transport-http";
+import { memory } from "@bridge/transport-memory";
+import { mqtt } from "@bridge/transport-mqtt";
+import { nats } from "@bridge/transport-nats";
+import { sqs } from "@bridge/transport-sqs";
 
 /** What this binary is made of; the only place that knows an adapter by name. */
 export function plugins(): Plugins {
   const aws = awsPlugins();
   return {
-    transports: [...aws.transports, mqttTransport, amqpTransport, natsTransport, httpTransport(), memoryTransport()],
-    dlqStores: [...aws.dlqStores, fileDlqPlugin, memoryDlqPlugin],
-    outboxStores: [...aws.outboxStores, fileOutboxPlugin, memoryOutboxPlugin],
-    leaseStores: [...aws.leaseStores, memoryLeasePlugin],
-    processors: [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin],
+    transports: [...aws.transports, mqtt, amqp, nats, http, memory()],
+    dlqStores: [...aws.dlqStores, fileDlq, memoryDlq],
+    outboxStores: [...aws.outboxStores, fileOutbox, memoryOutbox],
+    leaseStores: [...aws.leaseStores, memoryLeases],
+    processors: [filter, transform, schema, circuitBreaker],
     elsewhere: { postgres: "the reference binary" },
   };
 }
@@ -33,10 +33,10 @@ export function plugins(): Plugins {
 /** Those that the reference binary does not have. */
 export function awsPlugins() {
   return {
-    transports: [sqsTransport()],
-    dlqStores: [dynamodbDlqPlugin],
-    outboxStores: [dynamodbOutboxPlugin],
-    leaseStores: [dynamodbLeasePlugin],
+    transports: [sqs()],
+    dlqStores: [dynamodbDlq],
+    outboxStores: [dynamodbOutbox],
+    leaseStores: [dynamodbLeases],
   } satisfies Plugins;
 }
 

@@ -1,28 +1,28 @@
 import type { Plugins } from "@bridge/config";
 import type { OpenTelemetry } from "@bridge/host";
-import { fileDlqPlugin } from "@bridge/dlq-file";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
-import { postgresDlqPlugin } from "@bridge/dlq-postgres";
-import { memoryLeasePlugin } from "@bridge/lease-memory";
-import { postgresLeasePlugin } from "@bridge/lease-postgres";
-import { fileOutboxPlugin } from "@bridge/outbox-file";
-import { memoryOutboxPlugin } from "@bridge/outbox-memory";
-import { postgresOutboxPlugin } from "@bridge/outbox-postgres";
-import { circuitBreakerPlugin, filterPlugin, schemaPlugin, transformPlugin } from "@bridge/processors";
-import { amqpTransport } from "@bridge/transport-amqp";
-import { httpTransport } from "@bridge/transport-http";
-import { memoryTransport } from "@bridge/transport-memory";
-import { mqttTransport } from "@bridge/transport-mqtt";
-import { natsTransport } from "@bridge/transport-nats";
+import { fileDlq } from "@bridge/dlq-file";
+import { memoryDlq } from "@bridge/dlq-memory";
+import { postgresDlq } from "@bridge/dlq-postgres";
+import { memoryLeases } from "@bridge/lease-memory";
+import { postgresLeases } from "@bridge/lease-postgres";
+import { fileOutbox } from "@bridge/outbox-file";
+import { memoryOutbox } from "@bridge/outbox-memory";
+import { postgresOutbox } from "@bridge/outbox-postgres";
+import { circuitBreaker, filter, schema, transform } from "@bridge/processors";
+import { amqp } from "@bridge/transport-amqp";
+import { http } from "@bridge/transport-http";
+import { memory } from "@bridge/transport-memory";
+import { mqtt } from "@bridge/transport-mqtt";
+import { nats } from "@bridge/transport-nats";
 
 /** What this binary is made of; the only place that knows an adapter by name. */
 export function plugins(): Plugins {
   return {
-    transports: [mqttTransport, amqpTransport, natsTransport, httpTransport(), memoryTransport()],
-    dlqStores: [fileDlqPlugin, memoryDlqPlugin, postgresDlqPlugin],
-    outboxStores: [fileOutboxPlugin, memoryOutboxPlugin, postgresOutboxPlugin],
-    leaseStores: [memoryLeasePlugin, postgresLeasePlugin],
-    processors: [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin],
+    transports: [mqtt, amqp, nats, http, memory()],
+    dlqStores: [fileDlq, memoryDlq, postgresDlq],
+    outboxStores: [fileOutbox, memoryOutbox, postgresOutbox],
+    leaseStores: [memoryLeases, postgresLeases],
+    processors: [filter, transform, schema, circuitBreaker],
     elsewhere: { sqs: "bridge-aws", dynamodb: "bridge-aws" },
   };
 }

@@ -1,5 +1,5 @@
-import { mqttTransport } from "@bridge/transport-mqtt";
-import { sqsTransport } from "@bridge/transport-sqs";
+import { mqtt } from "@bridge/transport-mqtt";
+import { sqs } from "@bridge/transport-sqs";
 import { CREDENTIALS } from "../baseline/sqs-client.ts";
 import { ready } from "../harness/answer.ts";
 import { queueUrl } from "../load/sqs-peer.ts";
@@ -17,6 +17,6 @@ await startBridge(
     address: queueUrl(to.port, to.name),
     maxInFlight: window,
   },
-  [mqttTransport, sqsTransport({ client: CREDENTIALS })],
+  [mqtt, sqs({ client: CREDENTIALS })],
 );
 ready();

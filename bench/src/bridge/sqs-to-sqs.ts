@@ -1,4 +1,4 @@
-import { sqsTransport } from "@bridge/transport-sqs";
+import { sqs } from "@bridge/transport-sqs";
 import { CREDENTIALS } from "../baseline/sqs-client.ts";
 import { ready } from "../harness/answer.ts";
 import { queueUrl } from "../load/sqs-peer.ts";
@@ -14,6 +14,6 @@ await startBridge(
     address: queueUrl(to.port, to.name),
     maxInFlight: window,
   },
-  [sqsTransport({ client: CREDENTIALS })],
+  [sqs({ client: CREDENTIALS })],
 );
 ready();

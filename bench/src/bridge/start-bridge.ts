@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { type BridgeDocument, createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
-import type { OutboxStorePlugin, Tracer, TransportPlugin } from "@bridge/ports";
+import { memoryDlq } from "@bridge/dlq-memory";
+import type { OutboxStorePlugin, Tracer, TransportMaker, TransportPlugin } from "@bridge/ports";
 
 const START_TIMEOUT_MS = 20_000;
 
@@ -30,12 +30,12 @@ export interface RouteDocument {
 /** Runs a bridge of one route, with a dead-letter store and every default of the policy but the window. */
 export async function startBridge(
   route: RouteDocument,
-  transports: readonly TransportPlugin[],
+  transports: readonly (TransportMaker | TransportPlugin)[],
   tracer?: Tracer,
 ): Promise<Supervisor> {
   const { outbox } = route;
   const outboxStores = outbox === undefined ? [] : [await outboxPlugin(outbox)];
-  const registry = createRegistry({ transports, dlqStores: [memoryDlqPlugin], outboxStores });
+  const registry = createRegistry({ transports, dlqStores: [memoryDlq], outboxStores });
   const document: BridgeDocument = {
     bridge: { id: "bench" },
     stores: {
@@ -69,6 +69,6 @@ export async function startBridge(
 /** Only what is used is loaded, as for a script. */
 async function outboxPlugin({ type }: OutboxBlock): Promise<OutboxStorePlugin> {
   return type === "file"
-    ? (await import("@bridge/outbox-file")).fileOutboxPlugin
-    : (await import("@bridge/outbox-postgres")).postgresOutboxPlugin;
+    ? (await import("@bridge/outbox-file")).fileOutbox
+    : (await import("@bridge/outbox-postgres")).postgresOutbox;
 }

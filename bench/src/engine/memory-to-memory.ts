@@ -1,6 +1,6 @@
 /** The engine between two channels of the memory transport. @module */
 import { setImmediate as turn } from "node:timers/promises";
-import { memoryHub, memoryTransport } from "@bridge/transport-memory";
+import { memoryHub, memory } from "@bridge/transport-memory";
 import { answer, ready } from "../harness/answer.ts";
 import { startBridge } from "../bridge/start-bridge.ts";
 import { engineJob } from "./engine-job.ts";
@@ -21,7 +21,7 @@ await startBridge(
     address: "out",
     maxInFlight: window,
   },
-  [memoryTransport(hub)],
+  [memory(hub)],
 );
 
 answer("run", async (messages: number) => {

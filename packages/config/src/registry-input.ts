@@ -2,11 +2,11 @@ import type { Plugins } from "./registry.ts";
 
 /** What is written into each list, for remedies. */
 const LISTS = {
-  transports: "mqttTransport",
-  dlqStores: "fileDlqPlugin",
-  outboxStores: "fileOutboxPlugin",
-  leaseStores: "memoryLeasePlugin",
-  processors: "filterPlugin",
+  transports: "mqtt",
+  dlqStores: "fileDlq",
+  outboxStores: "fileOutbox",
+  leaseStores: "memoryLeases",
+  processors: "filter",
 } as const;
 type List = keyof typeof LISTS;
 
@@ -21,9 +21,7 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function checkPlugins(plugins: Plugins): void {
   if (!isObject(plugins)) {
-    throw new Error(
-      `createRegistry takes an object of lists, such as { transports: [mqttTransport] }, not ${kindOf(plugins)}`,
-    );
+    throw new Error(`createRegistry takes an object of lists, such as { transports: [mqtt] }, not ${kindOf(plugins)}`);
   }
   for (const [name, value] of Object.entries(plugins)) {
     if (name === "elsewhere") checkElsewhere(value);
@@ -41,18 +39,20 @@ function checkList(list: List, value: unknown): void {
 }
 
 function checkPlugin(list: List, plugin: unknown, where: string): void {
-  if (typeof plugin === "function") {
-    throw new Error(`${where} is a function, not a plugin: call it, as in ${plugin.name || "httpTransport"}()`);
+  if (typeof plugin === "function" && !("type" in plugin)) {
+    throw new Error(`${where} is a function, not a plugin: call it, as in ${plugin.name || "memory"}()`);
   }
-  if (!isObject(plugin)) throw new Error(`${where} is ${kindOf(plugin)}, not a plugin: is its import right?`);
-  const { type } = plugin;
+  // Adapters that programs call with options are plugins, too.
+  if (!isObject(plugin) && typeof plugin !== "function")
+    throw new Error(`${where} is ${kindOf(plugin)}, not a plugin: is its import right?`);
+  const { type } = plugin as Fields;
   if (typeof type !== "string" || type === "") {
     throw new Error(`${where} has no type: give it the name under which configurations ask for it, as a string`);
   }
   const named = `${where}, "${type}",`;
-  if (list === "transports") return checkTransport(plugin, named);
-  checkFactory(plugin, named);
-  if (list !== "processors" && !REACHES.includes(plugin["reach"])) {
+  if (list === "transports") return checkTransport(plugin as Fields, named);
+  checkFactory(plugin as Fields, named);
+  if (list !== "processors" && !REACHES.includes((plugin as Fields)["reach"])) {
     throw new Error(`${named} has no reach: set it to ${REACHES.map(String).join(", ")}, as far as its data goes`);
   }
 }

@@ -4,6 +4,7 @@ import type {
   OutboxStorePlugin,
   ProcessorPlugin,
   StorePlugin,
+  TransportMaker,
   TransportPlugin,
 } from "@bridge/ports";
 import type { StoreRole } from "./model.ts";
@@ -11,7 +12,7 @@ import { checkPlugins } from "./registry-input.ts";
 
 /** The plugins that an application is built with. */
 export interface Plugins {
-  readonly transports?: readonly TransportPlugin[];
+  readonly transports?: readonly (TransportMaker | TransportPlugin)[];
   readonly dlqStores?: readonly DlqStorePlugin[];
   readonly outboxStores?: readonly OutboxStorePlugin[];
   readonly leaseStores?: readonly LeaseStorePlugin[];
@@ -41,12 +42,13 @@ export interface Registry {
  * plugin, or lacks what a plugin has; names the list, the plugin and the remedy
  */
 export function createRegistry(plugins: Plugins): Registry {
-  checkPlugins(plugins);
+  const transports = madeTransports(plugins ?? {});
+  checkPlugins(transports === undefined ? plugins : { ...plugins, transports });
   const dlqStores = byType("DLQ store", plugins.dlqStores);
   const outboxStores = byType("outbox store", plugins.outboxStores);
   const leaseStores = byType("lease store", plugins.leaseStores);
   return {
-    transports: byType("transport", plugins.transports),
+    transports: byType("transport", transports),
     dlqStores,
     outboxStores,
     leaseStores,
@@ -54,6 +56,18 @@ export function createRegistry(plugins: Plugins): Registry {
     stores: { dlq: dlqStores, outbox: outboxStores, lease: leaseStores },
     elsewhere: new Map(Object.entries(plugins.elsewhere ?? {})),
   };
+}
+
+/** What is no list, or no transport, is left for the check. */
+function madeTransports({ transports }: Plugins): readonly TransportPlugin[] | undefined {
+  if (!Array.isArray(transports)) return undefined;
+  return transports.map((one: TransportMaker | TransportPlugin) =>
+    isMaker(one) ? one.plugin({ receivers: new Map(), senders: new Map() }) : one,
+  );
+}
+
+function isMaker(transport: TransportMaker | TransportPlugin): transport is TransportMaker {
+  return typeof (transport as Partial<TransportMaker> | undefined)?.plugin === "function";
 }
 
 function byType<Plugin extends { readonly type: string }>(

@@ -17,6 +17,16 @@ describe("the registry of plugins", () => {
     expect(createRegistry({}).transports.size).toBe(0);
   });
 
+  it("takes adapters that programs call, and asks a transport for one plugin of its own", () => {
+    const part = { needsSession: false, options: v.strictObject({}), create: () => ({}) as never };
+    const made = Object.assign(() => {}, { type: "own", plugin: () => ({ type: "own", sender: { ...part } }) });
+    const [one, other] = [createRegistry({ transports: [made] }), createRegistry({ transports: [made] })];
+    expect(one.transports.get("own")?.sender).toEqual(part);
+    expect(other.transports.get("own")?.sender).not.toBe(one.transports.get("own")?.sender);
+    const called = Object.assign(() => {}, filter);
+    expect(createRegistry({ processors: [called] }).processors.get("filter")).toBe(called);
+  });
+
   it("refuses two plugins of one kind and type", () => {
     expect(() => createRegistry({ processors: [filter, filter] })).toThrow(
       'two processor plugins have the type "filter": register one',
@@ -40,16 +50,8 @@ describe("what is no registry", () => {
   const create = () => ({});
   const store = { type: "tape", options: filter.options, create: () => async () => ({}) };
   const cases: readonly [string, unknown, string][] = [
-    [
-      "nothing",
-      undefined,
-      "createRegistry takes an object of lists, such as { transports: [mqttTransport] }, not undefined",
-    ],
-    [
-      "a list",
-      [filter],
-      "createRegistry takes an object of lists, such as { transports: [mqttTransport] }, not a list",
-    ],
+    ["nothing", undefined, "createRegistry takes an object of lists, such as { transports: [mqtt] }, not undefined"],
+    ["a list", [filter], "createRegistry takes an object of lists, such as { transports: [mqtt] }, not a list"],
     [
       "a list of another name",
       { transport: [] },
@@ -58,7 +60,7 @@ describe("what is no registry", () => {
     [
       "a plugin in place of a list",
       { processors: filter },
-      "processors of createRegistry is an object: give it a list, as in processors: [filterPlugin]",
+      "processors of createRegistry is an object: give it a list, as in processors: [filter]",
     ],
     [
       "a function that makes the plugin",

@@ -1,5 +1,5 @@
 /** The bridge between two ends, on the public interfaces of the packages. @module */
-import type { TransportPlugin } from "@bridge/ports";
+import type { TransportMaker } from "@bridge/ports";
 import { startBridge } from "../../../src/bridge/start-bridge.ts";
 import { ready } from "../../../src/harness/answer.ts";
 import { pairJob } from "../job.ts";
@@ -18,20 +18,20 @@ await startBridge(
     maxInFlight: window,
     outbox,
   },
-  await Promise.all(kinds.map(plugin)),
+  await Promise.all(kinds.map(transport)),
 );
 ready();
 
 /** Only what is used is loaded, as for a script. */
-async function plugin(kind: Kind): Promise<TransportPlugin> {
+async function transport(kind: Kind): Promise<TransportMaker> {
   switch (kind) {
     case "mqtt":
-      return (await import("@bridge/transport-mqtt")).mqttTransport;
+      return (await import("@bridge/transport-mqtt")).mqtt;
     case "amqp":
-      return (await import("@bridge/transport-amqp")).amqpTransport;
+      return (await import("@bridge/transport-amqp")).amqp;
     case "nats":
-      return (await import("@bridge/transport-nats")).natsTransport;
+      return (await import("@bridge/transport-nats")).nats;
     case "http":
-      return (await import("@bridge/transport-http")).httpTransport();
+      return (await import("@bridge/transport-http")).http;
   }
 }
