@@ -14,6 +14,12 @@ const OID = {
   subjectAltName: [0x55, 0x1d, 0x11],
 };
 const HOUR_MS = 3_600_000;
+const IS_AUTHORITY = der(
+  0x30,
+  der(0x06, OID.basicConstraints),
+  der(0x01, [0xff]),
+  octets(der(0x30, der(0x01, [0xff]))),
+);
 
 /** A certificate and its key, in PEM form. */
 export interface Pair {
@@ -21,10 +27,21 @@ export interface Pair {
   readonly key: string;
 }
 
+/** When a certificate is valid: hours from now. */
+export interface Validity {
+  readonly fromHours?: number;
+  readonly toHours?: number;
+}
+
 /** An authority of one's own. */
 export interface Authority extends Pair {
-  /** A certificate for these hosts, names and IPv4 addresses, valid for a day. Default: `localhost` and `127.0.0.1`. */
-  issue(name: string, hosts?: readonly string[]): Pair;
+  /**
+   * A certificate for these hosts, names and IPv4 addresses, valid for a day. Default: `localhost` and `127.0.0.1`. Without
+   * any it has a common name alone. What begins with `DNS:` is a name, also when it looks like an address.
+   */
+  issue(name: string, hosts?: readonly string[], validity?: Validity): Pair;
+  /** Another authority, of which this one has signed the certificate. */
+  delegate(name: string): Authority;
 }
 
 /** Certificates in a folder that disposing removes: `ca.crt`, and `NAME.crt` and `NAME.key` for each name. */
@@ -37,37 +54,67 @@ export interface Certificates extends Disposable {
 }
 
 export function authority(name = "test authority"): Authority {
-  const own = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const make = (subject: string, publicKey: KeyObject, extension: Buffer): string => {
-    const algorithm = der(0x30, der(0x06, OID.ecdsaWithSha256));
-    const validity = der(0x30, time(Date.now() - HOUR_MS), time(Date.now() + 24 * HOUR_MS));
-    const content = der(
-      0x30,
-      der(0xa0, der(0x02, [2])),
-      der(0x02, [1, ...randomBytes(8)]),
-      algorithm,
-      distinguishedName(name),
-      validity,
-      distinguishedName(subject),
-      publicKey.export({ type: "spki", format: "der" }),
-      der(0xa3, der(0x30, extension)),
-    );
-    return pem("CERTIFICATE", der(0x30, content, algorithm, der(0x03, [0], sign("sha256", content, own.privateKey))));
-  };
-  const isAuthority = der(
-    0x30,
-    der(0x06, OID.basicConstraints),
-    der(0x01, [0xff]),
-    octets(der(0x30, der(0x01, [0xff]))),
-  );
+  const own = newKey();
+  return authorityOf(name, own, certificate({ name, key: own.privateKey }, name, own.publicKey, [IS_AUTHORITY]));
+}
+
+/** A certificate that nobody but itself has signed, of no authority. */
+export function selfSigned(name: string, hosts: readonly string[]): Pair {
+  const own = newKey();
+  const cert = certificate({ name, key: own.privateKey }, name, own.publicKey, isFor(hosts));
+  return { cert, key: keyPem(own.privateKey) };
+}
+
+interface OwnKey {
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject;
+}
+
+function newKey(): OwnKey {
+  return generateKeyPairSync("ec", { namedCurve: "P-256" });
+}
+
+function authorityOf(name: string, own: OwnKey, cert: string): Authority {
+  const issuer = { name, key: own.privateKey };
   return {
-    cert: make(name, own.publicKey, isAuthority),
+    cert,
     key: keyPem(own.privateKey),
-    issue(subject, hosts = ["localhost", "127.0.0.1"]) {
-      const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-      return { cert: make(subject, publicKey, isFor(hosts)), key: keyPem(privateKey) };
+    issue(subject, hosts = ["localhost", "127.0.0.1"], validity = {}) {
+      const { publicKey, privateKey } = newKey();
+      return { cert: certificate(issuer, subject, publicKey, isFor(hosts), validity), key: keyPem(privateKey) };
+    },
+    delegate(subject) {
+      const theirs = newKey();
+      return authorityOf(subject, theirs, certificate(issuer, subject, theirs.publicKey, [IS_AUTHORITY]));
     },
   };
+}
+
+interface Issuer {
+  readonly name: string;
+  readonly key: KeyObject;
+}
+
+function certificate(
+  issuer: Issuer,
+  subject: string,
+  publicKey: KeyObject,
+  extensions: readonly Buffer[],
+  { fromHours = -1, toHours = 24 }: Validity = {},
+): string {
+  const algorithm = der(0x30, der(0x06, OID.ecdsaWithSha256));
+  const content = der(
+    0x30,
+    der(0xa0, der(0x02, [2])),
+    der(0x02, [1, ...randomBytes(8)]),
+    algorithm,
+    distinguishedName(issuer.name),
+    der(0x30, inHours(fromHours), inHours(toHours)),
+    distinguishedName(subject),
+    publicKey.export({ type: "spki", format: "der" }),
+    ...(extensions.length === 0 ? [] : [der(0xa3, der(0x30, ...extensions))]),
+  );
+  return pem("CERTIFICATE", der(0x30, content, algorithm, der(0x03, [0], sign("sha256", content, issuer.key))));
 }
 
 export function certificates(...names: readonly string[]): Certificates {
@@ -93,11 +140,12 @@ function distinguishedName(name: string): Buffer {
 }
 
 /** What says whom a certificate is for. */
-function isFor(hosts: readonly string[]): Buffer {
+function isFor(hosts: readonly string[]): readonly Buffer[] {
+  if (hosts.length === 0) return [];
   const names = hosts.map((host) =>
-    isIPv4(host) ? der(0x87, host.split(".").map(Number)) : der(0x82, Buffer.from(host)),
+    isIPv4(host) ? der(0x87, host.split(".").map(Number)) : der(0x82, Buffer.from(host.replace(/^DNS:/, ""))),
   );
-  return der(0x30, der(0x06, OID.subjectAltName), octets(der(0x30, ...names)));
+  return [der(0x30, der(0x06, OID.subjectAltName), octets(der(0x30, ...names)))];
 }
 
 function octets(content: Buffer): Buffer {
@@ -116,6 +164,10 @@ function lengthOf({ length }: Buffer): readonly number[] {
   return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
 }
 
+function inHours(hours: number): Buffer {
+  return time(Date.now() + hours * HOUR_MS);
+}
+
 function time(at: number): Buffer {
   const digits = new Date(at).toISOString().replaceAll(/[-:T]|\.\d+/g, "");
   return der(0x17, Buffer.from(digits.slice(2)));
@@ -126,6 +178,7 @@ function keyPem(key: KeyObject): string {
 }
 
 function pem(label: string, bytes: Buffer): string {
-  const body = bytes.toString("base64").replaceAll(/.{64}/g, "$&\n");
+  // An empty line at the end is not understood.
+  const body = (bytes.toString("base64").match(/.{1,64}/g) ?? []).join("\n");
   return `-----BEGIN ${label}-----\n${body}\n-----END ${label}-----\n`;
 }

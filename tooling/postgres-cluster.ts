@@ -3,12 +3,14 @@
  * Where its programs are not installed, what needs it is skipped and counted, unless BRIDGE_REQUIRE_BROKERS=1. @module
  */
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { env, getuid } from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
+import type { TLSSocket } from "node:tls";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import { freePort } from "./listening.ts";
@@ -71,6 +73,36 @@ export class PostgresCluster implements AsyncDisposable {
   async restart(settings: readonly string[] = []): Promise<void> {
     this.#child = launch(this.port, this.#folder, settings);
     await this.#untilReady();
+  }
+
+  /** Takes connections with TLS, too, and presents these files in PEM form from then on. */
+  async present({ cert, key }: { readonly cert: string; readonly key: string }): Promise<void> {
+    const { uid, gid } = unprivileged();
+    for (const [name, content] of Object.entries({ "server.crt": cert, "server.key": key })) {
+      const file = join(this.#folder, name);
+      writeFileSync(file, content);
+      chmodSync(file, 0o600);
+      if (uid !== undefined) chownSync(file, uid, gid ?? uid);
+    }
+    writeFileSync(join(this.#folder, "postgresql.auto.conf"), "ssl = on\n");
+    this.#child.kill("SIGHUP");
+    const wanted = new X509Certificate(cert).fingerprint256;
+    for (const until = performance.now() + START_TIMEOUT_MS; (await this.#presented()) !== wanted; await delay(10)) {
+      if (performance.now() > until) throw new Error("PostgreSQL has not taken its new certificate");
+    }
+  }
+
+  async #presented(): Promise<string | undefined> {
+    const client = new Client({ connectionString: this.url, ssl: { rejectUnauthorized: false } });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      return (client.connection.stream as TLSSocket).getPeerX509Certificate()?.fingerprint256;
+    } catch {
+      return undefined;
+    } finally {
+      await client.end().catch(() => {});
+    }
   }
 
   /** Stops all its processes: connections stay open, and nobody says anything. */

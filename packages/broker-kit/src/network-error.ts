@@ -1,4 +1,5 @@
 import { BridgeError, type ErrorCode } from "@bridge/ports";
+import { tlsFailure } from "@bridge/ports/tls";
 
 const NO_TLS =
   "what answers there does not speak TLS: is this the right port, and does the address have to ask for TLS?";
@@ -13,24 +14,8 @@ const CODES: Readonly<Record<string, readonly [code: ErrorCode, words: string]>>
   EHOSTUNREACH: ["CONNECTION_LOST", "the host cannot be reached"],
   ENETUNREACH: ["CONNECTION_LOST", "the network cannot be reached"],
   ETIMEDOUT: ["TIMEOUT", "the host did not answer"],
-  SELF_SIGNED_CERT_IN_CHAIN: ["CONNECTION_LOST", "its certificate is not trusted: name its authority in tls.ca_file"],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ["CONNECTION_LOST", "its certificate is not trusted: name it in tls.ca_file"],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
-    "CONNECTION_LOST",
-    "its certificate is not trusted: name its authority in tls.ca_file",
-  ],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [
-    "CONNECTION_LOST",
-    "its certificate is not trusted: name its authority in tls.ca_file",
-  ],
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: [
-    "CONNECTION_LOST",
-    "it asks for a certificate of the bridge: set tls.cert_file and tls.key_file",
-  ],
   ERR_SSL_WRONG_VERSION_NUMBER: ["CONNECTION_LOST", NO_TLS],
   ERR_SSL_PACKET_LENGTH_TOO_LONG: ["CONNECTION_LOST", NO_TLS],
-  CERT_HAS_EXPIRED: ["CONNECTION_LOST", "its certificate has expired"],
-  ERR_TLS_CERT_ALTNAME_INVALID: ["CONNECTION_LOST", "its certificate is for another host name"],
 };
 
 /** How OpenSSL says that what it read is no TLS at all. */
@@ -44,7 +29,10 @@ export function networkError(label: string, error: Error): BridgeError {
   return new BridgeError(errorCode, `${label}: ${words}`, { cause: error });
 }
 
-function tlsWords({ message }: Error): string | undefined {
+function tlsWords(error: Error): string | undefined {
+  const refused = tlsFailure(error);
+  if (refused !== undefined) return refused;
+  const { message } = error;
   if (message.includes("before secure TLS connection"))
     return "it closed the connection before TLS was agreed on: does it speak TLS there?";
   const [, reason] = OPENSSL.exec(message) ?? [];

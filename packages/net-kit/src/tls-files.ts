@@ -1,6 +1,7 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
-import { createSecureContext, type SecureContextOptions } from "node:tls";
+import type { SecureContextOptions } from "node:tls";
+import { whyNoPair, whyNoPem } from "@bridge/ports/tls";
 
 /** PEM files. */
 export interface TlsFiles {
@@ -42,15 +43,12 @@ export async function readTlsFiles({ certFile, keyFile, clientCaFile }: TlsFiles
 /** @throws Error naming the file that is none of what it should be, or whose key belongs to another certificate */
 export function identityOf(material: TlsMaterial, { certFile, keyFile, clientCaFile }: TlsFiles): TlsIdentity {
   const { cert, key, ca } = material;
-  const certificate = parse(certFile, "certificate", () => new X509Certificate(cert));
-  const privateKey = parse(keyFile, "private key without a passphrase", () => createPrivateKey(key));
-  if (clientCaFile !== undefined && ca !== undefined)
-    parse(clientCaFile, "certificate of an authority", () => new X509Certificate(ca));
-  if (!certificate.checkPrivateKey(privateKey))
-    throw new Error(`the key in ${keyFile} does not belong to the certificate in ${certFile}`);
+  refuse(certFile, whyNoPem("certificate", cert));
+  refuse(keyFile, whyNoPem("key", key));
+  if (clientCaFile !== undefined && ca !== undefined) refuse(clientCaFile, whyNoPem("authorities", ca));
+  refuse(keyFile, whyNoPair(cert, key, certFile));
   const options: SecureContextOptions = { cert, key, ...(ca !== undefined && { ca }), minVersion: "TLSv1.2" };
-  parse(certFile, "chain of certificates", () => createSecureContext(options));
-  return { material, options, expiresAt: certificate.validToDate.getTime() };
+  return { material, options, expiresAt: new X509Certificate(cert).validToDate.getTime() };
 }
 
 /** Whether two listeners are to be known by the same files. */
@@ -69,11 +67,6 @@ async function read(file: string): Promise<Buffer> {
   }
 }
 
-/** The library's own messages name neither the file nor what was expected. */
-function parse<T>(file: string, what: string, use: () => T): T {
-  try {
-    return use();
-  } catch (error) {
-    throw new Error(`${file} holds no ${what} in PEM form that can be used`, { cause: error });
-  }
+function refuse(file: string, why: string | undefined): void {
+  if (why !== undefined) throw new Error(`${file} ${why}`);
 }

@@ -34,8 +34,11 @@ describe("TLS files", () => {
 
   it.each([
     ["certFile", /holds no certificate in PEM form/],
-    ["keyFile", /holds no private key without a passphrase in PEM form/],
-    ["clientCaFile", /holds no certificate of an authority in PEM form/],
+    [
+      "keyFile",
+      /holds no private key in PEM form: name a file with the private key of the certificate, without a passphrase/,
+    ],
+    ["clientCaFile", /holds no certificate in PEM form: name a file with the certificates of the authorities/],
   ])("the open names the file that is none of what it should be: %s", async (which, problem) => {
     using made = certificates("server");
     const tls = {
@@ -54,7 +57,7 @@ describe("TLS files", () => {
     using made = certificates("server", "other");
     const tls = { certFile: made.path("server.crt"), keyFile: made.path("other.key") };
     await expect(open({ tls })).rejects.toThrow(
-      `the key in ${tls.keyFile} does not belong to the certificate in ${tls.certFile}`,
+      `${tls.keyFile} does not belong to the certificate in "${tls.certFile}": name a certificate and its own key`,
     );
   });
 

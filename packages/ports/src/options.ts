@@ -3,6 +3,7 @@
  */
 import * as v from "valibot";
 import { durationPattern, UNITS } from "./duration-pattern.ts";
+import type { PemRole } from "./tls/pem.ts";
 
 export { bothOrNone, conditional, matching, PORT } from "./schema-words.ts";
 
@@ -72,6 +73,22 @@ export function text() {
 /** The path of a file that has to be there. A check of the configuration on a machine looks whether it can be read. */
 export function fileToRead() {
   return v.pipe(text(), v.metadata({ file: "read" }));
+}
+
+/**
+ * The path of a PEM file of TLS. A check of the configuration on a machine looks whether it holds what it has to; of a key,
+ * whether it is that of the certificate which the option `certificate` beside it names.
+ */
+export function pemFile(role: PemRole, certificate?: string) {
+  const pem: PemFile = { role, ...(certificate !== undefined && { certificate }) };
+  return v.pipe(fileToRead(), v.metadata({ pem }));
+}
+
+/** What {@link pemFile} says of a field. */
+export interface PemFile {
+  readonly role: PemRole;
+  /** Of a key: the option beside it that names its certificate. */
+  readonly certificate?: string;
 }
 
 /** The path of a file that is made when it is missing. A check of the configuration on a machine looks whether it could be. */

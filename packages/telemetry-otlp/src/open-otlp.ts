@@ -46,7 +46,11 @@ export function openOtlp(options: OtlpOptions): OtlpExport {
   const { timeoutMs, metrics, traces } = settingsOf(section, env);
   const collector = new Collector(section, timeoutMs, env);
   const resource = resourceOf(options, section, env);
-  const counts = new ExportCounts(steadyLogger(logger), () => clock.monotonic());
+  const counts = new ExportCounts(
+    steadyLogger(logger),
+    () => clock.monotonic(),
+    (signal) => collector.place(signal),
+  );
   const tracing =
     traces &&
     new TracesExport({

@@ -90,7 +90,11 @@ describe("the resource", () => {
 test("a collector that is away is logged once a minute, and a failure's reason is no answer of the collector's", () => {
   const lines: string[] = [];
   let now = 0;
-  const counts = new ExportCounts({ ...silentLogger, warn: (message) => void lines.push(message) }, () => now);
+  const counts = new ExportCounts(
+    { ...silentLogger, warn: (message) => void lines.push(message) },
+    () => now,
+    () => "",
+  );
   for (now = 0; now < 120_000; now += 1_000) counts.failed("traces", new Error("refused"));
   expect(lines).toHaveLength(2);
   expect(counts.families()[0]?.samples).toMatchObject([{ value: 120 }, { value: 0 }]);

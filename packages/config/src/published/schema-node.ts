@@ -73,7 +73,13 @@ function annotateParts(schema: GenericSchema, node: SchemaNode): SchemaNode {
 
 function annotate(schema: GenericSchema, node: SchemaNode): SchemaNode {
   const { format, secret } = metadataOf(schema);
-  const { secret: _, file: __, propertyNames, ...rest } = node as SchemaNode & Readonly<Record<string, unknown>>;
+  const {
+    secret: _,
+    file: __,
+    pem: ___,
+    propertyNames,
+    ...rest
+  } = node as SchemaNode & Readonly<Record<string, unknown>>;
   const description = descriptionOf(schema);
   return {
     ...rest,

@@ -1,9 +1,10 @@
-import { apiKey, conditional, describe } from "@bridge/ports/options";
+import { apiKey, conditional, describe, type PemFile } from "@bridge/ports/options";
 import * as v from "valibot";
 import { corsOrigins } from "./cors-origins.ts";
 import { listenAddress } from "./listen-address.ts";
 
-const path = () => v.optional(v.pipe(v.string("expected a string"), v.metadata({ file: "read" })), "");
+const pem = (about: PemFile) =>
+  v.optional(v.pipe(v.string("expected a string"), v.metadata({ file: "read", pem: about })), "");
 
 /** The `http` block (spec 1.7). The servers listen as it says until the process ends. */
 export const httpSchema = v.pipe(
@@ -22,8 +23,14 @@ export const httpSchema = v.pipe(
       v.optional(corsOrigins(), ""),
       "The origins whose web pages may call the servers, separated by commas. `*` is not allowed.",
     ),
-    tls_cert_file: describe(path(), "The certificate chain of both servers, a PEM file. Needs tls_key_file."),
-    tls_key_file: describe(path(), "The private key of the certificate, a PEM file. Needs tls_cert_file."),
+    tls_cert_file: describe(
+      pem({ role: "certificate" }),
+      "The certificate chain of both servers, a PEM file. Needs tls_key_file.",
+    ),
+    tls_key_file: describe(
+      pem({ role: "key", certificate: "tls_cert_file" }),
+      "The private key of the certificate, a PEM file. Needs tls_cert_file.",
+    ),
   }),
   v.metadata({
     allOf: [

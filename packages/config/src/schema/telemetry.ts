@@ -1,4 +1,4 @@
-import { describe, fileToRead, integer, positiveDuration, secret, text } from "@bridge/ports/options";
+import { describe, integer, pemFile, positiveDuration, secret, text } from "@bridge/ports/options";
 import * as v from "valibot";
 
 const RATIO = "expected a number from 0 to 1";
@@ -79,7 +79,7 @@ export const telemetrySchema = v.strictObject({
           "Default: OTEL_EXPORTER_OTLP_COMPRESSION, else `none`.",
         ),
         ca_file: describe(
-          v.optional(fileToRead()),
+          v.optional(pemFile("authorities")),
           "Certificates that the collector is checked against, a PEM file. Default: OTEL_EXPORTER_OTLP_CERTIFICATE, else those of the platform.",
         ),
         service_name: describe(v.optional(text()), "`service.name`. Default: OTEL_SERVICE_NAME, else the bridge's id."),

@@ -73,7 +73,7 @@ export class MetricsExport {
     return new Promise((resolve, reject) => {
       this.#options.exporter.export(metrics, ({ code, error }) => {
         if (code === ExportResultCode.SUCCESS) resolve();
-        else reject(new Error(reasonOf(error)));
+        else reject(new Error(reasonOf(error), { cause: error }));
       });
     });
   }

@@ -2,9 +2,9 @@ import {
   apiKey,
   conditional,
   describe,
-  fileToRead,
   integer,
   matching,
+  pemFile,
   PORT,
   positiveDuration,
 } from "@bridge/ports/options";
@@ -29,10 +29,13 @@ const path = v.pipe(
 );
 
 const tls = v.strictObject({
-  cert_file: describe(fileToRead(), "PEM file of the certificate, and of those that lead from it to its authority."),
-  key_file: describe(fileToRead(), "PEM file of its private key, without a passphrase."),
+  cert_file: describe(
+    pemFile("certificate"),
+    "PEM file of the certificate, and of those that lead from it to its authority.",
+  ),
+  key_file: describe(pemFile("key", "cert_file"), "PEM file of its private key, without a passphrase."),
   client_ca_file: describe(
-    v.optional(fileToRead()),
+    v.optional(pemFile("authorities")),
     "PEM file of authorities: only callers with a certificate of one of them come in.",
   ),
 });

@@ -1,4 +1,5 @@
 import { BridgeError, type ErrorCode } from "@bridge/ports";
+import { tlsFailure } from "@bridge/ports/tls";
 import type { Answer } from "./call.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
@@ -37,6 +38,6 @@ export function failureWithout(thrown: unknown, origin: string): BridgeError {
   if (code === "UND_ERR_INVALID_ARG") {
     return new BridgeError("INTERNAL", `a request to ${origin} could not be made`, { cause: error });
   }
-  const why = code === "" ? error.message : code;
+  const why = BridgeError.is(error) ? error.message : (tlsFailure(error) ?? (code === "" ? error.message : code));
   return new BridgeError("CONNECTION_LOST", `no response from ${origin}: ${why}`, { cause: error });
 }

@@ -2,9 +2,9 @@ import {
   bothOrNone,
   conditional,
   describe,
-  fileToRead,
   integer,
   matching,
+  pemFile,
   positiveDuration,
   secret,
 } from "@bridge/ports/options";
@@ -64,9 +64,12 @@ const credential = v.pipe(
 
 const tls = v.pipe(
   v.strictObject({
-    ca_file: describe(v.optional(fileToRead()), "PEM file of the authorities to trust instead of the system's."),
-    cert_file: describe(v.optional(fileToRead()), "PEM file of the bridge's own certificate."),
-    key_file: describe(v.optional(fileToRead()), "PEM file of the key to `cert_file`."),
+    ca_file: describe(
+      v.optional(pemFile("authorities")),
+      "PEM file of the authorities to trust instead of the system's.",
+    ),
+    cert_file: describe(v.optional(pemFile("certificate")), "PEM file of the bridge's own certificate."),
+    key_file: describe(v.optional(pemFile("key", "cert_file")), "PEM file of the key to `cert_file`."),
   }),
   v.forward(
     v.check(
