@@ -36,4 +36,12 @@ export { OverlayError } from "./transaction/overlay-error.ts";
 export { TransactionError, type TransactionErrorKind } from "./transaction/transaction-error.ts";
 export { type ConfigTransactionsOptions, createConfigTransactions } from "./transaction/transactions.ts";
 export { parseConfig, validateConfig, type ValidateOptions, type Validation } from "./validate.ts";
-export type { FileNamed, FileUse, Surroundings, UnusableFile, UsualServers } from "./surroundings.ts";
+export type {
+  FileFault,
+  FileNamed,
+  FileUse,
+  NamedPemFile,
+  Surroundings,
+  UnusableFile,
+  UsualServers,
+} from "./surroundings.ts";

@@ -1,3 +1,4 @@
+import type { PemRole } from "@bridge/ports/tls";
 import type { Path } from "./problem.ts";
 
 /** Where the application's servers listen when a document has no `http` block. */
@@ -10,16 +11,31 @@ export interface UsualServers {
 /** `read`: it has to be there. `kept`: it is made when it is missing. */
 export type FileUse = "read" | "kept";
 
+export interface NamedPemFile {
+  readonly role: PemRole;
+  /** Of a key: the file of its certificate, as the document names it. */
+  readonly certificate?: string | undefined;
+}
+
 /** A file that a document names. */
 export interface FileNamed {
   readonly path: string;
   readonly use: FileUse;
+  /** Of a PEM file: what it has to hold. */
+  readonly pem?: NamedPemFile | undefined;
   /** Where in the document. */
   readonly place: Path;
 }
 
-/** Why a file cannot be used as it would be, with the remedy, as the end of a sentence; `undefined` when it can. */
-export type UnusableFile = (file: FileNamed) => string | undefined;
+/** What is wrong with a file, as the end of a sentence that names it, with the remedy. */
+export interface FileFault {
+  /** `warning`: a start uses it all the same. */
+  readonly kind: "problem" | "warning";
+  readonly words: string;
+}
+
+/** What is wrong with a file that would be used; `undefined` when nothing is. */
+export type UnusableFile = (file: FileNamed) => FileFault | undefined;
 
 /** What a document may not get in the way of, besides itself. */
 export interface Surroundings {

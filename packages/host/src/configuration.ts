@@ -1,5 +1,5 @@
 import { type BridgeConfig, emptyConfig, type Registry, type UnusableFile } from "@bridge/config";
-import { deadline, type Logger } from "@bridge/ports";
+import { type Clock, deadline, type Logger, systemClock } from "@bridge/ports";
 import { type ConfigOrigin, fileOrigin } from "./config-origin.ts";
 import type { ConfigSource } from "./config-source.ts";
 import type { HostProcess } from "./host-process.ts";
@@ -36,7 +36,8 @@ export async function configuration(
 }
 
 /**
- * Tells, line by line, what is wrong with a configuration (`-validate`); resolves to whether nothing is.
+ * Tells, line by line, what is wrong with a configuration (`-validate`), and with the files that it names; resolves to
+ * whether nothing is. Certificates that are out of date are warned of: a start uses them.
  * @throws Error when reading takes longer than 30 seconds
  */
 export async function validateConfiguration(
@@ -44,17 +45,22 @@ export async function validateConfiguration(
   registry: Registry,
   host: HostProcess,
   overrule: Overrule = overruledNowhere,
+  clock: Pick<Clock, "now"> = systemClock,
 ): Promise<boolean> {
   const overruled = overrule !== overruledNowhere;
   // What is overruled need not be of use.
-  const config = await checkedConfiguration(origin, registry, host, ({ path, use, place }) =>
-    overruled && (place[0] === "http" || place[0] === "audit") ? undefined : whyUnusable(path, use),
+  const now = clock.now();
+  const config = await checkedConfiguration(origin, registry, host, (file) =>
+    overruled && (file.place[0] === "http" || file.place[0] === "audit") ? undefined : whyUnusable(file, now),
   );
   if (config === undefined) return false;
   for (const warning of overrule(config).warnings) host.stderr.write(printableLines(`warning: ${warning}\n`));
-  const unusable = overruled ? unusableFiles(overrule(config).config) : [];
-  for (const problem of unusable) host.stderr.write(printableLines(`${origin.store.source}: ${problem}\n`));
-  if (unusable.length > 0) return false;
+  const faults = overruled ? unusableFiles(overrule(config).config, now) : [];
+  for (const { kind, words } of faults) {
+    const told = kind === "warning" ? "warning: " : "";
+    host.stderr.write(printableLines(`${told}${origin.store.source}: ${words}\n`));
+  }
+  if (faults.some(({ kind }) => kind === "problem")) return false;
   host.stdout.write(`${origin.store.source}: valid\n`);
   return true;
 }

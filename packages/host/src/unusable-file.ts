@@ -1,18 +1,29 @@
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { FileUse } from "@bridge/config";
+import type { FileFault, FileNamed } from "@bridge/config";
+import { unusablePem } from "./unusable-pem.ts";
 
 /** Kernels show what they know there and keep nothing. */
 const KERNEL_FILES: ReadonlySet<number> = new Set([0x9fa0, 0x62656572]);
 /** The longest name that is made beside a file that is kept. */
 const BESIDE = "-new-journal";
 
-/** What keeps a process of this user from using a file as it would, with the remedy; `undefined` when nothing is seen to. Opens and makes none. */
-export function whyUnusable(path: string, use: FileUse): string | undefined {
+/**
+ * What keeps a process of this user from using a file as it would at `now`, with the remedy; `undefined` when nothing is seen to.
+ * Reads PEM files, and makes none.
+ */
+export function whyUnusable(file: Omit<FileNamed, "place">, now: number): FileFault | undefined {
+  const { path, use, pem } = file;
   const why = use === "read" ? whyUnreadable(path) : whyUnkept(resolve(path));
   const remedy =
     use === "read" ? "name a file that this user can read" : "name a file, which is made when it is missing";
-  return why === undefined ? undefined : `${why}: ${remedy}`;
+  if (why !== undefined) return { kind: "problem", words: `${why}: ${remedy}` };
+  if (pem === undefined) return undefined;
+  try {
+    return unusablePem(path, pem, now);
+  } catch {
+    return { kind: "problem", words: `cannot be read: ${remedy}` };
+  }
 }
 
 function whyUnreadable(path: string): string | undefined {

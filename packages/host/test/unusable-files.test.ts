@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { authority } from "@bridge/tooling/certificates";
 import { afterAll, expect, test } from "vitest";
 import { runBridge } from "../src/index.ts";
 import { StandIn } from "./stand-in.ts";
@@ -8,7 +9,10 @@ import { StandIn } from "./stand-in.ts";
 const folder = mkdtempSync(join(tmpdir(), "bridge-host-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const there = join(folder, "cert.pem");
-writeFileSync(there, "");
+const key = join(folder, "key.pem");
+const pair = authority().issue("bridge");
+writeFileSync(there, pair.cert);
+writeFileSync(key, pair.key);
 
 async function validated(document: object): Promise<readonly [code: number, said: string]> {
   const file = join(folder, "bridge.json");
@@ -26,8 +30,13 @@ test.each([
   ],
   [
     "a folder in place of a TLS file",
-    { http: { tls_cert_file: folder, tls_key_file: there } },
+    { http: { tls_cert_file: folder, tls_key_file: key } },
     `http.tls_cert_file: "${folder}" is no file: name a file that this user can read`,
+  ],
+  [
+    "a certificate in place of its key",
+    { http: { tls_cert_file: there, tls_key_file: there } },
+    `http.tls_key_file: "${there}" holds no private key in PEM form: name a file with the private key of the certificate`,
   ],
   [
     "a folder in place of the audit file",
@@ -47,7 +56,7 @@ test.each([
 
 test("-validate takes files that are there, and an audit file that is not there yet, and makes none", async () => {
   const [code, said] = await validated({
-    http: { tls_cert_file: there, tls_key_file: there },
+    http: { tls_cert_file: there, tls_key_file: key },
     audit: { file: { path: join(folder, "new", "audit.jsonl") } },
   });
   expect(said).toContain("valid");

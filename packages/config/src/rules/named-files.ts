@@ -1,20 +1,21 @@
 import type { Steps } from "@bridge/ports";
+import type { PemFile } from "@bridge/ports/options";
 import { type GenericSchema, getMetadata } from "valibot";
-import { partsOf, shapeOf } from "../check/schema-shape.ts";
+import { isBlock, partsOf, shapeOf } from "../check/schema-shape.ts";
 import { optionBlocks } from "../plugin-options.ts";
 import type { Path } from "../problem.ts";
 import { documentSchema } from "../schema/document.ts";
-import type { FileUse, UnusableFile } from "../surroundings.ts";
+import type { FileUse, NamedPemFile, UnusableFile } from "../surroundings.ts";
 import type { RuleContext } from "./rule-context.ts";
 
 /** Tells of the files that a document names, in options of plugins, too, what keeps a start on this machine from using them. */
 export function* namedFiles(context: RuleContext, whyUnusable: UnusableFile): Steps<void> {
   const blocks = [{ schema: documentSchema, value: context.draft, path: [] }, ...optionBlocks(context)];
   for (const block of blocks) {
-    for (const { use, value, path } of filesIn(block.schema, block.value, block.path)) {
+    for (const { value, path, ...file } of filesIn(block.schema, block.value, block.path, undefined)) {
       if (typeof value !== "string" || value === "") continue;
-      const why = whyUnusable({ path: value, use, place: path });
-      if (why !== undefined) context.report.problem(path, `${context.hidden.show(path, value)} ${why}`);
+      const fault = whyUnusable({ path: value, place: path, ...file });
+      if (fault !== undefined) context.report[fault.kind](path, `${context.hidden.show(path, value)} ${fault.words}`);
       yield;
     }
   }
@@ -22,17 +23,34 @@ export function* namedFiles(context: RuleContext, whyUnusable: UnusableFile): St
 
 interface NamedFile {
   readonly use: FileUse;
+  readonly pem?: NamedPemFile | undefined;
   readonly value: unknown;
   readonly path: Path;
 }
 
-function* filesIn(schema: GenericSchema, value: unknown, path: Path): Generator<NamedFile> {
-  const use = useOf(schema);
-  if (use !== undefined) yield { use, value, path };
-  else for (const part of partsOf(schema, value)) yield* filesIn(part.schema, part.value, [...path, ...part.path]);
+/** `block`: what the value is a field of. */
+function* filesIn(schema: GenericSchema, value: unknown, path: Path, block: unknown): Generator<NamedFile> {
+  const { file: use, pem } = aboutFile(schema);
+  if (use !== undefined) yield { use, value, path, pem: pem && { role: pem.role, certificate: beside(block, pem) } };
+  else {
+    for (const part of partsOf(schema, value)) {
+      const within = part.path.length === 0 ? block : value;
+      yield* filesIn(part.schema, part.value, [...path, ...part.path], within);
+    }
+  }
 }
 
-function useOf(schema: GenericSchema): FileUse | undefined {
+function beside(block: unknown, { certificate }: PemFile): string | undefined {
+  const named = isBlock(block) && certificate !== undefined ? block[certificate] : undefined;
+  return typeof named === "string" && named !== "" ? named : undefined;
+}
+
+interface AboutFile {
+  readonly file?: FileUse;
+  readonly pem?: PemFile;
+}
+
+function aboutFile(schema: GenericSchema): AboutFile {
   const { wrapped } = shapeOf(schema);
-  return (getMetadata(schema)["file"] as FileUse | undefined) ?? (wrapped && useOf(wrapped));
+  return { ...(wrapped && aboutFile(wrapped)), ...(getMetadata(schema) as AboutFile) };
 }
