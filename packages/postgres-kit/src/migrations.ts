@@ -1,4 +1,5 @@
-import { BridgeError, deadline, type Logger } from "@bridge/ports";
+import { readClientTls } from "@bridge/broker-kit";
+import { BridgeError, deadline, type Logger, orAborted } from "@bridge/ports";
 import { escapeIdentifier } from "pg";
 import type { ConnectionOptions } from "./connection-options.ts";
 import { areTablesGone, keyOf, missingOf, neededBy, THERE } from "./needed.ts";
@@ -91,7 +92,8 @@ export async function migrate(migrations: Migrations, client: PostgresClient, si
  * not let us, the client is given all the same: calls fail until it can, and {@link PostgresClient.health} tells of it.
  *
  * @throws BridgeError `DESTINATION_NOT_FOUND` when there are no such tables, `SCHEMA_VIOLATION` when they are of another
- * version, or when the server does not wait for its disk, or isolates transactions otherwise than they need; each names the remedy
+ * version, or when the server does not wait for its disk, or isolates transactions otherwise than they need; `UNAVAILABLE` when a
+ * file of `tls` cannot be used; each names the remedy
  */
 export async function openPostgres(
   connection: ConnectionOptions,
@@ -100,6 +102,7 @@ export async function openPostgres(
   signal: AbortSignal,
 ): Promise<PostgresClient> {
   signal.throwIfAborted();
+  if (connection.tls !== undefined) await orAborted(readClientTls(connection.tls), signal);
   const client = new PostgresClient(connection, options);
   try {
     await check(migrations, client, options.logger, signal);

@@ -6,7 +6,12 @@ import { ADMIN_KEY, Folder } from "./folder.ts";
 
 interface Health {
   readonly ready_for_traffic: boolean;
-  readonly config_watch: { readonly version: number; readonly last_error?: string; readonly restart_required?: string };
+  readonly config_watch: {
+    readonly version: number;
+    readonly last_reload_at?: string;
+    readonly last_error?: string;
+    readonly restart_required?: string;
+  };
 }
 
 /** A bridge on a file of its own, and what an operator does to it. */
