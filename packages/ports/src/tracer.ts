@@ -58,7 +58,7 @@ export interface SendStart {
   readonly envelope: Envelope;
   /** The delivery; absent when nothing is known of it. */
   readonly parent: TraceContext | undefined;
-  /** 1 for the first try of this delivery, or of this record of the outbox; one more for each that was charged. */
+  /** Which attempt of the message this is, counted as the cap counts: 1 for the first. */
   readonly attempt: number;
 }
 

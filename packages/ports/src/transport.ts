@@ -32,8 +32,10 @@ export interface Sender extends AsyncDisposable {
    * has none. When `signal` aborts, the sender gives up and frees what it holds for the call; the engine does not
    * wait for it. The signal may serve later calls too, so a listener on it is removed when the call ends, or is one for all of
    * them ({@link watchAbort}).
+   *
+   * `attempt` says which attempt of the message this is, counted as the cap counts: 1 for the first.
    */
-  send(envelope: Envelope, address: string, signal: AbortSignal): Promise<void>;
+  send(envelope: Envelope, address: string, signal: AbortSignal, attempt?: number): Promise<void>;
   /** How a binding's `{header}` placeholders are written into its address. Default: as they are. */
   readonly addressing?: Addressing;
   counters?(): Readonly<Record<string, number>>;

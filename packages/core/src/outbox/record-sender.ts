@@ -80,7 +80,7 @@ export class RecordSender implements Disposable {
     try {
       span = target.tracer?.send({ envelope, parent, attempt: attempts + 1 });
       target.account.attempts++;
-      await this.#guards.send(target, sentWithContext(envelope, span), record.address, claim);
+      await this.#guards.send(target, sentWithContext(envelope, span), record.address, claim, attempts + 1);
     } catch (thrown) {
       ended(thrown);
       endSend(span, thrown);

@@ -87,7 +87,7 @@ export class DirectHold implements Handover {
           await orAborted(short.whenRenewed, work.signal).catch(() => {});
           continue;
         }
-        const attempt = (attempts?.charged ?? 0) + 1;
+        const attempt = attempts === undefined ? this.#failures.firstAttempt(work, bindingId) : attempts.total + 1;
         const error = expiryOf(work.envelope, this.#parts.clock) ?? (await this.#send(work, target, attempt));
         if (error === undefined) {
           this.#failures.forget(work, bindingId);
@@ -131,7 +131,7 @@ export class DirectHold implements Handover {
       target.account.attempts++;
       work.handedOut = true;
       const startedAt = work.now(this.#parts.clock);
-      await this.#guards.send(target, sentWithContext(envelope, span), address, work, startedAt);
+      await this.#guards.send(target, sentWithContext(envelope, span), address, work, attempt, startedAt);
     } catch (thrown) {
       work.waited();
       ended(thrown);

@@ -64,6 +64,13 @@ export class Failures {
     return new Attempts(work, bindingId, this.#ledger, this.#parts.config.policy);
   }
 
+  /** Which attempt the first one of this hold is. Asks the ledger only if it holds something: it is asked for each message. */
+  firstAttempt(work: Work, bindingId: string): number {
+    const { receiveCount } = work.delivery;
+    if (receiveCount === 1 || (receiveCount === undefined && this.#ledger.size === 0)) return 1;
+    return this.attemptsOf(work, bindingId).total + 1;
+  }
+
   /** At the end of every leg that was handed on. */
   forget(work: Work, bindingId: string): void {
     if (this.#ledger.size === 0) return;

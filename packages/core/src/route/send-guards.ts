@@ -71,7 +71,8 @@ export class SendGuards implements Disposable {
   }
 
   /**
-   * Sends on behalf of `owner`, and enters how long it took; `startedAt` is now, in monotonic milliseconds. Rejects with
+   * Sends on behalf of `owner`, and enters how long it took; `startedAt` is now, in monotonic milliseconds, `attempt` which
+   * attempt it is. Rejects with
    * `TIMEOUT` at the deadline, and with {@link Cancelled} when cancelled, of which nothing is entered.
    */
   send(
@@ -79,6 +80,7 @@ export class SendGuards implements Disposable {
     envelope: Envelope,
     address: string,
     owner: object,
+    attempt = 1,
     startedAt = this.#clock.monotonic(),
   ): Promise<void> {
     const guard = this.#idle.pop() ?? new Guard(this.#accepted, this.#failed);
@@ -88,7 +90,7 @@ export class SendGuards implements Disposable {
     guard.deadline = startedAt + this.#timeoutMs;
     this.#active.add(guard);
     const sent = new Promise<void>(guard.promised);
-    const under = start(target.sender, envelope, address, guard.controller.signal);
+    const under = start(target.sender, envelope, address, guard.controller.signal, attempt);
     const failed =
       target.hidesAddress === true ? (error: unknown) => guard.failed(withoutAddress(error, address)) : guard.failed;
     under.then(guard.accepted, failed);
@@ -148,9 +150,15 @@ export class SendGuards implements Disposable {
 }
 
 /** A sender that throws at once has failed like one that rejects, and so has one that says nothing of the end. */
-function start(sender: Sender, envelope: Envelope, address: string, signal: AbortSignal): Promise<void> {
+function start(
+  sender: Sender,
+  envelope: Envelope,
+  address: string,
+  signal: AbortSignal,
+  attempt: number,
+): Promise<void> {
   try {
-    const sent: unknown = sender.send(envelope, address, signal);
+    const sent: unknown = sender.send(envelope, address, signal, attempt);
     if (sent instanceof Promise) return sent as Promise<void>;
     if (isThenable(sent)) return Promise.resolve(sent);
     throw new Error("the sender did not return a promise");

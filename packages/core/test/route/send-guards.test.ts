@@ -125,7 +125,7 @@ describe("how long sends take", () => {
     const sender = new HeldSender();
     const target = targetOf(sender);
     const startedAt = clock.monotonic();
-    const accepted = guards.send(target, envelopeOf(), "", owner, startedAt);
+    const accepted = guards.send(target, envelopeOf(), "", owner, 1, startedAt);
     const refused = guards.send(target, envelopeOf(), "", owner).catch(() => {});
     await clock.advance(40);
     sender.sends[0]?.accept();
