@@ -20,6 +20,15 @@ describe("embedding", () => {
     expect(await run("embed")).toEqual(["m1: hello"]);
   });
 
+  test("functions.ts hands messages from code to code, and tells what became of each", async () => {
+    expect(await run("functions")).toEqual([
+      "attempt 1: sold 3 apples",
+      "apples delivered, pears dead_lettered, figs dead_lettered",
+      "orders: REJECTED, nothing to sell",
+      "orders: INVALID_PAYLOAD, the payload does not fit the handler's schema at count",
+    ]);
+  });
+
   test("custom-processor.ts passes one message, filters one, and one becomes a dead letter", async () => {
     const [passed, deadLetter, toOut, before] = await run("custom-processor");
     expect(passed).toBe("passed: 1");

@@ -1,0 +1,87 @@
+import { Bag, BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
+import type { BatchBounds } from "./batch-options.ts";
+import { batchEnds, type End } from "./batch-ends.ts";
+import { Batch } from "./batch.ts";
+import { failure } from "./failure.ts";
+import { FunctionMessage } from "./function-message.ts";
+import type { BatchFunction } from "./handler-function.ts";
+
+/** Hands messages that are sent at the same time to a function together, and settles each by itself. */
+export class BatchSender implements Sender {
+  readonly #who: string;
+  readonly #run: BatchFunction;
+  readonly #bounds: BatchBounds;
+  readonly #clock: Clock;
+  readonly #running = new Bag<Batch>();
+  /** The one that waits for more. */
+  #open: Batch | undefined;
+  #disposed: BridgeError | undefined;
+
+  constructor(name: string, run: BatchFunction, bounds: BatchBounds, clock: Clock) {
+    this.#who = `handler "${name}"`;
+    this.#run = run;
+    this.#bounds = bounds;
+    this.#clock = clock;
+  }
+
+  /** As with a single handler, what the handler has seen ends when the handler ends. */
+  send(envelope: Envelope, _address: string, signal: AbortSignal, attempt = 1): Promise<void> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    if (this.#disposed !== undefined) return Promise.reject(this.#disposed);
+    const batch = (this.#open ??= this.#opened());
+    const sent = batch.add(new FunctionMessage(envelope, attempt), signal);
+    if (batch.size >= this.#bounds.size) this.#handOver(batch);
+    return sent;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposed ??= new BridgeError("CONNECTION_LOST", `${this.#who} is called no more`, { charged: false });
+    const waiting = this.#open;
+    this.#open = undefined;
+    waiting?.close();
+    for (const member of waiting?.members ?? []) member.end({ failed: this.#disposed });
+    for (const batch of this.#running) batch.giveUp(this.#disposed);
+  }
+
+  #opened(): Batch {
+    const batch = new Batch((emptied) => {
+      emptied.close();
+      if (this.#open === emptied) this.#open = undefined;
+    });
+    this.#clock.delay(this.#bounds.withinMs, batch.full).then(
+      () => this.#handOver(batch),
+      () => {},
+    );
+    return batch;
+  }
+
+  #handOver(batch: Batch): void {
+    if (this.#open !== batch) return;
+    this.#open = undefined;
+    batch.close();
+    void this.#handle(batch);
+  }
+
+  async #handle(batch: Batch): Promise<void> {
+    const { members } = batch;
+    this.#running.add(batch);
+    const ends = await this.#ends(batch);
+    this.#running.delete(batch);
+    members.forEach((member, index) => member.end(ends[index]));
+  }
+
+  async #ends(batch: Batch): Promise<readonly End[]> {
+    const { members } = batch;
+    try {
+      const run = this.#run;
+      const returned: unknown = await run(
+        members.map(({ message }) => message),
+        batch,
+      );
+      return batchEnds(this.#who, returned, members.length);
+    } catch (thrown) {
+      const failed = { failed: failure(this.#who, thrown) };
+      return members.map(() => failed);
+    }
+  }
+}
