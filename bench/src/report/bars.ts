@@ -1,4 +1,4 @@
-import { figure, type Measurement, ratio } from "../suite/measurement.ts";
+import { figure, type Measurement, ratio, roundByRound } from "../suite/measurement.ts";
 import { atLeast, atMost, type Median, type Verdict } from "./verdict.ts";
 
 interface Bar {
@@ -33,6 +33,16 @@ const SQS_BARS: readonly Bar[] = [
 /** The bars of each suite. */
 const BARS: Readonly<Record<string, readonly Bar[]>> = {
   engine: [{ rows: /./, what: "messages a second of one core", limit: 400_000, of: bridge("perCoreSecond") }],
+  functions: [
+    {
+      rows: /handler/,
+      what: "CPU beyond the script, µs",
+      limit: 1,
+      atMost: true,
+      of: ({ runs }) => roundByRound(runs.bridge, runs.script, "cpuMicros", (one, other) => one - other),
+    },
+    { rows: /PostgreSQL/, what: "throughput / script", limit: 3, of: throughput },
+  ],
   outbox: [
     { rows: /in flight/, what: "messages a second", limit: 40_000, of: bridge("perSecond") },
     { rows: /a second/, what: "event loop p99, ms", limit: 10, atMost: true, of: bridge("loopP99Ms") },

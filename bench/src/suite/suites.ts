@@ -1,6 +1,7 @@
 import type { Settings } from "./contender.ts";
 import { dlqSuite } from "./dlq-suite.ts";
 import { engineSuite } from "./engine-suite.ts";
+import { functionsSuite } from "./functions-suite.ts";
 import type { Measurement } from "./measurement.ts";
 import { outboxSuite } from "./outbox-suite.ts";
 import { patternsSuite } from "./patterns-suite.ts";
@@ -14,6 +15,7 @@ import { tracingSuite } from "./tracing-suite.ts";
 export const SUITES = {
   engine: engineSuite,
   tracing: tracingSuite,
+  functions: functionsSuite,
   "sqs-sqs": (settings) => sqsSuite("sqs-sqs", settings),
   "mqtt-sqs": (settings) => sqsSuite("mqtt-sqs", settings),
   outbox: (settings) => outboxSuite("outbox", settings),
