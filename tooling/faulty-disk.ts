@@ -51,8 +51,10 @@ export function thinDisk(): ThinDisk {
   const [image, ballast] = [join(pool.folder, "image"), join(pool.folder, "ballast")];
   writeFileSync(image, "");
   truncateSync(image, 6 * 1024 * 1024);
-  run("mkfs.ext4", ["-q", "-O", "^has_journal", "-e", "continue", image]);
+  run("mkfs.ext4", ["-q", "-b", "4096", "-O", "^has_journal", "-e", "continue", image]);
   const disk = mounted(["-o", "loop", image]);
+  // A page a request: of a longer one for which the pool has only some pages, the loop device says that it was written.
+  writeFileSync(`/sys/block/${deviceOf(disk)}/queue/max_sectors_kb`, "4");
   return {
     folder: disk.folder,
     drain: () => fill(ballast),
@@ -101,14 +103,17 @@ export function breakableDisk(): TestDisk & { break(): void } {
   return {
     folder: disk.folder,
     break() {
-      const device = run("findmnt", ["-no", "SOURCE", disk.folder]).trim();
-      writeFileSync(`/sys/fs/ext4/${basename(device)}/trigger_fs_error`, "1");
+      writeFileSync(`/sys/fs/ext4/${deviceOf(disk)}/trigger_fs_error`, "1");
     },
     [Symbol.dispose]() {
       disk[Symbol.dispose]();
       rmSync(join(image, ".."), { recursive: true });
     },
   };
+}
+
+function deviceOf({ folder }: TestDisk): string {
+  return basename(run("findmnt", ["-no", "SOURCE", folder]).trim());
 }
 
 function mounted(how: readonly string[]): TestDisk {
