@@ -14,7 +14,11 @@ export interface ProgramOptions {
   readonly args?: readonly string[];
   /** Which system calls fail, and how, as strace writes it: `fdatasync:error=EIO:when=3+`. */
   readonly fault?: string;
+  /** Where strace writes down each call that changes a file, with what is written. */
+  readonly trace?: string;
 }
+
+const CHANGES = "trace=openat,pwrite64,write,ftruncate,fsync,fdatasync,rename,unlink";
 
 export interface Ended {
   readonly lines: readonly string[];
@@ -39,10 +43,15 @@ export async function runProgram(options: ProgramOptions, killAfterLines = Infin
   return { lines, stderr, code: child.exitCode };
 }
 
-function start({ program, args = [], fault }: ProgramOptions): ChildProcess {
+function start({ program, args = [], fault, trace }: ProgramOptions): ChildProcess {
   const node = [process.execPath, "--conditions=@bridge/source", fileURLToPath(program), ...args];
   const [call = ""] = fault?.split(":") ?? [];
-  const strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", `trace=${call}`, "-e", `inject=${fault}`];
-  const [command = "", ...rest] = fault === undefined ? node : [...strace, ...node];
+  const traced =
+    trace === undefined
+      ? ["-o", "/dev/null", "-e", `trace=${call}`]
+      : // One thread of the pool, because calls are counted for each.
+        ["-o", trace, "-e", CHANGES, "-y", "-xx", "-s", "1000000", "-E", "UV_THREADPOOL_SIZE=1"];
+  const strace = ["strace", "-f", "-qq", ...traced, ...(fault === undefined ? [] : ["-e", `inject=${fault}`])];
+  const [command = "", ...rest] = fault === undefined && trace === undefined ? node : [...strace, ...node];
   return spawn(command, rest, { stdio: ["ignore", "pipe", "pipe"] });
 }

@@ -1,27 +1,38 @@
 import { type MessagePort, Worker } from "node:worker_threads";
+import { sqliteLocation } from "./sqlite-location.ts";
 
 /** What a checkpoint came to. */
 export type CheckpointResult = { readonly error?: undefined } | { readonly error: Error };
 
-type Request = "checkpoint" | "close";
+type Request = "open" | "checkpoint" | "close";
 type Reply = { readonly error?: { readonly message: string; readonly errcode: number | undefined } };
 
 /**
  * Brings the log of a file into the file, on a thread of its own: it reads and writes as many pages as the log holds,
- * and syncs twice. The thread starts with the first checkpoint; one that has died is started again.
+ * and syncs twice. The thread starts when it is first needed; one that has died is started again.
  */
 export class Checkpointer {
-  readonly #path: string;
+  readonly #location: string;
   #worker: Worker | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(path: string) {
-    this.#path = path;
+    this.#location = sqliteLocation(path);
+  }
+
+  /**
+   * Opens the file, unless it has it open. While everything that was written is durable: a handle that is opened later is not
+   * told that a sync has failed, and what the disk has not taken would be brought into the file in part. Never rejects.
+   */
+  open(): Promise<CheckpointResult> {
+    return this.#inTurn(() => this.#ask((this.#worker ??= this.#start()), "open"));
   }
 
   /** Never rejects: what did not work will be tried with the next one. */
   run(): Promise<CheckpointResult> {
-    return this.#inTurn(() => this.#checkpoint());
+    return this.#inTurn(async () =>
+      this.#worker === undefined ? { error: ended() } : this.#ask(this.#worker, "checkpoint"),
+    );
   }
 
   /** Resolves when the thread holds the file no more. */
@@ -42,9 +53,8 @@ export class Checkpointer {
     return turn;
   }
 
-  async #checkpoint(): Promise<CheckpointResult> {
-    const worker = (this.#worker ??= this.#start());
-    const reply = await ask(worker, "checkpoint");
+  async #ask(worker: Worker, request: Request): Promise<CheckpointResult> {
+    const reply = await ask(worker, request);
     if (reply instanceof Error) {
       this.#worker = undefined;
       return { error: reply };
@@ -59,7 +69,7 @@ export class Checkpointer {
       eval: true,
       execArgv: [],
       name: "checkpointer",
-      workerData: this.#path,
+      workerData: this.#location,
     });
     worker.on("error", () => {}); // whoever waits for an answer is told
     worker.unref();
@@ -75,7 +85,7 @@ function ask(worker: Worker, request: Request): Promise<Reply | Error> {
       worker.unref();
       resolve(reply);
     };
-    const onExit = (): void => end(new Error("the checkpoint thread has ended"));
+    const onExit = (): void => end(ended());
     worker.once("message", end).once("error", end).once("exit", onExit);
     worker.ref();
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
@@ -83,21 +93,40 @@ function ask(worker: Worker, request: Request): Promise<Reply | Error> {
   });
 }
 
+function ended(): Error {
+  return new Error("the checkpoint thread has ended");
+}
+
 /** Runs in the worker, from its text: it may use nothing of this module but types. */
 function serveCheckpoints(): void {
-  const { parentPort, workerData: path } = process.getBuiltinModule("node:worker_threads") as {
+  const { parentPort, workerData: location } = process.getBuiltinModule("node:worker_threads") as {
     readonly parentPort: MessagePort | null;
     readonly workerData: string;
   };
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
-  const db = new DatabaseSync(path);
-  db.exec("PRAGMA busy_timeout = 1000; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0");
-  const checkpoint = db.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+  let opened: InstanceType<typeof DatabaseSync> | undefined;
+  function open(): InstanceType<typeof DatabaseSync> {
+    if (opened !== undefined) return opened;
+    const db = new DatabaseSync(location);
+    try {
+      // The last one makes SQLite open the log.
+      db.exec("PRAGMA busy_timeout = 1000; PRAGMA synchronous = FULL");
+      db.exec("PRAGMA wal_autocheckpoint = 0; PRAGMA schema_version");
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+    return (opened = db);
+  }
+  const serve: Readonly<Record<Request, () => void>> = {
+    open,
+    checkpoint: () => open().exec("PRAGMA wal_checkpoint(PASSIVE)"),
+    close: () => opened?.close(),
+  };
   parentPort?.on("message", (request: Request) => {
     let reply: Reply = {};
     try {
-      if (request === "checkpoint") checkpoint.get();
-      else db.close();
+      serve[request]();
     } catch (error) {
       const { message, errcode } = error as Error & { readonly errcode?: number };
       reply = { error: { message, errcode } };

@@ -5,10 +5,12 @@ import { FileFault } from "./file-fault.ts";
 import type { FileKind } from "./file-kind.ts";
 import { FilePlace } from "./file-place.ts";
 import { syncFolder } from "./folder.ts";
-import { LogIndex } from "./log-index.ts";
+import { LogEnd } from "./log-end.ts";
 import { LogMark } from "./log-mark.ts";
 import { migrate } from "./migrate.ts";
 import { hasSchemaOf } from "./schema.ts";
+import { sqliteLocation } from "./sqlite-location.ts";
+import { writeLogAgain } from "./write-log-again.ts";
 
 /** Above this the log is brought into the file; it keeps that size, so that writing to it need not allocate. */
 const LOG_BYTES = 8 * 1024 * 1024;
@@ -21,42 +23,59 @@ export interface Connection {
   readonly db: DatabaseSync;
   /** Of the write-ahead log. */
   readonly log: number;
-  readonly logIndex: LogIndex;
+  readonly logEnd: LogEnd;
   readonly mark: LogMark;
   readonly place: FilePlace;
   readonly contents: FileContents;
+  /** Brings the log into the file, and deletes it. */
   close(): void;
+  /**
+   * Closes the file and leaves its log alone, which may seem to hold what the disk has not. To be disposed when nobody in the
+   * process has the file open any more: until then that keeps everybody else from bringing the log into the file.
+   */
+  letGo(): Disposable;
 }
 
 /**
  * Opens a file that is there and ours, whose lock is held. Everything that its log holds is in the file itself
- * afterwards: what the system could not write before is written anew, so that nothing rests on pages of the log that
- * only the cache knows.
+ * afterwards, and was written again before: nothing rests on pages that only the cache knows.
  *
  * Throws what {@link FileFault.of} knows; `damaged` when the file cannot be used.
  */
 export function openConnection(path: string, kind: FileKind): Connection {
+  writeLogAgain(path);
+  const location = sqliteLocation(path);
   const mark = new LogMark(path);
-  const db = new DatabaseSync(path);
+  const db = new DatabaseSync(location);
   const handles: number[] = [];
+  let anchor: DatabaseSync | undefined;
   let place: FilePlace | undefined;
   let contents: FileContents | undefined;
-  const close = (): void => {
-    // The mark of a log that somebody has harmed stays, so that what SQLite makes of that now is not taken for sound.
-    const isHarmed = contents?.isHarmed() ?? false;
-    try {
-      if (!isHarmed) mark.clear();
-    } catch {
-      // Only a power loss could bring it back.
-    }
+  const letGo = (): Disposable => {
+    const rest = {
+      [Symbol.dispose]() {
+        anchor?.close();
+        // After SQLite: closing any handle of a file gives up the locks that the process has on it.
+        for (const handle of handles) closeSync(handle);
+        mark.close();
+      },
+    };
     try {
       db.close();
-      if (!isHarmed && place?.has("") === true && !existsSync(`${path}-wal`)) noteClosed(path, mark);
-    } finally {
-      // After SQLite: closing any handle of a file gives up the locks that the process has on it.
-      for (const handle of handles) closeSync(handle);
-      mark.close();
+    } catch (error) {
+      rest[Symbol.dispose]();
+      throw error;
     }
+    return rest;
+  };
+  const close = (): void => {
+    // The log that somebody has harmed stays, and its mark, so that what SQLite makes of that now is not taken for sound.
+    if (contents?.isHarmed() !== true && isCleared(mark)) {
+      anchor?.close();
+      anchor = undefined;
+    }
+    using _ = letGo();
+    if (anchor === undefined && place?.has("") === true && !existsSync(`${path}-wal`)) noteClosed(path, mark);
   };
   try {
     // From here on the log may begin anew at any time.
@@ -65,21 +84,51 @@ export function openConnection(path: string, kind: FileKind): Connection {
     // NORMAL leaves the sync of each commit to us, and still syncs log and file around each checkpoint.
     db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0");
     db.exec(`PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA cache_size = -${kind.cacheKib ?? CACHE_KIB}`);
+    // So that only a commit writes to the log.
+    db.exec("PRAGMA cache_spill = OFF");
     // SQLite makes its log when it first reads.
     db.exec("PRAGMA schema_version");
-    handles.push(...["", "-wal", "-shm"].map((part) => openSync(path + part, constants.O_RDWR)));
-    const [file, log, index] = handles as [number, number, number];
+    handles.push(...["", "-wal"].map((part) => openSync(path + part, constants.O_RDWR)));
+    const [file, log] = handles as [number, number];
+    // SQLite does so too, and does not mind when it fails.
+    syncFolder(path);
     // An empty log is left alone: it begins with random salts then, and with the same ones as each before it otherwise.
     if (fstatSync(log).size > 0) emptyLog(db, path);
     if (!hasSchemaOf(db, kind)) throw damaged(path, "its tables are not those it was made with");
     if (statSync(path).size <= CHECKED_BYTES) check(db, path);
-    const logIndex = new LogIndex(index);
+    anchor = openAnchor(location);
+    const logEnd = new LogEnd(log);
     place = new FilePlace(path);
-    contents = new FileContents(file, log, logIndex);
-    return { db, log, logIndex, mark, place, contents, close };
+    contents = new FileContents(file, log, logEnd);
+    return { db, log, logEnd, mark, place, contents, close, letGo };
   } catch (error) {
     close();
     throw error;
+  }
+}
+
+/**
+ * Has the file open, and so keeps SQLite from bringing the log into it when the last other connection is closed. It does not
+ * do so itself, because it may only read.
+ */
+function openAnchor(location: string): DatabaseSync {
+  const anchor = new DatabaseSync(location, { readOnly: true });
+  try {
+    anchor.exec("PRAGMA schema_version");
+    return anchor;
+  } catch (error) {
+    anchor.close();
+    throw error;
+  }
+}
+
+/** When it is not, the log has to stay, too. */
+function isCleared(mark: LogMark): boolean {
+  try {
+    mark.clear();
+    return true;
+  } catch {
+    return false;
   }
 }
 

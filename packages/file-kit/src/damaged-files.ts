@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { FileFault } from "./file-fault.ts";
 
 /** What is set aside of one file: itself, or only its log when it was gone. */
-const PARTS = ["", "-wal", "-shm", "-mark"];
+const PARTS = ["", "-wal", "-mark"];
 const ACKNOWLEDGED = ".acknowledged";
 /** Nothing that anybody would look into. */
 const IS_BESIDE = /(?:-mark|\.acknowledged)$/;
@@ -59,7 +59,7 @@ export class DamagedFiles {
       return;
     }
     const aside = names.filter((name) => name.startsWith(prefix) && !IS_BESIDE.test(name));
-    const files = new Set(aside.map((name) => join(folder, name.replace(/-(?:wal|shm)$/, ""))));
+    const files = new Set(aside.map((name) => join(folder, name.replace(/-wal$/, ""))));
     this.#unacknowledged = [...files].filter((file) => !existsSync(file + ACKNOWLEDGED)).toSorted();
   }
 

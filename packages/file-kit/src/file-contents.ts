@@ -1,6 +1,6 @@
 import { fstatSync, readSync } from "node:fs";
-import { FRAME_HEADER_BYTES, LOG_HEADER_BYTES, SALTS_AT } from "./log-format.ts";
-import type { LogIndex } from "./log-index.ts";
+import type { LogEnd } from "./log-end.ts";
+import { isSame } from "./log-format.ts";
 
 /** Of the header of a file: what is in it from its beginning to its end, such as whose it is and how large its pages are. */
 const LASTING = [
@@ -16,15 +16,15 @@ const HEADER_BYTES = 72;
 export class FileContents {
   readonly #file: number;
   readonly #log: number;
-  readonly #index: LogIndex;
+  readonly #end: LogEnd;
   readonly #header = Buffer.alloc(HEADER_BYTES);
   readonly #seen = Buffer.alloc(HEADER_BYTES);
   #size = 0;
 
-  constructor(file: number, log: number, index: LogIndex) {
+  constructor(file: number, log: number, end: LogEnd) {
     this.#file = file;
     this.#log = log;
-    this.#index = index;
+    this.#end = end;
     readSync(file, this.#header, 0, HEADER_BYTES, 0);
     this.#size = fstatSync(file).size;
   }
@@ -40,14 +40,12 @@ export class FileContents {
 
   /** What has become of the log. */
   harmToLog(): string | undefined {
-    if (!this.#index.read()) return "SQLite's index of its log was cut off while it is in use";
-    const { frame, pageSize, salts } = this.#index;
-    if (frame === 0) return undefined;
-    const bytes = LOG_HEADER_BYTES + frame * (FRAME_HEADER_BYTES + pageSize);
+    const { bytes, frame, header } = this.#end;
+    if (header === undefined || frame === 0) return undefined;
     const { size } = fstatSync(this.#log);
     if (size < bytes) return `its log was cut off while it is in use: it has ${size} bytes of ${bytes}`;
-    readSync(this.#log, this.#seen, 0, LOG_HEADER_BYTES, 0);
-    return this.#seen.subarray(SALTS_AT.from, SALTS_AT.to).equals(salts)
+    const now = this.#end.look();
+    return now !== undefined && isSame(now.salts, header.salts)
       ? undefined
       : "its log was written over while it is in use";
   }

@@ -1,5 +1,5 @@
 import { BridgeError, type StoreHealth } from "@bridge/ports";
-import { Checkpointer } from "./checkpointer.ts";
+import { Checkpointer, type CheckpointResult } from "./checkpointer.ts";
 import { carryLogOver, isLogFull } from "./connection.ts";
 import { FileFault, opening } from "./file-fault.ts";
 import { lockFile } from "./file-lock.ts";
@@ -252,12 +252,12 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   }
 
   /** The file is where it was opened again: its log, set aside because the file was gone, is no other file's. */
-  #putBackLog({ path, place, mark, logIndex }: OpenedFile<Statements>, aside: string): void {
+  #putBackLog({ path, place, mark, logEnd }: OpenedFile<Statements>, aside: string): void {
     if (!place.has("") || !place.has("-wal", `${aside}-wal`)) return;
     this.#logAside = undefined;
     try {
       this.#file.damaged.putBackLog(aside);
-      if (place.has("-wal")) mark.set(logIndex);
+      if (place.has("-wal")) mark.set(logEnd);
     } catch (error) {
       this.#options.logger.warn("the log of the file that is back was not put back: it stays set aside", {
         file: path,
@@ -281,7 +281,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
 
   #committed(file: OpenedFile<Statements>): void {
     if (this.#displaced !== undefined) return;
-    file.mark.set(file.logIndex);
+    file.mark.set(file.logEnd);
     if (this.#checkpointing !== undefined || this.#closing !== undefined) return;
     if (++this.#groups % GROUPS_A_LOOK !== 0) return;
     if (this.#options.clock.monotonic() < this.#nextCheckpointAt || !isLogFull(file)) return;
@@ -292,7 +292,11 @@ export class FileDatabase<Statements> implements AsyncDisposable {
 
   /** Twice: beside the writes, and then without them for the little that came in meanwhile, so that it ever ends. */
   async #checkpoint(): Promise<void> {
-    let result = await this.#checkpointer.run();
+    let result: CheckpointResult = {};
+    await this.#commits.between(async () => {
+      result = await this.#checkpointer.open();
+    });
+    if (result.error === undefined) result = await this.#checkpointer.run();
     if (result.error === undefined) {
       await this.#commits.between(async () => {
         result = await this.#hang.during(() => this.#checkpointer.run());

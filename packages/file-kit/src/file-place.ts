@@ -1,13 +1,12 @@
 import { statSync } from "node:fs";
 
-/** What is no longer where it was opened: the file itself (or its lock), or only what SQLite keeps beside it. */
+/** What is no longer where it was opened: the file itself (or its lock), or only its log. */
 export type Displaced = "file" | "log";
 
 const PARTS = [
   ["", "file"],
   ["-lock", "file"],
   ["-wal", "log"],
-  ["-shm", "log"],
 ] as const satisfies readonly (readonly [string, Displaced])[];
 /** Where what is confirmed lies. */
 const WRITTEN = PARTS.filter(([part]) => part === "" || part === "-wal");

@@ -2,8 +2,6 @@
 
 export const LOG_HEADER_BYTES = 32;
 export const FRAME_HEADER_BYTES = 24;
-/** Where in the header of a log its two salts are. */
-export const SALTS_AT = { from: 16, to: 24 } as const;
 /** Its last bit says in which byte order the checksums are. */
 const MAGIC = 0x377f0682;
 const VERSION = 3_007_000;

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import type { LogIndex } from "./log-index.ts";
+import type { LogEnd } from "./log-end.ts";
 
 /** How far a log was durable. */
 export interface Mark {
@@ -71,11 +71,12 @@ export class LogMark {
     this.#maybeSet = fstatSync(this.#handle).size > 0;
   }
 
-  /** Everything that SQLite's index of the log tells of is durable. On a full disk the mark stays as it is. */
-  set(index: LogIndex): void {
-    if (!index.read() || index.frame === 0) return;
-    this.#bytes.writeUInt32BE(index.frame, 0);
-    index.salts.copy(this.#bytes, 4);
+  /** Everything up to this end of the log is durable. On a full disk the mark stays as it is. */
+  set({ frame, header }: LogEnd): void {
+    if (header === undefined || frame === 0) return;
+    this.#bytes.writeUInt32BE(frame, 0);
+    this.#bytes.writeUInt32BE(header.salts[0], 4);
+    this.#bytes.writeUInt32BE(header.salts[1], 8);
     this.#write();
   }
 

@@ -61,15 +61,32 @@ export class RecoveringFile<Statements> {
 
   /** Closes the file: what was written to it last may last or not. */
   fail(fault: FileFault): void {
-    if (this.#opened === undefined) return;
+    const opened = this.#opened;
+    if (opened === undefined) return;
     const { clock, logger } = this.#options;
     logger.error("the file failed and is opened again", { file: this.path, error: fault.message });
     this.#failure = { error: fault, damage: fault.fault === "damaged" ? fault : undefined, retryAt: clock.monotonic() };
-    this.close();
+    const rest = this.#letGo(opened, fault);
     this.#releasing = true;
     void this.#release().finally(() => {
+      rest?.[Symbol.dispose]();
       this.#releasing = false;
     });
+  }
+
+  /** What SQLite holds of a log that is gone has to go into the file; of any other one the disk has to answer for first. */
+  #letGo(opened: OpenedFile<Statements>, { fault }: FileFault): Disposable | undefined {
+    if (fault === "disturbed") {
+      this.close();
+      return undefined;
+    }
+    this.#opened = undefined;
+    try {
+      return opened.letGo();
+    } catch (error) {
+      this.#tellUnclosed(error);
+      return undefined;
+    }
   }
 
   close(): void {
@@ -79,8 +96,12 @@ export class RecoveringFile<Statements> {
       opened?.close();
     } catch (error) {
       // What it still had to write stays in its log.
-      this.#options.logger.warn("the file was not closed well", { file: this.path, error: String(error) });
+      this.#tellUnclosed(error);
     }
+  }
+
+  #tellUnclosed(error: unknown): void {
+    this.#options.logger.warn("the file was not closed well", { file: this.path, error: String(error) });
   }
 
   #connect(former: FormerFile): OpenedFile<Statements> {

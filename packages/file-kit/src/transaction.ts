@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { BridgeError } from "@bridge/ports";
 import { FileFault } from "./file-fault.ts";
+import type { LogEnd } from "./log-end.ts";
 import { rollBack } from "./roll-back.ts";
 
 /** Something to be written. */
@@ -35,6 +36,7 @@ export interface OpenFile<Statements> {
   readonly db: DatabaseSync;
   readonly path: string;
   readonly statements: Statements;
+  readonly logEnd: LogEnd;
 }
 
 /**
@@ -48,7 +50,7 @@ export function runTogether<Statements>(
   jobs: readonly Job<Statements, unknown>[],
 ): readonly JobOutcome[] {
   try {
-    return transaction(file.db, () => jobs.map((job) => ({ ok: true, value: job.run(file.statements) })));
+    return transaction(file, () => jobs.map((job) => ({ ok: true, value: job.run(file.statements) })));
   } catch (thrown) {
     const fault = FileFault.of(file.path, thrown);
     if (fault === undefined) return runGuarded(file, jobs);
@@ -70,9 +72,10 @@ export function runFreeing<Statements>(
 
 /** Some job is wrong: finds out which. Slower, so it is not done from the start. */
 function runGuarded<Statements>(
-  { db, path, statements }: OpenFile<Statements>,
+  file: OpenFile<Statements>,
   jobs: readonly Job<Statements, unknown>[],
 ): readonly JobOutcome[] {
+  const { db, path, statements } = file;
   const guarded = (job: Job<Statements, unknown>): JobOutcome => {
     db.exec("SAVEPOINT job");
     let outcome: JobOutcome;
@@ -87,17 +90,28 @@ function runGuarded<Statements>(
     db.exec("RELEASE job");
     return outcome;
   };
-  return transaction(db, () => jobs.map(guarded));
+  return transaction(file, () => jobs.map(guarded));
 }
 
-function transaction<T>(db: DatabaseSync, work: () => T): T {
+function transaction<T>({ db, logEnd }: Pick<OpenFile<unknown>, "db" | "logEnd">, work: () => T): T {
   db.exec("BEGIN IMMEDIATE");
+  let result: T;
   try {
-    const result = work();
-    db.exec("COMMIT");
-    return result;
+    result = work();
+    commit(db, logEnd);
   } catch (error) {
     rollBack(db);
+    throw error;
+  }
+  logEnd.follow();
+  return result;
+}
+
+function commit(db: DatabaseSync, logEnd: LogEnd): void {
+  try {
+    db.exec("COMMIT");
+  } catch (error) {
+    logEnd.commitFailed();
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { statSync } from "node:fs";
+import { existsSync, fdatasync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -42,3 +42,41 @@ test("it works in a program that was bundled into one file", { timeout: 60_000 }
   await using notes = new Notes({ path });
   expect(notes.ids().length).toBeGreaterThanOrEqual(400);
 });
+
+const HANDLES = "/proc/self/fd";
+
+test.skipIf(!existsSync(HANDLES))(
+  "its thread opens the log while nothing is being synced: one that opens it later is not told that a sync has failed",
+  { timeout: 60_000 },
+  async () => {
+    using scratch = scratchFolder();
+    const log = `${scratch.path}-wal`;
+    const handles = (): number => readdirSync(HANDLES).filter((handle) => leadsTo(`${HANDLES}/${handle}`, log)).length;
+    const openedDuring: boolean[] = [];
+    let usual = 0;
+    const sync = async (file: number): Promise<void> => {
+      const before = handles();
+      usual ||= before;
+      // Long enough for a thread to begin.
+      const end = performance.now() + (before === usual && statSync(log).size > LOG_BYTES ? 200 : 0);
+      while (performance.now() < end && handles() === before) await new Promise((resolve) => setImmediate(resolve));
+      openedDuring.push(handles() !== before);
+      await promisify(fdatasync)(file);
+    };
+    await using notes = new Notes({ path: scratch.path, sync });
+    let written = 0;
+    const write = (bytes: number): Promise<string> => notes.write(adding(`${written++}`, bytes));
+    await write(10);
+    while (handles() === usual) await write(MEGABYTE);
+    await write(10);
+    expect(openedDuring).not.toContain(true);
+  },
+);
+
+function leadsTo(link: string, path: string): boolean {
+  try {
+    return readlinkSync(link) === path;
+  } catch {
+    return false;
+  }
+}

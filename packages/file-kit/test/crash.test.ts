@@ -60,7 +60,7 @@ describe.skipIf(noSystemFaults)("a disk that fails (needs strace)", { timeout: 6
     expect(lines.at(-1)).toBe("closed");
   });
 
-  test.each(["fdatasync:error=EIO:when=3", "fsync:error=EIO:when=10..12", "pwrite64:error=EROFS:when=40..44"])(
+  test.each(["fdatasync:error=EIO:when=3", "fsync:error=EIO:when=11..13", "pwrite64:error=EROFS:when=40..44"])(
     "it goes on by itself, with all that was done before and after: %s",
     async (fault) => {
       using scratch = scratchFolder();

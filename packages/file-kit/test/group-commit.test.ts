@@ -1,7 +1,9 @@
+import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { BridgeError } from "@bridge/ports";
 import { expect, onTestFinished, test } from "vitest";
 import { type CommitTarget, GroupCommit } from "../src/group-commit.ts";
+import { LogEnd } from "../src/log-end.ts";
 import type { OpenedFile } from "../src/open-or-create.ts";
 import { isSettled, SyncGate } from "./support/gate.ts";
 import { adding, Notes, removing, scratchFolder } from "./support/notes.ts";
@@ -86,7 +88,10 @@ test("finding 10.1: a group whose file fails during its sync is not done, though
   const gate = new SyncGate();
   const told: string[] = [];
   let open = true;
-  const file = { db, path: "notes.db", statements: {}, log: 0 } as OpenedFile<object>;
+  using scratch = scratchFolder();
+  const log = openSync(scratch.path, "w+");
+  using _ = { [Symbol.dispose]: () => closeSync(log) };
+  const file = { db, path: "notes.db", statements: {}, log, logEnd: new LogEnd(log) } as OpenedFile<object>;
   const target: CommitTarget<object> = {
     path: file.path,
     open: () => file,

@@ -39,7 +39,7 @@ test("folders are made for their owner only, and so are the files", async () => 
   await notes.write(adding("a"));
   for (const folder of ["one", "one/two"]) expect(modeOf(join(scratch.folder, folder))).toBe(0o700);
   const files = readdirSync(join(path, ".."));
-  expect(files.toSorted()).toEqual(["notes.db", "notes.db-lock", "notes.db-mark", "notes.db-shm", "notes.db-wal"]);
+  expect(files.toSorted()).toEqual(["notes.db", "notes.db-lock", "notes.db-mark", "notes.db-wal"]);
   for (const file of files) expect(modeOf(join(path, "..", file))).toBe(0o600);
 });
 

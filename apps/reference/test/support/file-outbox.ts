@@ -16,9 +16,7 @@ export function fileOutbox(bridge: Folder): AwayStore {
     "has a full disk": () => (fill(ballast), () => rmSync(ballast)),
     "fails in its sync": () => (disk.drain(), () => disk.refill()),
     "may not be written to": () => {
-      // The index of the log is in the memory of the process: a page of it that may not be written ends that.
-      const names = readdirSync(folder).filter((name) => !name.endsWith("-shm"));
-      const files = names.map((name) => join(folder, name));
+      const files = readdirSync(folder).map((name) => join(folder, name));
       const made = immutable([...files, folder]);
       return () => made[Symbol.dispose]();
     },
