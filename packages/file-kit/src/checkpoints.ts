@@ -1,0 +1,69 @@
+import type { Clock, Logger } from "@bridge/ports";
+import type { Checkpointer, CheckpointResult } from "./checkpointer.ts";
+import { type Connection, isLogFull } from "./connection.ts";
+import type { GroupCommit } from "./group-commit.ts";
+import type { HangWatch } from "./hang-watch.ts";
+
+/** The log's size is looked at after so many groups, because each look is a call to the system. */
+const GROUPS_A_LOOK = 8;
+/** A checkpoint that failed is tried again after this time at the earliest. */
+const RETRY_MS = 1_000;
+
+interface CheckpointsOptions {
+  readonly commits: Pick<GroupCommit<unknown>, "between">;
+  readonly hang: HangWatch;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** When the log is brought into the file. */
+export class Checkpoints {
+  readonly #path: string;
+  readonly #checkpointer: Checkpointer;
+  readonly #options: CheckpointsOptions;
+  #running: Promise<void> | undefined;
+  #nextAt = 0;
+  #groups = 0;
+
+  constructor(path: string, checkpointer: Checkpointer, options: CheckpointsOptions) {
+    this.#path = path;
+    this.#checkpointer = checkpointer;
+    this.#options = options;
+  }
+
+  /** A group is durable. */
+  committed(file: Connection): void {
+    if (this.#running !== undefined || ++this.#groups % GROUPS_A_LOOK !== 0) return;
+    if (this.#options.clock.monotonic() < this.#nextAt || !isLogFull(file)) return;
+    this.#running = this.#checkpoint().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** Resolves when no thread holds the file any more. */
+  async close(): Promise<void> {
+    await this.#running;
+    await this.#checkpointer.close();
+  }
+
+  /** Twice: beside the writes, and then without them for the little that came in meanwhile, so that it ever ends. */
+  async #checkpoint(): Promise<void> {
+    const { commits, hang, clock, logger } = this.#options;
+    let result: CheckpointResult = {};
+    await commits.between(async () => {
+      result = await this.#checkpointer.open();
+    });
+    if (result.error === undefined) result = await this.#checkpointer.run();
+    if (result.error === undefined) {
+      await commits.between(async () => {
+        result = await hang.during(() => this.#checkpointer.run());
+      });
+    }
+    if (result.error === undefined) return;
+    this.#nextAt = clock.monotonic() + RETRY_MS;
+    logger.warn("the log was not brought into the file; it grows until that succeeds", {
+      file: this.#path,
+      error: result.error.message,
+    });
+  }
+}
