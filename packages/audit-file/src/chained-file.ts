@@ -4,6 +4,7 @@ import { syncFolder } from "@bridge/file-kit";
 import { type Beginning, GENESIS, type Link, seal } from "./record.ts";
 import { deleteBeyond, rotatedFiles, rotatedName } from "./rotated-files.ts";
 import { readTail } from "./tail.ts";
+import { writeTailAgain } from "./write-tail-again.ts";
 
 /** What is written in one go. */
 const MAX_WRITE_BYTES = 1024 * 1024;
@@ -57,6 +58,7 @@ export class ChainedFile {
       const { link, intact, plain, size, torn } = await readTail(handle, path, hmacKey);
       if (torn > 0) await handle.truncate(size);
       if (size === 0) syncFolder(path);
+      else await writeTailAgain(path, size);
       const head = link ?? last ?? (await headOfFullFiles(options));
       return new ChainedFile(options, handle, size, head, { torn, intact, plain });
     } catch (error) {

@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { type ChainRecord, isIntact, type Link, readRecord } from "./record.ts";
 
 /** Longer than what is written at once, and than any record. */
-const LOOK_BACK_BYTES = 4 * 1024 * 1024;
+export const LOOK_BACK_BYTES = 4 * 1024 * 1024;
 const LINE_BREAK = 0x0a;
 /** How each line begins, as far as a torn one goes. */
 const BEGINNING = Buffer.from('{"timestamp":"');
