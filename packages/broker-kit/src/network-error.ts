@@ -1,6 +1,8 @@
 import { BridgeError, type ErrorCode } from "@bridge/ports";
 import { tlsFailure } from "@bridge/ports/tls";
 
+const NO_DESCRIPTOR =
+  "there is no file descriptor left for a connection: allow the process more (ulimit -n, LimitNOFILE=)";
 const NO_TLS =
   "what answers there does not speak TLS: is this the right port, and does the address have to ask for TLS?";
 
@@ -14,6 +16,8 @@ const CODES: Readonly<Record<string, readonly [code: ErrorCode, words: string]>>
   EHOSTUNREACH: ["CONNECTION_LOST", "the host cannot be reached"],
   ENETUNREACH: ["CONNECTION_LOST", "the network cannot be reached"],
   ETIMEDOUT: ["TIMEOUT", "the host did not answer"],
+  EMFILE: ["CONNECTION_LOST", NO_DESCRIPTOR],
+  ENFILE: ["CONNECTION_LOST", NO_DESCRIPTOR],
   ERR_SSL_WRONG_VERSION_NUMBER: ["CONNECTION_LOST", NO_TLS],
   ERR_SSL_PACKET_LENGTH_TOO_LONG: ["CONNECTION_LOST", NO_TLS],
 };

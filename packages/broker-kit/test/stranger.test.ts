@@ -32,3 +32,10 @@ test.each([
   const error = Object.assign(new Error(said), { code: "EPROTO" });
   expect(networkError("mqtts://host:1883", error)).toMatchObject({ code: "CONNECTION_LOST", message });
 });
+
+test.each(["EMFILE", "ENFILE"])("a connection that wants a file descriptor says what to do: %s", (code) => {
+  const error = Object.assign(new Error(`connect ${code} 127.0.0.1:1883`), { code });
+  const failure = networkError("mqtt://host:1883", error);
+  expect(failure.code).toBe("CONNECTION_LOST");
+  expect(failure.message).toMatch(/no file descriptor left .*ulimit -n/);
+});

@@ -1,3 +1,5 @@
+import { closeSync, openSync } from "node:fs";
+import { devNull } from "node:os";
 import { BridgeError, type BridgeErrorOptions } from "@bridge/ports";
 
 /** What can be wrong with a file, whatever is done with it. */
@@ -7,10 +9,13 @@ export type Fault =
   | "busy"
   | "damaged"
   | "failing"
+  | "no_descriptors"
   | "displaced"
   | "disturbed"
   | "no_place"
   | "several_names";
+
+const SQLITE_CANTOPEN = 14;
 
 const BY_SQLITE_CODE: Readonly<Record<number, Fault>> = {
   5: "busy", // SQLITE_BUSY
@@ -20,7 +25,7 @@ const BY_SQLITE_CODE: Readonly<Record<number, Fault>> = {
   10: "failing", // SQLITE_IOERR
   11: "damaged", // SQLITE_CORRUPT
   13: "full", // SQLITE_FULL
-  14: "failing", // SQLITE_CANTOPEN
+  [SQLITE_CANTOPEN]: "failing",
   15: "failing", // SQLITE_PROTOCOL
   26: "damaged", // SQLITE_NOTADB
 };
@@ -31,24 +36,31 @@ const BY_SYSTEM_CODE: Readonly<Record<string, Fault>> = {
   EROFS: "read_only",
   EACCES: "read_only",
   EPERM: "read_only",
+  EMFILE: "no_descriptors",
+  ENFILE: "no_descriptors",
 };
 
 /** No file can be there, whatever the disk does. */
 const NO_PLACE = ["ENOENT", "ENOTDIR", "EISDIR", "ELOOP", "ENAMETOOLONG", "EINVAL", "ENXIO"];
 
-/** What passes by itself with what is wrong with the disk. */
-const PASSING: readonly Fault[] = ["full", "read_only", "failing"];
+/** What passes by itself with what is wrong with the disk, or with the process. */
+const PASSING: readonly Fault[] = ["full", "read_only", "failing", "no_descriptors"];
 /** A permission is wrong until somebody changes it. */
 const FORBIDDEN = ["EACCES", "EPERM"];
 /** A disk that could not be used to open a file is worth another try after this time. */
 const AGAIN_MS = 1_000;
 
+/** What an open file takes: when one of them was not to be had, the others are free again. */
+const DESCRIPTORS = 8;
+
+/** True of a process that could not start, too. */
 const REMEDIES: Readonly<Record<Fault, string>> = {
-  full: "the disk is full: make room, and it goes on by itself",
-  read_only: "the disk, the folder or the file is read-only: make it writable, and it goes on by itself",
+  full: "the disk is full: make room; a bridge that runs goes on by itself",
+  read_only: "the disk, the folder or the file is read-only: make it writable; a bridge that runs goes on by itself",
   busy: "another program holds a lock on the file: close that program",
   damaged: "the file is damaged: check the disk, and restore a copy or move the file away",
-  failing: "the disk fails: check it; what was being written does not count and is tried again",
+  failing: "the disk fails: check it; what was being written does not count, and a bridge that runs tries again",
+  no_descriptors: "the process has no file descriptor left: allow it more (ulimit -n, LimitNOFILE=)",
   displaced:
     "the file was deleted or moved away while it was in use: put it back, or restart the bridge to begin a new one",
   disturbed: "its log was deleted or replaced while it is in use, and is written anew: leave the files beside it alone",
@@ -95,9 +107,24 @@ function faultOf(thrown: unknown): Fault | undefined {
   if (!(thrown instanceof Error)) return undefined;
   const { code, errcode } = thrown as { readonly code?: unknown; readonly errcode?: unknown };
   // The low byte is the kind of error, the rest says where it happened.
-  if (typeof errcode === "number") return BY_SQLITE_CODE[errcode & 0xff];
+  if (typeof errcode === "number")
+    return isForWantOfDescriptors(errcode) ? "no_descriptors" : BY_SQLITE_CODE[errcode & 0xff];
   if (typeof code !== "string" || !("syscall" in thrown)) return undefined;
   return BY_SYSTEM_CODE[code] ?? (NO_PLACE.includes(code) ? "no_place" : "failing");
+}
+
+/** SQLite does not say why it could not open a file. */
+function isForWantOfDescriptors(errcode: number): boolean {
+  if ((errcode & 0xff) !== SQLITE_CANTOPEN) return false;
+  const taken: number[] = [];
+  try {
+    while (taken.length < DESCRIPTORS) taken.push(openSync(devNull, "r"));
+    return false;
+  } catch (error) {
+    return BY_SYSTEM_CODE[(error as NodeJS.ErrnoException).code ?? ""] === "no_descriptors";
+  } finally {
+    for (const handle of taken) closeSync(handle);
+  }
 }
 
 function detail(cause: unknown): string {

@@ -25,6 +25,7 @@ import { ConfigFollower } from "./config-follower.ts";
 import type { ConfigOrigin } from "./config-origin.ts";
 import { ConfigSource } from "./config-source.ts";
 import { configuration } from "./configuration.ts";
+import { watchDescriptors } from "./descriptor-watch.ts";
 import type { Ending } from "./exit-codes.ts";
 import type { HostProcess } from "./host-process.ts";
 import { openLog } from "./log.ts";
@@ -96,6 +97,7 @@ export async function serveBridge(options: ServeOptions): Promise<Ending> {
     logger.setLevel(config.bridge.logLevel);
   };
   const seams: Seams = { clock: systemClock, random: systemRandom(), logger };
+  using descriptors = watchDescriptors(seams);
   try {
     const prepared = (async () => prepare({ ...seams, watch: () => inForce.configWatch }))();
     const parts = await Promise.race([prepared, watch.asked]);
@@ -116,6 +118,9 @@ export async function serveBridge(options: ServeOptions): Promise<Ending> {
     }
   } catch (error) {
     return notStarted(error, logger);
+  } finally {
+    // A start that fails for want of one is over before the first look.
+    descriptors.look();
   }
 }
 
