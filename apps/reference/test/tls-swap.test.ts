@@ -29,7 +29,7 @@ describe.skipIf(noPostgresCluster)("a store on PostgreSQL with TLS (needs its pr
     if ((await maker.ended) !== 0) throw new Error(maker.stderr);
     stage.folder.write("bridge.yaml", document(ca));
     await stage.health(({ config_watch: { last_reload_at } }) => last_reload_at !== undefined);
-  });
+  }, 120_000);
   afterAll(async () => {
     await stage[Symbol.asyncDispose]();
     await cluster[Symbol.asyncDispose]();
@@ -64,7 +64,6 @@ describe.skipIf(noPostgresCluster)("a store on PostgreSQL with TLS (needs its pr
     writeFileSync(ca, "-----BEGIN");
     const changed = await stage.commit({ routes: [{ id: "only", policy: { max_in_flight: 7 } }] });
     expect(changed).toMatchObject({ status: 200 });
-    expect(await stage.admin("GET", "/dlq")).toMatchObject({ status: 200 });
     await cluster.stop("fast");
     await cluster.restart();
     await dlq(({ fault = "" }) => fault.includes(`tls.ca_file "${ca}" holds no certificate in PEM form`));

@@ -6,7 +6,7 @@ import { openClient } from "./support/clients.ts";
 
 describe.skipIf(noPostgresCluster)("needs the programs of PostgreSQL", () => {
   let cluster: PostgresCluster;
-  beforeAll(async () => void (cluster = await PostgresCluster.start()));
+  beforeAll(async () => void (cluster = await PostgresCluster.start()), 60_000);
   afterAll(() => cluster[Symbol.asyncDispose]());
 
   tlsNames("a client of PostgreSQL", {
