@@ -1,4 +1,4 @@
-import { silentLogger, systemClock } from "@bridge/ports";
+import { type Clock, silentLogger, systemClock } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { FileFault } from "../src/file-fault.ts";
 import { RecoveringFile } from "../src/recovering-file.ts";
@@ -26,3 +26,42 @@ test("finding 10.1: a file that failed is not opened again while somebody else i
   expect(file.failure).toBeUndefined();
   file.close();
 });
+
+test("a file that failed is tried at once, one that could not be opened then once a second, and says what it was last", async () => {
+  using scratch = scratchFolder();
+  const { path } = scratch;
+  let now = 5_000;
+  let tries = 0;
+  let wrong: FileFault | undefined;
+  const clock: Clock = { ...systemClock, monotonic: () => now };
+  const prepare = () => {
+    tries++;
+    if (wrong !== undefined) throw wrong;
+    return {};
+  };
+  const options = { kind: NOTES, onDamage: "refuse", prepare, clock, logger: silentLogger } as const;
+  const file = new RecoveringFile(path, options, async () => {});
+  file.fail(new FileFault(path, "failing"));
+  wrong = new FileFault(path, "full");
+  await expect.poll(() => tried(file)).toBe(wrong.message);
+  for (now of [5_001, 5_999]) expect([tried(file), tries]).toEqual([wrong.message, 2]);
+  expect(file.failure?.message).toBe(wrong.message);
+  now = 6_000;
+  expect([tried(file), tries]).toEqual([wrong.message, 3]);
+  wrong = undefined;
+  now = 6_999;
+  expect(tried(file)).toContain("full");
+  now = 7_000;
+  expect([tried(file), tries, file.failure]).toEqual([undefined, 4, undefined]);
+  file.close();
+});
+
+/** What asking for the file is refused with. */
+function tried(file: RecoveringFile<unknown>): string | undefined {
+  try {
+    file.open();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

@@ -7,7 +7,7 @@ import { OperationError } from "../operation-error.ts";
 import { build, type RuntimeParts } from "../runtime/build.ts";
 import { expiryOf } from "./expiry.ts";
 import { normalise } from "./ingress.ts";
-import type { RouteParts } from "./route-parts.ts";
+import type { RouteParts, Target } from "./route-parts.ts";
 import { runProcessor } from "./run-processor.ts";
 
 /** What a route would do with a message, as far as that can be told without sending it. */
@@ -111,9 +111,9 @@ async function follow(
 
 function bindingStep({ targets }: RouteParts, id: string, sent: Envelope): BindingStep {
   try {
-    const target = targets.get(id);
-    const address = target?.address(sent) ?? "";
-    return { id, address: target?.hidesAddress === true ? REDACTED : address };
+    const { address, hidesAddress } = targets.get(id) as Target;
+    const filled = address(sent);
+    return { id, address: hidesAddress ? REDACTED : filled };
   } catch (thrown) {
     return { id, error: BridgeError.from(thrown) };
   }

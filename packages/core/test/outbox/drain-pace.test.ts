@@ -1,8 +1,10 @@
 import { openMemoryOutbox } from "@bridge/outbox-memory";
 import { BridgeError, type ClaimRequest, type OutboxStore, systemRandom } from "@bridge/ports";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, memoryBridge, type MemoryBridgeOptions, outage } from "../support/memory-bridge.ts";
+
+afterEach(() => void vi.useRealTimers());
 
 /** A bridge that tells what its drain asked for, and when, of a store that can be away or give no answer. */
 async function drained(options: MemoryBridgeOptions = {}) {
@@ -77,6 +79,38 @@ test("a stop does not wait for a store that does not answer, and tells it", asyn
   await clock.until(() => asked.length > before);
   await supervisor.shutdown();
   expect(asked.at(-1)?.signal.aborted).toBe(true);
+});
+
+test("a store that does not answer within 30 s has failed: it is told so, and asked again", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const { clock, supervisor, asked, store } = await drained();
+  store.manner = "hangs";
+  const before = asked.length;
+  await clock.until(() => asked.length > before);
+  const silent = asked.at(-1);
+  await vi.advanceTimersByTimeAsync(29_000);
+  expect([silent?.signal.aborted, supervisor.view().level]).toEqual([false, "full"]);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(silent?.signal.aborted).toBe(true);
+  store.manner = "well";
+  await clock.until(() => asked.at(-1) !== silent && supervisor.view().level === "full");
+  await supervisor.shutdown();
+});
+
+test("when an operator has taken away what waited for a retry, the store is asked as seldom as before", async () => {
+  const backoff = { initialIntervalMs: 30_000, maxIntervalMs: 30_000, multiplier: 2, jitter: 0 };
+  const { hub, clock, supervisor, outbox, asked } = await drained({ policy: { backoff } });
+  hub.channel("out").sends.failNext(1, outage);
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => supervisor.stats().legs[0]?.attempts === 1);
+  await clock.advance(500);
+  const [head] = await outbox.list({}, { limit: 1, offset: 0 }, bound());
+  await expect(supervisor.deadLetterRecords([head?.id ?? ""], bound())).resolves.toMatchObject({ moved: 1 });
+  await clock.advance(20);
+  asked.length = 0;
+  await clock.advance(4_500);
+  expect(asked.length).toBeLessThanOrEqual(5);
+  await supervisor.shutdown();
 });
 
 test("while sends that were given up do not end, nothing is lent for their target", async () => {

@@ -1,0 +1,58 @@
+import { BridgeError, type OutboxBacklog, type OutboxStore } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { leftBehind, leftBehindByStandstill } from "../../src/supervisor/left-behind.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { bound, memoryBridge } from "../support/memory-bridge.ts";
+
+const { config: from } = memoryBridge({ deliveryMode: "shared_outbox" });
+const change = { from, to: { ...from, routes: [] }, dlq: undefined };
+const line = (depth: number, oldestCreatedAt: number): OutboxBacklog => ({
+  routeId: "r",
+  bindingId: "out",
+  depth,
+  oldestCreatedAt,
+  blockedKeys: 0,
+});
+
+/** An outbox that gives these answers one after another, and then the last of them; `undefined` is that it refuses. */
+function answering(...answers: (readonly OutboxBacklog[] | undefined)[]) {
+  let asked = 0;
+  const backlog: OutboxStore["backlog"] = async () => {
+    const answer = answers[Math.min(asked++, answers.length - 1)];
+    if (answer === undefined) throw new BridgeError("UNAVAILABLE", "away");
+    return answer;
+  };
+  return { outbox: { backlog } as OutboxStore, asked: () => asked };
+}
+
+test("a binding of which nothing waits any more leaves nothing behind, also when its store still has a line for it", async () => {
+  const { outbox } = answering([line(0, 0), { ...line(2, 0), bindingId: "other route's", routeId: "other" }]);
+  expect(await leftBehind({ ...change, outbox }, bound())).toBeUndefined();
+});
+
+test("a store that cannot tell stands in the way at once: no time shows that nothing is left there", async () => {
+  const clock = new FakeClock();
+  for (const { outbox, asked } of [answering(undefined), { outbox: undefined, asked: () => 1 }]) {
+    const stranding = await leftBehindByStandstill({ ...change, outbox }, clock, bound());
+    expect([stranding?.stranded, asked()]).toEqual([[{ store: "outbox" }], 1]);
+  }
+});
+
+test("a store that cannot tell any more, while what waited is looked at, says nothing of it", async () => {
+  const clock = new FakeClock();
+  const { outbox } = answering([line(1, 0)], undefined);
+  const told = leftBehindByStandstill({ ...change, outbox }, clock, bound());
+  await clock.advance(5_000);
+  expect((await told)?.stranded).toEqual([{ store: "outbox" }]);
+});
+
+test.each([
+  { waits: "all that waited has gone", after: line(3, 2_000_000), stranded: undefined },
+  { waits: "what came first is still there", after: line(3, 1_000_000), stranded: 3 },
+])("of records on their way, $waits within a second", async ({ after, stranded }) => {
+  const clock = new FakeClock();
+  const { outbox } = answering([line(1, 0)], [after]);
+  const told = leftBehindByStandstill({ ...change, outbox }, clock, bound());
+  await clock.advance(stranded === undefined ? 100 : 1_000);
+  expect((await told)?.stranded[0]?.waiting).toBe(stranded);
+});

@@ -1,0 +1,58 @@
+import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { type OutboxBacklog, type OutboxStore, systemRandom } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { FakeClock } from "../support/fake-clock.ts";
+import { bound, memoryBridge } from "../support/memory-bridge.ts";
+import { twoRoutes, withAttempts } from "../support/two-routes.ts";
+
+test("what nobody delivers is what the last look has found, however late an earlier one is answered", async () => {
+  const clock = new FakeClock();
+  const inner = openMemoryOutbox({ maxRecords: 10, retentionMs: 3_600_000, clock, random: systemRandom() });
+  const looks: PromiseWithResolvers<readonly OutboxBacklog[]>[] = [];
+  const outbox: OutboxStore = {
+    ...inner,
+    shared: true,
+    backlog() {
+      const look = Promise.withResolvers<readonly OutboxBacklog[]>();
+      looks.push(look);
+      return look.promise;
+    },
+  };
+  const { supervisor, config } = twoRoutes({ clock, deliveryMode: "shared_outbox", outbox });
+  await supervisor.start(bound());
+  await clock.until(() => looks.length === 1);
+  expect(await supervisor.apply(withAttempts(config, "r", 9), bound())).toBe("applied");
+  expect(looks).toHaveLength(2);
+  looks[1]?.resolve([{ routeId: "r", bindingId: "gone", depth: 3, oldestCreatedAt: 0, blockedKeys: 0 }]);
+  await clock.advance(0);
+  looks[0]?.resolve([]);
+  await clock.advance(0);
+  expect(supervisor.view().undelivered).toEqual([{ routeId: "r", bindingId: "gone", depth: 3 }]);
+  await supervisor.shutdown();
+});
+
+test("a session that the configuration in force has not is told of no more, and one that it has is told of from its first start on", async () => {
+  const { clock, supervisor, config } = memoryBridge({ session: true });
+  const { config: without } = memoryBridge();
+  await supervisor.start(bound());
+  await clock.until(() => supervisor.view().level === "full");
+  const connects = (): readonly number[] => supervisor.stats().sessions.map((session) => session.connects);
+  expect(connects()).toEqual([2]);
+  expect(await supervisor.apply(withAttempts(config, "r", 9), bound())).toBe("applied");
+  expect(connects()).toEqual([2]);
+  expect(await supervisor.apply(without, bound())).toBe("applied");
+  expect(connects()).toEqual([]);
+  await supervisor.shutdown();
+});
+
+test("of a change that cannot be built nothing stays: its routes are not there to be paused", async () => {
+  const { supervisor, config } = memoryBridge();
+  const [route] = config.routes;
+  if (route === undefined) throw new Error("there is one route");
+  await supervisor.start(bound());
+  const routes = [route, { ...route, id: "new" }, { ...route, id: "bad", bindings: ["nowhere"] }];
+  await expect(supervisor.apply({ ...config, routes }, bound())).rejects.toThrow('no binding "nowhere"');
+  expect(() => supervisor.pauseRoute("new")).toThrow("route not found");
+  supervisor.pauseRoute("r");
+  await supervisor.shutdown();
+});
