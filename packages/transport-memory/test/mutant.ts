@@ -13,7 +13,8 @@ import { type MemoryHub, memoryTransport } from "../src/index.ts";
 
 /** The parts of a memory transport that differ from the sound ones. */
 export interface MutantParts {
-  readonly receiver?: (sound: Receiver) => Partial<Receiver>;
+  /** `replica` is the instance whose session it is built on. */
+  readonly receiver?: (sound: Receiver, replica?: string) => Partial<Receiver>;
   readonly sender?: (sound: Sender, hub: MemoryHub) => Partial<Sender>;
   readonly session?: (sound: Session) => Partial<Session>;
 }
@@ -32,6 +33,7 @@ export function mutated(hub: MemoryHub, mutant: MutantParts): TransportPlugin {
   const { type, session, receiver, sender } = memoryTransport(hub);
   // A part may find its session again by what it was built as, so mutants remember the sound one.
   const sound = new Map<Session, Session>();
+  const replicas = new Map<Session | undefined, string | undefined>();
   const withSound = <Context extends ReceiverContext | SenderContext>(context: Context): Context => ({
     ...context,
     session: context.session && (sound.get(context.session) ?? context.session),
@@ -44,6 +46,7 @@ export function mutated(hub: MemoryHub, mutant: MutantParts): TransportPlugin {
         const made = session!.create(options, context);
         const broken = bind(made, mutant.session?.(made));
         sound.set(broken, made);
+        replicas.set(broken, context.replica);
         return broken;
       },
     },
@@ -51,7 +54,7 @@ export function mutated(hub: MemoryHub, mutant: MutantParts): TransportPlugin {
       ...receiver!,
       create(options, context) {
         const made = receiver!.create(options, withSound(context));
-        return bind(made, mutant.receiver?.(made));
+        return bind(made, mutant.receiver?.(made, replicas.get(context.session)));
       },
     },
     sender: {

@@ -1,4 +1,5 @@
-import { disposedOnce, type Mutant, onDelivery, onIterator } from "./mutant.ts";
+import { type Delivery, systemClock } from "@bridge/ports";
+import { disposedOnce, type Mutant, NEVER, onDelivery, onIterator } from "./mutant.ts";
 
 const ACCEPT = { kind: "accept", outcome: "delivered", envelopeId: "mutant" } as const;
 
@@ -139,6 +140,22 @@ export const SOURCE_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    fault: "hands out two and two the wrong way round",
+    caughtBy: "source: what a stop leaves unsettled comes back in its order, before what is new",
+    ...inPairs(),
+  },
+  {
+    fault: "hands out two and two the wrong way round, also after the end of its process",
+    caughtBy: "source: what the end of its process leaves unsettled comes back in its order",
+    ...inPairs(),
+  },
+  {
+    fault: "keeps for an instance what that instance has left",
+    caughtBy: "source: what one instance leaves unsettled reaches another",
+    hangs: true,
+    ...keptForReplicas(),
+  },
+  {
     fault: "listens to its signal anew for each delivery",
     caughtBy: "source: leaves no listener on the signal of receive",
     ...onIterator((sound, signal) => ({
@@ -192,5 +209,45 @@ function oneAtATime(): Pick<Mutant, "receiver"> {
       });
       return held.receiver({ ...sound, receive: receive!, [Symbol.asyncDispose]: () => sound[Symbol.asyncDispose]() });
     },
+  };
+}
+
+/** The second of two that wait is handed out before the first. */
+function inPairs(): Required<Pick<Mutant, "receiver">> {
+  return onIterator((sound) => {
+    let ahead: Promise<IteratorResult<Delivery>> | undefined;
+    return {
+      async next() {
+        if (ahead !== undefined) {
+          const held = ahead;
+          ahead = undefined;
+          return held;
+        }
+        const first = sound.next();
+        const [one, other] = await Promise.all([first, Promise.race([sound.next(), systemClock.delay(50, NEVER)])]);
+        if (other === undefined || one.done === true) return one;
+        ahead = Promise.resolve(one);
+        return other;
+      },
+    };
+  });
+}
+
+/** What was handed to one instance is handed to no other. */
+function keptForReplicas(): Required<Pick<Mutant, "receiver">> {
+  const keepers = new Map<string, string | undefined>();
+  return {
+    receiver: (receiver, replica) =>
+      onIterator((sound) => ({
+        async next() {
+          for (;;) {
+            const result = await sound.next();
+            if (result.done === true) return result;
+            const id = result.value.message.id ?? "";
+            if (!keepers.has(id)) keepers.set(id, replica);
+            if (keepers.get(id) === replica) return result;
+          }
+        },
+      })).receiver(receiver),
   };
 }

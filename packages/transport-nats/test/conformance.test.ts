@@ -37,6 +37,12 @@ function published(message: SourceMessage): Record<string, string> {
   };
 }
 
+/** A consumer that waits for what it has handed out would have a window of one. */
+const except = {
+  "source: what the end of its process leaves unsettled comes back in its order":
+    "it comes when `ack_wait` is over, and younger messages are handed out meanwhile",
+} as const;
+
 type Options = Readonly<Record<string, unknown>>;
 
 async function place(
@@ -76,6 +82,7 @@ async function place(
 describe.skipIf(noServer)("on NATS JetStream", () => {
   describeTransport("a durable consumer of the bridge's making", {
     plugin: natsTransport,
+    except,
     open: () => place(() => ({ consumer: "suite", create: true, ack_wait: "1s" })),
   });
 
@@ -83,6 +90,7 @@ describe.skipIf(noServer)("on NATS JetStream", () => {
   const { sender: _sender, ...receiving } = natsTransport;
   describeTransport("a consumer that is there", {
     plugin: receiving,
+    except,
     open: () =>
       place(async (stream, server) => ({
         consumer: await server.consumer(stream, { ack_wait: 1e9, max_ack_pending: 1_000 }),

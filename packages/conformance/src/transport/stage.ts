@@ -72,13 +72,29 @@ export class Stage implements AsyncDisposable {
     return session;
   }
 
-  /** A new consumer of the place: the same one again, as far as the source can tell. */
-  async consumer(): Promise<Consumer> {
-    const session = await this.#session("source");
+  /**
+   * A new consumer of the place: the same one again, as far as the source can tell. With `replica`, that instance of a
+   * cluster.
+   */
+  async consumer(replica?: string): Promise<Consumer> {
+    const session = await this.#session("source", replica);
     const receiver = await this.#receiver(session);
     const consumer = this.#disposables.use(new Consumer(receiver, session && driveSession(session)));
     await consumer.start(this.#signal);
     return consumer;
+  }
+
+  /** Ends a consumer as a process ends: the source hears no word from it any more. */
+  async crash(consumer: Consumer): Promise<void> {
+    const { link } = this.source;
+    const { session } = consumer;
+    const connection = await session?.up(session.connections, this.#signal);
+    link?.refuse();
+    link?.cut();
+    // A link may cut when it has passed on what was written before.
+    await connection?.closed;
+    await consumer[Symbol.asyncDispose]();
+    await link?.restore();
   }
 
   /** A producer whose session is up; what it sends is collected from now on. */
@@ -151,7 +167,7 @@ export class Stage implements AsyncDisposable {
     });
   }
 
-  async #session(role: SessionRole): Promise<Session | undefined> {
+  async #session(role: SessionRole, replica?: string): Promise<Session | undefined> {
     const factory = this.#plugin.session;
     const { session } = role === "source" ? this.source : this.target;
     if (factory === undefined || session === undefined) return undefined;
@@ -159,6 +175,7 @@ export class Stage implements AsyncDisposable {
       ...seams,
       id: this.#id,
       bridgeId: "suite",
+      replica,
       role,
       sessionMode: session.mode ?? "persistent",
       maxInFlight: WINDOW,

@@ -7,12 +7,14 @@ import { envelopeOf } from "./messages.ts";
 import { SESSION_CHECKS } from "./session-checks.ts";
 import { EXCUSED_SOURCE_CHECKS, SOURCE_CHECKS } from "./source-checks.ts";
 import { Stage } from "./stage.ts";
+import { COMPETING_CHECKS, EXCUSED_TAKEOVER_CHECKS, TAKEOVER_CHECKS } from "./takeover-checks.ts";
 import { TARGET_CHECKS } from "./target-checks.ts";
 import type { TransportSubject } from "./transport-subject.ts";
 
 /** The names of all cases; a transport without one of the parts has no cases of that part. */
 export type TransportCaseName =
   | `source: ${keyof typeof SOURCE_CHECKS | keyof typeof CONTENT_CHECKS}`
+  | `source: ${keyof typeof TAKEOVER_CHECKS | keyof typeof COMPETING_CHECKS}`
   | `target: ${keyof typeof TARGET_CHECKS | keyof typeof CONTENT_CHECKS}`
   | `${SessionRole} session: ${keyof typeof SESSION_CHECKS}`;
 
@@ -28,12 +30,24 @@ export function transportCases(subject: TransportSubject): readonly Case<Transpo
 }
 
 function sourceCases(subject: TransportSubject): readonly Case<TransportCaseName>[] {
+  const { competing = false } = subject.plugin.receiver ?? {};
   return [
     ...entries(CONTENT_CHECKS).map(([name, check]) => onStage(subject, `source: ${name}`, receiveContent(check))),
     ...entries(SOURCE_CHECKS).map(([name, check]) =>
       onStage(subject, `source: ${name}`, check, EXCUSED_SOURCE_CHECKS[name]),
     ),
+    ...takeoverCases(subject, TAKEOVER_CHECKS),
+    ...(competing === false ? [] : takeoverCases(subject, COMPETING_CHECKS)),
   ];
+}
+
+function takeoverCases<Name extends keyof typeof EXCUSED_TAKEOVER_CHECKS>(
+  subject: TransportSubject,
+  checks: Readonly<Record<Name, Check>>,
+): readonly Case<TransportCaseName>[] {
+  return entries(checks).map(([name, check]) =>
+    onStage(subject, `source: ${name}`, check, EXCUSED_TAKEOVER_CHECKS[name]),
+  );
 }
 
 function targetCases(subject: TransportSubject): readonly Case<TransportCaseName>[] {
