@@ -31,6 +31,13 @@ async function roundTrip(socket: Socket, text: string): Promise<string> {
   return bytes.toString();
 }
 
+/** A connection of its own to the server shows that bytes have had the time to pass and to come back. */
+async function timeForBytes(): Promise<void> {
+  const direct = connect((echo.address() as { port: number }).port, "127.0.0.1");
+  for (let i = 0; i < 5; i++) await roundTrip(direct, "ping");
+  direct.destroy();
+}
+
 test("passes bytes in both directions, and the end of a stream", async () => {
   const socket = await open();
   expect(await roundTrip(socket, "hello")).toBe("hello");
@@ -49,19 +56,38 @@ test("passes more than its buffers hold", async () => {
   expect(received).toBe(size);
 });
 
-test("rate lets so much through in a second, whole, and nothing is held back when it is restored", async () => {
+test("rate lets so much through in a second, whole, on connections that are open and on new ones", async () => {
+  const early = await open();
+  proxy.rate(200_000);
+  for (const socket of [early, await open()]) {
+    let received = 0;
+    socket.on("data", (bytes: Buffer) => (received += bytes.length));
+    const startedAt = performance.now();
+    // In small pieces: what is on the line already takes its time too.
+    for (let piece = 0; piece < 100; piece++) {
+      socket.write(Buffer.alloc(1_000, 7));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await expect.poll(() => received, { ...PATIENCE, interval: 5 }).toBe(100_000);
+    expect(performance.now() - startedAt).toBeGreaterThan(490);
+  }
+});
+
+test("nothing is held back by a rate that is over: neither what waits nor what comes, on old connections and new ones", async () => {
   const socket = await open();
   let received = 0;
   socket.on("data", (bytes: Buffer) => (received += bytes.length));
-  proxy.rate(200_000);
-  const startedAt = performance.now();
-  socket.write(Buffer.alloc(100_000, 7));
-  await expect.poll(() => received, { ...PATIENCE, interval: 5 }).toBe(100_000);
-  expect(performance.now() - startedAt).toBeGreaterThan(490);
   proxy.rate(1);
   socket.write(Buffer.alloc(100_000, 7));
+  await timeForBytes();
+  expect(received).toBe(0);
   await proxy.restore();
-  await expect.poll(() => received, PATIENCE).toBe(200_000);
+  await expect.poll(() => received, PATIENCE).toBe(100_000);
+  for (const late of [socket, (await open()).on("data", (bytes: Buffer) => (received += bytes.length))]) {
+    const before = received;
+    late.write(Buffer.alloc(100_000, 7));
+    await expect.poll(() => received - before, PATIENCE).toBe(100_000);
+  }
 });
 
 test("cut closes what is open and takes new connections", async () => {
@@ -89,10 +115,7 @@ test("freeze holds everything back until restored, on new connections too", asyn
   for (const socket of [early, late]) socket.on("data", (bytes: Buffer) => arrived.push(bytes.toString()));
   early.write("early");
   late.write("late");
-  // A connection of its own to the server shows that bytes have had the time to come back.
-  const direct = connect((echo.address() as { port: number }).port, "127.0.0.1");
-  for (let i = 0; i < 5; i++) await roundTrip(direct, "ping");
-  direct.destroy();
+  await timeForBytes();
   expect(arrived).toEqual([]);
   await proxy.restore();
   await expect.poll(() => arrived.toSorted(), PATIENCE).toEqual(["early", "late"]);

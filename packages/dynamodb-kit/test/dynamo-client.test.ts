@@ -75,17 +75,50 @@ describe("what passes is tried again", () => {
     expect(dynamo.operations.length).toBeGreaterThan(2);
   });
 
-  test("finding 6.7: a request has more time after one that was not answered, so that what is long on its way arrives", async () => {
-    let delays: readonly number[] = [];
+  /** A clock that keeps what was waited for: the time of each try. */
+  function timing() {
+    const tries: number[] = [];
     const delay: Clock["delay"] = (ms, aborted) => {
-      delays = [...delays, ms];
+      if (ms > 0) tries.push(ms);
       return patientClock.delay(ms, aborted);
     };
-    await using client = clientOf(dynamo, { tryTimeoutMs: 20, clock: { ...patientClock, delay } });
-    dynamo.inject("GetItem", "hang", 3);
+    return { tries, clock: { ...patientClock, delay } };
+  }
+
+  test.each<[string, DynamoFault, number | undefined, readonly number[]]>([
+    [
+      "more time after one that was not answered, so that what is long on its way arrives",
+      "hang",
+      undefined,
+      [20, 40, 80, 160, 320],
+    ],
+    ["never more than the longest", "hang", 50, [20, 40, 50, 50, 50]],
+    ["no more after one that has failed otherwise", { error: "ThrottlingException" }, undefined, [20, 20, 20, 20, 20]],
+  ])("finding 6.7: a request has %s", async (_, fault, longestTryMs, expected) => {
+    const { tries, clock } = timing();
+    await using client = clientOf(dynamo, { tryTimeoutMs: 20, longestTryMs, clock });
+    dynamo.inject("GetItem", fault, 4);
     await client.send(get(), signal);
-    expect(delays.filter((ms) => ms > 0).slice(0, 4)).toEqual([20, 40, 80, 160]);
+    expect(tries).toEqual(expected);
   });
+
+  test.each<[DynamoFault, boolean]>([
+    ["hang", false],
+    [{ error: "ThrottlingException" }, true],
+  ])(
+    "finding 6.7: what several tries have met is told before the call is given up, but not that they were late: %j",
+    async (fault, told) => {
+      await using client = clientOf(dynamo, { tryTimeoutMs: 20 });
+      const seen: boolean[] = [];
+      dynamo.choose = () => {
+        seen.push(client.health().fault !== undefined);
+        return seen.length < 5 ? fault : undefined;
+      };
+      await client.send(get(), signal);
+      expect(seen).toHaveLength(5);
+      expect(seen.includes(true)).toBe(told);
+    },
+  );
 
   test.each([10, -10])(
     "finding 6.2: a request signed by a clock that is %i minutes off, and one after the clock was put right",
@@ -118,10 +151,12 @@ describe("what passes is tried again", () => {
     expect(await rejection(client.send(get(), signal))).toMatchObject({ code: "CONNECTION_LOST", charged: false });
   });
 
-  test("a service that never answers fails as TIMEOUT", async () => {
-    await using client = clientOf(dynamo, { callTimeoutMs: 20 });
+  test("a service that never answers fails as TIMEOUT when the time of the call is up, however long a try might take", async () => {
+    const { tries, clock } = timing();
+    await using client = clientOf(dynamo, { callTimeoutMs: 20, tryTimeoutMs: 3_000, clock });
     dynamo.inject("GetItem", "hang", 100);
     expect(await rejection(client.send(get(), signal))).toMatchObject({ code: "TIMEOUT", charged: false });
+    expect(Math.max(...tries)).toBeLessThanOrEqual(20);
   });
 });
 

@@ -53,6 +53,15 @@ describe("what is kept for clients", () => {
     expect([memory.bytes, cut]).toEqual([60, ["first"]]);
   });
 
+  it("one that is cut counts no more, also when it says nothing of that", () => {
+    const memory = new ClientMemory(100);
+    let cuts = 0;
+    const silent = { cut: () => void cuts++ };
+    memory.keep(silent, 90);
+    memory.keep({ cut() {} }, 20);
+    expect([memory.bytes, cuts]).toEqual([20, 1]);
+  });
+
   it("the only one left stays, however much it is", () => {
     const memory = new ClientMemory(100);
     const { made, cut } = holders(memory, "a", "b");

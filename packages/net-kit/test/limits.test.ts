@@ -1,4 +1,5 @@
-import { connect as connectTls } from "node:tls";
+import { readFileSync } from "node:fs";
+import { connect as connectTls, type TLSSocket } from "node:tls";
 import type { IncomingMessage } from "node:http";
 import { once } from "node:events";
 import { certificates } from "@bridge/tooling/certificates";
@@ -35,11 +36,14 @@ describe("what a listener bounds", () => {
     });
     const { socket, received } = await dial(
       server.port,
-      `GET / HTTP/1.1\r\nHost: a\r\n${"h: 1\r\n".repeat(5_000)}\r\n`,
+      `GET / HTTP/1.1\r\nHost: a\r\n${"h: 1234567\r\n".repeat(5_000)}\r\n`,
     );
     await vi.waitFor(() => expect(received()).toContain("ok"));
     expect(counts).toEqual([5_001]);
     socket.destroy();
+    const large = await dial(server.port, `GET / HTTP/1.1\r\nHost: a\r\nh: ${"x".repeat(100_000)}\r\n\r\n`);
+    await ended(large.socket);
+    expect(large.received()).toMatch(/^HTTP\/1\.1 431 /);
   });
 
   it.each([
@@ -52,15 +56,32 @@ describe("what a listener bounds", () => {
     expect(received()).toMatch(answer);
   });
 
-  it("clients of TLS are asked for a certificate only when an authority for them is named", async () => {
-    using made = certificates("server");
-    const tls = { certFile: made.path("server.crt"), keyFile: made.path("server.key") };
-    await using server = await open({ tls });
-    const socket = connectTls({ port: server.port, host: "127.0.0.1", ca: made.authority.cert });
+  it.each([false, true])("a client's certificate is asked for only when an authority is named: %s", async (named) => {
+    using made = certificates("server", "client");
+    const file = { certFile: made.path("server.crt"), keyFile: made.path("server.key") };
+    const tls = { ...file, ...(named && { clientCaFile: made.path("ca.crt") }) };
+    const shown: unknown[] = [];
+    await using server = await open({
+      tls,
+      take(incoming, outgoing) {
+        shown.push((incoming.socket as TLSSocket).getPeerCertificate().subject?.CN);
+        outgoing.end("ok");
+      },
+    });
+    const client = { cert: readFileSync(made.path("client.crt")), key: readFileSync(made.path("client.key")) };
+    const dialled = { port: server.port, host: "127.0.0.1", ca: made.authority.cert };
+    const socket = connectTls({ ...dialled, ...client });
     await once(socket, "secureConnect");
     socket.write(GET);
     expect(String(await once(socket, "data"))).toContain("ok");
+    expect(shown).toEqual([named ? "client" : undefined]);
     socket.destroy();
+    const without = connectTls(dialled, () => without.write(GET));
+    const answer = await new Promise((resolve) => {
+      without.on("data", String).on("data", resolve).on("error", resolve);
+    });
+    expect(String(answer)).toMatch(named ? /certificate required/ : /ok/);
+    without.destroy();
   });
 
   it("each event of the platform's server reaches who takes it", async () => {

@@ -90,6 +90,14 @@ describe("closing", () => {
     expect(received()).toContain("the answer");
   });
 
+  it("a disposal waits for no answer", async () => {
+    const answers: ServerResponse[] = [];
+    const server = await open({ clock: hastyClock, take: (_, outgoing) => void answers.push(outgoing) });
+    const { socket } = await dial(server.port, GET);
+    await vi.waitFor(() => expect(answers).toHaveLength(1));
+    await Promise.all([server[Symbol.asyncDispose](), ended(socket)]);
+  });
+
   it("cuts what is left when its signal aborts", async () => {
     const answers: ServerResponse[] = [];
     const server = await open({ clock: hastyClock, take: (_, outgoing) => void answers.push(outgoing) });

@@ -3,7 +3,7 @@ import { connect } from "node:tls";
 import { certificates } from "@bridge/tooling/certificates";
 import { describe, expect, it } from "vitest";
 import { sameTlsFiles } from "../src/index.ts";
-import { readTlsFiles } from "../src/tls-files.ts";
+import { identityOf, readTlsFiles } from "../src/tls-files.ts";
 import { hastyClock, open } from "./support.ts";
 
 const files = { certFile: "a.crt", keyFile: "a.key", clientCaFile: "ca.crt" };
@@ -68,6 +68,12 @@ describe("TLS files", () => {
     expect((await readTlsFiles(tls)).cert).toHaveLength(1_048_576);
     writeFileSync(made.path("large"), "x".repeat(1_048_577));
     await expect(readTlsFiles(tls)).rejects.toThrow(/large cannot be read: it has more than 1048576 bytes/);
+  });
+
+  it("nothing older than TLS 1.2 is spoken, also where the platform is told to", async () => {
+    using made = certificates("server");
+    const tls = { certFile: made.path("server.crt"), keyFile: made.path("server.key") };
+    expect(identityOf(await readTlsFiles(tls), tls).options).toMatchObject({ minVersion: "TLSv1.2" });
   });
 
   it("clients that know nothing newer than TLS 1.1 are refused and counted", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { jsonInSlices, Slices, textInSlices, Turns } from "../src/index.ts";
+import { jsonInSlices, Slices, type Steps, textInSlices, Turns } from "../src/index.ts";
 
 /** Turns that come when the test says so. */
 function byHand() {
@@ -53,8 +53,38 @@ describe("work in slices", () => {
       queueMicrotask(run);
     };
     const work = new Slices({ monotonic: () => now }, new Turns(nextTurn));
-    await work.map([1, 2, 3, 4, 5, 6, 7, 8], () => (now += 0.5));
-    expect(turns).toBe(1);
+    // Half a millisecond each, 20 in all before the last look.
+    await work.map(Array(41).keys(), () => (now += 0.5));
+    expect(turns).toBe(10);
+  });
+
+  test("ends with its signal, and takes no step after that", async () => {
+    const stop = new AbortController();
+    let taken = 0;
+    const steps = function* (): Steps<void> {
+      while (taken < 1_000) {
+        if (++taken === 10) stop.abort(new Error("gone"));
+        yield;
+      }
+    };
+    await expect(slices().run(steps(), stop.signal)).rejects.toThrow("gone");
+    expect(taken).toBeLessThanOrEqual(12);
+  });
+
+  test("a text is put together in slices, and so is JSON with an element for each route", async () => {
+    for (const write of [
+      (work: Slices) => textInSlices(Array(100).fill("part"), work),
+      (work: Slices) => jsonInSlices({ routes: [...Array(100).keys()] }, work),
+      (work: Slices) => jsonInSlices({ view: { stats: { legs: [...Array(100).keys()] } } }, work),
+    ]) {
+      let turns = 0;
+      const nextTurn = (run: () => void): void => {
+        turns++;
+        queueMicrotask(run);
+      };
+      await write(new Slices(slow(), new Turns(nextTurn)));
+      expect(turns).toBeGreaterThan(30);
+    }
   });
 
   test("gives what it would give in one piece", async () => {

@@ -2,6 +2,7 @@
 export class Slots {
   readonly #capacity: number;
   #taken = 0;
+  /** Who waits is given each slot that is given back, so that while somebody waits all are taken. */
   readonly #waiters = new Set<() => void>();
   readonly #watchers = new Set<() => void>();
 
@@ -15,12 +16,12 @@ export class Slots {
 
   /** How many slots could be taken at once. */
   get free(): number {
-    return this.#waiters.size > 0 ? 0 : this.#capacity - this.#taken;
+    return this.#capacity - this.#taken;
   }
 
   /** Whether a slot could be taken at once. */
   get hasRoom(): boolean {
-    return this.#taken < this.#capacity && this.#waiters.size === 0;
+    return this.#taken < this.#capacity;
   }
 
   /** Takes a slot if that can be done at once. */
