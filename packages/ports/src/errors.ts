@@ -39,7 +39,7 @@ export interface BridgeErrorOptions extends ErrorOptions {
 const BRAND = Symbol.for("@bridge/error");
 
 /**
- * Why one message could not be handled. Adapters translate their library's errors into this, at their edge.
+ * Why one message could not be handled. It has no stack, only a cause that may have one. Adapters translate their library's errors into this, at their edge.
  *
  * The message is shown to operators and kept on DLQ entries: it never holds a payload, a header value or a secret.
  */
@@ -54,7 +54,12 @@ export class BridgeError extends Error {
   readonly charged: boolean;
 
   constructor(code: ErrorCode, message: string, options?: BridgeErrorOptions) {
+    // Frames keep alive all that their functions can reach, for as long as the error is kept: a whole configuration, when it
+    // ended a session. They also cost ten times as much as the error. Where nobody may change the limit, they are there.
+    const limit = Error.stackTraceLimit;
+    Reflect.set(Error, "stackTraceLimit", 0);
     super(message, options);
+    Reflect.set(Error, "stackTraceLimit", limit);
     this.code = code;
     this.retryAfterMs = options?.retryAfterMs;
     this.charged = options?.charged ?? true;

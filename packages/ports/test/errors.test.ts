@@ -21,6 +21,14 @@ describe("spec 7.3: error codes", () => {
     for (const thrown of ["text", undefined, null, 5, {}]) expect(BridgeError.from(thrown).code).toBe("INTERNAL");
   });
 
+  test("it has no frames, which would keep alive what it came from; its cause has, and so have other errors", () => {
+    const cause = new TypeError("x is not a function");
+    const error = BridgeError.from(cause);
+    expect(error.stack).not.toContain("    at ");
+    expect((error.cause as Error).stack).toContain("    at ");
+    expect(new Error("of somebody else").stack).toContain("    at ");
+  });
+
   test("an error of another copy of this package is recognised", () => {
     const foreign = { [Symbol.for("@bridge/error")]: true, code: "TIMEOUT" };
     expect(BridgeError.is(foreign)).toBe(true);

@@ -50,7 +50,8 @@ export interface RuntimeOptions extends Seams {
  * nothing; then sessions, receivers and senders close side by side, each under its own ceiling.
  */
 export class Runtime {
-  readonly #options: RuntimeOptions;
+  /** Without the parts it began with, which changes replace. */
+  readonly #options: Omit<RuntimeOptions, "parts">;
   readonly #runners = new Map<string, RouteRunner>();
   readonly #background = new Map<string, Background>();
   readonly #stopped = new AbortController();
@@ -61,10 +62,10 @@ export class Runtime {
   #stop: Promise<readonly PhaseFailure[]> | undefined;
   #phases = new Set<string>();
 
-  constructor(options: RuntimeOptions) {
+  constructor({ parts, ...options }: RuntimeOptions) {
     this.#options = options;
-    this.#parts = options.parts;
-    this.#addRunners(options.parts);
+    this.#parts = parts;
+    this.#addRunners(parts);
   }
 
   get running(): boolean {
