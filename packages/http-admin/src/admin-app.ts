@@ -71,7 +71,7 @@ export function createAdminApp(options: AdminAppOptions): Hono {
       ...routeEndpoints(bridge),
       ...dlqReadEndpoints(bridge),
       dlqRedriveEndpoint(bridge, { timeoutMs: redriveTimeoutMs, replayTimeoutMs: operationTimeoutMs }),
-      ...dlqDeleteEndpoints(bridge),
+      ...dlqDeleteEndpoints(bridge, clock),
       ...outboxEndpoints(bridge, clock),
       ...(configTransactions === undefined
         ? []

@@ -8,11 +8,12 @@ const GRACE_MS = 100;
 /** The parts of the bridge that endpoints work on; asking for one that is not there refuses the request (contract §2). */
 export class BridgeAccess {
   readonly #supervisor: () => Supervisor | undefined;
-  readonly #operationTimeoutMs: number;
+  /** Bounds {@link bounded}. */
+  readonly operationTimeoutMs: number;
 
   constructor(supervisor: () => Supervisor | undefined, operationTimeoutMs: number) {
     this.#supervisor = supervisor;
-    this.#operationTimeoutMs = operationTimeoutMs;
+    this.operationTimeoutMs = operationTimeoutMs;
   }
 
   /** Empty while the process has no bridge. */
@@ -69,7 +70,7 @@ export class BridgeAccess {
     late: string | (() => string),
     work: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
-    using limit = deadline(this.#operationTimeoutMs, new Error("the operation timeout is over"));
+    using limit = deadline(this.operationTimeoutMs, new Error("the operation timeout is over"));
     const working = work(limit.signal);
     try {
       return await orAborted(working, limit.signal);
@@ -80,7 +81,7 @@ export class BridgeAccess {
       if (own instanceof OperationError) throw own;
       throw new HttpError(
         500,
-        `${typeof late === "string" ? late : late()} after ${this.#operationTimeoutMs / 1_000} s`,
+        `${typeof late === "string" ? late : late()} after ${this.operationTimeoutMs / 1_000} s`,
       );
     }
   }

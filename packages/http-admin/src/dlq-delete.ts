@@ -1,9 +1,11 @@
+import type { Clock } from "@bridge/ports";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
+import { deleteInBatches } from "./delete-in-batches.ts";
 import { DLQ_ADMIN_REFUSALS, LATE } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
-import { deleted, purged } from "./schemas.ts";
+import { deleted, deletedWhere, purged } from "./schemas.ts";
 import { category, ids as idList, text, timestamp } from "./values.ts";
 import { filterFromWire, filterToWire } from "./wire.ts";
 
@@ -42,7 +44,7 @@ const purgeBody = v.strictObject({
 });
 
 /** Deleting from the DLQ, also while the bridge is stopped (spec 4.7, 4.8; contract §2). */
-export function dlqDeleteEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
+export function dlqDeleteEndpoints(bridge: BridgeAccess, clock: Clock): readonly AdminEndpoint[] {
   const guard = (): void => void bridge.dlqAdmin;
   return [
     endpoint({
@@ -79,16 +81,19 @@ export function dlqDeleteEndpoints(bridge: BridgeAccess): readonly AdminEndpoint
       guard,
       body: filterBody,
       refusals: DLQ_ADMIN_REFUSALS,
-      answers: { 200: { description: "How many were deleted.", schema: deleted } },
+      answers: { 200: { description: "How many were deleted.", schema: deletedWhere } },
     }).handle(async ({ body }) => {
       const filter = filterFromWire(body);
-      const count = await bridge.bounded(LATE, (signal) =>
-        bridge.dlqAdmin.deleteWhere(filter, body.limit === 0 ? undefined : body.limit, signal),
-      );
+      const asked = { ...filterToWire(filter), limit: body.limit };
+      const { count: gone, ...rest } = await deleteInBatches(bridge, clock, {
+        filter,
+        limit: body.limit === 0 ? Infinity : body.limit,
+        told: (count) => ({ ...asked, deleted: count }),
+      });
       return {
         status: 200,
-        body: { deleted: count },
-        audit: { detail: { ...filterToWire(filter), limit: body.limit, deleted: count } },
+        body: { deleted: gone, ...rest },
+        audit: { detail: { ...asked, deleted: gone, ...rest } },
       };
     }),
 
@@ -104,8 +109,13 @@ export function dlqDeleteEndpoints(bridge: BridgeAccess): readonly AdminEndpoint
       refusals: DLQ_ADMIN_REFUSALS,
       answers: { 200: { description: "How many were deleted.", schema: purged } },
     }).handle(async () => {
-      const count = await bridge.bounded(LATE, (signal) => bridge.dlqAdmin.deleteWhere({}, undefined, signal));
-      return { status: 200, body: { purged: count }, audit: { detail: { purged: count } } };
+      const { count: gone, ...rest } = await deleteInBatches(bridge, clock, {
+        filter: {},
+        limit: Infinity,
+        told: (count) => ({ purged: count }),
+      });
+      const body = { purged: gone, ...rest };
+      return { status: 200, body, audit: { detail: body } };
     }),
   ];
 }

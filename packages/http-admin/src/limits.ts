@@ -2,6 +2,8 @@
 export const LIMITS = {
   redriveIds: 100,
   deleteIds: 1_000,
+  /** Of a delete by filter, in one call of the store: what any store does well within the operation timeout. */
+  deleteBatch: 1_000,
   moveIds: 100,
   listDefault: 100,
   listMax: 1_000,

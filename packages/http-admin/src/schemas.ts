@@ -78,8 +78,14 @@ export const entryPage = v.object({
   has_more: v.boolean(),
 });
 
+const more = v.pipe(
+  v.optional(v.literal(true)),
+  v.description("The time was up first: some may be left, so call again. Absent when none is."),
+);
+
 export const deleted = v.object({ deleted: count });
-export const purged = v.object({ purged: count });
+export const deletedWhere = v.object({ deleted: count, has_more: more });
+export const purged = v.object({ purged: count, has_more: more });
 
 export const redriven = v.object({ redriven: count, failed: v.literal(0), warning: v.optional(v.string()) });
 export const partlyRedriven = v.object({

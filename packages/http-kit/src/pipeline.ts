@@ -133,8 +133,8 @@ export class Pipeline<Action extends string> {
         correlation_id: exchange.correlationId,
         error: error instanceof Error ? (error.stack ?? error.message) : String(error),
       });
-    const { status, message, headers } = known ?? new HttpError(500, "internal error");
-    return { status, body: { error: message }, headers, audit: { detail: { status, error: message } } };
+    const { status, message, headers, detail } = known ?? new HttpError(500, "internal error");
+    return { status, body: { error: message }, headers, audit: { detail: { status, error: message, ...detail } } };
   }
 }
 

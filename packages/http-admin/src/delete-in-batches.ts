@@ -1,0 +1,56 @@
+import { type Detail, HttpError } from "@bridge/http-kit";
+import type { Clock, DeadLetterFilter } from "@bridge/ports";
+import type { BridgeAccess } from "./bridge-access.ts";
+import { LATE } from "./dlq-refusals.ts";
+import { LIMITS } from "./limits.ts";
+import { toHttpError } from "./operation-status.ts";
+
+interface Deletion {
+  readonly filter: DeadLetterFilter;
+  readonly limit: number;
+  /** What the audit record says of a deletion that failed after so many. */
+  readonly told: (deleted: number) => Detail;
+}
+
+/** `has_more`: it ended because its time was up. */
+interface Deleted {
+  readonly count: number;
+  readonly has_more?: true;
+}
+
+/**
+ * Deletes the oldest entries that match, in batches, so that being many is no failure: each has the operation timeout, and
+ * none begins after that. What was deleted is known at any time, and told also when a batch fails.
+ *
+ * @throws HttpError of the batch that failed, with how many were deleted before it
+ */
+export async function deleteInBatches(
+  bridge: BridgeAccess,
+  clock: Clock,
+  { filter, limit, told }: Deletion,
+): Promise<Deleted> {
+  const end = clock.monotonic() + bridge.operationTimeoutMs;
+  let count = 0;
+  while (count < limit) {
+    if (count > 0 && clock.monotonic() >= end) return { count, has_more: true };
+    const size = Math.min(LIMITS.deleteBatch, limit - count);
+    const batch = await bridge
+      .bounded(LATE, (signal) => bridge.dlqAdmin.deleteWhere(filter, size, signal))
+      .catch((error: unknown) => {
+        throw count === 0 ? error : partly(error, told(count), count);
+      });
+    // Less than asked for is no end: somebody else may delete the same ones.
+    if (batch === 0) break;
+    count += batch;
+    // A store may answer within one turn, and others want to be served, too.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { count };
+}
+
+function partly(error: unknown, detail: Detail, count: number): unknown {
+  const known = error instanceof HttpError ? error : toHttpError(error);
+  if (known === undefined) return error;
+  const { status, message, headers } = known;
+  return new HttpError(status, `${message}; ${count} were deleted before that, and are gone`, headers, detail);
+}
