@@ -30,6 +30,12 @@ const REFUSED: Verdict = {
 const SERVER: Verdict = { ...REFUSED, code: "UNAVAILABLE", again: true, fault: true, why: "the server failed" };
 const CUT: Verdict = { ...SERVER, code: "CONNECTION_LOST", unsure: true, why: "the connection was lost" };
 const LATE: Verdict = { ...SERVER, code: "TIMEOUT", unsure: true, late: true, why: "no answer in time" };
+/** Records are written such that none is in the way of another: the tables are not as the bridge has left them. */
+const MEDDLED: Verdict = {
+  ...SERVER,
+  again: false,
+  why: "a row that was there already, or a constraint that is not the bridge's, is in its way: somebody else has changed the tables: put a sequence that was set back behind the largest number in use, and take away what is not the bridge's",
+};
 const UNKNOWN: Verdict = { ...REFUSED, code: "INTERNAL", fault: true, why: "failed" };
 
 /** By SQLSTATE (appendix A of the server's manual), else by its class, the first two letters. */
@@ -39,6 +45,10 @@ const BY_STATE: Readonly<Record<string, Verdict>> = {
   "0A": { ...SERVER, again: false, why: "the server does not support the statement" },
   "22": REFUSED,
   "23": REFUSED,
+  "23001": MEDDLED,
+  "23503": MEDDLED,
+  "23505": MEDDLED,
+  "23P01": MEDDLED,
   "25": { ...SERVER, why: "the server has ended the transaction" },
   "25001": {
     ...SERVER,
@@ -106,7 +116,7 @@ export class Declined extends Error {
 
 /**
  * The failure behind what was thrown; `what` was tried at `label`. Its text is made here: the server's own may repeat
- * values, so that it is not passed on, but for its SQLSTATE.
+ * values, so that it is not passed on, but for its SQLSTATE and the name of a constraint.
  */
 export function failureOf(thrown: unknown, what: string, label: string): Failure {
   const failed = (verdict: Verdict, detail: string): Failure => {
@@ -119,8 +129,9 @@ export function failureOf(thrown: unknown, what: string, label: string): Failure
   if (BridgeError.is(thrown)) return failed({ ...UNKNOWN, code: thrown.code, why: thrown.message }, "");
   if (thrown instanceof NoAnswer) return failed(LATE, "");
   if (thrown instanceof DatabaseError) {
-    const state = thrown.code ?? "";
-    return failed(BY_STATE[state] ?? BY_STATE[state.slice(0, 2)] ?? UNKNOWN, `SQLSTATE ${state}`);
+    const { code: state = "", constraint } = thrown;
+    const where = constraint === undefined ? "" : `, constraint ${constraint}`;
+    return failed(BY_STATE[state] ?? BY_STATE[state.slice(0, 2)] ?? UNKNOWN, `SQLSTATE ${state}${where}`);
   }
   const { code, message, syscall } = thrown as NodeJS.ErrnoException;
   const known = BY_TEXT.find(([begin]) => message.startsWith(begin));

@@ -15,7 +15,8 @@ const NEVER = { again: false, unsure: false };
 test.each([
   ["08006", "CONNECTION_LOST", PERHAPS],
   ["22P05", "REJECTED", NEVER],
-  ["23505", "REJECTED", NEVER],
+  ["23502", "REJECTED", NEVER],
+  ["23514", "REJECTED", NEVER],
   ["25001", "UNAVAILABLE", NEVER],
   ["25006", "UNAVAILABLE", AGAIN],
   ["28P01", "NOT_AUTHORIZED", NEVER],
@@ -55,6 +56,18 @@ test.each([
     ...then,
   });
 });
+
+test.each(["23001", "23503", "23505", "23P01"])(
+  "%s, which no record of the bridge brings about, is a fault of the store with the constraint and the remedy",
+  (state) => {
+    const thrown = Object.assign(answered(state), { constraint: "outbox_record_pkey" });
+    const failure = failureOf(thrown, "persisting", "host:5432/db");
+    expect(failure).toMatchObject({ ...NEVER, fault: true, error: { code: "UNAVAILABLE", charged: false } });
+    expect(failure.error.message).toMatch(/somebody else has changed the tables: put a sequence /);
+    expect(failure.error.message).toContain(`(SQLSTATE ${state}, constraint outbox_record_pkey)`);
+    expect(failure.error.message).not.toContain("secret");
+  },
+);
 
 test.each([
   [Object.assign(new Error("connect"), { code: "ECONNREFUSED", syscall: "connect" }), "CONNECTION_LOST", AGAIN],

@@ -36,7 +36,7 @@ describe.skipIf(noPostgres)("a transaction", () => {
       async (t) => (await t.query(insert("half")), t.query(insert("half"))),
       signal,
     );
-    await assert.rejects(twice, { code: "REJECTED", message: /SQLSTATE 23505/ });
+    await assert.rejects(twice, { code: "UNAVAILABLE", message: /SQLSTATE 23505, constraint / });
     const own = new TypeError("own");
     await assert.rejects(
       client.transaction(
