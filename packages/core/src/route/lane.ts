@@ -37,12 +37,16 @@ export class Lane {
   #endedAt = -Infinity;
   /** When something was last delivered, or there was seen to be nothing to deliver. */
   #deliveredAt: number;
+  /** How many attempts had failed when something was last delivered, and when it was last looked. */
+  #failedBefore: number;
+  #failed: number;
 
   /** `now` and `at`, here and below: monotonic milliseconds. */
   constructor(source: LaneSource, now: number) {
     this.#source = source;
     this.#ended = source.ended;
     this.#delivered = source.delivered;
+    this.#failedBefore = this.#failed = failuresOf(source);
     this.#freeAt = this.#deliveredAt = this.#seenAt = now;
     this.#samples = [sampleOf(source, now)];
   }
@@ -53,7 +57,10 @@ export class Lane {
     // What is new came between the last look and now: taken for as early as that, a standstill is told in time.
     if (ended !== this.#ended) [this.#ended, this.#endedAt, this.#freeAt] = [ended, this.#seenAt, this.#seenAt];
     if (work === 0 || now - this.#seenAt >= ASLEEP_MS) this.#freeAt = now;
-    if (delivered !== this.#delivered) [this.#delivered, this.#deliveredAt] = [delivered, this.#seenAt];
+    if (delivered !== this.#delivered) {
+      [this.#delivered, this.#deliveredAt, this.#failedBefore] = [delivered, this.#seenAt, this.#failed];
+    }
+    this.#failed = failuresOf(source);
     // After a failure, no work may only mean that the source has taken it back until its next try.
     const failure = this.#failure(now);
     if (work === 0 && (failure === undefined || failure.agoMs >= NEWS_MS)) this.#deliveredAt = now;
@@ -88,7 +95,8 @@ export class Lane {
   #failure(now: number): LaneFacts["failure"] {
     const { failure, delivered } = this.#source;
     if (failure === undefined || failure.delivered !== delivered) return undefined;
-    return { code: failure.code, error: failure.error, agoMs: now - failure.at };
+    const times = failuresOf(this.#source) - this.#failedBefore;
+    return { code: failure.code, error: failure.error, agoMs: now - failure.at, times };
   }
 
   #since(at: number): Attempts {
@@ -100,6 +108,10 @@ export class Lane {
       unanswered: unanswered - (before?.unanswered ?? 0),
     };
   }
+}
+
+function failuresOf({ refused, unanswered }: LaneSource): number {
+  return refused + unanswered;
 }
 
 function sampleOf({ delivered, refused, unanswered }: LaneSource, at: number): Sample {

@@ -54,7 +54,7 @@ describe.each(["direct_hold", "shared_outbox"] as const)("finding 8.3: in %s", (
     const bridge = await started({ deliveryMode });
     const { hub, clock, supervisor } = bridge;
     hub.channel("out").sends.failNext(Infinity, refusal);
-    hub.publish("in", { id: "m1" });
+    for (const id of ["m1", "m2"]) hub.publish("in", { id });
     await becomes(bridge, "failing", 2 * SEND_TIMEOUT_MS);
     expect(progressOf(bridge)).toMatchObject({
       failureShare: 1,
@@ -64,6 +64,28 @@ describe.each(["direct_hold", "shared_outbox"] as const)("finding 8.3: in %s", (
     await clock.advance(120_000);
     expect(progressOf(bridge)).toMatchObject({ progress: "idle" });
     expect(progressOf(bridge)).not.toHaveProperty("failureShare");
+    await supervisor.shutdown();
+  });
+
+  test("one message that is refused, before and after others that arrive, is no failing of the route", async () => {
+    const bridge = await started({ deliveryMode });
+    const { hub, clock, supervisor } = bridge;
+    const seen = new Set<string | undefined>();
+    const look = async (times: number): Promise<void> => {
+      for (let at = 0; at < times; at++) {
+        await clock.advance(500);
+        seen.add(progressOf(bridge)?.progress);
+      }
+    };
+    for (const id of ["m1", "m3"]) {
+      hub.channel("out").sends.failNext(1, refusal);
+      hub.publish("in", { id });
+      await look(140);
+      expect(progressOf(bridge)?.progress).toBe("idle");
+      hub.publish("in", { id: `${id}-next` });
+      await look(4);
+    }
+    expect(seen).toEqual(new Set(["idle", "moving"]));
     await supervisor.shutdown();
   });
 
@@ -81,11 +103,11 @@ describe.each(["direct_hold", "shared_outbox"] as const)("finding 8.3: in %s", (
     expect(progressOf(bridge)?.reason).toMatch(/nothing was delivered for 2(?:\.\d)? s/);
     hold[Symbol.dispose]();
     await clock.advance(60_000);
-    hub.channel("out").sends.failNext(1, outage);
+    hub.channel("out").sends.failNext(2, outage);
     hub.publish("in", { id: "m2" });
-    await becomes(bridge, "failing", SEND_TIMEOUT_MS);
+    await becomes(bridge, "failing", 5 * SEND_TIMEOUT_MS);
     expect(progressOf(bridge)?.reason).toBe(
-      "binding out: 1 of the last 1 attempts were refused; the last with UNAVAILABLE",
+      "binding out: 2 of the last 2 attempts were refused; the last with UNAVAILABLE",
     );
     await supervisor.shutdown();
   });

@@ -23,13 +23,14 @@ const facts = (changes: Partial<ProgressFacts> = {}): ProgressFacts => ({
   ...changes,
 });
 const out = (changes: Partial<LaneFacts>): ProgressFacts => facts({ waysOut: [lane(changes)] });
-const failed = (code: string, agoMs = 10) => ({ code, error: "why", agoMs });
+const failed = (code: string, agoMs = 10, times = 2) => ({ code, error: "why", agoMs, times });
 
 const anyAttempts = fc.record({ delivered: fc.nat(50), refused: fc.nat(50), unanswered: fc.nat(50) });
 const anyFailure = fc.record({
   code: fc.constantFrom("TIMEOUT", "UNAVAILABLE", "REJECTED"),
   error: fc.string(),
   agoMs: fc.nat(200_000),
+  times: fc.integer({ min: 1, max: 5 }),
 });
 const anyLane: fc.Arbitrary<LaneFacts> = fc.record({
   name: fc.constantFrom("binding a", "binding b"),
@@ -58,7 +59,10 @@ describe("finding 8.3: how a route gets on", () => {
     ["work of which nothing comes", out({ work: 1, quietMs: 2_000 }), "stalled"],
     ["a silent target", out({ work: 1, quietMs: 2_000, undeliveredMs: 2_000, failure: failed("TIMEOUT") }), "stalled"],
     ["a silent target whose source takes back", out({ undeliveredMs: 2_000, failure: failed("TIMEOUT") }), "stalled"],
-    ["a target that refuses", out({ work: 1, recent: { ...NONE, refused: 1 } }), "failing"],
+    ["a target that refuses", out({ work: 1, recent: { ...NONE, refused: 2 } }), "failing"],
+    ["a message that is refused", out({ work: 1, recent: { ...NONE, refused: 1 } }), "moving"],
+    ["one that was refused a while ago", out({ undeliveredMs: 9_000, failure: failed("REJECTED", 10, 1) }), "idle"],
+    ["several that were refused a while ago", out({ undeliveredMs: 9_000, failure: failed("REJECTED") }), "failing"],
     [
       "a target that has refused for long",
       out({ work: 1, quietMs: 9_000, failure: failed("REJECTED", 9e6) }),
@@ -130,6 +134,21 @@ describe("finding 8.3: how a route gets on", () => {
         const refused = ({ recent, failure }: LaneFacts) =>
           recent.refused > 0 || (failure !== undefined && failure.code !== "TIMEOUT");
         expect(lanesOf(given).some(refused)).toBe(true);
+      }),
+    );
+  });
+
+  test("one refusal of which nobody waits for the outcome is no failing, whatever else is so", () => {
+    fc.assert(
+      fc.property(anyFacts, (given) => {
+        const once = (one: LaneFacts): LaneFacts => ({
+          ...one,
+          work: 0,
+          recent: { ...one.recent, refused: 1 },
+          failure: one.failure && { ...one.failure, times: 1 },
+        });
+        const { progress } = judge({ ...given, wayIn: once(given.wayIn), waysOut: given.waysOut.map(once) });
+        expect(progress).not.toBe("failing");
       }),
     );
   });
