@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { checkDocument, formatProblem } from "../src/index.ts";
-import { withValue } from "./support/documents.ts";
+import { goodDocument, withValue } from "./support/documents.ts";
 import { registry } from "./support/plugins.ts";
 
-const read = async (path: string, text: string) => {
+const read = async (path: string, text: string, document = goodDocument()) => {
   const sources = { env: () => text, file: () => Promise.reject(new Error("it is not there")) };
-  return checkDocument(withValue(path, "${env:X}"), registry, sources, AbortSignal.timeout(10_000));
+  return checkDocument(withValue(path, "${env:X}", document), registry, sources, AbortSignal.timeout(10_000));
 };
 
 describe("finding 4.5: a reference in place of a number or of true and false", () => {
@@ -22,6 +22,33 @@ describe("finding 4.5: a reference in place of a number or of true and false", (
   test("true is true", async () => {
     const checked = await read("routes.0.policy.allow_unfenced", "true");
     expect(checked.ok && checked.config.routes[0]?.policy.allowUnfenced).toBe(true);
+  });
+
+  const rule = (when: unknown) => [{ when, binding: "to-out" }];
+  test.each([
+    ["a condition", "value", { field: "subject", op: "exists" }],
+    [
+      "one of a list of conditions",
+      "1.value",
+      [
+        { field: "$.a", op: "eq", value: 1 },
+        { field: "$.b", op: "exists" },
+      ],
+    ],
+  ])("the value of %s is false", async (_, place, when) => {
+    const document = withValue("routes.0.resolver.rules", rule(structuredClone(when)));
+    const checked = await read(`routes.0.resolver.rules.0.when.${place}`, "false", document);
+    if (!checked.ok) throw new Error(checked.problems.map(formatProblem).join());
+    const { resolver } = checked.config.routes[0] ?? {};
+    expect(JSON.stringify(resolver)).toContain('"op":"exists","value":false');
+  });
+
+  test("a word in place of the true or false of a condition is refused, and is not shown", async () => {
+    const document = withValue("routes.0.resolver.rules", rule({ field: "subject", op: "exists" }));
+    const checked = await read("routes.0.resolver.rules.0.when.value", "perhaps", document);
+    expect(checked.ok ? [] : checked.problems.map(formatProblem)).toEqual([
+      "routes[0].resolver.rules[0].when.value: expected true or false",
+    ]);
   });
 
   test.each(["seven", "", "7 8", "0x7", "true"])("%j is no number, and is not shown", async (text) => {

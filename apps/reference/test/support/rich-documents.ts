@@ -101,7 +101,10 @@ const PROCESSORS: readonly Json[] = [
         { field: "subject", op: "regex", value: "^in/" },
         { field: "header.site", op: "in", value: ["a", 1] },
       ],
-      drop: { field: "$.n", op: "gt", value: 5 },
+      drop: [
+        { field: "$.n", op: "gt", value: 5 },
+        { field: "$.m", op: "exists", value: false },
+      ],
       on_unreadable: "keep",
     },
   },
@@ -129,7 +132,13 @@ const RULES: Json = {
   type: "rules",
   rules: [
     { when: { field: "subject", op: "exists", value: false }, binding: ["to-out"] },
-    { when: [{ field: "$.a", op: "prefix", value: "x" }], binding: "to-out" },
+    {
+      when: [
+        { field: "$.a", op: "prefix", value: "x" },
+        { field: "$.b", op: "exists", value: true },
+      ],
+      binding: "to-out",
+    },
   ],
   default_binding: "to-out",
 };

@@ -11,8 +11,7 @@ const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false }
  */
 export function withScalars(value: unknown, issues: readonly Issue[], path: Path, hidden: HiddenValues): unknown {
   let copy: unknown;
-  for (const issue of issues) {
-    const place = issuePath(issue);
+  for (const { issue, place } of everyIssue(issues)) {
     if (!hidden.cameIn([...path, ...place]) || typeof issue.input !== "string") continue;
     const scalar = scalarFor(issue, issue.input.trim());
     if (scalar === undefined) continue;
@@ -20,6 +19,15 @@ export function withScalars(value: unknown, issues: readonly Issue[], path: Path
     put(copy, place, scalar);
   }
   return copy;
+}
+
+/** With those of each form that a value may have: of a union's forms one was meant, and the value says which. */
+function* everyIssue(issues: readonly Issue[], base: Path = []): Generator<{ issue: Issue; place: Path }> {
+  for (const issue of issues) {
+    const place = [...base, ...issuePath(issue)];
+    yield { issue, place };
+    if (issue.issues !== undefined) yield* everyIssue(issue.issues, place);
+  }
 }
 
 function scalarFor({ type, expected }: Issue, text: string): number | boolean | undefined {

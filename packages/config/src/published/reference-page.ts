@@ -15,7 +15,8 @@ type, and \`null\` are errors, and all errors are reported at once, with their p
 - A **secret** is a string whose value is never shown. One that only looks like a reference (\`\${NAME}\`, \`{{ name }}\`) is refused.
 - \`\${env:NAME}\` in a string stands for an environment variable, \`\${file:/path}\` for the text of a file without its last line
   break; \`$\${env:\` stands for \`\${env:\` itself. Values that came in this way are never shown. A relative path starts at the
-  folder of the configuration file.
+  folder of the configuration file. Where a number, a duration, or true or false is wanted, the text has to be one; where text may stand
+  as well, as what a condition compares with, it stays text.
 `;
 
 /** The configuration reference as Markdown: every key of the document, and the options of the plugins in `registry`. */
