@@ -35,7 +35,8 @@ import { Surprises } from "../route/surprises.ts";
 import { Lease } from "../lease/lease.ts";
 import { Link } from "../session/link.ts";
 import { sessionContext } from "../session/session-context.ts";
-import { builtPart } from "./built-part.ts";
+import { builtPart, type PartKind } from "./built-part.ts";
+import { discard } from "./discard.ts";
 
 /** The parts of a runtime, each by its `partKey`. Making them opens nothing. */
 export interface RuntimeParts {
@@ -92,10 +93,18 @@ export function build(options: BuildOptions): RuntimeParts {
     const known = options.registry.stores[role as keyof BridgeConfig["stores"]];
     if (store !== undefined && !known.has(store.type)) throw new Error(noStoreFactory(role, store.type, known.keys()));
   }
-  return new Builder(options).build();
+  const builder = new Builder(options);
+  try {
+    return builder.build();
+  } catch (error) {
+    for (const part of builder.made) discard(part);
+    throw error;
+  }
 }
 
 class Builder {
+  /** What plugins have built for it: not what is at work already. */
+  readonly made: unknown[] = [];
   readonly #options: BuildOptions;
   readonly #kept: Kept;
   readonly #index: PartsById;
@@ -128,6 +137,12 @@ class Builder {
       routes,
       managed: new Set(config.bindings.filter(({ managed }) => managed).flatMap(({ sessionId }) => sessionId ?? [])),
     };
+  }
+
+  #part<Part>(built: Part, kind: PartKind, by: string): Part {
+    const part = builtPart(built, kind, by);
+    this.made.push(part);
+    return part;
   }
 
   /** A part that is at work and stays as it is. */
@@ -202,7 +217,7 @@ class Builder {
         return intake?.maxInFlight ?? maxInFlight;
       },
     });
-    intake = new Intake(id, builtPart(receiver, "receiver", builtBy(transport, "receiver", id)), seams);
+    intake = new Intake(id, this.#part(receiver, "receiver", builtBy(transport, "receiver", id)), seams);
     return intake;
   }
 
@@ -216,7 +231,7 @@ class Builder {
       const { sender: factory } = this.#transport(transport);
       if (factory === undefined) throw new Error(`transport "${transport}" has no sender`);
       const built = factory.create(options, { ...this.#seams(id, { sender_id: id }), session: link?.session });
-      sender = builtPart(built, "sender", builtBy(transport, "sender", id));
+      sender = this.#part(built, "sender", builtBy(transport, "sender", id));
     }
     this.#senders.set(key, sender);
     return {
@@ -267,7 +282,7 @@ class Builder {
     const { session: factory } = this.#transport(transport);
     if (factory === undefined) throw new Error(`transport "${transport}" has no sessions`);
     const built = factory.create(options, sessionContext({ ...this.#options, session, role }));
-    return builtPart(built, "session", builtBy(transport, "session", session.id));
+    return this.#part(built, "session", builtBy(transport, "session", session.id));
   }
 
   #processor(id: string): NamedProcessor {
@@ -279,7 +294,7 @@ class Builder {
       const plugin = registry.processors.get(type);
       if (plugin === undefined) throw new Error(`no processor plugin is registered for type "${type}"`);
       const built = plugin.create(options, this.#seams(id, { processor_id: id }));
-      const processor = builtPart(built, "processor", `create of the processor plugin "${type}", for "${id}",`);
+      const processor = this.#part(built, "processor", `create of the processor plugin "${type}", for "${id}",`);
       named = { id, processor, strays: straysOf(processor, this.#options.clock) };
     }
     this.#processors.set(key, named);

@@ -1,9 +1,11 @@
 import { isThenable } from "../is-thenable.ts";
 import { kindOf } from "../route/kind-of.ts";
+import { discard } from "./discard.ts";
 
 /** What the engine calls on a part of each kind. */
 const METHODS = {
   session: ["connect", Symbol.asyncDispose],
+  connection: ["reconcile", Symbol.asyncDispose],
   receiver: ["receive", Symbol.asyncDispose],
   sender: ["send", Symbol.asyncDispose],
   processor: ["process"],
@@ -28,17 +30,23 @@ export type PartKind = keyof typeof METHODS;
 
 /**
  * `part`, which a plugin has built, once it is looked at: a part without what its kind needs would fail at the first message.
- * `by` says which function has returned it.
+ * `by` says which function has returned it. One that is refused is ended, if it can be: it may hold a file or a connection.
  * @throws Error naming the plugin's function, what is wrong with what it returned, and what it has to return
  */
 export function builtPart<Part>(part: Part, kind: PartKind, by: string): Part {
+  const problem = problemOf(part, kind);
+  if (problem === undefined) return part;
+  discard(part);
+  throw new Error(`${by} has returned ${problem}`);
+}
+
+function problemOf(part: unknown, kind: PartKind): string | undefined {
   const methods: readonly Method[] = METHODS[kind];
   const wanted = `it has to return a ${kind}, with ${methods.map(nameOf).join(", ")}`;
-  if (isThenable(part)) throw new Error(`${by} has returned a promise: ${wanted}, and not later`);
-  if (typeof part !== "object" || part === null) throw new Error(`${by} has returned ${returned(part)}: ${wanted}`);
+  if (isThenable(part)) return `a promise: ${wanted}, and not later`;
+  if (typeof part !== "object" || part === null) return `${returned(part)}: ${wanted}`;
   const missing = methods.filter((method) => typeof (part as Record<Method, unknown>)[method] !== "function");
-  if (missing.length === 0) return part;
-  throw new Error(`${by} has returned an object without ${missing.map(nameOf).join(", ")}: ${wanted}`);
+  return missing.length === 0 ? undefined : `an object without ${missing.map(nameOf).join(", ")}: ${wanted}`;
 }
 
 /** `open`, which the plugin of a store has built, and what it opens, once each is looked at. */
@@ -48,6 +56,7 @@ export function builtStore<Store>(
   plugin: string,
 ): (signal: AbortSignal) => Promise<Store> {
   if (typeof open !== "function") {
+    discard(open);
     throw new Error(
       `create of ${plugin} has returned ${returned(open)}: it has to return a function that opens the ${kind}, (signal) => Promise`,
     );

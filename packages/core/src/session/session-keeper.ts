@@ -1,6 +1,8 @@
 import type { BackoffPolicy } from "@bridge/config";
 import { BridgeError, type Connection, deadline, orAborted, type Seams } from "@bridge/ports";
 import { backoffDelay } from "../route/backoff.ts";
+import { builtPart } from "../runtime/built-part.ts";
+import { discard } from "../runtime/discard.ts";
 import type { Link } from "./link.ts";
 import { ReconnectPause } from "./reconnect-pause.ts";
 
@@ -51,13 +53,15 @@ export async function keepSession(link: Link, seams: Seams, signal: AbortSignal)
 async function connect(link: Link, signal: AbortSignal): Promise<Connection> {
   using ceiling = deadline(CONNECT_CEILING_MS, new BridgeError("TIMEOUT", "the attempt to connect did not end"));
   const attempt = link.session.connect(AbortSignal.any([signal, ceiling.signal]));
+  let connection: Connection;
   try {
-    return await orAborted(attempt, AbortSignal.any([signal, ceiling.signal]));
+    connection = await orAborted(attempt, AbortSignal.any([signal, ceiling.signal]));
   } catch (error) {
     // A connection that comes after all must not stay open behind our back.
-    void attempt.then((late) => late[Symbol.asyncDispose]()).catch(() => {});
+    discard(attempt);
     throw error;
   }
+  return builtPart(connection, "connection", `connect of the session "${link.sessionId}"`);
 }
 
 async function subscribe(link: Link, connection: Connection, signal: AbortSignal): Promise<void> {

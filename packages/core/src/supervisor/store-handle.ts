@@ -2,6 +2,7 @@ import type { StoreConfig, StoreRole } from "@bridge/config";
 import { BridgeError, deadline, type ErrorCode, orAborted, type Seams, type TellsHealth } from "@bridge/ports";
 import { asError } from "../as-error.ts";
 import { backoffDelay } from "../route/backoff.ts";
+import { discard } from "../runtime/discard.ts";
 import type { StoreState, StoreView } from "../view/bridge-view.ts";
 
 /** One try to open it. */
@@ -156,7 +157,7 @@ export class StoreHandle<Store extends AsyncDisposable & TellsHealth> {
       opened = true;
     } finally {
       // One that opens after all, or of which nothing could be known, must not stay open behind our back.
-      if (!opened) void opening.then((store) => store[Symbol.asyncDispose]()).catch(() => {});
+      if (!opened) discard(opening);
     }
   }
 

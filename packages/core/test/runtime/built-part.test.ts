@@ -1,3 +1,4 @@
+import type { Connection, Session } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { bound, memoryBridge, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
 
@@ -58,4 +59,72 @@ describe.each(WRONG)("a plugin whose create returns %s", (_name, built, said) =>
     expect(told).toContain(`the function that opens the store, of the dlq store plugin "test", has returned ${opened}`);
     expect(told).toContain("it has to return a dlq store, with put(), get(), list(), count(), [Symbol.asyncDispose]()");
   });
+});
+
+/** What was made, and how often it was ended. */
+function madeWith(...methods: readonly PropertyKey[]): { readonly made: object; ended(): number } {
+  let ended = 0;
+  const made = {
+    ...Object.fromEntries(methods.map((method) => [method, () => {}])),
+    [Symbol.asyncDispose]: async () => void ended++,
+  };
+  return { made, ended: () => ended };
+}
+
+/** Everything that plugins build or open, without one of the methods that it has to have. */
+const PORTS: Readonly<Record<string, (made: () => unknown) => MemoryBridgeOptions>> = {
+  "a session": (made) => withMade("session", made),
+  "a receiver": (made) => withMade("receiver", made),
+  "a sender": (made) => withMade("sender", made),
+  "a connection": (made) => ({
+    ...withPart("session", undefined),
+    transports: (memory) => {
+      const create: NonNullable<typeof memory.session>["create"] = (options, context) => {
+        const session = memory.session?.create(options, context) as Session;
+        return Object.assign(session, { connect: async () => made() as Connection });
+      };
+      return [{ ...memory, type: "own", session: { ...memory.session, create } as never }];
+    },
+  }),
+  "a processor": (made) => ({ processors: [made() as never] }),
+  "a DLQ store": (made) => ({ dlq: async () => made() as never }),
+  "an outbox store": (made) => ({ deliveryMode: "shared_outbox", outbox: async () => made() as never }),
+  "a lease store": (made) => ({ session: true, leases: () => made() as never }),
+};
+
+function withMade(part: Part, made: () => unknown): MemoryBridgeOptions {
+  const plain = withPart(part, undefined);
+  return {
+    ...plain,
+    transports: (memory) => [{ ...memory, type: "own", [part]: { ...memory[part], create: made } }],
+  };
+}
+
+describe.each(Object.keys(PORTS))("%s of the wrong shape", (port) => {
+  test.each(["at once", "in a promise"])("is ended when it is refused, however often it is tried: %s", async (when) => {
+    const made: { ended(): number }[] = [];
+    const make = (): unknown => {
+      const one = madeWith("get", "list");
+      made.push(one);
+      return when === "at once" ? one.made : Promise.resolve(one.made);
+    };
+    const { supervisor, clock } = memoryBridge(PORTS[port]?.(make));
+    await Promise.allSettled([supervisor.start(bound()), clock.advance(5_000)]);
+    await clock.advance(60_000);
+    await supervisor.shutdown();
+    expect(made.length).toBeGreaterThan(0);
+    expect(made.map((one) => one.ended())).toEqual(made.map(() => 1));
+  });
+});
+
+test("a promise that fails in place of a part is nobody's exception", async () => {
+  const failing = (): unknown => Promise.reject(new Error("too late"));
+  await expect(refusal(withMade("sender", failing))).resolves.toContain("has returned a promise");
+});
+
+test("parts that were built before one that is refused are ended, too", async () => {
+  const good = madeWith("connect", "send", "receive");
+  const parts = withMade("receiver", () => good.made);
+  await refusal({ ...parts, processors: [{} as never] });
+  expect(good.ended()).toBe(1);
 });
