@@ -24,10 +24,11 @@ export async function checkDocument(
   const {
     document: resolved,
     fromReference,
+    referred,
     problems: unresolved,
   } = await resolveReferences(written, sources, signal, slices);
   const { place, servers, whyUnusable } = sources;
-  const steps = validation(resolved, registry, { fromReference, place, servers, whyUnusable });
+  const steps = validation(resolved, registry, { fromReference, referred, place, servers, whyUnusable });
   const validated = await slices.run(steps, signal);
   if (unresolved.length === 0) return { ...validated, resolved };
   // What validation says of a reference that failed is about the text of the reference.

@@ -15,6 +15,7 @@ export {
   type ResolvedDocument,
 } from "./references.ts";
 export { createRegistry, type Plugins, type Registry } from "./registry.ts";
+export { Veil } from "./veil.ts";
 export { holds, type StopBudget, stopBudget } from "./stop-budget.ts";
 export { noStoreFactory } from "./store-factory.ts";
 export type { ChangePlan, ConfigApplier, PartsPlan } from "./transaction/applier.ts";

@@ -23,6 +23,8 @@ export interface BridgeConfig {
   readonly bindings: readonly BindingConfig[];
   readonly processors: readonly ProcessorConfig[];
   readonly routes: readonly RouteConfig[];
+  /** What came in through references and is to be seen nowhere; names, numbers, times and listed words are not among it. Default: nothing. */
+  readonly veils?: readonly string[];
 }
 
 export type LogLevel = "debug" | "info" | "warn" | "error";

@@ -21,7 +21,16 @@ export interface ResolvedDocument {
   readonly document: unknown;
   /** The places of all strings that hold a reference, resolved or not. */
   readonly fromReference: readonly Path[];
+  /** What the references in them stand for. */
+  readonly referred: readonly Referred[];
   readonly problems: readonly Problem[];
+}
+
+/** What one reference stands for. */
+export interface Referred {
+  /** Of the string that holds it. */
+  readonly path: Path;
+  readonly value: string;
 }
 
 /** A document that is deeper than this, or that holds itself, is refused. */
@@ -46,6 +55,7 @@ export async function resolveReferences(
   return {
     document: await resolution.resolve(document, []),
     fromReference: resolution.fromReference,
+    referred: resolution.referred,
     problems: resolution.problems,
   };
 }
@@ -64,6 +74,7 @@ export function referencesIn(text: string): readonly string[] {
 
 class Resolution {
   readonly fromReference: Path[] = [];
+  readonly referred: Referred[] = [];
   readonly problems: Problem[] = [];
   readonly #sources: ReferenceSources;
   readonly #signal: AbortSignal;
@@ -116,7 +127,10 @@ class Resolution {
       const value = close === "" ? undefined : await this.#value(kind, name, path);
       if (close === "") this.problems.push({ path, message: `the reference \${${kind}:… is not closed: add "}"` });
       if (value === undefined) failed = true;
-      else resolved += value;
+      else {
+        resolved += value;
+        this.referred.push({ path, value });
+      }
     }
     if (referring) this.fromReference.push(path);
     return failed ? text : resolved + text.slice(end);

@@ -1,12 +1,13 @@
 import { atOnce, type Steps } from "@bridge/ports";
 import type { BridgeDocument } from "./bridge-document.ts";
 import { HiddenValues } from "./check/hidden-values.ts";
-import { checkPieces, hideSecrets } from "./check/pieces.ts";
+import { checkPieces, hideSecrets, piecesOf } from "./check/pieces.ts";
 import { Report } from "./check/report.ts";
 import type { BridgeConfig } from "./model.ts";
 import { modelOf } from "./model-of.ts";
-import { checkOptions, hideSecretOptions } from "./plugin-options.ts";
+import { checkOptions, hideSecretOptions, optionBlocks } from "./plugin-options.ts";
 import { ConfigError, type Path, type Problem } from "./problem.ts";
+import type { Referred } from "./references.ts";
 import type { Registry } from "./registry.ts";
 import { collisions } from "./rules/collisions.ts";
 import { draftOf } from "./rules/draft.ts";
@@ -15,10 +16,13 @@ import { type Rule, RuleContext } from "./rules/rule-context.ts";
 import { RULES, WARNINGS } from "./rules/rules.ts";
 import type { ConfigDocument } from "./schema/document.ts";
 import type { Surroundings } from "./surroundings.ts";
+import { veiledValues } from "./veiled-values.ts";
 
 export interface ValidateOptions extends Surroundings {
   /** The places whose values came in through a reference; no message shows them. */
   readonly fromReference?: Iterable<Path> | undefined;
+  /** What stood there: what of it must not be seen the configuration tells. Default: nothing. */
+  readonly referred?: readonly Referred[] | undefined;
 }
 
 export type Validation =
@@ -63,9 +67,32 @@ export function* validation(input: unknown, registry: Registry, options: Validat
     written: (path) => context.written(path),
     cameIn: (path) => hidden.cameIn(path),
   });
+  const veils = veiledValues(
+    options.referred ?? [],
+    [...piecesOf(document), ...optionBlocks(context)],
+    namesOf(config),
+  );
   const colliding = yield* collisions(config, registry, options);
   if (colliding.length > 0) return { ok: false, problems: colliding, warnings };
-  return { ok: true, config, warnings, tellable: (text) => hidden.tellable(text, []) };
+  return {
+    ok: true,
+    config: veils.length === 0 ? config : { ...config, veils },
+    warnings,
+    tellable: (text) => hidden.tellable(text, []),
+  };
+}
+
+function namesOf({
+  bridge,
+  sessions,
+  receivers,
+  senders,
+  bindings,
+  processors,
+  routes,
+}: BridgeConfig): readonly string[] {
+  const parts = [sessions, receivers, senders, bindings, processors, routes].flat();
+  return [bridge.id, bridge.instanceId ?? "", ...parts.map(({ id }) => id)];
 }
 
 function* stepsOf(rule: Rule, context: RuleContext): Steps<void> {

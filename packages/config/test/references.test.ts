@@ -53,6 +53,10 @@ describe("references", () => {
     expect(await resolveReferences(document, { ...sources, others }, signal)).toEqual({
       document: { ...document, a: "from-vault\n", b: "<from-vault\n>", c: "${vault:x}" },
       fromReference: [["a"], ["b"], ["d"]],
+      referred: [
+        { path: ["a"], value: "from-vault\n" },
+        { path: ["b"], value: "from-vault\n" },
+      ],
       problems: [{ path: ["d"], message: 'what ${vault:…} names, "gone", cannot be read: there is no such entry' }],
     });
     expect(asked).toEqual(["x/y:z", "gone"]);

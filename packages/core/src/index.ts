@@ -46,6 +46,8 @@ export {
   type StoreView,
 } from "./view/bridge-view.ts";
 export { PROGRESS, type Progress } from "./view/progress.ts";
+export { Veils } from "./veils.ts";
+export { veiledFields } from "./veiled-logger.ts";
 export {
   type BridgeStats,
   type Disposition,

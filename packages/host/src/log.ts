@@ -1,9 +1,18 @@
 import type { LogLevel } from "@bridge/config";
+import { veiledFields } from "@bridge/core";
 import type { LogFields, Logger } from "@bridge/ports";
 import { type DestinationStream, pino } from "pino";
 import { prettyFactory } from "pino-pretty";
 import type { HostProcess } from "./host-process.ts";
 import { printable, printableLines } from "./printable.ts";
+
+type Veiling = (text: string) => string;
+
+/** What holds for a log and its children, and may change. */
+interface Rules {
+  readonly level: LogLevel;
+  readonly veil: Veiling;
+}
 
 const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
@@ -14,9 +23,10 @@ export interface Log extends Logger {
 
 /**
  * The log of a process, on its standard error: JSON lines, or lines for people when that is a terminal. Each line is
- * written before the call returns, so that none is lost however the process ends.
+ * written before the call returns, so that none is lost however the process ends. `veil` takes out of what is written what
+ * must not be seen; default: nothing.
  */
-export function openLog(stderr: HostProcess["stderr"], level: LogLevel): Log {
+export function openLog(stderr: HostProcess["stderr"], level: LogLevel, veil: Veiling = (text) => text): Log {
   const options = {
     // The least that can be asked for; what is asked for is looked up for each line.
     level: "debug",
@@ -24,9 +34,9 @@ export function openLog(stderr: HostProcess["stderr"], level: LogLevel): Log {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  const threshold = { level };
-  const logger = adapt(pino(options, stderr.isTTY ? forPeople(stderr) : forPrograms(stderr)), threshold);
-  return { ...logger, setLevel: (next) => void (threshold.level = next) };
+  const rules = { level, veil };
+  const logger = adapt(pino(options, stderr.isTTY ? forPeople(stderr) : forPrograms(stderr)), rules);
+  return { ...logger, setLevel: (next) => void (rules.level = next) };
 }
 
 /** JSON leaves everything above U+007F as it is, and somebody may look at the lines on a terminal. */
@@ -58,17 +68,18 @@ function shown(value: unknown): string {
 }
 
 /** What a child adds is put in here, as pino would write a key again that a line has too. */
-function adapt(to: pino.Logger, threshold: { readonly level: LogLevel }, own: LogFields = {}): Logger {
+function adapt(to: pino.Logger, rules: Rules, own: LogFields = {}): Logger {
   const at =
     (level: LogLevel) =>
     (message: string, fields: LogFields = {}): void => {
-      if (ORDER[level] >= ORDER[threshold.level]) to[level]({ ...own, ...fields }, message);
+      if (ORDER[level] < ORDER[rules.level]) return;
+      to[level](veiledFields({ ...own, ...fields }, rules.veil), rules.veil(message));
     };
   return {
     debug: at("debug"),
     info: at("info"),
     warn: at("warn"),
     error: at("error"),
-    child: (fields) => adapt(to, threshold, { ...own, ...fields }),
+    child: (fields) => adapt(to, rules, { ...own, ...fields }),
   };
 }

@@ -14,9 +14,10 @@ export async function openAuditor(
   { log, file }: AuditSection,
   seams: Seams,
   stderr: HostProcess["stderr"],
+  veil: (text: string) => string,
 ): Promise<Auditor> {
   // Audit events are no diagnostics: they are logged whatever the level of the log is.
-  const logger = openLog(stderr, "info");
+  const logger = openLog(stderr, "info", veil);
   const sinks = log ? [logSink(logger)] : [];
   if (file === undefined) return createAuditor({ ...seams, sinks });
   try {

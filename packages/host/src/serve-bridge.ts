@@ -7,7 +7,7 @@ import {
   type HttpSection,
   type Registry,
 } from "@bridge/config";
-import { createSupervisor, instanceIdOf, type Supervisor } from "@bridge/core";
+import { createSupervisor, instanceIdOf, type Supervisor, Veils } from "@bridge/core";
 import type { ConfigWatch, KeyRefresh } from "@bridge/http-monitor";
 import {
   type ConfigStore,
@@ -89,11 +89,13 @@ export interface ServeOptions {
 /** Runs a bridge until something ends it. Never rejects: what goes wrong is logged. */
 export async function serveBridge(options: ServeOptions): Promise<Ending> {
   const { registry, host, startEmpty, prepare } = options;
-  const logger = openLog(host.stderr, "info");
+  const veils = new Veils();
+  const logger = openLog(host.stderr, "info", veils.over);
   using watch = watchProcess(host, () => logger);
   let inForce = emptyConfig();
   const onConfig = (config: BridgeConfig): void => {
     inForce = config;
+    veils.remember(config.veils);
     logger.setLevel(config.bridge.logLevel);
   };
   const seams: Seams = { clock: systemClock, random: systemRandom(), logger };
@@ -112,7 +114,7 @@ export async function serveBridge(options: ServeOptions): Promise<Ending> {
       if (config === undefined) return "not_started";
       onConfig(config);
       const keysInForce = parts.keys(config.http);
-      return await serve({ ...options, ...parts, source, config, onConfig, keysInForce, watch, seams });
+      return await serve({ ...options, ...parts, source, config, onConfig, keysInForce, watch, veils, seams });
     } finally {
       await closeStore(parts.origin.store, logger);
     }
@@ -131,18 +133,28 @@ interface Serving extends ServeOptions, ProcessParts {
   readonly onConfig: (config: BridgeConfig) => void;
   readonly keysInForce: ServerKeys;
   readonly watch: ProcessWatch;
+  readonly veils: Veils;
   readonly seams: Seams;
 }
 
 async function serve(serving: Serving): Promise<Ending> {
   const { source, config, onConfig, keys, keysInForce, keyRefresh, registry, host, watch, budgets, seams } = serving;
+  const { veils } = serving;
   const { logger } = seams;
   const instanceId = instanceIdOf(config, seams.random);
   const who = { instanceId, version: serving.version };
   const request = { ...seams, ...who, env: host.env, readMetrics: () => readAll() };
   const telemetry = await openTelemetry(serving.telemetry, config, request);
-  const auditor = await openAuditor(config.audit, seams, host.stderr);
-  const supervisor = createSupervisor({ ...seams, config, registry, instanceId, tracer: telemetry?.tracer, onConfig });
+  const auditor = await openAuditor(config.audit, seams, host.stderr, veils.over);
+  const supervisor = createSupervisor({
+    ...seams,
+    config,
+    registry,
+    instanceId,
+    veils,
+    tracer: telemetry?.tracer,
+    onConfig,
+  });
   const { store, sources } = source.origin;
   const confirm = (version: number): void => void confirmRunning(store, version, logger);
   const applier = serving.overrule === undefined ? supervisor : overruling(supervisor, serving.overrule);

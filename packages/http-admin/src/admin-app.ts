@@ -83,6 +83,7 @@ export function createAdminApp(options: AdminAppOptions): Hono {
     keyring: isKeyring(options.keys) ? options.keys : adminKeyring(options.keys),
     audit: options.auditor,
     translate: toHttpError,
+    veil: () => options.supervisor()?.veil,
     corsOrigins: options.corsOrigins,
     throttle: options.throttle,
     clock,

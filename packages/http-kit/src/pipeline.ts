@@ -1,4 +1,4 @@
-import { jsonInSlices, type Seams, Slices } from "@bridge/ports";
+import { atOnce, jsonInSlices, type Seams, Slices } from "@bridge/ports";
 import type { Context } from "hono";
 import type { AuditTrail, CallRecord } from "./audit-trail.ts";
 import type { Authenticate } from "./authenticator.ts";
@@ -9,6 +9,7 @@ import type { Cors } from "./cors.ts";
 import { decodeBody, decodeQuery } from "./decode.ts";
 import type { Endpoint, Method, Outcome, Reply } from "./endpoint.ts";
 import { HttpError } from "./http-error.ts";
+import { veiledBody } from "./veiled-body.ts";
 
 /** A resource id in an audit record is cut here: anybody with a key can make one up. */
 const MAX_RESOURCE_ID = 256;
@@ -21,6 +22,7 @@ export interface PipelineOptions<Action extends string> extends Seams {
   readonly hidesPaths: boolean;
   /** The answer to an error that is no {@link HttpError}; `undefined` when it is unexpected. */
   readonly translate: (error: unknown) => HttpError | undefined;
+  readonly veil: () => ((text: string) => string) | undefined;
 }
 
 /** A request on its way. */
@@ -64,8 +66,10 @@ export class Pipeline<Action extends string> {
       row: rows.find((candidate) => candidate.method === method),
     };
     const preflight = cors.preflight(request);
-    const reply: Reply =
+    const made: Reply =
       preflight === undefined ? await this.#answer(exchange) : { status: 204, body: undefined, headers: preflight };
+    const [slices, veil] = [new Slices(clock), this.#options.veil()];
+    const reply = veil === undefined ? made : await slices.run(veiledBody(made, veil));
     logger.debug("request answered", {
       method: request.method,
       path: rows[0]?.path ?? "unknown",
@@ -73,7 +77,7 @@ export class Pipeline<Action extends string> {
       duration_ms: Math.round(clock.monotonic() - startedAt),
       correlation_id: exchange.correlationId,
     });
-    const body = await bodyOf(reply, new Slices(clock));
+    const body = await bodyOf(reply, slices);
     return render(reply, body, exchange, cors.headers(request));
   }
 
@@ -119,7 +123,9 @@ export class Pipeline<Action extends string> {
       reply = this.#refusal(error, exchange);
     }
     if (named.audit !== undefined) {
-      const { outcome = reply.status < 400 ? "success" : "failure", detail } = reply.audit ?? {};
+      const veil = this.#options.veil();
+      const told = veil === undefined ? reply.audit : atOnce(veiledBody(reply.audit, veil));
+      const { outcome = reply.status < 400 ? "success" : "failure", detail } = told ?? {};
       await record(named.audit, outcome, { ...(detail !== undefined && { detail }), ...(!begun && { refused: true }) });
     }
     return reply;

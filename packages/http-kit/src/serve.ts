@@ -28,6 +28,8 @@ export interface ServeOptions<Action extends string> extends Seams {
   /** Origins that browsers may call from (spec 5.8). Default: none. */
   readonly corsOrigins?: readonly string[] | undefined;
   readonly throttle?: ThrottleOptions | undefined;
+  /** Takes out of what others have said what must not be seen; asked at each call. Default: everything may. */
+  readonly veil?: (() => ((text: string) => string) | undefined) | undefined;
   /** The answer to an error of the work; `undefined` when it is unexpected, which is logged and answered with 500. */
   readonly translate?: ((error: unknown) => HttpError | undefined) | undefined;
 }
@@ -52,6 +54,7 @@ export function serve<Action extends string>(options: ServeOptions<Action>): Ser
     cors: createCors(options.corsOrigins ?? [], new Set(endpoints.map((row) => row.method))),
     hidesPaths: endpoints.every((row) => row.access !== "open"),
     translate: options.translate ?? (() => undefined),
+    veil: options.veil ?? (() => undefined),
   });
   const app = new Hono();
   for (const [path, rows] of Map.groupBy(endpoints, (row) => row.path))

@@ -88,6 +88,7 @@ export function createMonitorApp(options: MonitorAppOptions): Hono {
     describe: { access: "open" },
     keyring: isKeyring(options.keys) ? options.keys : createKeyring(namedMonitorKeys(options.keys)),
     audit: options.auditor,
+    veil: () => options.supervisor()?.veil,
     corsOrigins: options.corsOrigins,
     throttle: options.throttle,
     clock,

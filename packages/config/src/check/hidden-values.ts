@@ -6,9 +6,9 @@ import { isBlock, partsOf } from "./schema-shape.ts";
 import { valueAt } from "./value-at.ts";
 
 /** So many characters of a hidden value in a row, or all of a shorter one, give it away. */
-const TELLTALE = 8;
+export const TELLTALE = 8;
 /** Shorter values turn up in any text by chance. */
-const LEAST_TELLTALE = 4;
+export const LEAST_TELLTALE = 4;
 const WORD = /\S+/g;
 const [SCHEME_END, SCHEME_PART, LETTER] = ["://", /[a-z0-9+.-]/i, /[a-z]/i];
 

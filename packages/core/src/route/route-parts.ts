@@ -20,6 +20,8 @@ export interface Target {
   readonly address: AddressOf;
   /** Whether it came in through a reference, so that it is not to be shown. */
   readonly hidesAddress: boolean;
+  /** Takes out of its errors what came in through references. Absent: nothing did. */
+  readonly veil?: ((text: string) => string) | undefined;
   /** Shared by all bindings of the sender. */
   readonly strays: Strays;
   /** The link that its sends go over; absent for a sender without a session. */

@@ -2,6 +2,7 @@ import { Bag, BridgeError, type Clock, type Envelope, type Placed, type Sender }
 import type { LegAccount } from "../accounting/leg-account.ts";
 import { isThenable } from "../is-thenable.ts";
 import type { Strays } from "./strays.ts";
+import { veiledError } from "./veiled-error.ts";
 import { withoutAddress } from "./without-address.ts";
 
 /** Why a send that nobody waits for any more was given up. Never classified: cancellation settles nothing. */
@@ -17,6 +18,8 @@ export interface SendTarget {
   readonly account: Pick<LegAccount, "accepted" | "failed">;
   /** Whether the address must not be seen. */
   readonly hidesAddress?: boolean;
+  /** Takes out of errors what must not be seen besides. */
+  readonly veil?: ((text: string) => string) | undefined;
   /** Hears of what was given up and goes on. */
   readonly strays?: Strays;
 }
@@ -91,9 +94,8 @@ export class SendGuards implements Disposable {
     this.#active.add(guard);
     const sent = new Promise<void>(guard.promised);
     const under = start(target.sender, envelope, address, guard.controller.signal, attempt);
-    const failed =
-      target.hidesAddress === true ? (error: unknown) => guard.failed(withoutAddress(error, address)) : guard.failed;
-    under.then(guard.accepted, failed);
+    const shows = target.hidesAddress !== true && target.veil === undefined;
+    under.then(guard.accepted, shows ? guard.failed : (error: unknown) => guard.failed(hidden(error, target, address)));
     return sent;
   }
 
@@ -147,6 +149,11 @@ export class SendGuards implements Disposable {
     guard.reject = undefined;
     this.#idle.push(guard);
   }
+}
+
+function hidden(error: unknown, { hidesAddress, veil }: SendTarget, address: string): unknown {
+  const first = hidesAddress === true ? withoutAddress(error, address) : error;
+  return veil === undefined ? first : veiledError(first, veil);
 }
 
 /** A sender that throws at once has failed like one that rejects, and so has one that says nothing of the end. */

@@ -80,6 +80,8 @@ export interface BuildOptions extends Seams {
   readonly budgets: () => ShutdownBudgets;
   /** Default: nothing is traced. */
   readonly tracer?: Tracer | undefined;
+  /** Takes out of errors what came in through references. Default: nothing did. */
+  readonly veil?: ((text: string) => string) | undefined;
   /** Parts to use again. Default: none. */
   readonly kept?: Kept;
 }
@@ -240,6 +242,7 @@ class Builder {
       strays: straysOf(sender, this.#options.clock),
       address: compileAddress(binding.address, sender.addressing),
       hidesAddress: binding.hidesAddress === true,
+      veil: this.#options.veil,
       link,
       rate: controls.sender(id),
       account: accounts.leg(routeId, binding.id),

@@ -44,6 +44,10 @@ export interface Supervisor extends ConfigApplier, AsyncDisposable {
   config(): BridgeConfig;
   /** Facts and judgements for every reader: a snapshot, nothing waits. */
   view(): BridgeView;
+  /**
+   * Takes out of a text, such as an error, what came in through a reference. For whoever shows one; absent while nothing did.
+   */
+  readonly veil: ((text: string) => string) | undefined;
   /** Counters and gauges; monotonic over restarts of the runtime. */
   stats(): BridgeStats;
 

@@ -10,6 +10,8 @@ import {
   type Tracer,
 } from "@bridge/ports";
 import type { Supervisor } from "./contract.ts";
+import { veiledLogger } from "../veiled-logger.ts";
+import { Veils } from "../veils.ts";
 import { RuntimeSupervisor } from "./supervisor.ts";
 
 export interface SupervisorOptions {
@@ -26,6 +28,11 @@ export interface SupervisorOptions {
   readonly onConfig?: (config: BridgeConfig) => void;
   /** Default: `bridge.instance_id`, else the bridge's id and something random, as {@link instanceIdOf} makes it. */
   readonly instanceId?: string;
+  /**
+   * Is told what came in through references; whoever gives one sees to it that `logger` does not show that. Default: lines go
+   * through one of its own.
+   */
+  readonly veils?: Veils;
   /** Makes spans of deliveries. Default: nothing is traced, and trace contexts are passed on as they came. */
   readonly tracer?: Tracer | undefined;
 }
@@ -37,11 +44,13 @@ export function instanceIdOf({ bridge: { id, instanceId } }: BridgeConfig, rando
 
 /** A bridge for one configuration, not started: nothing is opened before {@link Supervisor.start}. */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const veils = options.veils ?? new Veils();
+  const logger = options.logger ?? silentLogger;
   const seams = {
-    logger: steadyLogger(options.logger ?? silentLogger),
+    logger: steadyLogger(options.veils === undefined ? veiledLogger(steadyLogger(logger), veils.over) : logger),
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom(),
   };
   const { config, instanceId = instanceIdOf(config, seams.random) } = options;
-  return new RuntimeSupervisor({ ...options, instanceId }, seams);
+  return new RuntimeSupervisor({ ...options, instanceId, veils }, seams);
 }

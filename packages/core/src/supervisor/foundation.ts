@@ -13,6 +13,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import { leaveSessions } from "../session/leave-sessions.ts";
 import { SessionCounts } from "../view/session-counts.ts";
 import type { BridgeStats } from "../view/stats.ts";
+import type { Veils } from "../veils.ts";
 import { leftBehind, leftBehindByStandstill } from "./left-behind.ts";
 import { StorePool } from "./store-pool.ts";
 
@@ -22,6 +23,7 @@ export interface FoundationOptions {
   /** The `bridge` block in force. */
   readonly bridge: () => BridgeSection;
   readonly instanceId: string;
+  readonly veils: Veils;
   /** This process, told from all others. */
   readonly holder: string;
   /** Aborted when the process is to end. */
@@ -56,7 +58,7 @@ export class Foundation {
   }
 
   build(config: BridgeConfig, kept?: Kept): RuntimeParts {
-    const { registry, seams, bridge, instanceId, tracer } = this.#options;
+    const { registry, seams, bridge, instanceId, tracer, veils } = this.#options;
     const { accounts, controls, stores } = this;
     return build({
       ...seams,
@@ -69,6 +71,7 @@ export class Foundation {
       outbox: () => stores.outbox(),
       budgets: bridge,
       tracer,
+      veil: veils.veil,
       ...(kept !== undefined && { kept }),
     });
   }

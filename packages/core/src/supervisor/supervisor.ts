@@ -10,6 +10,7 @@ import type { MoveResult } from "../outbox/dead-letter-record.ts";
 import type { Kept, RuntimeParts } from "../runtime/build.ts";
 import { Runtime } from "../runtime/runtime.ts";
 import { runPhases, StopError } from "../runtime/stop-phases.ts";
+import type { Veils } from "../veils.ts";
 import type { BridgeView } from "../view/bridge-view.ts";
 import type { BridgeStats } from "../view/stats.ts";
 import { viewOf } from "../view/view-of.ts";
@@ -38,13 +39,16 @@ export class RuntimeSupervisor implements Supervisor {
   #state: SupervisorState = { kind: "unwired" };
   #config: BridgeConfig;
   /** Under which the stores were opened and messages taken in; not the one that waits for a start. */
+  readonly #veils: Veils;
   #carried: BridgeConfig | undefined;
   #refusedChange: string | undefined;
   #runtime: Runtime | undefined;
   #shutdown: Promise<void> | undefined;
 
-  constructor(options: SupervisorOptions & { readonly instanceId: string }, seams: Seams) {
-    const { config, registry, instanceId, tracer, onConfig = () => {} } = options;
+  constructor(options: SupervisorOptions & { readonly instanceId: string; readonly veils: Veils }, seams: Seams) {
+    const { config, registry, instanceId, tracer, veils, onConfig = () => {} } = options;
+    this.#veils = veils;
+    veils.remember(config.veils);
     this.instanceId = instanceId;
     this.#startedWith = config;
     this.#config = config;
@@ -57,6 +61,7 @@ export class RuntimeSupervisor implements Supervisor {
       seams,
       bridge,
       instanceId,
+      veils,
       holder,
       root: this.#root.signal,
       tracer,
@@ -104,6 +109,10 @@ export class RuntimeSupervisor implements Supervisor {
       undelivered: this.#foundation.undrained,
       refusedChange: this.#refusedChange,
     });
+  }
+
+  get veil(): ((text: string) => string) | undefined {
+    return this.#veils.veil;
   }
 
   stats(): BridgeStats {
@@ -244,6 +253,7 @@ export class RuntimeSupervisor implements Supervisor {
 
   async #change(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
     this.#refuseWhenTerminal();
+    for (const { veils } of [this.#config, config]) this.#veils.remember(veils);
     const stranding = await this.stranding(config, AbortSignal.any([signal, this.#root.signal]));
     if (stranding !== undefined) throw new OperationError("stranding", stranding.message);
     this.#refuseWhenTerminal();
