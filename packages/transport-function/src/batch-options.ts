@@ -1,4 +1,5 @@
 import { parseDuration } from "@bridge/ports/options";
+import { checkOptions, type HandlerOptions } from "./handler-options.ts";
 import { kindOf } from "./kind-of.ts";
 
 const DEFAULTS = { size: 100, within: "10ms" } as const;
@@ -6,17 +7,17 @@ const MAX_SIZE = 10_000;
 const MAX_WITHIN_MS = 60_000;
 
 /** When a batch is handed over: as soon as one of both is reached. */
-export interface BatchOptions {
+export interface BatchOptions extends HandlerOptions {
   /**
    * So many messages at most, 1 to 10,000. No more come together than the routes hold at once, `max_in_flight` each.
    * Default 100.
    */
-  readonly size?: number;
+  readonly size?: number | undefined;
   /**
    * So long the first message of a batch waits for others, as a duration such as `"50ms"`, at most a minute. It counts
    * towards `send_timeout`. Default `"10ms"`.
    */
-  readonly within?: string;
+  readonly within?: string | undefined;
 }
 
 export interface BatchBounds {
@@ -26,10 +27,8 @@ export interface BatchBounds {
 
 /** @throws TypeError naming the option that is none */
 export function batchBounds(options: BatchOptions = {}): BatchBounds {
-  const { size = DEFAULTS.size, within = DEFAULTS.within, ...rest } = options;
-  const [unknown] = Object.keys(rest);
-  if (unknown !== undefined)
-    throw new TypeError(`handler.batch knows no option "${unknown}": there are size and within`);
+  checkOptions("handler.batch", options, ["size", "within", "rate_limit"]);
+  const { size = DEFAULTS.size, within = DEFAULTS.within } = options;
   if (!Number.isInteger(size) || size < 1 || size > MAX_SIZE) {
     throw new TypeError(`size of handler.batch is ${shown(size)}: give an integer from 1 to ${MAX_SIZE}`);
   }

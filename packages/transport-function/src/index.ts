@@ -3,6 +3,7 @@ export { type FunctionMessage } from "./function-message.ts";
 export { functionTransport, type Functions } from "./function-transport.ts";
 export { handler, type MakeHandler } from "./handler.ts";
 export { type Handler } from "./handler-definition.ts";
+export { type HandlerOptions } from "./handler-options.ts";
 export {
   type BatchFunction,
   type BatchOutcome,

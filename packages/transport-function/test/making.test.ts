@@ -1,6 +1,7 @@
+import { defineBridge } from "@bridge/core";
 import { expect, expectTypeOf, test } from "vitest";
 import * as v from "valibot";
-import { type FunctionMessage, functionTransport, handler, source } from "../src/index.ts";
+import { type FunctionMessage, functionTransport, handler, type HandlerOptions, source } from "../src/index.ts";
 
 const order = v.object({ id: v.string() });
 
@@ -12,6 +13,13 @@ test.each([
   [
     () => handler(order, 5 as never),
     "handler takes a schema and a function of its value, and the function is a number",
+  ],
+  [() => handler(() => {}, 5 as never), "options of handler are a number: give it an object with rate_limit"],
+  [() => handler(() => {}, { size: 5 } as never), 'handler knows no option "size": there are rate_limit'],
+  [() => handler(order, () => {}, { size: 5 } as never), 'handler knows no option "size": there are rate_limit'],
+  [
+    () => handler.batch(() => {}, null as never),
+    "options of handler.batch are null: give it an object with size, within",
   ],
   [() => handler.batch([] as never), "handler.batch takes a function of messages, not an array"],
   [() => source("abc" as never), "source takes an async iterable, or a function that returns one, not a string"],
@@ -42,10 +50,29 @@ test.each([
   [{ within: 50 as never }, 'within of handler.batch is 50: give a duration from "1ms" to "1m", such as "50ms"'],
   [{ within: "0s" }, 'within of handler.batch is "0s": give'],
   [{ within: "2m" }, 'within of handler.batch is "2m": give'],
-  [{ timeout: 5 } as never, 'handler.batch knows no option "timeout": there are size and within'],
+  [{ timeout: 5 } as never, 'handler.batch knows no option "timeout": there are size, within, rate_limit'],
 ])("options of a batch that are none are refused, with what they may be: %j", (options, message) => {
   expect(() => handler.batch(() => {}, options)).toThrow(TypeError);
   expect(() => handler.batch(() => {}, options)).toThrow(message);
+});
+
+test.each([
+  (options: HandlerOptions) => handler(() => {}, options),
+  (options: HandlerOptions) => handler(order, () => {}, options),
+  (options: HandlerOptions) => handler.batch(() => {}, options),
+])("a handler may have a rate limit, which the document of a bridge in code has: %#", (make) => {
+  const rate_limit = { messages_per_second: 5 };
+  const bridge = defineBridge({
+    id: "shop",
+    routes: {
+      orders: {
+        from: source(async function* () {}),
+        to: make({ rate_limit }),
+        policy: { on_permanent_failure: "drop", on_expired: "drop" },
+      },
+    },
+  });
+  expect(bridge.document().senders).toMatchObject([{ id: "orders", rate_limit }]);
 });
 
 test("a handler with a schema has the type of what fits", () => {

@@ -1,0 +1,17 @@
+import type { RateLimited } from "@bridge/ports";
+import { kindOf } from "./kind-of.ts";
+
+/** What a handler may have besides its function. In a document these are keys of its sender. */
+export type HandlerOptions = RateLimited;
+
+/** @throws TypeError when `options` are none, or have a key that `who` does not know */
+export function checkOptions(who: string, options: unknown, known: readonly string[]): void {
+  if (options === undefined) return;
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw new TypeError(`options of ${who} are ${kindOf(options)}: give it an object with ${known.join(", ")}`);
+  }
+  const unknown = Object.keys(options).find((key) => !known.includes(key));
+  if (unknown !== undefined) {
+    throw new TypeError(`${who} knows no option "${unknown.slice(0, 100)}": there are ${known.join(", ")}`);
+  }
+}
