@@ -151,7 +151,7 @@ describe("a stop", () => {
         called.resolve(signal);
         return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
       },
-      { budgets: { drain_timeout: "600ms", quiesce_timeout: "300ms" }, policy: { ...QUICK, send_timeout: "1m" } },
+      { budgets: { drain_timeout: "3s", quiesce_timeout: "300ms" } },
     );
     route.hub.publish("in", { payload: "a" });
     const signal = await called.promise;
@@ -233,7 +233,7 @@ describe("a source", () => {
     await using route = await bridge({
       sources: { in: counting },
       handlers: { out: handler(stuck) },
-      budgets: { drain_timeout: "100ms", quiesce_timeout: "50ms" },
+      budgets: { drain_timeout: "2s", quiesce_timeout: "50ms" },
     });
     await until(() => seen.length === 3);
     await route.reload({ max_in_flight: 50 });

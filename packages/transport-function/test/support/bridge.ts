@@ -23,9 +23,8 @@ export interface TestBridge extends AsyncDisposable {
   deadLetters(): Promise<readonly DeadLetter[]>;
 }
 
-/** Quick failures, so that a test need not wait for them. */
+/** Quick retries, so that a test need not wait for them. */
 export const QUICK = {
-  send_timeout: "100ms",
   max_replay_attempts: 2,
   backoff: { initial_interval: "1ms", max_interval: "1ms", multiplier: 1, jitter: 0 },
 } as const;
