@@ -1,9 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createRegistry, emptyConfig } from "@bridge/config";
+import { systemClock } from "@bridge/ports";
 import { authority } from "@bridge/tooling/certificates";
-import { afterAll, expect, test } from "vitest";
-import { runBridge } from "../src/index.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { fileOrigin } from "../src/config-origin.ts";
+import { runBridge, validateConfiguration } from "../src/index.ts";
+import type { Overrule } from "../src/overrule.ts";
 import { StandIn } from "./stand-in.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "bridge-host-"));
@@ -61,4 +65,33 @@ test("-validate takes files that are there, and an audit file that is not there 
   });
   expect(said).toContain("valid");
   expect(code).toBe(0);
+});
+
+describe("where the servers' files are said by something else than the document, -validate looks at those", () => {
+  const other = authority().issue("other");
+  writeFileSync(join(folder, "other.key"), other.key);
+  const DAY_MS = 86_400_000;
+  const far = { now: () => Date.now() + 30 * DAY_MS };
+
+  test.for([
+    ["which are good", key, systemClock, 0, "bridge.json: valid"],
+    ["which do not belong together", join(folder, "other.key"), systemClock, 1, 'other.key" does not belong to the'],
+    ["which are not there", join(folder, "none"), systemClock, 1, 'none" is not there: name a file'],
+    ["which have expired", key, far, 0, "warning: "],
+  ] as const)("%s", async ([, keyFile, clock, code, told]) => {
+    const file = join(folder, "bridge.json");
+    // What is said here counts for nothing.
+    writeFileSync(file, JSON.stringify({ bridge: { id: "test" }, http: { tls_cert_file: "x", tls_key_file: "y" } }));
+    const overrule: Overrule = ({ http = emptyConfig().http, ...config }) => ({
+      config: { ...config, http: http && { ...http, tlsCertFile: there, tlsKeyFile: keyFile } },
+      warnings: [],
+    });
+    const host = new StandIn();
+    const origin = fileOrigin(file, { env: {}, servers: undefined });
+    const valid = await validateConfiguration(origin, createRegistry({}), host.process, overrule, clock);
+    const said = [...host.stdout.lines, ...host.stderr.lines];
+    expect(said.join("\n")).toContain(told);
+    expect(said.filter((line) => line.includes("tls_")).length).toBe(told.includes("valid") ? 0 : 1);
+    expect(valid).toBe(code === 0);
+  });
 });
