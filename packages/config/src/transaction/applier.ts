@@ -10,7 +10,7 @@ export interface ConfigApplier {
    * Rejects when it cannot be applied: the former configuration runs again, or the bridge is beyond recovery. Aborting
    * `signal` before it is applied counts as such a failure: the change is undone.
    */
-  apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted">;
+  apply(config: BridgeConfig, signal?: AbortSignal): Promise<"applied" | "accepted">;
   /** Whether nothing runs, nor will in this process: a new one has to take over. */
   beyondRecovery(): boolean;
   /** What `apply` would do now; changes nothing. */
@@ -20,7 +20,7 @@ export interface ConfigApplier {
    * `undefined` when it would not. Asks stores only when the change could leave something behind, and each for a few
    * seconds at most. Changes nothing.
    */
-  stranding(config: BridgeConfig, signal: AbortSignal): Promise<Stranding | undefined>;
+  stranding(config: BridgeConfig, signal?: AbortSignal): Promise<Stranding | undefined>;
 }
 
 /** What a change of configuration does to what runs; ids, sorted. */

@@ -70,7 +70,7 @@ export interface Supervisor extends ConfigApplier, AsyncDisposable {
    * @throws OperationError `failed` when it cannot be brought into force and the former configuration runs again,
    * `conflict` when the bridge is beyond recovery, by then or before, `stranding` when it would leave messages behind; the signal's reason when that made it give up
    */
-  apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted">;
+  apply(config: BridgeConfig, signal?: AbortSignal): Promise<"applied" | "accepted">;
   /** Whether it is `terminal`. */
   beyondRecovery(): boolean;
   plan(config: BridgeConfig): ChangePlan;
@@ -96,13 +96,13 @@ export interface Supervisor extends ConfigApplier, AsyncDisposable {
    * itself. Default 30 s.
    * @throws OperationError `unavailable` without a running runtime, `not_found` without a store that can delete
    */
-  redrive(ids: readonly string[], signal: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult>;
+  redrive(ids: readonly string[], signal?: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult>;
 
   /**
    * Moves pending outbox records to the DLQ, also while paused, such as one that holds up its ordering key.
    * @throws OperationError `not_found` without an outbox or without a DLQ store
    */
-  deadLetterRecords(ids: readonly string[], signal: AbortSignal): Promise<MoveResult>;
+  deadLetterRecords(ids: readonly string[], signal?: AbortSignal): Promise<MoveResult>;
 
   /**
    * Holds a route still: nothing is taken from its receiver, nothing is sent, and what it holds stays unsettled or in

@@ -151,7 +151,7 @@ export class RuntimeSupervisor implements Supervisor {
     );
   }
 
-  apply(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
+  apply(config: BridgeConfig, signal: AbortSignal = never()): Promise<"applied" | "accepted"> {
     return this.#changes.apply(config, signal);
   }
 
@@ -163,7 +163,7 @@ export class RuntimeSupervisor implements Supervisor {
     return compare(this.#config, config, this.#startedWith).plan;
   }
 
-  async stranding(config: BridgeConfig, signal: AbortSignal): Promise<Stranding | undefined> {
+  async stranding(config: BridgeConfig, signal: AbortSignal = never()): Promise<Stranding | undefined> {
     const from = this.#carried;
     if (from === undefined) return undefined;
     return this.#foundation.stranding({ from, to: config, moving: this.#state.kind === "running" }, signal);
@@ -179,14 +179,14 @@ export class RuntimeSupervisor implements Supervisor {
   }
 
   async inject(routeId: string, message: InjectedMessage, options: InjectOptions = {}): Promise<InjectResult> {
-    return this.#operations.inject(routeId, sourceMessageOf(message), options.signal ?? new AbortController().signal);
+    return this.#operations.inject(routeId, sourceMessageOf(message), options.signal ?? never());
   }
 
-  redrive(ids: readonly string[], signal: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult> {
+  redrive(ids: readonly string[], signal: AbortSignal = never(), replayTimeoutMs?: number): Promise<RedriveResult> {
     return this.#operations.redrive(ids, signal, replayTimeoutMs);
   }
 
-  deadLetterRecords(ids: readonly string[], signal: AbortSignal): Promise<MoveResult> {
+  deadLetterRecords(ids: readonly string[], signal: AbortSignal = never()): Promise<MoveResult> {
     return this.#operations.deadLetterRecords(ids, signal);
   }
 
@@ -382,6 +382,11 @@ export class RuntimeSupervisor implements Supervisor {
     this.#seams.logger.info("bridge state", { from: this.#state.kind, to: next.kind });
     this.#state = next;
   }
+}
+
+/** For callers who give nothing up. One for each call, because listeners are put on it. */
+function never(): AbortSignal {
+  return new AbortController().signal;
 }
 
 function undone(error: Error): OperationError {

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { DlqStoreDefinition, DlqStorePlugin, Logger, TransportMaker } from "@bridge/ports";
 import { BridgeError, silentLogger } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
+import { memoryOutbox } from "@bridge/outbox-memory";
 import { memory } from "@bridge/transport-memory";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
@@ -66,6 +67,18 @@ describe("the start of a bridge in code", () => {
     const supervisor = await bridge.start();
     await supervisor[Symbol.asyncDispose]();
     expect(supervisor.state().kind).toBe("shutting_down");
+  });
+
+  test("no call of a supervisor needs a signal", async () => {
+    const { bridge } = copying({ stores: { dlq, outbox: memoryOutbox({ acknowledge_volatile: true }) } });
+    const supervisor = await bridge.start();
+    expect(await supervisor.redrive([])).toMatchObject({ redriven: 0 });
+    expect(await supervisor.deadLetterRecords([])).toMatchObject({ moved: 0 });
+    expect(await supervisor.stranding(bridge.config)).toBeUndefined();
+    expect(await supervisor.apply(bridge.config)).toBe("applied");
+    await supervisor.stop();
+    await supervisor.start();
+    await supervisor.shutdown();
   });
 
   test("a signal that has aborted begins nothing", async () => {
