@@ -1,14 +1,12 @@
 /** Both servers inside a hono app of yours. `pnpm run mounted-servers` @module */
 import { createAuditor } from "@bridge/audit";
-import { createRegistry, parseConfig } from "@bridge/config";
-import { createSupervisor } from "@bridge/core";
+import { defineBridge } from "@bridge/core";
 import { createAdminApp } from "@bridge/http-admin";
 import { createMonitorApp } from "@bridge/http-monitor";
 import { silentLogger, systemClock } from "@bridge/ports";
 import { Hono } from "hono";
 
-const registry = createRegistry({});
-const bridge = createSupervisor({ config: parseConfig({ bridge: { id: "mounted" } }, registry), registry });
+const bridge = await defineBridge({ id: "mounted", routes: {} }).start({ signal: AbortSignal.timeout(10_000) });
 
 await using auditor = createAuditor({
   clock: systemClock,
@@ -25,8 +23,6 @@ app.route(
   createMonitorApp({ supervisor, auditor, keys: { adminApiKeys, monitorApiKey: "monitor-key-0001" } }),
 );
 app.route("/manage", createAdminApp({ supervisor, auditor, keys: { adminApiKeys } }));
-
-await bridge.start(AbortSignal.timeout(10_000));
 
 const health = await app.request("/watch/api/v1/monitor/health");
 console.log(health.status, await health.text());

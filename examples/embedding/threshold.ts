@@ -1,4 +1,4 @@
-import { BridgeError, defineFactory, type PluginContext, type ProcessorPlugin } from "@bridge/ports";
+import { BridgeError, defineFactory, type PluginContext, type ProcessorAdapter, processorAdapter } from "@bridge/ports";
 import { describe, text } from "@bridge/ports/options";
 import * as v from "valibot";
 
@@ -8,7 +8,7 @@ const options = v.strictObject({
 });
 
 /** The processor `threshold`: lets messages pass whose JSON payload has a number that is large enough. */
-export const thresholdPlugin: ProcessorPlugin = {
+export const threshold: ProcessorAdapter<v.InferInput<typeof options>> = processorAdapter({
   type: "threshold",
   ...defineFactory({
     options,
@@ -22,7 +22,7 @@ export const thresholdPlugin: ProcessorPlugin = {
       },
     }),
   }),
-};
+});
 
 /** What is thrown here goes by the route's failure policy; the code says which part of it. */
 function numberAt(payload: Uint8Array, field: string): number {
