@@ -5,6 +5,7 @@ import { Report } from "./check/report.ts";
 import { valueAt } from "./check/value-at.ts";
 import { optionBlocks } from "./plugin-options.ts";
 import type { Path } from "./problem.ts";
+import type { Referred } from "./references.ts";
 import type { Registry } from "./registry.ts";
 import type { Draft } from "./rules/draft.ts";
 import { RuleContext } from "./rules/rule-context.ts";
@@ -14,6 +15,8 @@ export interface ReferencedDocument {
   readonly document: BridgeDocument;
   /** What each environment variable in it has to hold. */
   readonly secrets: ReadonlyMap<string, string>;
+  /** The same by their places. */
+  readonly referred: readonly Referred[];
 }
 
 /**
@@ -27,14 +30,16 @@ export function referencedDocument(
 ): ReferencedDocument {
   const names = new Map<string, string>();
   const secrets = new Map<string, string>();
+  const referred: Referred[] = [];
   for (const path of [...secretPlaces(document, registry), ...hidden]) {
     const value = valueAt(document, path);
     if (typeof value !== "string" || value === "") continue;
     const name = freeName(nameOf(document, path), value, secrets);
     names.set(JSON.stringify(path), name);
     secrets.set(name, value);
+    referred.push({ path, value });
   }
-  return { document: copyOf(document, names, []) as BridgeDocument, secrets };
+  return { document: copyOf(document, names, []) as BridgeDocument, secrets, referred };
 }
 
 function* secretPlaces(document: BridgeDocument, registry: Registry): Generator<Path> {

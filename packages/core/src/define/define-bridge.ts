@@ -64,9 +64,16 @@ export interface DefinedBridge {
  */
 export function defineBridge(definition: BridgeDefinition): DefinedBridge {
   const defined = documentOf(definition);
-  const checked = validateConfig(defined.document, defined.registry);
-  if (!checked.ok) throw new ConfigError(checked.problems.map((problem) => defined.places.of(problem)));
-  return new CodeBridge(defined, checked.config);
+  return new CodeBridge(defined, configOf(defined));
+}
+
+/** Secrets of a program are kept out of its log as if they had come in through references. */
+function configOf({ document, registry, places, hidden }: DefinedDocument): BridgeConfig {
+  const checked = validateConfig(document, registry);
+  if (!checked.ok) throw new ConfigError(checked.problems.map((problem) => places.of(problem)));
+  const { referred } = referencedDocument(document, registry, hidden);
+  const veiled = referred.length === 0 ? checked : validateConfig(document, registry, { referred });
+  return veiled.ok ? veiled.config : checked.config;
 }
 
 class CodeBridge implements DefinedBridge {
