@@ -32,6 +32,7 @@ class Guard implements Placed {
   place = -1;
   owner: object | undefined;
   target: SendTarget | undefined;
+  address = "";
   /** Monotonic milliseconds. */
   startedAt = 0;
   deadline = 0;
@@ -89,13 +90,13 @@ export class SendGuards implements Disposable {
     const guard = this.#idle.pop() ?? new Guard(this.#accepted, this.#failed);
     guard.owner = owner;
     guard.target = target;
+    guard.address = address;
     guard.startedAt = startedAt;
     guard.deadline = startedAt + this.#timeoutMs;
     this.#active.add(guard);
     const sent = new Promise<void>(guard.promised);
     const under = start(target.sender, envelope, address, guard.controller.signal, attempt);
-    const shows = target.hidesAddress !== true && target.veil === undefined;
-    under.then(guard.accepted, shows ? guard.failed : (error: unknown) => guard.failed(hidden(error, target, address)));
+    under.then(guard.accepted, guard.failed);
     return sent;
   }
 
@@ -121,7 +122,8 @@ export class SendGuards implements Disposable {
     if (!this.#active.delete(guard)) return guard.target?.strays?.ended();
     guard.target?.account.failed.observe(this.#clock.monotonic() - guard.startedAt);
     // Never nothing, which would look like an acceptance.
-    guard.reject?.(error ?? new Error("the sender rejected with nothing"));
+    const thrown = error ?? new Error("the sender rejected with nothing");
+    guard.reject?.(guard.target === undefined ? thrown : hidden(thrown, guard.target, guard.address));
     this.#reuse(guard);
   };
 
@@ -145,6 +147,7 @@ export class SendGuards implements Disposable {
   #reuse(guard: Guard): void {
     guard.owner = undefined;
     guard.target = undefined;
+    guard.address = "";
     guard.resolve = undefined;
     guard.reject = undefined;
     this.#idle.push(guard);
