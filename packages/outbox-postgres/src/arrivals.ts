@@ -59,11 +59,16 @@ export class Arrivals implements AsyncDisposable {
       // It is woken for every lane then.
       () => {},
     );
-    this.#hearing ??= this.#client.listen(this.#channel, {
+    this.#hearing ??= this.#hear();
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Apart from `listen`, whose listener its functions would keep alive. */
+  #hear(): Hearing {
+    return this.#client.listen(this.#channel, {
       onNotified: (payload) => this.#heard(payload),
       onHearing: () => this.#heard(ANY),
     });
-    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
   /** Tells the others, soon, if there are any. */

@@ -1,4 +1,4 @@
-import type { Clock } from "@bridge/ports";
+import { BridgeError, type Clock } from "@bridge/ports";
 
 /**
  * Rates of two machines' clocks may differ by this much: the holder takes its time for shorter than takers do. Far more
@@ -90,7 +90,7 @@ export class Term {
   /** From now on nothing may be done under it. */
   end(): void {
     if (this.ended) return;
-    this.#end.abort(new Error("the lease has ended"));
+    this.#end.abort(new BridgeError("UNAVAILABLE", "the lease has ended", { charged: false }));
     this.#tellWaiting();
     if (this.#users === 0) this.#idle.resolve();
   }

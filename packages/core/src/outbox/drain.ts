@@ -14,6 +14,7 @@ import { followOwnRecords } from "./own-records.ts";
 import { RecentIds } from "./recent-ids.ts";
 import type { RecordOutcome, RecordOutcomes } from "./record-outcomes.ts";
 import { type Batch, RecordSender } from "./record-sender.ts";
+import { stopped } from "../stopped.ts";
 
 /** The most records of one claim: more would only lie there. */
 const MAX_BATCH = 500;
@@ -92,14 +93,14 @@ export class Drain implements Disposable {
 
   /** Claims nothing more; resolves when what was claimed has ended, or `signal` aborts. */
   async quiesce(signal: AbortSignal): Promise<void> {
-    this.#quiescing.abort();
+    this.#quiescing.abort(stopped());
     this.wake();
     await orAborted(this.#slots.idle(), signal).catch(() => {});
   }
 
   /** Gives up every send; what was claimed goes back uncharged. */
   [Symbol.dispose](): void {
-    this.#quiescing.abort();
+    this.#quiescing.abort(stopped());
     this.#sender[Symbol.dispose]();
   }
 

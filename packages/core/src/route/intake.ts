@@ -3,6 +3,7 @@ import { unheard } from "../is-thenable.ts";
 import type { Admission } from "./admission.ts";
 import { backoffDelay } from "./backoff.ts";
 import { Surprises } from "./surprises.ts";
+import { stopped } from "../stopped.ts";
 
 /** A source in memory never leaves the microtask queue: after so many messages everybody else gets a turn. */
 const PULLS_PER_TURN = 256;
@@ -66,7 +67,7 @@ export class Intake {
 
   /** Begins anew, so that a source without a session takes back what it has handed out and is unsettled. */
   restart(): void {
-    this.#iteration.abort();
+    this.#iteration.abort(stopped());
     this.#lookAgain();
   }
 

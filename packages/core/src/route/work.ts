@@ -2,6 +2,7 @@ import type { Clock, Delivery, Envelope, Placed, Span } from "@bridge/ports";
 import type { Origin } from "../accounting/leg-account.ts";
 import type { PauseSwitch } from "../control/pause-switch.ts";
 import type { Term } from "../lease/term.ts";
+import { stopped } from "../stopped.ts";
 
 /** One delivery on its way through a route, from the moment it takes a slot until it is settled or abandoned. */
 export class Work implements Placed {
@@ -61,7 +62,7 @@ export class Work implements Placed {
   /** Aborts on {@link cancel}. Made when first asked for: most deliveries never wait for anything but their send. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.cancelled) this.#controller.abort();
+    if (this.cancelled) this.#controller.abort(stopped());
     return this.#controller.signal;
   }
 
@@ -77,7 +78,7 @@ export class Work implements Placed {
 
   cancel(): void {
     this.#cancelled = true;
-    this.#controller?.abort();
+    this.#controller?.abort(stopped());
     this.#giveUp?.(cancelledError());
   }
 

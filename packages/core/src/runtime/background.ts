@@ -1,6 +1,7 @@
 import type { Logger } from "@bridge/ports";
 import type { ComponentFailure } from "../view/bridge-view.ts";
 import { failureOf } from "./task-group.ts";
+import { stopped } from "../stopped.ts";
 
 /** A background component that runs until it is stopped. */
 export class Background {
@@ -27,6 +28,6 @@ export class Background {
   }
 
   stop(): void {
-    this.#stop.abort();
+    this.#stop.abort(stopped());
   }
 }

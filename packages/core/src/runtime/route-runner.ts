@@ -3,6 +3,7 @@ import { Route } from "../route/route.ts";
 import type { RouteParts } from "../route/route-parts.ts";
 import type { ComponentFailure } from "../view/bridge-view.ts";
 import { TaskGroup } from "./task-group.ts";
+import { stopped } from "../stopped.ts";
 
 /** One route with what runs in the background for it; started and stopped without regard to others. */
 export class RouteRunner {
@@ -40,7 +41,7 @@ export class RouteRunner {
   /** Cancels all work, which settles nothing. */
   cancel(): void {
     this.route.cancelAll();
-    this.#work.abort();
+    this.#work.abort(stopped());
   }
 
   /** Waits for no store any more: what it has not answered is not known, and comes again. */

@@ -18,6 +18,7 @@ import { closePhases, releasePhases } from "./close-phases.ts";
 import { common, without } from "./part-sets.ts";
 import { RouteRunner } from "./route-runner.ts";
 import { type PhaseFailure, runPhases, StopError, type StopPhase } from "./stop-phases.ts";
+import { stopped } from "../stopped.ts";
 
 /** Opening what receivers listen on. */
 const OPEN_TIMEOUT_MS = 30_000;
@@ -287,7 +288,7 @@ export class Runtime {
     if (wasRunning) {
       await Promise.all([quiesce([...this.#runners.values()], this.#options.budgets()), this.#change]);
     }
-    this.#stopped.abort();
+    this.#stopped.abort(stopped());
     const failures = await this.#end(this.#parts, end());
     this.#parts = NO_PARTS;
     this.#enter("stopped");

@@ -5,6 +5,7 @@ import { builtPart } from "../runtime/built-part.ts";
 import { discard } from "../runtime/discard.ts";
 import type { Link } from "./link.ts";
 import { ReconnectPause } from "./reconnect-pause.ts";
+import { stopped } from "../stopped.ts";
 
 /** The pauses after which refused subscriptions are asked for again. */
 const RESUBSCRIBE: BackoffPolicy = { initialIntervalMs: 200, maxIntervalMs: 30_000, multiplier: 2, jitter: 0.3 };
@@ -25,7 +26,7 @@ export async function keepSession(link: Link, seams: Seams, signal: AbortSignal)
     const cut = new AbortController();
     try {
       await using connection = await connect(link, signal);
-      link.cut = () => cut.abort();
+      link.cut = () => cut.abort(stopped());
       const alive = AbortSignal.any([signal, cut.signal]);
       await subscribe(link, connection, alive);
       upSince = seams.clock.monotonic();
