@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, existsSync, fdatasyncSync, openSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fdatasyncSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { noThinDisk, thinDisk } from "@bridge/tooling/faulty-disk";
 import { describe, expect, test, vi } from "vitest";
@@ -15,8 +15,9 @@ function forget(path: string): void {
 describe.skipIf(noThinDisk)("a disk whose pool is used up (needs the right to mount)", () => {
   test("what it says that it has, it has: also of a write for which the pool has only some pages", () => {
     using disk = thinDisk();
-    const path = join(disk.folder, "file");
-    const file = openSync(path, "w+");
+    // Where the file system keeps what it knows, the disk has its blocks already.
+    writeFileSync(join(disk.folder, "former"), Buffer.alloc(64 * PAGE), { flush: true });
+    const file = openSync(join(disk.folder, "file"), "w+");
     writeSync(file, Buffer.alloc(PAGE, 1), 0, PAGE, 0);
     fdatasyncSync(file);
     disk.drain();
