@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { connect } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { dial, ended, open } from "./support.ts";
 
@@ -19,6 +21,15 @@ async function answerTo(text: string): Promise<{ readonly answer: string; readon
 }
 
 describe("what every server refuses before anybody is asked about it", () => {
+  it("keeps no connection of a client that does not end its own half", async () => {
+    await using server = await open();
+    const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
+    socket.on("error", () => {}).write("CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere:443\r\n\r\n");
+    await once(socket.resume(), "end");
+    await expect.poll(() => server.stats().connections).toBe(0);
+    socket.destroy();
+  });
+
   it.each([
     ["CONNECT", "CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere:443\r\n\r\n", 405, "method not allowed"],
     ["an unknown expectation", "GET / HTTP/1.1\r\nHost: a\r\nExpect: 200-ok\r\n\r\n", 417, "100-continue"],

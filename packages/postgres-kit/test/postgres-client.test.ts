@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { tcpProxy } from "@bridge/conformance";
-import { systemClock } from "@bridge/ports";
+import { type Clock, systemClock } from "@bridge/ports";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { PostgresClient } from "../src/index.ts";
@@ -84,6 +84,26 @@ describe.skipIf(noPostgres)("a client", () => {
       callTimeoutMs: 2_000,
     });
     await assert.rejects(hasty.query(slow, signal), { code: "TIMEOUT" });
+  });
+
+  test.each([
+    ["late, and is only late: health tells when the call is given up", "SELECT pg_sleep(30)", [50, 100, 200, 400]],
+    ["not late, but in the way of others", "DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$", [50]],
+  ])("finding 6.7: a try has more time only after one that was %s", async (_, text, times) => {
+    const tries = new Set<number>();
+    const told: unknown[] = [];
+    const delay: Clock["delay"] = (ms, aborted) => {
+      if (ms > 0 && ms < CALL_MS) tries.add(ms);
+      if (ms > 0) told.push(client.health().fault);
+      return systemClock.delay(ms, aborted);
+    };
+    const CALL_MS = 700;
+    const clock: Clock = { ...systemClock, delay };
+    const options = { clock, tryTimeoutMs: 50, callTimeoutMs: CALL_MS };
+    await using client: PostgresClient = openClient({ ...schema.connection, pool_size: 1 }, options);
+    await assert.rejects(client.query({ what: "trying", text }, signal));
+    expect([...tries]).toEqual(times);
+    expect(new Set(told)).toEqual(new Set([undefined]));
   });
 
   test("a caller that gives up waits for nobody, and its connection is not used again", async () => {

@@ -31,6 +31,21 @@ test("a message whose write failed takes its room once, so that a full outbox ta
   await supervisor.shutdown();
 });
 
+test("an outbox that is full costs the level full before the first message has to wait for it", async () => {
+  const { hub, clock, supervisor } = memoryBridge({ deliveryMode: "shared_outbox", policy: { maxOutboxDepth: 1 } });
+  await supervisor.start(bound());
+  const hold = hub.channel("out").sends.hold();
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => hub.channel("in").accepted === 1);
+  expect(supervisor.view()).toMatchObject({
+    level: "subscribed",
+    routes: [{ progress: { reason: expect.stringContaining("the outbox is full: max_outbox_depth is 1") as string } }],
+  });
+  hold[Symbol.dispose]();
+  await clock.until(() => supervisor.view().level === "full");
+  await supervisor.shutdown();
+});
+
 test("a wait for room leaves nothing behind on its signal, however often there was some", async () => {
   const depth = new OutboxDepth(1);
   const { signal } = new AbortController();

@@ -128,3 +128,17 @@ test("parts that were built before one that is refused are ended, too", async ()
   await refusal({ ...parts, processors: [{} as never] });
   expect(good.ended()).toBe(1);
 });
+describe("a configuration made by hand that names what a transport has not", () => {
+  test.each<[Part, string]>([
+    ["session", 'transport "own" has no sessions'],
+    ["receiver", 'transport "own" has no receiver'],
+    ["sender", 'transport "own" has no sender'],
+  ])("fails the start: a %s", async (part, said) => {
+    const options = withPart(part, {});
+    const transports: MemoryBridgeOptions["transports"] = (memory) => {
+      const { [part]: _, ...others } = memory;
+      return [{ ...others, type: "own" }];
+    };
+    expect(await refusal({ ...options, transports })).toContain(said);
+  });
+});

@@ -66,3 +66,13 @@ test("a configuration that was given up while it waited is not brought into forc
   expect(failed).toMatchObject({ status: "rejected", reason: { message: "c is bad" } });
   expect(tried).toEqual(["c"]);
 });
+
+test("a caller that has gone before it asks changes nothing, also while another change is under way", async () => {
+  const { tried, apply, end } = queue();
+  const first = apply("a");
+  await turn();
+  await expect(apply("b", AbortSignal.abort(new Error("its caller has gone")))).rejects.toThrow("its caller has gone");
+  await end("a");
+  await first;
+  expect(tried).toEqual(["a"]);
+});
