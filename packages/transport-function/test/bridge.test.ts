@@ -91,6 +91,22 @@ describe.each(["direct_hold", "shared_outbox"] as const)("a handler, in %s", (de
   });
 });
 
+test("a batch has one message of a key at most, and they keep their order", async () => {
+  const batches: (readonly string[])[] = [];
+  const out = handler.batch(
+    (messages) => void batches.push(messages.map((message) => `${message.key} ${message.text()}`)),
+    { size: 10, within: "2ms" },
+  );
+  await using route = await bridge({ handlers: { out }, policy: QUICK });
+  for (let count = 0; count < 12; count++)
+    route.hub.publish("in", { orderingKey: `k${count % 3}`, payload: `${Math.floor(count / 3)}` });
+  await until(() => ends(route)["delivered"] === 12);
+  for (const batch of batches) expect(new Set(batch.map((text) => text.split(" ")[0])).size).toBe(batch.length);
+  const all = batches.flat();
+  for (const key of ["k0", "k1", "k2"])
+    expect(all.filter((text) => text.startsWith(key))).toEqual(["0", "1", "2", "3"].map((text) => `${key} ${text}`));
+});
+
 test("a handler's error is logged with its stack, once for each failure", async () => {
   const { logger, lines } = keptLog();
   const boom = (): never => {
