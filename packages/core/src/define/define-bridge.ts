@@ -35,7 +35,7 @@ export interface DefinedBridge {
    * starts anew. Disposing the supervisor shuts it down.
    *
    * Rejects with the signal's reason when that aborts before the bridge runs, and with an `OperationError` when it cannot start;
-   * then everything is closed.
+   * then everything is closed. With an `AggregateError` of that and a `StopError` when something could not be closed.
    */
   start(options?: StartOptions): Promise<Supervisor>;
   /**
@@ -125,7 +125,11 @@ class CodeBridge implements DefinedBridge {
       await supervisor.start(signal);
       return supervisor;
     } catch (error) {
-      await supervisor.shutdown();
+      const [shut] = await Promise.allSettled([supervisor.shutdown()]);
+      if (shut.status === "rejected") {
+        const message = "the bridge did not start, and did not close what it had opened";
+        throw new AggregateError([error, shut.reason], message, { cause: error });
+      }
       throw error;
     }
   }

@@ -60,11 +60,19 @@ function named(
   kind: PartKind,
   block: Readonly<Record<string, unknown>> = {},
 ): readonly (readonly [string, unknown])[] {
+  const names = new Map<unknown, string>();
   return Object.entries(block).filter(([name, part]) => {
     const fits = kindOf(part) === kind;
+    const other = names.get(part);
     if (!fits) parts.problems.push({ path: [key, name], message: noPart(part, kind) });
-    return fits;
+    else if (other !== undefined) parts.problems.push({ path: [key, name], message: twice(kind, other) });
+    names.set(part, name);
+    return fits && other === undefined;
   });
+}
+
+function twice(kind: PartKind, other: string): string {
+  return `is the ${kind} that is called "${other}", too: name it once, or make another one`;
 }
 
 function storesOf(parts: DocumentParts, stores: StoreDefinitions): NonNullable<BridgeDocument["stores"]> {

@@ -137,6 +137,7 @@ describe("a bridge in code", () => {
 
 describe("what is wrong with a definition is told at once, where it stands there", () => {
   const inside = memory();
+  const named = inside.session();
   const route = { from: inside.channel("in"), to: inside.at("out") };
   const broken: readonly (readonly [string, unknown, readonly string[]])[] = [
     [
@@ -164,6 +165,11 @@ describe("what is wrong with a definition is told at once, where it stands there
     ["no routes", { id: "b" }, ["routes: is not there"]],
     ["a store by its name", { id: "b", stores: { dlq: "memory" }, routes: {} }, ["stores.dlq: is a string"]],
     ["dead letters without a store", { id: "b", routes: { r: route } }, ["routes.r"]],
+    [
+      "two names for one session",
+      { id: "b", sessions: { a: named, b: named }, routes: {} },
+      ['sessions.b: is the session that is called "a", too: name it once, or make another one'],
+    ],
     [
       "two transports of one type",
       { id: "b", routes: { r: { ...route, to: memory().at("out") } } },

@@ -13,7 +13,7 @@ import { type BridgeDefinition, defineBridge } from "../../src/index.ts";
 import { bound, dlq } from "./support.ts";
 
 /** A store that says when it is opened and closed, and hangs until it is let go. */
-function slowDlq(log: string[], open: Promise<void>): DlqStoreDefinition {
+function slowDlq(log: string[], open: Promise<void>, stuck?: Error): DlqStoreDefinition {
   const plugin: DlqStorePlugin = {
     type: "slow",
     reach: "instance",
@@ -27,6 +27,7 @@ function slowDlq(log: string[], open: Promise<void>): DlqStoreDefinition {
       const store = openMemoryDlq({ maxEntries: 10 });
       return Object.assign(store, {
         [Symbol.asyncDispose]: async () => {
+          if (stuck !== undefined) throw stuck;
           log.push("closed");
         },
       });
@@ -130,6 +131,17 @@ describe("the start of a bridge in code", () => {
     await expect(bridge.start({ signal: caller.signal })).rejects.toBe(gone);
     expect(log).toContain("closed");
     expect(log).toContain("receiver closed");
+  });
+
+  test("a start that fails and cannot close what it opened tells both", async () => {
+    const store = slowDlq([], Promise.resolve(), new Error("stuck"));
+    const { inside, bridge } = copying({ stores: { dlq: store } });
+    inside.hub.channel("in").opens.failNext(1, new BridgeError("UNAVAILABLE", "no"));
+    const failure = (await bridge.start().catch((error: unknown) => error)) as AggregateError;
+    expect(failure.errors.map(String)).toEqual([
+      expect.stringContaining("the bridge cannot start: no"),
+      expect.stringContaining("stuck"),
+    ]);
   });
 
   test("a start that fails closes what it opened, and can be tried again", async () => {
