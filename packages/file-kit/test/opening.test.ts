@@ -21,6 +21,7 @@ import { DatabaseSync } from "node:sqlite";
 import { BridgeError, type Logger, silentLogger } from "@bridge/ports";
 import { expect, test, vi } from "vitest";
 import { adding, Notes, NOTES, removing, scratchFolder } from "./support/notes.ts";
+import { tickingClock } from "./support/ticking-clock.ts";
 
 function modeOf(path: string): number {
   return statSync(path).mode & 0o777;
@@ -313,6 +314,26 @@ test("a log that another program reads cannot be brought into the file: that is 
   }
   await using after = new Notes({ path: crashed.path });
   expect(after.ids()).toEqual(["a"]);
+});
+
+test("no other program reads the file while it is in use, nor after a look or when it was opened again", async () => {
+  using scratch = scratchFolder();
+  const { path } = scratch;
+  const { clock, tick } = tickingClock();
+  await using notes = new Notes({ path, clock });
+  const reading = `import { DatabaseSync } from "node:sqlite";
+    try { new DatabaseSync(${JSON.stringify(path)}).exec("SELECT * FROM note"); console.log("read"); }
+    catch (error) { console.log(error.message); }`;
+  const others = () => execFileSync(process.execPath, ["--input-type=module", "-e", reading], { encoding: "utf8" });
+  await notes.write(adding("a"));
+  expect(others()).toContain("locked");
+  tick();
+  expect(others()).toContain("locked");
+  rmSync(`${path}-wal`);
+  await notes.write(adding("b")).catch(() => {});
+  await vi.waitFor(() => notes.write(adding("c")), 10_000);
+  expect(others()).toContain("locked");
+  expect(notes.ids()).toContain("c");
 });
 
 function overwrite(path: string, position: number, bytes: Buffer): void {
