@@ -107,9 +107,6 @@ http: {admin_addr: "127.0.0.1:0", monitor_addr: "127.0.0.1:0", admin_api_key: 01
   test.each([
     ["dlq", "dead_letters"],
     ["dlq", "dead_letter_deletions"],
-    ["outbox", "outbox_lane"],
-    ["outbox", "outbox_instance"],
-    ["outbox", "outbox_claimer"],
     ["outbox", "outbox_record"],
     ["outbox", "outbox_queue"],
   ])("1: of the store %s the table %s alone is gone: it is named, and by a start too", async (store, table) => {
@@ -130,7 +127,7 @@ http: {admin_addr: "127.0.0.1:0", monitor_addr: "127.0.0.1:0", admin_api_key: 01
 
   test("a store whose tables are all gone is made anew, and a start does not do that", async () => {
     const { schema: name } = schema.connection;
-    const gone = ["leases", "outbox_lane", "outbox_instance", "outbox_claimer", "outbox_record", "outbox_queue"];
+    const gone = ["leases", "outbox_record", "outbox_queue"];
     await schema.rows(gone.map((table) => `DROP TABLE ${name}.${table}`).join("; "));
     const started = await ran(["-config", "postgres.yaml"]);
     expect(started.code).toBe(1);

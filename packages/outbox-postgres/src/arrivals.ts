@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import type { Clock, OutboxPlace } from "@bridge/ports";
 import type { Hearing, PostgresClient } from "@bridge/postgres-kit";
-import type { Instances } from "./instances.ts";
-import type { Lane, Lanes } from "./lanes.ts";
+import type { Place, Places } from "./places.ts";
 
 /**
  * Others are told no more often: the server makes those that notify wait for one another, and who has just been woken
@@ -10,13 +9,14 @@ import type { Lane, Lanes } from "./lanes.ts";
  */
 const PAUSE_MS = 50;
 const TELL_TIMEOUT_MS = 2_000;
-/** So many numbers of lanes are told of by name; more go as "any". */
+/** So many places are told of by name; more go as "any". */
 const MAX_NAMED = 100;
 const ANY = "*";
+/** Wakes nobody. */
+const NONE = "-";
 
 interface Listener {
-  /** Unknown until the lane has been looked up. */
-  lane: Lane | undefined;
+  readonly name: string;
   readonly arrived: () => void;
 }
 
@@ -26,24 +26,24 @@ interface Listener {
  */
 export class Arrivals implements AsyncDisposable {
   readonly #client: PostgresClient;
-  readonly #instances: Instances;
-  readonly #lanes: Lanes;
+  readonly #places: Places;
   readonly #clock: Clock;
   readonly #self: string;
   readonly #channel: string;
   readonly #listeners = new Set<Listener>();
   readonly #over = new AbortController();
-  #untold = new Set<number>();
+  #untold = new Set<string>();
   #telling: Promise<void> | undefined;
   #hearing: Hearing | undefined;
+  /** Whether another one has been heard: whoever is alone, or hears nobody, tells nothing. */
+  #hasOthers = false;
 
   constructor(
     client: PostgresClient,
-    parts: { readonly instances: Instances; readonly lanes: Lanes; readonly clock: Clock; readonly self: string },
+    parts: { readonly places: Places; readonly clock: Clock; readonly self: string },
   ) {
     this.#client = client;
-    this.#instances = parts.instances;
-    this.#lanes = parts.lanes;
+    this.#places = parts.places;
     this.#clock = parts.clock;
     this.#self = parts.self;
     // The name of a schema may be as long as that of a channel.
@@ -52,30 +52,29 @@ export class Arrivals implements AsyncDisposable {
 
   /** Calls `arrived` when another handle says that it has persisted records of `place`. */
   listen(place: OutboxPlace, arrived: () => void): Disposable {
-    const listener: Listener = { lane: undefined, arrived };
+    const listener: Listener = { name: nameOf(this.#places.of(place)), arrived };
     this.#listeners.add(listener);
-    this.#lanes.of(place, this.#over.signal).then(
-      (lane) => (listener.lane = lane),
-      // It is woken for every lane then.
-      () => {},
-    );
     this.#hearing ??= this.#hear();
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Apart from `listen`, whose listener its functions would keep alive. */
+  /**
+   * Who begins to hear says so, and who hears that for the first time answers: so each knows of the other. Apart from
+   * `listen`, whose listener its functions would keep alive.
+   */
   #hear(): Hearing {
     return this.#client.listen(this.#channel, {
       onNotified: (payload) => this.#heard(payload),
-      onHearing: () => this.#heard(ANY),
+      onHearing: () => {
+        this.#wake(ANY);
+        this.#tell([NONE]);
+      },
     });
   }
 
   /** Tells the others, soon, if there are any. */
-  tell(lanes: Iterable<number>): void {
-    if (!this.#instances.hasOthers || this.#over.signal.aborted) return;
-    for (const lane of lanes) this.#untold.add(lane);
-    this.#telling ??= this.#tellAll().finally(() => (this.#telling = undefined));
+  tell(places: Iterable<Place>): void {
+    if (this.#hasOthers) this.#tell([...places].map(nameOf));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -85,11 +84,17 @@ export class Arrivals implements AsyncDisposable {
     await this.#telling;
   }
 
+  #tell(names: readonly string[]): void {
+    if (this.#over.signal.aborted) return;
+    for (const name of names) this.#untold.add(name);
+    this.#telling ??= this.#tellAll().finally(() => (this.#telling = undefined));
+  }
+
   async #tellAll(): Promise<void> {
     while (this.#untold.size > 0) {
-      const lanes = this.#untold.size > MAX_NAMED ? ANY : [...this.#untold].join(",");
+      const names = this.#untold.size > MAX_NAMED ? ANY : [...this.#untold].join(",");
       this.#untold = new Set();
-      const values = [this.#channel, `${this.#self} ${lanes}`];
+      const values = [this.#channel, `${this.#self} ${names}`];
       const statement = { what: "telling of new records", text: "SELECT pg_notify($1, $2)", values };
       const bound = AbortSignal.any([this.#over.signal, AbortSignal.timeout(TELL_TIMEOUT_MS)]);
       await this.#client.query(statement, bound).catch(() => {});
@@ -100,9 +105,17 @@ export class Arrivals implements AsyncDisposable {
   #heard(payload: string): void {
     const [teller, said = ANY] = payload.split(" ");
     if (teller === this.#self) return;
-    const lanes = said === ANY ? undefined : new Set(said.split(",").map(Number));
-    for (const { lane, arrived } of this.#listeners) {
-      if (lanes === undefined || lane === undefined || lanes.has(lane.lane)) arrived();
-    }
+    if (!this.#hasOthers) this.#tell([NONE]);
+    this.#hasOthers = true;
+    this.#wake(said);
   }
+
+  #wake(said: string): void {
+    const names = said === ANY ? undefined : new Set(said.split(","));
+    for (const { name, arrived } of this.#listeners) if (names?.has(name) !== false) arrived();
+  }
+}
+
+function nameOf({ hash: place }: Place): string {
+  return place.toString("hex");
 }

@@ -3,109 +3,95 @@ import { BY_INDEX } from "./write-functions.ts";
 type Table = (name: string) => string;
 
 /**
- * Whether nobody has the record and it need not wait any more. Each hold is measured by the clock of the instance that
- * made it, of which \`p_readings\` has what it shows at least by now. A wait for a retry may end sooner, by the time of day.
+ * Whether a claim may have the record: it is on loan to nobody and waits for nothing, or no more. A hold that has not begun
+ * yet, by more than clocks jitter, was made before the server's clock was set back: nobody waits for that time again.
  */
-export const over = (q: string): string => `(
-  ${q}.held_by IS NULL
-  OR ${q}.held_until <= p_readings[array_position(p_instances, ${q}.held_by)]
-  OR (${q}.token IS NULL AND ${q}.held_by <> p_instance AND ${q}.due_at <= p_now)
+export const free = (q: string, now: string, lost?: string): string => `(
+  ${q}.held_until IS NULL OR ${q}.held_until <= ${now} OR ${q}.held_at > ${now} + interval '1 minute'
+  ${lost === undefined ? "" : `OR ${q}.token = ANY (${lost})`}
 ) IS TRUE`;
 
 /**
- * Lending as of version 1; version 2 has its own `outbox_claim`. Records of a key follow one another, which needs more
- * than locks on rows: claims on a lane that has keys take turns, and each statement after the lock sees what the last one
- * has lent.
+ * Lending. Rows that others have locked are passed over. Without keys that is all; of a key, what is behind such a row would
+ * come next: so each key is looked at once more when its records are locked. The lock of the place keeps claims at once from
+ * splitting a key between them; the order does not depend on it.
  */
 export const CLAIM_FUNCTIONS = (table: Table): string => `
--- Lends what is due, oldest first. A row with -1 attempts tells of the oldest number of the lane, if p_look asks for it.
--- Of several tries of one claim at most one lends: the first that writes down its turn.
+-- Lends what is due, oldest first, from p_floor on; what is on loan under a token of p_lost is due.
 CREATE FUNCTION ${table("outbox_claim")}(
-  p_claimer text, p_turn bigint, p_lane int, p_floor bigint, p_look boolean, p_limit int, p_bytes bigint,
-  p_instance text, p_until double precision, p_token text, p_lost text[], p_instances text[],
-  p_readings double precision[], p_now double precision
+  p_place uuid, p_floor bigint, p_limit int, p_bytes bigint, p_loan_ms double precision, p_token text, p_lost text[]
 ) RETURNS TABLE (number bigint, attempts int, id text) LANGUAGE plpgsql ${BY_INDEX} AS $$
 #variable_conflict use_column
 DECLARE
+  v_keyed boolean;
+  v_now timestamptz;
   v_picked bigint[];
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION USING ERRCODE = 'active_sql_transaction', MESSAGE = 'default_transaction_isolation must be read committed';
   END IF;
-  IF p_look THEN
-    RETURN QUERY
-    SELECT q.number, -1, q.id FROM ${table("outbox_queue")} AS q WHERE q.lane = p_lane ORDER BY q.number LIMIT 1;
+  v_keyed := EXISTS (SELECT FROM ${table("outbox_queue")} AS q WHERE q.place = p_place AND q.key_hash IS NOT NULL);
+  IF v_keyed THEN
+    PERFORM pg_advisory_xact_lock('${table("outbox_queue")}'::regclass::oid::int, uuid_hash(p_place));
   END IF;
-  IF (SELECT l.keyed FROM ${table("outbox_lane")} AS l WHERE l.lane = p_lane) THEN
-    PERFORM pg_advisory_xact_lock('${table("outbox_queue")}'::regclass::oid::int, p_lane);
+  v_now := ${table("outbox_now")}();
+  SELECT array_agg(s.number) INTO v_picked
+    FROM (
+      SELECT c.number, sum(c.bytes) OVER (ORDER BY c.number) - c.bytes AS before
+        FROM (
+          SELECT q.number, q.bytes
+            FROM ${table("outbox_queue")} AS q
+           WHERE q.place = p_place AND q.number >= p_floor AND ${free("q", "v_now", "p_lost")}
+             AND (q.key_hash IS NULL OR v_keyed AND (
+               SELECT h.number >= p_floor AND ${free("h", "v_now", "p_lost")}
+                 FROM ${table("outbox_queue")} AS h
+                WHERE h.place = p_place AND h.key_hash = q.key_hash ORDER BY h.number LIMIT 1
+             ))
+           ORDER BY q.number LIMIT p_limit
+             FOR UPDATE OF q SKIP LOCKED
+        ) AS c
+    ) AS s
+   WHERE s.before < p_bytes;
+  IF v_keyed THEN
+    -- Of each key, up to the first that is not picked, be it locked by others or held.
     SELECT array_agg(s.number) INTO v_picked
       FROM (
-        SELECT c.number, sum(c.bytes) OVER (ORDER BY c.number) - c.bytes AS before
+        SELECT c.number, c.key_hash,
+               bool_and(c.elder IS NOT DISTINCT FROM c.elder_picked) OVER (PARTITION BY c.key_hash ORDER BY c.number) AS is_next
           FROM (
-            SELECT q.number, q.bytes
+            SELECT q.number, q.key_hash, lag(q.number) OVER (PARTITION BY q.key_hash ORDER BY q.number) AS elder_picked, (
+                     SELECT max(o.number) FROM ${table("outbox_queue")} AS o
+                      WHERE o.place = p_place AND o.key_hash = q.key_hash AND o.number < q.number
+                   ) AS elder
               FROM ${table("outbox_queue")} AS q
-             WHERE q.lane = p_lane AND q.number >= p_floor AND ${over("q")}
-               AND (q.key_hash IS NULL OR NOT EXISTS (
-                 SELECT FROM ${table("outbox_queue")} AS o
-                  WHERE o.lane = p_lane AND o.key_hash = q.key_hash AND o.number < q.number
-                    AND (o.number < p_floor OR NOT ${over("o")})
-               ))
-             ORDER BY q.number LIMIT p_limit
-               FOR UPDATE OF q SKIP LOCKED
+             WHERE q.place = p_place AND q.number = ANY (v_picked)
           ) AS c
       ) AS s
-     WHERE s.before < p_bytes;
-  ELSE
-    SELECT array_agg(s.number) INTO v_picked
-      FROM (
-        SELECT c.number, sum(c.bytes) OVER (ORDER BY c.number) - c.bytes AS before
-          FROM (
-            SELECT q.number, q.bytes
-              FROM ${table("outbox_queue")} AS q
-             WHERE q.lane = p_lane AND q.number >= p_floor AND q.key_hash IS NULL AND ${over("q")}
-             ORDER BY q.number LIMIT p_limit
-               FOR UPDATE OF q SKIP LOCKED
-          ) AS c
-      ) AS s
-     WHERE s.before < p_bytes;
-  END IF;
-  IF v_picked IS NULL AND cardinality(p_lost) = 0 THEN
-    RETURN;
-  END IF;
-  INSERT INTO ${table("outbox_claimer")} AS c (claimer, lane, turn) VALUES (p_claimer, p_lane, p_turn)
-  ON CONFLICT (claimer, lane) DO UPDATE SET turn = excluded.turn, claimed_at = now() WHERE c.turn < excluded.turn;
-  IF NOT FOUND THEN
-    RETURN;
-  END IF;
-  IF cardinality(p_lost) > 0 THEN
-    UPDATE ${table("outbox_queue")} AS q SET held_by = NULL, token = NULL
-     WHERE q.lane = p_lane AND q.token = ANY (p_lost);
+     WHERE s.key_hash IS NULL OR s.is_next;
   END IF;
   RETURN QUERY
-  UPDATE ${table("outbox_queue")} AS q SET held_by = p_instance, held_until = p_until, token = p_token
-   WHERE q.lane = p_lane AND q.number = ANY (v_picked)
+  UPDATE ${table("outbox_queue")} AS q
+     SET held_at = v_now, held_until = v_now + p_loan_ms * interval '1 ms', token = p_token
+   WHERE q.place = p_place AND q.number = ANY (v_picked)
   RETURNING q.number, q.attempts, q.id;
 END $$;
 
--- Lends one record, due or not and whatever its key. A further try of the same claim gets what the first one got.
+-- Lends one record, due or not and whatever its key.
 CREATE FUNCTION ${table("outbox_claim_one")}(
-  p_id text, p_instance text, p_until double precision, p_token text, p_instances text[],
-  p_readings double precision[], p_now double precision
-) RETURNS TABLE (lane int, number bigint, attempts int) LANGUAGE plpgsql ${BY_INDEX} AS $$
+  p_id text, p_loan_ms double precision, p_token text, p_lost text[]
+) RETURNS TABLE (number bigint, attempts int, id text) LANGUAGE plpgsql ${BY_INDEX} AS $$
 #variable_conflict use_column
 DECLARE
-  v_lane int;
-  v_number bigint;
+  v_now timestamptz := ${table("outbox_now")}();
 BEGIN
-  SELECT r.lane, r.number INTO v_lane, v_number
-    FROM ${table("outbox_record")} AS r WHERE r.id = p_id AND r.status = 0 ORDER BY r.number LIMIT 1;
-  IF NOT FOUND THEN
-    RETURN;
-  END IF;
-  PERFORM pg_advisory_xact_lock('${table("outbox_queue")}'::regclass::oid::int, v_lane);
   RETURN QUERY
-  UPDATE ${table("outbox_queue")} AS q SET held_by = p_instance, held_until = p_until, token = p_token
-   WHERE q.lane = v_lane AND q.number = v_number AND (q.token IS NULL OR q.token = p_token OR ${over("q")})
-  RETURNING q.lane, q.number, q.attempts;
+  UPDATE ${table("outbox_queue")} AS q
+     SET held_at = v_now, held_until = v_now + p_loan_ms * interval '1 ms', token = p_token
+    FROM (
+      SELECT r.place, r.number FROM ${table("outbox_record")} AS r
+       WHERE r.id = p_id AND r.status = 0 ORDER BY r.number LIMIT 1
+    ) AS r
+   WHERE q.place = r.place AND q.number = r.number AND (q.token IS NULL OR ${free("q", "v_now", "p_lost")})
+  RETURNING q.number, q.attempts, q.id;
 END $$;
 `;

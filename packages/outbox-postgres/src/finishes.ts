@@ -7,9 +7,7 @@ import { STATUSES } from "./record-rows.ts";
 import { storedText } from "./stored-text.ts";
 
 const GROUP = { items: 2_000, bytes: Infinity } as const;
-const PARAMETERS =
-  "$1::int4[], $2::int8[], $3::text[], $4::text[], $5::int4[], $6::int4[], $7::float8[], $8::text, $9::float8, $10::float8, $11::float8";
-const WORDS = 2 ** 52;
+const MARKS = 2 ** 52;
 
 interface Ending {
   readonly end: ClaimEnd;
@@ -26,7 +24,8 @@ export class Finishes {
 
   constructor(parts: OutboxParts) {
     this.#parts = parts;
-    this.#text = `SELECT place FROM ${parts.client.table("outbox_finish")}(${PARAMETERS})`;
+    const types = "$1::int8[], $2::text[], $3::text[], $4::int4[], $5::int4[], $6::float8[], $7::float8";
+    this.#text = `SELECT nth FROM ${parts.client.table("outbox_finish")}(${types})`;
   }
 
   add(ends: readonly ClaimEnd[], signal: AbortSignal): Promise<readonly boolean[]> {
@@ -40,54 +39,51 @@ export class Finishes {
       // Of several ends of one loan, the first.
       if (token !== undefined && !endings.has(end.token)) endings.set(end.token, { end, token });
     }
-    const inOrder = [...endings.values()].toSorted((a, b) => a.token.number - b.token.number);
-    const entered = inOrder.length === 0 ? new Set<ClaimEnd>() : await this.#enter(inOrder);
+    const entered = new Set<ClaimEnd>();
+    for (let open = [...endings.values()].toSorted((a, b) => a.token.number - b.token.number); open.length > 0;) {
+      // Of a record that was lent here twice, one loan a statement: the mark does not say which of them it has ended.
+      const now = new Map(open.map((ending) => [ending.token.number, ending]));
+      await this.#enter([...now.values()], entered);
+      open = open.filter((ending) => now.get(ending.token.number) !== ending);
+    }
     return calls.map((ends) => ends.map((end) => entered.has(end)));
   }
 
-  async #enter(endings: readonly Ending[]): Promise<ReadonlySet<ClaimEnd>> {
-    const { client, instances, clock, random } = this.#parts;
-    const word = Math.floor(random.next() * WORDS);
+  async #enter(endings: readonly Ending[], entered: Set<ClaimEnd>): Promise<void> {
+    const { client, random } = this.#parts;
+    const mark = Math.floor(random.next() * MARKS);
+    const outcomes = endings.map(({ end }) => end.outcome);
     const values = [
-      int4s(endings.map(({ token }) => token.lane)),
       int8s(endings.map(({ token }) => token.number)),
       texts(endings.map(({ end }) => storedText(end.id))),
       texts(endings.map(({ token }) => token.loan)),
-      int4s(
-        endings.map(({ end: { outcome } }) => STATUSES.indexOf(outcome.kind === "retry" ? "pending" : outcome.kind)),
-      ),
-      int4s(endings.map(({ end: { outcome } }) => (outcome.kind === "retry" ? outcome.attempts : 0))),
-      float8s(endings.map(({ end: { outcome } }) => (outcome.kind === "retry" ? outcome.delayMs : 0))),
-      instances.name,
-      instances.now,
-      clock.now(),
-      word,
+      int4s(outcomes.map(({ kind }) => STATUSES.indexOf(kind === "retry" ? "pending" : kind))),
+      int4s(outcomes.map((outcome) => (outcome.kind === "retry" ? outcome.attempts : 0))),
+      float8s(outcomes.map((outcome) => (outcome.kind === "retry" ? outcome.delayMs : 0))),
+      mark,
     ];
     const statement = { what: "ending loans of the outbox", name: "outbox_finish", text: this.#text, values };
-    const { rows, unsure } = await client.query<{ place: number }>(statement, this.#signal);
-    const entered = new Set<ClaimEnd>();
-    for (const { place } of rows) {
-      const ending = endings[place - 1];
+    const { rows, unsure } = await client.query<{ nth: number }>(statement, this.#signal);
+    for (const { nth } of rows) {
+      const ending = endings[nth - 1];
       if (ending !== undefined) entered.add(ending.end);
     }
-    if (unsure) await this.#lookFor(endings, word, entered);
-    return entered;
+    if (unsure) await this.#lookFor(endings, mark, entered);
   }
 
-  /** An earlier try of the statement may have entered them: each leaves the word of its statement. */
-  async #lookFor(endings: readonly Ending[], word: number, entered: Set<ClaimEnd>): Promise<void> {
+  /** An earlier try of the statement may have entered them: each record keeps the mark of the one that ended its last loan. */
+  async #lookFor(endings: readonly Ending[], mark: number, entered: Set<ClaimEnd>): Promise<void> {
     const { client } = this.#parts;
     const open = endings.filter(({ end }) => !entered.has(end));
     if (open.length === 0) return;
     const { rows } = await client.query<{ number: number }>(
       {
         what: "looking for ends of loans of the outbox",
-        text: `SELECT number FROM ${client.table("outbox_record")} WHERE number = ANY ($1::int8[]) AND word = $3
-               UNION ALL
-               SELECT q.number
-                 FROM unnest($2::int4[], $1::int8[]) AS g (lane, number)
-                 JOIN ${client.table("outbox_queue")} AS q ON q.lane = g.lane AND q.number = g.number AND q.word = $3`,
-        values: [int8s(open.map(({ token }) => token.number)), int4s(open.map(({ token }) => token.lane)), word],
+        text: `SELECT r.number
+                 FROM ${client.table("outbox_record")} AS r
+                 LEFT JOIN ${client.table("outbox_queue")} AS q ON q.place = r.place AND q.number = r.number
+                WHERE r.number = ANY ($1::int8[]) AND $2::float8 IN (r.mark, q.mark)`,
+        values: [int8s(open.map(({ token }) => token.number)), mark],
       },
       this.#signal,
     );

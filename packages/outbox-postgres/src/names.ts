@@ -13,21 +13,20 @@ export function identityOf({ routeId, bindingId }: OutboxPlace, envelopeId: stri
   return shortHash(JSON.stringify([routeId, bindingId, envelopeId]));
 }
 
-/** A loan's token as a drain has it: it says where the record is. */
+/** A loan's token as a drain has it: it names the record, and the claim that lent it. */
 export interface TokenParts {
-  readonly lane: number;
   readonly number: number;
   readonly loan: string;
 }
 
-export function tokenOf({ lane, number, loan }: TokenParts): string {
-  return `${lane}:${number}:${loan}`;
+export function tokenOf({ number, loan }: TokenParts): string {
+  return `${number}:${loan}`;
 }
 
-const TOKEN = /^(?<lane>\d{1,9}):(?<number>\d{1,15}):(?<loan>.+)$/;
+const TOKEN = /^(?<number>\d{1,15}):(?<loan>.+)$/;
 
 /** `undefined` for what no claim has given out. */
 export function partsOfToken(token: string): TokenParts | undefined {
-  const { lane, number, loan } = TOKEN.exec(token)?.groups ?? {};
-  return loan === undefined ? undefined : { lane: Number(lane), number: Number(number), loan };
+  const { number, loan } = TOKEN.exec(token)?.groups ?? {};
+  return loan === undefined ? undefined : { number: Number(number), loan };
 }

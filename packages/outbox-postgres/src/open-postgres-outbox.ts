@@ -2,25 +2,20 @@ import { BridgeError, CallLimit, type OutboxStore, type Seams } from "@bridge/po
 import { type ConnectionOptions, openPostgres, type PostgresOptions } from "@bridge/postgres-kit";
 import { sweepEvery } from "@bridge/store-kit";
 import { Arrivals } from "./arrivals.ts";
-import { Astray } from "./astray.ts";
-import { claim } from "./claim.ts";
-import { claimOne } from "./claim-one.ts";
+import { Claims } from "./claims.ts";
 import { Contents } from "./contents.ts";
 import { Finishes } from "./finishes.ts";
-import { Forgetting } from "./forget.ts";
-import { Instances } from "./instances.ts";
-import { Lanes } from "./lanes.ts";
+import { forget } from "./forget.ts";
 import { redriving, Statuses } from "./look-up.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { OUTBOX_MIGRATIONS } from "./outbox-tables.ts";
 import { Persists } from "./persists.ts";
+import { Places } from "./places.ts";
 import { tryRecord } from "./try-record.ts";
 import { backlog, list } from "./views.ts";
 
 /** Finished records may stay this much longer than they have to. */
 const SWEEP_MS = 60_000;
-/** Instances come and go less often than records. */
-const INSTANCES_MS = 3_600_000;
 
 /** A claim that would lend more is cut short. */
 const CLAIM = { items: 1_000, bytes: 8 * 1024 * 1024 } as const;
@@ -35,8 +30,8 @@ export interface PostgresOutboxOptions extends Seams {
 
 /**
  * An outbox in tables that any number of processes share. What is persisted or finished is committed when the call
- * resolves; calls that overlap share a statement. Loans are in the tables too, each measured by the clock of the process
- * that has it. While the server is away calls are tried again, for 20 s; then they reject.
+ * resolves; calls that overlap share a statement. Loans are in the tables too, and end at a time of the server's clock. While
+ * the server is away calls are tried again, for 20 s; then they reject.
  *
  * @throws BridgeError `DESTINATION_NOT_FOUND` when the tables are not there, `SCHEMA_VIOLATION` when they are of another
  * version, or the database does not hold every text
@@ -49,19 +44,13 @@ export async function openPostgresOutbox(options: PostgresOutboxOptions, signal:
     { clock, random, logger, trial: tryRecord, ...postgres },
     signal,
   );
-  const instances = new Instances(client, clock, random);
-  const lanes = new Lanes(client, new Astray(client, logger));
-  const claimer = random.id();
-  const arrivals = new Arrivals(client, { instances, lanes, clock: postgres?.clock ?? clock, self: claimer });
-  const contents = new Contents();
+  const places = new Places();
+  const arrivals = new Arrivals(client, { places, clock: postgres?.clock ?? clock, self: random.id() });
   const claims = new CallLimit(CLAIM);
-  const parts: OutboxParts = { client, claimer, instances, lanes, contents, claims, arrivals, clock, random, logger };
+  const parts: OutboxParts = { client, places, contents: new Contents(), claims, arrivals, clock, random, logger };
   const [persists, finishes, statuses] = [new Persists(parts), new Finishes(parts), new Statuses(parts)];
-  const forgetting = new Forgetting(parts);
-  const sweeps = [
-    sweepEvery(SWEEP_MS, async (end) => void (await forgetting.records(clock.now() - retentionMs, end)), options),
-    sweepEvery(INSTANCES_MS, (end) => forgetting.instances(end), options),
-  ];
+  const lending = new Claims(parts);
+  const sweep = sweepEvery(SWEEP_MS, (end) => forget(client, retentionMs, end), options);
   let closed = false;
 
   function begin(bound: AbortSignal): void {
@@ -78,11 +67,11 @@ export async function openPostgresOutbox(options: PostgresOutboxOptions, signal:
     },
     async claim(request, bound) {
       begin(bound);
-      return claim(parts, request, bound);
+      return lending.claim(request, bound);
     },
     async claimOne(id, loanMs, bound) {
       begin(bound);
-      return claimOne(parts, id, loanMs, bound);
+      return lending.claimOne(id, loanMs, bound);
     },
     async finish(ends, bound) {
       begin(bound);
@@ -98,7 +87,6 @@ export async function openPostgresOutbox(options: PostgresOutboxOptions, signal:
     },
     async backlog(bound) {
       begin(bound);
-      await lanes.bringHome(bound);
       return backlog(parts, bound);
     },
     async list(filter, page, bound) {
@@ -109,8 +97,7 @@ export async function openPostgresOutbox(options: PostgresOutboxOptions, signal:
     prove: () => client.prove(),
     async [Symbol.asyncDispose]() {
       closed = true;
-      instances[Symbol.dispose]();
-      await Promise.all(sweeps.map((sweep) => sweep[Symbol.asyncDispose]()));
+      await sweep[Symbol.asyncDispose]();
       await arrivals[Symbol.asyncDispose]();
       await client[Symbol.asyncDispose]();
     },

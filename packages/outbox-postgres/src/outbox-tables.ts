@@ -1,7 +1,5 @@
 import type { Migrations } from "@bridge/postgres-kit";
 import { CLAIM_FUNCTIONS } from "./claim-functions.ts";
-import { CLAIM_IN_ORDER } from "./claim-in-order.ts";
-import { PERSIST_IN_LANES } from "./persist-in-lanes.ts";
 import { WRITE_FUNCTIONS } from "./write-functions.ts";
 
 type Table = (name: string) => string;
@@ -14,35 +12,18 @@ type Table = (name: string) => string;
  * change. What is finished is vacuumed by its count, as the queue is short however much has gone through it.
  */
 const TABLES = (table: Table): string => `
-CREATE TABLE ${table("outbox_lane")} (
-  lane int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  route_id text COLLATE "C" NOT NULL,
-  binding_id text COLLATE "C" NOT NULL,
-  place uuid NOT NULL UNIQUE,
-  keyed boolean NOT NULL DEFAULT false
-);
-CREATE TABLE ${table("outbox_instance")} (
-  name text COLLATE "C" PRIMARY KEY,
-  reading double precision NOT NULL,
-  beat_at timestamptz NOT NULL DEFAULT now()
-);
-CREATE TABLE ${table("outbox_claimer")} (
-  claimer text COLLATE "C" NOT NULL,
-  lane int NOT NULL,
-  turn bigint NOT NULL,
-  claimed_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (claimer, lane)
-) WITH (fillfactor = 50);
+-- What loans and waits are measured by.
+CREATE FUNCTION ${table("outbox_now")}() RETURNS timestamptz LANGUAGE sql AS 'SELECT clock_timestamp()';
 CREATE SEQUENCE ${table("outbox_number")};
 CREATE TABLE ${table("outbox_record")} (
   number bigint PRIMARY KEY,
-  lane int NOT NULL,
+  place uuid NOT NULL,
   id text COLLATE "C" NOT NULL,
   identity uuid NOT NULL,
   digest text COLLATE "C" NOT NULL,
   status smallint NOT NULL DEFAULT 0,
-  finished_at double precision,
-  word double precision
+  finished_at timestamptz,
+  mark double precision
 ) WITH (
   fillfactor = 50,
   autovacuum_vacuum_scale_factor = 0.05,
@@ -51,18 +32,19 @@ CREATE TABLE ${table("outbox_record")} (
 CREATE UNIQUE INDEX outbox_record_by_identity ON ${table("outbox_record")} (identity);
 CREATE INDEX outbox_record_by_id ON ${table("outbox_record")} (id);
 CREATE TABLE ${table("outbox_queue")} (
-  lane int NOT NULL,
+  place uuid NOT NULL,
   number bigint NOT NULL,
   bytes int NOT NULL,
   attempts int NOT NULL DEFAULT 0,
   created_at double precision NOT NULL,
-  held_until double precision,
-  due_at double precision,
-  word double precision,
-  held_by text COLLATE "C",
+  held_at timestamptz,
+  held_until timestamptz,
   token text COLLATE "C",
+  mark double precision,
   key_hash uuid,
   id text COLLATE "C" NOT NULL,
+  route_id text COLLATE "C" NOT NULL,
+  binding_id text COLLATE "C" NOT NULL,
   entry_id text COLLATE "C",
   ordering_key text COLLATE "C",
   address text COLLATE "C" NOT NULL,
@@ -70,7 +52,7 @@ CREATE TABLE ${table("outbox_queue")} (
   received text COLLATE "C",
   payload bytea NOT NULL,
   received_payload bytea,
-  PRIMARY KEY (lane, number)
+  PRIMARY KEY (place, number)
 ) WITH (
   fillfactor = 50,
   autovacuum_vacuum_scale_factor = 0,
@@ -85,12 +67,12 @@ CREATE TABLE ${table("outbox_queue")} (
 ALTER TABLE ${table("outbox_queue")}
   ALTER COLUMN payload SET STORAGE EXTERNAL,
   ALTER COLUMN received_payload SET STORAGE EXTERNAL;
-CREATE INDEX outbox_queue_by_key ON ${table("outbox_queue")} (lane, key_hash, number) WHERE key_hash IS NOT NULL;
+CREATE INDEX outbox_queue_by_key ON ${table("outbox_queue")} (place, key_hash, number) WHERE key_hash IS NOT NULL;
 CREATE INDEX outbox_queue_by_entry ON ${table("outbox_queue")} USING hash (entry_id) WHERE entry_id IS NOT NULL;
 `;
 
 /** The tables of an outbox, for {@link migrate} and `bridge -create-tables`. */
 export const OUTBOX_MIGRATIONS: Migrations = {
   store: "outbox",
-  steps: [(table) => TABLES(table) + WRITE_FUNCTIONS(table) + CLAIM_FUNCTIONS(table), CLAIM_IN_ORDER, PERSIST_IN_LANES],
+  steps: [(table) => TABLES(table) + WRITE_FUNCTIONS(table) + CLAIM_FUNCTIONS(table)],
 };

@@ -1,9 +1,9 @@
 import { BridgeError, type OutboxRecord, ownCopy, payloadBytes, type PersistResult } from "@bridge/ports";
 import { GroupCommit } from "./group-commit.ts";
-import type { Lane } from "./lanes.ts";
 import { identityOf } from "./names.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
-import { type Addition, laneValues, recordValues, STATUSES } from "./record-rows.ts";
+import type { Place } from "./places.ts";
+import { type Addition, RECORD_TYPES, recordValues, STATUSES } from "./record-rows.ts";
 import { textOf } from "./stored-text.ts";
 
 /** One statement holds no more than so many records and bytes. */
@@ -14,16 +14,11 @@ const LARGE_BYTES = 256 * 1024;
 const MAX_RECORD_BYTES = 32 * 1024 * 1024;
 /** Evidence that is forgotten between two looks at it is met again at most by chance. */
 const MAX_ROUNDS = 5;
-const LANE_TYPES = ["int4", "uuid", "int4"];
-const RECORD_TYPES = "int4 text uuid text float8 text uuid text text text text bytea bytea".split(" ");
 
-/** The place of the one row that says so: nothing was persisted. */
-const UNKNOWN_LANE = 0;
-
-type Results = readonly (readonly PersistResult[])[];
+type Results = Map<Addition, PersistResult>;
 
 interface Evidence {
-  readonly identity: string;
+  readonly name: string;
   readonly id: string;
   readonly digest: string;
   readonly status: number;
@@ -39,63 +34,61 @@ class Undo extends BridgeError {
 /** Writes records: those that come while a write is under way go together in the next one. */
 export class Persists {
   readonly #parts: OutboxParts;
-  readonly #group = new GroupCommit<OutboxRecord, PersistResult>(GROUP, (calls) => this.#write(calls));
+  readonly #group = new GroupCommit<Addition, PersistResult>(GROUP, (calls) => this.#write(calls));
   readonly #text: string;
-  readonly #trial: string;
   /** The client bounds each call, and ends it when the store is closed. */
   readonly #signal = new AbortController().signal;
 
   constructor(parts: OutboxParts) {
     this.#parts = parts;
-    const { client } = parts;
-    const all = parameters([...LANE_TYPES, ...RECORD_TYPES]);
-    this.#text = `SELECT place, number FROM ${client.table("outbox_persist_in_lanes")}(${all})`;
-    this.#trial = `SELECT place FROM ${client.table("outbox_persist")}(${parameters(RECORD_TYPES)})`;
+    const types = RECORD_TYPES.map((type, index) => `$${index + 1}::${type}[]`).join(", ");
+    this.#text = `SELECT nth, number FROM ${parts.client.table("outbox_persist")}(${types})`;
   }
 
   add(records: readonly OutboxRecord[], signal: AbortSignal): Promise<readonly PersistResult[]> {
-    const copies = records.map(ownCopy);
-    return this.#group.add(copies, signal, bytesOf(copies));
+    const additions = records.map((record): Addition => {
+      const identity = identityOf(record, record.envelope.id);
+      const place = this.#parts.places.of(record);
+      return { record: ownCopy(record), place, identity, name: identity.toString("hex") };
+    });
+    return this.#group.add(additions, signal, bytesOf(additions));
+  }
+
+  async #write(calls: readonly (readonly Addition[])[]): Promise<readonly (readonly PersistResult[])[]> {
+    const results: Results = new Map();
+    await this.#persistApart(calls, results);
+    return calls.map((call) => call.map((addition) => results.get(addition) as PersistResult));
   }
 
   /** What the server does not take is told apart from what came with it. */
-  async #write(calls: readonly (readonly OutboxRecord[])[]): Promise<Results> {
+  async #persistApart(calls: readonly (readonly Addition[])[], results: Results): Promise<void> {
     try {
-      const results = await this.#persist(calls.flat());
-      let at = 0;
-      return calls.map(({ length }) => results.slice(at, (at += length)));
+      await this.#persist(calls.flat(), results);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      const [call] = calls;
-      if (calls.length === 1 && call !== undefined) return [await this.#withoutRefused(call, error)];
-      const results: (readonly PersistResult[])[] = [];
-      for (const each of calls) results.push(...(await this.#write([each])));
-      return results;
+      const [call, ...more] = calls;
+      if (call !== undefined && more.length === 0) await this.#withoutRefused(call, error, results);
+      else for (const each of calls) await this.#persistApart([each], results);
     }
   }
 
   /** Still together: those that are refused are found out without leaving anything behind. */
-  async #withoutRefused(records: readonly OutboxRecord[], error: BridgeError): Promise<readonly PersistResult[]> {
-    const refusals = new Map<OutboxRecord, BridgeError>();
-    for (const record of records) {
-      const refusal = records.length === 1 ? error : await this.#refusalOf(record);
-      if (refusal !== undefined) refusals.set(record, refusal);
+  async #withoutRefused(additions: readonly Addition[], error: BridgeError, results: Results): Promise<void> {
+    const before = results.size;
+    for (const addition of additions) {
+      if (results.has(addition)) continue;
+      const refusal = additions.length === 1 ? error : await this.#refusalOf(addition);
+      if (refusal !== undefined) results.set(addition, { kind: "refused", error: refusal });
     }
-    if (refusals.size === 0) throw error;
-    const rest = await this.#persist(records.filter((record) => !refusals.has(record)));
-    let at = 0;
-    return records.map((record): PersistResult => {
-      const refusal = refusals.get(record);
-      return refusal === undefined ? (rest[at++] as PersistResult) : { kind: "refused", error: refusal };
-    });
+    if (results.size === before) throw error;
+    await this.#persist(additions, results);
   }
 
-  async #refusalOf(record: OutboxRecord): Promise<BridgeError | undefined> {
-    const values = recordValues([await this.#additionOf(record)]);
+  async #refusalOf(addition: Addition): Promise<BridgeError | undefined> {
     const trying = this.#parts.client.transaction(
       "trying a record of the outbox",
       async (transaction) => {
-        await transaction.query({ text: this.#trial, values });
+        await transaction.query({ text: this.#text, values: recordValues([addition]) });
         throw new Undo();
       },
       this.#signal,
@@ -109,135 +102,83 @@ export class Persists {
     throw thrown;
   }
 
-  async #persist(records: readonly OutboxRecord[]): Promise<readonly PersistResult[]> {
-    const results = new Map<OutboxRecord, PersistResult>();
-    let open = records.filter((record) => {
-      if (payloadBytes(record) <= MAX_RECORD_BYTES) return true;
-      results.set(record, { kind: "refused", error: tooLarge() });
-      return false;
-    });
-    const additions = new Map<OutboxRecord, Addition>();
-    for (const record of open) additions.set(record, await this.#additionOf(record));
-    for (let round = 1; open.length > 0; round++) {
+  /** Of what has no result yet. */
+  async #persist(additions: readonly Addition[], results: Results): Promise<void> {
+    for (const addition of additions) {
+      if (payloadBytes(addition.record) > MAX_RECORD_BYTES)
+        results.set(addition, { kind: "refused", error: tooLarge() });
+    }
+    const open = () => additions.filter((addition) => !results.has(addition));
+    for (let round = 1; open().length > 0; round++) {
       if (round > MAX_ROUNDS) throw new BridgeError("UNAVAILABLE", "evidence against duplicates comes and goes");
-      const unsure = await this.#insert(firstsOf(open, additions), results);
-      const repeats = open.filter((record) => !results.has(record));
-      if (repeats.length > 0) await this.#compare(repeats, additions, unsure, results);
-      open = open.filter((record) => !results.has(record));
+      const unsure = await this.#insert(firstsOf(open()), results);
+      const repeats = open();
+      if (repeats.length > 0) await this.#compare(repeats, unsure, results);
     }
-    return records.map((record) => results.get(record) as PersistResult);
   }
 
-  /** Returns the records that an earlier try of this statement may have inserted. */
-  async #insert(
-    additions: readonly Addition[],
-    results: Map<OutboxRecord, PersistResult>,
-  ): Promise<ReadonlySet<OutboxRecord>> {
+  /** Returns what an earlier try of this statement may have inserted. */
+  async #insert(additions: readonly Addition[], results: Results): Promise<ReadonlySet<Addition>> {
     const { client, contents, arrivals } = this.#parts;
-    const keyed = keyedOf(additions);
-    const ask = () =>
-      client.query<{ place: number; number: number }>(
-        {
-          what: "persisting in the outbox",
-          name: "outbox_persist",
-          text: this.#text,
-          values: [...laneValues(keyed), ...recordValues(additions)],
-          endsWhenLate: additions.length > 1 && bytesOf(additions.map(({ record }) => record)) > LARGE_BYTES,
-        },
-        this.#signal,
-      );
-    let { rows, unsure } = await ask();
-    for (let round = 1; rows[0]?.place === UNKNOWN_LANE; round++) {
-      if (round > MAX_ROUNDS)
-        throw new BridgeError("UNAVAILABLE", "lanes of the outbox come and go", { charged: false });
-      for (const [lane, has] of keyed) await this.#parts.lanes.enterAgain(lane, has, this.#signal);
-      const again = await ask();
-      rows = again.rows;
-      unsure ||= again.unsure;
-    }
-    const lanes = new Set<number>();
-    for (const { place, number } of rows) {
-      const addition = additions[place - 1];
-      if (addition === undefined) continue;
-      results.set(addition.record, { kind: "persisted" });
-      contents.add(number, addition.record);
-      const { lane } = addition;
-      lane.floor = Math.min(lane.floor, number);
-      lanes.add(lane.lane);
-    }
-    if (lanes.size > 0) arrivals.tell(lanes);
-    return new Set(unsure ? additions.map(({ record }) => record) : []);
-  }
-
-  /** Says of each what is there already under its identity; what is not there any more stays open. */
-  async #compare(
-    repeats: readonly OutboxRecord[],
-    additions: ReadonlyMap<OutboxRecord, Addition>,
-    mayBeOwn: ReadonlySet<OutboxRecord>,
-    results: Map<OutboxRecord, PersistResult>,
-  ): Promise<void> {
-    const { client } = this.#parts;
-    const identities = repeats.map((record) => hexOf(record, additions));
-    const { rows } = await client.query<Evidence>(
+    const { rows, unsure } = await client.query<{ nth: number; number: number }>(
       {
-        what: "looking for duplicates in the outbox",
-        text: `SELECT replace(identity::text, '-', '') AS identity, id, digest, status
-                 FROM ${client.table("outbox_record")} WHERE identity = ANY ($1::uuid[])`,
-        values: [identities],
+        what: "persisting in the outbox",
+        name: "outbox_persist",
+        text: this.#text,
+        values: recordValues(additions),
+        endsWhenLate: additions.length > 1 && bytesOf(additions) > LARGE_BYTES,
       },
       this.#signal,
     );
-    const found = new Map(rows.map((row) => [row.identity, row]));
-    for (const [index, record] of repeats.entries()) {
-      const there = found.get(identities[index] ?? "");
+    const places = new Set<Place>();
+    for (const { nth, number } of rows) {
+      const addition = additions[nth - 1];
+      if (addition === undefined) continue;
+      const { record, place } = addition;
+      results.set(addition, { kind: "persisted" });
+      contents.add(number, record);
+      // Numbers begin again in a database that went back.
+      place.floor = Math.min(place.floor, number);
+      places.add(place);
+    }
+    if (places.size > 0) arrivals.tell(places);
+    return new Set(unsure ? additions : []);
+  }
+
+  /** Says of each what is there already under its identity; what is not there any more stays open. */
+  async #compare(repeats: readonly Addition[], mayBeOwn: ReadonlySet<Addition>, results: Results): Promise<void> {
+    const { client } = this.#parts;
+    const { rows } = await client.query<Evidence>(
+      {
+        what: "looking for duplicates in the outbox",
+        text: `SELECT replace(identity::text, '-', '') AS name, id, digest, status
+                 FROM ${client.table("outbox_record")} WHERE identity = ANY ($1::uuid[])`,
+        values: [repeats.map(({ name }) => name)],
+      },
+      this.#signal,
+    );
+    const found = new Map(rows.map((row) => [row.name, row]));
+    for (const addition of repeats) {
+      const { record, name } = addition;
+      const there = found.get(name);
       if (there === undefined) continue;
       const id = textOf(there.id);
-      if (textOf(there.digest) !== record.payloadDigest) results.set(record, { kind: "conflict" });
-      else if (id === record.id && mayBeOwn.has(record)) results.set(record, { kind: "persisted" });
-      else results.set(record, { kind: "duplicate", id, status: STATUSES[there.status] ?? "pending" });
+      if (textOf(there.digest) !== record.payloadDigest) results.set(addition, { kind: "conflict" });
+      else if (id === record.id && mayBeOwn.has(addition)) results.set(addition, { kind: "persisted" });
+      else results.set(addition, { kind: "duplicate", id, status: STATUSES[there.status] ?? "pending" });
     }
   }
-
-  async #additionOf(record: OutboxRecord): Promise<Addition> {
-    const { lanes } = this.#parts;
-    const lane = await lanes.of(record, this.#signal);
-    return { record, lane, identity: identityOf(record, record.envelope.id) };
-  }
-}
-
-/** The lanes of records, and whether any has a key. */
-function keyedOf(additions: readonly Addition[]): ReadonlyMap<Lane, boolean> {
-  const keyed = new Map<Lane, boolean>();
-  for (const { lane, record } of additions) {
-    keyed.set(lane, keyed.get(lane) === true || record.orderingKey !== undefined);
-  }
-  return keyed;
-}
-
-function parameters(types: readonly string[]): string {
-  return types.map((type, index) => `$${index + 1}::${type}[]`).join(", ");
 }
 
 /** Of records under one identity, the first: the others are its repeats. */
-function firstsOf(
-  records: readonly OutboxRecord[],
-  additions: ReadonlyMap<OutboxRecord, Addition>,
-): readonly Addition[] {
+function firstsOf(additions: readonly Addition[]): readonly Addition[] {
   const firsts = new Map<string, Addition>();
-  for (const record of records) {
-    const addition = additions.get(record);
-    const identity = hexOf(record, additions);
-    if (addition !== undefined && !firsts.has(identity)) firsts.set(identity, addition);
-  }
+  for (const addition of additions) if (!firsts.has(addition.name)) firsts.set(addition.name, addition);
   return [...firsts.values()];
 }
 
-function bytesOf(records: readonly OutboxRecord[]): number {
-  return records.reduce((sum, record) => sum + payloadBytes(record), 0);
-}
-
-function hexOf(record: OutboxRecord, additions: ReadonlyMap<OutboxRecord, Addition>): string {
-  return additions.get(record)?.identity.toString("hex") ?? "";
+function bytesOf(additions: readonly Addition[]): number {
+  return additions.reduce((sum, { record }) => sum + payloadBytes(record), 0);
 }
 
 /** Whether it is for what a record has in it, and not for the state that the server is in. */

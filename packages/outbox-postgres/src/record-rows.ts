@@ -1,7 +1,7 @@
 import { type OutboxRecord, type OutboxStatus, packEnvelope, unpackEnvelope } from "@bridge/ports";
 import { byteas, float8s, int4s, texts, uuids } from "./arrays.ts";
-import type { Lane } from "./lanes.ts";
 import { shortHash } from "./names.ts";
+import type { Place } from "./places.ts";
 import { storedText, textOf } from "./stored-text.ts";
 
 /** The statuses by their number in the tables. */
@@ -10,25 +10,28 @@ export const STATUSES = ["pending", "done", "dead"] as const satisfies readonly 
 /** A new record, and where it belongs. */
 export interface Addition {
   readonly record: OutboxRecord;
-  readonly lane: Lane;
+  readonly place: Place;
   readonly identity: Buffer;
+  /** The identity, as a text. */
+  readonly name: string;
 }
 
-/** What `outbox_persist_in_lanes` has confirmed: the lanes, and which have keys. */
-export function laneValues(keyed: ReadonlyMap<Lane, boolean>): readonly Buffer[] {
-  const lanes = [...keyed.keys()];
-  return [
-    int4s(lanes.map(({ lane }) => lane)),
-    uuids(lanes.map(({ place }) => place)),
-    int4s(lanes.filter((lane) => keyed.get(lane)).map(({ lane }) => lane)),
-  ];
-}
+/** The types of {@link recordValues}, as the server names them. */
+export const RECORD_TYPES = "uuid text text int4 text uuid text float8 text uuid text text text text bytea bytea".split(
+  " ",
+);
 
-/** Arrays of the values of records, in the order of the arguments of `outbox_persist`. */
+/** Arrays of what records have, in the order of the arguments of `outbox_persist`: first their places, each once. */
 export function recordValues(additions: readonly Addition[]): readonly Buffer[] {
+  const at = new Map<Place, number>();
+  for (const { place } of additions) if (!at.has(place)) at.set(place, at.size + 1);
+  const places = [...at.keys()];
   const records = additions.map(({ record }) => record);
   return [
-    int4s(additions.map(({ lane }) => lane.lane)),
+    uuids(places.map(({ hash }) => hash)),
+    texts(places.map(({ routeId }) => routeId)),
+    texts(places.map(({ bindingId }) => bindingId)),
+    int4s(additions.map(({ place }) => at.get(place) ?? 0)),
     texts(records.map(({ id }) => storedText(id))),
     uuids(additions.map(({ identity }) => identity)),
     texts(records.map(({ payloadDigest }) => storedText(payloadDigest))),
@@ -50,6 +53,8 @@ export function recordValues(additions: readonly Addition[]): readonly Buffer[] 
 export interface StoredRow {
   readonly number: number;
   readonly id: string;
+  readonly route_id: string;
+  readonly binding_id: string;
   readonly digest: string;
   readonly created_at: number;
   readonly entry_id: string | null;
@@ -62,14 +67,14 @@ export interface StoredRow {
 }
 
 export const CONTENT_COLUMNS =
-  "q.number, q.id, r.digest, q.created_at, q.entry_id, q.ordering_key, q.address, q.envelope, q.received, q.payload, q.received_payload";
+  "q.number, q.id, q.route_id, q.binding_id, r.digest, q.created_at, q.entry_id, q.ordering_key, q.address, q.envelope, q.received, q.payload, q.received_payload";
 
-export function recordOf(row: StoredRow, routeId: string, bindingId: string): OutboxRecord {
+export function recordOf(row: StoredRow): OutboxRecord {
   const { payload } = row;
   return {
     id: textOf(row.id),
-    routeId,
-    bindingId,
+    routeId: textOf(row.route_id),
+    bindingId: textOf(row.binding_id),
     address: textOf(row.address),
     envelope: unpackEnvelope(row.envelope, payload),
     ...(row.received !== null && { received: unpackEnvelope(row.received, row.received_payload ?? payload) }),

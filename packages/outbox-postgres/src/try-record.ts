@@ -1,6 +1,9 @@
-/** The arguments of `outbox_persist` for one record of no lane. */
+/** The arguments of `outbox_persist` for one record of no place. */
 const RECORD = [
-  "0",
+  "'00000000-0000-0000-0000-000000000000'::uuid",
+  "''",
+  "''",
+  "1",
   "'trial'",
   "md5(random()::text || clock_timestamp()::text)::uuid",
   "''",
@@ -18,5 +21,5 @@ const RECORD = [
 /** For the client's trial: persists as many records as `$1` says, 0 or 1, as {@link Persists} does. */
 export function tryRecord(table: (name: string) => string): string {
   const values = RECORD.map((value) => `(ARRAY[${value}])[1:$1::int]`);
-  return `SELECT place FROM ${table("outbox_persist")}(${values.join(", ")})`;
+  return `SELECT nth FROM ${table("outbox_persist")}(${values.join(", ")})`;
 }

@@ -1,26 +1,27 @@
 import { type OutboxBacklog, type OutboxFilter, type OutboxHead, type Page, unpackEnvelope } from "@bridge/ports";
-import { over } from "./claim-functions.ts";
+import { free } from "./claim-functions.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { storedText, textOf } from "./stored-text.ts";
 
-/** A lane is counted up to here; beyond, its depth is a lower bound. */
+/** A place is counted up to here; beyond, its depth is a lower bound. */
 const COUNTED = 100_000;
-/** Of so many of the oldest records of a lane it is looked whether they block their keys. */
+/** Of so many of the oldest records of a place it is looked whether they block their keys. */
 const HEADS = 10_000;
 const NOTHING = new Uint8Array();
 
-/** What the queries here call the arguments that the functions have. */
-function clocks(text: string): string {
-  return text
-    .replaceAll("p_instances", "$1::text[]")
-    .replaceAll("p_readings", "($2::float8[])")
-    .replaceAll("p_instance", "$3::text")
-    .replaceAll("p_now", "$4::float8");
-}
-
-function clockValues({ instances, clock }: OutboxParts): readonly unknown[] {
-  const { names, readings } = instances.readings();
-  return [names, readings, instances.name, clock.now()];
+/** The time, and each place that has unfinished records with its oldest: one step in the index for each. */
+function places(table: (name: string) => string): string {
+  const oldest = (where: string) => `
+    SELECT q.place, q.route_id, q.binding_id, q.created_at
+      FROM ${table("outbox_queue")} AS q ${where} ORDER BY q.place, q.number LIMIT 1`;
+  return `
+    WITH RECURSIVE clock AS MATERIALIZED (
+      SELECT ${table("outbox_now")}() AS time
+    ), place AS (
+      (${oldest("")})
+       UNION ALL
+      SELECT n.* FROM place AS p CROSS JOIN LATERAL (${oldest("WHERE q.place > p.place")}) AS n
+    )`;
 }
 
 interface BacklogRow {
@@ -31,32 +32,34 @@ interface BacklogRow {
   readonly blocked: number;
 }
 
-/** One line for each lane that has unfinished records. */
-export async function backlog(parts: OutboxParts, signal: AbortSignal): Promise<readonly OutboxBacklog[]> {
-  const { client } = parts;
-  const queue = client.table("outbox_queue");
+/** One line for each place that has unfinished records. */
+export async function backlog({ client }: OutboxParts, signal: AbortSignal): Promise<readonly OutboxBacklog[]> {
+  const table = (name: string) => client.table(name);
+  const queue = table("outbox_queue");
   const { rows } = await client.query<BacklogRow>(
     {
       what: "counting the outbox",
-      text: `
-        SELECT l.route_id, l.binding_id, d.depth, o.created_at, b.blocked
-          FROM ${client.table("outbox_lane")} AS l
-         CROSS JOIN LATERAL (SELECT q.created_at FROM ${queue} AS q WHERE q.lane = l.lane ORDER BY q.number LIMIT 1) AS o
+      text: `${places(table)}
+        SELECT p.route_id, p.binding_id, d.depth, p.created_at, b.blocked
+          FROM place AS p
+         CROSS JOIN clock AS c
          CROSS JOIN LATERAL (
-           SELECT count(*) AS depth FROM (SELECT FROM ${queue} AS q WHERE q.lane = l.lane LIMIT ${COUNTED}) AS c
+           SELECT count(*) AS depth FROM (SELECT FROM ${queue} AS q WHERE q.place = p.place LIMIT ${COUNTED}) AS q
          ) AS d
+         CROSS JOIN LATERAL (
+           SELECT EXISTS (SELECT FROM ${queue} AS q WHERE q.place = p.place AND q.key_hash IS NOT NULL) AS keyed
+         ) AS k
          CROSS JOIN LATERAL (
            SELECT count(*) AS blocked
              FROM (
                SELECT * FROM ${queue} AS q
-                WHERE l.keyed AND q.lane = l.lane AND q.key_hash IS NOT NULL ORDER BY q.number LIMIT ${HEADS}
+                WHERE k.keyed AND q.place = p.place AND q.key_hash IS NOT NULL ORDER BY q.number LIMIT ${HEADS}
              ) AS q
-            WHERE q.token IS NULL AND NOT ${clocks(over("q"))}
+            WHERE q.token IS NULL AND NOT ${free("q", "c.time")}
               AND NOT EXISTS (
-                SELECT FROM ${queue} AS o WHERE o.lane = q.lane AND o.key_hash = q.key_hash AND o.number < q.number
+                SELECT FROM ${queue} AS o WHERE o.place = q.place AND o.key_hash = q.key_hash AND o.number < q.number
               )
          ) AS b`,
-      values: clockValues(parts),
     },
     signal,
   );
@@ -77,36 +80,36 @@ interface HeadRow {
   readonly address: string;
   readonly ordering_key: string | null;
   readonly created_at: number;
-  readonly due_at: number | null;
   readonly attempts: number;
   readonly lent: boolean;
   readonly wait: number | null;
 }
 
-/** Oldest first; of each lane no more is read than the page may have of it. */
+/** Oldest first; of each place no more is read than the page may have of it. */
 export async function list(
-  parts: OutboxParts,
+  { client, clock }: OutboxParts,
   { routeId, bindingId }: OutboxFilter,
   { limit, offset }: Page,
   signal: AbortSignal,
 ): Promise<readonly OutboxHead[]> {
-  const { client, clock } = parts;
   if (limit <= 0) return [];
+  const table = (name: string) => client.table(name);
   const { rows } = await client.query<HeadRow>(
     {
       what: "listing the outbox",
-      text: `
-        SELECT l.route_id, l.binding_id, q.id, q.envelope, q.address, q.ordering_key, q.created_at, q.due_at, q.attempts,
-               q.token IS NOT NULL AND NOT ${clocks(over("q"))} AS lent,
-               CASE WHEN q.token IS NULL AND NOT ${clocks(over("q"))}
-                 THEN q.held_until - ${clocks("p_readings[array_position(p_instances, q.held_by)]")} END AS wait
-          FROM ${client.table("outbox_lane")} AS l
+      text: `${places(table)}
+        SELECT q.route_id, q.binding_id, q.id, q.envelope, q.address, q.ordering_key, q.created_at, q.attempts,
+               q.token IS NOT NULL AND NOT ${free("q", "c.time")} AS lent,
+               CASE WHEN q.token IS NULL AND NOT ${free("q", "c.time")}
+                 THEN extract(epoch FROM q.held_until - c.time)::float8 * 1000 END AS wait
+          FROM place AS p
+         CROSS JOIN clock AS c
          CROSS JOIN LATERAL (
-           SELECT * FROM ${client.table("outbox_queue")} AS q WHERE q.lane = l.lane ORDER BY q.number LIMIT $7::int8
+           SELECT * FROM ${table("outbox_queue")} AS q WHERE q.place = p.place ORDER BY q.number LIMIT $3::int8
          ) AS q
-         WHERE ($5::text IS NULL OR l.route_id = $5) AND ($6::text IS NULL OR l.binding_id = $6)
-         ORDER BY q.number OFFSET $8::int8 LIMIT $9::int8`,
-      values: [...clockValues(parts), stored(routeId), stored(bindingId), offset + limit, offset, limit],
+         WHERE ($1::text IS NULL OR p.route_id = $1) AND ($2::text IS NULL OR p.binding_id = $2)
+         ORDER BY q.number OFFSET $4::int8 LIMIT $5::int8`,
+      values: [stored(routeId), stored(bindingId), offset + limit, offset, limit],
     },
     signal,
   );
@@ -125,7 +128,7 @@ function headOf(row: HeadRow, now: number): OutboxHead {
     address: textOf(row.address),
     ...(row.ordering_key !== null && { orderingKey: textOf(row.ordering_key) }),
     createdAt: row.created_at,
-    dueAt: row.wait === null ? Math.min(row.due_at ?? row.created_at, now) : Math.round(now + row.wait),
+    dueAt: row.wait === null ? Math.min(row.created_at, now) : Math.round(now + row.wait),
     attempts: row.attempts,
     lent: row.lent,
   };

@@ -4,12 +4,17 @@ import { noPostgres } from "@bridge/tooling/test-postgres";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeTables, openOn, type TestTables } from "./support/outbox.ts";
+import { ServerTime } from "./support/server-time.ts";
 
 const HANDLES = 2;
 
 describe.skipIf(noPostgres)("an outbox on PostgreSQL", () => {
   let tables: TestTables;
-  beforeAll(async () => void (tables = await makeTables()));
+  let time: ServerTime;
+  beforeAll(async () => {
+    tables = await makeTables();
+    time = await ServerTime.of(tables.schema);
+  });
   afterAll(() => tables[Symbol.asyncDispose]());
 
   test("does what a naive list does, by one handle or another", { timeout: 120_000 }, async () => {
@@ -17,7 +22,8 @@ describe.skipIf(noPostgres)("an outbox on PostgreSQL", () => {
       fc.asyncProperty(outboxCommands, async (commands) => {
         await tables.empty();
         const clock = new SuiteClock(1_767_225_600_000);
-        const open = () => Promise.all(Array.from({ length: HANDLES }, () => openOn(tables.connection, { clock })));
+        const openOne = async () => time.with(await openOn(tables.connection, { clock }), clock);
+        const open = () => Promise.all(Array.from({ length: HANDLES }, openOne));
         let stores = await open();
         const close = () => Promise.all(stores.map((store) => store[Symbol.asyncDispose]()));
         let turn = 0;

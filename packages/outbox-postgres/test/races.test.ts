@@ -1,7 +1,6 @@
 import type { OutboxRecord, OutboxStore, PersistResult } from "@bridge/ports";
 import { noPostgres } from "@bridge/tooling/test-postgres";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { HandClock } from "@bridge/conformance";
 import { makeTables, openOn, type TestTables } from "./support/outbox.ts";
 import { claimAll, done, idsOf, recordOf, recordsOf } from "./support/records.ts";
 
@@ -23,12 +22,8 @@ describe.skipIf(noPostgres)("20 writers", () => {
   afterAll(() => tables[Symbol.asyncDispose]());
   beforeEach(async () => {
     await tables.empty();
-    // Machines of their own, each with two connections, as the server has a hundred for all.
-    stores = await Promise.all(
-      Array.from({ length: WRITERS }, (_, i) =>
-        openOn({ ...tables.connection, pool_size: 2 }, { clock: new HandClock(1_000_000 * i, Date.now()) }),
-      ),
-    );
+    // Each with two connections, as the server has a hundred for all.
+    stores = await Promise.all(Array.from({ length: WRITERS }, () => openOn({ ...tables.connection, pool_size: 2 })));
   });
   afterEach(async () => void (await Promise.all(stores.map((store) => store[Symbol.asyncDispose]()))));
 
@@ -118,11 +113,11 @@ describe.skipIf(noPostgres)("20 writers", () => {
     expect(idsOf(await claimAll(first, signal, 1))).toEqual(["record-0"]);
     const { schema } = tables.connection;
     // The loan is over, and its end is late.
-    await tables.schema.rows(`UPDATE ${schema}.outbox_queue SET held_until = -1 WHERE token IS NOT NULL`);
+    await tables.schema.rows(`UPDATE ${schema}.outbox_queue SET held_until = held_at WHERE token IS NOT NULL`);
     await tables.schema.rows("BEGIN");
     const entered = await tables.schema.rows(
-      `SELECT place FROM ${schema}.outbox_queue AS q, ${schema}.outbox_finish(
-         ARRAY[q.lane], ARRAY[q.number], ARRAY[q.id], ARRAY[q.token], '{0}', '{1}', '{60000}', q.held_by, 0, 1e15, 0)
+      `SELECT nth FROM ${schema}.outbox_queue AS q, ${schema}.outbox_finish(
+         ARRAY[q.number], ARRAY[q.id], ARRAY[q.token], '{0}', '{1}', '{60000}', 0)
         WHERE q.token IS NOT NULL`,
     );
     expect(entered).toHaveLength(1);

@@ -20,7 +20,7 @@ export async function makeTables(url?: string): Promise<TestTables> {
   const { connection } = schema;
   await using client = new PostgresClient(connection, { clock: patientClock, random: systemRandom() });
   await migrate(OUTBOX_MIGRATIONS, client, signal);
-  const tables = ["lane", "instance", "claimer", "record", "queue"].map((name) => client.table(`outbox_${name}`));
+  const tables = ["record", "queue"].map((name) => client.table(`outbox_${name}`));
   return {
     schema,
     connection,
