@@ -1,4 +1,5 @@
-import { type Clock, silentLogger, systemClock } from "@bridge/ports";
+import type { DatabaseSync } from "node:sqlite";
+import { type Clock, type Logger, silentLogger, systemClock } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { FileFault } from "../src/file-fault.ts";
 import { RecoveringFile } from "../src/recovering-file.ts";
@@ -54,6 +55,23 @@ test("a file that failed is tried at once, one that could not be opened then onc
   now = 7_000;
   expect([tried(file), tries, file.failure]).toEqual([undefined, 4, undefined]);
   file.close();
+});
+
+test("a file that cannot be closed well keeps nobody from going on, and is told of", () => {
+  using scratch = scratchFolder();
+  const { path } = scratch;
+  const lines: string[] = [];
+  const logger: Logger = { ...silentLogger, warn: (line) => void lines.push(line) };
+  let opened: DatabaseSync | undefined;
+  const prepare = (db: DatabaseSync) => (opened = db);
+  const file = new RecoveringFile(
+    path,
+    { kind: NOTES, onDamage: "refuse", prepare, clock: systemClock, logger },
+    async () => {},
+  );
+  opened?.close();
+  file.close();
+  expect(lines).toEqual([expect.stringContaining("not closed well")]);
 });
 
 /** What asking for the file is refused with. */
