@@ -10,7 +10,7 @@ export { type HistogramStats } from "./accounting/histogram.ts";
 export { redrive, type RedriveOptions, type RedriveTarget } from "./dlq/redrive.ts";
 export { type RedriveFailure, type RedriveResult } from "./dlq/redrive-result.ts";
 export { type MoveResult } from "./outbox/dead-letter-record.ts";
-export { isDrained } from "./outbox/undrained.ts";
+export { drainedBy } from "./outbox/undrained.ts";
 export { LeaseLost } from "./lease/lease-lost.ts";
 export { OperationError, type OperationErrorKind } from "./operation-error.ts";
 export {

@@ -17,6 +17,6 @@ export function overruling(applier: ConfigApplier, overrule: Overrule): ConfigAp
     apply: (config, signal) => applier.apply(overrule(config).config, signal),
     stranding: (config, signal) => applier.stranding(overrule(config).config, signal),
     beyondRecovery: () => applier.beyondRecovery(),
-    plan: (config) => applier.plan(overrule(config).config),
+    plan: (config, signal) => applier.plan(overrule(config).config, signal),
   };
 }

@@ -1,4 +1,4 @@
-import { isDrained } from "@bridge/core";
+import { drainedBy } from "@bridge/core";
 import { deadline, type Clock } from "@bridge/ports";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
@@ -33,7 +33,7 @@ export function outboxEndpoints(bridge: BridgeAccess, clock: Clock): readonly Ad
     }).handle(async () => {
       const backlog = await bridge.bounded(LATE, (signal) => bridge.outbox.backlog(signal));
       const config = bridge.supervisor.config();
-      return { status: 200, body: outboxSummaryToWire(backlog, (line) => isDrained(config, line), clock.now()) };
+      return { status: 200, body: outboxSummaryToWire(backlog, drainedBy(config), clock.now()) };
     }),
 
     endpoint({

@@ -82,7 +82,7 @@ export function applierWith(apply: ConfigApplier["apply"]): (supervisor: Supervi
   return (supervisor) => ({
     apply,
     beyondRecovery: () => supervisor.beyondRecovery(),
-    plan: (config) => supervisor.plan(config),
+    plan: (config, signal) => supervisor.plan(config, signal),
     stranding: (config, signal) => supervisor.stranding(config, signal),
   });
 }

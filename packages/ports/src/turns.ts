@@ -97,7 +97,23 @@ export class Slices {
       if (step.done === true) return step.value;
       if (!this.over) continue;
       await this.next();
+      if (signal?.aborted !== true) continue;
+      // So that what it holds is given back.
+      steps.return(undefined as never);
+      throw signal.reason;
+    }
+  }
+
+  /**
+   * Does `work` with each of them. What that sets off runs in the same turn, and so before it looks whether the slice is over.
+   * @throws the signal's reason when it has aborted before all is done
+   */
+  async each<Item>(items: Iterable<Item>, work: (item: Item) => void, signal?: AbortSignal): Promise<void> {
+    for (const item of items) {
       signal?.throwIfAborted();
+      work(item);
+      await Promise.resolve();
+      if (this.over) await this.next();
     }
   }
 

@@ -14,7 +14,7 @@ export interface ConfigApplier {
   /** Whether nothing runs, nor will in this process: a new one has to take over. */
   beyondRecovery(): boolean;
   /** What `apply` would do now; changes nothing. */
-  plan(config: BridgeConfig): ChangePlan;
+  plan(config: BridgeConfig, signal: AbortSignal): Promise<ChangePlan>;
   /**
    * What `apply` would be refused for now, because messages wait where nobody would deliver or see them any more;
    * `undefined` when it would not. Asks stores only when the change could leave something behind, and each for a few

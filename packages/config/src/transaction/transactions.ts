@@ -179,6 +179,7 @@ class Transactions implements ConfigTransactions {
     const { applier } = this.#options;
     const sound = checked.ok && erased.length === 0 ? checked : undefined;
     const stranding = sound && (await applier?.stranding(sound.config, signal));
+    const plan = sound && (await applier?.plan(sound.config, signal));
     return {
       erasedOptions: erased,
       problems: checked.ok ? [] : checked.problems,
@@ -186,7 +187,7 @@ class Transactions implements ConfigTransactions {
       conflict,
       changes: await this.#slices().run(changesBetween(base.document, pending), signal),
       ...(stranding !== undefined && { stranding }),
-      ...(sound !== undefined && applier !== undefined && { plan: applier.plan(sound.config) }),
+      ...(plan !== undefined && { plan }),
     };
   }
 

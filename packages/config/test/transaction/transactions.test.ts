@@ -33,14 +33,15 @@ class Applier implements ConfigApplier {
   terminal = false;
   beyondRecovery = (): boolean => this.terminal;
 
-  plan = (config: BridgeConfig): ReturnType<ConfigApplier["plan"]> => ({
-    unchanged: false,
-    routes: { ...NOTHING, restarted: config.routes.map(({ id }) => id) },
-    sessions: NOTHING,
-    stores: [],
-    inPlace: ["bridge.log_level"],
-    restartRequired: [],
-  });
+  plan = (config: BridgeConfig): ReturnType<ConfigApplier["plan"]> =>
+    Promise.resolve({
+      unchanged: false,
+      routes: { ...NOTHING, restarted: config.routes.map(({ id }) => id) },
+      sessions: NOTHING,
+      stores: [],
+      inPlace: ["bridge.log_level"],
+      restartRequired: [],
+    });
 }
 
 interface Stage {

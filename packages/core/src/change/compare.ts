@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BridgeConfig, ChangePlan, PartsPlan } from "@bridge/config";
+import type { Steps } from "@bridge/ports";
 import { describeParts, type PartDescription, partKey, ROLES, STORE_ROLES } from "./part-graph.ts";
 
 /** What the host has made of the document once, when the process started. */
@@ -18,14 +19,14 @@ export interface Change {
  * What has to stop and start, to get from one configuration to another: a pure function, so that a dry run tells what
  * will happen. `startedWith` is the configuration that the process was started with.
  */
-export function compare(from: BridgeConfig, to: BridgeConfig, startedWith: BridgeConfig): Change {
-  const [before, after] = [describeParts(from), describeParts(to)];
-  const kept = keptParts(before, after);
+export function* compare(from: BridgeConfig, to: BridgeConfig, startedWith: BridgeConfig): Steps<Change> {
+  const [before, after] = [yield* describeParts(from), yield* describeParts(to)];
+  const kept = yield* keptParts(before, after);
   const swaps = kept.size < before.size || kept.size < after.size;
   const restartRequired = pendingRestart(to, startedWith);
   const inPlace = inPlaceChanges(from, to);
   const plan: ChangePlan = {
-    unchanged: !swaps && inPlace.length === 0 && sameAtStart(from, to) && sameRest(from, to),
+    unchanged: !swaps && inPlace.length === 0 && sameAtStart(from, to) && (yield* sameRest(from, to)),
     routes: partsPlan(ids(from.routes), ids(to.routes), (id) => kept.has(partKey.route(id))),
     sessions: partsPlan(connected(before, from), connected(after, to), (id) =>
       ROLES.every((role) => !before.has(partKey.link(id, role)) || kept.has(partKey.link(id, role))),
@@ -44,14 +45,21 @@ export function pendingRestart(config: BridgeConfig, startedWith: BridgeConfig):
 }
 
 /** What is described alike in both and needs nothing that is not. */
-function keptParts(
+function* keptParts(
   before: ReadonlyMap<string, PartDescription>,
   after: ReadonlyMap<string, PartDescription>,
-): ReadonlySet<string> {
-  const kept = new Set([...after.keys()].filter((key) => isDeepStrictEqual(after.get(key), before.get(key))));
+): Steps<ReadonlySet<string>> {
+  const kept = new Set<string>();
+  for (const [key, part] of after) {
+    yield;
+    if (isDeepStrictEqual(part, before.get(key))) kept.add(key);
+  }
   for (let size = -1; size !== kept.size;) {
     size = kept.size;
-    for (const key of kept) if (after.get(key)?.needs.some((need) => !kept.has(need)) === true) kept.delete(key);
+    for (const key of kept) {
+      yield;
+      if (after.get(key)?.needs.some((need) => !kept.has(need)) === true) kept.delete(key);
+    }
   }
   return kept;
 }
@@ -71,10 +79,16 @@ function sameAtStart(from: BridgeConfig, to: BridgeConfig): boolean {
 }
 
 /** Parts that nothing uses are no parts of a runtime, yet a document with them says something else. */
-function sameRest(from: BridgeConfig, to: BridgeConfig): boolean {
-  return (["sessions", "receivers", "senders", "bindings", "processors"] as const).every((kind) =>
-    isDeepStrictEqual(byId(from[kind]), byId(to[kind])),
-  );
+function* sameRest(from: BridgeConfig, to: BridgeConfig): Steps<boolean> {
+  for (const kind of ["sessions", "receivers", "senders", "bindings", "processors"] as const) {
+    const [before, after] = [byId(from[kind]), byId(to[kind])];
+    if (before.size !== after.size) return false;
+    for (const [id, part] of after) {
+      yield;
+      if (!isDeepStrictEqual(part, before.get(id))) return false;
+    }
+  }
+  return true;
 }
 
 /** The keys of the `bridge` block that are read whenever they are needed. */

@@ -1,5 +1,5 @@
 import type { BridgeConfig, RouteConfig, StoreRole } from "@bridge/config";
-import type { SessionRole } from "@bridge/ports";
+import type { SessionRole, Steps } from "@bridge/ports";
 import { PartsById } from "./parts-by-id.ts";
 
 /** A part of a runtime as a configuration describes it; two that are described alike may stand in for each other. */
@@ -26,7 +26,7 @@ export const partKey = {
 };
 
 /** Everything that a runtime of this configuration is made of, by {@link partKey}. */
-export function describeParts(config: BridgeConfig): ReadonlyMap<string, PartDescription> {
+export function* describeParts(config: BridgeConfig): Steps<ReadonlyMap<string, PartDescription>> {
   const parts = new Map<string, PartDescription>();
   for (const role of STORE_ROLES) {
     const block = config.stores[role];
@@ -34,6 +34,7 @@ export function describeParts(config: BridgeConfig): ReadonlyMap<string, PartDes
   }
   const index = new PartsById(config);
   for (const session of config.sessions) {
+    yield;
     const exclusive = session.sessionMode === "exclusive";
     const needs = exclusive ? [partKey.lease(session.id)] : [];
     for (const role of ROLES) {
@@ -47,7 +48,10 @@ export function describeParts(config: BridgeConfig): ReadonlyMap<string, PartDes
       parts.set(partKey.link(session.id, role), { content: { session, fed, named }, needs });
     }
   }
-  for (const route of config.routes) describeRoute(route, { config, index, parts });
+  for (const route of config.routes) {
+    yield;
+    describeRoute(route, { config, index, parts });
+  }
   return parts;
 }
 

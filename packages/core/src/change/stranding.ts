@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BridgeConfig, StoreConfig, StoreRole } from "@bridge/config";
 import type { OutboxBacklog } from "@bridge/ports";
-import { isDrained } from "../outbox/undrained.ts";
+import { drainedBy } from "../outbox/undrained.ts";
 
 /** Which messages a change could leave where nobody delivers or sees them. */
 export interface Departures {
@@ -24,9 +24,10 @@ export function departures(from: BridgeConfig, to: BridgeConfig): Departures {
   if (from.stores.outbox === undefined || may("outbox")) return { deadLetters };
   // A store that is left is out of reach as a whole, with what nobody delivered before, too.
   if (moves("outbox")) return { deadLetters, record: () => true };
-  const leaves = drainsOf(from).some((place) => !isDrained(to, place));
+  const [isDrained, willBe] = [drainedBy(from), drainedBy(to)];
+  const leaves = drainsOf(from).some((place) => !willBe(place));
   if (!leaves) return { deadLetters };
-  return { deadLetters, record: (line) => isDrained(from, line) && !isDrained(to, line) };
+  return { deadLetters, record: (line) => isDrained(line) && !willBe(line) };
 }
 
 /** The routes whose records nobody would deliver after the change; those that are on their way are waited for. */

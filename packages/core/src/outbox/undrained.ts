@@ -4,13 +4,12 @@ import { BridgeError, deadline, type Logger, orAborted, type OutboxBacklog, type
 /** A store that takes longer to count is told of, and not asked again. */
 const COUNT_TIMEOUT_MS = 30_000;
 
-/** Whether a configuration has somebody who delivers the outbox records of this route and binding. */
-export function isDrained(
-  { routes }: BridgeConfig,
-  { routeId, bindingId }: Pick<OutboxBacklog, "routeId" | "bindingId">,
-): boolean {
-  const route = routes.find(({ id }) => id === routeId);
-  return route?.deliveryMode === "shared_outbox" && route.bindings.includes(bindingId);
+/** Whether a configuration has somebody who delivers the outbox records of a route and binding. */
+export function drainedBy({ routes }: BridgeConfig): (place: Pick<OutboxBacklog, "routeId" | "bindingId">) => boolean {
+  const boxed = new Map(
+    routes.filter(({ deliveryMode }) => deliveryMode === "shared_outbox").map(({ id, bindings }) => [id, bindings]),
+  );
+  return ({ routeId, bindingId }) => boxed.get(routeId)?.includes(bindingId) === true;
 }
 
 /**
@@ -26,7 +25,8 @@ export async function warnOfUndrained(
   using limit = deadline(COUNT_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
   const bounded = AbortSignal.any([signal, limit.signal]);
   try {
-    const undrained = (await orAborted(store.backlog(bounded), bounded)).filter((line) => !isDrained(config, line));
+    const isDrained = drainedBy(config);
+    const undrained = (await orAborted(store.backlog(bounded), bounded)).filter((line) => !isDrained(line));
     for (const { routeId, bindingId, depth } of undrained) {
       logger.warn(
         "the outbox holds messages that nobody delivers: configure their route and binding again, or move them to the DLQ",

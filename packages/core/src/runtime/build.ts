@@ -9,16 +9,18 @@ import {
   type SessionConfig,
   type ShutdownBudgets,
 } from "@bridge/config";
-import type {
-  DlqStore,
-  OutboxStore,
-  RouteTracer,
-  Seams,
-  Sender,
-  Session,
-  SessionRole,
-  Tracer,
-  TransportPlugin,
+import {
+  atOnce,
+  type DlqStore,
+  type OutboxStore,
+  type RouteTracer,
+  type Seams,
+  type Sender,
+  type Session,
+  type SessionRole,
+  type Steps,
+  type Tracer,
+  type TransportPlugin,
 } from "@bridge/ports";
 import type { Accounts } from "../accounting/accounts.ts";
 import { partKey } from "../change/part-graph.ts";
@@ -86,21 +88,29 @@ export interface BuildOptions extends Seams {
   readonly kept?: Kept;
 }
 
+/** As {@link building}, in this turn. */
+export function build(options: BuildOptions): RuntimeParts {
+  return atOnce(building(options));
+}
+
 /**
- * Puts a runtime together from a configuration and the plugins that it names.
+ * Puts a runtime together from a configuration and the plugins that it names, a route a step.
  * @throws Error when a store type has no registered factory (spec 7.2) or another plugin is missing
  */
-export function build(options: BuildOptions): RuntimeParts {
+export function* building(options: BuildOptions): Steps<RuntimeParts> {
   for (const [role, store] of Object.entries(options.config.stores)) {
     const known = options.registry.stores[role as keyof BridgeConfig["stores"]];
     if (store !== undefined && !known.has(store.type)) throw new Error(noStoreFactory(role, store.type, known.keys()));
   }
   const builder = new Builder(options);
+  let isBuilt = false;
   try {
-    return builder.build();
-  } catch (error) {
-    for (const part of builder.made) discard(part);
-    throw error;
+    const parts = yield* builder.build();
+    isBuilt = true;
+    return parts;
+  } finally {
+    // Also when nobody takes the rest of the steps.
+    if (!isBuilt) for (const part of builder.made) discard(part);
   }
 }
 
@@ -122,12 +132,20 @@ class Builder {
     this.#kept = options.kept ?? { parts: NO_PARTS, keys: new Set() };
   }
 
-  build(): RuntimeParts {
+  *build(): Steps<RuntimeParts> {
     const { config } = this.#options;
-    const routes = new Map(config.routes.map((route) => [partKey.route(route.id), this.#route(route)]));
+    const routes = new Map<string, RouteParts>();
+    for (const route of config.routes) {
+      yield;
+      routes.set(partKey.route(route.id), this.#route(route));
+    }
     // A session that a part names is connected, also when no route uses that part yet.
-    for (const { sessionId } of config.receivers) if (sessionId !== undefined) this.#link(sessionId, "source");
+    for (const { sessionId } of config.receivers) {
+      yield;
+      if (sessionId !== undefined) this.#link(sessionId, "source");
+    }
     for (const { sessionId } of [...config.senders, ...config.bindings]) {
+      yield;
       if (sessionId !== undefined) this.#link(sessionId, "target");
     }
     return {

@@ -1,5 +1,13 @@
 import { type ShutdownBudgets, stopBudget } from "@bridge/config";
-import { type DeadLetter, deadline, orAborted, type OutboxRecord, type Seams, type SourceMessage } from "@bridge/ports";
+import {
+  type DeadLetter,
+  deadline,
+  orAborted,
+  type OutboxRecord,
+  type Seams,
+  type Slices,
+  type SourceMessage,
+} from "@bridge/ports";
 import { partKey } from "../change/part-graph.ts";
 import { OperationError } from "../operation-error.ts";
 import type { Lease } from "../lease/lease.ts";
@@ -14,6 +22,7 @@ import type { PartStats } from "../view/stats.ts";
 import { countersOf } from "./counters-of.ts";
 import { Background } from "./background.ts";
 import { NO_PARTS, type RuntimeParts } from "./build.ts";
+import { changeSlices } from "./change-slices.ts";
 import { closePhases, releasePhases } from "./close-phases.ts";
 import { common, without } from "./part-sets.ts";
 import { RouteRunner } from "./route-runner.ts";
@@ -49,6 +58,8 @@ export interface RuntimeOptions extends Seams {
  * Stopping is idempotent and tears down once: every caller gets that teardown's outcome. Its order (spec 3.3): what
  * was unsettled when the stop began may settle, within the quiesce budget; then work is cancelled, which settles
  * nothing; then sessions, receivers and senders close side by side, each under its own ceiling.
+ *
+ * All of that is done in slices, because there are thousands of routes: those that have not been reached yet go on.
  */
 export class Runtime {
   /** Without the parts it began with, which changes replace. */
@@ -66,7 +77,6 @@ export class Runtime {
   constructor({ parts, ...options }: RuntimeOptions) {
     this.#options = options;
     this.#parts = parts;
-    this.#addRunners(parts);
   }
 
   get running(): boolean {
@@ -111,14 +121,14 @@ export class Runtime {
       if (this.#state !== "built") throw new Error(`a runtime that is ${this.#state} cannot start`);
       await this.#open(parts, opening);
       if (this.#state !== "built") throw new Error("the runtime was stopped while it started");
+      this.#enter("running");
+      const onAbort = (): void => void this.stop().catch(() => {});
+      context.addEventListener("abort", onAbort, { once: true, signal: this.#stopped.signal });
+      await this.#begin(parts);
     } catch (error) {
       await this.stop().catch(() => {});
       throw error;
     }
-    this.#enter("running");
-    this.#begin(parts);
-    const onAbort = (): void => void this.stop().catch(() => {});
-    context.addEventListener("abort", onAbort, { once: true, signal: this.#stopped.signal });
   }
 
   /**
@@ -132,9 +142,9 @@ export class Runtime {
       const gone = without(this.#parts, next);
       const runners = this.#runnersOf(gone);
       const end = this.#drainEnd();
-      for (const { route } of runners) route.retire();
-      await quiesce(runners, this.#options.budgets(), emptied);
-      const failures = await this.#end(gone, end());
+      await this.#slices().each(runners, retire);
+      await this.#quiesce(runners, emptied);
+      const failures = await this.#end(gone, end);
       this.#parts = common(this.#parts, next);
       this.#handBack(runners.filter(({ route }) => route.left));
       if (failures.length > 0) throw new StopError(failures);
@@ -155,14 +165,13 @@ export class Runtime {
         await this.#open(added, opening);
         if (!this.running) throw new Error("the runtime was stopped while its parts were replaced");
       } catch (error) {
-        const failures = await this.#end(added, 0);
+        const failures = await this.#end(added, () => 0);
         this.#parts = before;
         if (failures.length > 0) throw new StopError([{ phase: "opening", error }, ...failures]);
         throw error;
       }
       // Only now: what its routes took before a failure would be left behind in stores that the former parts do not have.
-      this.#addRunners(added);
-      this.#begin(added);
+      await this.#begin(added);
     });
   }
 
@@ -237,8 +246,8 @@ export class Runtime {
     }
   }
 
-  #addRunners({ routes }: RuntimeParts): void {
-    for (const [key, parts] of routes) this.#runners.set(key, new RouteRunner(parts, this.#options.logger));
+  #slices(): Slices {
+    return changeSlices(this.#options.clock);
   }
 
   #runnersOf({ routes }: RuntimeParts): readonly RouteRunner[] {
@@ -249,22 +258,39 @@ export class Runtime {
     opening.throwIfAborted();
     using bound = deadline(OPEN_TIMEOUT_MS, new Error(`a receiver was not open after ${OPEN_TIMEOUT_MS} ms`));
     const signal = AbortSignal.any([opening, bound.signal]);
+    const slices = this.#slices();
     for (const { receiver } of parts.intakes.values()) {
       if (receiver.open !== undefined) await orAborted(receiver.open(signal), signal);
+      if (slices.over) await slices.next();
     }
   }
 
-  #begin(parts: RuntimeParts): void {
-    for (const [key, lease] of parts.leases) {
+  /**
+   * Starts what is open. Links come last, so that what a broker hands out at once finds whoever takes it.
+   * @throws Error when a stop has come in between, which ends what has been started by then
+   */
+  async #begin({ leases, links, intakes, routes }: RuntimeParts): Promise<void> {
+    const { logger } = this.#options;
+    const slices = this.#slices();
+    const each = <Part>(parts: ReadonlyMap<string, Part>, begin: (key: string, part: Part) => void): Promise<void> =>
+      slices.each(parts, ([key, part]) => {
+        if (this.running) begin(key, part);
+      });
+    await each(leases, (key, lease) => {
       lease.onLeft(() => this.#leave(lease));
       this.#run(key, key, (signal) => this.#keepLease(lease, signal));
-    }
-    for (const [key, link] of parts.links) {
+    });
+    await each(intakes, (key, intake) => this.#run(key, key, (signal) => intake.run(signal)));
+    await each(routes, (key, parts) => {
+      const runner = new RouteRunner(parts, logger);
+      this.#runners.set(key, runner);
+      runner.start();
+    });
+    await each(links, (key, link) => {
       const name = `session ${link.sessionId} (${link.role})`;
       this.#run(key, name, (signal) => keepLink(link, this.#options, signal));
-    }
-    for (const [key, intake] of parts.intakes) this.#run(key, key, (signal) => intake.run(signal));
-    for (const runner of this.#runnersOf(parts)) runner.start();
+    });
+    if (!this.running) throw new Error("the runtime was stopped while its parts were started");
   }
 
   async #keepLease(lease: Lease, signal: AbortSignal): Promise<void> {
@@ -286,13 +312,25 @@ export class Runtime {
     const end = this.#drainEnd();
     this.#phases = new Set(["quiesce"]);
     if (wasRunning) {
-      await Promise.all([quiesce([...this.#runners.values()], this.#options.budgets()), this.#change]);
+      await Promise.all([this.#quiesce([...this.#runners.values()]), this.#change]);
     }
     this.#stopped.abort(stopped());
-    const failures = await this.#end(this.#parts, end());
+    const failures = await this.#end(this.#parts, end);
     this.#parts = NO_PARTS;
     this.#enter("stopped");
     return failures;
+  }
+
+  /** Lets what is unsettled now settle. What is left at the end of the budget falls to redelivery; it is no failure. */
+  async #quiesce(runners: readonly RouteRunner[], emptied: ReadonlySet<string> = new Set()): Promise<void> {
+    using budget = deadline(stopBudget(this.#options.budgets()).quiesceMs, new Error("quiesce budget spent"));
+    const quiet: Promise<void>[] = [];
+    await this.#slices().each(runners, ({ route }) => {
+      const ended = route.quiesce(budget.signal, emptied.has(route.id));
+      ended.catch(() => {});
+      quiet.push(ended);
+    });
+    await Promise.all(quiet);
   }
 
   /** What is left of `drain_timeout`, which begins now, in milliseconds. */
@@ -303,18 +341,19 @@ export class Runtime {
   }
 
   /** Cancels what `parts` are doing, waits for its end, and closes them. */
-  async #end(parts: RuntimeParts, leftMs: number): Promise<readonly PhaseFailure[]> {
+  async #end(parts: RuntimeParts, leftMs: () => number): Promise<readonly PhaseFailure[]> {
     const { endingMs, lastWordMs } = stopBudget(this.#options.budgets());
     const runners = this.#runnersOf(parts);
     const intakes = [...parts.intakes.keys()].flatMap((key) => this.#background.get(key) ?? []);
-    for (const runner of runners) runner.cancel();
-    for (const intake of intakes) intake.stop();
+    const slices = this.#slices();
+    await slices.each(runners, cancel);
+    await slices.each(intakes, stop);
     using lastWord = deadline(lastWordMs, new Error("what stores have not answered is given up"));
     lastWord.signal.addEventListener("abort", () => runners.forEach((runner) => runner.giveUp()), { once: true });
     const failures = await this.#phased([
       {
         name: "background components",
-        ceilingMs: Math.max(endingMs, leftMs),
+        ceilingMs: Math.max(endingMs, leftMs()),
         run: async () => {
           await Promise.all([...runners.map((runner) => runner.join()), ...intakes.map((intake) => intake.ended)]);
         },
@@ -324,7 +363,7 @@ export class Runtime {
         ],
       },
     ]);
-    for (const runner of runners) runner[Symbol.dispose]();
+    await this.#slices().each(runners, dispose);
     for (const key of parts.links.keys()) this.#background.get(key)?.stop();
     const closes = await this.#phased(closePhases(parts, (key) => this.#background.get(key)?.ended));
     // Last, so that whoever takes a lease finds its session closed.
@@ -343,7 +382,7 @@ export class Runtime {
 
   async #phased(phases: readonly StopPhase[]): Promise<readonly PhaseFailure[]> {
     this.#phases = new Set(phases.map(({ name }) => name));
-    return runPhases(phases, ({ name }) => this.#phases.delete(name));
+    return runPhases(phases, ({ name }) => this.#phases.delete(name), this.#slices());
   }
 
   /** A lease is another's by now: so is what sources have handed us for routes that can only send under it. */
@@ -356,21 +395,17 @@ export class Runtime {
    * over a session on another connection.
    */
   #handBack(runners: readonly RouteRunner[]): void {
-    const { links, intakes } = this.#parts;
+    const [links, intakes] = [new Set(this.#parts.links.values()), new Set(this.#parts.intakes.values())];
     for (const { parts } of runners) {
-      if (!new Set(intakes.values()).has(parts.intake)) continue;
+      if (!intakes.has(parts.intake)) continue;
       parts.intake.restart();
-      for (const link of links.values()) if (link === parts.sourceLink) link.cut?.();
+      if (parts.sourceLink !== undefined && links.has(parts.sourceLink)) parts.sourceLink.cut?.();
     }
   }
 }
 
-/** Lets what is unsettled now settle. What is left at the end of the budget falls to redelivery; it is no failure. */
-async function quiesce(
-  runners: readonly RouteRunner[],
-  budgets: ShutdownBudgets,
-  emptied: ReadonlySet<string> = new Set(),
-): Promise<void> {
-  using budget = deadline(stopBudget(budgets).quiesceMs, new Error("quiesce budget spent"));
-  await Promise.all(runners.map(({ route }) => route.quiesce(budget.signal, emptied.has(route.id))));
-}
+// Not in closures: what aborts remembers the functions that called it, and with these all that they see.
+const retire = ({ route }: RouteRunner): void => route.retire();
+const cancel = (runner: RouteRunner): void => runner.cancel();
+const stop = (intake: Background): void => intake.stop();
+const dispose = (runner: RouteRunner): void => runner[Symbol.dispose]();

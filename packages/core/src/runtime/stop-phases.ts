@@ -1,4 +1,4 @@
-import { deadline, orAborted } from "@bridge/ports";
+import { deadline, orAborted, Slices } from "@bridge/ports";
 
 /** One step of a stop, with a ceiling of its own. */
 export interface StopPhase {
@@ -37,13 +37,17 @@ export interface PhaseFailure {
 }
 
 /**
- * Runs phases side by side, whatever becomes of the others; returns what failed. `onEnd` hears of each that has ended.
+ * Runs phases side by side, whatever becomes of the others; returns what failed. They are begun in slices, each under its
+ * ceiling from then on. `onEnd` hears of each that has ended.
  */
 export async function runPhases(
   phases: readonly StopPhase[],
   onEnd: (phase: StopPhase) => void = () => {},
+  slices: Slices = new Slices(),
 ): Promise<readonly PhaseFailure[]> {
-  const ended = await Promise.all(phases.map((phase) => runPhase(phase).finally(() => onEnd(phase))));
+  const running: Promise<PhaseFailure | undefined>[] = [];
+  await slices.each(phases, (phase) => void running.push(runPhase(phase).finally(() => onEnd(phase))));
+  const ended = await Promise.all(running);
   return ended.filter((failure) => failure !== undefined);
 }
 

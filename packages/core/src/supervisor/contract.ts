@@ -73,7 +73,7 @@ export interface Supervisor extends ConfigApplier, AsyncDisposable {
   apply(config: BridgeConfig, signal?: AbortSignal): Promise<"applied" | "accepted">;
   /** Whether it is `terminal`. */
   beyondRecovery(): boolean;
-  plan(config: BridgeConfig): ChangePlan;
+  plan(config: BridgeConfig, signal: AbortSignal): Promise<ChangePlan>;
   /**
    * Ends everything: quiesce, runtime stop, stores. Later requests are refused. Idempotent, one result for all.
    * @throws StopError naming the phases that failed

@@ -1,5 +1,5 @@
 import type { BridgeConfig, BridgeSection, Registry, Stranding } from "@bridge/config";
-import type { OutboxBacklog, OutboxRecord, OutboxStore, Seams, Tracer } from "@bridge/ports";
+import type { OutboxBacklog, OutboxRecord, OutboxStore, Seams, Steps, Tracer } from "@bridge/ports";
 import { Accounts } from "../accounting/accounts.ts";
 import { unaccounted } from "../accounting/leg-account.ts";
 import { Controls } from "../control/controls.ts";
@@ -8,7 +8,7 @@ import type { Lease } from "../lease/lease.ts";
 import { LeaseCounts } from "../lease/lease-counts.ts";
 import { LeaseKeeper } from "../lease/lease-keeper.ts";
 import { LeaseWriter } from "../lease/lease-writer.ts";
-import { build, type Kept, type RuntimeParts } from "../runtime/build.ts";
+import { building, type Kept, type RuntimeParts } from "../runtime/build.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { leaveSessions } from "../session/leave-sessions.ts";
 import { SessionCounts } from "../view/session-counts.ts";
@@ -57,10 +57,10 @@ export class Foundation {
     });
   }
 
-  build(config: BridgeConfig, kept?: Kept): RuntimeParts {
+  build(config: BridgeConfig, kept?: Kept): Steps<RuntimeParts> {
     const { registry, seams, bridge, instanceId, tracer, veils } = this.#options;
     const { accounts, controls, stores } = this;
-    return build({
+    return building({
       ...seams,
       config,
       instanceId,

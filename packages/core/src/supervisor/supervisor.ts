@@ -8,6 +8,7 @@ import { type InjectedMessage, sourceMessageOf } from "../route/injected-message
 import type { InjectResult } from "../route/inject-result.ts";
 import type { MoveResult } from "../outbox/dead-letter-record.ts";
 import type { Kept, RuntimeParts } from "../runtime/build.ts";
+import { changeSlices } from "../runtime/change-slices.ts";
 import { Runtime } from "../runtime/runtime.ts";
 import { runPhases, StopError } from "../runtime/stop-phases.ts";
 import type { Veils } from "../veils.ts";
@@ -159,8 +160,8 @@ export class RuntimeSupervisor implements Supervisor {
     return this.#state.kind === "terminal";
   }
 
-  plan(config: BridgeConfig): ChangePlan {
-    return compare(this.#config, config, this.#startedWith).plan;
+  async plan(config: BridgeConfig, signal: AbortSignal): Promise<ChangePlan> {
+    return (await this.#compared(config, signal)).plan;
   }
 
   async stranding(config: BridgeConfig, signal: AbortSignal = never()): Promise<Stranding | undefined> {
@@ -236,7 +237,7 @@ export class RuntimeSupervisor implements Supervisor {
 
   async #startRuntime(): Promise<void> {
     const [config, foundation] = [this.#config, this.#foundation];
-    const parts = foundation.build(config);
+    const parts = await changeSlices(this.#seams.clock).run(foundation.build(config), this.#root.signal);
     await foundation.open(config, this.#root.signal);
     this.#carried = config;
     foundation.starting(config, parts);
@@ -256,12 +257,9 @@ export class RuntimeSupervisor implements Supervisor {
     for (const { veils } of [this.#config, config]) this.#veils.remember(veils);
     const stranding = await this.stranding(config, AbortSignal.any([signal, this.#root.signal]));
     if (stranding !== undefined) throw new OperationError("stranding", stranding.message);
-    this.#refuseWhenTerminal();
-    if (this.#state.kind !== "running") {
-      this.#take(config);
-      return "accepted";
-    }
-    const change = compare(this.#config, config, this.#startedWith);
+    if (!this.#mayChange(config)) return "accepted";
+    const change = await this.#compared(config, signal);
+    if (!this.#mayChange(config)) return "accepted";
     const runtime = this.#runtime;
     if (change.swaps && runtime !== undefined) return this.#swap(runtime, change, config, signal);
     this.#carried = config;
@@ -269,18 +267,38 @@ export class RuntimeSupervisor implements Supervisor {
     return "applied";
   }
 
+  /** `false`: nothing runs that could be changed, and `config` is taken for the next start. */
+  #mayChange(config: BridgeConfig): boolean {
+    this.#refuseWhenTerminal();
+    if (this.#state.kind === "running") return true;
+    this.#take(config);
+    return false;
+  }
+
+  /** What runs, or is to, compared with `config`. */
+  #compared(config: BridgeConfig, signal: AbortSignal): Promise<Change> {
+    const comparing = compare(this.#config, config, this.#startedWith);
+    return changeSlices(this.#seams.clock).run(comparing, signal);
+  }
+
   #refuseWhenTerminal(): void {
     if (this.#state.kind === "terminal") throw beyondRecovery(this.#state.error);
   }
 
-  async #swap(runtime: Runtime, change: Change, config: BridgeConfig, signal: AbortSignal) {
+  async #swap(
+    runtime: Runtime,
+    change: Change,
+    config: BridgeConfig,
+    signal: AbortSignal,
+  ): Promise<"applied" | "accepted"> {
     const former = this.#config;
     const kept = () => ({ parts: runtime.parts, keys: change.kept });
     const foundation = this.#foundation;
-    const parts = this.#prepared(config, kept());
+    const parts = await this.#prepared(config, kept(), signal);
+    if (!this.#mayChange(config) || parts === undefined) return "accepted";
     this.#enter({ kind: "swapping" });
-    const rebuild = () => foundation.build(former, kept());
     const root = this.#root.signal;
+    const rebuild = () => changeSlices(this.#seams.clock).run(foundation.build(former, kept()), root);
     const outcome = await swap({ runtime, foundation, from: former, to: config, parts, rebuild, root }, signal);
     switch (outcome.kind) {
       case "applied":
@@ -302,11 +320,15 @@ export class RuntimeSupervisor implements Supervisor {
     }
   }
 
-  #prepared(config: BridgeConfig, kept: Kept): RuntimeParts {
+  /** `undefined` when the process is to end. */
+  async #prepared(config: BridgeConfig, kept: Kept, signal: AbortSignal): Promise<RuntimeParts | undefined> {
+    const root = this.#root.signal;
+    const building = this.#foundation.build(config, kept);
     try {
-      return this.#foundation.build(config, kept);
+      return await changeSlices(this.#seams.clock).run(building, AbortSignal.any([signal, root]));
     } catch (error) {
       this.#foundation.follow(this.#config);
+      if (root.aborted) return undefined;
       throw error;
     }
   }

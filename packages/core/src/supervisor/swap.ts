@@ -15,7 +15,7 @@ export interface SwapOptions {
   /** The parts of `to`, built; those that stay as they are, are the runtime's own. */
   readonly parts: RuntimeParts;
   /** Builds the parts of `from` again, but for those that have stayed. */
-  readonly rebuild: () => RuntimeParts;
+  readonly rebuild: () => Promise<RuntimeParts>;
   /** Aborted when the process is to end. */
   readonly root: AbortSignal;
 }
@@ -32,7 +32,7 @@ export type SwapOutcome =
  * Replaces what differs between two configurations: stops the old, starts the new, and when that fails the old again.
  * Old and new are never open at once, so that they may have one client id, lease or listening address.
  *
- * Aborting `signal` before all is started counts as a failure. It does not cut short what is being stopped.
+ * Aborting `signal` before all is opened counts as a failure. It does not cut short what is being stopped.
  */
 export async function swap(options: SwapOptions, signal: AbortSignal): Promise<SwapOutcome> {
   const { runtime, foundation, from, to, parts, rebuild, root } = options;
@@ -59,7 +59,7 @@ export async function swap(options: SwapOptions, signal: AbortSignal): Promise<S
     if (root.aborted) return { kind: "ending" };
     if (error instanceof StopError) return { kind: "terminal", cause: "wedged", error };
     try {
-      await start(from, rebuild(), root);
+      await start(from, await rebuild(), root);
       return { kind: "undone", error };
     } catch (again) {
       if (root.aborted) return { kind: "ending" };

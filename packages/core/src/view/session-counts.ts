@@ -14,16 +14,18 @@ export class SessionCounts {
 
   /** From now on these are the links to read; those before them are entered for good. */
   follow(links: readonly Link[]): void {
+    const next = new Set(links);
     add(
       this.#past,
-      this.#current.filter((link) => !links.includes(link)),
+      this.#current.filter((link) => !next.has(link)),
     );
     this.#current = links;
   }
 
   /** Forgets the sessions that `config` does not have. */
   forget({ sessions }: BridgeConfig): void {
-    for (const id of this.#past.keys()) if (!sessions.some((session) => session.id === id)) this.#past.delete(id);
+    const ids = new Set(sessions.map(({ id }) => id));
+    for (const id of this.#past.keys()) if (!ids.has(id)) this.#past.delete(id);
   }
 
   read(): readonly SessionStats[] {

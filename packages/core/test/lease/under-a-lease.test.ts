@@ -166,7 +166,7 @@ describe("changes of the configuration", () => {
     await using stage = await pair();
     const { config, supervisor } = stage.a;
     const stores = { ...config.stores, lease: { type: "test", reach: "process" as const, options: { name: "other" } } };
-    expect(supervisor.plan({ ...config, stores })).toMatchObject({
+    expect(await supervisor.plan({ ...config, stores }, bound())).toMatchObject({
       stores: ["lease"],
       sessions: { restarted: ["s"] },
       routes: { restarted: ["r"] },
@@ -177,7 +177,10 @@ describe("changes of the configuration", () => {
     await using stage = await pair();
     const { hub, clock, a } = stage;
     const next = { ...a.config, bridge: { ...a.config.bridge, leaseTtlMs: 8_000 } };
-    expect(a.supervisor.plan(next)).toMatchObject({ inPlace: ["bridge.lease_ttl"], sessions: { restarted: [] } });
+    expect(await a.supervisor.plan(next, bound())).toMatchObject({
+      inPlace: ["bridge.lease_ttl"],
+      sessions: { restarted: [] },
+    });
     await a.supervisor.apply(next, bound());
     await clock.advance(3 * TTL_MS);
     const leases = openMemoryLeases({ name: a.reach.name });

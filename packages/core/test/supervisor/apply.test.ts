@@ -30,7 +30,7 @@ describe("spec 3.1: a reconfiguration swap", () => {
     const { hub, supervisor, config } = memoryBridge({ bindings: ["a", "b"], dispatchMode: "fan_out", session: true });
     await supervisor.start(bound());
     const same = structuredClone({ ...config, configVersion: 9, bindings: config.bindings.toReversed() });
-    expect(supervisor.plan(same)).toMatchObject({
+    expect(await supervisor.plan(same, bound())).toMatchObject({
       unchanged: true,
       routes: { kept: ["r"] },
       sessions: { kept: ["s"] },
@@ -49,7 +49,7 @@ describe("spec 3.1: a reconfiguration swap", () => {
     });
     await supervisor.start(bound());
     const next: BridgeConfig = { ...config, bridge: { ...config.bridge, logLevel: "debug", drainTimeoutMs: 7_000 } };
-    expect(supervisor.plan(next)).toMatchObject({
+    expect(await supervisor.plan(next, bound())).toMatchObject({
       unchanged: false,
       inPlace: ["bridge.drain_timeout", "bridge.log_level"],
       routes: { kept: ["r"], restarted: [] },
@@ -65,7 +65,10 @@ describe("spec 3.1: a reconfiguration swap", () => {
     await supervisor.start(bound());
     const rateLimit = { messagesPerSecond: 1, burst: 1 };
     const next = { ...config, routes: config.routes.map((route) => ({ ...route, rateLimit })) };
-    expect(supervisor.plan(next)).toMatchObject({ inPlace: ["routes.r.rate_limit"], routes: { kept: ["r"] } });
+    expect(await supervisor.plan(next, bound())).toMatchObject({
+      inPlace: ["routes.r.rate_limit"],
+      routes: { kept: ["r"] },
+    });
     expect(await supervisor.apply(next, bound())).toBe("applied");
     expect(hub.link("s", "source").connections).toBe(1);
     hub.publish("in", { id: "m1" });
@@ -88,7 +91,10 @@ describe("spec 3.1: a reconfiguration swap", () => {
       tlsCertFile: "",
       tlsKeyFile: "",
     };
-    expect(supervisor.plan({ ...config, http })).toMatchObject({ unchanged: false, restartRequired: ["http"] });
+    expect(await supervisor.plan({ ...config, http }, bound())).toMatchObject({
+      unchanged: false,
+      restartRequired: ["http"],
+    });
     expect(await supervisor.apply({ ...config, http }, bound())).toBe("applied");
     expect(supervisor.view().restartRequired).toEqual(["http"]);
     expect(await supervisor.apply(config, bound())).toBe("applied");

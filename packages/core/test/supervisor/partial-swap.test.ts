@@ -22,7 +22,12 @@ describe("what a change does not touch keeps running", () => {
     hub.publish("in2", { id: "q1" });
     await hub.channel("out2").until((channel) => channel.sends.held === 1, bound());
     const next = withAttempts(config, "r", 9);
-    expect(supervisor.plan(next).routes).toEqual({ added: [], removed: [], restarted: ["r"], kept: ["q"] });
+    expect((await supervisor.plan(next, bound())).routes).toEqual({
+      added: [],
+      removed: [],
+      restarted: ["r"],
+      kept: ["q"],
+    });
     const applied = supervisor.apply(next, bound());
     await turn();
     expect(supervisor.state().kind).toBe("swapping");
@@ -43,7 +48,7 @@ describe("what a change does not touch keeps running", () => {
     await supervisor.start(bound());
     await clock.until(() => supervisor.view().level === "full");
     expect(await supervisor.apply(withAttempts(config, "r", 9), bound())).toBe("applied");
-    expect(supervisor.plan(config).sessions).toMatchObject({ restarted: [], kept: ["s"] });
+    expect((await supervisor.plan(config, bound())).sessions).toMatchObject({ restarted: [], kept: ["s"] });
     expect([hub.link("s", "source").connections, hub.link("s", "target").connections]).toEqual([1, 1]);
 
     const hold = hub.channel("out").sends.hold();
@@ -63,7 +68,7 @@ describe("what a change does not touch keeps running", () => {
     await supervisor.apply(one, bound());
     await supervisor.start(bound());
     await clock.until(() => supervisor.view().level === "full");
-    expect(supervisor.plan(config)).toMatchObject({
+    expect(await supervisor.plan(config, bound())).toMatchObject({
       routes: { added: ["q"], restarted: ["r"] },
       sessions: { restarted: ["s"] },
     });
@@ -78,7 +83,12 @@ describe("what a change does not touch keeps running", () => {
     const { hub, supervisor, config } = twoRoutes();
     const one = { ...config, routes: config.routes.slice(0, 1) };
     await supervisor.start(bound());
-    expect(supervisor.plan(one).routes).toEqual({ added: [], removed: ["q"], restarted: [], kept: ["r"] });
+    expect((await supervisor.plan(one, bound())).routes).toEqual({
+      added: [],
+      removed: ["q"],
+      restarted: [],
+      kept: ["r"],
+    });
     await supervisor.apply(one, bound());
     await expect(supervisor.inject("q", message, { signal: bound() })).rejects.toMatchObject({ kind: "not_found" });
     hub.publish("in2", { id: "m1" });
@@ -107,7 +117,7 @@ describe("what a change does not touch keeps running", () => {
     expect(windows()).toEqual([100]);
 
     const next = withWindow(watched, "r", 7);
-    expect(supervisor.plan(next).routes).toMatchObject({ restarted: ["r"], kept: ["q"] });
+    expect((await supervisor.plan(next, bound())).routes).toMatchObject({ restarted: ["r"], kept: ["q"] });
     expect(await supervisor.apply(next, bound())).toBe("applied");
     hub.publish("in", { id: "m1" });
     await hub.channel("in").waitForSettlements(1, bound());
@@ -144,7 +154,10 @@ describe("what a change does not touch keeps running", () => {
     await supervisor.apply(base, bound());
     await supervisor.start(bound());
     const next = { ...base, stores: { dlq: { type: "test", reach: "process", options: { other: true } } } } as const;
-    expect(supervisor.plan(next)).toMatchObject({ stores: ["dlq"], routes: { restarted: ["r"], kept: ["q"] } });
+    expect(await supervisor.plan(next, bound())).toMatchObject({
+      stores: ["dlq"],
+      routes: { restarted: ["r"], kept: ["q"] },
+    });
     await supervisor.apply(next, bound());
     expect(events).toEqual(["open", "close", "open"]);
     await supervisor.shutdown();
@@ -173,7 +186,10 @@ describe("what a change does not touch keeps running", () => {
     await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
     const block = { type: "test", reach: "process", options: { other: true } } as const;
     const next = { ...config, stores: { ...config.stores, outbox: block }, abandonBacklog: ["outbox"] } as const;
-    expect(supervisor.plan(next)).toMatchObject({ stores: ["outbox"], routes: { restarted: ["q", "r"] } });
+    expect(await supervisor.plan(next, bound())).toMatchObject({
+      stores: ["outbox"],
+      routes: { restarted: ["q", "r"] },
+    });
     await supervisor.apply(next, bound());
     expect(supervisor.stats().unaccounted).toBe(0);
     const leg = () => supervisor.stats().legs.find(({ bindingId }) => bindingId === "out");

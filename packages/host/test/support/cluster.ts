@@ -95,7 +95,7 @@ export class Instance {
     const applier = {
       apply,
       beyondRecovery: () => supervisor.beyondRecovery(),
-      plan: () => supervisor.plan(config),
+      plan: (next: BridgeConfig, signal: AbortSignal) => supervisor.plan(next, signal),
       stranding: () => Promise.resolve(undefined),
       view: () => supervisor.view(),
     };

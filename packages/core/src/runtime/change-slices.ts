@@ -1,0 +1,9 @@
+import { type Clock, Slices, Turns } from "@bridge/ports";
+
+/** Apart from those of answers: a change that waited behind thousands of these would not keep to its budgets. */
+const changeTurns = new Turns((run) => setImmediate(run));
+
+/** The slices of one change, start or stop of what runs; they begin in this turn. */
+export function changeSlices(clock: Pick<Clock, "monotonic">): Slices {
+  return new Slices(clock, changeTurns);
+}
