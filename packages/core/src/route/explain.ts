@@ -5,6 +5,7 @@ import { partKey } from "../change/part-graph.ts";
 import { Controls } from "../control/controls.ts";
 import { OperationError } from "../operation-error.ts";
 import { build, type RuntimeParts } from "../runtime/build.ts";
+import { DueLooks } from "./due-looks.ts";
 import { expiryOf } from "./expiry.ts";
 import { normalise } from "./ingress.ts";
 import type { RouteParts, Target } from "./route-parts.ts";
@@ -53,6 +54,7 @@ export async function explain(options: ExplainOptions, signal: AbortSignal): Pro
   const accounts = new Accounts();
   const budgets = () => config.bridge;
   const controls = new Controls(clock);
+  const looks = new DueLooks(clock);
   const stores = { dlq: notOpen, outbox: notOpen };
   const parts = build({
     instanceId: config.bridge.id,
@@ -63,6 +65,7 @@ export async function explain(options: ExplainOptions, signal: AbortSignal): Pro
     registry,
     accounts,
     controls,
+    looks,
     budgets,
     ...stores,
   });

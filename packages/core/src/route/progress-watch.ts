@@ -1,6 +1,7 @@
 import type { Clock } from "@bridge/ports";
 import type { RouteProgress } from "../view/bridge-view.ts";
 import { type Attempts, failureShare, judge, type Judgement, type ProgressFacts } from "../view/progress.ts";
+import type { DueLooks } from "./due-looks.ts";
 import { Lane, type LaneSource } from "./lane.ts";
 
 /** How often it looks: ten times in a `send_timeout`, within these. */
@@ -8,6 +9,8 @@ const LOOK_MS = { least: 100, most: 1_000 } as const;
 
 export interface ProgressWatchOptions extends Pick<ProgressFacts, "sendTimeoutMs"> {
   readonly clock: Clock;
+  /** Those of all routes. */
+  readonly looks: DueLooks;
   readonly wayIn: LaneSource;
   readonly waysOut: readonly LaneSource[];
   /** What is so right now, besides the lanes. */
@@ -37,13 +40,14 @@ export class ProgressWatch implements Disposable {
 
   /** Looks again and again until it is disposed. */
   begin(): void {
-    const { clock, sendTimeoutMs } = this.#options;
+    const { clock, looks, sendTimeoutMs } = this.#options;
     const everyMs = Math.max(LOOK_MS.least, Math.min(LOOK_MS.most, sendTimeoutMs / 10));
-    this.#looking ??= clock.every(everyMs, () => this.#look());
+    this.#looking ??= clock.every(everyMs, () => looks.due(this.#look));
   }
 
   [Symbol.dispose](): void {
     this.#looking?.[Symbol.dispose]();
+    this.#options.looks.forget(this.#look);
   }
 
   read(): RouteProgress {
@@ -61,7 +65,7 @@ export class ProgressWatch implements Disposable {
     };
   }
 
-  #look(): void {
+  readonly #look = (): void => {
     const { clock, sendTimeoutMs, standing } = this.#options;
     const now = clock.monotonic();
     const lanes = [this.#wayIn, ...this.#waysOut];
@@ -75,7 +79,7 @@ export class ProgressWatch implements Disposable {
     });
     if (judgement.progress !== this.#judgement.progress) this.#since = clock.now();
     this.#judgement = judgement;
-  }
+  };
 }
 
 function sumOf(a: Attempts, b: Attempts): Attempts {

@@ -6,6 +6,7 @@ import type { RouteControl } from "../control/controls.ts";
 import type { RateLimiter } from "../control/rate-limiter.ts";
 import type { Link } from "../session/link.ts";
 import type { AddressOf } from "./address-template.ts";
+import type { DueLooks } from "./due-looks.ts";
 import type { FailureLog } from "./failure-log.ts";
 import type { Intake } from "./intake.ts";
 import type { Resolver } from "./resolver.ts";
@@ -53,6 +54,8 @@ export interface RouteParts extends Seams {
   readonly unbound: LegAccount;
   readonly account: RouteAccount;
   readonly control: RouteControl;
+  /** Those of all routes. */
+  readonly looks: DueLooks;
   readonly surprises: Surprises;
   readonly failureLog: FailureLog;
   readonly storeCalls: { readonly dlq: StoreCalls; readonly outbox: StoreCalls };

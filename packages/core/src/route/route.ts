@@ -72,9 +72,10 @@ export class Route implements Reader {
   }
 
   #watch(): ProgressWatch {
-    const { clock, config, targets } = this.#parts;
+    const { clock, looks, config, targets } = this.#parts;
     return new ProgressWatch({
       clock,
+      looks,
       sendTimeoutMs: config.policy.sendTimeoutMs,
       wayIn: new WayIn(this.#parts),
       waysOut: [...targets.values()].map((target) => new WayOut(target)),

@@ -27,6 +27,7 @@ import { partKey } from "../change/part-graph.ts";
 import { PartsById } from "../change/parts-by-id.ts";
 import type { Controls } from "../control/controls.ts";
 import { compileAddress } from "../route/address-template.ts";
+import type { DueLooks } from "../route/due-looks.ts";
 import { FailureLog } from "../route/failure-log.ts";
 import { compileResolver } from "../route/resolver.ts";
 import { Intake } from "../route/intake.ts";
@@ -75,6 +76,8 @@ export interface BuildOptions extends Seams {
   readonly registry: Registry;
   readonly accounts: Accounts;
   readonly controls: Controls;
+  /** At how routes get on, of all routes together. */
+  readonly looks: DueLooks;
   /** The open stores, when there are any. */
   readonly dlq: () => DlqStore | undefined;
   readonly outbox: () => OutboxStore | undefined;
@@ -171,7 +174,7 @@ class Builder {
   }
 
   #route(route: RouteConfig): RouteParts {
-    const { accounts, controls, clock, random, logger, dlq, outbox, budgets } = this.#options;
+    const { accounts, controls, looks, clock, random, logger, dlq, outbox, budgets } = this.#options;
     const receiver = found(this.#index.receivers, route.receiverId, "receiver");
     const sourceLink = receiver.sessionId === undefined ? undefined : this.#link(receiver.sessionId, "source");
     const bindings = route.bindings.map((id) => found(this.#index.bindings, id, "binding"));
@@ -206,6 +209,7 @@ class Builder {
       unbound: accounts.leg(route.id, ""),
       account: accounts.route(route.id),
       control: controls.route(route.id),
+      looks,
       tracer,
       dlq,
       outbox,

@@ -8,6 +8,7 @@ import type { Lease } from "../lease/lease.ts";
 import { LeaseCounts } from "../lease/lease-counts.ts";
 import { LeaseKeeper } from "../lease/lease-keeper.ts";
 import { LeaseWriter } from "../lease/lease-writer.ts";
+import { DueLooks } from "../route/due-looks.ts";
 import { building, type Kept, type RuntimeParts } from "../runtime/build.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { leaveSessions } from "../session/leave-sessions.ts";
@@ -39,6 +40,7 @@ export class Foundation {
   readonly accounts = new Accounts();
   readonly controls: Controls;
   readonly #options: FoundationOptions;
+  readonly #looks: DueLooks;
   readonly #sessionCounts = new SessionCounts();
   readonly #leaseCounts = new LeaseCounts();
   /** What the stores were last opened for. */
@@ -51,6 +53,7 @@ export class Foundation {
     const { registry, seams } = options;
     this.#options = options;
     this.controls = new Controls(seams.clock);
+    this.#looks = new DueLooks(seams.clock);
     this.stores = new StorePool(registry, seams, {
       look: (outbox, signal) => this.#recover(outbox, signal),
       closed: () => this.accounts.outboxClosed(),
@@ -67,6 +70,7 @@ export class Foundation {
       registry,
       accounts,
       controls,
+      looks: this.#looks,
       dlq: () => stores.dlq(),
       outbox: () => stores.outbox(),
       budgets: bridge,

@@ -2,6 +2,7 @@ import { silentLogger } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { Accounts } from "../../src/accounting/accounts.ts";
 import { Controls } from "../../src/control/controls.ts";
+import { DueLooks } from "../../src/route/due-looks.ts";
 import { build, NO_PARTS } from "../../src/runtime/build.ts";
 import { Runtime } from "../../src/runtime/runtime.ts";
 import { bound, memoryBridge } from "../support/memory-bridge.ts";
@@ -43,6 +44,7 @@ test("parts of a runtime that does not run cannot be replaced", async () => {
     registry: bridge.registry,
     accounts: new Accounts(),
     controls: new Controls(bridge.clock),
+    looks: new DueLooks(bridge.clock),
     dlq: () => undefined,
     outbox: () => undefined,
     budgets,

@@ -5,6 +5,7 @@ import { openMemoryLeases } from "@bridge/lease-memory";
 import { describe, expect, test } from "vitest";
 import { Accounts } from "../../src/accounting/accounts.ts";
 import { Controls } from "../../src/control/controls.ts";
+import { DueLooks } from "../../src/route/due-looks.ts";
 import { build } from "../../src/runtime/build.ts";
 import { Runtime } from "../../src/runtime/runtime.ts";
 import { bound, type MemoryBridge, memoryBridge, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
@@ -21,6 +22,7 @@ function runtimeOf(options: MemoryBridgeOptions = {}): { readonly bridge: Memory
     registry: bridge.registry,
     accounts: new Accounts(),
     controls: new Controls(bridge.clock),
+    looks: new DueLooks(bridge.clock),
     dlq: () => dlq,
     outbox: () => undefined,
     budgets,

@@ -1,0 +1,103 @@
+import { Turns } from "@bridge/ports";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { DueLooks } from "../../src/route/due-looks.ts";
+import { ProgressWatch } from "../../src/route/progress-watch.ts";
+import { turn } from "../support/fake-clock.ts";
+import { ImpatientClock } from "../support/impatient-clock.ts";
+
+const LANE = {
+  name: "lane",
+  work: 0,
+  ended: 0,
+  delivered: 0,
+  refused: 0,
+  unanswered: 0,
+  failure: undefined,
+  limited: false,
+};
+
+/** A clock whose timers fire when they are told to, all in one turn. */
+class LateClock extends ImpatientClock {
+  readonly ticks = new Set<() => void>();
+
+  override every(_ms: number, tick: () => void): Disposable {
+    this.ticks.add(tick);
+    return { [Symbol.dispose]: () => void this.ticks.delete(tick) };
+  }
+}
+
+test("finding 5.7: after a turn that took long, routes are looked at a few in a turn, each once", async () => {
+  const clock = new LateClock();
+  const looks = new DueLooks(clock);
+  const seen = Array.from({ length: 50 }, () => 0);
+  const watches = seen.map(
+    (_, index) =>
+      new ProgressWatch({
+        clock,
+        looks,
+        sendTimeoutMs: 30_000,
+        wayIn: LANE,
+        waysOut: [LANE],
+        standing: () => {
+          seen[index] = (seen[index] ?? 0) + 1;
+          return { obstacle: undefined, full: undefined };
+        },
+        oldestUnsettledMs: () => 0,
+      }),
+  );
+  const looked = (): number => seen.reduce((sum, one) => sum + one, 0);
+  for (const watch of watches) watch.begin();
+  for (const tick of clock.ticks) tick();
+  expect(looked()).toBeLessThanOrEqual(2);
+  for (let turns = 0; turns < 10; turns++) {
+    const before = looked();
+    await turn();
+    expect(looked() - before).toBeLessThanOrEqual(2);
+  }
+  // Due again before all of them have been looked at.
+  for (const tick of clock.ticks) tick();
+  for (let turns = 0; turns < 100; turns++) await turn();
+  for (const count of seen) expect([1, 2]).toContain(count);
+  for (const watch of watches) watch[Symbol.dispose]();
+});
+
+test("whatever is due and whatever is forgotten: each look is made once more, in the order in which they were due", async () => {
+  const step = fc.record({
+    look: fc.nat(9),
+    what: fc.constantFrom("due" as const, "forget" as const, "turn" as const),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const queue: (() => void)[] = [];
+      const nextTurn = (): void => queue.shift()?.();
+      const looks = new DueLooks(new ImpatientClock(), new Turns((run) => queue.push(run)));
+      const made: number[] = [];
+      const all = Array.from({ length: 10 }, (_, index) => () => void made.push(index));
+      /** Those that are due and were not made, in order. */
+      let owed: number[] = [];
+      for (const { look, what } of steps) {
+        const before = made.length;
+        if (what === "due") {
+          if (!owed.includes(look)) owed.push(look);
+          looks.due(all[look]!);
+        } else if (what === "forget") {
+          owed = owed.filter((one) => one !== look);
+          looks.forget(all[look]!);
+        } else {
+          nextTurn();
+          await turn();
+        }
+        expect(made.length - before).toBeLessThanOrEqual(1);
+        for (const one of made.slice(before)) expect(owed.shift()).toBe(one);
+      }
+      for (let turns = 0; turns < 70; turns++) {
+        nextTurn();
+        await turn();
+      }
+      expect(made.slice(made.length - owed.length)).toEqual(owed);
+      expect(queue).toEqual([]);
+    }),
+    { numRuns: 50 },
+  );
+});
