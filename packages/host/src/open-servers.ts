@@ -4,8 +4,8 @@ import type { Supervisor } from "@bridge/core";
 import { createAdminApp } from "@bridge/http-admin";
 import { type FetchApp, listen, type Listener } from "@bridge/http-kit";
 import { type ConfigWatch, createMonitorApp, type KeyRefresh } from "@bridge/http-monitor";
-import { deadline, type Seams, Slices } from "@bridge/ports";
-import { expositionInSlices, type Family, type ServerStats } from "@bridge/telemetry";
+import { deadline, type Seams } from "@bridge/ports";
+import type { Family, ServerStats } from "@bridge/telemetry";
 import { messageOf } from "./message-of.ts";
 import { type ServerKeys, warnOfSharedKey } from "./server-keys.ts";
 import { USUAL_ADDRESS } from "./usual-servers.ts";
@@ -69,7 +69,7 @@ export async function openServers({
   const stats = () => bound.map(({ server, listener }) => ({ server, stats: listener.stats() }));
   const monitorApp = createMonitorApp({
     ...shared,
-    metrics: async () => expositionInSlices(await readMetrics(), new Slices(seams.clock)),
+    metrics: readMetrics,
     configWatch,
     keyRefresh,
     keys: keys.monitor,

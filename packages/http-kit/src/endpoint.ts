@@ -1,4 +1,5 @@
 import type { GenericSchema, InferOutput, ObjectSchema, OptionalSchema } from "valibot";
+import type { PartedBody } from "./parted-body.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
@@ -30,7 +31,7 @@ export type Detail = Readonly<Record<string, unknown>>;
 
 export interface Reply<Status extends number = number, Body = unknown> {
   readonly status: Status;
-  /** Or the bytes of it, when they are there already. */
+  /** Or the bytes of it, when they are there already, or what makes its text. */
   readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
   /** What the audit record says. Default outcome: `success` below status 400, else `failure`. */
@@ -48,7 +49,7 @@ interface Call<Params, Query, Body> {
 
 type Replies<Answers> = {
   [Status in keyof Answers & number]: Answers[Status] extends { readonly schema: infer Schema extends GenericSchema }
-    ? Reply<Status, InferOutput<Schema> | Uint8Array>
+    ? Reply<Status, InferOutput<Schema> | Uint8Array | PartedBody>
     : never;
 }[keyof Answers & number];
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener } from "node:http";
-import { BoundedServer, type ServerLimits, type TlsFiles } from "@bridge/net-kit";
+import { BoundedServer, type ClientMemory, type ServerLimits, type TlsFiles } from "@bridge/net-kit";
 import { type Random, type Seams, steadyLogger, systemClock } from "@bridge/ports";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { CORRELATION_HEADER, SECURITY_HEADERS } from "./common-headers.ts";
@@ -12,6 +12,8 @@ export interface ListenOptions extends Pick<Seams, "logger" | "random">, Partial
   readonly app: FetchApp;
   /** Default: plain HTTP. */
   readonly tls?: TlsFiles | undefined;
+  /** Default: that of all listeners of this process. */
+  readonly memory?: ClientMemory | undefined;
 }
 
 const LIMITS: ServerLimits = {
@@ -30,7 +32,7 @@ const LIMITS: ServerLimits = {
  * @throws Error when the address is malformed or taken, or the TLS files cannot be used; names them
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<Listener> {
-  const { addr, app, tls, random, clock = systemClock } = options;
+  const { addr, app, tls, memory, random, clock = systemClock } = options;
   const logger = steadyLogger(options.logger);
   const address = parseListenAddress(addr);
   const take = carry(app, random);
@@ -47,6 +49,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
         refusalHeaders: () => ownHeaders(random.id()),
         clock,
         logger,
+        ...(memory !== undefined && { memory }),
       },
       signal,
     );

@@ -1,3 +1,5 @@
+import type { ServerResponse } from "node:http";
+import { connectionOf } from "@bridge/net-kit";
 import { atOnce, jsonInSlices, type Seams, Slices } from "@bridge/ports";
 import type { Context } from "hono";
 import type { AuditTrail, CallRecord } from "./audit-trail.ts";
@@ -9,6 +11,7 @@ import type { Cors } from "./cors.ts";
 import { decodeBody, decodeQuery } from "./decode.ts";
 import type { Endpoint, Method, Outcome, Reply } from "./endpoint.ts";
 import { HttpError } from "./http-error.ts";
+import { PartedBody } from "./parted-body.ts";
 import { veiledBody } from "./veiled-body.ts";
 
 /** A resource id in an audit record is cut here: anybody with a key can make one up. */
@@ -69,7 +72,9 @@ export class Pipeline<Action extends string> {
     const made: Reply =
       preflight === undefined ? await this.#answer(exchange) : { status: 204, body: undefined, headers: preflight };
     const [slices, veil] = [new Slices(clock), this.#options.veil()];
-    const reply = veil === undefined ? made : await slices.run(veiledBody(made, veil));
+    const veiled = async (shown: Reply): Promise<Reply> =>
+      veil === undefined ? shown : slices.run(veiledBody(shown, veil));
+    let reply = await veiled(made);
     logger.debug("request answered", {
       method: request.method,
       path: rows[0]?.path ?? "unknown",
@@ -77,7 +82,13 @@ export class Pipeline<Action extends string> {
       duration_ms: Math.round(clock.monotonic() - startedAt),
       correlation_id: exchange.correlationId,
     });
-    const body = await bodyOf(reply, slices);
+    let body: AnswerBody;
+    try {
+      body = await this.#bodyOf(reply, context, exchange, slices);
+    } catch (error) {
+      reply = await veiled(this.#refusal(error, exchange));
+      body = await this.#bodyOf(reply, context, exchange, slices);
+    }
     return render(reply, body, exchange, cors.headers(request));
   }
 
@@ -131,14 +142,35 @@ export class Pipeline<Action extends string> {
     return reply;
   }
 
+  /** An answer may have a part for each of thousands of routes. */
+  async #bodyOf({ body }: Reply, context: Context, exchange: Exchange<Action>, slices: Slices): Promise<AnswerBody> {
+    if (body === undefined) return null;
+    if (typeof body === "string") return body;
+    if (body instanceof PartedBody) {
+      if (exchange.request.method === "HEAD") return null;
+      const { outgoing } = (context.env ?? {}) as { readonly outgoing?: ServerResponse };
+      const connection = connectionOf(outgoing);
+      return body.answer(slices, {
+        expect: (bytes) => connection?.expect(bytes),
+        cut: connection && (() => connection.cut()),
+        failed: (error) => this.#logUnexpected(error, exchange),
+      });
+    }
+    const bytes = body instanceof Uint8Array ? body : await jsonInSlices(body as object, slices);
+    return bytes as Uint8Array<ArrayBuffer>;
+  }
+
+  #logUnexpected(error: unknown, exchange: Exchange<Action>): void {
+    this.#options.logger.error("request failed unexpectedly", {
+      path: exchange.rows[0]?.path ?? "unknown",
+      correlation_id: exchange.correlationId,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+  }
+
   #refusal(error: unknown, exchange: Exchange<Action>): Reply {
     const known = error instanceof HttpError ? error : this.#options.translate(error);
-    if (known === undefined)
-      this.#options.logger.error("request failed unexpectedly", {
-        path: exchange.rows[0]?.path ?? "unknown",
-        correlation_id: exchange.correlationId,
-        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      });
+    if (known === undefined) this.#logUnexpected(error, exchange);
     const { status, message, headers, detail } = known ?? new HttpError(500, "internal error");
     return { status, body: { error: message }, headers, audit: { detail: { status, error: message, ...detail } } };
   }
@@ -176,17 +208,11 @@ export function allowedMethods(rows: readonly Pick<Endpoint, "method">[]): reado
   return rows.flatMap(({ method }) => (method === "GET" ? [method, "HEAD"] : [method]));
 }
 
-/** An answer may have a part for each of thousands of routes. */
-async function bodyOf({ body }: Reply, slices: Slices): Promise<string | Uint8Array<ArrayBuffer> | null> {
-  if (body === undefined) return null;
-  if (typeof body === "string") return body;
-  const bytes = body instanceof Uint8Array ? body : await jsonInSlices(body as object, slices);
-  return bytes as Uint8Array<ArrayBuffer>;
-}
+type AnswerBody = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
 
 function render(
   reply: Reply,
-  body: string | Uint8Array<ArrayBuffer> | null,
+  body: AnswerBody,
   { row, rows, correlationId: id }: Exchange<string>,
   corsHeaders: Readonly<Record<string, string>>,
 ): Response {
@@ -198,6 +224,7 @@ function render(
     ...reply.headers,
   });
   headers.set(CORRELATION_HEADER, id);
-  if (body !== null) headers.set("Content-Type", row?.answers[reply.status]?.contentType ?? "application/json");
+  if (reply.body !== undefined)
+    headers.set("Content-Type", row?.answers[reply.status]?.contentType ?? "application/json");
   return new Response(body, { status: reply.status, headers });
 }

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import type { TlsFiles } from "@bridge/net-kit";
+import type { ClientMemory, TlsFiles } from "@bridge/net-kit";
 import { type Clock, type Logger, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import * as v from "valibot";
 import {
@@ -11,6 +11,7 @@ import {
   endpointFor,
   HttpError,
   listen,
+  type Listener,
   serve,
   type ServeOptions,
 } from "../src/index.ts";
@@ -101,6 +102,7 @@ export interface TestServer extends AsyncDisposable {
   readonly port: number;
   readonly entries: readonly Entry[];
   readonly errors: readonly unknown[];
+  readonly listener: Pick<Listener, "stats">;
   close(signal: AbortSignal): Promise<void>;
   /** With the key, unless `init.headers` says otherwise. */
   call(path: string, init?: RequestInit): Promise<Response>;
@@ -108,7 +110,11 @@ export interface TestServer extends AsyncDisposable {
 
 /** A server on a free port of loopback. */
 export async function startServer(
-  options: Partial<ServeOptions<Action>> & { readonly tls?: TlsFiles; readonly addr?: string } = {},
+  options: Partial<ServeOptions<Action>> & {
+    readonly tls?: TlsFiles;
+    readonly addr?: string;
+    readonly memory?: ClientMemory;
+  } = {},
 ): Promise<TestServer> {
   const entries: Entry[] = [];
   const errors: unknown[] = [];
@@ -129,13 +135,17 @@ export async function startServer(
     logger,
     ...options,
   });
-  const { tls, addr = "127.0.0.1:0" } = options;
-  const listener = await listen({ addr, app, tls, logger, random }, AbortSignal.timeout(10_000));
+  const { tls, addr = "127.0.0.1:0", memory, clock } = options;
+  const listener = await listen(
+    { addr, app, tls, memory, logger, random, ...(clock !== undefined && { clock }) },
+    AbortSignal.timeout(10_000),
+  );
   return {
     url: listener.url,
     port: listener.port,
     entries,
     errors,
+    listener,
     close: (signal) => listener.close(signal),
     call: (path, init) => fetch(`${listener.url}${path}`, { headers: { "X-API-Key": KEY }, ...init }),
     [Symbol.asyncDispose]: () => listener[Symbol.asyncDispose](),

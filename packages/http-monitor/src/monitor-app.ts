@@ -10,13 +10,14 @@ import {
   serve,
   type ThrottleOptions,
 } from "@bridge/http-kit";
-import { type Seams, silentLogger, Slices, steadyLogger, systemClock, systemRandom } from "@bridge/ports";
-import { expositionInSlices, readMetrics, type ServerStats } from "@bridge/telemetry";
+import { type Seams, silentLogger, steadyLogger, systemClock, systemRandom } from "@bridge/ports";
+import { type Family, readMetrics, type ServerStats } from "@bridge/telemetry";
 import type { Hono } from "hono";
 import type { ConfigWatch } from "./config-watch.ts";
 import type { KeyRefresh } from "./key-refresh.ts";
 import { probes } from "./probes.ts";
 import { deepHealth, readiness, route, session, topology } from "./schemas.ts";
+import { Scrapes } from "./scrapes.ts";
 import { UNWIRED_VIEW } from "./unwired-view.ts";
 import { views } from "./views.ts";
 
@@ -36,8 +37,8 @@ export interface MonitorAppOptions extends Partial<Seams> {
   readonly auditor: Auditor;
   /** The listeners that `/metrics` is to show. Default: none. */
   readonly servers?: (() => readonly ServerStats[]) | undefined;
-  /** The text of `/metrics`, or its bytes in UTF-8. Default: that of `@bridge/telemetry`. */
-  readonly metrics?: (() => string | Promise<string | Uint8Array>) | undefined;
+  /** What `/metrics` tells, of one moment after the call; or its text. Default: that of `@bridge/telemetry`. */
+  readonly metrics?: (() => Promise<readonly Family[]> | Promise<string> | string) | undefined;
   /** What is known of a watched configuration source. Default: none is watched. */
   readonly configWatch?: (() => ConfigWatch | undefined) | undefined;
   /** What is known of keys that are read again and again. Default: they do not change. */
@@ -65,12 +66,16 @@ export function createMonitorApp(options: MonitorAppOptions): Hono {
   const { supervisor, servers = () => [], configWatch = () => undefined, keyRefresh = () => undefined } = options;
   const view = () => supervisor()?.view() ?? UNWIRED_VIEW;
   const clock = options.clock ?? systemClock;
-  const metrics = async (): Promise<Uint8Array> => {
+  const metrics = async (): Promise<readonly Family[]> => {
     const auditFailures = options.auditor.failures();
     const keyRefreshFailures = keyRefresh()?.failures;
-    const measured = { supervisor: supervisor(), servers: servers(), auditFailures, keyRefreshFailures };
-    return expositionInSlices(await readMetrics(measured, clock), new Slices(clock));
+    return readMetrics({ supervisor: supervisor(), servers: servers(), auditFailures, keyRefreshFailures }, clock);
   };
+  const scrapes = new Scrapes({
+    read: options.metrics ?? metrics,
+    routes: () => supervisor()?.config().routes.length ?? 0,
+    clock,
+  });
   return serve<never>({
     server: "monitor",
     endpoints: [
@@ -79,7 +84,7 @@ export function createMonitorApp(options: MonitorAppOptions): Hono {
         view,
         configWatch,
         keyRefresh,
-        metrics: options.metrics ?? metrics,
+        scrapes,
         auditFaults: () => options.auditor.faults(),
         clock,
       }),

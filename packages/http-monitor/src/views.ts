@@ -5,6 +5,7 @@ import * as v from "valibot";
 import type { ConfigWatch } from "./config-watch.ts";
 import type { KeyRefresh } from "./key-refresh.ts";
 import { deepHealth, route, topology } from "./schemas.ts";
+import type { Scrapes } from "./scrapes.ts";
 import { deepHealthToWire, routeToWire, topologyToWire } from "./wire.ts";
 
 const endpoint = endpointFor<never>();
@@ -13,7 +14,7 @@ export interface ViewsOptions {
   readonly view: () => BridgeView;
   readonly configWatch: () => ConfigWatch | undefined;
   readonly keyRefresh: () => KeyRefresh | undefined;
-  readonly metrics: () => string | Promise<string | Uint8Array>;
+  readonly scrapes: Scrapes;
   /** Why audit sinks do not keep what they are given, by their names. */
   readonly auditFaults: () => ReadonlyMap<string, string>;
   readonly clock: Clock;
@@ -24,7 +25,7 @@ export function views({
   view,
   configWatch,
   keyRefresh,
-  metrics,
+  scrapes,
   auditFaults,
   clock,
 }: ViewsOptions): readonly Endpoint<never>[] {
@@ -73,6 +74,6 @@ export function views({
           schema: v.string(),
         },
       },
-    }).handle(async () => ({ status: 200, body: await metrics() })),
+    }).handle(async () => ({ status: 200, body: await scrapes.next() })),
   ];
 }

@@ -1,6 +1,5 @@
 import { createAuditor } from "@bridge/audit";
 import { silentLogger, Slices, type StoreHealth, systemClock } from "@bridge/ports";
-import { expositionInSlices, readMetrics } from "@bridge/telemetry";
 import { describe, expect, it } from "vitest";
 import { topologyToWire } from "../src/wire.ts";
 import { ADMIN_KEY, answer, makeBridge, MONITOR_KEY, seenAs, startMonitor } from "./monitor.ts";
@@ -346,17 +345,14 @@ describe("finding 5.7: an answer that is made in slices", () => {
 
   it("has counters that add up, whatever is counted meanwhile", async () => {
     const { supervisor } = makeBridge(document(routes));
-    await using _ = await startMonitor(supervisor);
+    await using monitor = await startMonitor(supervisor, { clock: impatient() });
     await supervisor.start(signal());
     const inject = (id: string) =>
       supervisor.inject(id, { subject: "s", payload: new Uint8Array(), headers: {} }, { signal: signal() });
     for (const id of routes) await inject(id);
-    const families = await readMetrics({ supervisor, servers: [] }, systemClock);
-    const text = expositionInSlices(families, new Slices(impatient()));
+    const response = await monitor.get("monitor/metrics", MONITOR_KEY);
     for (const id of routes) await inject(id);
-    const lines = Buffer.from(await text)
-      .toString()
-      .split("\n");
+    const lines = (await response.text()).split("\n");
     const sum = (name: string): number =>
       lines
         .filter((line) => line.startsWith(`${name}{`))

@@ -5,6 +5,14 @@ import type { ClientMemory, Holder } from "./client-memory.ts";
 /** What a request takes up that was read and is not worked on: measured at 1.5 to 2.2 kB, without its body. */
 const WAITING_REQUEST_BYTES = 2_048;
 
+/** By the answer that is under way. */
+const connections = new WeakMap<ServerResponse, Connection>();
+
+/** What an answer that is made while it is taken has to do with its connection; `undefined` on another carrier. */
+export function connectionOf(outgoing: ServerResponse | undefined): Pick<Connection, "expect" | "cut"> | undefined {
+  return outgoing && connections.get(outgoing);
+}
+
 interface WaitingRequest {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
@@ -29,6 +37,8 @@ export class Connection implements Holder {
   #isBusy = false;
   #isPausing = false;
   #waiting: WaitingRequest[] = [];
+  /** What was kept at most when a part of an answer was last handed over. */
+  #expected = 0;
   /** Since when the client has not taken what was handed over last. */
   #untaken: { readonly written: number; readonly since: number } | undefined;
   readonly #account = (): void => this.#memory.keep(this, this.#kept);
@@ -70,8 +80,15 @@ export class Connection implements Holder {
     this.#account();
   }
 
+  /** A part of the answer under way, of so many bytes, is handed over: it is kept until the client has taken it. */
+  expect(bytes: number): void {
+    this.#expected = this.socket.writableLength + bytes;
+    this.#account();
+  }
+
   /** Looks what the client has taken since the last look; says for how many milliseconds it has taken nothing that waits. */
   look(now: number): number {
+    this.#expected = 0;
     this.#account();
     const { writableLength, bytesWritten } = this.socket;
     if (writableLength === 0) this.#untaken = undefined;
@@ -95,12 +112,14 @@ export class Connection implements Holder {
   }
 
   get #kept(): number {
-    return this.socket.destroyed ? 0 : this.socket.writableLength + this.#waiting.length * WAITING_REQUEST_BYTES;
+    if (this.socket.destroyed) return 0;
+    return Math.max(this.socket.writableLength, this.#expected) + this.#waiting.length * WAITING_REQUEST_BYTES;
   }
 
   #take({ incoming, outgoing, take }: WaitingRequest): void {
     this.#isBusy = true;
     this.last = outgoing;
+    connections.set(outgoing, this);
     // The whole answer has been written; what the system did not take is kept here.
     outgoing.on("prefinish", this.#account);
     outgoing.on("close", this.#onAnswered);
@@ -109,6 +128,7 @@ export class Connection implements Holder {
 
   #answered(): void {
     this.#isBusy = false;
+    this.#expected = 0;
     this.#account();
     // Not at once: a connection full of requests would be answered to its end before any other gets a turn.
     if (this.hasWaiting) setImmediate(this.#takeNext);

@@ -1,3 +1,4 @@
 export { BoundedServer, type BoundedServerOptions, type ListenerStats, type ServerLimits } from "./bounded-server.ts";
-export { type ClientMemory } from "./client-memory.ts";
+export { ClientMemory, type Holder, processClientMemory } from "./client-memory.ts";
+export { connectionOf } from "./connection.ts";
 export { sameTlsFiles, type TlsFiles } from "./tls-files.ts";

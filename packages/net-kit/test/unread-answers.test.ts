@@ -6,6 +6,7 @@ import { type Clock, systemClock } from "@bridge/ports";
 import { certificates } from "@bridge/tooling/certificates";
 import { describe, expect, it, vi } from "vitest";
 import { ClientMemory } from "../src/client-memory.ts";
+import { connectionOf } from "../src/connection.ts";
 import { dial, ended, open } from "./support.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -174,6 +175,28 @@ describe.each([false, true])("finding 5.1: clients that do not read (TLS: %s)", 
 });
 
 describe("finding 5.1: what is kept for clients", () => {
+  it("a part of an answer counts when it is handed over, before the platform says so, until the answer has left", async () => {
+    const memory = new ClientMemory(MIB);
+    const kept: number[] = [];
+    await using server = await open({
+      memory,
+      take: (_, outgoing) => {
+        const connection = connectionOf(outgoing);
+        connection?.expect(100 * KIB);
+        kept.push(memory.bytes);
+        connection?.expect(50 * KIB);
+        kept.push(memory.bytes);
+        outgoing.end("done");
+      },
+    });
+    const { socket, received } = await dial(server.port, GET);
+    await vi.waitFor(() => expect(received()).toContain("done"), WAIT);
+    expect(kept).toEqual([100 * KIB, 50 * KIB]);
+    await vi.waitFor(() => expect(memory.bytes).toBe(0), WAIT);
+    expect(connectionOf(undefined)).toBeUndefined();
+    socket.destroy();
+  });
+
   it("an answer that is larger than the bound reaches its client", async () => {
     const memory = new ClientMemory(MIB);
     await using server = await open({ memory, take: (_, outgoing) => outgoing.end("x".repeat(32 * MIB)) });

@@ -1,18 +1,13 @@
 /** The Prometheus text format, version 0.0.4. @module */
-import { type Slices, textInSlices } from "@bridge/ports";
 import type { Family, HistogramSample, Labels } from "./family.ts";
 
 /** Families as text, each with its help and type before its samples. */
 export function exposition(families: Iterable<Family>): string {
-  return [...parts(families)].join("");
+  return [...expositionParts(families)].join("");
 }
 
-/** The same as UTF-8, read and written in slices: with a thousand routes the loop would stand still for half a second. */
-export function expositionInSlices(families: Iterable<Family>, slices: Slices): Promise<Uint8Array> {
-  return textInSlices(parts(families), slices);
-}
-
-function* parts(families: Iterable<Family>): Generator<string> {
+/** The same a sample at a time, read when it is asked for: of thousands of routes it is megabytes, and takes long. */
+export function* expositionParts(families: Iterable<Family>): Generator<string> {
   for (const family of families) {
     const { name, type, help } = family;
     yield `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`;

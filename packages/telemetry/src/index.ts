@@ -1,6 +1,6 @@
 export { PeriodicTelling, type PeriodicTellingOptions } from "./periodic-telling.ts";
 export { EmfExporter, type EmfExporterOptions } from "./emf/emf-exporter.ts";
-export { exposition, expositionInSlices } from "./exposition.ts";
+export { exposition, expositionParts } from "./exposition.ts";
 export { type Family, type HistogramFamily, type HistogramSample, type NumberFamily, type Sample } from "./family.ts";
 export { type ConfigChanges } from "./metrics/config-metrics.ts";
 export { type Surroundings, type Waiting } from "./metrics/metric.ts";

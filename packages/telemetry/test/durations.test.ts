@@ -1,7 +1,6 @@
-import { Slices } from "@bridge/ports";
 import type { BridgeStats, BridgeView } from "@bridge/core";
 import { describe, expect, test } from "vitest";
-import { exposition, expositionInSlices, type Family, renderMetrics } from "../src/index.ts";
+import { exposition, type Family, renderMetrics } from "../src/index.ts";
 import { parseExposition } from "@bridge/tooling/parse-exposition";
 import { leg, stats, view } from "./samples.ts";
 
@@ -56,7 +55,7 @@ describe("histograms", () => {
     expect(samples("bridge_end_to_end_duration_seconds", { legs })).toEqual([]);
   });
 
-  test("finding 5.7: what was never observed is left out, and a text is written in turns of the loop", async () => {
+  test("finding 5.7: what was never observed is left out", () => {
     const sample = (n: number) => ({
       labels: { route: `route-${n}` },
       bounds: [0.1, 1],
@@ -65,18 +64,8 @@ describe("histograms", () => {
     });
     const all = Array.from({ length: 10_000 }, (_, n) => sample(n));
     const families: readonly Family[] = [{ name: "bridge_x", type: "histogram", help: "X.", samples: all }];
-    let turns = 0;
-    let done = false;
-    const count = (): void => {
-      turns++;
-      if (!done) setImmediate(count);
-    };
-    setImmediate(count);
-    const text = Buffer.from(await expositionInSlices(families, new Slices())).toString();
-    done = true;
-    expect(text).toBe(exposition(families));
+    const text = exposition(families);
     expect(text.match(/_count\{/g)).toHaveLength(2_000);
     expect(text).toContain('bridge_x_bucket{route="route-7",le="1"} 3\n');
-    expect(turns).toBeGreaterThan(2);
   });
 });
