@@ -18,14 +18,15 @@ describe("deltas", () => {
     const steps = fc.array(fc.record({ grows: fc.nat(100), taken: fc.boolean() }), { maxLength: 30 });
     fc.assert(
       fc.property(steps, (all) => {
-        const deltas = new Deltas();
+        const deltas = new Deltas([0, 0]);
         let [value, told, standing] = [0, 0, 0];
         for (const { grows, taken } of all) {
           value += grows;
-          const delta = valueOf(deltas.next(counter(value)));
+          const grown = deltas.next(counter(value));
+          const delta = valueOf(grown.families);
           expect(delta).toBe(value - standing);
           if (!taken) continue;
-          deltas.told();
+          grown.told([1, 0]);
           [told, standing] = [told + delta, value];
         }
         expect(told).toBe(standing);
@@ -34,10 +35,9 @@ describe("deltas", () => {
   });
 
   test("of a counter that has begun anew are what it has counted since", () => {
-    const deltas = new Deltas();
-    deltas.next(counter(10));
-    deltas.told();
-    expect(valueOf(deltas.next(counter(3)))).toBe(3);
+    const deltas = new Deltas([0, 0]);
+    deltas.next(counter(10)).told([1, 0]);
+    expect(valueOf(deltas.next(counter(3)).families)).toBe(3);
   });
 });
 

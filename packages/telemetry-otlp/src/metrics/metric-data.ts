@@ -1,4 +1,4 @@
-import type { Family } from "@bridge/telemetry";
+import type { Family, HistogramSample, Sample } from "@bridge/telemetry";
 import { type HrTime, ValueType } from "@opentelemetry/api";
 import { AggregationTemporality, DataPointType, type MetricData } from "@opentelemetry/sdk-metrics";
 
@@ -13,7 +13,7 @@ const UNITS: readonly (readonly [suffix: string, unit: string])[] = [
 
 /** From when until when something was counted. */
 export interface Span {
-  readonly start: HrTime;
+  readonly start: (sample: Sample | HistogramSample) => HrTime;
   readonly end: HrTime;
 }
 
@@ -30,16 +30,19 @@ export function otlpName(name: string): { readonly name: string; readonly unit: 
 
 /** A family as the SDK's exporters take it; `undefined` when it has no samples. */
 export function metricData(family: Family, temporality: AggregationTemporality, span: Span): MetricData | undefined {
-  const { start: startTime, end: endTime } = span;
+  const { start, end: endTime } = span;
   const { name, unit } = otlpName(family.name);
   const descriptor = { name, unit, description: family.help, valueType: ValueType.DOUBLE };
   if (family.type === "histogram") {
-    const observed = Array.from(family.samples, ({ labels, bounds, counts, sum }) => ({
-      startTime,
-      endTime,
-      attributes: { ...labels },
-      value: { buckets: { boundaries: [...bounds], counts: [...counts] }, sum, count: total(counts) },
-    }));
+    const observed = Array.from(family.samples, (sample) => {
+      const { labels, bounds, counts, sum } = sample;
+      return {
+        startTime: start(sample),
+        endTime,
+        attributes: { ...labels },
+        value: { buckets: { boundaries: [...bounds], counts: [...counts] }, sum, count: total(counts) },
+      };
+    });
     if (observed.length === 0) return undefined;
     return {
       descriptor,
@@ -48,11 +51,11 @@ export function metricData(family: Family, temporality: AggregationTemporality, 
       dataPoints: observed,
     };
   }
-  const dataPoints = Array.from(family.samples, ({ labels, value }) => ({
-    startTime,
+  const dataPoints = Array.from(family.samples, (sample) => ({
+    startTime: start(sample),
     endTime,
-    attributes: { ...labels },
-    value,
+    attributes: { ...sample.labels },
+    value: sample.value,
   }));
   if (dataPoints.length === 0) return undefined;
   if (family.type === "counter") {

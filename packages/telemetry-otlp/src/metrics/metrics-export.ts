@@ -8,7 +8,14 @@ import { type ExportCounts, reasonOf } from "../export-counts.ts";
 import { SCOPE } from "../scope.ts";
 import type { MetricSettings } from "../settings.ts";
 import { Deltas } from "./deltas.ts";
-import { metricData } from "./metric-data.ts";
+import { metricData, type Span } from "./metric-data.ts";
+import { portions } from "./portions.ts";
+import { severalAtOnce } from "./several-at-once.ts";
+
+/** A request is put into bytes in one piece: so many take some milliseconds. */
+const PORTION = 1_000;
+/** A collector that is far away would else take long to be told of thousands of routes, when a process ends above all. */
+const AT_ONCE = 4;
 
 export interface MetricsExportOptions {
   readonly settings: MetricSettings;
@@ -17,19 +24,20 @@ export interface MetricsExportOptions {
   readonly read: () => Promise<readonly Family[]>;
   readonly counts: ExportCounts;
   readonly clock: Clock;
+  /** Samples of one request at most. Default 1,000. */
+  readonly portion?: number;
 }
 
 /**
- * Exports what a process counts: the families that the monitor server shows, read when they are exported. What one
- * export could not hand over the next one does.
+ * Exports what a process counts: the families that the monitor server shows, read when they are exported, in requests of
+ * so many samples. What one export could not hand over the next one does.
  */
 export class MetricsExport {
   readonly name = "OTLP metrics flush";
   readonly #options: MetricsExportOptions;
   readonly #telling: PeriodicTelling;
-  readonly #deltas = new Deltas();
+  readonly #deltas: Deltas;
   readonly #started: HrTime;
-  #told: HrTime;
 
   constructor(options: MetricsExportOptions) {
     const { clock, settings, counts } = options;
@@ -41,7 +49,7 @@ export class MetricsExport {
       failed: (error) => counts.failed("metrics", error),
     });
     this.#started = millisToHrTime(clock.now());
-    this.#told = this.#started;
+    this.#deltas = new Deltas(this.#started);
   }
 
   start(): void {
@@ -54,19 +62,27 @@ export class MetricsExport {
   }
 
   async #tell(which: (family: Family) => boolean): Promise<void> {
-    const { read, clock, settings, resource } = this.#options;
-    const delta = settings.temporality === "delta";
+    const { read, clock, settings, portion = PORTION } = this.#options;
     const slices = new Slices(clock);
     const families = await inSlices((await read()).filter(which), slices);
     const end = millisToHrTime(clock.now());
-    const span = { start: delta ? this.#told : this.#started, end };
-    const temporality = delta ? AggregationTemporality.DELTA : AggregationTemporality.CUMULATIVE;
-    const told = delta ? this.#deltas.next(families) : families;
-    const data = await slices.map(told, (family) => metricData(family, temporality, span));
-    const metrics = data.filter((one) => one !== undefined);
-    await this.#export({ resource, scopeMetrics: [{ scope: SCOPE, metrics }] });
-    this.#deltas.told();
-    this.#told = end;
+    this.#deltas.begin();
+    await severalAtOnce(portions(families, portion), AT_ONCE, async (some) => {
+      if (slices.over) await slices.next();
+      if (settings.temporality === "delta") {
+        const { families: grown, since, told } = this.#deltas.next(some);
+        await this.#hand(grown, AggregationTemporality.DELTA, { start: since, end });
+        told(end);
+      } else {
+        await this.#hand(some, AggregationTemporality.CUMULATIVE, { start: () => this.#started, end });
+      }
+    });
+    this.#deltas.complete(end);
+  }
+
+  #hand(families: readonly Family[], temporality: AggregationTemporality, span: Span): Promise<void> {
+    const metrics = families.flatMap((family) => metricData(family, temporality, span) ?? []);
+    return this.#export({ resource: this.#options.resource, scopeMetrics: [{ scope: SCOPE, metrics }] });
   }
 
   #export(metrics: ResourceMetrics): Promise<void> {
