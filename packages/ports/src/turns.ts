@@ -109,11 +109,12 @@ export class Slices {
    * @throws the signal's reason when it has aborted before all is done
    */
   async each<Item>(items: Iterable<Item>, work: (item: Item) => void, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
     for (const item of items) {
-      signal?.throwIfAborted();
       work(item);
       await Promise.resolve();
       if (this.over) await this.next();
+      signal?.throwIfAborted();
     }
   }
 

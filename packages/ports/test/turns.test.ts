@@ -117,3 +117,29 @@ describe("work in slices", () => {
     );
   });
 });
+
+test("each thing that is done in slices lets run what it has set off, and nothing more is done once the signal has aborted", async () => {
+  const plans = fc.tuple(fc.nat(20), fc.option(fc.nat(20)));
+  await fc.assert(
+    fc.asyncProperty(plans, async ([count, abortsAt]) => {
+      const controller = new AbortController();
+      const done: number[] = [];
+      let setOff = 0;
+      const work = (item: number): void => {
+        expect(setOff).toBe(item);
+        done.push(item);
+        void Promise.resolve().then(() => setOff++);
+        if (item === abortsAt) controller.abort(new Error("enough"));
+      };
+      const all = Array.from({ length: count }, (_, item) => item);
+      const doing = slices().each(all, work, controller.signal);
+      if (abortsAt === null || abortsAt >= count) {
+        await doing;
+        expect(done).toEqual(all);
+      } else {
+        await expect(doing).rejects.toThrow("enough");
+        expect(done).toEqual(all.slice(0, abortsAt + 1));
+      }
+    }),
+  );
+});

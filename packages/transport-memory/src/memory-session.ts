@@ -1,4 +1,4 @@
-import { BridgeError, type Connection, type Session } from "@bridge/ports";
+import { BridgeError, type Clock, type Connection, type Session, Slices } from "@bridge/ports";
 import type { MemoryConsumer } from "./memory-consumer.ts";
 import type { MemoryLink } from "./memory-link.ts";
 
@@ -9,12 +9,14 @@ import type { MemoryLink } from "./memory-link.ts";
 export class MemorySession implements Session {
   readonly subscriptions = new Set<string>();
   readonly #link: MemoryLink;
+  readonly #clock: Clock;
   readonly #consumers = new Map<MemoryConsumer, string>();
   #connection: MemoryConnection | undefined;
   #disposed = false;
 
-  constructor(link: MemoryLink) {
+  constructor(link: MemoryLink, clock: Clock) {
     this.#link = link;
+    this.#clock = clock;
   }
 
   /** Aborts when the connection is gone; `undefined` while there is none. */
@@ -45,9 +47,13 @@ export class MemorySession implements Session {
     this.#consumers.delete(consumer);
   }
 
-  /** For connections. */
-  subscribed(active: ReadonlySet<string>): void {
-    for (const [consumer, channel] of this.#consumers) if (active.has(channel)) consumer.attach();
+  /** For connections: the iterations over these channels begin, in slices, for there may be thousands. */
+  async subscribed(active: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+    const begin = ([consumer, channel]: readonly [MemoryConsumer, string]): void => {
+      // Those that have ended meanwhile are not here any more.
+      if (active.has(channel) && this.#consumers.has(consumer)) consumer.attach();
+    };
+    await new Slices(this.#clock).each([...this.#consumers], begin, signal);
   }
 
   /** For connections. */
@@ -95,8 +101,9 @@ class MemoryConnection implements Connection {
       this.#link.role === "target"
         ? new Set()
         : new Set([...this.#session.subscriptions].filter((channel) => this.#link.acknowledges(channel)));
-    this.#session.subscribed(this.#active);
-    return this.#active;
+    const active = this.#active;
+    await this.#session.subscribed(active, AbortSignal.any([signal, this.signal]));
+    return active;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

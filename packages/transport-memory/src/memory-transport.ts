@@ -25,7 +25,7 @@ export function memoryTransport(hub: MemoryHub = memoryHub()): TransportPlugin {
     type: "memory",
     session: defineFactory({
       options: sessionOptions,
-      create: (_options, { id, role }: SessionContext): Session => new MemorySession(hub.link(id, role)),
+      create: (_options, { id, role, clock }: SessionContext): Session => new MemorySession(hub.link(id, role), clock),
     }),
     receiver: {
       needsSession: false,

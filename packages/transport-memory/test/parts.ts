@@ -37,8 +37,18 @@ export function parts(hub: MemoryHub) {
       const { sender } = plugin;
       return sender!.create(v.parse(sender!.options, options), { ...seams, ...context, id: "sender" });
     },
-    session: (id: string, role: SessionRole): Session =>
-      plugin.session!.create({}, { ...seams, id, bridgeId: "plant", role, sessionMode: "persistent", maxInFlight: 10 }),
+    session: (id: string, role: SessionRole, clock: Clock = systemClock): Session => {
+      const context = {
+        ...seams,
+        clock,
+        id,
+        bridgeId: "plant",
+        role,
+        sessionMode: "persistent",
+        maxInFlight: 10,
+      } as const;
+      return plugin.session!.create({}, context);
+    },
   };
 }
 

@@ -1,4 +1,5 @@
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, type Delivery, systemClock } from "@bridge/ports";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { memoryHub } from "../src/index.ts";
 import { ACCEPT, envelope, iterate, next, parts, signal, textOf } from "./parts.ts";
@@ -113,4 +114,58 @@ test("a session of another plugin is refused", () => {
   const foreign = { subscriptions: new Set<string>(), connect: () => Promise.reject(new Error("foreign")) };
   const session = { ...foreign, async [Symbol.asyncDispose]() {} };
   expect(() => parts(memoryHub()).sender({}, { session })).toThrow(TypeError);
+});
+
+/** A session with so many channels, in each of which is a message; each look at its clock is in a slice of its own. */
+function manyChannels(count: number) {
+  const hub = memoryHub();
+  let now = 0;
+  const session = parts(hub).session("broker", "source", { ...systemClock, monotonic: () => (now += 10) });
+  const handedOut = new Map<number, Delivery>();
+  const sources = Array.from({ length: count }, (_, index) => {
+    const channel = `c${index}`;
+    hub.publish(channel, { payload: channel });
+    return iterate(parts(hub).receiver({ channel }, { session }));
+  });
+  const take = (index: number): void => void next(sources[index]!).then((delivery) => handedOut.set(index, delivery));
+  for (const index of sources.keys()) take(index);
+  return { link: hub.link("broker", "source"), session, handedOut, take };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test("finding 5.7: of many channels a few are subscribed in one turn", async () => {
+  const { session, handedOut } = manyChannels(50);
+  const reconciled = (await session.connect(signal)).reconcile(signal);
+  let most = 0;
+  for (let turns = 0; turns < 100; turns++) {
+    const before = handedOut.size;
+    await turn();
+    most = Math.max(most, handedOut.size - before);
+  }
+  expect((await reconciled).size).toBe(50);
+  expect(handedOut.size).toBe(50);
+  expect(most).toBeLessThanOrEqual(2);
+});
+
+test("a connection that is lost while channels are subscribed hands out nothing more, and the next one does, from all", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(14), async (turns) => {
+      const { link, session, handedOut, take } = manyChannels(10);
+      const reconciling = (await session.connect(signal)).reconcile(signal);
+      reconciling.catch(() => {});
+      for (let waited = 0; waited < turns; waited++) await turn();
+      link.cut();
+      const lost = [...handedOut.keys()];
+      for (let waited = 0; waited < 20; waited++) await turn();
+      expect(handedOut.size).toBe(lost.length);
+      for (const delivery of handedOut.values()) expect(delivery.signal?.aborted).toBe(true);
+      for (const index of lost) take(index);
+      await (await session.connect(signal)).reconcile(signal);
+      await turn();
+      expect(handedOut.size).toBe(10);
+      for (const delivery of handedOut.values()) expect(delivery.signal?.aborted).toBe(false);
+    }),
+    { numRuns: 15 },
+  );
 });
