@@ -3,7 +3,7 @@ import { type Clock, processTurns } from "@bridge/ports";
 import { expositionParts, type Family } from "@bridge/telemetry";
 
 /** What the counters of a route, of its legs and its parts are kept in while they are told, about. */
-const ROUTE_BYTES = 1_024;
+const ROUTE_BYTES = 1_536;
 const REST_BYTES = 65_536;
 
 export interface ScrapesOptions {
