@@ -15,8 +15,6 @@ const NEVER = { again: false, unsure: false };
 test.each([
   ["08006", "CONNECTION_LOST", PERHAPS],
   ["22P05", "REJECTED", NEVER],
-  ["23502", "REJECTED", NEVER],
-  ["23514", "REJECTED", NEVER],
   ["25001", "UNAVAILABLE", NEVER],
   ["25006", "UNAVAILABLE", AGAIN],
   ["28P01", "NOT_AUTHORIZED", NEVER],
@@ -57,7 +55,7 @@ test.each([
   });
 });
 
-test.each(["23001", "23503", "23505", "23P01"])(
+test.each(["22001", "22003", "23001", "23502", "23503", "23505", "23514", "23P01", "23xxx"])(
   "%s, which no record of the bridge brings about, is a fault of the store with the constraint and the remedy",
   (state) => {
     const thrown = Object.assign(answered(state), { constraint: "outbox_record_pkey" });

@@ -65,7 +65,7 @@ export class RouteOutbox {
 
   /** That messages wait, or would, until records have left, in words; `undefined` while there is room. */
   get full(): string | undefined {
-    if (this.handover.able) return undefined;
+    if (!this.handover.full) return undefined;
     const { depth, max } = this.#depth;
     return `the outbox is full: max_outbox_depth is ${max}, records not delivered yet: ${depth}`;
   }

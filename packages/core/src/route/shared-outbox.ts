@@ -67,6 +67,11 @@ export class SharedOutbox implements Handover {
     return this.#waiting === 0 && !this.#options.depth.full;
   }
 
+  /** Whether messages wait for room, or would. */
+  get full(): boolean {
+    return this.#options.depth.full || this.#waiting > this.#failing;
+  }
+
   /** Why the outbox did not take a message, while some wait for that and not for room. */
   get failure(): BridgeError | undefined {
     return this.#failing > 0 ? this.#failure : undefined;

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { OutboxDepth } from "../../src/outbox/outbox-depth.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, memoryBridge } from "../support/memory-bridge.ts";
+import { outboxAway } from "../support/store-away.ts";
 
 test("a message whose write failed takes its room once, so that a full outbox takes it when it works again", async () => {
   const clock = new FakeClock();
@@ -28,6 +29,23 @@ test("a message whose write failed takes its room once, so that a full outbox ta
   await clock.until(() => hub.channel("out").arrived === 2);
   await clock.until(() => supervisor.view().level === "full");
   expect(supervisor.stats().unaccounted).toBe(0);
+  await supervisor.shutdown();
+});
+
+test("an outbox that refuses what waits for it is not called full", async () => {
+  const away = outboxAway("refuses");
+  const { hub, clock, supervisor } = memoryBridge({
+    deliveryMode: "shared_outbox",
+    clock: away.clock,
+    outbox: away.store,
+  });
+  await supervisor.start(bound());
+  for (const id of ["m0", "m1"]) hub.publish("in", { id });
+  const reason = (): string | undefined => supervisor.view().routes[0]?.progress.reason;
+  await clock.until(() => reason()?.includes("the server is away") === true);
+  expect(reason()).not.toContain("full");
+  away.become("well");
+  await clock.until(() => hub.channel("out").arrived === 2);
   await supervisor.shutdown();
 });
 
