@@ -91,8 +91,8 @@ const bootstrap = () =>
   site.bootstrap({ config_source: "dynamodb", config_file_path: "", config_table: CONFIG_TABLE, poll_interval: "1s" });
 
 /** From a listener over an outbox, and from a broker under a lease, to a queue; and from there to a web service. */
-const document = () => ({
-  bridge: { id: "test", deployment_mode: "clustered", lease_ttl: "2s", lease_poll_interval: "100ms" },
+const document = (lease_ttl: string) => ({
+  bridge: { id: "test", deployment_mode: "clustered", lease_ttl, lease_poll_interval: "100ms" },
   stores: {
     dlq: { type: "dynamodb", options: { table_name: "test-dlq" } },
     outbox: { type: "dynamodb", options: { table_name: "test-outbox" } },
@@ -130,7 +130,7 @@ describe("everything on AWS in one process", () => {
   test("messages go from a listener and a broker over an outbox and a queue to their target, to the dead letters and back", async () => {
     await using tablesMade = site.run(bootstrap(), ["-create-tables"]);
     expect(await tablesMade.ended).toBe(0);
-    await tables.putConfig("test", document());
+    await tables.putConfig("test", document("60s"));
     await using rest = site.run(bootstrap(), ["-create-tables"]);
     expect(await rest.ended).toBe(0);
     await using valid = site.run(bootstrap(), ["-validate"]);

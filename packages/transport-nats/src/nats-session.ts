@@ -1,6 +1,6 @@
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { type ClientIdentity, readClientTls } from "@bridge/broker-kit";
-import { BridgeError, type Connection, deadline, type Session, type SessionContext } from "@bridge/ports";
+import { BridgeError, type Connection, deadline, orAborted, type Session, type SessionContext } from "@bridge/ports";
 import type { ConnectionOptions, TlsOptions } from "@nats-io/transport-node";
 import { credentials } from "./credentials.ts";
 import type { NatsReceiver } from "./nats-receiver.ts";
@@ -115,7 +115,7 @@ export class NatsSession implements Session {
 
   async #openTarget(options: WireOptions, attempt: AbortSignal): Promise<Connection> {
     const handlers: WireHandlers = {
-      denied: (violation) => target.publisher.denied(violation),
+      denied: (violation) => target.denied(violation),
       gone: (cause) => {
         target.lost(cause ?? closed());
         if (this.#target === target) this.#target = undefined;
@@ -125,7 +125,16 @@ export class NatsSession implements Session {
     const { connect_timeout: timeoutMs, inbox_prefix: inboxPrefix } = this.#options;
     const target = new TargetConnection(wire, { timeoutMs, inboxPrefix });
     this.#target = target;
-    return target;
+    try {
+      // The server has then said whether the bridge may listen for its answers.
+      await orAborted(wire.flush(), attempt);
+      await new Promise((resolve) => setImmediate(resolve));
+      if (target.refusal !== undefined) throw target.refusal;
+      return target;
+    } catch (error) {
+      await target[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   async #wireOptions({ server, host, tls, label }: ServerUrl): Promise<WireOptions> {

@@ -1,11 +1,5 @@
 import { type Abortable, BridgeError, orAborted, SequenceMap, unwatchAbort, watchAbort } from "@bridge/ports";
-import {
-  createInbox,
-  type Msg,
-  type MsgHdrs,
-  type NatsConnection,
-  type PermissionViolationError,
-} from "@nats-io/transport-node";
+import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 import { statusOf, wireMessage } from "./header-block.ts";
 import { withoutMsgId } from "./outbound-headers.ts";
 import { type ApiError, apiError } from "./server-error.ts";
@@ -99,15 +93,13 @@ export class Publisher {
     });
   }
 
+  /** Where it listens for answers. */
+  get answersTo(): string {
+    return `${this.#inbox}*`;
+  }
+
   /** The server does not let us publish there. */
-  denied({ operation, subject }: PermissionViolationError): void {
-    if (operation !== "publish") {
-      if (subject === `${this.#inbox}*`)
-        this.close(
-          new BridgeError("FORBIDDEN", "the bridge may not listen for the server's answers: check inbox_prefix"),
-        );
-      return;
-    }
+  denied(subject: string): void {
     for (const [token, pending] of this.#pending.entries()) {
       if (!pending.written || pending.subject !== subject) continue;
       this.#take(token)?.reject(new BridgeError("FORBIDDEN", `${WHAT}: the bridge may not publish to this subject`));

@@ -1,5 +1,6 @@
 import { BridgeError, type Connection } from "@bridge/ports";
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
+import type { PermissionViolationError } from "@nats-io/transport-node";
 import { Publisher } from "./publisher.ts";
 import { isNotFound, requestError } from "./server-error.ts";
 import type { Wire } from "./wire.ts";
@@ -20,6 +21,7 @@ export class TargetConnection implements Connection {
   /** What is being asked about subjects that nobody answered to. */
   readonly #questions = new Map<string, Promise<BridgeError>>();
   #made: Promise<JetStreamManager> | undefined;
+  #refusal: BridgeError | undefined;
 
   constructor(wire: Wire, { inboxPrefix, timeoutMs }: TargetParts) {
     this.wire = wire;
@@ -30,6 +32,11 @@ export class TargetConnection implements Connection {
       nobody: (subject) => this.#nobody(subject),
       subjectOf: (stream, sequence) => this.#subjectOf(stream, sequence),
     });
+  }
+
+  /** Why nothing can be sent on it, once the server has said so. */
+  get refusal(): BridgeError | undefined {
+    return this.#refusal;
   }
 
   get closed(): Promise<BridgeError | undefined> {
@@ -44,6 +51,19 @@ export class TargetConnection implements Connection {
       "PAYLOAD_TOO_LARGE",
       `the message has ${size} bytes, headers included, the server takes ${limit}`,
     );
+  }
+
+  /**
+   * The server does not let us publish, which is the message's failure; or not listen for its answers, which is the
+   * connection's: it ends, and is made again for as long as that is so.
+   */
+  denied({ operation, subject }: PermissionViolationError): void {
+    if (operation === "publish") this.publisher.denied(subject);
+    else if (subject === this.publisher.answersTo) {
+      const why = `the bridge may not listen for the server's answers on ${subject}: grant that, or change inbox_prefix`;
+      this.#refusal ??= new BridgeError("FORBIDDEN", why);
+      this.wire.lose(this.#refusal);
+    }
   }
 
   /** The connection is gone. */

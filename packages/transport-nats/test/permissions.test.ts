@@ -53,8 +53,14 @@ describe.skipIf(noServer)("permissions (needs NATS)", () => {
     await admin.consumer("S");
     const log: LogLine[] = [];
     await using wrong = session({ port: server.port, role: "target", options });
-    await connected(wrong);
-    await expect(sender(wrong).send(envelope(), "ok.a", never)).rejects.toMatchObject({ code: "FORBIDDEN" });
+    await expect(wrong.connect(never)).rejects.toMatchObject({
+      code: "FORBIDDEN",
+      message: like("may not listen for the server's answers on _INBOX\\."),
+    });
+    await expect(sender(wrong).send(envelope(), "ok.a", never)).rejects.toMatchObject({
+      code: "CONNECTION_LOST",
+      charged: false,
+    });
     await using source = session({ port: server.port, options, log });
     receiver(source, { stream: "S", consumer: "c" });
     const connection = await source.connect(never);
@@ -68,6 +74,25 @@ describe.skipIf(noServer)("permissions (needs NATS)", () => {
     await using consuming = session({ port: server.port, options: right });
     receiver(consuming, { stream: "S", consumer: "c" });
     expect([...(await (await consuming.connect(never)).reconcile(never))]).toEqual(["in"]);
+  });
+
+  test("to listen that are taken away end the connection, and cost no message; given back, it goes on", async () => {
+    const allowing = (more: string) => user(`{ publish: [">"], subscribe: { allow: ["_INBOX.>"]${more} } }`);
+    await using server = await ownServer([allowing("")]);
+    await using admin = await program(server.port, { user: "admin", pass: "a" });
+    await admin.stream({ subjects: ["ok.>"] });
+    await using target = session({ port: server.port, role: "target", options });
+    const connection = await connected(target);
+    await sender(target).send(envelope(), "ok.a", never);
+    await server.configure([allowing(`, deny: ["_INBOX.>"]`)]);
+    server.reload();
+    expect(await connection.closed).toMatchObject({ code: "FORBIDDEN", message: like("on _INBOX\\.") });
+    await expect(sender(target).send(envelope(), "ok.a", never)).rejects.toMatchObject({ charged: false });
+    await expect(target.connect(never)).rejects.toMatchObject({ code: "FORBIDDEN" });
+    await server.configure([allowing("")]);
+    server.reload();
+    await vi.waitFor(() => connected(target), { timeout: 10_000, interval: 50 });
+    await sender(target).send(envelope(), "ok.a", never);
   });
 
   test.each(["$JS.API.CONSUMER.MSG.NEXT.S.c", "$JS.ACK.S.c.>"])(

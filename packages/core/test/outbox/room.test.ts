@@ -41,7 +41,7 @@ test("an outbox that refuses what waits for it is not called full", async () => 
   });
   await supervisor.start(bound());
   for (const id of ["m0", "m1"]) hub.publish("in", { id });
-  const reason = (): string | undefined => supervisor.view().routes[0]?.progress.reason;
+  const reason = (): string | undefined => supervisor.view().routes[0]?.progress?.reason;
   await clock.until(() => reason()?.includes("the server is away") === true);
   expect(reason()).not.toContain("full");
   away.become("well");

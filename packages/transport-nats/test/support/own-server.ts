@@ -17,7 +17,9 @@ export interface OwnServer extends AsyncDisposable {
   thaw(): void;
   /** Ends it with a signal; resolves when it is gone. */
   kill(signal?: "SIGKILL" | "SIGTERM"): Promise<void>;
-  /** The lines of its configuration from its next start on. */
+  /** Reads its configuration again. */
+  reload(): void;
+  /** The lines of its configuration from its next start or {@link reload} on. */
   configure(lines: readonly string[]): Promise<void>;
   /** Does nothing when it runs. */
   start(): Promise<void>;
@@ -54,6 +56,7 @@ export async function ownServer(lines: readonly string[] = [], host = "127.0.0.1
       untilStopped(child?.pid);
     },
     thaw: () => void child?.kill("SIGCONT"),
+    reload: () => void child?.kill("SIGHUP"),
     kill,
     configure,
     start,
