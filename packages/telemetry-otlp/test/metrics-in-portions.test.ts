@@ -128,4 +128,13 @@ describe("finding 5.7: metrics over OTLP go in portions", () => {
       );
     },
   );
+
+  test("nothing to tell is told, too: a collector that does not take it is known", async () => {
+    const taker = new Taker();
+    const metrics = exporting(new Counted(0), taker, "delta", 10);
+    await metrics.stop(bound());
+    expect(taker.sizes).toEqual([0]);
+    taker.refuses = 0;
+    await expect(metrics.stop(bound())).rejects.toThrow("refused");
+  });
 });

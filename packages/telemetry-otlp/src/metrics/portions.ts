@@ -1,11 +1,16 @@
 import type { Family } from "@bridge/telemetry";
 
-/** Families in portions of so many samples at most; one that has more is in several of them. */
+/**
+ * Families in portions of so many samples at most; one that has more is in several of them. Without any sample there is one
+ * empty portion: whether the collector takes it is to be known all the same.
+ */
 export function* portions(families: Iterable<Family>, most: number): Generator<readonly Family[]> {
   let portion: Family[] = [];
   let room = most;
+  let isEmpty = true;
   for (const family of families) {
     for (const part of partsOf(family, () => room)) {
+      isEmpty = false;
       portion.push(part.family);
       room -= part.size;
       if (room > 0) continue;
@@ -14,7 +19,7 @@ export function* portions(families: Iterable<Family>, most: number): Generator<r
       room = most;
     }
   }
-  if (portion.length > 0) yield portion;
+  if (portion.length > 0 || isEmpty) yield portion;
 }
 
 interface PartOfFamily {
