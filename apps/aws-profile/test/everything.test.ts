@@ -170,6 +170,7 @@ describe("everything on AWS in one process", () => {
   });
 
   test("spec 3.4, 3.1: an instance that loses its lease and cannot have it back: 1", async () => {
+    await tables.putConfig("test", document("2s"));
     await using instance = site.run(bootstrap());
     await vi.waitFor(
       async () => expect((await ask(instance, "monitor", "deephealth")).body).toMatchObject({ role: "active" }),
