@@ -13,13 +13,15 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** So many ports that nobody listens on at the moment. */
+/** Where this process looks next: what it has handed out is not handed out again while its taker is about to listen. */
+let next = Math.floor(Math.random() * (PORTS.to - PORTS.from));
+
+/** So many ports that nobody listens on at the moment, and that no other call of this process has got lately. */
 export async function freePorts(count: number): Promise<readonly number[]> {
-  const ports = new Set<number>();
-  const offset = Math.floor(Math.random() * (PORTS.to - PORTS.from));
-  for (let step = 0; ports.size < count; step++) {
-    if (step > PORTS.to - PORTS.from) throw new Error(`there are no ${count} free ports below ${PORTS.to}`);
-    const port = PORTS.from + ((offset + step) % (PORTS.to - PORTS.from));
+  const ports: number[] = [];
+  for (let looks = 0; ports.length < count; looks++) {
+    if (looks > PORTS.to - PORTS.from) throw new Error(`there are no ${count} free ports below ${PORTS.to}`);
+    const port = PORTS.from + (next++ % (PORTS.to - PORTS.from));
     const server = createServer().listen(port, HOST);
     const free = await once(server, "listening").then(
       () => true,
@@ -28,9 +30,9 @@ export async function freePorts(count: number): Promise<readonly number[]> {
     if (!free) continue;
     server.close();
     await once(server, "close");
-    ports.add(port);
+    ports.push(port);
   }
-  return [...ports];
+  return ports;
 }
 
 /** Resolves when somebody listens there. @throws Error when nobody does within the bound */
