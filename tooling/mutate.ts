@@ -15,8 +15,8 @@ import { drawnFrom, drawSamples, likelyScore } from "./mutation/sample.ts";
 /** What is mutated when nothing else is asked for: where a fault loses messages, leases or memory. */
 const FOLDERS = [
   "net-kit/src",
-  "file-kit/src",
-  "outbox-file/src",
+  "file/src/database",
+  "file/src/outbox",
   ...["lease", "outbox", "dlq", "route", "supervisor", "runtime"].map((part) => `core/src/${part}`),
 ];
 /** Of a hundred mutants, so many have to be noticed, whatever the others are named. */

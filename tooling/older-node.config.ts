@@ -7,7 +7,7 @@ export default defineConfig({
   oxc: { target: "node22.19" },
   test: {
     ...base.test,
-    include: ["packages/{ports,config,core,store-kit,file-kit,outbox-file,dlq-file,dlq-memory}/test/**/*.test.ts"],
+    include: ["packages/{ports,config,core,file,dlq-file,dlq-memory}/test/**/*.test.ts"],
     // They start programs from the sources, or measure by what this Node lacks.
     exclude: ["**/{crash,checkpoint,descriptors,failed-sync}.test.ts", "packages/config/test/linear.test.ts"],
     experimental: {},

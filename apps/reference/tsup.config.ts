@@ -1,7 +1,7 @@
 import { application } from "@bridge/tooling/tsup";
 
 export default application(
-  { main: "src/main.ts", "bridge-audit": "../../packages/audit-file/src/bridge-audit.ts" },
+  { main: "src/main.ts", "bridge-audit": "../../packages/audit/src/file/bridge-audit.ts" },
   // Expressions of processors and the text of the configuration file have threads, whose programs are looked for beside this one.
   {
     "processor-thread": "../../packages/processors/src/processor-thread.ts",

@@ -16,7 +16,7 @@ export interface Aws extends AsyncDisposable {
   readonly parametersUrl: string;
   readonly queueUrl: string;
   setParameter(name: string, value: string): void;
-  /** Puts the first document of a bridge, as the README of config-dynamodb says. */
+  /** Puts the first document of a bridge, as the README of @bridge/dynamodb says. */
   putConfiguration(table: string, bridgeId: string, document: object): Promise<void>;
   /** Takes what is in the queue; waits a second when it is empty. */
   takeMessages(): Promise<readonly string[]>;

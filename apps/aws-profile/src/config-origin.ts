@@ -1,7 +1,7 @@
-import { openDynamodbConfig } from "@bridge/config-dynamodb";
+import { openDynamodbConfig } from "@bridge/dynamodb";
 import { referenceSources } from "@bridge/config-file";
 import { type ConfigOrigin, fileOrigin, type HostProcess, storeOrigin, type Surroundings } from "@bridge/host";
-import { deadline } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import type { SecretReader } from "@bridge/secrets-aws";
 import type { Bootstrap } from "./bootstrap/bootstrap.ts";
 import { awsReferences } from "./references.ts";

@@ -1,8 +1,8 @@
 import type { BridgeConfig, Registry, StoreRole } from "@bridge/config";
-import { configTable } from "@bridge/config-dynamodb";
-import { createTable, DynamoClient, type TableDescription } from "@bridge/dynamodb-kit";
+import { configTable, createTable, DynamoClient, type TableDescription } from "@bridge/dynamodb";
 import type { Ending, HostProcess } from "@bridge/host";
-import { deadline, systemClock, systemRandom } from "@bridge/ports";
+import { systemClock, systemRandom } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import type { Bootstrap } from "./bootstrap/bootstrap.ts";
 import { TABLES } from "./compose.ts";
 import { openOnce } from "./one-shot.ts";

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { openDynamodbLeases } from "@bridge/lease-dynamodb";
+import { openDynamodbLeases } from "@bridge/dynamodb";
 import { silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import type { BinaryProcess } from "@bridge/tooling/binary-process";
 import { type ChannelModel, type ConfirmChannel, connect } from "amqplib";

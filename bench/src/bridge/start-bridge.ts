@@ -69,6 +69,6 @@ export async function startBridge(
 /** Only what is used is loaded, as for a script. */
 async function outboxPlugin({ type }: OutboxBlock): Promise<OutboxStorePlugin> {
   return type === "file"
-    ? (await import("@bridge/outbox-file")).fileOutbox
-    : (await import("@bridge/outbox-postgres")).postgresOutbox;
+    ? (await import("@bridge/file")).fileOutbox
+    : (await import("@bridge/postgres")).postgresOutbox;
 }

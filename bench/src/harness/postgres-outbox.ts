@@ -1,6 +1,6 @@
-import { OUTBOX_MIGRATIONS } from "@bridge/outbox-postgres";
+import { OUTBOX_MIGRATIONS } from "@bridge/postgres";
 import { systemClock, systemRandom } from "@bridge/ports";
-import { migrate, PostgresClient } from "@bridge/postgres-kit";
+import { migrate, PostgresClient } from "@bridge/postgres/internal";
 import { PostgresCluster } from "@bridge/tooling/postgres-cluster";
 import type { OutboxBlock } from "../bridge/start-bridge.ts";
 

@@ -1,4 +1,4 @@
-import { openFileOutbox } from "@bridge/outbox-file";
+import { openFileOutbox } from "@bridge/file";
 import { type OutboxStore, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 
 export function openOutbox(path: string): OutboxStore {

@@ -1,8 +1,5 @@
-import { configTable } from "@bridge/config-dynamodb";
+import { configTable, leaseTable, outboxTable, type TableDescription } from "@bridge/dynamodb";
 import { dlqTable } from "@bridge/dlq-dynamodb";
-import { leaseTable } from "@bridge/lease-dynamodb";
-import { outboxTable } from "@bridge/outbox-dynamodb";
-import type { TableDescription } from "@bridge/dynamodb-kit";
 import type { Table } from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
 import type { Deployment } from "./deployment.ts";

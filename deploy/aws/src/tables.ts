@@ -1,4 +1,4 @@
-import type { KeyAttribute, TableDescription, TableIndex } from "@bridge/dynamodb-kit";
+import type { KeyAttribute, TableDescription, TableIndex } from "@bridge/dynamodb";
 import { type Attribute, AttributeType, BillingMode, ProjectionType, Table } from "aws-cdk-lib/aws-dynamodb";
 import { RemovalPolicy } from "aws-cdk-lib/core";
 import type { Construct } from "constructs";

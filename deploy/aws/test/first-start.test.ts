@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { CreateTableCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { DynamoClient } from "@bridge/dynamodb-kit";
+import { DynamoClient } from "@bridge/dynamodb";
 import { systemClock, systemRandom } from "@bridge/ports";
 import { parseDuration } from "@bridge/ports/options";
 import { testDynamo } from "@bridge/tooling/test-dynamodb";

@@ -1,5 +1,5 @@
 import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
-import { createTable, DynamoClient } from "@bridge/dynamodb-kit";
+import { createTable, DynamoClient } from "@bridge/dynamodb";
 import { systemClock, systemRandom } from "@bridge/ports";
 import { testDynamo } from "@bridge/tooling/test-dynamodb";
 import { describe, expect, test } from "vitest";

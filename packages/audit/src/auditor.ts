@@ -1,4 +1,5 @@
-import { type Clock, type Logger, steadyLogger } from "@bridge/ports";
+import { type Clock, type Logger } from "@bridge/ports";
+import { steadyLogger } from "@bridge/ports/internal";
 import { AUDIT_ACTIONS, type AuditAction, LOOKS } from "./actions.ts";
 import type { AuditEntry, AuditEvent } from "./event.ts";
 import { FloodMerger } from "./flood-merger.ts";

@@ -1,4 +1,5 @@
-import { deadline, type LogFields, type Logger, orAborted } from "@bridge/ports";
+import { type LogFields, type Logger } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import type { AuditEvent } from "./event.ts";
 import { MergedEvents } from "./merged-events.ts";
 import type { AuditSink } from "./sink.ts";

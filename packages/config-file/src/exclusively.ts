@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { tryLockFile } from "@bridge/file-kit";
+import { tryLockFile } from "@bridge/file/internal";
 import { type Clock, ReadOnlyConfigError } from "@bridge/ports";
 
 const RETRY_MS = 10;

@@ -8,10 +8,10 @@ import {
   type ConfigStore,
   type Logger,
   silentLogger,
-  steadyLogger,
   type StoredConfig,
   systemClock,
 } from "@bridge/ports";
+import { steadyLogger } from "@bridge/ports/internal";
 import { configHistory } from "./config-history.ts";
 import { type Content, type ReadBytes, readContent, type StoredContent, storedContent } from "./content.ts";
 import { exclusively } from "./exclusively.ts";

@@ -1,5 +1,5 @@
 import { deserialize, serialize } from "node:v8";
-import type { Steps } from "@bridge/ports";
+import type { Steps } from "@bridge/ports/internal";
 import { isRecord } from "./counterparts.ts";
 
 /** Elements of a list that are unpacked in one step. */

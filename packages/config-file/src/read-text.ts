@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { orAborted } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import { textOf } from "./text-of.ts";
 
 const CHUNK_BYTES = 64 * 1024;

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { type Clock, orAborted, programBeside } from "@bridge/ports";
+import { type Clock } from "@bridge/ports";
+import { orAborted, programBeside } from "@bridge/ports/internal";
 import { Serial } from "./serial.ts";
 import type { Answer, Task } from "./thread-protocol.ts";
 

@@ -1,5 +1,6 @@
 import type { Path } from "@bridge/config";
-import { type Clock, jsonInSlices, type Logger, Slices } from "@bridge/ports";
+import { type Clock, type Logger } from "@bridge/ports";
+import { jsonInSlices, Slices } from "@bridge/ports/internal";
 import { type PackedValue, unpack } from "./packed-value.ts";
 import type { SyntaxProblem } from "./parse-document.ts";
 import { TextThread } from "./text-thread.ts";

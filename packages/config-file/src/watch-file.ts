@@ -1,4 +1,5 @@
-import { type Clock, type ConfigChange, type Logger, orAborted } from "@bridge/ports";
+import { type Clock, type ConfigChange, type Logger } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import type { Content } from "./content.ts";
 import { PathNotices } from "./path-notices.ts";
 

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRegistry } from "@bridge/config";
-import { tryLockFile } from "@bridge/file-kit";
+import { tryLockFile } from "@bridge/file/internal";
 import { ReadOnlyConfigError, type StoredConfig } from "@bridge/ports";
 import { noSmallDisk, smallDisk } from "@bridge/tooling/faulty-disk";
 import { runProgram } from "@bridge/tooling/test-program";

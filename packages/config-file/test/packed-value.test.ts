@@ -1,4 +1,4 @@
-import { atOnce } from "@bridge/ports";
+import { atOnce } from "@bridge/ports/internal";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { pack, unpack } from "../src/packed-value.ts";

@@ -1,4 +1,4 @@
-import { Slices } from "@bridge/ports";
+import { Slices } from "@bridge/ports/internal";
 import { type ReferenceSources, resolveReferences } from "./references.ts";
 import type { Registry } from "./registry.ts";
 import { type Validation, validation } from "./validate.ts";

@@ -10,7 +10,7 @@ import type {
   StoreRole,
   StoresSection,
 } from "./model.ts";
-import { mapped, type Steps } from "@bridge/ports";
+import { mapped, type Steps } from "@bridge/ports/internal";
 import type { PluginOptions } from "./plugin-options.ts";
 import type { Path } from "./problem.ts";
 import type { Registry } from "./registry.ts";

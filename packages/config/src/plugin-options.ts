@@ -1,4 +1,4 @@
-import type { Steps } from "@bridge/ports";
+import type { Steps } from "@bridge/ports/internal";
 import type { GenericSchema } from "valibot";
 import { checkValue } from "./check/check-value.ts";
 import { secretPaths } from "./check/hidden-values.ts";

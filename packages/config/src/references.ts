@@ -1,4 +1,4 @@
-import { Slices } from "@bridge/ports";
+import { Slices } from "@bridge/ports/internal";
 import { quote } from "./quote.ts";
 import type { Path, Problem } from "./problem.ts";
 import type { Surroundings } from "./surroundings.ts";

@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from "@bridge/ports";
+import { atOnce, type Steps } from "@bridge/ports/internal";
 import type { BridgeDocument } from "./bridge-document.ts";
 import { HiddenValues } from "./check/hidden-values.ts";
 import { checkPieces, hideSecrets, piecesOf } from "./check/pieces.ts";

@@ -1,4 +1,4 @@
-import { atOnce } from "@bridge/ports";
+import { atOnce } from "@bridge/ports/internal";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { withoutUsers } from "../src/check/hidden-values.ts";

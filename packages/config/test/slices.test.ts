@@ -1,4 +1,4 @@
-import { Slices, type Steps, Turns } from "@bridge/ports";
+import { Slices, type Steps, Turns } from "@bridge/ports/internal";
 import { describe, expect, it } from "vitest";
 import { checkDocument } from "../src/index.ts";
 import { changesBetween } from "../src/transaction/changes.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { deadline } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import { describe, test } from "vitest";
 import type { Case, Excuses } from "./case.ts";
 

@@ -1,12 +1,6 @@
-import type { Item } from "@bridge/dynamodb-kit";
-import {
-  BridgeError,
-  type DeadLetter,
-  type DeadLetterHead,
-  packDeadLetter,
-  unpackDeadLetter,
-  unpackDeadLetterHead,
-} from "@bridge/ports";
+import type { Item } from "@bridge/dynamodb/internal";
+import { BridgeError, type DeadLetter, type DeadLetterHead } from "@bridge/ports";
+import { packDeadLetter, unpackDeadLetter, unpackDeadLetterHead } from "@bridge/ports/internal";
 import { orderKey } from "./order-key.ts";
 import { shardsOf } from "./partitions.ts";
 

@@ -1,5 +1,6 @@
 import { GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import type { DynamoClient, Item } from "@bridge/dynamodb-kit";
+import type { DynamoClient } from "@bridge/dynamodb";
+import type { Item } from "@bridge/dynamodb/internal";
 import type { Clock, Random } from "@bridge/ports";
 import { isPossibleId } from "./dead-letter-item.ts";
 import { atOrAfter } from "./order-key.ts";

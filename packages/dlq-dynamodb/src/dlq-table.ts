@@ -1,4 +1,4 @@
-import type { TableDescription, TableIndex } from "@bridge/dynamodb-kit";
+import type { TableDescription, TableIndex } from "@bridge/dynamodb";
 
 /** The indexes by what their entries have in common; a page of any filter is read from one of them. */
 export const INDEXES = { category: "by_category", route: "by_route" } as const;

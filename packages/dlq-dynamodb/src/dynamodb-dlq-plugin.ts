@@ -1,4 +1,4 @@
-import { tableName } from "@bridge/dynamodb-kit";
+import { tableName } from "@bridge/dynamodb";
 import { defineFactory, type DlqStore, type DlqStorePlugin, type PluginContext } from "@bridge/ports";
 import { describe, positiveDuration } from "@bridge/ports/options";
 import * as v from "valibot";

@@ -1,5 +1,6 @@
 import { QueryCommand } from "@aws-sdk/client-dynamodb";
-import type { DynamoClient, Item } from "@bridge/dynamodb-kit";
+import type { DynamoClient } from "@bridge/dynamodb";
+import type { Item } from "@bridge/dynamodb/internal";
 import type { DeadLetterFilter, Page } from "@bridge/ports";
 import { oldestFirst } from "./oldest-first.ts";
 import { atOrAfter } from "./order-key.ts";

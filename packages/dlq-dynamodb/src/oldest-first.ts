@@ -1,4 +1,4 @@
-import type { Item } from "@bridge/dynamodb-kit";
+import type { Item } from "@bridge/dynamodb/internal";
 import type { PartitionReader } from "./partition-reader.ts";
 
 /** The entries of all readers, oldest first. Of each reader at most one and a half pages are in memory. */

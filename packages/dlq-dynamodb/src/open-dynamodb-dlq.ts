@@ -1,6 +1,8 @@
 import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { type Consumed, type DynamoOptions, openTable } from "@bridge/dynamodb-kit";
-import { type Clock, type DlqAdmin, type DlqStore, type Logger, type Random, SpoiledEntries } from "@bridge/ports";
+import { type DynamoOptions } from "@bridge/dynamodb";
+import { type Consumed, openTable } from "@bridge/dynamodb/internal";
+import { type Clock, type DlqAdmin, type DlqStore, type Logger, type Random } from "@bridge/ports";
+import { SpoiledEntries } from "@bridge/ports/internal";
 import { entryOf, headOf, isPossibleId, itemOf } from "./dead-letter-item.ts";
 import { deleteIds, deleteOldest } from "./deleting.ts";
 import { dlqTable } from "./dlq-table.ts";

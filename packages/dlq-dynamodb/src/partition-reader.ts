@@ -1,5 +1,6 @@
 import { type AttributeValue, QueryCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
-import type { DynamoClient, Item } from "@bridge/dynamodb-kit";
+import type { DynamoClient } from "@bridge/dynamodb";
+import type { Item } from "@bridge/dynamodb/internal";
 import { justAfter } from "./order-key.ts";
 import type { Partition } from "./partitions.ts";
 

@@ -1,5 +1,6 @@
 import type { QueryCommand } from "@aws-sdk/client-dynamodb";
-import type { DynamoClient, Item } from "@bridge/dynamodb-kit";
+import type { DynamoClient } from "@bridge/dynamodb";
+import type { Item } from "@bridge/dynamodb/internal";
 import { systemRandom } from "@bridge/ports";
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -1,5 +1,5 @@
 import { GetItemCommand } from "@aws-sdk/client-dynamodb";
-import { DynamoClient } from "@bridge/dynamodb-kit";
+import { DynamoClient } from "@bridge/dynamodb";
 import { SuiteClock } from "@bridge/conformance";
 import { systemClock } from "@bridge/ports";
 import { testDynamo } from "@bridge/tooling/test-dynamodb";

@@ -1,11 +1,5 @@
-import {
-  type DeadLetter,
-  type DeadLetterHead,
-  type ErrorClass,
-  packDeadLetter,
-  unpackDeadLetter,
-  unpackDeadLetterHead,
-} from "@bridge/ports";
+import { type DeadLetter, type DeadLetterHead, type ErrorClass } from "@bridge/ports";
+import { packDeadLetter, unpackDeadLetter, unpackDeadLetterHead } from "@bridge/ports/internal";
 
 /** What a list reads. */
 export interface HeadRow {

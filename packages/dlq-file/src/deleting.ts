@@ -1,5 +1,6 @@
-import { type FileDatabase, untilSliceEnds } from "@bridge/file-kit";
-import { type Clock, type DeadLetterFilter, orAborted } from "@bridge/ports";
+import { type FileDatabase, untilSliceEnds } from "@bridge/file/internal";
+import { type Clock, type DeadLetterFilter } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import type { DlqStatements } from "./dlq-statements.ts";
 
 const SLICE_ENTRIES = 500;

@@ -1,4 +1,4 @@
-import type { FileKind } from "@bridge/file-kit";
+import type { FileKind } from "@bridge/file/internal";
 
 /** The indexes by what they are ordered by; a page of any filter is read from one of them. */
 export const INDEXES = {

@@ -1,6 +1,6 @@
-import type { FileDatabase } from "@bridge/file-kit";
+import type { FileDatabase } from "@bridge/file/internal";
 import type { Clock, Logger } from "@bridge/ports";
-import { sweepEvery } from "@bridge/store-kit";
+import { sweepEvery } from "@bridge/ports/internal";
 import { deleteOldest } from "./deleting.ts";
 import type { DlqStatements } from "./dlq-statements.ts";
 

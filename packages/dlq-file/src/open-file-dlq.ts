@@ -1,5 +1,6 @@
-import { FileDatabase } from "@bridge/file-kit";
-import { type Clock, type DlqAdmin, type DlqStore, type Logger, orAborted, SpoiledEntries } from "@bridge/ports";
+import { FileDatabase } from "@bridge/file/internal";
+import { type Clock, type DlqAdmin, type DlqStore, type Logger } from "@bridge/ports";
+import { orAborted, SpoiledEntries } from "@bridge/ports/internal";
 import { entryOf, headOf, rowValues } from "./dead-letter-row.ts";
 import { deleteIds, deleteOldest } from "./deleting.ts";
 import { DLQ_FILE } from "./dlq-file-kind.ts";

@@ -1,5 +1,6 @@
 import { dlqStoreCases } from "@bridge/conformance";
-import { deadline, type DlqStore } from "@bridge/ports";
+import { type DlqStore } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import { expect, test } from "vitest";
 import { openMemoryDlq } from "../src/index.ts";
 import { DELETING_MUTANTS } from "./deleting-mutants.ts";

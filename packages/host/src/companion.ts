@@ -1,4 +1,4 @@
-import { orAborted } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import { messageOf } from "./message-of.ts";
 
 /** What a process does besides carrying messages, from when its servers are open until the bridge has ended. */

@@ -1,7 +1,8 @@
 import type { ConfigTransactions, HttpSection } from "@bridge/config";
 import { OperationError, type Supervisor } from "@bridge/core";
 import type { ConfigWatch } from "@bridge/http-monitor";
-import { BridgeError, type Clock, type ConfigChange, type Logger, orAborted, type StoredConfig } from "@bridge/ports";
+import { BridgeError, type Clock, type ConfigChange, type Logger, type StoredConfig } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import type { ConfigSource, Judged } from "./config-source.ts";
 import { messageOf } from "./message-of.ts";
 

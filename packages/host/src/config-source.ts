@@ -1,5 +1,6 @@
 import type { BridgeConfig, Registry } from "@bridge/config";
-import { deadline, type Logger, type StoredConfig } from "@bridge/ports";
+import { type Logger, type StoredConfig } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import type { ConfigOrigin } from "./config-origin.ts";
 import { messageOf } from "./message-of.ts";
 import { type Overrule, overruledNowhere } from "./overrule.ts";

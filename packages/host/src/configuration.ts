@@ -1,5 +1,6 @@
 import { type BridgeConfig, emptyConfig, type Registry, type UnusableFile } from "@bridge/config";
-import { type Clock, deadline, type Logger, systemClock } from "@bridge/ports";
+import { type Clock, type Logger, systemClock } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import { type ConfigOrigin, fileOrigin } from "./config-origin.ts";
 import type { ConfigSource } from "./config-source.ts";
 import type { HostProcess } from "./host-process.ts";

@@ -1,5 +1,6 @@
 import type { BridgeConfig, Registry, StoreRole } from "@bridge/config";
-import { deadline, type PluginContext, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { type PluginContext, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import type { HostProcess } from "./host-process.ts";
 
 /** Time for an index on a large table. */

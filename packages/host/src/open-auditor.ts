@@ -1,5 +1,5 @@
 import { type Auditor, createAuditor, logSink } from "@bridge/audit";
-import { openFileSink } from "@bridge/audit-file";
+import { openFileSink } from "@bridge/audit/file";
 import type { AuditSection } from "@bridge/config";
 import type { Seams } from "@bridge/ports";
 import type { HostProcess } from "./host-process.ts";

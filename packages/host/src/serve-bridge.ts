@@ -9,15 +9,8 @@ import {
 } from "@bridge/config";
 import { createSupervisor, instanceIdOf, type Supervisor, Veils } from "@bridge/core";
 import type { ConfigWatch, KeyRefresh } from "@bridge/http-monitor";
-import {
-  type ConfigStore,
-  deadline,
-  type Logger,
-  orAborted,
-  type Seams,
-  systemClock,
-  systemRandom,
-} from "@bridge/ports";
+import { type ConfigStore, type Logger, type Seams, systemClock, systemRandom } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { type Family, type Measured, ProcessFigures, readMetrics } from "@bridge/telemetry";
 import type { Companion } from "./companion.ts";
 import { configChanges } from "./config-changes.ts";

@@ -1,6 +1,7 @@
 import type { Auditor } from "@bridge/audit";
 import type { Supervisor } from "@bridge/core";
-import { deadline, type Logger, orAborted } from "@bridge/ports";
+import { type Logger } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { type Companion, stopAll } from "./companion.ts";
 import type { ConfigFollower } from "./config-follower.ts";
 import { messageOf } from "./message-of.ts";

@@ -1,6 +1,7 @@
 import type { Registry } from "@bridge/config";
 import { explain, type Explanation } from "@bridge/core";
-import { deadline, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import { checkedFile } from "./configuration.ts";
 import type { Flags } from "./flags.ts";
 import type { HostProcess } from "./host-process.ts";

@@ -1,5 +1,6 @@
 import { confirmed, unconfirmedCommit } from "@bridge/config";
-import { type ConfigHistoryEntry, type ConfigStaging, type ConfigStore, deadline, type Logger } from "@bridge/ports";
+import { type ConfigHistoryEntry, type ConfigStaging, type ConfigStore, type Logger } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import { messageOf } from "./message-of.ts";
 
 const TIMEOUT_MS = 10_000;

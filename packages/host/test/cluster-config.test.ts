@@ -1,6 +1,5 @@
-import { configTable, openDynamodbConfig } from "@bridge/config-dynamodb";
-import { MemoryDocument, openMemoryConfig } from "@bridge/config-memory";
-import { createTable, DynamoClient } from "@bridge/dynamodb-kit";
+import { configTable, openDynamodbConfig, createTable, DynamoClient } from "@bridge/dynamodb";
+import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { silentLogger, type StoredConfig, systemClock, systemRandom } from "@bridge/ports";
 import { testDynamo } from "@bridge/tooling/test-dynamodb";

@@ -1,5 +1,5 @@
 import { createRegistry } from "@bridge/config";
-import { MemoryDocument, openMemoryConfig } from "@bridge/config-memory";
+import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import type { MonitorKeys } from "@bridge/http-monitor";
 import { memoryTransport } from "@bridge/transport-memory";
 import { setTimeout as delay } from "node:timers/promises";

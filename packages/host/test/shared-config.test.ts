@@ -1,5 +1,5 @@
 import { type BridgeConfig, createRegistry } from "@bridge/config";
-import { MemoryDocument, openMemoryConfig } from "@bridge/config-memory";
+import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import { createSupervisor } from "@bridge/core";
 import { BridgeError, type ConfigStore, type Logger, silentLogger, systemClock } from "@bridge/ports";
 import { describe, expect, onTestFinished, test } from "vitest";

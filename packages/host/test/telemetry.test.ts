@@ -1,5 +1,5 @@
 import { createRegistry } from "@bridge/config";
-import { MemoryDocument, openMemoryConfig } from "@bridge/config-memory";
+import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import { openOtlp } from "@bridge/telemetry-otlp";
 import { OtlpCollector } from "@bridge/tooling/otlp-collector";
 import { memoryHub, memoryTransport } from "@bridge/transport-memory";

@@ -10,7 +10,8 @@ import {
   serve,
   type ThrottleOptions,
 } from "@bridge/http-kit";
-import { type Seams, silentLogger, steadyLogger, systemClock, systemRandom } from "@bridge/ports";
+import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { steadyLogger } from "@bridge/ports/internal";
 import type { Hono } from "hono";
 import { damageEndpoints } from "./acknowledge-damage.ts";
 import { bridgeEndpoints } from "./bridge.ts";

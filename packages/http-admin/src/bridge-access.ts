@@ -1,6 +1,7 @@
 import { OperationError, type Supervisor } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
-import { deadline, type DlqAdmin, type DlqStore, orAborted, type OutboxStore } from "@bridge/ports";
+import { type DlqAdmin, type DlqStore, type OutboxStore } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 
 /** How long work that was cut off has for saying what became of it. */
 const GRACE_MS = 100;

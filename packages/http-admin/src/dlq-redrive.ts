@@ -1,4 +1,4 @@
-import { deadline } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";

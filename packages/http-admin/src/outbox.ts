@@ -1,5 +1,6 @@
 import { drainedBy } from "@bridge/core";
-import { deadline, type Clock } from "@bridge/ports";
+import { type Clock } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";

@@ -1,6 +1,6 @@
 import { INGRESS_LIMITS, type InjectResult } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
-import { Slices } from "@bridge/ports";
+import { Slices } from "@bridge/ports/internal";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";

@@ -12,7 +12,7 @@ import {
   type Receiver,
   type TransportPlugin,
 } from "@bridge/ports";
-import { memoryOutboxPlugin } from "@bridge/outbox-memory";
+import { memoryOutboxPlugin } from "@bridge/memory";
 import { type MemoryHub, memoryHub, memoryTransport } from "@bridge/transport-memory";
 import * as v from "valibot";
 

@@ -1,5 +1,5 @@
 import { type ConfigApplier, createConfigTransactions } from "@bridge/config";
-import { MemoryDocument, openMemoryConfig } from "@bridge/config-memory";
+import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import type { Supervisor } from "@bridge/core";
 import { type ConfigStore, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { type Admin, type Answer, startAdmin } from "./admin.ts";

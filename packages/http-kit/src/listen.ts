@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { BoundedServer, type ClientMemory, type ServerLimits, type TlsFiles } from "@bridge/net-kit";
-import { type Random, type Seams, steadyLogger, systemClock } from "@bridge/ports";
+import { type Random, type Seams, systemClock } from "@bridge/ports";
+import { steadyLogger } from "@bridge/ports/internal";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { CORRELATION_HEADER, SECURITY_HEADERS } from "./common-headers.ts";
 import { parseListenAddress } from "./listen-address.ts";

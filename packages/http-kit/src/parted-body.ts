@@ -1,5 +1,6 @@
 import { type ClientMemory, type Holder, processClientMemory } from "@bridge/net-kit";
-import type { Clock, Slices } from "@bridge/ports";
+import type { Clock } from "@bridge/ports";
+import type { Slices } from "@bridge/ports/internal";
 
 /** So much text is made before it is handed over; more only when it has been taken. */
 const PART_CHARACTERS = 65_536;

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { connectionOf } from "@bridge/net-kit";
-import { atOnce, jsonInSlices, type Seams, Slices } from "@bridge/ports";
+import { type Seams } from "@bridge/ports";
+import { atOnce, jsonInSlices, Slices } from "@bridge/ports/internal";
 import type { Context } from "hono";
 import type { AuditTrail, CallRecord } from "./audit-trail.ts";
 import type { Authenticate } from "./authenticator.ts";

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { ClientMemory } from "@bridge/net-kit";
-import { type Clock, Slices, systemClock, Turns } from "@bridge/ports";
+import { type Clock, systemClock } from "@bridge/ports";
+import { Slices, Turns } from "@bridge/ports/internal";
 import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it, vi } from "vitest";

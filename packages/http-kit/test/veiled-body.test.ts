@@ -1,4 +1,4 @@
-import { atOnce } from "@bridge/ports";
+import { atOnce } from "@bridge/ports/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { veiledBody } from "../src/veiled-body.ts";

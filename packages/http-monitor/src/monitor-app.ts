@@ -10,7 +10,8 @@ import {
   serve,
   type ThrottleOptions,
 } from "@bridge/http-kit";
-import { type Seams, silentLogger, steadyLogger, systemClock, systemRandom } from "@bridge/ports";
+import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { steadyLogger } from "@bridge/ports/internal";
 import { type Family, readMetrics, type ServerStats } from "@bridge/telemetry";
 import type { Hono } from "hono";
 import type { ConfigWatch } from "./config-watch.ts";

@@ -1,5 +1,6 @@
 import { PartedBody } from "@bridge/http-kit";
-import { type Clock, processTurns } from "@bridge/ports";
+import { type Clock } from "@bridge/ports";
+import { processTurns } from "@bridge/ports/internal";
 import { expositionParts, type Family } from "@bridge/telemetry";
 
 /** What the counters of a route, of its legs and its parts are kept in while they are told, about. */

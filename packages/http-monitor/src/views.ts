@@ -1,6 +1,7 @@
 import type { BridgeView } from "@bridge/core";
 import { type Endpoint, endpointFor } from "@bridge/http-kit";
-import { type Clock, Slices } from "@bridge/ports";
+import { type Clock } from "@bridge/ports";
+import { Slices } from "@bridge/ports/internal";
 import * as v from "valibot";
 import type { ConfigWatch } from "./config-watch.ts";
 import type { KeyRefresh } from "./key-refresh.ts";

@@ -2,7 +2,7 @@
  * From what the engine tells to what clients read: the only place that knows both spellings. @module
  */
 import type { BridgeView, RouteProgress, RouteView, SessionView } from "@bridge/core";
-import type { Slices } from "@bridge/ports";
+import type { Slices } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
 import type { ConfigWatch } from "./config-watch.ts";
 import type { KeyRefresh } from "./key-refresh.ts";

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { listen, PartedBody } from "@bridge/http-kit";
-import { type Clock, silentLogger, Slices, systemClock, systemRandom } from "@bridge/ports";
+import { type Clock, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { Slices } from "@bridge/ports/internal";
 import type { Family } from "@bridge/telemetry";
 import { describe, expect, it, vi } from "vitest";
 import { createMonitorApp } from "../src/index.ts";

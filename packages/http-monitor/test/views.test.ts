@@ -1,5 +1,6 @@
 import { createAuditor } from "@bridge/audit";
-import { silentLogger, Slices, type StoreHealth, systemClock } from "@bridge/ports";
+import { silentLogger, type StoreHealth, systemClock } from "@bridge/ports";
+import { Slices } from "@bridge/ports/internal";
 import { describe, expect, it } from "vitest";
 import { topologyToWire } from "../src/wire.ts";
 import { ADMIN_KEY, answer, makeBridge, MONITOR_KEY, seenAs, startMonitor } from "./monitor.ts";

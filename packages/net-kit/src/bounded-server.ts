@@ -1,7 +1,8 @@
 import { createServer as createHttpServer, type RequestListener, type Server } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { type Clock, type Logger, orAborted } from "@bridge/ports";
+import { type Clock, type Logger } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import { type ClientMemory, processClientMemory } from "./client-memory.ts";
 import { Connections } from "./connections.ts";
 import { inKnownCoding, noTunnel, refuseExpectation } from "./refusal.ts";

@@ -8,7 +8,6 @@ export {
   storeAdapter,
 } from "./adapters.ts";
 export { type Abortable, unwatchAbort, watchAbort } from "./abort-watch.ts";
-export { Bag, type Placed } from "./bag.ts";
 export {
   type ConfigChange,
   type ConfigHistory,
@@ -21,7 +20,6 @@ export {
   type StagingRequest,
   type StoredConfig,
 } from "./config-store.ts";
-export { CallLimit, type CallSize } from "./call-limit.ts";
 export {
   type AddressedSender,
   addressedSender,
@@ -108,14 +106,7 @@ export {
   type Session,
   type SessionRole,
 } from "./transport.ts";
-export { deadline, type Deadline, orAborted } from "./async.ts";
-export { SequenceMap } from "./sequence-map.ts";
-export { SignalPool } from "./signal-pool.ts";
 export { systemClock, systemRandom } from "./system.ts";
-export { jsonInSlices } from "./json-in-slices.ts";
-export { textInSlices } from "./text-in-slices.ts";
-export { programBeside } from "./program-beside.ts";
-export { atOnce, mapped, processTurns, Slices, type Steps, Turns } from "./turns.ts";
 export { parseTimestamp } from "./timestamp.ts";
 export {
   boundTracestate,
@@ -151,10 +142,4 @@ export {
   type OutboxStore,
   type PersistResult,
 } from "./outbox-store.ts";
-export { withoutOuterBlanks } from "./outer-blanks.ts";
-export { ownCopy, payloadBytes } from "./own-copy.ts";
-export { packDeadLetter, type PackedDeadLetter, unpackDeadLetter, unpackDeadLetterHead } from "./packed-dead-letter.ts";
-export { steadyLogger } from "./steady-logger.ts";
-export { SpoiledEntries } from "./spoiled-entries.ts";
-export { packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
 export { type StoreHealth, type TellsHealth } from "./store-health.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { BridgeError, CallLimit } from "../src/index.ts";
+import { BridgeError } from "../src/index.ts";
+import { CallLimit } from "../src/internal.ts";
 
 const MOST = { items: 1_000, bytes: 8_000_000 };
 const late = new BridgeError("TIMEOUT", "no answer in time");

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compileCondition, type Condition, Subject } from "../src/conditions.ts";
-import { boundTracestate, type Envelope, isReserved, RESERVED_PREFIX, withoutOuterBlanks } from "../src/index.ts";
+import { boundTracestate, type Envelope, isReserved, RESERVED_PREFIX } from "../src/index.ts";
+import { withoutOuterBlanks } from "../src/internal.ts";
 
 const LENGTH = 65_536;
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Envelope, type OutboxRecord, ownCopy, payloadBytes } from "../src/index.ts";
+import { type Envelope, type OutboxRecord } from "../src/index.ts";
+import { ownCopy, payloadBytes } from "../src/internal.ts";
 
 function record(envelope: Uint8Array, received?: Uint8Array): OutboxRecord {
   const of = (payload: Uint8Array): Envelope => ({

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Envelope, packEnvelope, unpackEnvelope } from "../src/index.ts";
+import { type Envelope } from "../src/index.ts";
+import { packEnvelope, unpackEnvelope } from "../src/internal.ts";
 
 const anyText = fc.string({ unit: "binary" });
 const name = fc.oneof(anyText, fc.constantFrom("__proto__", "constructor", "toString", "hasOwnProperty"));

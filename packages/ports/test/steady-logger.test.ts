@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { type Logger, steadyLogger } from "../src/index.ts";
+import { type Logger } from "../src/index.ts";
+import { steadyLogger } from "../src/internal.ts";
 
 function fails(): never {
   throw new Error("the disk of the log is full");

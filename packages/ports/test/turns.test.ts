@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { jsonInSlices, Slices, type Steps, textInSlices, Turns } from "../src/index.ts";
+import { jsonInSlices, Slices, type Steps, textInSlices, Turns } from "../src/internal.ts";
 
 /** Turns that come when the test says so. */
 function byHand() {

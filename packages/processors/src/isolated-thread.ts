@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { BridgeError, type Clock, type Envelope, type Logger, orAborted, programBeside } from "@bridge/ports";
+import { BridgeError, type Clock, type Envelope, type Logger } from "@bridge/ports";
+import { orAborted, programBeside } from "@bridge/ports/internal";
 import type { Changes } from "./changes.ts";
 import { type Answer, AT, type Job, type ThreadData, type ThreadTask } from "./thread-protocol.ts";
 

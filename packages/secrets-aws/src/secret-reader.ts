@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
-import { orAborted } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import { failure } from "./failure.ts";
 import { placeOf } from "./secret-name.ts";
 

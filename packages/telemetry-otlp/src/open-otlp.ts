@@ -1,5 +1,6 @@
 import type { OtlpSection } from "@bridge/config";
-import { type Clock, type Logger, steadyLogger, type Tracer } from "@bridge/ports";
+import { type Clock, type Logger, type Tracer } from "@bridge/ports";
+import { steadyLogger } from "@bridge/ports/internal";
 import type { Family } from "@bridge/telemetry";
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";

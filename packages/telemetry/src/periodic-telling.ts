@@ -1,4 +1,5 @@
-import { type Clock, orAborted } from "@bridge/ports";
+import { type Clock } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import type { Family } from "./family.ts";
 
 export interface PeriodicTellingOptions {

@@ -1,4 +1,5 @@
-import { type Clock, deadline, orAborted, type OutboxStore } from "@bridge/ports";
+import { type Clock, type OutboxStore } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import type { Waiting } from "./metrics/metric.ts";
 
 /** A scrape does not wait longer for a store. */

@@ -1,5 +1,4 @@
-import type { BridgeStats, BridgeView } from "@bridge/core";
-import { DISPOSITIONS, READINESS_LEVELS } from "@bridge/core";
+import { type BridgeStats, type BridgeView, DISPOSITIONS, READINESS_LEVELS } from "@bridge/core";
 import { describe, expect, test } from "vitest";
 import { renderMetrics } from "../src/index.ts";
 import { exposition } from "../src/exposition.ts";

@@ -1,4 +1,5 @@
-import { BridgeError, SequenceMap } from "@bridge/ports";
+import { BridgeError } from "@bridge/ports";
+import { SequenceMap } from "@bridge/ports/internal";
 import type { Channel } from "./connection/channel.ts";
 
 /** What a ledger needs of its channel. */

@@ -1,4 +1,4 @@
-import { Inbox } from "@bridge/broker-kit";
+import { Inbox } from "@bridge/ports/internal";
 import { type Clock, type Delivery, type Logger, type Receiver, type ReceiverContext } from "@bridge/ports";
 import type { AckLedger } from "./ack-ledger.ts";
 import { AmqpDelivery } from "./amqp-delivery.ts";

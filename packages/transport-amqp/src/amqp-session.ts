@@ -1,5 +1,5 @@
-import { readClientTls } from "@bridge/broker-kit";
-import { BridgeError, type Connection, deadline, type Session, type SessionContext } from "@bridge/ports";
+import { readClientTls, deadline } from "@bridge/ports/internal";
+import { BridgeError, type Connection, type Session, type SessionContext } from "@bridge/ports";
 import type { AmqpReceiver } from "./amqp-receiver.ts";
 import { type BrokerUrl, parseBrokerUrl } from "./broker-url.ts";
 import type { SessionOptions } from "./options.ts";

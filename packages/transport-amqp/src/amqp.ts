@@ -1,4 +1,4 @@
-import { splitUrl } from "@bridge/broker-kit";
+import { splitUrl } from "@bridge/ports/internal";
 import {
   type AddressedSender,
   addressedSender,

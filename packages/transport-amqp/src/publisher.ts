@@ -1,4 +1,5 @@
-import { type Abortable, Bag, BridgeError, type Clock, type Placed, unwatchAbort, watchAbort } from "@bridge/ports";
+import { type Abortable, BridgeError, type Clock, unwatchAbort, watchAbort } from "@bridge/ports";
+import { Bag, type Placed } from "@bridge/ports/internal";
 import { channelFailures, type Published } from "./channel-failures.ts";
 import type { PublishFields } from "./codec/publish-frames.ts";
 import type { Properties } from "./codec/read-properties.ts";

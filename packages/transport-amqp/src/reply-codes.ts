@@ -1,4 +1,4 @@
-import { networkError } from "@bridge/broker-kit";
+import { networkError } from "@bridge/ports/internal";
 import { BridgeError, type ErrorCode } from "@bridge/ports";
 import { Malformed } from "./codec/byte-reader.ts";
 import { VhostRefusal } from "./connection/handshake.ts";

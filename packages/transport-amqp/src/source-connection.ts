@@ -1,4 +1,5 @@
-import { BridgeError, type Connection, deadline, type Logger, orAborted } from "@bridge/ports";
+import { BridgeError, type Connection, type Logger } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import type { AmqpReceiver } from "./amqp-receiver.ts";
 import { QueueConsumer } from "./queue-consumer.ts";
 import type { Wire } from "./wire.ts";

@@ -1,8 +1,8 @@
 import { connect, isIP, type Socket } from "node:net";
 import { nextTick } from "node:process";
 import { connect as connectTls } from "node:tls";
-import { type ClientIdentity, strangerError } from "@bridge/broker-kit";
-import { BridgeError, deadline, orAborted } from "@bridge/ports";
+import { type ClientIdentity, strangerError, deadline, orAborted } from "@bridge/ports/internal";
+import { BridgeError } from "@bridge/ports";
 import { Malformed } from "./codec/byte-reader.ts";
 import { FRAME, FrameReader } from "./codec/frame-reader.ts";
 import { Method, SAID } from "./codec/methods.ts";

@@ -1,4 +1,5 @@
-import { Bag, BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
+import { BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
+import { Bag } from "@bridge/ports/internal";
 import type { BatchBounds } from "./batch-options.ts";
 import { batchEnds, type End } from "./batch-ends.ts";
 import { Batch } from "./batch.ts";

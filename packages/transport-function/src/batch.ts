@@ -1,4 +1,5 @@
-import { type Abortable, type Placed, unwatchAbort, watchAbort } from "@bridge/ports";
+import { type Abortable, unwatchAbort, watchAbort } from "@bridge/ports";
+import { type Placed } from "@bridge/ports/internal";
 import type { End } from "./batch-ends.ts";
 import type { FunctionMessage } from "./function-message.ts";
 import type { HandlerContext } from "./handler-function.ts";

@@ -1,4 +1,5 @@
-import { type Abortable, type Placed, unwatchAbort, watchAbort } from "@bridge/ports";
+import { type Abortable, unwatchAbort, watchAbort } from "@bridge/ports";
+import { type Placed } from "@bridge/ports/internal";
 
 /**
  * What a handler is given with a message.

@@ -1,4 +1,5 @@
-import { Bag, BridgeError, type Envelope, type Sender } from "@bridge/ports";
+import { BridgeError, type Envelope, type Sender } from "@bridge/ports";
+import { Bag } from "@bridge/ports/internal";
 import { Call } from "./call.ts";
 import { failure } from "./failure.ts";
 import { FunctionMessage } from "./function-message.ts";

@@ -1,4 +1,5 @@
-import { type BridgeError, orAborted } from "@bridge/ports";
+import { type BridgeError } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 
 /** A fault switch on one kind of call: the next calls fail, or all calls hang. Off unless somebody switches it. */
 export class FaultGate {

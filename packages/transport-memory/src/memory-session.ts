@@ -1,4 +1,5 @@
-import { BridgeError, type Clock, type Connection, type Session, Slices } from "@bridge/ports";
+import { BridgeError, type Clock, type Connection, type Session } from "@bridge/ports";
+import { Slices } from "@bridge/ports/internal";
 import type { MemoryConsumer } from "./memory-consumer.ts";
 import type { MemoryLink } from "./memory-link.ts";
 

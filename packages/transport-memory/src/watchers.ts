@@ -1,4 +1,4 @@
-import { orAborted } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 
 /** Those who wait for something to become true. */
 export class Watchers {

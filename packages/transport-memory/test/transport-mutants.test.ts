@@ -1,5 +1,5 @@
 import { describeTransport, transportCases } from "@bridge/conformance";
-import { deadline } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import { expect, test } from "vitest";
 import { memoryHub, memoryTransport } from "../src/index.ts";
 import { CONTENT_MUTANTS } from "./content-mutants.ts";

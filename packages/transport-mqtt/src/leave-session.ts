@@ -1,4 +1,5 @@
-import { BridgeError, deadline, type LeftSessionContext, orAborted } from "@bridge/ports";
+import { BridgeError, type LeftSessionContext } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { type BrokerUrl, parseBrokerUrl } from "./broker-url.ts";
 import { forgetFilters, keptFilters } from "./kept-filters.ts";
 import { clientOptions } from "./link-options.ts";

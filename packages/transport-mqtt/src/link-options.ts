@@ -1,4 +1,4 @@
-import { readClientTls } from "@bridge/broker-kit";
+import { readClientTls } from "@bridge/ports/internal";
 import type { SessionContext } from "@bridge/ports";
 import type { IClientOptions } from "mqtt";
 import { type BrokerUrl, parseBrokerUrl } from "./broker-url.ts";

@@ -1,4 +1,4 @@
-import { Inbox } from "@bridge/broker-kit";
+import { Inbox } from "@bridge/ports/internal";
 import type { Delivery, Receiver, Topic } from "@bridge/ports";
 import type { Intake } from "./intake.ts";
 import type { MqttDelivery } from "./mqtt-delivery.ts";

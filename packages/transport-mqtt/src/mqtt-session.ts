@@ -1,4 +1,5 @@
-import { BridgeError, type Connection, deadline, type Session, type SessionContext, type Topic } from "@bridge/ports";
+import { BridgeError, type Connection, type Session, type SessionContext, type Topic } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import type { IConnackPacket } from "mqtt-packet";
 import { type BrokerUrl, parseBrokerUrl } from "./broker-url.ts";
 import { Intake, type IntakeLimits } from "./intake.ts";

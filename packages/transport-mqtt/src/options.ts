@@ -1,4 +1,4 @@
-import { clientTlsSchema, maxMessageBytes } from "@bridge/broker-kit";
+import { clientTlsSchema, maxMessageBytes } from "@bridge/ports/internal";
 import { conditional, describe, duration, integer, matching, secret, text } from "@bridge/ports/options";
 import * as v from "valibot";
 import { brokerUrlProblem } from "./broker-url.ts";

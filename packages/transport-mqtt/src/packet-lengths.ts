@@ -1,4 +1,4 @@
-import { messageTooLarge, strangerError } from "@bridge/broker-kit";
+import { messageTooLarge, strangerError } from "@bridge/ports/internal";
 import { BridgeError } from "@bridge/ports";
 
 /** A length has seven bits in each of its bytes, and one that says whether another follows. */

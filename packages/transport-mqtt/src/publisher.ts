@@ -1,14 +1,6 @@
 import type { Writable } from "node:stream";
-import {
-  type Abortable,
-  Bag,
-  BridgeError,
-  type Clock,
-  type Placed,
-  SequenceMap,
-  unwatchAbort,
-  watchAbort,
-} from "@bridge/ports";
+import { type Abortable, BridgeError, type Clock, unwatchAbort, watchAbort } from "@bridge/ports";
+import { Bag, type Placed, SequenceMap } from "@bridge/ports/internal";
 import type { IConnackPacket, IPubackPacket } from "mqtt-packet";
 import { encodePublish, MAX_PACKET_SIZE, type PublishFrame, type PublishHead } from "./publish-frame.ts";
 import { isFailure, reasonError } from "./reason-codes.ts";

@@ -1,4 +1,5 @@
-import { BridgeError, type Connection, deadline, type Logger, orAborted } from "@bridge/ports";
+import { BridgeError, type Connection, type Logger } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import type { IConnackPacket, IPublishPacket } from "mqtt-packet";
 import { AckLedger, type AckOrder, type Held } from "./ack-ledger.ts";
 import { AckWriter } from "./ack-writer.ts";

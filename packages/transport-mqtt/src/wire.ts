@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
-import { networkError, watchReading } from "@bridge/broker-kit";
-import { BridgeError, type Clock, deadline, orAborted } from "@bridge/ports";
+import { networkError, watchReading, deadline, orAborted } from "@bridge/ports/internal";
+import { BridgeError, type Clock } from "@bridge/ports";
 import { connect, type IClientOptions, type IConnackPacket, type IPublishPacket, type MqttClient } from "mqtt";
 import type { IPubackPacket, Packet } from "mqtt-packet";
 import { Heartbeat } from "./heartbeat.ts";

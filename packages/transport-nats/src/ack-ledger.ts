@@ -1,4 +1,5 @@
-import { BridgeError, SequenceMap } from "@bridge/ports";
+import { BridgeError } from "@bridge/ports";
+import { SequenceMap } from "@bridge/ports/internal";
 import type { NatsDelivery } from "./nats-delivery.ts";
 
 const ACK = Buffer.from("+ACK");

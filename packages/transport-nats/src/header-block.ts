@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { BridgeError, withoutOuterBlanks } from "@bridge/ports";
+import { BridgeError } from "@bridge/ports";
+import { withoutOuterBlanks } from "@bridge/ports/internal";
 import type { Msg } from "@nats-io/transport-node";
 
 /** What begins a block of headers; a status of the server's may follow in the same line. */

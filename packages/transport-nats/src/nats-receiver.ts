@@ -1,4 +1,4 @@
-import { Inbox } from "@bridge/broker-kit";
+import { Inbox } from "@bridge/ports/internal";
 import type { Delivery, Receiver, ReceiverContext } from "@bridge/ports";
 import type { NatsDelivery } from "./nats-delivery.ts";
 import type { ReceiverOptions } from "./options.ts";

@@ -1,6 +1,6 @@
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
-import { type ClientIdentity, readClientTls } from "@bridge/broker-kit";
-import { BridgeError, type Connection, deadline, orAborted, type Session, type SessionContext } from "@bridge/ports";
+import { type ClientIdentity, readClientTls, deadline, orAborted } from "@bridge/ports/internal";
+import { BridgeError, type Connection, type Session, type SessionContext } from "@bridge/ports";
 import type { ConnectionOptions, TlsOptions } from "@nats-io/transport-node";
 import { credentials } from "./credentials.ts";
 import type { NatsReceiver } from "./nats-receiver.ts";

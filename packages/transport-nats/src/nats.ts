@@ -1,4 +1,4 @@
-import { splitUrls } from "@bridge/broker-kit";
+import { splitUrls } from "@bridge/ports/internal";
 import {
   type AddressedSender,
   addressedSender,

@@ -1,4 +1,5 @@
-import { type Abortable, BridgeError, orAborted, SequenceMap, unwatchAbort, watchAbort } from "@bridge/ports";
+import { type Abortable, BridgeError, unwatchAbort, watchAbort } from "@bridge/ports";
+import { orAborted, SequenceMap } from "@bridge/ports/internal";
 import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
 import { statusOf, wireMessage } from "./header-block.ts";
 import { withoutMsgId } from "./outbound-headers.ts";

@@ -1,4 +1,4 @@
-import { networkError } from "@bridge/broker-kit";
+import { networkError } from "@bridge/ports/internal";
 import { BridgeError, type ErrorCode } from "@bridge/ports";
 import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream";
 import {

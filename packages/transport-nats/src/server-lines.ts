@@ -1,4 +1,4 @@
-import { messageTooLarge, strangerError } from "@bridge/broker-kit";
+import { messageTooLarge, strangerError } from "@bridge/ports/internal";
 import { BridgeError } from "@bridge/ports";
 
 /** What one line of a server may have, at most: INFO names all servers of a cluster. */

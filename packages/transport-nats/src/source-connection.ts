@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { BridgeError, type Clock, type Connection, deadline, type Logger, orAborted } from "@bridge/ports";
+import { BridgeError, type Clock, type Connection, type Logger } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { jetstreamManager } from "@nats-io/jetstream";
 import type { PermissionViolationError } from "@nats-io/transport-node";
 import { WORKING } from "./ack-ledger.ts";

@@ -1,5 +1,5 @@
-import { watchReading } from "@bridge/broker-kit";
-import { BridgeError, deadline, orAborted } from "@bridge/ports";
+import { watchReading, deadline, orAborted } from "@bridge/ports/internal";
+import { BridgeError } from "@bridge/ports";
 import {
   type ConnectionOptions,
   connect,

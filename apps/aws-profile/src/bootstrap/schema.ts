@@ -1,5 +1,5 @@
 import { corsOrigins, id, listenAddress, optionalId } from "@bridge/config/documents";
-import { tableName } from "@bridge/dynamodb-kit";
+import { tableName } from "@bridge/dynamodb";
 import { describe, positiveDuration } from "@bridge/ports/options";
 import * as v from "valibot";
 

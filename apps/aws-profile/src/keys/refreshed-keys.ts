@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { type Companion, RotatingKeys, warnOfSharedKey } from "@bridge/host";
 import type { KeyRefresh, MonitorKeys } from "@bridge/http-monitor";
-import { deadline, orAborted, type Seams } from "@bridge/ports";
+import { type Seams } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 
 export interface RefreshedKeysOptions extends Seams {
   /** The keys as they are now where they are kept. */

@@ -1,11 +1,9 @@
 import type { BridgeDefinition, RouteDefinition, Target } from "@bridge/core";
 import { fileDlq } from "@bridge/dlq-file";
 import { memoryDlq } from "@bridge/dlq-memory";
-import { postgresDlq } from "@bridge/dlq-postgres";
-import { memoryLeases } from "@bridge/lease-memory";
-import { postgresLeases } from "@bridge/lease-postgres";
-import { fileOutbox } from "@bridge/outbox-file";
-import { memoryOutbox } from "@bridge/outbox-memory";
+import { postgresDlq, postgresLeases } from "@bridge/postgres";
+import { memoryLeases, memoryOutbox } from "@bridge/memory";
+import { fileOutbox } from "@bridge/file";
 import type { ProcessorDefinition, ReceiverDefinition, SessionDefinition } from "@bridge/ports";
 import { circuitBreaker, filter, schema, transform } from "@bridge/processors";
 import { amqp, type AmqpSenderOptions, type AmqpSessionOptions } from "@bridge/transport-amqp";

@@ -1,7 +1,7 @@
 import { type BridgeDocument, parseConfig } from "@bridge/config";
 import { type BridgeDefinition, defineBridge, type RouteDefinition } from "@bridge/core";
 import { fileDlq } from "@bridge/dlq-file";
-import { fileOutbox } from "@bridge/outbox-file";
+import { fileOutbox } from "@bridge/file";
 import type { ReceiverDefinition, SessionDefinition, TargetDefinition } from "@bridge/ports";
 import { filter } from "@bridge/processors";
 import { amqp } from "@bridge/transport-amqp";

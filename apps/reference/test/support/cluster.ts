@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { createTable, DynamoClient } from "@bridge/dynamodb-kit";
-import { leaseTable, openDynamodbLeases } from "@bridge/lease-dynamodb";
+import { createTable, DynamoClient, leaseTable, openDynamodbLeases } from "@bridge/dynamodb";
 import { type LeaseRecord, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { type TestDynamo, testDynamo } from "@bridge/tooling/test-dynamodb";
 import { Binary } from "./binary.ts";

@@ -1,8 +1,7 @@
 /** The reference binary with leases and an outbox on DynamoDB, for tests. @module */
 import process from "node:process";
 import { runBridge } from "@bridge/host";
-import { dynamodbLeases } from "@bridge/lease-dynamodb";
-import { dynamodbOutbox } from "@bridge/outbox-dynamodb";
+import { dynamodbLeases, dynamodbOutbox } from "@bridge/dynamodb";
 import { plugins } from "../../src/compose.ts";
 
 const program = { name: "clustered bridge", version: "0.0.0" };

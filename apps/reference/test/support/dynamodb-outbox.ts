@@ -1,6 +1,5 @@
 import { tcpProxy } from "@bridge/conformance";
-import { createTable, DynamoClient } from "@bridge/dynamodb-kit";
-import { outboxTable } from "@bridge/outbox-dynamodb";
+import { createTable, DynamoClient, outboxTable } from "@bridge/dynamodb";
 import { systemClock, systemRandom } from "@bridge/ports";
 import { testDynamo, type TestDynamo } from "@bridge/tooling/test-dynamodb";
 import type { AwayStore, Trouble } from "./away-store.ts";

@@ -1,4 +1,4 @@
-import type { Steps } from "@bridge/ports";
+import type { Steps } from "@bridge/ports/internal";
 import type { GenericSchema } from "valibot";
 import type { Path, Problem } from "../problem.ts";
 import { documentSchema } from "../schema/document.ts";

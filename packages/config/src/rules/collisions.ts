@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { filePlace, type Listening, type SessionRole, type Steps } from "@bridge/ports";
+import { filePlace, type Listening, type SessionRole } from "@bridge/ports";
+import { type Steps } from "@bridge/ports/internal";
 import type { BridgeConfig } from "../model.ts";
 import { formatPath, type Path, type Problem } from "../problem.ts";
 import type { Registry } from "../registry.ts";

@@ -1,4 +1,4 @@
-import type { Steps } from "@bridge/ports";
+import type { Steps } from "@bridge/ports/internal";
 import type { PemFile } from "@bridge/ports/options";
 import { type GenericSchema, getMetadata } from "valibot";
 import { isBlock, partsOf, shapeOf } from "../check/schema-shape.ts";

@@ -1,4 +1,4 @@
-import type { Steps } from "@bridge/ports";
+import type { Steps } from "@bridge/ports/internal";
 import type { Registry } from "../registry.ts";
 import type { HiddenValues } from "../check/hidden-values.ts";
 import { isBlock } from "../check/schema-shape.ts";

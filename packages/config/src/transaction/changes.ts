@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ConfigHistoryChange, Steps } from "@bridge/ports";
+import type { ConfigHistoryChange } from "@bridge/ports";
+import type { Steps } from "@bridge/ports/internal";
 import { type GenericSchema, getDefault } from "valibot";
 import { isBlock, shapeOf } from "../check/schema-shape.ts";
 import { formatPath } from "../problem.ts";

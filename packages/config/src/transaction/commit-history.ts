@@ -2,10 +2,10 @@ import {
   type ConfigHistoryEntry,
   type ConfigStaging,
   type ConfigStore,
-  deadline,
   type Logger,
   type StoredConfig,
 } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 
 const TIMEOUT_MS = 10_000;
 

@@ -1,12 +1,5 @@
-import {
-  type Clock,
-  type ConfigHistoryEntry,
-  type ConfigStore,
-  deadline,
-  type Logger,
-  orAborted,
-  type StoredConfig,
-} from "@bridge/ports";
+import { type Clock, type ConfigHistoryEntry, type ConfigStore, type Logger, type StoredConfig } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import type { CheckedDocument } from "../check-document.ts";
 import { withoutUsers } from "../check/hidden-values.ts";
 import type { BridgeConfig } from "../model.ts";

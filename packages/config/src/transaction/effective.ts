@@ -1,4 +1,4 @@
-import { mapped, type Steps } from "@bridge/ports";
+import { mapped, type Steps } from "@bridge/ports/internal";
 import { type GenericSchema, getDefault } from "valibot";
 import { fitsType, innermost, isBlock, shapeOf } from "../check/schema-shape.ts";
 import { documentSchema } from "../schema/document.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Steps } from "@bridge/ports";
+import type { Steps } from "@bridge/ports/internal";
 import type { GenericSchema } from "valibot";
 import { isBlock, shapeOf } from "../check/schema-shape.ts";
 import type { Path } from "../problem.ts";

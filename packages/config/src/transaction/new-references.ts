@@ -1,6 +1,6 @@
 import { secretPaths } from "../check/hidden-values.ts";
 import { piecesOf } from "../check/pieces.ts";
-import type { Steps } from "@bridge/ports";
+import type { Steps } from "@bridge/ports/internal";
 import { isBlock } from "../check/schema-shape.ts";
 import { valueAt } from "../check/value-at.ts";
 import type { Path, Problem } from "../problem.ts";

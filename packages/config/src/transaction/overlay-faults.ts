@@ -1,4 +1,4 @@
-import type { Steps } from "@bridge/ports";
+import type { Steps } from "@bridge/ports/internal";
 import type { GenericSchema } from "valibot";
 import { fitsType, isBlock, shapeOf } from "../check/schema-shape.ts";
 import type { Path, Problem } from "../problem.ts";

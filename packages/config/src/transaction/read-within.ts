@@ -1,4 +1,4 @@
-import { deadline, orAborted } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 
 const TIMEOUT_MS = 30_000;
 

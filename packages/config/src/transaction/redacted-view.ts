@@ -1,4 +1,4 @@
-import type { Steps } from "@bridge/ports";
+import type { Steps } from "@bridge/ports/internal";
 import { type GenericSchema, getMetadata } from "valibot";
 import { withoutUsers } from "../check/hidden-values.ts";
 import { shapeOf } from "../check/schema-shape.ts";

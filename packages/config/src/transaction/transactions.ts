@@ -3,13 +3,11 @@ import {
   type Clock,
   type ConfigHistoryEntry,
   type ConfigStore,
-  jsonInSlices,
   type Logger,
   type Random,
-  Slices,
-  steadyLogger,
   type StoredConfig,
 } from "@bridge/ports";
+import { jsonInSlices, Slices, steadyLogger } from "@bridge/ports/internal";
 import { type CheckedDocument, checkDocument } from "../check-document.ts";
 import type { Path, Problem } from "../problem.ts";
 import { type ReferenceSources, resolveReferences } from "../references.ts";

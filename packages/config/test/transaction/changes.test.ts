@@ -1,4 +1,4 @@
-import { atOnce } from "@bridge/ports";
+import { atOnce } from "@bridge/ports/internal";
 import { describe, expect, it } from "vitest";
 import { changesBetween } from "../../src/transaction/changes.ts";
 import { goodDocument, type Json, withValue } from "../support/documents.ts";

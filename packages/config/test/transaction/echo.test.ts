@@ -1,4 +1,4 @@
-import { atOnce, Slices, Turns } from "@bridge/ports";
+import { atOnce, Slices, Turns } from "@bridge/ports/internal";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkDocument, formatProblem } from "../../src/index.ts";

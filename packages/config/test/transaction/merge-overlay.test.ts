@@ -1,4 +1,4 @@
-import { atOnce } from "@bridge/ports";
+import { atOnce } from "@bridge/ports/internal";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OverlayError } from "../../src/index.ts";

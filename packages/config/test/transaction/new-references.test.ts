@@ -1,4 +1,4 @@
-import { atOnce } from "@bridge/ports";
+import { atOnce } from "@bridge/ports/internal";
 import { describe, expect, test } from "vitest";
 import { newReferences } from "../../src/transaction/new-references.ts";
 

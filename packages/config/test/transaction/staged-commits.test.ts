@@ -1,4 +1,4 @@
-import { MemoryDocument, openMemoryConfig } from "@bridge/config-memory";
+import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import { type ConfigStaging, type ConfigStore, type Logger, silentLogger, systemRandom } from "@bridge/ports";
 import { describe, expect, it } from "vitest";
 import {

@@ -1,4 +1,5 @@
-import { type Connection, orAborted, type Session, systemClock } from "@bridge/ports";
+import { type Connection, type Session, systemClock } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import { within } from "./within.ts";
 
 const PAUSE_MS = 10;

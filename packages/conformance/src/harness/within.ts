@@ -1,4 +1,4 @@
-import { orAborted } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 
 /** `promise`; when `signal` aborts first, an error that says what was waited for. */
 export async function within<T>(promise: PromiseLike<T>, signal: AbortSignal, what: string): Promise<T> {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BridgeConfig, ChangePlan, PartsPlan } from "@bridge/config";
-import type { Steps } from "@bridge/ports";
+import type { Steps } from "@bridge/ports/internal";
 import { describeParts, type PartDescription, partKey, ROLES, STORE_ROLES } from "./part-graph.ts";
 
 /** What the host has made of the document once, when the process started. */

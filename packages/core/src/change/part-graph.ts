@@ -1,5 +1,6 @@
 import type { BridgeConfig, RouteConfig, StoreRole } from "@bridge/config";
-import type { SessionRole, Steps } from "@bridge/ports";
+import type { SessionRole } from "@bridge/ports";
+import type { Steps } from "@bridge/ports/internal";
 import { PartsById } from "./parts-by-id.ts";
 
 /** A part of a runtime as a configuration describes it; two that are described alike may stand in for each other. */

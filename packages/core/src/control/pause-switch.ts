@@ -1,4 +1,4 @@
-import { orAborted } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 
 /** An operator's pause of one route; it outlives the route's parts, which a reload may replace. */
 export class PauseSwitch {

@@ -6,7 +6,7 @@ import {
   type Registry,
   validateConfig,
 } from "@bridge/config";
-import { orAborted } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import type { Supervisor } from "../supervisor/contract.ts";
 import { createSupervisor, type SupervisorOptions } from "../supervisor/create-supervisor.ts";
 import type { BridgeDefinition } from "./bridge-definition.ts";

@@ -1,12 +1,5 @@
-import {
-  BridgeError,
-  type DeadLetter,
-  deadline,
-  type DlqStore,
-  type Logger,
-  orAborted,
-  type RouteTracer,
-} from "@bridge/ports";
+import { BridgeError, type DeadLetter, type DlqStore, type Logger, type RouteTracer } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import type { RouteAccount } from "../accounting/accounts.ts";
 import type { RouteParts } from "../route/route-parts.ts";
 import { traceFieldsOf } from "../trace/trace-fields.ts";

@@ -2,14 +2,13 @@ import type { DeliveryMode } from "@bridge/config";
 import {
   BridgeError,
   type DeadLetter,
-  deadline,
   type DlqAdmin,
   type DlqStore,
   type Logger,
-  orAborted,
   RESERVED,
   type SourceMessage,
 } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { OperationError } from "../operation-error.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import { orderingKey } from "../route/identity.ts";

@@ -1,4 +1,5 @@
-import { BridgeError, type Clock, type LeaseRecord, type LeaseStore, orAborted } from "@bridge/ports";
+import { BridgeError, type Clock, type LeaseRecord, type LeaseStore } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 
 export interface LeaseWriterOptions {
   readonly key: string;

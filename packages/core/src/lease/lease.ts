@@ -1,4 +1,4 @@
-import { orAborted } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import type { Term } from "./term.ts";
 
 /** The lease of one exclusive session, as the rest of the engine sees it. Written only by its keeper and its links. */

@@ -1,4 +1,5 @@
-import { BridgeError, type ClaimEnd, deadline, orAborted, type OutboxStatus, type OutboxStore } from "@bridge/ports";
+import { BridgeError, type ClaimEnd, type OutboxStatus, type OutboxStore } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import type { RouteParts } from "../route/route-parts.ts";
 import { StandingFault } from "./standing-fault.ts";
 import { TurnBatch } from "./turn-batch.ts";

@@ -1,13 +1,12 @@
 import {
   BridgeError,
   type ClaimEnd,
-  deadline,
   type DlqStore,
-  orAborted,
   type OutboxClaim,
   type OutboxRecord,
   type OutboxStore,
 } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
 import { backoffDelay } from "../route/backoff.ts";
 import { deadLetterOf } from "../route/dead-letter.ts";

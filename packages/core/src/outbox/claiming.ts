@@ -1,4 +1,5 @@
-import { BridgeError, deadline, orAborted, type OutboxClaim, type OutboxStore } from "@bridge/ports";
+import { BridgeError, type OutboxClaim, type OutboxStore } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { holds } from "@bridge/config";
 import type { RouteParts, Target } from "../route/route-parts.ts";
 import { FINISH_TIMEOUT_MS } from "./claim-ends.ts";

@@ -1,12 +1,5 @@
-import {
-  BridgeError,
-  type DlqStore,
-  deadline,
-  orAborted,
-  type OutboxRecord,
-  type OutboxStore,
-  type Seams,
-} from "@bridge/ports";
+import { BridgeError, type DlqStore, type OutboxRecord, type OutboxStore, type Seams } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { deadLetterOf } from "../route/dead-letter.ts";
 
 /** The loan under which a record is moved; nobody else may send it meanwhile. */

@@ -1,4 +1,5 @@
-import { BridgeError, orAborted, type OutboxClaim, type OutboxStore } from "@bridge/ports";
+import { BridgeError, type OutboxClaim, type OutboxStore } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import type { RoutePolicy } from "@bridge/config";
 import { backoffDelay } from "../route/backoff.ts";
 import { KeyedOrder } from "../route/keyed-order.ts";

@@ -1,4 +1,5 @@
-import { type Clock, orAborted, type OutboxStore } from "@bridge/ports";
+import { type Clock, type OutboxStore } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import type { LegAccount } from "../accounting/leg-account.ts";
 import type { OutboxDepth } from "./outbox-depth.ts";
 

@@ -1,4 +1,5 @@
-import { type BridgeError, type Clock, orAborted, type OutboxStore } from "@bridge/ports";
+import { type BridgeError, type Clock, type OutboxStore } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 
 /** How a record ended. */
 export interface RecordOutcome {

@@ -1,4 +1,5 @@
-import { BridgeError, type Envelope, orAborted, type OutboxRecord } from "@bridge/ports";
+import { BridgeError, type Envelope, type OutboxRecord } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import { OperationError } from "../operation-error.ts";
 import type { Failures } from "../route/failures.ts";
 import { deadLetterId } from "../route/identity.ts";

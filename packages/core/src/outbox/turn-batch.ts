@@ -1,4 +1,4 @@
-import { CallLimit } from "@bridge/ports";
+import { CallLimit } from "@bridge/ports/internal";
 
 /** Where the results of what was added will be: from `first` on, in its order, among those of the whole turn. */
 export interface TurnShare<Result> {

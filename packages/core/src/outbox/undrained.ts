@@ -1,5 +1,6 @@
 import type { BridgeConfig } from "@bridge/config";
-import { BridgeError, deadline, type Logger, orAborted, type OutboxBacklog, type OutboxStore } from "@bridge/ports";
+import { BridgeError, type Logger, type OutboxBacklog, type OutboxStore } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 
 /** A store that takes longer to count is told of, and not asked again. */
 const COUNT_TIMEOUT_MS = 30_000;

@@ -1,4 +1,5 @@
-import { BridgeError, orAborted, type Span } from "@bridge/ports";
+import { BridgeError, type Span } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import type { Lease } from "../lease/lease.ts";
 import type { Term } from "../lease/term.ts";
 import { sentWithContext } from "../trace/carry-context.ts";

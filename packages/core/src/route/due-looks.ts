@@ -1,4 +1,5 @@
-import { type Clock, Slices, Turns } from "@bridge/ports";
+import { type Clock } from "@bridge/ports";
+import { Slices, Turns } from "@bridge/ports/internal";
 
 /** Apart from those of answers, so that nobody who asks for many keeps routes from being looked at. */
 const lookTurns = new Turns((run) => setImmediate(run));

@@ -1,5 +1,6 @@
 import { type BridgeConfig, REDACTED, type Registry } from "@bridge/config";
-import { BridgeError, type Envelope, type Seams, type SourceMessage, steadyLogger } from "@bridge/ports";
+import { BridgeError, type Envelope, type Seams, type SourceMessage } from "@bridge/ports";
+import { steadyLogger } from "@bridge/ports/internal";
 import { Accounts } from "../accounting/accounts.ts";
 import { partKey } from "../change/part-graph.ts";
 import { Controls } from "../control/controls.ts";

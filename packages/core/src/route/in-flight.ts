@@ -1,4 +1,5 @@
-import { Bag, BridgeError, type Delivery, orAborted, type Settlement } from "@bridge/ports";
+import { BridgeError, type Delivery, type Settlement } from "@bridge/ports";
+import { Bag, orAborted } from "@bridge/ports/internal";
 import type { Histogram } from "../accounting/histogram.ts";
 import type { Origin } from "../accounting/leg-account.ts";
 import { isThenable } from "../is-thenable.ts";

@@ -1,4 +1,5 @@
-import { BridgeError, deadline, type Delivery, orAborted, type Receiver, type Seams } from "@bridge/ports";
+import { BridgeError, type Delivery, type Receiver, type Seams } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { unheard } from "../is-thenable.ts";
 import type { Admission } from "./admission.ts";
 import { backoffDelay } from "./backoff.ts";

@@ -1,5 +1,5 @@
-import type { BridgeError } from "@bridge/ports";
-import { type DeadLetter, type Delivery, orAborted, type OutboxRecord, type SourceMessage } from "@bridge/ports";
+import { type BridgeError, type DeadLetter, type Delivery, type OutboxRecord, type SourceMessage } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import type { Lease } from "../lease/lease.ts";
 import { OperationError } from "../operation-error.ts";
 import type { Drain } from "../outbox/drain.ts";

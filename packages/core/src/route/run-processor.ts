@@ -1,4 +1,5 @@
-import { BridgeError, deadline, type Envelope, orAborted } from "@bridge/ports";
+import { BridgeError, type Envelope } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import type { NamedProcessor } from "./route-parts.ts";
 import { soundEnvelope } from "./sound-envelope.ts";
 import type { Surprises } from "./surprises.ts";

@@ -1,4 +1,5 @@
-import { Bag, BridgeError, type Clock, type Envelope, type Placed, type Sender } from "@bridge/ports";
+import { BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
+import { Bag, type Placed } from "@bridge/ports/internal";
 import type { LegAccount } from "../accounting/leg-account.ts";
 import { isThenable } from "../is-thenable.ts";
 import type { Strays } from "./strays.ts";

@@ -1,13 +1,6 @@
 import { hash } from "node:crypto";
-import {
-  BridgeError,
-  deadline,
-  orAborted,
-  type OutboxRecord,
-  type OutboxStore,
-  payloadBytes,
-  type PersistResult,
-} from "@bridge/ports";
+import { BridgeError, type OutboxRecord, type OutboxStore, type PersistResult } from "@bridge/ports";
+import { deadline, orAborted, payloadBytes } from "@bridge/ports/internal";
 import type { Lease } from "../lease/lease.ts";
 import { legIds } from "../outbox/leg-ids.ts";
 import type { OutboxDepth } from "../outbox/outbox-depth.ts";

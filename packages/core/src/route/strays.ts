@@ -1,4 +1,5 @@
-import { type Clock, type Logger, orAborted } from "@bridge/ports";
+import { type Clock, type Logger } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 
 /** So many calls of one part may go on after they were given up: each keeps its message. */
 const MOST = 100;

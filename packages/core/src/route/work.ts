@@ -1,4 +1,5 @@
-import type { Clock, Delivery, Envelope, Placed, Span } from "@bridge/ports";
+import type { Clock, Delivery, Envelope, Span } from "@bridge/ports";
+import type { Placed } from "@bridge/ports/internal";
 import type { Origin } from "../accounting/leg-account.ts";
 import type { PauseSwitch } from "../control/pause-switch.ts";
 import type { Term } from "../lease/term.ts";

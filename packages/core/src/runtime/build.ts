@@ -10,7 +10,6 @@ import {
   type ShutdownBudgets,
 } from "@bridge/config";
 import {
-  atOnce,
   type DlqStore,
   type OutboxStore,
   type RouteTracer,
@@ -18,10 +17,10 @@ import {
   type Sender,
   type Session,
   type SessionRole,
-  type Steps,
   type Tracer,
   type TransportPlugin,
 } from "@bridge/ports";
+import { atOnce, type Steps } from "@bridge/ports/internal";
 import type { Accounts } from "../accounting/accounts.ts";
 import { partKey } from "../change/part-graph.ts";
 import { PartsById } from "../change/parts-by-id.ts";

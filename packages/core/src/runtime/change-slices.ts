@@ -1,4 +1,5 @@
-import { type Clock, Slices, Turns } from "@bridge/ports";
+import { type Clock } from "@bridge/ports";
+import { Slices, Turns } from "@bridge/ports/internal";
 
 /** Apart from those of answers: a change that waited behind thousands of these would not keep to its budgets. */
 const changeTurns = new Turns((run) => setImmediate(run));

@@ -1,13 +1,6 @@
 import { type ShutdownBudgets, stopBudget } from "@bridge/config";
-import {
-  type DeadLetter,
-  deadline,
-  orAborted,
-  type OutboxRecord,
-  type Seams,
-  type Slices,
-  type SourceMessage,
-} from "@bridge/ports";
+import { type DeadLetter, type OutboxRecord, type Seams, type SourceMessage } from "@bridge/ports";
+import { deadline, orAborted, type Slices } from "@bridge/ports/internal";
 import { partKey } from "../change/part-graph.ts";
 import { OperationError } from "../operation-error.ts";
 import type { Lease } from "../lease/lease.ts";

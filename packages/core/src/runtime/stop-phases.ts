@@ -1,4 +1,4 @@
-import { deadline, orAborted, Slices } from "@bridge/ports";
+import { deadline, orAborted, Slices } from "@bridge/ports/internal";
 
 /** One step of a stop, with a ceiling of its own. */
 export interface StopPhase {

@@ -1,5 +1,6 @@
 import type { BridgeConfig, Registry, SessionConfig } from "@bridge/config";
-import { BridgeError, deadline, orAborted, type Seams } from "@bridge/ports";
+import { BridgeError, type Seams } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { sessionContext } from "./session-context.ts";
 
 /** For all sessions that one change has removed. */

@@ -1,5 +1,6 @@
 import type { BackoffPolicy } from "@bridge/config";
-import { BridgeError, type Connection, deadline, orAborted, type Seams } from "@bridge/ports";
+import { BridgeError, type Connection, type Seams } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { backoffDelay } from "../route/backoff.ts";
 import { builtPart } from "../runtime/built-part.ts";
 import { discard } from "../runtime/discard.ts";

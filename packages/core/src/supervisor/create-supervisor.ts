@@ -4,11 +4,11 @@ import {
   type Logger,
   type Random,
   silentLogger,
-  steadyLogger,
   systemClock,
   systemRandom,
   type Tracer,
 } from "@bridge/ports";
+import { steadyLogger } from "@bridge/ports/internal";
 import type { Supervisor } from "./contract.ts";
 import { veiledLogger } from "../veiled-logger.ts";
 import { Veils } from "../veils.ts";

@@ -1,5 +1,6 @@
 import type { BridgeConfig, BridgeSection, Registry, Stranding } from "@bridge/config";
-import type { OutboxBacklog, OutboxRecord, OutboxStore, Seams, Steps, Tracer } from "@bridge/ports";
+import type { OutboxBacklog, OutboxRecord, OutboxStore, Seams, Tracer } from "@bridge/ports";
+import type { Steps } from "@bridge/ports/internal";
 import { Accounts } from "../accounting/accounts.ts";
 import { unaccounted } from "../accounting/leg-account.ts";
 import { Controls } from "../control/controls.ts";

@@ -1,5 +1,6 @@
 import { type BridgeConfig, type Stranded, type Stranding, strandingOf } from "@bridge/config";
-import { type Clock, deadline, type DlqStore, orAborted, type OutboxBacklog, type OutboxStore } from "@bridge/ports";
+import { type Clock, type DlqStore, type OutboxBacklog, type OutboxStore } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { departures } from "../change/stranding.ts";
 
 /** How long one store may take to tell what it holds. */

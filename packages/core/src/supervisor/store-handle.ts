@@ -1,5 +1,6 @@
 import type { StoreConfig, StoreRole } from "@bridge/config";
-import { BridgeError, deadline, type ErrorCode, orAborted, type Seams, type TellsHealth } from "@bridge/ports";
+import { BridgeError, type ErrorCode, type Seams, type TellsHealth } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { asError } from "../as-error.ts";
 import { backoffDelay } from "../route/backoff.ts";
 import { discard } from "../runtime/discard.ts";

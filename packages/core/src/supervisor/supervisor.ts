@@ -1,5 +1,6 @@
 import type { BridgeConfig, ChangePlan, Stranding } from "@bridge/config";
-import { type DlqStore, orAborted, type OutboxStore, type Seams } from "@bridge/ports";
+import { type DlqStore, type OutboxStore, type Seams } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import { asError } from "../as-error.ts";
 import { type Change, compare, pendingRestart } from "../change/compare.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";

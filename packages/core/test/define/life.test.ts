@@ -2,10 +2,16 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { DlqStoreDefinition, DlqStorePlugin, Logger, TransportMaker } from "@bridge/ports";
-import { BridgeError, silentLogger } from "@bridge/ports";
+import {
+  type DlqStoreDefinition,
+  type DlqStorePlugin,
+  type Logger,
+  type TransportMaker,
+  BridgeError,
+  silentLogger,
+} from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import { memoryOutbox } from "@bridge/outbox-memory";
+import { memoryOutbox } from "@bridge/memory";
 import { memory } from "@bridge/transport-memory";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";

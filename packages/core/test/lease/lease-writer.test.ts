@@ -1,4 +1,4 @@
-import { openMemoryLeases } from "@bridge/lease-memory";
+import { openMemoryLeases } from "@bridge/memory";
 import type { LeaseRecord, LeaseStore } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { LeaseWriter } from "../../src/lease/lease-writer.ts";

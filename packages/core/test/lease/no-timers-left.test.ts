@@ -1,4 +1,4 @@
-import { openMemoryLeases } from "@bridge/lease-memory";
+import { openMemoryLeases } from "@bridge/memory";
 import { silentLogger } from "@bridge/ports";
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";

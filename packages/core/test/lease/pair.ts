@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { openMemoryLeases } from "@bridge/lease-memory";
+import { openMemoryLeases } from "@bridge/memory";
 import { BridgeError, type LeaseStore, type SessionRole } from "@bridge/ports";
 import { type MemoryChannel, MemoryHub, memoryHub, type MemoryLink } from "@bridge/transport-memory";
 import type { Supervisor } from "../../src/supervisor/contract.ts";

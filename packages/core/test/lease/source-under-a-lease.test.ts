@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { openMemoryLeases } from "@bridge/lease-memory";
+import { openMemoryLeases } from "@bridge/memory";
 import { BridgeError, type LeaseStore, type TransportPlugin } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { HandSource } from "../support/hand-source.ts";

@@ -1,4 +1,4 @@
-import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { openMemoryOutbox } from "@bridge/memory";
 import { systemRandom } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";

@@ -1,5 +1,4 @@
-import { openMemoryLeases } from "@bridge/lease-memory";
-import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { openMemoryLeases, openMemoryOutbox } from "@bridge/memory";
 import { type OutboxStore, type Processor, type ProcessorResult, systemRandom } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";

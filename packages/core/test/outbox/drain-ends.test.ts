@@ -1,6 +1,7 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import { openMemoryOutbox } from "@bridge/outbox-memory";
-import { type DlqStore, orAborted, type OutboxStore, systemRandom } from "@bridge/ports";
+import { openMemoryOutbox } from "@bridge/memory";
+import { type DlqStore, type OutboxStore, systemRandom } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import { expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, memoryBridge, type MemoryBridgeOptions, outage, refusal } from "../support/memory-bridge.ts";

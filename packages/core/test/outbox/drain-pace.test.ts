@@ -1,4 +1,4 @@
-import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { openMemoryOutbox } from "@bridge/memory";
 import { BridgeError, type ClaimRequest, type OutboxStore, systemRandom } from "@bridge/ports";
 import { afterEach, expect, test, vi } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";

@@ -1,5 +1,5 @@
 import { BridgeError, type OutboxStore, systemRandom } from "@bridge/ports";
-import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { openMemoryOutbox } from "@bridge/memory";
 import { expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, memoryBridge } from "../support/memory-bridge.ts";

@@ -1,5 +1,5 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { openMemoryOutbox } from "@bridge/memory";
 import { BridgeError, type DlqStore, type OutboxStore, systemRandom } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";

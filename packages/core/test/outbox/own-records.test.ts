@@ -1,6 +1,5 @@
-import type { OutboxStatus } from "@bridge/ports";
-import { openMemoryOutbox } from "@bridge/outbox-memory";
-import { systemRandom } from "@bridge/ports";
+import { type OutboxStatus, systemRandom } from "@bridge/ports";
+import { openMemoryOutbox } from "@bridge/memory";
 import { expect, test } from "vitest";
 import { Accounts } from "../../src/accounting/accounts.ts";
 import { OutboxDepth } from "../../src/outbox/outbox-depth.ts";

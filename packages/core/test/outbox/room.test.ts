@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { BridgeError, type OutboxStore, systemRandom } from "@bridge/ports";
-import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { openMemoryOutbox } from "@bridge/memory";
 import { expect, test } from "vitest";
 import { OutboxDepth } from "../../src/outbox/outbox-depth.ts";
 import { FakeClock } from "../support/fake-clock.ts";

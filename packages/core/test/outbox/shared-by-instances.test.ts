@@ -1,6 +1,6 @@
 import { BridgeError, type DlqStore, type OutboxPlace, type OutboxStore, systemRandom } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { openMemoryOutbox } from "@bridge/memory";
 import { memoryHub } from "@bridge/transport-memory";
 import { expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";

@@ -9,7 +9,7 @@ import {
   type TransportPlugin,
 } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { openMemoryOutbox } from "@bridge/memory";
 import { describe, expect, test } from "vitest";
 import { deadLetterOf } from "../../src/route/dead-letter.ts";
 import { envelopeOf } from "../support/envelope.ts";

@@ -1,5 +1,5 @@
 import { BridgeError, type OutboxStore, systemRandom } from "@bridge/ports";
-import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { openMemoryOutbox } from "@bridge/memory";
 import { memoryHub } from "@bridge/transport-memory";
 import fc from "fast-check";
 import { expect, test } from "vitest";

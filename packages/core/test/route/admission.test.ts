@@ -1,5 +1,4 @@
-import type { Delivery, Receiver } from "@bridge/ports";
-import { silentLogger } from "@bridge/ports";
+import { type Delivery, type Receiver, silentLogger } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { Controls } from "../../src/control/controls.ts";
 import { Lease } from "../../src/lease/lease.ts";

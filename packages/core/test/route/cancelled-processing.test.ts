@@ -1,4 +1,5 @@
-import { orAborted, type Processor } from "@bridge/ports";
+import { type Processor } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import { expect, test } from "vitest";
 import { bound, memoryBridge } from "../support/memory-bridge.ts";
 

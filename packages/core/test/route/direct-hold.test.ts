@@ -1,5 +1,4 @@
-import type { DeadLetter, DlqStore, Processor } from "@bridge/ports";
-import { BridgeError } from "@bridge/ports";
+import { type DeadLetter, type DlqStore, type Processor, BridgeError } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { describe, expect, test } from "vitest";
 import { INGRESS_LIMITS } from "../../src/index.ts";

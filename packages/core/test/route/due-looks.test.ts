@@ -1,4 +1,4 @@
-import { Turns } from "@bridge/ports";
+import { Turns } from "@bridge/ports/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DueLooks } from "../../src/route/due-looks.ts";

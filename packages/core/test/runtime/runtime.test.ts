@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { BridgeError, silentLogger, type TransportPlugin } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import { openMemoryLeases } from "@bridge/lease-memory";
+import { openMemoryLeases } from "@bridge/memory";
 import { describe, expect, test } from "vitest";
 import { Accounts } from "../../src/accounting/accounts.ts";
 import { Controls } from "../../src/control/controls.ts";

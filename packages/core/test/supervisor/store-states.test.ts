@@ -1,5 +1,5 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { openMemoryOutbox } from "@bridge/memory";
 import { BridgeError, type DlqStore, type OutboxStore, systemRandom } from "@bridge/ports";
 import { describe, expect, test, vi } from "vitest";
 import { envelopeOf } from "../support/envelope.ts";

@@ -1,7 +1,14 @@
-import type { BridgeConfig, DeliveryMode, DispatchMode, ResolverConfig, RoutePolicy } from "@bridge/config";
-import { createRegistry, type Registry } from "@bridge/config";
+import {
+  type BridgeConfig,
+  type DeliveryMode,
+  type DispatchMode,
+  type ResolverConfig,
+  type RoutePolicy,
+  createRegistry,
+  type Registry,
+} from "@bridge/config";
 import { memoryDlqPlugin, openMemoryDlq } from "@bridge/dlq-memory";
-import { openMemoryOutbox } from "@bridge/outbox-memory";
+import { openMemoryOutbox } from "@bridge/memory";
 import {
   BridgeError,
   type DlqStore,

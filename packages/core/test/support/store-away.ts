@@ -1,5 +1,6 @@
-import { openMemoryOutbox } from "@bridge/outbox-memory";
-import { BridgeError, orAborted, type OutboxStore, systemRandom } from "@bridge/ports";
+import { openMemoryOutbox } from "@bridge/memory";
+import { BridgeError, type OutboxStore, systemRandom } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import { FakeClock } from "./fake-clock.ts";
 
 /** What a store does with calls: serves them, refuses them, or keeps them until it is well again. */

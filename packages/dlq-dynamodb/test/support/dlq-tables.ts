@@ -1,4 +1,4 @@
-import { createTable, DynamoClient } from "@bridge/dynamodb-kit";
+import { createTable, DynamoClient } from "@bridge/dynamodb";
 import { patientClock } from "@bridge/conformance";
 import { type DlqAdmin, type DlqStore, type Random, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import type { TestDynamo } from "@bridge/tooling/test-dynamodb";

@@ -1,5 +1,14 @@
-import type { Clock, Envelope, Factory, Logger, PluginContext, Processor } from "@bridge/ports";
-import { silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import {
+  type Clock,
+  type Envelope,
+  type Factory,
+  type Logger,
+  type PluginContext,
+  type Processor,
+  silentLogger,
+  systemClock,
+  systemRandom,
+} from "@bridge/ports";
 import * as v from "valibot";
 
 /** A signal that keeps a broken test from hanging. */

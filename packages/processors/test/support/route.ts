@@ -8,7 +8,7 @@ import {
 } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
-import { memoryOutboxPlugin } from "@bridge/outbox-memory";
+import { memoryOutboxPlugin } from "@bridge/memory";
 import type { DeadLetter } from "@bridge/ports";
 import { type MemoryHub, memoryHub, memoryTransport } from "@bridge/transport-memory";
 import { circuitBreakerPlugin, filterPlugin, schemaPlugin, transformPlugin } from "../../src/index.ts";

@@ -1,4 +1,5 @@
-import { type Clock, Slices } from "@bridge/ports";
+import { type Clock } from "@bridge/ports";
+import { Slices } from "@bridge/ports/internal";
 import { type Family, PeriodicTelling } from "@bridge/telemetry";
 import type { HrTime } from "@opentelemetry/api";
 import { ExportResultCode, millisToHrTime } from "@opentelemetry/core";

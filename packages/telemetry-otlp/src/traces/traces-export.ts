@@ -1,4 +1,5 @@
-import { orAborted, type Tracer } from "@bridge/ports";
+import { type Tracer } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import type { Resource } from "@opentelemetry/resources";
 import { AlwaysOnSampler, BatchSpanProcessor, type SpanExporter, TracerProvider } from "@opentelemetry/sdk-trace";
 import { type ExportCounts, reasonOf } from "../export-counts.ts";

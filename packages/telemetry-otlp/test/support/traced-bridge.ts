@@ -1,7 +1,7 @@
 import { createRegistry, type OtlpSection, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
-import { memoryOutboxPlugin } from "@bridge/outbox-memory";
+import { memoryOutboxPlugin } from "@bridge/memory";
 import { silentLogger, systemClock } from "@bridge/ports";
 import { readMetrics } from "@bridge/telemetry";
 import { memoryHub, type MemoryHub, memoryTransport } from "@bridge/transport-memory";

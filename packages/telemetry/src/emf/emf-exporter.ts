@@ -1,4 +1,5 @@
-import { type Clock, type Logger, steadyLogger } from "@bridge/ports";
+import { type Clock, type Logger } from "@bridge/ports";
+import { steadyLogger } from "@bridge/ports/internal";
 import type { Family } from "../family.ts";
 import { PeriodicTelling } from "../periodic-telling.ts";
 import { type EmfFrame, EmfLines } from "./emf-lines.ts";

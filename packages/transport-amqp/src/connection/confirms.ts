@@ -1,4 +1,4 @@
-import { SequenceMap } from "@bridge/ports";
+import { SequenceMap } from "@bridge/ports/internal";
 import { Malformed } from "../codec/byte-reader.ts";
 
 /** Told whether the broker has the message. */

@@ -1,7 +1,7 @@
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlq } from "@bridge/dlq-memory";
-import { memoryOutbox } from "@bridge/outbox-memory";
+import { memoryOutbox } from "@bridge/memory";
 import type { DeadLetter, Logger } from "@bridge/ports";
 import { type MemoryHub, memoryHub, memory } from "@bridge/transport-memory";
 import { type Functions, functionTransport } from "../../src/index.ts";

@@ -1,5 +1,6 @@
 import type { FaultyLink, TransportPlace } from "@bridge/conformance";
-import { BridgeError, orAborted, type SourceMessage } from "@bridge/ports";
+import { BridgeError, type SourceMessage } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import { type FunctionMessage, type Handler, handler, source, type SourceItem } from "../../src/index.ts";
 
 const LOST = new BridgeError("CONNECTION_LOST", "cut by the suite");

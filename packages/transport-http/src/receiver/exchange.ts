@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { BridgeError, type Delivery, type Settlement, type SignalPool, type SourceMessage } from "@bridge/ports";
+import { BridgeError, type Delivery, type Settlement, type SourceMessage } from "@bridge/ports";
+import { type SignalPool } from "@bridge/ports/internal";
 import type { Answers } from "./answers.ts";
 import type { Reservation } from "./backlog.ts";
 import type { Place } from "./ordered-list.ts";

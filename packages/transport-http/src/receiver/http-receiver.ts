@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ListenerStats, TlsFiles } from "@bridge/net-kit";
-import { type Clock, type Delivery, type Logger, type Receiver, SignalPool } from "@bridge/ports";
+import { type Clock, type Delivery, type Logger, type Receiver } from "@bridge/ports";
+import { SignalPool } from "@bridge/ports/internal";
 import { Answers } from "./answers.ts";
 import { apiKeyCheck } from "./api-key.ts";
 import { Backlog, type BacklogLimits } from "./backlog.ts";

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { BoundedServer, type ListenerStats, type ServerLimits, type TlsFiles } from "@bridge/net-kit";
-import { type Clock, deadline, type Logger } from "@bridge/ports";
+import { type Clock, type Logger } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import type { ListenAddress } from "./listen-address.ts";
 import { listenError } from "./listen-error.ts";
 import { COMMON_HEADERS, malformed, REFUSALS, refuse } from "./reply.ts";

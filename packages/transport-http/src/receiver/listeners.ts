@@ -1,5 +1,6 @@
 import { type ListenerStats, sameTlsFiles, type TlsFiles } from "@bridge/net-kit";
-import { type Clock, type Logger, orAborted } from "@bridge/ports";
+import { type Clock, type Logger } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import type { ListenAddress } from "./listen-address.ts";
 import { Listener, LISTENER_LIMITS, type ListenerLimits, type Mount } from "./listener.ts";
 

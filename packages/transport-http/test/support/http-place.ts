@@ -1,5 +1,6 @@
 import { type TransportPlace, tcpProxy } from "@bridge/conformance";
-import { orAborted, type SourceMessage, systemClock } from "@bridge/ports";
+import { type SourceMessage, systemClock } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 import { freePort } from "@bridge/tooling/listening";
 import { request } from "undici";
 import { type TargetRequest, targetServer } from "./target-server.ts";

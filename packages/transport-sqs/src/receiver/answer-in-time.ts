@@ -1,4 +1,5 @@
-import { BridgeError, type Clock, orAborted } from "@bridge/ports";
+import { BridgeError, type Clock } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
 
 /** Without a reason of one's own the platform makes one, with a stack, each time. */
 const ANSWERED = new Error("answered");

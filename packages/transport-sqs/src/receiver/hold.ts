@@ -1,5 +1,6 @@
 import type { Message } from "@aws-sdk/client-sqs";
-import type { BridgeError, Delivery, Settlement, SignalPool, SourceMessage } from "@bridge/ports";
+import type { BridgeError, Delivery, Settlement, SourceMessage } from "@bridge/ports";
+import type { SignalPool } from "@bridge/ports/internal";
 import { inboundMessage } from "../message/inbound-message.ts";
 
 /** Who knows what settling comes to. */

@@ -1,5 +1,6 @@
 import type { Message, SQSClient, SQSClientConfig } from "@aws-sdk/client-sqs";
-import { BridgeError, type Delivery, type Receiver, type Seams, type Settlement, SignalPool } from "@bridge/ports";
+import { BridgeError, type Delivery, type Receiver, type Seams, type Settlement } from "@bridge/ports";
+import { SignalPool } from "@bridge/ports/internal";
 import type { ReceiverOptions } from "../options.ts";
 import { isFifo } from "../queue-url.ts";
 import { sqsClient } from "../sqs-client.ts";

@@ -1,8 +1,8 @@
 import { type BridgeDocument, createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlqPlugin } from "@bridge/dlq-memory";
-import { fileOutboxPlugin } from "@bridge/outbox-file";
-import { memoryOutboxPlugin } from "@bridge/outbox-memory";
+import { fileOutboxPlugin } from "@bridge/file";
+import { memoryOutboxPlugin } from "@bridge/memory";
 import { defineFactory, type Envelope, type SenderContext, type TransportPlugin } from "@bridge/ports";
 import * as v from "valibot";
 import { sqsTransport } from "../../src/index.ts";

@@ -1,2 +1,0 @@
-export { configTable } from "./config-table.ts";
-export { type DynamodbConfigOptions, openDynamodbConfig } from "./open-dynamodb-config.ts";

@@ -1,0 +1,155 @@
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import type { Item } from "../client/batches.ts";
+import { type OutboxRecord, type OutboxStatus } from "@bridge/ports";
+import { packEnvelope, unpackEnvelope } from "@bridge/ports/internal";
+import type { Hold } from "./hold.ts";
+import { orderKey, orderLine, shardName, shardOf } from "./names.ts";
+
+/** What AWS lets an item have; room is left for what is added to a record while it is delivered. */
+const MAX_ITEM_BYTES = 400 * 1024 - 2_048;
+
+/** A record's item, as far as everybody but its reader cares. */
+export interface StoredRecord {
+  readonly key: string;
+  readonly id: string;
+  readonly status: OutboxStatus;
+  readonly payloadDigest: string;
+  /** Goes up with each change. */
+  readonly revision: number;
+  /** What it was persisted together with; absent when it was alone. */
+  readonly group: string | undefined;
+  readonly place: string;
+  readonly shard: string;
+  readonly attempts: number;
+  /** Of the loan, whether it has lapsed or not. */
+  readonly token: string | undefined;
+  readonly hold: Hold | undefined;
+  /** Epoch milliseconds. */
+  readonly finishedAt: number | undefined;
+  readonly order: OrderPlace | undefined;
+  /** The item it was read from, with the content when that was read too. */
+  readonly item: Item;
+}
+
+/** Where the order of a record's key is, and the record's line in it. */
+export interface OrderPlace {
+  readonly item: string;
+  readonly line: string;
+}
+
+export function text(value: string): AttributeValue {
+  return { S: value };
+}
+
+export function number(value: number): AttributeValue {
+  return { N: String(value) };
+}
+
+/** The item of a new record. Its bytes are a copy: those of a source may change while they are on their way. */
+export function itemOf(record: OutboxRecord, key: string, place: string): Item {
+  const { envelope, received, orderingKey, entryId } = record;
+  const sameBytes = received?.payload === envelope.payload;
+  return {
+    pk: text(key),
+    id: text(record.id),
+    route: text(record.routeId),
+    binding: text(record.bindingId),
+    status: text("pending"),
+    revision: number(0),
+    attempts: number(0),
+    shard: text(shardName(record, shardOf(key, orderingKey))),
+    place: text(place),
+    address: text(record.address),
+    envelope: text(packEnvelope(envelope)),
+    payload: { B: envelope.payload.slice() },
+    digest: text(record.payloadDigest),
+    created_at: number(record.createdAt),
+    ...(orderingKey !== undefined && { ordering_key: text(orderingKey) }),
+    ...(entryId !== undefined && entryId !== "" && { entry_id: text(entryId) }),
+    ...(received !== undefined && { received: text(packEnvelope(received)) }),
+    ...(received !== undefined && !sameBytes && { received_payload: { B: received.payload.slice() } }),
+  };
+}
+
+/** Whether AWS takes an item of this size: names and values count, numbers with up to 21 bytes. */
+export function fits(item: Item): boolean {
+  let bytes = 0;
+  for (const [name, { S, B }] of Object.entries(item)) {
+    bytes += Buffer.byteLength(name) + (S === undefined ? (B?.length ?? 21) : Buffer.byteLength(S));
+  }
+  return bytes <= MAX_ITEM_BYTES;
+}
+
+export function storedRecord(item: Item): StoredRecord {
+  const key = item["pk"]?.S ?? "";
+  const group = item["group"]?.S;
+  const orderingKey = item["ordering_key"]?.S;
+  const routeId = item["route"]?.S ?? "";
+  const bindingId = item["binding"]?.S ?? "";
+  const token = item["token"]?.S;
+  const heldBy = item["held_by"]?.S;
+  const dueAt = numberIn(item, "due_at");
+  return {
+    key,
+    id: item["id"]?.S ?? "",
+    status: (item["status"]?.S ?? "pending") as OutboxStatus,
+    payloadDigest: item["digest"]?.S ?? "",
+    revision: numberIn(item, "revision") ?? 0,
+    group,
+    place: item["place"]?.S ?? "",
+    shard: item["shard"]?.S ?? "",
+    attempts: numberIn(item, "attempts") ?? 0,
+    token,
+    hold:
+      heldBy === undefined
+        ? undefined
+        : {
+            kind: token === undefined ? "waits" : "lent",
+            ms: numberIn(item, "held_ms") ?? 0,
+            by: heldBy,
+            until: numberIn(item, "held_until") ?? 0,
+            ...(token === undefined && { dueAt }),
+          },
+    finishedAt: numberIn(item, "finished_at"),
+    order:
+      orderingKey === undefined || group === undefined
+        ? undefined
+        : {
+            item: orderKey({ routeId, bindingId }, orderingKey),
+            line: orderLine(key, orderingKey, group),
+          },
+    item,
+  };
+}
+
+export function recordIn(item: Item): OutboxRecord {
+  const payload = Buffer.from(item["payload"]?.B ?? []);
+  const received = item["received"]?.S;
+  const receivedPayload = item["received_payload"]?.B;
+  const entryId = item["entry_id"]?.S;
+  const orderingKey = item["ordering_key"]?.S;
+  return {
+    id: item["id"]?.S ?? "",
+    routeId: item["route"]?.S ?? "",
+    bindingId: item["binding"]?.S ?? "",
+    address: item["address"]?.S ?? "",
+    envelope: unpackEnvelope(item["envelope"]?.S ?? "[]", payload),
+    ...(received !== undefined && {
+      received: unpackEnvelope(received, receivedPayload === undefined ? payload : Buffer.from(receivedPayload)),
+    }),
+    payloadDigest: item["digest"]?.S ?? "",
+    ...(entryId !== undefined && { entryId }),
+    ...(orderingKey !== undefined && { orderingKey }),
+    createdAt: numberIn(item, "created_at") ?? 0,
+  };
+}
+
+/** What the content of a record takes in memory. */
+export function contentBytes(item: Item): number {
+  return (item["payload"]?.B?.length ?? 0) + (item["received_payload"]?.B?.length ?? 0);
+}
+
+export function numberIn(item: Item, name: string): number | undefined {
+  const value = item[name]?.N;
+  return value === undefined ? undefined : Number(value);
+}

@@ -1,3 +1,0 @@
-import { library } from "@bridge/tooling/tsup";
-
-export default library();

@@ -1,0 +1,31 @@
+import { type FileDatabase } from "../database/file-database.ts";
+import { untilSliceEnds } from "../database/until-slice-ends.ts";
+import { type Clock } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
+import type { OutboxStatements } from "./outbox-statements.ts";
+
+const SLICE_RECORDS = 500;
+const SLICE_BYTES = 256 * 1024;
+
+/** Forgets records that were finished before `time`, some at a time. Returns how many. */
+export async function compact(
+  file: FileDatabase<OutboxStatements>,
+  time: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<number> {
+  for (let forgotten = 0; ;) {
+    signal.throwIfAborted();
+    const slice = file.write({
+      frees: true,
+      bytes: SLICE_BYTES,
+      run(statements) {
+        const finished = statements.finishedBefore(time, SLICE_RECORDS);
+        return untilSliceEnds(clock, finished, (number) => statements.deleteRecord(number));
+      },
+    });
+    const count = await orAborted(slice, signal);
+    if (count === 0) return forgotten;
+    forgotten += count;
+  }
+}

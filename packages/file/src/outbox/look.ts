@@ -1,0 +1,92 @@
+import { type OutboxBacklog, type OutboxFilter, type OutboxHead, type OutboxStatus, type Page } from "@bridge/ports";
+import { unpackEnvelope } from "@bridge/ports/internal";
+import type { Lane } from "./lane.ts";
+import type { OutboxParts } from "./outbox-parts.ts";
+import type { HeadRow, ReadingStatements } from "./reading-statements.ts";
+import { STATUSES } from "./record-rows.ts";
+
+const NOTHING = new Uint8Array();
+
+export function status({ file }: OutboxParts, id: string): OutboxStatus | undefined {
+  const row = file.read((statements) => statements.byId(id));
+  return row && STATUSES[row.status];
+}
+
+export function redriving({ file }: OutboxParts, entryId: string): string | undefined {
+  return file.read((statements) => statements.redriving(entryId));
+}
+
+/** Counted in memory, so that it may be asked for at any time. */
+export function backlog({ file, lanes, window, clock }: OutboxParts): readonly OutboxBacklog[] {
+  return file.read((statements) =>
+    lanes.busy().map((lane) => {
+      // Before the first claim there is nothing in memory; what waits for a retry is among the oldest.
+      if (lane.edge === 0) window.extend(lane, statements);
+      return {
+        routeId: lane.routeId,
+        bindingId: lane.bindingId,
+        depth: lane.depth,
+        oldestCreatedAt: statements.oldestCreatedAt(lane.number) ?? clock.now(),
+        blockedKeys: lane.queue.blockedKeys(clock.monotonic()),
+      };
+    }),
+  );
+}
+
+/** Oldest first, over all lanes that match. */
+export function list(parts: OutboxParts, filter: OutboxFilter, page: Page): readonly OutboxHead[] {
+  const { file, lanes, loans } = parts;
+  return file.read((statements) => {
+    loans.lapse();
+    return numbersOf(lanes.busy(filter), page, statements).flatMap(({ number, lane }) => {
+      const row = statements.head(number);
+      return row === undefined ? [] : [headOf(row, lane, parts)];
+    });
+  });
+}
+
+interface Place {
+  readonly number: number;
+  readonly lane: Lane;
+}
+
+function numbersOf(lanes: readonly Lane[], { limit, offset }: Page, statements: ReadingStatements): readonly Place[] {
+  const end = Math.min(offset + limit, Number.MAX_SAFE_INTEGER);
+  return lanes
+    .flatMap((lane) => statements.unfinished(lane.number, end).map((number) => ({ number, lane })))
+    .toSorted((a, b) => a.number - b.number)
+    .slice(offset, end);
+}
+
+function headOf(row: HeadRow, lane: Lane, parts: OutboxParts): OutboxHead {
+  const loan = parts.loans.of(row.number);
+  return {
+    id: row.id,
+    routeId: lane.routeId,
+    bindingId: lane.bindingId,
+    envelopeId: row.envelope_id,
+    subject: subjectOf(row),
+    address: row.address,
+    ...(row.ordering_key !== null && { orderingKey: row.ordering_key }),
+    createdAt: row.created_at,
+    dueAt: dueAtOf(row, lane, parts),
+    attempts: row.attempts,
+    lent: loan !== undefined && !loan.lapsed,
+  };
+}
+
+/** Empty of a record that cannot be read. */
+function subjectOf({ envelope }: HeadRow): string {
+  try {
+    return unpackEnvelope(envelope, NOTHING).subject;
+  } catch {
+    return "";
+  }
+}
+
+/** When a record may be sent, by the clock as it stands now. */
+function dueAtOf(row: HeadRow, lane: Lane, { window, clock }: OutboxParts): number {
+  if (row.due_at === 0) return row.created_at;
+  const wait = window.entryFor(lane, row).dueAt - clock.monotonic();
+  return wait > 0 ? Math.round(clock.now() + wait) : Math.min(row.due_at, clock.now());
+}

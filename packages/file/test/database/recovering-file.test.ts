@@ -1,0 +1,85 @@
+import type { DatabaseSync } from "node:sqlite";
+import { type Clock, type Logger, silentLogger, systemClock } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { FileFault } from "../../src/database/file-fault.ts";
+import { RecoveringFile } from "../../src/database/recovering-file.ts";
+import { NOTES, scratchFolder } from "./support/notes.ts";
+
+test("finding 10.1: a file that failed is not opened again while somebody else in the process still has it", async () => {
+  using scratch = scratchFolder();
+  const { path } = scratch;
+  const released = Promise.withResolvers<void>();
+  const options = {
+    kind: NOTES,
+    onDamage: "refuse",
+    prepare: () => ({}),
+    clock: systemClock,
+    logger: silentLogger,
+  } as const;
+  const file = new RecoveringFile(path, options, () => released.promise);
+  const former = file.open();
+  const fault = new FileFault(path, "failing");
+  file.fail(fault);
+  expect(() => file.open()).toThrow(fault);
+  expect(file.isOpen(former)).toBe(false);
+  released.resolve();
+  await expect.poll(() => file.isOpen(file.open())).toBe(true);
+  expect(file.failure).toBeUndefined();
+  file.close();
+});
+
+test("a file that failed is tried at once, one that could not be opened then once a second, and says what it was last", async () => {
+  using scratch = scratchFolder();
+  const { path } = scratch;
+  let now = 5_000;
+  let tries = 0;
+  let wrong: FileFault | undefined;
+  const clock: Clock = { ...systemClock, monotonic: () => now };
+  const prepare = () => {
+    tries++;
+    if (wrong !== undefined) throw wrong;
+    return {};
+  };
+  const options = { kind: NOTES, onDamage: "refuse", prepare, clock, logger: silentLogger } as const;
+  const file = new RecoveringFile(path, options, async () => {});
+  file.fail(new FileFault(path, "failing"));
+  wrong = new FileFault(path, "full");
+  await expect.poll(() => tried(file)).toBe(wrong.message);
+  for (now of [5_001, 5_999]) expect([tried(file), tries]).toEqual([wrong.message, 2]);
+  expect(file.failure?.message).toBe(wrong.message);
+  now = 6_000;
+  expect([tried(file), tries]).toEqual([wrong.message, 3]);
+  wrong = undefined;
+  now = 6_999;
+  expect(tried(file)).toContain("full");
+  now = 7_000;
+  expect([tried(file), tries, file.failure]).toEqual([undefined, 4, undefined]);
+  file.close();
+});
+
+test("a file that cannot be closed well keeps nobody from going on, and is told of", () => {
+  using scratch = scratchFolder();
+  const { path } = scratch;
+  const lines: string[] = [];
+  const logger: Logger = { ...silentLogger, warn: (line) => void lines.push(line) };
+  let opened: DatabaseSync | undefined;
+  const prepare = (db: DatabaseSync) => (opened = db);
+  const file = new RecoveringFile(
+    path,
+    { kind: NOTES, onDamage: "refuse", prepare, clock: systemClock, logger },
+    async () => {},
+  );
+  opened?.close();
+  file.close();
+  expect(lines).toEqual([expect.stringContaining("not closed well")]);
+});
+
+/** What asking for the file is refused with. */
+function tried(file: RecoveringFile<unknown>): string | undefined {
+  try {
+    file.open();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

@@ -1,6 +1,0 @@
-import type { TableDescription } from "@bridge/dynamodb-kit";
-
-/** The table of leases: one item a key. Items stay, because a token has to grow for ever. */
-export function leaseTable(name: string): TableDescription {
-  return { name, key: { partition: { name: "lease_key", type: "S" } }, indexes: [] };
-}

@@ -1,4 +1,0 @@
-import { defineProject } from "vitest/config";
-import { base } from "@bridge/tooling/vitest";
-
-export default defineProject(base);

@@ -1,0 +1,42 @@
+import { describeOutboxStore, SuiteClock } from "@bridge/conformance";
+import { systemRandom } from "@bridge/ports";
+import { openMemoryOutbox } from "../../src/outbox/open-memory-outbox.ts";
+
+const FORGETS = "it keeps nothing beyond the process, and says so";
+const OWN_TIME = "its time is its own";
+
+describeOutboxStore("memory", {
+  open: async (options) => openMemoryOutbox({ ...options, maxRecords: 2_000, random: systemRandom() }),
+  except: {
+    "what was persisted survives an abrupt end": FORGETS,
+    "an abrupt end leaves all records of a call or none": FORGETS,
+    "the order survives an abrupt end, and what comes later is younger": FORGETS,
+    "how loans ended survives an abrupt end": FORGETS,
+    "evidence against duplicates survives an abrupt end": FORGETS,
+    "what was lent at an abrupt end is lent again, uncharged": FORGETS,
+    "no key is overtaken because of an abrupt end": FORGETS,
+    "what redrives an entry survives an abrupt end": FORGETS,
+  },
+});
+
+/** Time as it passes at the server of the second subject. */
+let serverTime = new SuiteClock(Date.now());
+
+// The same as if it were a server: it outlives whoever uses it, has many users and a time of its own.
+describeOutboxStore("memory, as a server", {
+  async open(options) {
+    serverTime = new SuiteClock(Date.now());
+    return openMemoryOutbox({ ...options, clock: serverTime, maxRecords: 2_000, random: systemRandom() });
+  },
+  reopen: async (store) => store,
+  second: async (store) => ({ ...store, async [Symbol.asyncDispose]() {} }),
+  // The times of retries are by the clock of who asks for them.
+  pass: async (ms) => serverTime.pass(ms + 30_000),
+  except: {
+    "evidence stays to the last millisecond of the retention": OWN_TIME,
+    "a loan lasts to its last millisecond and no longer": OWN_TIME,
+    "a record is due in the millisecond that its retry names": OWN_TIME,
+    "a loan lasts as long when the clock is set": OWN_TIME,
+    "a new record is due even when the clock is set back": OWN_TIME,
+  },
+});

@@ -1,0 +1,28 @@
+/** What the packages of this bridge share among themselves. Not part of what versions promise. @module */
+export { Bag, type Placed } from "./bag.ts";
+export { CallLimit, type CallSize } from "./call-limit.ts";
+export { deadline, type Deadline, orAborted } from "./async.ts";
+export { SequenceMap } from "./sequence-map.ts";
+export { SignalPool } from "./signal-pool.ts";
+export { jsonInSlices } from "./json-in-slices.ts";
+export { textInSlices } from "./text-in-slices.ts";
+export { programBeside } from "./program-beside.ts";
+export { atOnce, mapped, processTurns, Slices, type Steps, Turns } from "./turns.ts";
+export { withoutOuterBlanks } from "./outer-blanks.ts";
+export { ownCopy, payloadBytes } from "./own-copy.ts";
+export { packDeadLetter, type PackedDeadLetter, unpackDeadLetter, unpackDeadLetterHead } from "./packed-dead-letter.ts";
+export { steadyLogger } from "./steady-logger.ts";
+export { SpoiledEntries } from "./spoiled-entries.ts";
+export { packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
+export { FaultWatch, type Trial } from "./store/fault-watch.ts";
+export { LinkedAbort } from "./store/linked-abort.ts";
+export { retryDelay } from "./store/retry-delay.ts";
+export { Slots } from "./store/slots.ts";
+export { sweepEvery } from "./store/sweep.ts";
+export { clientTlsSchema, readClientTls, type ClientIdentity, type ClientTls } from "./broker/client-tls.ts";
+export { Inbox } from "./broker/inbox.ts";
+export { maxMessageBytes, messageTooLarge } from "./broker/message-limit.ts";
+export { networkError } from "./broker/network-error.ts";
+export { watchReading } from "./broker/read-watch.ts";
+export { GREETING_BYTES, strangerError } from "./broker/stranger.ts";
+export { splitUrl, splitUrls, type SplitUrl } from "./broker/url-credentials.ts";

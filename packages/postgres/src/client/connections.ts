@@ -1,0 +1,89 @@
+import { type Clock } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
+import { Pool, type PoolClient } from "pg";
+import type { Server } from "./client-config.ts";
+import { leavesUsable } from "./failure.ts";
+
+/** How long a connection that nobody needs stays open. */
+const IDLE_MS = 30_000;
+/** What a farewell may take. */
+const CLOSE_MS = 500;
+
+/**
+ * Connections to one server, lent one at a time. A connection whose statement was not answered is cut off, never lent
+ * again; those that lie idle meanwhile are not trusted any more either.
+ */
+export class Connections implements AsyncDisposable {
+  readonly #pool: Pool;
+  readonly #server: Server;
+  readonly #clock: Clock;
+  readonly #open = new Set<PoolClient>();
+  readonly #doubtful = new WeakSet<PoolClient>();
+
+  constructor(server: Server, size: number, connectTimeoutMs: number, clock: Clock) {
+    this.#server = server;
+    this.#clock = clock;
+    this.#pool = new Pool({ max: size, idleTimeoutMillis: IDLE_MS, connectionTimeoutMillis: connectTimeoutMs });
+    // Whoever uses the connection is told by its call; one that nobody uses is replaced when it is needed.
+    this.#pool.on("error", () => {});
+    this.#pool.on("connect", (client) => {
+      this.#open.add(client);
+      client.on("error", () => {});
+    });
+    this.#pool.on("remove", (client) => this.#open.delete(client));
+  }
+
+  /** Does something with a connection; when `signal` aborts before it is done, the connection is cut off. */
+  async use<T>(work: (client: PoolClient) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const client = await this.#lend(signal);
+    try {
+      const result = await orAborted(work(client), signal);
+      client.release();
+      return result;
+    } catch (error) {
+      if (!signal.aborted && leavesUsable(error)) client.release();
+      else cutOff(client);
+      throw error;
+    }
+  }
+
+  /** The idle ones may be as dead as the one that failed, without anybody having been told. */
+  doubt(): void {
+    for (const client of this.#open) this.#doubtful.add(client);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#pool.ending) return;
+    await this.#pool.end();
+    const ended = [...this.#open].map((client) => new Promise<void>((resolve) => client.once("end", resolve)));
+    const limit = new AbortController();
+    await Promise.race([Promise.all(ended), this.#clock.delay(CLOSE_MS, limit.signal)]);
+    limit.abort();
+    for (const client of this.#open) client.connection.stream.destroy();
+  }
+
+  async #lend(signal: AbortSignal): Promise<PoolClient> {
+    for (;;) {
+      // The pool reads its options for each connection that it makes.
+      if (this.#pool.idleCount === 0) Object.assign(this.#pool.options, await this.#server.config());
+      const connecting = this.#pool.connect();
+      let client: PoolClient;
+      try {
+        client = await orAborted(connecting, signal);
+      } catch (error) {
+        connecting.then(
+          (late) => late.release(),
+          () => {},
+        );
+        throw error;
+      }
+      if (!this.#doubtful.has(client)) return client;
+      cutOff(client);
+    }
+  }
+}
+
+function cutOff(client: PoolClient): void {
+  client.connection.stream.destroy();
+  client.release(true);
+}
