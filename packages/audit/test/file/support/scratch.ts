@@ -7,7 +7,7 @@ import { type FileSink, type FileSinkOptions, openFileSink } from "../../../src/
 
 /** A folder that goes with the test. */
 export function scratch(): Disposable & { readonly folder: string; readonly path: string } {
-  const folder = mkdtempSync(join(tmpdir(), "audit-file-"));
+  const folder = mkdtempSync(join(tmpdir(), "audit-"));
   return {
     folder,
     path: join(folder, "audit.jsonl"),
