@@ -1,5 +1,5 @@
 import { type FileHandle, open, rename, stat } from "node:fs/promises";
-import type { AuditEvent } from "@bridge/audit";
+import type { AuditEvent } from "../event.ts";
 import { syncFolder } from "@bridge/file/internal";
 import { type Beginning, GENESIS, type Link, seal } from "./record.ts";
 import { deleteBeyond, rotatedFiles, rotatedName } from "./rotated-files.ts";

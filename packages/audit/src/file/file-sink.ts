@@ -1,4 +1,6 @@
-import { type AuditEvent, type AuditSink, LOOKS } from "@bridge/audit";
+import { type AuditEvent } from "../event.ts";
+import { type AuditSink } from "../sink.ts";
+import { LOOKS } from "../actions.ts";
 import { FileFault, lockFile, makeFolder } from "@bridge/file/internal";
 import type { Clock, Logger } from "@bridge/ports";
 import type { ChainedFileOptions } from "./chained-file.ts";

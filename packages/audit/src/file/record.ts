@@ -1,5 +1,5 @@
 import { createHmac, hash as digest } from "node:crypto";
-import type { AuditEvent } from "@bridge/audit";
+import type { AuditEvent } from "../event.ts";
 
 /** A place in the chain: the number of a record and its hash. */
 export interface Link {

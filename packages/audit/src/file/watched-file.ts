@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { type AuditDetail, type AuditEvent, LOOKS } from "@bridge/audit";
+import { type AuditDetail, type AuditEvent } from "../event.ts";
+import { LOOKS } from "../actions.ts";
 import { FileFault, lockFile, makeFolder } from "@bridge/file/internal";
 import type { Clock, Logger } from "@bridge/ports";
 import { ChainedFile, type ChainedFileOptions, type Disturbance } from "./chained-file.ts";

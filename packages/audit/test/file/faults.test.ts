@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createAuditor } from "@bridge/audit";
+import { createAuditor } from "../../src/auditor.ts";
 import { silentLogger, systemClock } from "@bridge/ports";
 import { noSmallDisk, smallDisk } from "@bridge/tooling/faulty-disk";
 import { noSystemFaults, runProgram } from "@bridge/tooling/test-program";

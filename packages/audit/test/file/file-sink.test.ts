@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createAuditor } from "@bridge/audit";
+import { createAuditor } from "../../src/auditor.ts";
 import { silentLogger, systemClock } from "@bridge/ports";
 import { describe, expect, test, vi } from "vitest";
 import { verifyFiles } from "../../src/file/verify.ts";

@@ -1,7 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AuditAction, AuditEvent } from "@bridge/audit";
+import type { AuditAction } from "../../../src/actions.ts";
+import type { AuditEvent } from "../../../src/event.ts";
 import { type Clock, type Logger, silentLogger, systemClock } from "@bridge/ports";
 import { type FileSink, type FileSinkOptions, openFileSink } from "../../../src/file/file-sink.ts";
 
