@@ -64,8 +64,8 @@ describe("what is no registry", () => {
     ],
     [
       "a function that makes the plugin",
-      { transports: [function httpTransport() {}] },
-      "transports[0] of createRegistry is a function, not a plugin: call it, as in httpTransport()",
+      { transports: [function quietTransport() {}] },
+      "transports[0] of createRegistry is a function, not a plugin: call it, as in quietTransport()",
     ],
     [
       "an import that is not there",

@@ -2,7 +2,7 @@ import { silentLogger, systemClock } from "@bridge/ports";
 import { testDynamo } from "@bridge/tooling/test-dynamodb";
 import * as v from "valibot";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
-import { dynamodbDlqPlugin } from "../src/index.ts";
+import { dynamodbDlqPlugin } from "../src/dynamodb-dlq-plugin.ts";
 import { deadLetter } from "./support/dead-letter.ts";
 import { AT_ONCE, makeTable } from "./support/dlq-tables.ts";
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor } from "@bridge/core";
 import { testDynamo } from "@bridge/tooling/test-dynamodb";
-import { memoryHub, memoryTransport } from "@bridge/transport-memory";
+import { memoryHub, memory } from "@bridge/transport-memory";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import { dynamodbDlqPlugin } from "../src/index.ts";
+import { dynamodbDlqPlugin } from "../src/dynamodb-dlq-plugin.ts";
 import { deadLetter } from "./support/dead-letter.ts";
 import { makeTable, openDlq } from "./support/dlq-tables.ts";
 
@@ -50,7 +50,7 @@ test("ids that no key can hold are refused, and are nowhere", async () => {
 
 async function runBridge(table: string, policy: object) {
   const hub = memoryHub();
-  const registry = createRegistry({ transports: [memoryTransport(hub)], dlqStores: [dynamodbDlqPlugin] });
+  const registry = createRegistry({ transports: [memory(hub)], dlqStores: [dynamodbDlqPlugin] });
   const document = {
     bridge: { id: "b", quiesce_timeout: "1ms" },
     stores: { dlq: { type: "dynamodb", options: { table_name: table } } },

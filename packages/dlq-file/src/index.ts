@@ -1,4 +1,3 @@
-export { fileDlqPlugin } from "./file-dlq-plugin.ts";
 export { type FileDlqOptions, openFileDlq } from "./open-file-dlq.ts";
 export { fileDlq } from "./file-dlq.ts";
 export type * from "./option-types.ts";

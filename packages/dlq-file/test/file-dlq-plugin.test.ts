@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import * as v from "valibot";
 import { expect, test } from "vitest";
-import { fileDlqPlugin } from "../src/index.ts";
+import { fileDlqPlugin } from "../src/file-dlq-plugin.ts";
 import { deadLetter } from "./support/dead-letter.ts";
 import { scratchFolder } from "./support/scratch-dlq.ts";
 

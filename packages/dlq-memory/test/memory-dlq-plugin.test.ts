@@ -1,7 +1,8 @@
 import { type DeadLetter, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import * as v from "valibot";
 import { expect, test } from "vitest";
-import { memoryDlqPlugin, openMemoryDlq } from "../src/index.ts";
+import { openMemoryDlq } from "../src/index.ts";
+import { memoryDlqPlugin } from "../src/memory-dlq-plugin.ts";
 
 const { signal } = new AbortController();
 

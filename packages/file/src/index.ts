@@ -1,4 +1,3 @@
-export { fileOutboxPlugin } from "./outbox/file-outbox-plugin.ts";
 export { fileOutbox } from "./outbox/file-outbox.ts";
 export { type FileOutboxOptions, openFileOutbox } from "./outbox/open-file-outbox.ts";
 export { type WindowLimits } from "./outbox/window.ts";

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Plugins } from "@bridge/config";
 import type { TransportPlugin } from "@bridge/ports";
 import { freePort } from "@bridge/tooling/listening";
-import { memoryTransport } from "@bridge/transport-memory";
+import { memory } from "@bridge/transport-memory";
 import { afterAll, describe, expect, test } from "vitest";
 import { runBridge, type ShutdownBudgets } from "../src/index.ts";
 import { StandIn } from "./stand-in.ts";
@@ -26,11 +26,11 @@ routes: [{id: only, receiver_id: in, bindings: [to-out], policy: {on_permanent_f
 
 /** The memory transport, but for what becomes of closing a sender. */
 function closing(dispose: () => Promise<void>): Plugins {
-  const memory = memoryTransport();
-  const { sender } = memory;
+  const channels = memory().plugin();
+  const { sender } = channels;
   if (sender === undefined) throw new Error("the memory transport has senders");
   const stuck: TransportPlugin = {
-    ...memory,
+    ...channels,
     sender: {
       ...sender,
       create(options, context) {
@@ -42,7 +42,7 @@ function closing(dispose: () => Promise<void>): Plugins {
   return { transports: [stuck] };
 }
 
-const sound: Plugins = { transports: [memoryTransport()] };
+const sound: Plugins = { transports: [memory()] };
 const refusing = closing(() => Promise.reject(new Error("cannot close")));
 
 let files = 0;
@@ -103,7 +103,7 @@ describe("a process", () => {
   });
 
   test("spec 3.4: plugins that clash: 1, in one sentence", async () => {
-    const { host, code } = run({ transports: [memoryTransport(), memoryTransport()] });
+    const { host, code } = run({ transports: [memory(), memory().plugin()] });
     expect(await code).toBe(1);
     expect(host.stderr.text).toBe('bridge: two transport plugins have the type "memory": register one\n');
   });

@@ -1,7 +1,7 @@
 import { createRegistry } from "@bridge/config";
 import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import type { MonitorKeys } from "@bridge/http-monitor";
-import { memoryTransport } from "@bridge/transport-memory";
+import { memory } from "@bridge/transport-memory";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TransportPlugin } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
@@ -46,7 +46,7 @@ const overrule: Overrule = (config) => ({
 function serve(
   held: MemoryDocument,
   companions: readonly Companion[] = [],
-  transport = memoryTransport(),
+  transport = memory().plugin(),
   keys: MonitorKeys = { adminApiKey: KEY },
 ) {
   const host = new StandIn();
@@ -78,7 +78,7 @@ async function logged(host: StandIn, msg: string): Promise<Record<string, unknow
 
 test("a monitor key that is the admin key is warned of", async () => {
   const held = new MemoryDocument(DOCUMENT);
-  const { host, code } = serve(held, [], memoryTransport(), { adminApiKey: KEY, monitorApiKey: KEY });
+  const { host, code } = serve(held, [], memory().plugin(), { adminApiKey: KEY, monitorApiKey: KEY });
   await logged(host, "bridge started");
   const warnings = host.log.filter(({ level }) => level === "warn").map(({ msg }) => msg);
   expect(warnings).toContainEqual(expect.stringContaining("the monitor key is an admin key"));
@@ -167,11 +167,11 @@ describe("a process that brings its own parts", () => {
 
 describe("a bridge that does not stop", () => {
   test("spec 3.3.5: its companions hand over what they hold all the same", async () => {
-    const memory = memoryTransport();
-    const { sender } = memory;
+    const channels = memory().plugin();
+    const { sender } = channels;
     if (sender === undefined) throw new Error("the memory transport has senders");
     const refusing: TransportPlugin = {
-      ...memory,
+      ...channels,
       sender: {
         ...sender,
         create: (options, context) => {

@@ -2,7 +2,7 @@ import { createRegistry } from "@bridge/config";
 import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import { openOtlp } from "@bridge/telemetry-otlp";
 import { OtlpCollector } from "@bridge/tooling/otlp-collector";
-import { memoryHub, memoryTransport } from "@bridge/transport-memory";
+import { memoryHub, memory } from "@bridge/transport-memory";
 import { describe, expect, test } from "vitest";
 import { type OpenTelemetry, serveBridge, serverKeys, storeOrigin } from "../src/index.ts";
 import { StandIn } from "./stand-in.ts";
@@ -37,7 +37,7 @@ function serve(
   const host = new StandIn();
   const hub = memoryHub();
   const code = serveBridge({
-    registry: createRegistry({ transports: [memoryTransport(hub)] }),
+    registry: createRegistry({ transports: [memory(hub)] }),
     host: host.process,
     startEmpty: true,
     budgets: "one",

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Plugins } from "@bridge/config";
-import { memoryTransport } from "@bridge/transport-memory";
+import { memory } from "@bridge/transport-memory";
 import { afterAll, describe, expect, test } from "vitest";
 import { runBridge } from "../src/index.ts";
 import { StandIn } from "./stand-in.ts";
@@ -31,7 +31,7 @@ routes:
     policy: {on_permanent_failure: drop, on_expired: drop}
 `,
 );
-const plugins: Plugins = { transports: [memoryTransport()] };
+const plugins: Plugins = { transports: [memory()] };
 
 async function tried(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const host = new StandIn({ args: ["-try", file, ...args], input: "secret-payload" });

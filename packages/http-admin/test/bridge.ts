@@ -1,6 +1,6 @@
 import { type BridgeDocument, createRegistry, parseConfig, type Registry } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { memoryDlq } from "@bridge/dlq-memory";
 import {
   type DeadLetter,
   defineFactory,
@@ -12,8 +12,8 @@ import {
   type Receiver,
   type TransportPlugin,
 } from "@bridge/ports";
-import { memoryOutboxPlugin } from "@bridge/memory";
-import { type MemoryHub, memoryHub, memoryTransport } from "@bridge/transport-memory";
+import { memoryOutbox } from "@bridge/memory";
+import { type MemoryHub, memoryHub, memory } from "@bridge/transport-memory";
 import * as v from "valibot";
 
 /** Ways to break a bridge that its configuration does not offer. */
@@ -56,9 +56,9 @@ export function makeBridge({ store, outbox = false }: BridgeOptions = {}): Bridg
   const faults: Faults = {};
   let built = 0;
   const registry = createRegistry({
-    transports: [breakable(memoryTransport(hub), faults, () => built++)],
+    transports: [breakable(memory(hub).plugin(), faults, () => built++)],
     dlqStores: [fragile("memory", true, faults), fragile("read-only", false, faults)],
-    outboxStores: [memoryOutboxPlugin],
+    outboxStores: [memoryOutbox],
     processors: [fate],
   });
   const failure = store === "none" ? ({ on_permanent_failure: "drop", on_expired: "drop" } as const) : {};
@@ -188,10 +188,10 @@ function breakable(plugin: TransportPlugin, faults: Faults, onBuild: () => void)
 function fragile(type: string, deletes: boolean, faults: Faults): DlqStorePlugin {
   const pass = async (method: string, signal: AbortSignal): Promise<void> => faults.store?.(method, signal);
   return {
-    ...memoryDlqPlugin,
+    ...memoryDlq,
     type,
     create: (options, context) => async (opening) => {
-      const store = await memoryDlqPlugin.create(options, context)(opening);
+      const store = await memoryDlq.create(options, context)(opening);
       const { admin } = store;
       const broken: DlqStore = {
         put: async (entry, signal) => (await pass("put", signal), store.put(entry, signal)),

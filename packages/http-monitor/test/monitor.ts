@@ -1,10 +1,10 @@
 import { type AuditEvent, createAuditor } from "@bridge/audit";
 import { createRegistry, parseConfig } from "@bridge/config";
 import { type BridgeView, createSupervisor, type Supervisor } from "@bridge/core";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { memoryDlq } from "@bridge/dlq-memory";
 import { listen } from "@bridge/http-kit";
 import { type Receiver, silentLogger, systemClock, systemRandom, type TransportPlugin } from "@bridge/ports";
-import { type MemoryHub, memoryHub, memoryTransport } from "@bridge/transport-memory";
+import { type MemoryHub, memoryHub, memory } from "@bridge/transport-memory";
 import { createMonitorApp, type MonitorAppOptions } from "../src/index.ts";
 
 export const MONITOR_KEY = "monitor-key-0123456789";
@@ -29,8 +29,8 @@ export function makeBridge(document?: object): Bridge {
   const hub = memoryHub();
   const faults: Faults = {};
   const registry = createRegistry({
-    transports: [breakable(memoryTransport(hub), faults)],
-    dlqStores: [memoryDlqPlugin],
+    transports: [breakable(memory(hub).plugin(), faults)],
+    dlqStores: [memoryDlq],
   });
   const config = parseConfig(
     {

@@ -1,15 +1,12 @@
 export { DLQ_TABLES } from "./dlq/dlq-tables.ts";
 export { openPostgresDlq, type PostgresDlqOptions } from "./dlq/open-postgres-dlq.ts";
-export { postgresDlqPlugin } from "./dlq/postgres-dlq-plugin.ts";
 export { postgresDlq } from "./dlq/postgres-dlq.ts";
 export type * from "./dlq/option-types.ts";
 export { LEASE_TABLES } from "./lease/lease-tables.ts";
 export { openPostgresLeases, type PostgresLeasesOptions } from "./lease/open-postgres-leases.ts";
-export { postgresLeasePlugin } from "./lease/postgres-lease-plugin.ts";
 export { postgresLeases } from "./lease/postgres-leases.ts";
 export type * from "./lease/option-types.ts";
 export { openPostgresOutbox, type PostgresOutboxOptions } from "./outbox/open-postgres-outbox.ts";
 export { OUTBOX_MIGRATIONS } from "./outbox/outbox-tables.ts";
-export { postgresOutboxPlugin } from "./outbox/postgres-outbox-plugin.ts";
 export { postgresOutbox } from "./outbox/postgres-outbox.ts";
 export type * from "./outbox/option-types.ts";

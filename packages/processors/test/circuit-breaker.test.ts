@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CLEAN } from "../src/circuit.ts";
 import { CircuitTable } from "../src/circuit-table.ts";
-import { circuitBreakerPlugin } from "../src/index.ts";
+import { circuitBreakerPlugin } from "../src/circuit-breaker-plugin.ts";
 import { bound, envelopeOf, make } from "./support/parts.ts";
 import { problemsOf, startRoute } from "./support/route.ts";
 import { TestClock } from "./support/test-clock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { filterPlugin } from "../src/index.ts";
+import { filterPlugin } from "../src/filter-plugin.ts";
 import { bound, envelopeOf, json, make } from "./support/parts.ts";
 import { problemsOf, startRoute } from "./support/route.ts";
 

@@ -1,9 +1,12 @@
 import { readFileSync } from "node:fs";
 import { createRegistry, validateConfig } from "@bridge/config";
-import { memoryTransport } from "@bridge/transport-memory";
+import { memory } from "@bridge/transport-memory";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { circuitBreakerPlugin, filterPlugin, schemaPlugin, transformPlugin } from "../src/index.ts";
+import { circuitBreakerPlugin } from "../src/circuit-breaker-plugin.ts";
+import { filterPlugin } from "../src/filter-plugin.ts";
+import { schemaPlugin } from "../src/schema-plugin.ts";
+import { transformPlugin } from "../src/transform-plugin.ts";
 import { bound, envelopeOf, json, make, text } from "./support/parts.ts";
 
 const PLUGINS = [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin];
@@ -26,7 +29,7 @@ test("the README's example is a configuration, and makes what it seems to make",
     stores: { dlq: { type: "none" } },
     ...example(),
   };
-  const registry = createRegistry({ transports: [memoryTransport()], processors: PLUGINS });
+  const registry = createRegistry({ transports: [memory()], processors: PLUGINS });
   const result = validateConfig(document, registry);
   expect(result.ok ? [] : result.problems.map(({ path }) => path[0])).toEqual(["stores"]);
 

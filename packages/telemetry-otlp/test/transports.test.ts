@@ -1,9 +1,9 @@
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor } from "@bridge/core";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { memoryDlq } from "@bridge/dlq-memory";
 import { readTraceContext, silentLogger, systemClock, type TransportPlugin } from "@bridge/ports";
 import { OtlpCollector } from "@bridge/tooling/otlp-collector";
-import { memoryHub, memoryTransport } from "@bridge/transport-memory";
+import { memoryHub, memory } from "@bridge/transport-memory";
 import { describe, expect, test } from "vitest";
 import { openOtlp } from "../src/open-otlp.ts";
 import { type Hop, HOPS, isMissing } from "./support/hops.ts";
@@ -14,7 +14,7 @@ const STATE = "vendor@sys=1,other=a b";
 
 /** The ends of the whole way, in memory: under a name of their own, so that the way between may be in memory too. */
 function ends(hub = memoryHub()) {
-  const plugin: TransportPlugin = { ...memoryTransport(hub), type: "ends" };
+  const plugin: TransportPlugin = { ...memory(hub).plugin(), type: "ends" };
   return { hub, plugin };
 }
 
@@ -51,7 +51,7 @@ describe("a trace goes on", () => {
       await using collector = await OtlpCollector.open();
       await using hop = await kind.open();
       const { hub, plugin } = ends();
-      const registry = createRegistry({ transports: [plugin, hop.plugin], dlqStores: [memoryDlqPlugin] });
+      const registry = createRegistry({ transports: [plugin, hop.plugin], dlqStores: [memoryDlq] });
       const config = parseConfig(documentOf(kind.transport, hop), registry);
       const seams = { clock: systemClock, logger: silentLogger };
       const section = { ...SECTION, endpoint: collector.url, metrics: { ...SECTION.metrics, enabled: false } };

@@ -7,6 +7,7 @@ import {
   type SessionDefinition,
   type TargetDefinition,
   type TransportMaker,
+  type TransportPlugin,
   type WithSessionMode,
 } from "@bridge/ports";
 import { amqpTransport } from "./amqp-transport.ts";
@@ -26,6 +27,8 @@ export interface AmqpBroker extends SessionDefinition {
 export interface AmqpAdapter extends TransportMaker {
   /** A session at a broker. Its URL may hold the user and the password. */
   (options: AmqpSessionOptions & WithSessionMode): AmqpBroker;
+  /** The plugin itself, for those who wrap it. */
+  plugin(): TransportPlugin;
 }
 
 /**

@@ -8,7 +8,7 @@ import {
 import type { SourceMessage } from "@bridge/ports";
 import type { ConsumeMessage } from "amqplib";
 import { describe } from "vitest";
-import { amqpTransport } from "../src/index.ts";
+import { amqpTransport } from "../src/amqp-transport.ts";
 import { noBroker, PORT } from "./support/broker.ts";
 import { program, type QueueType } from "./support/program.ts";
 

@@ -1,10 +1,10 @@
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { memoryDlq } from "@bridge/dlq-memory";
 import { BridgeError } from "@bridge/ports";
-import { type MemoryHub, memoryHub, memoryTransport } from "@bridge/transport-memory";
+import { type MemoryHub, memoryHub, memory } from "@bridge/transport-memory";
 import { describe, expect, test, vi } from "vitest";
-import { amqpTransport } from "../src/index.ts";
+import { amqpTransport } from "../src/amqp-transport.ts";
 import { noBroker, PORT } from "./support/broker.ts";
 import { connected, never, Puller, receiver, session } from "./support/parts.ts";
 import { program } from "./support/program.ts";
@@ -20,7 +20,7 @@ interface Bridge extends AsyncDisposable {
 async function bridge(options: Readonly<Record<string, unknown>>, failures: number): Promise<Bridge> {
   const hub = memoryHub();
   hub.channel("out").sends.failNext(failures, new BridgeError("UNAVAILABLE", "not now"));
-  const registry = createRegistry({ transports: [amqpTransport, memoryTransport(hub)], dlqStores: [memoryDlqPlugin] });
+  const registry = createRegistry({ transports: [amqpTransport, memory(hub).plugin()], dlqStores: [memoryDlq] });
   const document = {
     bridge: { id: "test", quiesce_timeout: "1s" },
     stores: { dlq: { type: "memory", options: { acknowledge_volatile: true } } },

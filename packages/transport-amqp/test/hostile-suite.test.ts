@@ -2,7 +2,7 @@ import { describeHostileSource, type ServerPlace, type StandInPlace } from "@bri
 import { frame, uint16, uint32 } from "@bridge/tooling/hostile/amqp-words";
 import { hostileOverAmqp, writeOverAmqp } from "@bridge/tooling/hostile/amqp";
 import { describe } from "vitest";
-import { amqpTransport } from "../src/index.ts";
+import { amqpTransport } from "../src/amqp-transport.ts";
 import { noBroker, PORT } from "./support/broker.ts";
 import { program } from "./support/program.ts";
 import { standIn, type Trick } from "./support/stand-in.ts";

@@ -4,6 +4,7 @@ import {
   type RateLimited,
   type ReceiverDefinition,
   type TransportMaker,
+  type TransportPlugin,
 } from "@bridge/ports";
 import { httpTransport } from "./http-transport.ts";
 import type { HttpReceiverOptions, HttpSenderOptions } from "./option-types.ts";
@@ -14,6 +15,8 @@ export interface HttpAdapter extends TransportMaker {
   (options: HttpSenderOptions & RateLimited): AddressedSender;
   /** Takes messages in as HTTP requests: for `from`. Without a path at `/ingest/<route>`. */
   listen(options?: HttpReceiverOptions): ReceiverDefinition;
+  /** The plugin itself, for those who wrap it. */
+  plugin(): TransportPlugin;
 }
 
 /**

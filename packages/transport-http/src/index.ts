@@ -1,3 +1,2 @@
 export { http, type HttpAdapter } from "./http.ts";
 export type * from "./option-types.ts";
-export { httpTransport } from "./http-transport.ts";

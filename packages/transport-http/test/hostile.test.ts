@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { describeHostileSource, type ServerPlace } from "@bridge/conformance";
 import { hostileOverHttp, writeOverHttp } from "@bridge/tooling/hostile/http";
-import { httpTransport } from "../src/index.ts";
+import { httpTransport } from "../src/http-transport.ts";
 import { httpPlace } from "./support/http-place.ts";
 
 describeHostileSource("http", { plugin: httpTransport(), openServer: () => ownListener() });

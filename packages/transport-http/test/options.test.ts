@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { httpTransport } from "../src/index.ts";
+import { httpTransport } from "../src/http-transport.ts";
 
 const { receiver, sender } = httpTransport();
 const KEY = "0123456789abcdef";

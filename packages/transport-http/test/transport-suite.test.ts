@@ -1,5 +1,5 @@
 import { describeTransport } from "@bridge/conformance";
-import { httpTransport } from "../src/index.ts";
+import { httpTransport } from "../src/http-transport.ts";
 import { httpPlace } from "./support/http-place.ts";
 
 const WORK_GOES_ON = "a caller that hangs up does not end the work on its message";

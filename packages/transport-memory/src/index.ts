@@ -4,4 +4,3 @@ export { MemoryHub, memoryHub, type MemoryHubOptions } from "./memory-hub.ts";
 export { type MemoryLink } from "./memory-link.ts";
 export { memory, type MemoryAdapter, type MemoryParts } from "./memory.ts";
 export type * from "./option-types.ts";
-export { memoryTransport } from "./memory-transport.ts";

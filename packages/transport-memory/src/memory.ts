@@ -6,6 +6,7 @@ import {
   type SessionDefinition,
   type TargetDefinition,
   type TransportMaker,
+  type TransportPlugin,
   type WithSessionMode,
 } from "@bridge/ports";
 import { type MemoryHub, memoryHub } from "./memory-hub.ts";
@@ -28,6 +29,8 @@ export interface MemoryAdapter extends MemoryParts, TransportMaker {
   readonly hub: MemoryHub;
   /** A session, whose connection `hub.link` can cut. */
   session(options?: WithSessionMode): SessionDefinition & MemoryParts;
+  /** The plugin itself, for those who wrap it. */
+  plugin(): TransportPlugin;
 }
 
 /**
@@ -43,7 +46,7 @@ export interface MemoryAdapter extends MemoryParts, TransportMaker {
  * inside.hub.publish("in", { payload: "hello" });
  */
 export function memory(hub: MemoryHub = memoryHub()): MemoryAdapter {
-  const transport: TransportMaker = { type: "memory", plugin: () => memoryTransport(hub) };
+  const transport = { type: "memory", plugin: () => memoryTransport(hub) };
   const adapter: MemoryAdapter = Object.assign(transport, partsOf(transport), {
     hub,
     session: ({ session_mode: mode }: WithSessionMode = {}) => {

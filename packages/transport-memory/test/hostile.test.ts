@@ -1,7 +1,8 @@
 import { deserialize, serialize } from "node:v8";
 import { describeHostileSource, type ServerPlace } from "@bridge/conformance";
 import type { SourceMessage } from "@bridge/ports";
-import { memoryHub, memoryTransport } from "../src/index.ts";
+import { memoryHub } from "../src/index.ts";
+import { memoryTransport } from "../src/memory-transport.ts";
 import { memoryPlace } from "./memory-place.ts";
 
 const hub = memoryHub();

@@ -9,7 +9,8 @@ import type {
   SourceMessage,
   TransportPlugin,
 } from "@bridge/ports";
-import { type MemoryHub, memoryTransport } from "../src/index.ts";
+import { type MemoryHub } from "../src/index.ts";
+import { memoryTransport } from "../src/memory-transport.ts";
 
 /** The parts of a memory transport that differ from the sound ones. */
 export interface MutantParts {

@@ -11,7 +11,8 @@ import {
   systemRandom,
 } from "@bridge/ports";
 import * as v from "valibot";
-import { type MemoryHub, memoryTransport } from "../src/index.ts";
+import { type MemoryHub } from "../src/index.ts";
+import { memoryTransport } from "../src/memory-transport.ts";
 
 /** Never aborts. */
 export const { signal } = new AbortController();

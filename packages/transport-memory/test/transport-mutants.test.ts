@@ -1,7 +1,8 @@
 import { describeTransport, transportCases } from "@bridge/conformance";
 import { deadline } from "@bridge/ports/internal";
 import { expect, test } from "vitest";
-import { memoryHub, memoryTransport } from "../src/index.ts";
+import { memoryHub } from "../src/index.ts";
+import { memoryTransport } from "../src/memory-transport.ts";
 import { CONTENT_MUTANTS } from "./content-mutants.ts";
 import { memoryPlace } from "./memory-place.ts";
 import { mutated } from "./mutant.ts";

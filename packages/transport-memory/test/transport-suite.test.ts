@@ -1,5 +1,6 @@
 import { describeTransport } from "@bridge/conformance";
-import { memoryHub, memoryTransport } from "../src/index.ts";
+import { memoryHub } from "../src/index.ts";
+import { memoryTransport } from "../src/memory-transport.ts";
 import { memoryPlace } from "./memory-place.ts";
 
 const hub = memoryHub();

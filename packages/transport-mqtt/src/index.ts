@@ -1,3 +1,2 @@
-export { mqttTransport } from "./mqtt-transport.ts";
 export { mqtt, type MqttAdapter, type MqttBroker } from "./mqtt.ts";
 export type * from "./option-types.ts";

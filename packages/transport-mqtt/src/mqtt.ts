@@ -8,6 +8,7 @@ import {
   type TargetDefinition,
   type TopicDefinition,
   type TransportMaker,
+  type TransportPlugin,
   type WithSessionMode,
 } from "@bridge/ports";
 import { mqttTransport } from "./mqtt-transport.ts";
@@ -29,6 +30,8 @@ export interface MqttBroker extends SessionDefinition {
 export interface MqttAdapter extends TransportMaker {
   /** A session at a broker. The URLs may hold the user and the password, all the same. */
   (options: MqttSessionOptions & WithSessionMode): MqttBroker;
+  /** The plugin itself, for those who wrap it. */
+  plugin(): TransportPlugin;
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   type TransportPlace,
 } from "@bridge/conformance";
 import { afterAll, describe } from "vitest";
-import { mqttTransport } from "../src/index.ts";
+import { mqttTransport } from "../src/mqtt-transport.ts";
 import { aedes, anyMosquitto, type Broker, noMosquitto, noMqtt5 } from "./support/brokers.ts";
 import { afterWrites } from "./support/link.ts";
 import { mosquitto } from "./support/mosquitto.ts";

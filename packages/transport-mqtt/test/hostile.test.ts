@@ -1,6 +1,6 @@
 import { describeHostileSource, type ServerPlace } from "@bridge/conformance";
 import { hostileOverMqtt, writeOverMqtt } from "@bridge/tooling/hostile/mqtt";
-import { mqttTransport } from "../src/index.ts";
+import { mqttTransport } from "../src/mqtt-transport.ts";
 import { hostileBroker } from "./support/hostile-broker.ts";
 import { mosquitto } from "./support/mosquitto.ts";
 import { program } from "./support/witness.ts";

@@ -1,3 +1,2 @@
-export { natsTransport } from "./nats-transport.ts";
 export { nats, type NatsAdapter, type NatsCluster } from "./nats.ts";
 export type * from "./option-types.ts";

@@ -7,6 +7,7 @@ import {
   type SessionDefinition,
   type TargetDefinition,
   type TransportMaker,
+  type TransportPlugin,
   type WithSessionMode,
 } from "@bridge/ports";
 import { natsTransport } from "./nats-transport.ts";
@@ -26,6 +27,8 @@ export interface NatsCluster extends SessionDefinition {
 export interface NatsAdapter extends TransportMaker {
   /** A session at a cluster. The URLs may hold a user and a password, or a token, all the same. */
   (options: NatsSessionOptions & WithSessionMode): NatsCluster;
+  /** The plugin itself, for those who wrap it. */
+  plugin(): TransportPlugin;
 }
 
 /**

@@ -2,7 +2,7 @@ import { describeTransport, tcpProxy, type TransportPlace } from "@bridge/confor
 import type { SourceMessage } from "@bridge/ports";
 import type { Msg } from "@nats-io/transport-node";
 import { describe } from "vitest";
-import { natsTransport } from "../src/index.ts";
+import { natsTransport } from "../src/nats-transport.ts";
 import { type Program, program } from "./support/program.ts";
 import { noServer, PORT } from "./support/server.ts";
 

@@ -1,10 +1,10 @@
 import { type BridgeDocument, createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { memoryDlq } from "@bridge/dlq-memory";
 import { BridgeError } from "@bridge/ports";
-import { type MemoryHub, memoryHub, memoryTransport } from "@bridge/transport-memory";
+import { type MemoryHub, memoryHub, memory } from "@bridge/transport-memory";
 import { describe, expect, test, vi } from "vitest";
-import { natsTransport } from "../src/index.ts";
+import { natsTransport } from "../src/nats-transport.ts";
 import { connected, never, Puller, receiver, session } from "./support/parts.ts";
 import { program } from "./support/program.ts";
 import { noServer, PORT } from "./support/server.ts";
@@ -44,7 +44,7 @@ function documentOf(options: Options, more: Options = {}, maxInFlight = 2): Brid
 async function bridge(options: Options, failures: number, maxInFlight = 2): Promise<Bridge> {
   const hub = memoryHub();
   hub.channel("out").sends.failNext(failures, new BridgeError("UNAVAILABLE", "not now"));
-  const registry = createRegistry({ transports: [natsTransport, memoryTransport(hub)], dlqStores: [memoryDlqPlugin] });
+  const registry = createRegistry({ transports: [natsTransport, memory(hub).plugin()], dlqStores: [memoryDlq] });
   const supervisor = createSupervisor({
     config: parseConfig(documentOf(options, {}, maxInFlight), registry),
     registry,
@@ -106,8 +106,8 @@ describe.skipIf(noServer)("a bridge from a stream (needs NATS)", () => {
 
 test("in a cluster a receiver without a durable consumer is refused: each instance would get everything", () => {
   const registry = createRegistry({
-    transports: [natsTransport, memoryTransport(memoryHub())],
-    dlqStores: [{ ...memoryDlqPlugin, reach: "cluster" }],
+    transports: [natsTransport, memory(memoryHub()).plugin()],
+    dlqStores: [{ ...memoryDlq, reach: "cluster" }],
   });
   const parse = (options: Options) =>
     parseConfig(documentOf(options, { instance_id: "a", deployment_mode: "clustered" }), registry);

@@ -2,7 +2,7 @@ import { describeHostileSource, type ServerPlace } from "@bridge/conformance";
 import { hostileOverNats } from "@bridge/tooling/hostile/nats";
 import { rawPublisher } from "@bridge/tooling/hostile/nats-publisher";
 import { describe } from "vitest";
-import { natsTransport } from "../src/index.ts";
+import { natsTransport } from "../src/nats-transport.ts";
 import { hostileServer } from "./support/hostile-server.ts";
 import { program } from "./support/program.ts";
 import { noServer, PORT } from "./support/server.ts";

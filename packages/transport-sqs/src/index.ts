@@ -1,3 +1,3 @@
-export { sqsTransport, type SqsTransportSettings } from "./sqs-transport.ts";
+export { type SqsTransportSettings } from "./sqs-transport.ts";
 export { sqs, type SqsAdapter } from "./sqs.ts";
 export type * from "./option-types.ts";

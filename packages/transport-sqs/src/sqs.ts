@@ -5,6 +5,7 @@ import {
   type ReceiverDefinition,
   type TargetDefinition,
   type TransportMaker,
+  type TransportPlugin,
 } from "@bridge/ports";
 import type { SqsReceiverOptions, SqsSenderOptions } from "./option-types.ts";
 import { sqsTransport, type SqsTransportSettings } from "./sqs-transport.ts";
@@ -17,6 +18,8 @@ export interface SqsAdapter extends TransportMaker {
   at(queueUrl: string, options?: SqsSenderOptions & RateLimited): TargetDefinition;
   /** A sender that several targets share. */
   sender(options?: SqsSenderOptions & RateLimited): AddressedSender;
+  /** The plugin itself, for those who wrap it. */
+  plugin(): TransportPlugin;
 }
 
 /**
@@ -27,7 +30,7 @@ export interface SqsAdapter extends TransportMaker {
  * const routes = { orders: { from: queues.queue(ordersUrl), to: queues.at(invoicesUrl) } };
  */
 export function sqs(settings: SqsTransportSettings = {}): SqsAdapter {
-  const transport: TransportMaker = { type: "sqs", plugin: () => sqsTransport(settings) };
+  const transport = { type: "sqs", plugin: () => sqsTransport(settings) };
   const link = { transport };
   const plain = addressedSender(link);
   return Object.assign(transport, {

@@ -1,6 +1,6 @@
 import { describeHostileSource, type ServerPlace } from "@bridge/conformance";
 import { afterAll } from "vitest";
-import { sqsTransport } from "../src/index.ts";
+import { sqsTransport } from "../src/sqs-transport.ts";
 import { CLIENT } from "./support/client.ts";
 import { startFauxqs } from "./support/fauxqs.ts";
 import { sqsPlace } from "./support/sqs-place.ts";

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { sqsTransport } from "../src/index.ts";
+import { sqsTransport } from "../src/sqs-transport.ts";
 import { sender } from "./support/parts.ts";
 
 const { receiver: source, sender: target, session } = sqsTransport();

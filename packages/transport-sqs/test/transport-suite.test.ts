@@ -1,7 +1,7 @@
 import { describeTransport } from "@bridge/conformance";
 import { startStrictSqs } from "@bridge/tooling/strict-sqs";
 import { afterAll, describe } from "vitest";
-import { sqsTransport } from "../src/index.ts";
+import { sqsTransport } from "../src/sqs-transport.ts";
 import { CLIENT } from "./support/client.ts";
 import { startFauxqs } from "./support/fauxqs.ts";
 import { sqsPlace } from "./support/sqs-place.ts";

@@ -7,7 +7,7 @@ import {
   createRegistry,
   type Registry,
 } from "@bridge/config";
-import { memoryDlqPlugin, openMemoryDlq } from "@bridge/dlq-memory";
+import { memoryDlq, openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryOutbox } from "@bridge/memory";
 import {
   BridgeError,
@@ -24,7 +24,7 @@ import {
   type Tracer,
   type TransportPlugin,
 } from "@bridge/ports";
-import { memoryHub, type MemoryHub, memoryTransport } from "@bridge/transport-memory";
+import { memoryHub, type MemoryHub, memory } from "@bridge/transport-memory";
 import { createSupervisor } from "../../src/supervisor/create-supervisor.ts";
 import type { Supervisor } from "../../src/supervisor/contract.ts";
 import { FakeClock } from "./fake-clock.ts";
@@ -93,7 +93,7 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
   const dlqPlugin: DlqStorePlugin = {
     type: "test",
     reach: "process",
-    options: memoryDlqPlugin.options,
+    options: memoryDlq.options,
     create: () => open,
   };
   let outbox = typeof options.outbox === "function" ? undefined : options.outbox;
@@ -105,12 +105,12 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
   const { leases, processors = [] } = options;
   const processorPlugins: ProcessorPlugin[] = processors.map((processor, index) => ({
     type: `p${index}`,
-    options: memoryDlqPlugin.options,
+    options: memoryDlq.options,
     create: () => processor,
   }));
-  const memory = memoryTransport(hub) as MemoryTransport;
+  const channels = memory(hub).plugin() as MemoryTransport;
   const registry = createRegistry({
-    transports: [memory, ...(options.transports?.(memory) ?? [])],
+    transports: [channels, ...(options.transports?.(channels) ?? [])],
     dlqStores: [dlqPlugin],
     outboxStores: [outboxPlugin],
     leaseStores: leases === undefined ? [] : [{ ...dlqPlugin, create: () => async () => leases() }],

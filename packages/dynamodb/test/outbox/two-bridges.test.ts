@@ -1,8 +1,8 @@
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { memoryDlq } from "@bridge/dlq-memory";
 import { type Clock, type OutboxStore, systemClock } from "@bridge/ports";
-import { memoryHub, memoryTransport } from "@bridge/transport-memory";
+import { memoryHub, memory } from "@bridge/transport-memory";
 import { testDynamo, type TestDynamo } from "@bridge/tooling/test-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { dynamodbOutboxPlugin } from "../../src/outbox/dynamodb-outbox-plugin.ts";
@@ -31,8 +31,8 @@ function instance(table: string, ahead: number) {
   const clock = fastClock(ahead);
   let store: OutboxStore | undefined;
   const registry = createRegistry({
-    transports: [memoryTransport(hub)],
-    dlqStores: [memoryDlqPlugin],
+    transports: [memory(hub)],
+    dlqStores: [memoryDlq],
     outboxStores: [
       { ...dynamodbOutboxPlugin, create: () => async () => (store = await openOn(dynamo, table, { clock })) },
     ],

@@ -1,8 +1,8 @@
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor } from "@bridge/core";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
+import { memoryDlq } from "@bridge/dlq-memory";
 import { BridgeError, type Clock, type OutboxRecord, type OutboxStore, systemClock } from "@bridge/ports";
-import { memoryHub, type MemoryHub, memoryTransport } from "@bridge/transport-memory";
+import { memoryHub, type MemoryHub, memory } from "@bridge/transport-memory";
 import { noPostgresCluster, PostgresCluster } from "@bridge/tooling/postgres-cluster";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { postgresOutboxPlugin } from "../../src/outbox/postgres-outbox-plugin.ts";
@@ -101,8 +101,8 @@ describe.skipIf(noPostgresCluster)("a server that is killed, frozen and restarte
   function instance(hub: MemoryHub, channel: string, ahead: number) {
     const clock = fastClock(ahead);
     const registry = createRegistry({
-      transports: [memoryTransport(hub)],
-      dlqStores: [memoryDlqPlugin],
+      transports: [memory(hub)],
+      dlqStores: [memoryDlq],
       outboxStores: [{ ...postgresOutboxPlugin, create: () => () => openOn(connection, { clock, postgres: HASTY }) }],
     });
     const config = parseConfig(

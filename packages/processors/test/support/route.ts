@@ -7,11 +7,14 @@ import {
   validateConfig,
 } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
-import { memoryOutboxPlugin } from "@bridge/memory";
+import { memoryDlq } from "@bridge/dlq-memory";
+import { memoryOutbox } from "@bridge/memory";
 import type { DeadLetter } from "@bridge/ports";
-import { type MemoryHub, memoryHub, memoryTransport } from "@bridge/transport-memory";
-import { circuitBreakerPlugin, filterPlugin, schemaPlugin, transformPlugin } from "../../src/index.ts";
+import { type MemoryHub, memoryHub, memory } from "@bridge/transport-memory";
+import { circuitBreakerPlugin } from "../../src/circuit-breaker-plugin.ts";
+import { filterPlugin } from "../../src/filter-plugin.ts";
+import { schemaPlugin } from "../../src/schema-plugin.ts";
+import { transformPlugin } from "../../src/transform-plugin.ts";
 import { bound } from "./parts.ts";
 
 export interface RunningRoute extends AsyncDisposable {
@@ -37,9 +40,9 @@ interface ProcessorBlock {
 
 function registryOf(hub: MemoryHub): Registry {
   return createRegistry({
-    transports: [memoryTransport(hub)],
-    dlqStores: [memoryDlqPlugin],
-    outboxStores: [memoryOutboxPlugin],
+    transports: [memory(hub)],
+    dlqStores: [memoryDlq],
+    outboxStores: [memoryOutbox],
     processors: [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin],
   });
 }

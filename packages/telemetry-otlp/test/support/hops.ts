@@ -6,12 +6,12 @@ import { connect as connectNats } from "@nats-io/transport-node";
 import type { TransportPlugin } from "@bridge/ports";
 import { freePort } from "@bridge/tooling/listening";
 import { startStrictSqs } from "@bridge/tooling/strict-sqs";
-import { amqpTransport } from "@bridge/transport-amqp";
-import { httpTransport } from "@bridge/transport-http";
-import { memoryHub, memoryTransport } from "@bridge/transport-memory";
-import { mqttTransport } from "@bridge/transport-mqtt";
-import { natsTransport } from "@bridge/transport-nats";
-import { sqsTransport } from "@bridge/transport-sqs";
+import { amqp } from "@bridge/transport-amqp";
+import { http } from "@bridge/transport-http";
+import { memoryHub, memory } from "@bridge/transport-memory";
+import { mqtt } from "@bridge/transport-mqtt";
+import { nats } from "@bridge/transport-nats";
+import { sqs } from "@bridge/transport-sqs";
 import { connect as connectAmqp } from "amqplib";
 
 /** A way from one route of a bridge to another, over a transport. */
@@ -40,7 +40,7 @@ export const HOPS: readonly HopKind[] = [
     transport: "memory",
     system: "memory",
     open: async () => ({
-      plugin: memoryTransport(memoryHub()),
+      plugin: memory(memoryHub()).plugin(),
       receiver: { options: { channel: "between" } },
       address: "between",
       [Symbol.asyncDispose]: NOTHING,
@@ -52,7 +52,7 @@ export const HOPS: readonly HopKind[] = [
     open: async () => {
       const port = await freePort();
       return {
-        plugin: httpTransport(),
+        plugin: http.plugin(),
         receiver: { options: { addr: `127.0.0.1:${port}` } },
         sender: { options: { url: `http://127.0.0.1:${port}` } },
         address: "/ingest/second",
@@ -67,7 +67,7 @@ export const HOPS: readonly HopKind[] = [
     open: async () => {
       const topic = `trace/${crypto.randomUUID()}`;
       return {
-        plugin: mqttTransport,
+        plugin: mqtt.plugin(),
         session: { session_mode: "ephemeral", options: { broker_urls: ["mqtt://127.0.0.1:1883"] } },
         receiver: { topics: [{ topic }] },
         address: topic,
@@ -82,7 +82,7 @@ export const HOPS: readonly HopKind[] = [
     open: async () => {
       const queue = `trace-${crypto.randomUUID()}`;
       return {
-        plugin: amqpTransport,
+        plugin: amqp.plugin(),
         session: { options: { url: "amqp://127.0.0.1:5672" } },
         receiver: { options: { queue, queue_type: "classic", declare: true } },
         address: queue,
@@ -104,7 +104,7 @@ export const HOPS: readonly HopKind[] = [
       const stream = `trace-${crypto.randomUUID()}`;
       await manager.streams.add({ name: stream, subjects: [`${stream}.>`] });
       return {
-        plugin: natsTransport,
+        plugin: nats.plugin(),
         session: { options: { servers: ["nats://127.0.0.1:4222"] } },
         receiver: { options: { stream } },
         address: `${stream}.a`,
@@ -119,14 +119,14 @@ export const HOPS: readonly HopKind[] = [
     transport: "sqs",
     system: "aws_sqs",
     open: async () => {
-      const sqs = await startStrictSqs();
-      const url = sqs.createQueue("between");
+      const service = await startStrictSqs();
+      const url = service.createQueue("between");
       const client = { region: "us-east-1", credentials: { accessKeyId: "test", secretAccessKey: "test" } };
       return {
-        plugin: sqsTransport({ client }),
+        plugin: sqs({ client }).plugin(),
         receiver: { options: { queue_url: url, wait_time: "1s" } },
         address: url,
-        [Symbol.asyncDispose]: () => sqs[Symbol.asyncDispose](),
+        [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
       };
     },
   },

@@ -1,10 +1,10 @@
 import { createRegistry, type OtlpSection, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
-import { memoryOutboxPlugin } from "@bridge/memory";
+import { memoryDlq } from "@bridge/dlq-memory";
+import { memoryOutbox } from "@bridge/memory";
 import { silentLogger, systemClock } from "@bridge/ports";
 import { readMetrics } from "@bridge/telemetry";
-import { memoryHub, type MemoryHub, memoryTransport } from "@bridge/transport-memory";
+import { memoryHub, type MemoryHub, memory } from "@bridge/transport-memory";
 import type { Environment } from "../../src/index.ts";
 import { openOtlp, type OtlpExport } from "../../src/open-otlp.ts";
 
@@ -36,9 +36,9 @@ export async function tracedBridge(
 ): Promise<TracedBridge> {
   const hub = memoryHub();
   const registry = createRegistry({
-    transports: [memoryTransport(hub)],
-    dlqStores: [memoryDlqPlugin],
-    outboxStores: [memoryOutboxPlugin],
+    transports: [memory(hub)],
+    dlqStores: [memoryDlq],
+    outboxStores: [memoryOutbox],
   });
   const volatile = { type: "memory", options: { acknowledge_volatile: true } };
   const config = parseConfig(

@@ -14,7 +14,7 @@ import {
   systemRandom,
 } from "@bridge/ports";
 import * as v from "valibot";
-import { amqpTransport } from "../../src/index.ts";
+import { amqpTransport } from "../../src/amqp-transport.ts";
 import { PORT } from "./broker.ts";
 
 type Options = Readonly<Record<string, unknown>>;

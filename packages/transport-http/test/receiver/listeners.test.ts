@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { type LogFields, silentLogger, systemClock } from "@bridge/ports";
-import { httpTransport } from "../../src/index.ts";
+import { httpTransport } from "../../src/http-transport.ts";
 import { parseListenAddress } from "../../src/receiver/listen-address.ts";
 import { Listeners } from "../../src/receiver/listeners.ts";
 import { accept, buildReceiver, type OpenReceiver, openReceiver, openSmallReceiver } from "../support/open-receiver.ts";

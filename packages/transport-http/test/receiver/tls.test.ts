@@ -1,7 +1,7 @@
 import { certificates } from "@bridge/tooling/certificates";
 import { describe, expect, test } from "vitest";
 import { Agent, request } from "undici";
-import { httpTransport } from "../../src/index.ts";
+import { httpTransport } from "../../src/http-transport.ts";
 import { buildReceiver, openReceiver, textOf } from "../support/open-receiver.ts";
 
 function post(url: string, connect: object): Promise<number> {

@@ -1,7 +1,7 @@
 import { rename } from "node:fs/promises";
 import { type Certificates, certificates } from "@bridge/tooling/certificates";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { httpTransport } from "../../src/index.ts";
+import { httpTransport } from "../../src/http-transport.ts";
 import { openReceiver } from "../support/open-receiver.ts";
 import { buildSender, envelope, never } from "../support/open-sender.ts";
 

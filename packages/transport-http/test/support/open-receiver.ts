@@ -8,7 +8,7 @@ import {
   systemRandom,
   type TransportPlugin,
 } from "@bridge/ports";
-import { httpTransport } from "../../src/index.ts";
+import { httpTransport } from "../../src/http-transport.ts";
 import type { BacklogLimits } from "../../src/receiver/backlog.ts";
 import { HttpReceiver } from "../../src/receiver/http-receiver.ts";
 import { parseListenAddress } from "../../src/receiver/listen-address.ts";

@@ -1,5 +1,5 @@
 import { type Envelope, type Sender, silentLogger, systemClock, systemRandom } from "@bridge/ports";
-import { httpTransport } from "../../src/index.ts";
+import { httpTransport } from "../../src/http-transport.ts";
 
 /** A sender built as the configuration would build it. */
 export async function buildSender(options: unknown): Promise<Sender> {

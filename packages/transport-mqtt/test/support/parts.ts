@@ -17,7 +17,7 @@ import {
 } from "@bridge/ports";
 import * as v from "valibot";
 import { expect } from "vitest";
-import { mqttTransport } from "../../src/index.ts";
+import { mqttTransport } from "../../src/mqtt-transport.ts";
 
 const random = systemRandom();
 

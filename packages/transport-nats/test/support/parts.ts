@@ -14,7 +14,7 @@ import {
   systemRandom,
 } from "@bridge/ports";
 import * as v from "valibot";
-import { natsTransport } from "../../src/index.ts";
+import { natsTransport } from "../../src/nats-transport.ts";
 import { PORT } from "./server.ts";
 
 type Options = Readonly<Record<string, unknown>>;

@@ -1,11 +1,11 @@
 import { type BridgeDocument, createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
-import { memoryDlqPlugin } from "@bridge/dlq-memory";
-import { fileOutboxPlugin } from "@bridge/file";
-import { memoryOutboxPlugin } from "@bridge/memory";
+import { memoryDlq } from "@bridge/dlq-memory";
+import { fileOutbox } from "@bridge/file";
+import { memoryOutbox } from "@bridge/memory";
 import { defineFactory, type Envelope, type SenderContext, type TransportPlugin } from "@bridge/ports";
 import * as v from "valibot";
-import { sqsTransport } from "../../src/index.ts";
+import { sqsTransport } from "../../src/sqs-transport.ts";
 import { CLIENT } from "./client.ts";
 
 const START_TIMEOUT_MS = 20_000;
@@ -23,8 +23,8 @@ export interface BridgeSetup {
 export async function startBridge({ receiver, target, policy = {}, outbox }: BridgeSetup): Promise<Supervisor> {
   const registry = createRegistry({
     transports: [sqsTransport({ client: CLIENT }), targetTransport(target)],
-    dlqStores: [memoryDlqPlugin],
-    outboxStores: [memoryOutboxPlugin, fileOutboxPlugin],
+    dlqStores: [memoryDlq],
+    outboxStores: [memoryOutbox, fileOutbox],
   });
   const document: BridgeDocument = {
     bridge: { id: "test", quiesce_timeout: "1s" },

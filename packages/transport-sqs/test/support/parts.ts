@@ -12,7 +12,7 @@ import {
   systemRandom,
 } from "@bridge/ports";
 import * as v from "valibot";
-import { sqsTransport } from "../../src/index.ts";
+import { sqsTransport } from "../../src/sqs-transport.ts";
 import { CLIENT } from "./client.ts";
 
 const transport = sqsTransport({ client: CLIENT });
