@@ -30,6 +30,8 @@ COPY --from=build /src/apps/reference/dist/main-program.js /opt/bridge/main.mjs
 # beside itself.
 COPY --from=build /src/apps/reference/dist/processor-thread.js /opt/bridge/processor-thread.mjs
 COPY --from=build /src/apps/reference/dist/yaml-thread.js /opt/bridge/yaml-thread.mjs
+# Licences of what is in these.
+COPY --from=build /src/apps/reference/dist/THIRD-PARTY-NOTICES.txt /opt/bridge/THIRD-PARTY-NOTICES.txt
 WORKDIR /etc/bridge
 # A number, so that an orchestrator can see that it is not root.
 USER 1000:1000

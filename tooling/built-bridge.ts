@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { globSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
@@ -32,11 +31,10 @@ async function build(name: string): Promise<void> {
       "packages/*/src/**/*.ts",
       "packages/*/package.json",
       `apps/${name}/{src/**,*.ts,package.json}`,
-      "tooling/{tsup,launcher}.ts",
+      "tooling/{application,launcher,notices}.ts",
     ],
     { cwd: workspace },
   );
   if (sources.every((file) => statSync(`${workspace}${file}`).mtimeMs < built)) return;
-  const tsup = createRequire(import.meta.url).resolve("tsup/dist/cli-default.js");
-  await promisify(execFile)(process.execPath, [tsup], { cwd: app });
+  await promisify(execFile)(process.execPath, ["build.ts"], { cwd: app });
 }

@@ -53,8 +53,8 @@ function handOver(): void {
   const node = findNode(folder);
   if (node === undefined) {
     process.stderr.write(
-      `${name === "main" ? "bridge" : name}: this is Node ${process.versions.node}, and Node ${LEAST.join(".")} or newer is needed. ` +
-        "Install one, or install the dependencies of the repository, which bring one.\n",
+      `${calledAs()}: this is Node ${process.versions.node}, and Node ${LEAST.join(".")} or newer is needed. ` +
+        "Install one, or put one that is installed first in PATH.\n",
     );
     process.exitCode = 1;
     return;
@@ -75,6 +75,12 @@ function handOver(): void {
     for (const each of SIGNALS) process.removeAllListeners(each);
     process.kill(process.pid, signal);
   });
+}
+
+/** The name of the command that npm has made, whatever file it leads to. */
+function calledAs(): string {
+  const called = parse(process.argv[1] || self).name;
+  return called === "main" ? "bridge" : called;
 }
 
 /** The Node that is installed with the packages of a folder above. */

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { build, defineConfig, type Options } from "tsup";
+import { defineConfig, type Options } from "tsup";
 
 const shared: Options = {
   clean: true,
@@ -45,34 +45,3 @@ export const library = (
 
 const programsOf = (commands: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(commands).map(([name, source]) => [`${name}-program`, source]));
-
-// What is bundled and still written for CommonJS asks for the platform's modules with `require`.
-const REQUIRE =
-  'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);';
-
-const selfContained = (entry: Record<string, string>): Options => ({
-  ...shared,
-  clean: false, // the same few files each time; whoever runs them while they are built again finds them there
-  entry,
-  noExternal: [/.*/],
-  splitting: false,
-  banner: { js: REQUIRE },
-  esbuildOptions: (options) => {
-    options.conditions = ["@bridge/source"];
-  },
-});
-
-/**
- * An application: its commands, and what they look for beside themselves; one self-contained file each, made from the sources
- * of the workspace, so that it builds alone.
- */
-export const application = (
-  commands: Readonly<Record<string, string>>,
-  beside: Readonly<Record<string, string>> = {},
-): ReturnType<typeof defineConfig> =>
-  defineConfig([selfContained({ ...programsOf(commands), ...beside }), launchers(Object.keys(commands))]);
-
-/** Bundles a program that a test starts often: from its sources each start would take a second of CPU. */
-export async function bundle(entry: Record<string, string>, outDir: string): Promise<void> {
-  await build({ ...selfContained(entry), outDir, sourcemap: false, silent: true, config: false });
-}

@@ -41,14 +41,19 @@ export class Project {
     return this.#run(what, command, args);
   }
 
-  async #run(what: string, command: string, args: readonly string[]): Promise<void> {
-    const options = { cwd: this.folder, env: { ...process.env, NODE_OPTIONS: "" }, timeout: STEP_TIMEOUT_MS };
+  /** Anything else that is tried here; throwing is failing. */
+  async try(what: string, trial: () => Promise<unknown>): Promise<void> {
     try {
-      await promisify(execFile)(command, args, options);
+      await trial();
       this.#tried.push({ what });
     } catch (thrown) {
       const { message, stdout = "", stderr = "" } = thrown as Error & { readonly stdout?: string; stderr?: string };
       this.#tried.push({ what, error: `${stdout}${stderr}`.trim() || message });
     }
+  }
+
+  #run(what: string, command: string, args: readonly string[]): Promise<void> {
+    const options = { cwd: this.folder, env: { ...process.env, NODE_OPTIONS: "" }, timeout: STEP_TIMEOUT_MS };
+    return this.try(what, () => promisify(execFile)(command, args, options));
   }
 }

@@ -18,6 +18,7 @@ interface Manifest {
   readonly version: string;
   readonly private?: boolean;
   readonly exports?: Readonly<Record<string, unknown>>;
+  readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
@@ -29,9 +30,10 @@ const EXAMPLE = /^```ts\n(.*?)^```$/gms;
 export function pack(folder: string): readonly Tarball[] {
   const { packageManager } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly packageManager: string };
   const [pnpm = ""] = packageManager.split("+");
-  const command = ["--yes", "--prefer-offline", pnpm, "--filter", "./packages/*", "pack", "--pack-destination", folder];
+  const filters = ["--filter", "./packages/*", "--filter", "./apps/*"];
+  const command = ["--yes", "--prefer-offline", pnpm, ...filters, "pack", "--pack-destination", folder];
   execFileSync("npx", command, { stdio: ["ignore", "ignore", "inherit"] });
-  return globSync("packages/*/package.json").flatMap((path) => {
+  return globSync("{packages,apps}/*/package.json").flatMap((path) => {
     const { name, version, private: kept } = JSON.parse(readFileSync(path, "utf8")) as Manifest;
     if (kept === true) return [];
     const file = join(folder, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`);

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { TestDynamo } from "@bridge/tooling/test-dynamodb";
-import { bundle } from "@bridge/tooling/tsup";
+import { bundle } from "@bridge/tooling/application";
 
 const SOURCE = fileURLToPath(new URL("clustered-bridge.ts", import.meta.url));
 const YAML_THREAD = fileURLToPath(new URL("../../../../packages/config-file/src/yaml-thread.ts", import.meta.url));

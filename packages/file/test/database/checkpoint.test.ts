@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { existsSync, fdatasync, readdirSync, readlinkSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { bundle } from "@bridge/tooling/application";
 import { expect, test } from "vitest";
 import { adding, Notes, scratchFolder } from "./support/notes.ts";
 
@@ -28,15 +28,10 @@ test("the log is cut back each time it is full, while writes go on", { timeout: 
 
 test("it works in a program that was bundled into one file", { timeout: 60_000 }, async () => {
   using scratch = scratchFolder();
-  const tsup = createRequire(import.meta.url).resolve("tsup/dist/cli-default.js");
-  const config = fileURLToPath(new URL("support/bundle.config.ts", import.meta.url));
-  const run = promisify(execFile);
-  await run(process.execPath, [tsup, "--config", config, "--out-dir", scratch.folder, "--silent"], {
-    cwd: fileURLToPath(new URL("..", import.meta.url)),
-  });
-  const bundle = join(scratch.folder, "note-writer.js");
+  await bundle({ "note-writer": fileURLToPath(new URL("support/note-writer.ts", import.meta.url)) }, scratch.folder);
+  const program = join(scratch.folder, "note-writer.js");
   const path = join(scratch.folder, "data", "notes.db");
-  const { stdout, stderr } = await run(process.execPath, [bundle, path, "65536", "400"]);
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, path, "65536", "400"]);
   expect(stderr).toBe("");
   expect(stdout.trim().split("\n").at(-1)).toBe("closed");
   await using notes = new Notes({ path });

@@ -1,6 +1,6 @@
-import { application } from "@bridge/tooling/tsup";
+import { application } from "@bridge/tooling/application";
 
-export default application(
+await application(
   { main: "src/main.ts" },
   // Expressions of processors and the text of the configuration file have threads, whose programs are looked for beside this one.
   {
