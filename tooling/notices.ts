@@ -24,7 +24,7 @@ export function noticesFor({ outputs }: Metafile, folder: string): string {
   const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
   const packages = new Set(files.flatMap((file) => PACKAGE.exec(resolve(folder, file)) ?? []));
   const entries = new Map([...packages].map((place) => entryOf(place)));
-  const texts = [...entries].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, text]) => text);
+  const texts = [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, text]) => text);
   return ["The programs in this folder contain the following packages.\n", ...texts].join(RULE);
 }
 

@@ -17,7 +17,7 @@ const { homepage: repository } = read("package.json") as { readonly homepage?: s
 if (repository === undefined) throw new Error("package.json names no homepage, which is where the repository is");
 
 const packages = globSync("{packages,apps}/*/package.json")
-  .sort()
+  .toSorted()
   .map((path) => ({ folder: dirname(path).replaceAll("\\", "/"), manifest: read(path) }))
   .filter(({ manifest }) => manifest.private !== true);
 if (packages.length === 0) problems.push("no package is published: is this the top of the repository?");
@@ -25,7 +25,8 @@ if (packages.length === 0) problems.push("no package is published: is this the t
 for (const { folder, manifest } of packages) {
   const wanted = published(manifest, folder, repository);
   for (const [key, value] of Object.entries(wanted))
-    if (!isDeepStrictEqual(manifest[key], value)) problems.push(`${folder}/package.json: ${key} is not as it has to be`);
+    if (!isDeepStrictEqual(manifest[key], value))
+      problems.push(`${folder}/package.json: ${key} is not as it has to be`);
   if (isWriting) write(join(folder, "package.json"), `${JSON.stringify({ ...manifest, ...wanted }, undefined, 2)}\n`);
 
   const changelog = join(folder, "CHANGELOG.md");
@@ -50,7 +51,8 @@ if (versions.size > 1) problems.push(`all packages have one version, and not ${[
 if (isWriting) console.log(`${packages.length} packages written; now: pnpm run fix, and this again without --write`);
 else {
   for (const problem of problems) console.error(problem);
-  if (problems.length > 0) console.error("node tooling/manifests/main.ts --write repairs manifests, changelogs and links");
+  if (problems.length > 0)
+    console.error("node tooling/manifests/main.ts --write repairs manifests, changelogs and links");
   exit(problems.length === 0 ? 0 : 1);
 }
 

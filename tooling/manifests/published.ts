@@ -52,5 +52,6 @@ export function published(manifest: Manifest, folder: string, repository: string
 function keywordsOf(name: string): readonly string[] {
   const words = name.replace("@bridge/", "").split("-");
   const found = words.filter((word) => !SILENT.has(word)).flatMap((word) => [word, ...(ALSO[word] ?? [])]);
-  return [...new Set([...ALL, ...found])];
+  // In the order that the formatter gives them.
+  return [...new Set([...ALL, ...found])].toSorted();
 }

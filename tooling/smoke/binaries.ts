@@ -52,7 +52,8 @@ export async function checkBinaries(
       await project.try(`npx ${name} says in one line what it needs, ${called}`, async () => {
         const { code, stdout, stderr } = await npx(project, node, [`${name}@${version}`, "-version"]);
         const lines = stderr.split("\n").filter((line) => line !== "" && !line.startsWith("npm warn"));
-        const isSaid = lines.length === 1 && /: this is Node \d.*, and Node [\d.]+ or newer is needed/.test(lines[0] ?? "");
+        const isSaid =
+          lines.length === 1 && /: this is Node \d.*, and Node [\d.]+ or newer is needed/.test(lines[0] ?? "");
         expect(code === 1 && stdout === "" && isSaid, `ended with ${code}: ${stdout}${stderr}`);
       });
   }

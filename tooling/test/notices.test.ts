@@ -26,7 +26,10 @@ describe("third-party notices", () => {
     write("node_modules/one/package.json", '{"name":"one","version":"1.2.3","license":"MIT","main":"index.js"}');
     write("node_modules/one/index.js", "export default 1;");
     write("node_modules/one/LICENSE.md", "Permission by One.");
-    write("node_modules/@scope/two/package.json", '{"name":"@scope/two","version":"2.0.0","license":"ISC","author":"Two"}');
+    write(
+      "node_modules/@scope/two/package.json",
+      '{"name":"@scope/two","version":"2.0.0","license":"ISC","author":"Two"}',
+    );
     write("node_modules/@scope/two/index.js", "export default 2;");
     write("node_modules/three/package.json", '{"name":"three","version":"3.0.0"}');
     const text = await notices();
