@@ -1,5 +1,5 @@
 /**
- * `npm start`: installs what the quickstart needs and no more, builds the bridge, and runs it. Node 14.18 and everything newer
+ * `npm start`: installs what the quickstart needs and no more, and runs it from the sources. Node 14.18 and everything newer
  * can run this file; for the rest, the Node of the repository comes the way that pnpm does, by npx, when yours is too old.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -24,11 +24,10 @@ const npx = (packages, ...command) => [
 
 /** Whoever has installed everything keeps it. */
 const isWhole = existsSync(`${WORKSPACE}node_modules/vitest`);
-const only = isWhole ? [] : ["--prod", "--filter-prod", "@bridge/examples..."];
+const only = isWhole ? [] : ["--prod", "--no-optional", "--filter-prod", "@bridge/examples..."];
 
 run("npx", npx([packageManager], "pnpm", "install", "--frozen-lockfile", "--prefer-offline", "--silent", ...only));
 const node = findNode();
-run(node, ["build.ts"], `${WORKSPACE}apps/reference`);
 
 const quickstart = spawn(node, ["examples/quickstart/start.ts", ...process.argv.slice(2)], {
   cwd: WORKSPACE,
@@ -40,9 +39,9 @@ process.on("SIGHUP", () => {});
 process.on("SIGTERM", () => quickstart.kill("SIGTERM"));
 quickstart.once("exit", (code, signal) => process.exit(signal === null ? code : 1));
 
-/** @type {(command: string, args: readonly string[], cwd?: string) => void} */
-function run(command, args, cwd = WORKSPACE) {
-  const { status, error } = spawnSync(command, args, { cwd, stdio: "inherit", shell: isScript(command) });
+/** @type {(command: string, args: readonly string[]) => void} */
+function run(command, args) {
+  const { status, error } = spawnSync(command, args, { cwd: WORKSPACE, stdio: "inherit", shell: isScript(command) });
   if (error !== undefined) process.stderr.write(`cannot run ${command}: ${error.message}\n`);
   if (status !== 0) process.exit(status === null ? 1 : status);
 }

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,10 +7,10 @@ import { fileURLToPath } from "node:url";
 import { namesFor, USUAL_NAMES } from "./names.ts";
 import { type Ports, USUAL_PORTS } from "./ports.ts";
 
-const BINARY = fileURLToPath(new URL("../../apps/reference/dist/main.js", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../../apps/reference/src/main.ts", import.meta.url));
 const DOCUMENT = fileURLToPath(new URL("../quickstart.yaml", import.meta.url));
 
-/** The reference binary, running as a process of its own. */
+/** The reference binary, running as a process of its own, from its sources. */
 export interface BridgeProcess {
   /** Resolves to the exit code; to `null` when a signal ended it. */
   readonly ended: Promise<number | null>;
@@ -19,15 +18,17 @@ export interface BridgeProcess {
   stop(): void;
 }
 
-/** @throws Error when the binary has not been built */
 export async function startBridge(ports: Ports): Promise<BridgeProcess> {
-  if (!existsSync(BINARY)) throw new Error("the bridge is not built: run npm start at the top of the repository");
   const { file, remove } = await documentFor(ports);
-  const child = spawn(process.execPath, [BINARY, "-config", file, "-start-empty=false"], {
-    stdio: ["ignore", "ignore", "inherit"],
-    // In a group of its own, so that Ctrl-C reaches it once, through us, and not twice.
-    detached: true,
-  });
+  const child = spawn(
+    process.execPath,
+    ["--conditions=@bridge/source", PROGRAM, "-config", file, "-start-empty=false"],
+    {
+      stdio: ["ignore", "ignore", "inherit"],
+      // In a group of its own, so that Ctrl-C reaches it once, through us, and not twice.
+      detached: true,
+    },
+  );
   const orphan = (): boolean => child.kill("SIGKILL");
   process.once("exit", orphan);
   const ended = once(child, "exit").then(async ([code]) => {
