@@ -1,6 +1,6 @@
 /**
  * Holds the code in READMEs and in the manual against the workspace. A block that names a file (```ts file=PATH) has
- * to be that file, and `--write` makes it so; every other block is compiled as a module of its own. Run by
+ * to be that file, of whichever language it is, and `--write` makes it so; every other block is compiled as a module of its own. Run by
  * `pnpm check`. @module
  */
 import { execFileSync } from "node:child_process";
@@ -11,7 +11,7 @@ import { argv, execPath, exit } from "node:process";
 const DOCUMENTS = ["README.md", "docs/embedding.md", "docs/writing-an-adapter.md", ...globSync("packages/*/README.md")];
 /** Below the examples, so that what those depend on is found; in `node_modules`, so that nothing else looks there. */
 const FOLDER = "examples/node_modules/.snippets";
-const BLOCK = /^```ts(?: file=(\S+))?\n(.*?)^```$/gms;
+const BLOCK = /^```(ts|yaml)(?: file=(\S+))?\n(.*?)^```$/gms;
 
 const problems: string[] = [];
 /** Where each compiled file comes from. */
@@ -23,13 +23,17 @@ mkdirSync(FOLDER, { recursive: true });
 cpSync("tooling/snippets/surroundings.ts.txt", `${FOLDER}/surroundings.ts`);
 for (const document of DOCUMENTS) {
   const before = readFileSync(document, "utf8");
-  const after = before.replaceAll(BLOCK, (block, file: string | undefined, code: string, at: number) => {
-    if (file !== undefined) return `\`\`\`ts file=${file}\n${readFileSync(file, "utf8")}\`\`\``;
-    const name = `${document.replaceAll(/\W+/g, "-")}-${origins.size}.ts`;
-    origins.set(name, `${document}:${before.slice(0, at).split("\n").length}`);
-    writeFileSync(`${FOLDER}/${name}`, code);
-    return block;
-  });
+  const after = before.replaceAll(
+    BLOCK,
+    (block, language: string, file: string | undefined, code: string, at: number) => {
+      if (file !== undefined) return `\`\`\`${language} file=${file}\n${readFileSync(file, "utf8")}\`\`\``;
+      if (language !== "ts") return block;
+      const name = `${document.replaceAll(/\W+/g, "-")}-${origins.size}.ts`;
+      origins.set(name, `${document}:${before.slice(0, at).split("\n").length}`);
+      writeFileSync(`${FOLDER}/${name}`, code);
+      return block;
+    },
+  );
   if (after === before) continue;
   if (argv.includes("--write")) writeFileSync(document, after);
   else problems.push(`${document}: a block is not the file that it names: run "pnpm run docs"`);

@@ -1,6 +1,10 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempDisposable } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { noMqtt5, openBroker } from "./support/broker.ts";
-import { Example, ownEnvironment } from "./support/example.ts";
+import { Example, EXAMPLES, ownEnvironment } from "./support/example.ts";
 import { noRabbit, openRabbit } from "./support/rabbit.ts";
 
 const names = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `m${from + i}`);
@@ -67,6 +71,40 @@ describe.skipIf(noRabbit || noMqtt5)("RabbitMQ and MQTT", () => {
     expect((await rabbit.takeAll(queue)).toSorted()).toEqual([...names(0, 20), "too-early"].toSorted());
     expect(await bridge.end("SIGTERM")).toBe(0);
     await broker.forget(`${own.TOPICS}-mqtt-to-rabbitmq`);
+  });
+
+  test("readings.yaml, which the README shows: a reading goes into the queue", async () => {
+    await using broker = await openBroker();
+    const own = ownEnvironment({});
+    await using rabbit = await openRabbit(own.TOPICS);
+    await rabbit.channel.assertQueue(own.TOPICS, { durable: true });
+    await using folder = await mkdtempDisposable(join(tmpdir(), "bridge-readings-"));
+    const file = join(folder.path, "readings.yaml");
+    const places: readonly (readonly [string, string])[] = [
+      ["mqtt://127.0.0.1", broker.url],
+      ["client_id: readings", `client_id: ${own.TOPICS}`],
+      ["plant/+/readings", `${own.TOPICS}/+/readings`],
+      ["amqp://127.0.0.1", rabbit.url],
+      ["address: readings", `address: ${own.TOPICS}`],
+      ["127.0.0.1:8080", "127.0.0.1:0"],
+      ["127.0.0.1:8081", "127.0.0.1:0"],
+      ["data/dlq.db", join(folder.path, "dlq.db")],
+    ];
+    let text = readFileSync(`${EXAMPLES}readings.yaml`, "utf8");
+    for (const [shown, here] of places) {
+      expect(text).toContain(shown);
+      text = text.replace(shown, here);
+    }
+    writeFileSync(file, text);
+    await using bridge = await Example.run(file, own);
+    const client = await broker.client(5);
+    await client.publishAsync(`${own.TOPICS}/7/readings`, "21.5", { qos: 1 });
+    await expect
+      .poll(async () => (await rabbit.channel.checkQueue(own.TOPICS)).messageCount, { timeout: 30_000 })
+      .toBe(1);
+    expect(await rabbit.takeAll(own.TOPICS)).toEqual(["21.5"]);
+    expect(await bridge.end("SIGTERM")).toBe(0);
+    await broker.forget(own.TOPICS);
   });
 });
 

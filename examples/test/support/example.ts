@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
@@ -45,7 +46,7 @@ export class Example implements AsyncDisposable {
   #over = false;
 
   private constructor(file: string, env: Environment) {
-    this.#program = new Program(BINARY, ["-config", `${EXAMPLES}${file}`], env);
+    this.#program = new Program(BINARY, ["-config", resolve(EXAMPLES, file)], env);
     this.#env = env;
     void this.#program.ended.then(() => (this.#over = true));
   }
