@@ -7,7 +7,7 @@ import type { Ports } from "./ports.ts";
 import type { Publisher } from "./publisher.ts";
 
 const REFRESH_MS = 500;
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 export interface Scene {
   readonly ports: Ports;
