@@ -38,3 +38,12 @@ export function isError(value: unknown): value is Error {
 export function messageOf(thrown: unknown): string {
   return BridgeError.from(thrown).message.slice(0, MAX_LENGTH);
 }
+
+/** Where it was thrown, if that can be read. Never throws. */
+export function stackOf(thrown: unknown): string | undefined {
+  try {
+    return isError(thrown) && typeof thrown.stack === "string" ? thrown.stack : undefined;
+  } catch {
+    return undefined;
+  }
+}

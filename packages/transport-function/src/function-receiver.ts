@@ -19,7 +19,7 @@ export class FunctionReceiver implements Receiver {
 
   constructor(feed: Feed, { clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
     this.#feed = feed;
-    this.#held = new HeldDeliveries(feed.who, clock);
+    this.#held = new HeldDeliveries(feed, clock, logger);
     this.#clock = clock;
     this.#logger = logger;
   }

@@ -1,5 +1,6 @@
-import { BridgeError, type Clock, type Settlement } from "@bridge/ports";
-import { failure } from "./failure.ts";
+import { BridgeError, type Clock, type Logger, type Settlement } from "@bridge/ports";
+import { failure, messageOf, stackOf } from "./failure.ts";
+import type { Feed } from "./feed.ts";
 import { isThenable } from "./is-thenable.ts";
 import { SourceDelivery } from "./source-delivery.ts";
 import type { Yielded } from "./yielded.ts";
@@ -7,16 +8,22 @@ import type { Yielded } from "./yielded.ts";
 /** A callback that takes longer does not hold its message's place any more. */
 const SETTLED_TIMEOUT_MS = 10_000;
 
+type Accept = Settlement & { readonly kind: "accept" };
+
 /** What one receiver has handed out and is not settled. It outlasts an iterable that fails: what is under way goes on. */
 export class HeldDeliveries {
   readonly #who: string;
+  readonly #source: string;
   readonly #clock: Clock;
+  readonly #logger: Logger;
   readonly #unsettled = new Set<SourceDelivery>();
   #controller = new AbortController();
 
-  constructor(who: string, clock: Clock) {
+  constructor({ who, name }: Pick<Feed, "who" | "name">, clock: Clock, logger: Logger) {
     this.#who = who;
+    this.#source = name;
     this.#clock = clock;
+    this.#logger = logger;
   }
 
   handOut(yielded: Yielded): SourceDelivery {
@@ -45,24 +52,33 @@ export class HeldDeliveries {
     if (settled === undefined) return undefined;
     try {
       const told = settled(settlement.outcome);
-      return isThenable(told) ? this.#until(told) : undefined;
+      return isThenable(told) ? this.#until(told, settlement) : undefined;
     } catch (thrown) {
-      return Promise.reject(failure(`settled of ${this.#who}`, thrown));
+      this.#notHeard(thrown, settlement);
+      return undefined;
     }
   };
 
-  async #until(told: PromiseLike<unknown>): Promise<void> {
+  async #until(told: PromiseLike<unknown>, settlement: Accept): Promise<void> {
     const over = new AbortController();
     const late = this.#clock.delay(SETTLED_TIMEOUT_MS, over.signal).then(() => {
-      throw new BridgeError("TIMEOUT", `settled of ${this.#who} has not ended after ${SETTLED_TIMEOUT_MS} ms`);
+      throw new BridgeError("TIMEOUT", `it has not ended after ${SETTLED_TIMEOUT_MS} ms`);
     });
     try {
       await Promise.race([told, late]);
     } catch (thrown) {
-      throw failure(`settled of ${this.#who}`, thrown);
+      this.#notHeard(thrown, settlement);
     } finally {
       over.abort();
       late.catch(() => {});
     }
+  }
+
+  /** The message is where it should be whatever the program makes of that: to the engine it is settled. */
+  #notHeard(thrown: unknown, { envelopeId, outcome }: Accept): void {
+    const error = failure(`settled of ${this.#who}`, thrown);
+    const fields = { source: this.#source, envelope_id: envelopeId, outcome, error: messageOf(error) };
+    this.#logger.warn("settled of a source failed: the message is settled all the same, and does not come again", fields);
+    this.#logger.debug("where settled of a source failed", { ...fields, stack: stackOf(thrown) });
   }
 }

@@ -214,6 +214,21 @@ describe("a source", () => {
     expect(await route.deadLetters()).toMatchObject([{ errorCode: "INVALID_PAYLOAD", envelope: { id: "c" } }]);
   });
 
+  test("whose settled throws has its messages settled all the same, and no line says otherwise", async () => {
+    const { logger, lines } = keptLog();
+    const settled = (): never => {
+      throw new Error("no acknowledgement");
+    };
+    await using route = await fromItems([{ id: "a", payload: "x", settled }], { logger });
+    await until(() => lines.some(({ level }) => level === "warn"));
+    await until(() => route.supervisor.stats().routes[0]?.inFlight === 0);
+    const told = lines.filter(({ level }) => level === "warn" || level === "error");
+    expect(told.map(({ message }) => message)).toEqual([
+      "settled of a source failed: the message is settled all the same, and does not come again",
+    ]);
+    expect(route.supervisor.stats().routes[0]?.settleFailures).toBe(0);
+  });
+
   test("is asked for as many messages as the route holds, and for no more", async () => {
     let yielded = 0;
     const work = Promise.withResolvers<void>();

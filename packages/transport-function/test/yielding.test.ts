@@ -77,30 +77,35 @@ describe("settling", () => {
     const once = async function* () {
       yield { payload: "a", settled };
     };
-    return next(iterate(parts({ sources: { ticks: source(once) } }, { clock }).receiver("ticks")));
+    const { receiver, lines } = parts({ sources: { ticks: source(once) } }, { clock });
+    return { delivery: await next(iterate(receiver("ticks"))), lines };
   };
+  const failed = (error: string) => ({
+    level: "warn",
+    message: "settled of a source failed: the message is settled all the same, and does not come again",
+    fields: { source: "ticks", envelope_id: "e", outcome: "delivered", error },
+  });
 
   test("a callback that takes its time is waited for", async () => {
     const told = Promise.withResolvers<void>();
     const clock = new HandClock();
-    const settled = (await settling(() => told.promise, clock)).settle(ACCEPT);
+    const settled = (await settling(() => told.promise, clock)).delivery.settle(ACCEPT);
     await clock.advance(9_999);
     told.resolve();
     await settled;
     expect(clock.sleepers).toBe(0);
   });
 
-  test("a callback that never ends is given up after ten seconds", async () => {
+  test("a callback that never ends is given up after ten seconds, which the log says", async () => {
     const clock = new HandClock();
-    const settled = rejection((await settling(() => new Promise(() => {}), clock)).settle(ACCEPT) as Promise<void>);
+    const { delivery, lines } = await settling(() => new Promise(() => {}), clock);
+    const settled = delivery.settle(ACCEPT);
     await clock.advance(10_000);
-    expect(await settled).toMatchObject({
-      code: "TIMEOUT",
-      message: 'settled of source "ticks" has not ended after 10000 ms',
-    });
+    await settled;
+    expect(lines[0]).toEqual(failed("it has not ended after 10000 ms"));
   });
 
-  test("what a callback throws is told as it is", async () => {
+  test("what a callback throws is one line, with the stack at debug, and the message is settled", async () => {
     const error = new Error("no acknowledgement");
     const failing = [
       (): never => {
@@ -108,16 +113,33 @@ describe("settling", () => {
       },
       () => Promise.reject(error),
     ];
-    for (const settled of failing)
-      expect(await rejection((await settling(settled)).settle(ACCEPT) as Promise<void>)).toBe(error);
-    const nothing = await settling(() => Promise.reject(null));
-    expect(await rejection(nothing.settle(ACCEPT) as Promise<void>)).toMatchObject({
-      message: 'settled of source "ticks" threw null; throw an Error, so that it can be seen where',
+    for (const settled of failing) {
+      const { delivery, lines } = await settling(settled);
+      await delivery.settle(ACCEPT);
+      expect(lines.map(({ level }) => level)).toEqual(["warn", "debug"]);
+      expect(lines[0]).toEqual(failed("no acknowledgement"));
+      expect(lines[1]?.fields).toMatchObject({ envelope_id: "e", stack: error.stack });
+    }
+  });
+
+  test("a callback that throws nothing, or what says nothing, is named", async () => {
+    const unspeakable = Object.defineProperty(new Error(), "message", {
+      get: () => {
+        throw new Error("not even that");
+      },
     });
+    const { delivery, lines } = await settling(() => Promise.reject(null));
+    await delivery.settle(ACCEPT);
+    const silent = await settling(() => Promise.reject(unspeakable));
+    await silent.delivery.settle(ACCEPT);
+    expect([lines[0], silent.lines[0]]).toEqual([
+      failed('settled of source "ticks" threw null; throw an Error, so that it can be seen where'),
+      failed('settled of source "ticks" threw an error that says nothing'),
+    ]);
   });
 
   test("what a source cannot do is refused", async () => {
-    const delivery = await settling(() => {});
+    const { delivery } = await settling(() => {});
     await expect(delivery.settle({ kind: "release", delayMs: 5 })).rejects.toMatchObject({ code: "INTERNAL" });
     const error = new BridgeError("ID_CONFLICT", "no");
     await expect(delivery.settle({ kind: "refuse", error })).rejects.toMatchObject({ code: "INTERNAL" });
