@@ -14,6 +14,7 @@ import { decide } from "../route/decide.ts";
 import { dropped } from "../route/failures.ts";
 import type { RouteParts, Target } from "../route/route-parts.ts";
 import { traceFieldsOf } from "../trace/trace-fields.ts";
+import type { EntryFates } from "./entry-fates.ts";
 import { legsOf } from "./leg-ids.ts";
 import { RecentIds } from "./recent-ids.ts";
 import type { RecordOutcome } from "./record-outcomes.ts";
@@ -36,20 +37,29 @@ export function giveBack(attempts: number): Verdict {
   return { end: { kind: "retry", delayMs: 0, attempts } };
 }
 
+export interface VerdictParts {
+  readonly parts: RouteParts;
+  readonly target: Target;
+  readonly entries: EntryFates;
+  /** When it aborts, nobody waits for a store any more. */
+  readonly givenUp: AbortSignal;
+}
+
 /** Says what the claims of one route and binding come to, and carries out the failure policy for them. */
 export class ClaimVerdicts {
   readonly #parts: RouteParts;
   readonly #target: Target;
+  readonly #entries: EntryFates;
   readonly #givenUp: AbortSignal;
   readonly #writer: DeadLetterWriter;
   /** Records whose dead letter could not be written; they are tried again. */
   readonly #undeadlettered: RecentIds;
   #dlqFailure: BridgeError | undefined;
 
-  /** When `givenUp` aborts, nobody waits for a store any more. */
-  constructor(parts: RouteParts, target: Target, givenUp: AbortSignal) {
+  constructor({ parts, target, entries, givenUp }: VerdictParts) {
     this.#parts = parts;
     this.#target = target;
+    this.#entries = entries;
     this.#givenUp = givenUp;
     this.#writer = new DeadLetterWriter(parts);
     this.#undeadlettered = new RecentIds(parts.clock);
@@ -86,13 +96,15 @@ export class ClaimVerdicts {
 
   async #deleteEntry({ envelope }: Pick<OutboxRecord, "envelope">, entryId: string): Promise<void> {
     const { dlq, logger, tracer } = this.#parts;
-    await deleteEntry(dlq(), entryId, this.#givenUp).catch((error: unknown) => {
+    try {
+      this.#entries.told(entryId, await deleteEntry(dlq(), entryId, this.#givenUp));
+    } catch (error) {
       logger.error("redriven entry not deleted: redriving it again would deliver it twice", {
         entry_id: entryId,
         error: BridgeError.from(error).message,
         ...traceFieldsOf(envelope.headers, tracer !== undefined),
       });
-    });
+    }
   }
 
   /** It failed, or may not be sent. When `work` aborts, what cannot be dead-lettered by then goes back uncharged. */
@@ -161,9 +173,10 @@ async function areDone(ids: readonly string[], store: OutboxStore | undefined, g
   }
 }
 
-async function deleteEntry(store: DlqStore | undefined, id: string, givenUp: AbortSignal): Promise<void> {
+/** Whether it was there. */
+async function deleteEntry(store: DlqStore | undefined, id: string, givenUp: AbortSignal): Promise<boolean> {
   if (store?.admin === undefined) throw new BridgeError("UNAVAILABLE", "no DLQ store that can delete is open");
   using bound = deadline(DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
   const bounded = AbortSignal.any([bound.signal, givenUp]);
-  await orAborted(store.admin.delete([id], bounded), bounded);
+  return (await orAborted(store.admin.delete([id], bounded), bounded)).has(id);
 }

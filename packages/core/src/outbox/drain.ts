@@ -10,6 +10,7 @@ import { ClaimEnds } from "./claim-ends.ts";
 import { ClaimVerdicts } from "./claim-verdicts.ts";
 import { Claiming } from "./claiming.ts";
 import { drainBudget } from "./drain-budget.ts";
+import type { EntryFates } from "./entry-fates.ts";
 import type { OutboxDepth } from "./outbox-depth.ts";
 import { followOwnRecords } from "./own-records.ts";
 import { RecentIds } from "./recent-ids.ts";
@@ -30,6 +31,7 @@ export interface DrainOptions {
   readonly store: () => OutboxStore | undefined;
   readonly depth: OutboxDepth;
   readonly outcomes: RecordOutcomes;
+  readonly entries: EntryFates;
   /** Aborts when a stop waits for stores no more. */
   readonly givenUp: AbortSignal;
 }
@@ -55,13 +57,13 @@ export class Drain implements Disposable {
   #work = new AbortController().signal;
 
   constructor(options: DrainOptions) {
-    const { parts, target, store, givenUp } = options;
+    const { parts, target, store, entries, givenUp } = options;
     const leaving = this.#quiescing.signal;
     this.name = `outbox ${parts.config.id} → ${target.bindingId}`;
     this.#options = options;
     this.#policy = parts.config.policy;
     this.#claiming = new Claiming({ parts, target, store, onArrival: () => this.wake() });
-    this.#verdicts = new ClaimVerdicts(parts, target, givenUp);
+    this.#verdicts = new ClaimVerdicts({ parts, target, entries, givenUp });
     this.#sender = new RecordSender({ parts, target, verdicts: this.#verdicts, leaving });
     this.#retrying = new RecentIds(parts.clock);
     this.#slots = new Slots(this.#policy.maxInFlight);

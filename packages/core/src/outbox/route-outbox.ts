@@ -8,6 +8,7 @@ import { type LegOutcome, type Outcome, summarise } from "../route/outcome.ts";
 import type { RouteParts } from "../route/route-parts.ts";
 import { SharedOutbox } from "../route/shared-outbox.ts";
 import { Drain } from "./drain.ts";
+import { EntryFates, type EntryWatch } from "./entry-fates.ts";
 import { OutboxDepth } from "./outbox-depth.ts";
 import { RecordOutcomes } from "./record-outcomes.ts";
 
@@ -19,7 +20,7 @@ export interface RouteOutboxOptions {
 /** What became of an injected message whose legs went into the outbox. */
 export interface DrainedOutcome extends Outcome {
   readonly warning?: string;
-  /** A drain deletes the dead letter that it has redriven. */
+  /** A drain deletes the dead letter that it has redriven; false when it found that somebody else had. */
   readonly entryMayBeGone?: boolean;
 }
 
@@ -33,6 +34,7 @@ export class RouteOutbox {
   readonly #options: RouteOutboxOptions;
   readonly #depth: OutboxDepth;
   readonly #outcomes = new RecordOutcomes();
+  readonly #entries = new EntryFates();
   readonly #givenUp = new AbortController();
 
   constructor(options: RouteOutboxOptions) {
@@ -42,10 +44,9 @@ export class RouteOutbox {
     this.#depth = new OutboxDepth(parts.config.policy.maxOutboxDepth);
     // What a former runtime has left; what a former process has left, in an outbox that opens later, comes then.
     for (const { account } of parts.targets.values()) this.#depth.found(account.inOutbox);
-    const [depth, outcomes, givenUp] = [this.#depth, this.#outcomes, this.#givenUp.signal];
-    this.drains = new Map(
-      [...parts.targets].map(([id, target]) => [id, new Drain({ parts, target, store, depth, outcomes, givenUp })]),
-    );
+    const [depth, outcomes, entries, givenUp] = [this.#depth, this.#outcomes, this.#entries, this.#givenUp.signal];
+    const shared = { parts, store, depth, outcomes, entries, givenUp };
+    this.drains = new Map([...parts.targets].map(([id, target]) => [id, new Drain({ ...shared, target })]));
     this.handover = new SharedOutbox({
       parts,
       failures,
@@ -108,11 +109,21 @@ export class RouteOutbox {
     if ((await store.redriving(entryId, signal)) !== undefined) throw stillPending();
   }
 
+  /** Notes from now on what drains do with a dead letter that is redriven. */
+  watchEntry(entryId: string): EntryWatch {
+    return this.#entries.watch(entryId);
+  }
+
   /**
    * Waits until every leg that went into the outbox has come out of it, so that the answer is about delivery.
    * @throws OperationError `pending` when `signal` aborts first: the outbox goes on with it
    */
-  async drained(received: Envelope, outcome: Outcome, redrive: boolean, signal: AbortSignal): Promise<DrainedOutcome> {
+  async drained(
+    received: Envelope,
+    outcome: Outcome,
+    redriven: EntryWatch | undefined,
+    signal: AbortSignal,
+  ): Promise<DrainedOutcome> {
     const { parts } = this.#options;
     const store = this.#options.parts.outbox();
     const records = outcome.records ?? [];
@@ -134,7 +145,7 @@ export class RouteOutbox {
       ...all,
       failedBindings: [...all.failedBindings, ...failed],
       ...(seen && { warning: DUPLICATE_WARNING }),
-      ...(redrive && { entryMayBeGone: true }),
+      ...(redriven !== undefined && { entryMayBeGone: !redriven.deletedByOthers }),
     };
   }
 

@@ -11,7 +11,7 @@ export interface InjectResult {
   readonly error?: BridgeError;
   /** The bindings that failed; empty when it was delivered or no binding had been chosen. */
   readonly failedBindings: readonly string[];
-  /** Of a redrive that went through the outbox, whose drain deletes the dead letter if it can. */
+  /** Of a redrive that went through the outbox: whether its drain may have deleted the dead letter, or others have. */
   readonly entryMayBeGone?: boolean;
   /** Something the caller should know although the call succeeded (spec 4.4.5). */
   readonly warning?: string;

@@ -219,6 +219,7 @@ export class Route implements Reader {
       this.admission.release();
       throw notBegun();
     }
+    using redriven = entryId === undefined ? undefined : this.#outbox?.watchEntry(entryId);
     const work = this.#beginInjected(injection);
     const cancel = (): void => this.#inFlight.cancel(work);
     signal.addEventListener("abort", cancel, { once: true });
@@ -229,7 +230,7 @@ export class Route implements Reader {
     const outcome: DrainedOutcome =
       this.#outbox === undefined
         ? carried
-        : await this.#outbox.drained(work.received, carried, entryId !== undefined, signal);
+        : await this.#outbox.drained(work.received, carried, redriven, signal);
     return resultOf(work, outcome, signal);
   }
 

@@ -624,6 +624,55 @@ describe("inject and redrive answer about delivery", () => {
     await supervisor.shutdown();
   });
 
+  test("what a delete by filter takes while a redrive delivers it counts as deleted, and not as redriven too", async () => {
+    const { hub, supervisor, dlq } = await started();
+    await dlq.put(entry, bound());
+    const hold = hub.channel("out").sends.hold();
+    const redriven = supervisor.redrive(["e1"], bound());
+    await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
+    expect(await dlq.admin?.deleteWhere({ routeId: "r" }, undefined, bound())).toBe(1);
+    hold[Symbol.dispose]();
+    const errors = [{ id: "e1", error: "entry already redriven or concurrently deleted" }];
+    expect(await redriven).toEqual({ redriven: 0, failed: 1, errors });
+    expect(supervisor.stats().legs[0]?.dispositions.delivered).toBe(1);
+    await supervisor.shutdown();
+  });
+
+  test("what a redrive deletes counts as redriven also when its record is sent a second time", async () => {
+    const inner = openMemoryDlq({ maxEntries: 10 });
+    const deleted: string[] = [];
+    let lost = 0;
+    const bridge = await started({
+      dlq: {
+        ...inner,
+        admin: {
+          deleteWhere: () => Promise.reject(new Error("nobody asks for that")),
+          delete: async (ids, signal) => {
+            deleted.push(...ids);
+            return (await inner.admin?.delete(ids, signal)) ?? new Set();
+          },
+        },
+      },
+      outbox: outboxWith((store) => ({
+        // The end of the first send gets lost with its loan, so that the record is handed out again.
+        finish: async (ends, signal) => {
+          if (ends.every(({ outcome }) => outcome.kind !== "done") || lost++ > 0) return store.finish(ends, signal);
+          await store.finish(
+            ends.map((end) => ({ ...end, outcome: { kind: "retry", delayMs: 0, attempts: 1 } })),
+            signal,
+          );
+          return ends.map(() => false);
+        },
+      })),
+    });
+    await inner.put(entry, bound());
+    const redriven = answered(bridge, bridge.supervisor.redrive(["e1"], bound()));
+    expect(await redriven).toEqual({ redriven: 1, failed: 0, errors: [] });
+    expect(bridge.hub.channel("out").arrived).toBe(2);
+    expect(deleted.length).toBeGreaterThan(1);
+    await bridge.supervisor.shutdown();
+  });
+
   test("an entry that was redriven and cannot be deleted is told of, because redriving it again would repeat it", async () => {
     const inner = openMemoryDlq({ maxEntries: 10 });
     const refuse = () => Promise.reject(new BridgeError("UNAVAILABLE", "disk full"));
