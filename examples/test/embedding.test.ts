@@ -20,6 +20,14 @@ describe("embedding", () => {
     expect(await run("embed")).toEqual(["m1: hello"]);
   });
 
+  test("logged.ts has each line of the bridge, with what its program adds", async () => {
+    const lines = (await run("logged")).map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+    const states = lines.flatMap(({ level, message, service, to }) =>
+      message === "bridge state" ? [[level, service, to]] : [],
+    );
+    expect(states).toEqual(["starting", "running", "shutting_down"].map((to) => ["info", "shop", to]));
+  });
+
   test("functions.ts hands messages from code to code, and tells what became of each", async () => {
     expect(await run("functions")).toEqual([
       "attempt 1: sold 3 apples",

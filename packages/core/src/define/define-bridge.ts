@@ -6,16 +6,16 @@ import {
   type Registry,
   validateConfig,
 } from "@bridge/config";
-import { orAborted } from "@bridge/ports/internal";
 import type { Supervisor } from "../supervisor/contract.ts";
-import { createSupervisor, type SupervisorOptions } from "../supervisor/create-supervisor.ts";
+import { createSupervisor } from "../supervisor/create-supervisor.ts";
 import type { BridgeDefinition } from "./bridge-definition.ts";
 import { type DefinedDocument, documentOf } from "./document-of.ts";
 import { runUntilTold } from "./run-until-told.ts";
+import { SharedStart, type StartSeams } from "./shared-start.ts";
 
 /** What a start of a bridge in code may be given. */
-export interface StartOptions extends Omit<SupervisorOptions, "config" | "registry"> {
-  /** Ends the start when it aborts before it is over; what it has opened is closed. Default: nothing does. */
+export interface StartOptions extends StartSeams {
+  /** Ends the start when it aborts before the bridge runs; what it has opened is closed. Default: nothing does. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -31,16 +31,19 @@ export interface DefinedBridge {
    */
   document(): BridgeDocument;
   /**
-   * Starts it, and resolves when it runs. A second call gives the same supervisor, until that is shut down; then the bridge
-   * starts anew. Disposing the supervisor shuts it down.
+   * Starts it, and resolves when it runs. While there is one, each further call gives the same supervisor: its options are not
+   * used but for `signal`, which ends its own wait only, and what was stopped is started again. When the call that began it
+   * gives up, the next one begins anew. After a shutdown the bridge starts anew. Disposing the supervisor shuts it down.
    *
    * Rejects with the signal's reason when that aborts before the bridge runs, and with an `OperationError` when it cannot start;
    * then everything is closed. With an `AggregateError` of that and a `StopError` when something could not be closed.
    */
   start(options?: StartOptions): Promise<Supervisor>;
   /**
-   * Starts it, and stops it when the process is told to end by SIGTERM or SIGINT, or when the signal aborts; then it resolves.
-   * A second SIGTERM or SIGINT ends the process at once.
+   * Starts it, and shuts it down when the process is told to end by SIGTERM or SIGINT, or when the signal aborts; then it
+   * resolves. It resolves as well when the program has shut the supervisor down. A second SIGTERM or SIGINT ends the process at once.
+   *
+   * The end is the bridge's: a `start` that is under way then rejects with the same reason.
    *
    * Rejects when it cannot start, with the reason when it is beyond recovery, and with a `StopError` when a part did not stop.
    */
@@ -80,12 +83,13 @@ class CodeBridge implements DefinedBridge {
   readonly config: BridgeConfig;
   readonly registry: Registry;
   readonly #defined: DefinedDocument;
-  #started: Promise<Supervisor> | undefined;
+  readonly #shared: SharedStart;
 
   constructor(defined: DefinedDocument, config: BridgeConfig) {
     this.config = config;
     this.registry = defined.registry;
     this.#defined = defined;
+    this.#shared = new SharedStart((seams) => createSupervisor({ ...seams, config, registry: defined.registry }));
   }
 
   document(): BridgeDocument {
@@ -93,44 +97,11 @@ class CodeBridge implements DefinedBridge {
     return referencedDocument(document, registry, hidden).document;
   }
 
-  async start(options: StartOptions = {}): Promise<Supervisor> {
-    const { signal, ...seams } = options;
-    signal?.throwIfAborted();
-    for (let former = this.#started; former !== undefined; former = this.#started) {
-      const supervisor = await orAborted(former, signal);
-      if (supervisor.state().kind !== "shutting_down") {
-        await supervisor.start(signal);
-        return supervisor;
-      }
-      await orAborted(supervisor.shutdown(), signal);
-      if (this.#started === former) this.#started = undefined;
-    }
-    const started = this.#begin(seams, signal);
-    this.#started = started;
-    try {
-      return await started;
-    } catch (error) {
-      if (this.#started === started) this.#started = undefined;
-      throw error;
-    }
+  async start({ signal, ...seams }: StartOptions = {}): Promise<Supervisor> {
+    return this.#shared.start(seams, signal);
   }
 
-  run(options: StartOptions = {}): Promise<void> {
-    return runUntilTold((signal) => this.start({ ...options, signal }), options.signal);
-  }
-
-  async #begin(seams: Omit<StartOptions, "signal">, signal: AbortSignal | undefined): Promise<Supervisor> {
-    const supervisor = createSupervisor({ ...seams, config: this.config, registry: this.registry });
-    try {
-      await supervisor.start(signal);
-      return supervisor;
-    } catch (error) {
-      const [shut] = await Promise.allSettled([supervisor.shutdown()]);
-      if (shut.status === "rejected") {
-        const message = "the bridge did not start, and did not close what it had opened";
-        throw new AggregateError([error, shut.reason], message, { cause: error });
-      }
-      throw error;
-    }
+  run({ signal, ...seams }: StartOptions = {}): Promise<void> {
+    return runUntilTold((end) => this.#shared.start(seams, end, true), signal);
   }
 }

@@ -6,7 +6,10 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 /** Nothing else might keep a process alive whose sources are in its own code. */
 const A_DAY_MS = 86_400_000;
 
-/** Starts a bridge and shuts it down when the process or `signal` says so; rejects when it is beyond recovery before. */
+/**
+ * Starts a bridge and shuts it down when the process or `signal` says so, or waits for that when the program does it; rejects
+ * when it is beyond recovery before.
+ */
 export async function runUntilTold(
   start: (signal: AbortSignal) => Promise<Supervisor>,
   signal: AbortSignal | undefined,
@@ -22,7 +25,7 @@ export async function runUntilTold(
   const end = signal === undefined ? told.signal : AbortSignal.any([told.signal, signal]);
   try {
     const supervisor = await start(end);
-    const over = await Promise.race([supervisor.terminated, whenAborted(end)]);
+    const over = await Promise.race([supervisor.terminated, whenAborted(end), whenAborted(supervisor.ending)]);
     await supervisor.shutdown();
     if (over !== undefined) throw over.error;
   } catch (error) {

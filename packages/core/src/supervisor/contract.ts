@@ -79,6 +79,8 @@ export interface Supervisor extends ConfigApplier, AsyncDisposable {
    * @throws StopError naming the phases that failed
    */
   shutdown(): Promise<void>;
+  /** Aborts when {@link Supervisor.shutdown} is called, by whomever. */
+  readonly ending: AbortSignal;
   /** Resolves once the supervisor is terminal; never rejects. */
   readonly terminated: Promise<SupervisorState & { kind: "terminal" }>;
 

@@ -90,6 +90,10 @@ export class RuntimeSupervisor implements Supervisor {
     return this.#terminated.promise;
   }
 
+  get ending(): AbortSignal {
+    return this.#root.signal;
+  }
+
   state(): SupervisorState {
     if (this.#state.kind !== "stopping") return this.#state;
     return { kind: "stopping", phases: this.#runtime?.stoppingIn ?? [] };

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+<<<<<<< HEAD
 import {
   type DlqStoreDefinition,
   type DlqStorePlugin,
@@ -10,6 +11,11 @@ import {
   BridgeError,
   silentLogger,
 } from "@bridge/ports";
+=======
+import type { DlqStoreDefinition, DlqStorePlugin, Logger, TransportMaker } from "@bridge/ports";
+import { BridgeError, silentLogger } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
+>>>>>>> 20c0361 (A bridge in code: run ends when its program shuts the bridge down, and no start gets the reason of another)
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { memoryOutbox } from "@bridge/memory";
 import { memory } from "@bridge/transport-memory";
@@ -139,6 +145,42 @@ describe("the start of a bridge in code", () => {
     expect(log).toContain("receiver closed");
   });
 
+  test("a start whose first caller has no patience is begun anew for the second", async () => {
+    const log: string[] = [];
+    const opens = Promise.withResolvers<void>();
+    const { bridge } = copying({ stores: { dlq: slowDlq(log, opens.promise) } });
+    const [caller, gone] = [new AbortController(), new Error("gone")];
+    const first = bridge.start({ signal: caller.signal });
+    const second = bridge.start({ signal: bound() });
+    await expect.poll(() => log).toEqual(["opening"]);
+    caller.abort(gone);
+    await expect(first).rejects.toBe(gone);
+    opens.resolve();
+    const supervisor = await second;
+    expect(supervisor.state().kind).toBe("running");
+    await supervisor.shutdown();
+    expect(log).toEqual(["opening", "opening", "closed"]);
+  });
+
+  test("a second caller who gives up takes the start away from nobody", async () => {
+    const opens = Promise.withResolvers<void>();
+    const { bridge } = copying({ stores: { dlq: slowDlq([], opens.promise) } });
+    const [caller, gone] = [new AbortController(), new Error("gone")];
+    const first = bridge.start();
+    const second = bridge.start({ signal: caller.signal });
+    caller.abort(gone);
+    await expect(second).rejects.toBe(gone);
+    opens.resolve();
+    await (await first).shutdown();
+  });
+
+  test("what did not close is not started a second time beside itself", async () => {
+    const { bridge } = copying({ stores: { dlq: slowDlq([], Promise.resolve(), new Error("stuck")) } });
+    const supervisor = await bridge.start();
+    await expect(supervisor.shutdown()).rejects.toThrow("stuck");
+    await expect(bridge.start()).rejects.toThrow("the bridge cannot start anew: it did not close before: ");
+  });
+
   test("a start that fails and cannot close what it opened tells both", async () => {
     const store = slowDlq([], Promise.resolve(), new Error("stuck"));
     const { inside, bridge } = copying({ stores: { dlq: store } });
@@ -200,6 +242,42 @@ describe("run", () => {
     }
     expect(lines).toEqual(["running", "over"]);
     expect(await closed).toEqual([0, null]);
+  });
+
+  test("ends when the program has shut the supervisor down, and takes its handlers away", async () => {
+    const log: string[] = [];
+    const { bridge } = copying({ stores: { dlq: slowDlq(log, Promise.resolve()) } });
+    const before = process.listenerCount("SIGTERM");
+    const ran = bridge.run();
+    const supervisor = await bridge.start({ signal: bound() });
+    await supervisor.shutdown();
+    await orAborted(ran, bound());
+    expect(log).toEqual(["opening", "closed"]);
+    expect(process.listenerCount("SIGTERM")).toBe(before);
+  });
+
+  test("its end is that of a start that another call has begun", async () => {
+    const log: string[] = [];
+    const { bridge } = copying({ stores: { dlq: slowDlq(log, new Promise(() => {})) } });
+    const [over, reason] = [new AbortController(), new Error("enough")];
+    const first = bridge.start();
+    const ran = bridge.run({ signal: over.signal });
+    over.abort(reason);
+    await expect(first).rejects.toBe(reason);
+    await ran;
+    await expect(bridge.start({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+
+  test("its end is that of a bridge which it was starting again", async () => {
+    const { bridge, inside } = copying();
+    const supervisor = await bridge.start();
+    await supervisor.stop();
+    const over = new AbortController();
+    const ran = bridge.run({ signal: over.signal });
+    over.abort();
+    await ran;
+    expect(supervisor.state().kind).toBe("shutting_down");
+    expect(inside.hub.channel("in").unsettled).toBe(0);
   });
 
   test("tells why it cannot start", async () => {
