@@ -8,6 +8,9 @@ import { replyError } from "./reply-codes.ts";
 import type { Wire } from "./wire.ts";
 
 const NOT_FOUND = 404;
+const PRECONDITION_FAILED = 406;
+/** How brokers refuse, of a stream, the priority that is said with each consume. */
+const NO_PRIORITY = /x-priority/;
 
 /** One receiver at work on one connection, on a channel of its own. */
 export class QueueConsumer {
@@ -63,6 +66,7 @@ export class QueueConsumer {
       consumer = undefined;
       if (!(error instanceof Refusal))
         throw new BridgeError("CONNECTION_LOST", `${what}: ${(error as Error).message}`, { cause: error });
+      if (error.code === PRECONDITION_FAILED && NO_PRIORITY.test(error.said)) throw streamError(what);
       const reply = replyError(what, error.code, error.said);
       if (error.code !== NOT_FOUND || declare) throw reply;
       throw new BridgeError(reply.code, `${reply.message}: make it, or set declare`);
@@ -108,4 +112,12 @@ export class QueueConsumer {
   #leave(size: number): void {
     if (!this.ledger.signal.aborted) this.receiver.leave(size);
   }
+}
+
+/** What is acknowledged stays in a stream, and nobody remembers how far a consumer has come: it begins with what is new. */
+function streamError(what: string): BridgeError {
+  return new BridgeError(
+    "REJECTED",
+    `${what}: it is a stream, of which what comes while the bridge is away would be skipped: bind a quorum queue to the same exchange and name that`,
+  );
 }

@@ -156,6 +156,25 @@ describe.skipIf(noBroker)("a receiver (needs RabbitMQ)", () => {
     });
   });
 
+  test("of a queue that is declared anew as a stream is refused: it would skip what comes while nobody is connected", async () => {
+    await using broker = await program();
+    const queue = await broker.queue("classic");
+    const log: LogLine[] = [];
+    await using source = session({ log });
+    const puller = new Puller(receiver(source, { queue }, { log }));
+    const first = await connected(source);
+    await broker.publish(queue, "a");
+    await accept(await puller.next());
+    await broker.channel.deleteQueue(queue);
+    await first.closed;
+    await broker.channel.assertQueue(queue, { durable: true, arguments: { "x-queue-type": "stream" } });
+    const second = await source.connect(never);
+    expect([...(await second.reconcile(never))]).toEqual([]);
+    const error = `queue ${queue} cannot be consumed: it is a stream, of which what comes while the bridge is away would be skipped: bind a quorum queue to the same exchange and name that`;
+    const fields = containing({ queue, code: "REJECTED", error });
+    expect(log).toContainEqual({ message: "a queue cannot be consumed", fields });
+  });
+
   test("makes its queue when it is told to, and says when the queue is another", async () => {
     await using broker = await program();
     const queue = await broker.queue("none");

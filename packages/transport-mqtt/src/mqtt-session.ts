@@ -152,10 +152,12 @@ export class MqttSession implements Session {
   #noteSession({ sessionPresent, properties }: IConnackPacket): void {
     const { logger } = this.#context;
     if (!keepsSession(this.#context)) return;
+    const fields = { client_id: clientIdOf(this.#options, this.#context) };
     if (this.#connectedBefore && !sessionPresent) {
-      logger.warn("the broker has not kept the session: what it held for it is lost", {
-        client_id: clientIdOf(this.#options, this.#context),
-      });
+      logger.warn("the broker has not kept the session: what it held for it is lost", fields);
+    } else if (!sessionPresent) {
+      // The first one of all, or one that came too late: nobody but who runs it can know.
+      logger.info("the broker has no session of this client yet: what was published before is not in it", fields);
     }
     this.#connectedBefore = true;
     const granted = properties?.sessionExpiryInterval;

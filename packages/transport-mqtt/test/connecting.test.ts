@@ -237,6 +237,8 @@ describe("a connection that the broker ends", () => {
   });
 });
 
+const warnings = (log: readonly LogLine[]): readonly LogLine[] => log.filter(({ level }) => level === "warn");
+
 describe("subscriptions", () => {
   test("that the broker refuses are left out, named in the log, and asked for again", async () => {
     const log: LogLine[] = [];
@@ -255,7 +257,7 @@ describe("subscriptions", () => {
     receiver(source, ["granted", "denied"]);
     const connection = await source.connect(never);
     expect(await connection.reconcile(never)).toEqual(new Set(["granted"]));
-    expect(log).toEqual([
+    expect(warnings(log)).toEqual([
       {
         level: "warn",
         message: "subscription not granted",
@@ -285,7 +287,7 @@ describe("subscriptions", () => {
     receiver(source, ["t"]);
     const connection = await source.connect(never);
     expect(await connection.reconcile(never)).toEqual(new Set(["t"]));
-    expect(log).toEqual([expect.objectContaining({ level: "warn", fields: { filter: "t" } })]);
+    expect(warnings(log)).toEqual([expect.objectContaining({ level: "warn", fields: { filter: "t" } })]);
   });
 
   test("whose answer stands behind a backlog that nobody takes count as acknowledged, unless they were refused", async () => {
@@ -313,8 +315,8 @@ describe("subscriptions", () => {
 
     // Once the backlog is taken, the answer is seen, and what it refuses is not taken for granted again.
     for (const delivery of await puller.take(backlog)) await accept(delivery);
-    await until(() => log.length > 0);
-    expect(log).toEqual([expect.objectContaining({ message: "subscription not granted" })]);
+    await until(() => warnings(log).length > 0);
+    expect(warnings(log)).toEqual([expect.objectContaining({ message: "subscription not granted" })]);
     for (let messageId = 1; messageId <= backlog; messageId++) made.client.send(message("wanted", messageId));
     await until(() => source.counters?.()["pauses"] === 2);
     expect(await connection.reconcile(never)).toEqual(new Set(["wanted"]));
@@ -362,10 +364,32 @@ describe("a session that the broker has not kept", () => {
     const made = stack.use(await scriptedBroker({ connack: { properties: { sessionExpiryInterval: 60 } } }));
     const source = build({ port: made.port, log });
     await connected(source, never);
-    expect(log.map(({ fields }) => fields)).toEqual([{ granted_seconds: 60 }]);
+    expect(warnings(log).map(({ fields }) => fields)).toEqual([{ granted_seconds: 60 }]);
     made.client.end();
     await connected(source, never);
-    expect(log[1]).toMatchObject({ level: "warn", message: like(/has not kept the session/) });
+    expect(warnings(log)[1]).toMatchObject({ level: "warn", message: like(/has not kept the session/) });
+  });
+
+  test("when the bridge starts is told of, because it may have been there before and be over", async () => {
+    const log: LogLine[] = [];
+    const made = stack.use(await scriptedBroker());
+    await connected(build({ port: made.port, log, options: { client_id: "c" } }), never);
+    expect(log).toEqual([
+      {
+        level: "info",
+        message: "the broker has no session of this client yet: what was published before is not in it",
+        fields: { client_id: "c" },
+      },
+    ]);
+  });
+
+  test("says nothing when the broker has kept it, and nothing in an ephemeral session", async () => {
+    const log: LogLine[] = [];
+    const kept = stack.use(await scriptedBroker({ connack: { sessionPresent: true } }));
+    await connected(build({ port: kept.port, log }), never);
+    const other = stack.use(await scriptedBroker());
+    await connected(build({ port: other.port, log, mode: "ephemeral" }), never);
+    expect(log).toEqual([]);
   });
 });
 

@@ -88,7 +88,16 @@ async function make(manager: JetStreamManager, receiver: NatsReceiver, logger: L
     ...adjustable(receiver),
   };
   const { position } = receiver;
-  if (position === undefined) return manager.consumers.add(stream, config);
+  if (position === undefined) {
+    const made = await manager.consumers.add(stream, config);
+    if (deliver === "new") {
+      logger.warn(
+        "a consumer was made that begins with what is new: if there was one of its name before, what that had not settled, and what came since it was deleted, is skipped",
+        { receiver_id: receiver.id, stream, consumer },
+      );
+    }
+    return made;
+  }
   const { created, state } = await manager.streams.info(stream);
   const from = position.in(created);
   if (from !== undefined) {

@@ -39,6 +39,26 @@ describe.skipIf(noServer)("a consumer (needs NATS)", () => {
     expect(await config()).toMatchObject({ ack_wait: 30 * SECOND, max_ack_pending: 9 });
   });
 
+  test("that begins with what is new and is made again tells each time what may be skipped", async () => {
+    await using server = await program();
+    const stream = await server.stream();
+    const log: LogLine[] = [];
+    await using source = session({ log });
+    const puller = new Puller(receiver(source, { stream, consumer: "made", create: true, deliver: "new" }));
+    const first = await connected(source);
+    await server.manager.consumers.delete(stream, "made");
+    await first.closed;
+    await server.publish(`${stream}.a`, "meanwhile");
+    await connected(source);
+    await server.publish(`${stream}.a`, "after");
+    expect(text(await puller.next())).toBe("after");
+    const told = {
+      message: like(/^a consumer was made that begins with what is new: /),
+      fields: { receiver_id: "in", stream, consumer: "made" },
+    };
+    expect(log).toEqual([told, told]);
+  });
+
   test.each([
     [
       "filter_subject",

@@ -3,7 +3,8 @@ import { FRAME, FRAME_START } from "./frame-reader.ts";
 import { FieldTable } from "./field-value.ts";
 import { writeFieldTable } from "./write-field-table.ts";
 
-const NO_ARGUMENTS = new FieldTable([]);
+/** The priority that consumers have anyway. Of all kinds of queues only a stream knows none, and refuses it. */
+const NO_STREAM = new FieldTable([["x-priority", 0]]);
 const REPLY_SUCCESS = 200;
 const DURABLE = 2;
 const MULTIPLE = 1;
@@ -32,8 +33,9 @@ export const SAY = {
   declareQueue: (channel: number, queue: string, args: FieldTable) =>
     method(channel, 50, 10, uint16(0), short(queue), Buffer.of(DURABLE), writeFieldTable(args)),
   qos: (channel: number, prefetch: number) => method(channel, 60, 10, uint32(0), uint16(prefetch), Buffer.of(0)),
+  /** Of a queue; a stream answers 406. */
   consume: (channel: number, queue: string) =>
-    method(channel, 60, 20, uint16(0), short(queue), short(""), Buffer.of(0), writeFieldTable(NO_ARGUMENTS)),
+    method(channel, 60, 20, uint16(0), short(queue), short(""), Buffer.of(0), writeFieldTable(NO_STREAM)),
   ack: (channel: number, tag: number, upTo: boolean) =>
     method(channel, 60, 80, uint64(tag), Buffer.of(upTo ? MULTIPLE : 0)),
   /** Back to its queue. */
