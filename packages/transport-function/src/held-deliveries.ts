@@ -78,7 +78,10 @@ export class HeldDeliveries {
   #notHeard(thrown: unknown, { envelopeId, outcome }: Accept): void {
     const error = failure(`settled of ${this.#who}`, thrown);
     const fields = { source: this.#source, envelope_id: envelopeId, outcome, error: messageOf(error) };
-    this.#logger.warn("settled of a source failed: the message is settled all the same, and does not come again", fields);
+    this.#logger.warn(
+      "settled of a source failed: the message is settled all the same, and does not come again",
+      fields,
+    );
     this.#logger.debug("where settled of a source failed", { ...fields, stack: stackOf(thrown) });
   }
 }

@@ -7,6 +7,7 @@ import { refusal } from "../route/obstacle.ts";
 import { type LegOutcome, type Outcome, summarise } from "../route/outcome.ts";
 import type { RouteParts } from "../route/route-parts.ts";
 import { SharedOutbox } from "../route/shared-outbox.ts";
+import { stopped } from "../stopped.ts";
 import { Drain } from "./drain.ts";
 import { EntryFates, type EntryWatch } from "./entry-fates.ts";
 import { OutboxDepth } from "./outbox-depth.ts";
@@ -28,7 +29,7 @@ const DUPLICATE_WARNING =
   "the outbox has seen this message id with this payload before, so it sent nothing; use another id to send the message again";
 
 /** The outbox as one route of mode `shared_outbox` uses it: the way in, a drain for each binding, and who waits for what. */
-export class RouteOutbox {
+export class RouteOutbox implements Disposable {
   readonly handover: SharedOutbox;
   readonly drains: ReadonlyMap<string, Drain>;
   readonly #options: RouteOutboxOptions;
@@ -36,6 +37,8 @@ export class RouteOutbox {
   readonly #outcomes = new RecordOutcomes();
   readonly #entries = new EntryFates();
   readonly #givenUp = new AbortController();
+  /** Aborts when the route is over: nobody here hears any more how records end. */
+  readonly #over = new AbortController();
 
   constructor(options: RouteOutboxOptions) {
     const { parts, failures } = options;
@@ -102,6 +105,11 @@ export class RouteOutbox {
     this.#givenUp.abort(new BridgeError("TIMEOUT", "the outbox store did not answer before the stop"));
   }
 
+  [Symbol.dispose](): void {
+    this.#over.abort(stopped());
+    for (const drain of this.drains.values()) drain[Symbol.dispose]();
+  }
+
   /** @throws OperationError `pending` while a record redrives this dead letter, `unavailable` when nobody can tell */
   async refuseSecondRedrive(entryId: string, signal: AbortSignal): Promise<void> {
     const store = this.#options.parts.outbox();
@@ -116,7 +124,7 @@ export class RouteOutbox {
 
   /**
    * Waits until every leg that went into the outbox has come out of it, so that the answer is about delivery.
-   * @throws OperationError `pending` when `signal` aborts first: the outbox goes on with it
+   * @throws OperationError `pending` when `signal` aborts or the route is over first: the outbox goes on with it
    */
   async drained(
     received: Envelope,
@@ -129,11 +137,12 @@ export class RouteOutbox {
     const records = outcome.records ?? [];
     const seen = records.some((leg) => leg.disposition === "duplicate");
     const kept = outcome.disposition === "persisted" || seen ? [] : [{ ...outcome, bindingId: "" }];
+    const waiting = AbortSignal.any([signal, this.#over.signal]);
     const legs = await Promise.all(
       records.map(async ({ recordId, bindingId }): Promise<LegOutcome> => {
         if (recordId === undefined || store === undefined) return { disposition: "abandoned", bindingId };
-        const ended = await this.#outcomes.of(recordId, store, parts.clock, signal).catch((error: unknown) => {
-          throw signal.aborted ? stillPending() : BridgeError.from(error);
+        const ended = await this.#outcomes.of(recordId, store, parts.clock, waiting).catch((error: unknown) => {
+          throw waiting.aborted ? stillPending() : BridgeError.from(error);
         });
         if (ended === undefined) return { disposition: "abandoned", bindingId };
         return ended.elsewhere === true ? this.#givenUpElsewhere(received, bindingId, signal) : { ...ended, bindingId };

@@ -189,7 +189,7 @@ export class Route implements Reader {
     this.#handover[Symbol.dispose]();
     this.#progress[Symbol.dispose]();
     this.#parts.failureLog[Symbol.dispose]();
-    for (const drain of this.drains) drain[Symbol.dispose]();
+    this.#outbox?.[Symbol.dispose]();
   }
 
   /** Carries an injected message and tells what became of it; rejects with the signal's reason when it aborts. */
@@ -228,9 +228,7 @@ export class Route implements Reader {
       .finally(() => signal.removeEventListener("abort", cancel));
     if (carried === undefined) throw new OperationError("failed", "the inject failed: internal error");
     const outcome: DrainedOutcome =
-      this.#outbox === undefined
-        ? carried
-        : await this.#outbox.drained(work.received, carried, redriven, signal);
+      this.#outbox === undefined ? carried : await this.#outbox.drained(work.received, carried, redriven, signal);
     return resultOf(work, outcome, signal);
   }
 

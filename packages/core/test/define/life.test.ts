@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-<<<<<<< HEAD
 import {
   type DlqStoreDefinition,
   type DlqStorePlugin,
@@ -11,11 +10,7 @@ import {
   BridgeError,
   silentLogger,
 } from "@bridge/ports";
-=======
-import type { DlqStoreDefinition, DlqStorePlugin, Logger, TransportMaker } from "@bridge/ports";
-import { BridgeError, silentLogger } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
->>>>>>> 20c0361 (A bridge in code: run ends when its program shuts the bridge down, and no start gets the reason of another)
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { memoryOutbox } from "@bridge/memory";
 import { memory } from "@bridge/transport-memory";

@@ -18,8 +18,14 @@ const QUIET_TURNS = 500;
 /** One thing that a program does to its bridge, and how long until the next: it waits for nothing before. */
 const deed = fc.record({
   do: fc.oneof(
-    { weight: 4, arbitrary: fc.constantFrom("start" as const, "start for a while" as const, "run for a while" as const) },
-    { weight: 3, arbitrary: fc.constantFrom("run" as const, "give up" as const, "stop" as const, "start what there is" as const) },
+    {
+      weight: 4,
+      arbitrary: fc.constantFrom("start" as const, "start for a while" as const, "run for a while" as const),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom("run" as const, "give up" as const, "stop" as const, "start what there is" as const),
+    },
     { weight: 2, arbitrary: fc.constantFrom("shutdown" as const, "dispose" as const, "inject" as const) },
     { weight: 1, arbitrary: fc.constantFrom("SIGTERM" as const, "SIGINT" as const, "fail an open" as const) },
   ),
@@ -40,7 +46,7 @@ test("whatever a program does to its bridge: each call ends, works or says why n
       expect(play.open).toEqual([]);
       expect(SIGNALS.map((name) => process.listenerCount(name))).toEqual(listeners);
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 }, 120_000);
 
@@ -144,20 +150,26 @@ class Play {
 
   #starts(patience: AbortController | undefined): void {
     const started = this.#bridge.start(patience === undefined ? {} : { signal: patience.signal });
-    this.#asks("start", started.then((supervisor) => this.#supervisors.add(supervisor)), patience?.signal);
+    this.#asks(
+      "start",
+      started.then((supervisor) => this.#supervisors.add(supervisor)),
+      patience?.signal,
+    );
   }
 
   /** It ends as it should: it works, is given up by its own caller, or says in an error of ours why it cannot. */
-  #asks(what: string, call: Promise<unknown> | undefined, own: AbortSignal | undefined): void {
+  #asks(what: string, call: PromiseLike<unknown> | undefined, own: AbortSignal | undefined): void {
     if (call === undefined) return;
     const name = `${what} ${++this.#calls}`;
     this.#pending.add(name);
-    call.catch((error: unknown) => {
-      if (own?.aborted === true && error === own.reason) return;
-      if (error instanceof OperationError || this.#ends.has(error)) return;
-      if (error instanceof Error && /^the process was told to end by SIG(TERM|INT)$/.test(error.message)) return;
-      this.mistakes.push(`${name}: ${String(error)}`);
-    }).finally(() => this.#pending.delete(name));
+    Promise.resolve(call)
+      .catch((error: unknown) => {
+        if (own?.aborted === true && error === own.reason) return;
+        if (error instanceof OperationError || this.#ends.has(error)) return;
+        if (error instanceof Error && /^the process was told to end by SIG(TERM|INT)$/.test(error.message)) return;
+        this.mistakes.push(`${name}: ${String(error)}`);
+      })
+      .finally(() => this.#pending.delete(name));
   }
 
   async #opens(what: string, signal: AbortSignal): Promise<void> {

@@ -624,6 +624,18 @@ describe("inject and redrive answer about delivery", () => {
     await supervisor.shutdown();
   });
 
+  test("an inject that nobody bounds is answered at a stop, and leaves no timer behind", async () => {
+    const { hub, clock, supervisor } = await started({ quiesceTimeoutMs: 1 });
+    hub.channel("out").sends.failNext(Infinity, outage);
+    const injected = supervisor.inject("r", message);
+    injected.catch(() => {});
+    await clock.until(() => (supervisor.stats().legs[0]?.attempts ?? 0) > 0);
+    await supervisor.stop(bound());
+    await expect(injected).rejects.toMatchObject({ name: "OperationError", kind: "pending" });
+    await supervisor.shutdown();
+    expect(clock.pending).toBe(0);
+  });
+
   test("what a delete by filter takes while a redrive delivers it counts as deleted, and not as redriven too", async () => {
     const { hub, supervisor, dlq } = await started();
     await dlq.put(entry, bound());
