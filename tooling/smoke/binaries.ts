@@ -42,10 +42,11 @@ export async function checkBinaries(
         const { code, stdout, stderr } = await npx(project, node, [`${name}@${version}`, "-version"]);
         expect(code === 0 && stdout === `${command} ${version}\n`, `ended with ${code}: ${stdout}${stderr}`);
       });
-      await project.try(`npx ${name} carries messages until it is stopped, ${called}`, async () => {
+      await project.try(`npx ${name} runs until it is stopped, ${called}`, async () => {
         const args = [`${name}@${version}`, ...(FLAGS[name] ?? [])];
         const { code, stdout, stderr } = await npx(project, node, args, '"msg":"bridge started"');
-        expect(code === 0 && stderr.includes('"msg":"stopped cleanly"'), `ended with ${code}: ${stdout}${stderr}`);
+        // npx itself ends by the signal, whatever the program said.
+        expect(stderr.includes('"msg":"stopped cleanly"'), `ended with ${code}: ${stdout}${stderr}`);
       });
     }
     for (const [called, node] of tooOld)
