@@ -11,6 +11,17 @@ export { redrive, type RedriveOptions, type RedriveTarget } from "./dlq/redrive.
 export { type RedriveFailure, type RedriveResult } from "./dlq/redrive-result.ts";
 export { type MoveResult } from "./outbox/dead-letter-record.ts";
 export { drainedBy } from "./outbox/undrained.ts";
+export {
+  type BridgeHooks,
+  type DeadLetterEvent,
+  type FailedAttempt,
+  type Hook,
+  type HookContext,
+  type HookName,
+  type MessageHead,
+  type ProgressChange,
+  type StateChange,
+} from "./hooks/bridge-hooks.ts";
 export { LeaseLost } from "./lease/lease-lost.ts";
 export { OperationError, type OperationErrorKind } from "./operation-error.ts";
 export {
@@ -52,6 +63,7 @@ export {
   type BridgeStats,
   type Disposition,
   DISPOSITIONS,
+  type HookStats,
   type LeaseStats,
   type LegStats,
   type PartStats,

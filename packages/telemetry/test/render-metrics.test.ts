@@ -64,6 +64,8 @@ describe("the table of metrics", () => {
       "bridge_ready gauge level",
       "bridge_dlq_redrives_total counter",
       "bridge_dlq_redrive_failures_total counter",
+      "bridge_hook_events_lost_total counter hook",
+      "bridge_hook_failures_total counter hook",
       "bridge_config_version gauge",
       "bridge_config_restart_required gauge",
       "bridge_config_failing gauge",

@@ -52,6 +52,7 @@ export const stats: BridgeStats = {
     { part: "receiver", id: "in", counters: { resent: 16 } },
     { part: "session", id: "broker/source", counters: { reconnects: 17, bytes: 18 } },
   ],
+  hooks: [{ hook: "onState", calls: 27, failures: 28, lost: 29 }],
   redrives: 19,
   redriveFailures: 20,
   unaccounted: 0,

@@ -10,6 +10,8 @@ import type {
   TargetDefinition,
 } from "@bridge/ports";
 
+import type { BridgeHooks } from "../hooks/bridge-hooks.ts";
+
 type RouteBlock = NonNullable<BridgeDocument["routes"]>[number];
 
 /** A bridge in code: what {@link defineBridge} takes. */
@@ -34,6 +36,8 @@ export interface BridgeDefinition extends Pick<
   readonly processors?: Readonly<Record<string, ProcessorDefinition>> | undefined;
   /** From a receiver to targets, by the id of the route. */
   readonly routes: Readonly<Record<string, RouteDefinition>>;
+  /** Functions of yours that are told what happens. They are no part of the document. */
+  readonly hooks?: BridgeHooks | undefined;
 }
 
 /** The stores of a bridge in code. */

@@ -6,6 +6,7 @@ import {
   type Registry,
   validateConfig,
 } from "@bridge/config";
+import type { BridgeHooks } from "../hooks/bridge-hooks.ts";
 import type { Supervisor } from "../supervisor/contract.ts";
 import { createSupervisor } from "../supervisor/create-supervisor.ts";
 import type { BridgeDefinition } from "./bridge-definition.ts";
@@ -67,7 +68,7 @@ export interface DefinedBridge {
  */
 export function defineBridge(definition: BridgeDefinition): DefinedBridge {
   const defined = documentOf(definition);
-  return new CodeBridge(defined, configOf(defined));
+  return new CodeBridge(defined, configOf(defined), definition.hooks);
 }
 
 /** Secrets of a program are kept out of its log as if they had come in through references. */
@@ -85,11 +86,13 @@ class CodeBridge implements DefinedBridge {
   readonly #defined: DefinedDocument;
   readonly #shared: SharedStart;
 
-  constructor(defined: DefinedDocument, config: BridgeConfig) {
+  constructor(defined: DefinedDocument, config: BridgeConfig, hooks: BridgeHooks | undefined) {
     this.config = config;
     this.registry = defined.registry;
     this.#defined = defined;
-    this.#shared = new SharedStart((seams) => createSupervisor({ ...seams, config, registry: defined.registry }));
+    this.#shared = new SharedStart((seams) =>
+      createSupervisor({ ...seams, config, registry: defined.registry, hooks }),
+    );
   }
 
   document(): BridgeDocument {

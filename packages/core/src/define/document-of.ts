@@ -1,6 +1,7 @@
 import { type BridgeDocument, ConfigError, createRegistry, type Path, type Registry } from "@bridge/config";
 import type { SenderDefinition, SessionDefinition, ProcessorDefinition } from "@bridge/ports";
 import type { BridgeDefinition, StoreDefinitions } from "./bridge-definition.ts";
+import { hookProblems } from "../hooks/bridge-hooks.ts";
 import { DocumentParts } from "./document-parts.ts";
 import { kindOf, noPart, type PartKind, plainly } from "./part-kinds.ts";
 import type { Places } from "./places.ts";
@@ -19,8 +20,9 @@ export interface DefinedDocument {
 
 /** @throws ConfigError when something in the definition is no part, or two parts cannot be told apart in a document */
 export function documentOf(definition: BridgeDefinition): DefinedDocument {
-  const { id, bridge, stores = {}, routes, sessions, senders, processors, ...sections } = definition;
+  const { id, bridge, stores = {}, routes, sessions, senders, processors, hooks, ...sections } = definition;
   const parts = new DocumentParts();
+  for (const [name, message] of hookProblems(hooks)) parts.problems.push({ path: ["hooks", name], message });
   for (const [name, part] of named(parts, "sessions", "session", sessions)) {
     parts.session(part as SessionDefinition, ["sessions", name], name);
   }

@@ -3,8 +3,8 @@ import { OperationError } from "../operation-error.ts";
 import type { Supervisor } from "../supervisor/contract.ts";
 import type { SupervisorOptions } from "../supervisor/create-supervisor.ts";
 
-/** What a supervisor is given besides its configuration. */
-export type StartSeams = Omit<SupervisorOptions, "config" | "registry">;
+/** What a supervisor is given besides its configuration and what its definition says. */
+export type StartSeams = Omit<SupervisorOptions, "config" | "registry" | "hooks">;
 
 interface Begun {
   /** Resolves when it runs; rejects when it does not, and everything is closed again. */

@@ -1,6 +1,7 @@
 import { BridgeError, type DeadLetter, type DlqStore, type Logger, type RouteTracer } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import type { RouteAccount } from "../accounting/accounts.ts";
+import type { Hooks } from "../hooks/hooks.ts";
 import type { RouteParts } from "../route/route-parts.ts";
 import { traceFieldsOf } from "../trace/trace-fields.ts";
 
@@ -11,6 +12,7 @@ export interface DeadLetterWriterOptions {
   readonly dlq: () => DlqStore | undefined;
   readonly account: RouteAccount;
   readonly logger: Logger;
+  readonly hooks: Hooks;
   readonly storeCalls: RouteParts["storeCalls"];
   /** Absent unless the bridge traces. */
   readonly tracer: RouteTracer | undefined;
@@ -26,7 +28,7 @@ export class DeadLetterWriter {
 
   /** Resolves to `undefined` when the entry is durable, else to what went wrong. Aborting `signal` is no failure. */
   async write(entry: DeadLetter, signal: AbortSignal): Promise<BridgeError | undefined> {
-    const { account, logger, tracer } = this.#options;
+    const { account, logger, hooks, tracer } = this.#options;
     const trace = traceFieldsOf(entry.envelope.headers, tracer !== undefined);
     try {
       await this.#put(entry, signal);
@@ -38,6 +40,7 @@ export class DeadLetterWriter {
         attempts: entry.attempts,
         ...trace,
       });
+      hooks.deadLetter(entry);
       return undefined;
     } catch (thrown) {
       const error = BridgeError.from(thrown);

@@ -8,6 +8,7 @@ import {
 } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
+import { originalOf } from "../hooks/shown-error.ts";
 import { backoffDelay } from "../route/backoff.ts";
 import { deadLetterOf } from "../route/dead-letter.ts";
 import { decide } from "../route/decide.ts";
@@ -110,14 +111,25 @@ export class ClaimVerdicts {
   /** It failed, or may not be sent. When `work` aborts, what cannot be dead-lettered by then goes back uncharged. */
   async failed(claim: OutboxClaim, error: BridgeError, work: AbortSignal): Promise<Verdict> {
     const { record, attempts: before } = claim;
-    const { clock, random, config, failureLog, tracer } = this.#parts;
+    const { clock, random, config, failureLog, hooks, tracer } = this.#parts;
     const attempts = before + (error.charged ? 1 : 0);
     const facts = { attempt: attempts, ageMs: Math.max(0, clock.now() - record.createdAt) };
     this.#target.account.fail(error, clock.monotonic());
     const decision = decide(error, facts, config.policy, () => random.next());
     const { envelope } = record;
     const trace = traceFieldsOf(envelope.headers, tracer !== undefined);
-    const leg = { bindingId: this.#target.bindingId, envelopeId: envelope.id, error, trace };
+    const { bindingId } = this.#target;
+    const leg = { bindingId, envelopeId: envelope.id, error, trace };
+    if (error.charged && error.class !== "filtered") {
+      const received = record.received ?? envelope;
+      hooks.attemptFailed({
+        routeId: config.id,
+        bindingId,
+        received,
+        error: originalOf(error),
+        attempt: attempts,
+      });
+    }
     switch (decision.kind) {
       case "retry":
         failureLog.triedInVain(leg, attempts, decision.delayMs);

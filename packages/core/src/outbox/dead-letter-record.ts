@@ -1,5 +1,6 @@
 import { BridgeError, type DlqStore, type OutboxRecord, type OutboxStore, type Seams } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
+import type { Hooks } from "../hooks/hooks.ts";
 import { deadLetterOf } from "../route/dead-letter.ts";
 
 /** The loan under which a record is moved; nobody else may send it meanwhile. */
@@ -9,6 +10,7 @@ const STORE_TIMEOUT_MS = 10_000;
 export interface MoveOptions extends Seams {
   readonly outbox: OutboxStore;
   readonly dlq: DlqStore;
+  readonly hooks: Hooks;
   /** Hears of each record that has left the outbox. */
   readonly moved: (record: OutboxRecord) => void;
 }
@@ -38,7 +40,7 @@ export async function deadLetterRecords(
 }
 
 /** Says why it could not be moved. Sees a record through once it has begun: the caller's bound stops at the next one. */
-async function moveOne(id: string, { outbox, dlq, clock, moved }: MoveOptions): Promise<string | undefined> {
+async function moveOne(id: string, { outbox, dlq, hooks, clock, moved }: MoveOptions): Promise<string | undefined> {
   using limit = deadline(STORE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the store did not answer"));
   const { signal } = limit;
   const claim = await orAborted(outbox.claimOne(id, LOAN_MS, signal), signal);
@@ -49,7 +51,9 @@ async function moveOne(id: string, { outbox, dlq, clock, moved }: MoveOptions): 
     const received = record.received ?? record.envelope;
     const failedAt = clock.now();
     const cause = new BridgeError("REJECTED", "moved from the outbox to the DLQ by an operator");
-    await orAborted(dlq.put(deadLetterOf({ received, routeId, bindingId, attempts, failedAt }, cause), signal), signal);
+    const entry = deadLetterOf({ received, routeId, bindingId, attempts, failedAt }, cause);
+    await orAborted(dlq.put(entry, signal), signal);
+    hooks.deadLetter(entry);
   } catch (error) {
     const giveBack = { kind: "retry", delayMs: 0, attempts } as const;
     await orAborted(outbox.finish([{ id, token, outcome: giveBack }], signal), signal).catch(() => {});

@@ -97,7 +97,7 @@ export class DirectHold implements Handover {
         }
         if (work.cancelled) break;
         attempts ??= this.#failures.attemptsOf(work, bindingId);
-        if (error.charged) attempts.charged++;
+        this.#failures.charge(work, bindingId, error, attempts);
         const ended = await this.#failures.after(work, bindingId, error, attempts);
         if (ended === "again") continue;
         ({ disposition } = ended);

@@ -2,6 +2,7 @@ import { type BridgeConfig, REDACTED, type Registry } from "@bridge/config";
 import { BridgeError, type Envelope, type Seams, type SourceMessage } from "@bridge/ports";
 import { steadyLogger } from "@bridge/ports/internal";
 import { Accounts } from "../accounting/accounts.ts";
+import { Hooks } from "../hooks/hooks.ts";
 import { partKey } from "../change/part-graph.ts";
 import { Controls } from "../control/controls.ts";
 import { OperationError } from "../operation-error.ts";
@@ -67,6 +68,7 @@ export async function explain(options: ExplainOptions, signal: AbortSignal): Pro
     accounts,
     controls,
     looks,
+    hooks: new Hooks({ hooks: undefined, clock, logger, veil: () => undefined, dlq: notOpen }),
     budgets,
     ...stores,
   });

@@ -1,6 +1,7 @@
 import type { RoutePolicy } from "@bridge/config";
 import type { BridgeError } from "@bridge/ports";
 import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
+import { originalOf } from "../hooks/shown-error.ts";
 import { traceFields } from "../trace/trace-fields.ts";
 import { AttemptLedger } from "./attempt-ledger.ts";
 import { backoffDelay } from "./backoff.ts";
@@ -76,6 +77,16 @@ export class Failures {
     if (this.#ledger.size === 0) return;
     const { key } = this.attemptsOf(work, bindingId);
     if (key !== undefined) this.#ledger.evict(key);
+  }
+
+  /** Charges a failed try, unless nothing was tried. `thrown`: what the error was made of, when it does not say so itself. */
+  charge(work: Work, bindingId: string, error: BridgeError, attempts: Attempts, thrown = originalOf(error)): void {
+    if (!error.charged) return;
+    attempts.charged++;
+    if (error.class === "filtered") return;
+    const { config, hooks } = this.#parts;
+    const { received } = work;
+    hooks.attemptFailed({ routeId: config.id, bindingId, received, error: thrown, attempt: attempts.total });
   }
 
   /**

@@ -1,4 +1,5 @@
 import { BridgeError } from "@bridge/ports";
+import { isError } from "../hooks/shown-error.ts";
 import { expiryOf } from "./expiry.ts";
 import type { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
@@ -81,7 +82,8 @@ export class Process {
         this.#failures.forget(work, "");
         return undefined;
       }
-      if (error.charged) attempts.charged++;
+      // Of an error that names its processor, the cause is what that has thrown.
+      this.#failures.charge(work, "", error, attempts, isError(error.cause) ? error.cause : error);
       const ended = await this.#failures.after(work, "", error, attempts);
       if (ended !== "again") return this.#close(work, ended);
     }

@@ -1,6 +1,13 @@
 import type { Clock } from "@bridge/ports";
 import type { RouteProgress } from "../view/bridge-view.ts";
-import { type Attempts, failureShare, judge, type Judgement, type ProgressFacts } from "../view/progress.ts";
+import {
+  type Attempts,
+  failureShare,
+  judge,
+  type Judgement,
+  type Progress,
+  type ProgressFacts,
+} from "../view/progress.ts";
 import type { DueLooks } from "./due-looks.ts";
 import { Lane, type LaneSource } from "./lane.ts";
 
@@ -15,6 +22,8 @@ export interface ProgressWatchOptions extends Pick<ProgressFacts, "sendTimeoutMs
   readonly waysOut: readonly LaneSource[];
   /** What is so right now, besides the lanes. */
   readonly standing: () => Pick<ProgressFacts, "obstacle" | "full">;
+  /** Told when it gets on in another way than `from`. */
+  readonly changed: (from: Progress, now: Judgement) => void;
   /** How long the oldest delivery has been unsettled; 0 without any. */
   readonly oldestUnsettledMs: () => number;
 }
@@ -66,7 +75,7 @@ export class ProgressWatch implements Disposable {
   }
 
   readonly #look = (): void => {
-    const { clock, sendTimeoutMs, standing } = this.#options;
+    const { clock, sendTimeoutMs, standing, changed } = this.#options;
     const now = clock.monotonic();
     const lanes = [this.#wayIn, ...this.#waysOut];
     for (const lane of lanes) lane.look(now);
@@ -77,8 +86,11 @@ export class ProgressWatch implements Disposable {
       waysOut: this.#waysOut.map((lane) => lane.facts(now)),
       lively: lanes.some((lane) => lane.lively(now)),
     });
-    if (judgement.progress !== this.#judgement.progress) this.#since = clock.now();
+    const { progress: from } = this.#judgement;
     this.#judgement = judgement;
+    if (judgement.progress === from) return;
+    this.#since = clock.now();
+    changed(from, judgement);
   };
 }
 

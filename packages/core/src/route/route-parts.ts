@@ -1,6 +1,7 @@
 import type { RouteConfig, ShutdownBudgets } from "@bridge/config";
 import type { BindingTracer, DlqStore, OutboxStore, Processor, RouteTracer, Seams, Sender } from "@bridge/ports";
 import type { RouteAccount } from "../accounting/accounts.ts";
+import type { Hooks } from "../hooks/hooks.ts";
 import type { LegAccount } from "../accounting/leg-account.ts";
 import type { RouteControl } from "../control/controls.ts";
 import type { RateLimiter } from "../control/rate-limiter.ts";
@@ -58,6 +59,7 @@ export interface RouteParts extends Seams {
   readonly looks: DueLooks;
   readonly surprises: Surprises;
   readonly failureLog: FailureLog;
+  readonly hooks: Hooks;
   readonly storeCalls: { readonly dlq: StoreCalls; readonly outbox: StoreCalls };
   /** Absent unless the bridge traces. */
   readonly tracer: RouteTracer | undefined;

@@ -72,7 +72,7 @@ export class Route implements Reader {
   }
 
   #watch(): ProgressWatch {
-    const { clock, looks, config, targets } = this.#parts;
+    const { clock, looks, config, targets, hooks } = this.#parts;
     return new ProgressWatch({
       clock,
       looks,
@@ -83,6 +83,7 @@ export class Route implements Reader {
         obstacle: this.#obstacle ?? hindranceOf(this.#parts),
         full: this.#outbox?.full,
       }),
+      changed: (from, now) => hooks.progress(this.id, from, now),
       oldestUnsettledMs: () => this.#inFlight.oldestMs,
     });
   }

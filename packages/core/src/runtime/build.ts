@@ -25,6 +25,7 @@ import type { Accounts } from "../accounting/accounts.ts";
 import { partKey } from "../change/part-graph.ts";
 import { PartsById } from "../change/parts-by-id.ts";
 import type { Controls } from "../control/controls.ts";
+import type { Hooks } from "../hooks/hooks.ts";
 import { compileAddress } from "../route/address-template.ts";
 import type { DueLooks } from "../route/due-looks.ts";
 import { FailureLog } from "../route/failure-log.ts";
@@ -84,6 +85,7 @@ export interface BuildOptions extends Seams {
   readonly budgets: () => ShutdownBudgets;
   /** Default: nothing is traced. */
   readonly tracer?: Tracer | undefined;
+  readonly hooks: Hooks;
   /** Takes out of errors what came in through references. Default: nothing did. */
   readonly veil?: ((text: string) => string) | undefined;
   /** Parts to use again. Default: none. */
@@ -173,7 +175,7 @@ class Builder {
   }
 
   #route(route: RouteConfig): RouteParts {
-    const { accounts, controls, looks, clock, random, logger, dlq, outbox, budgets } = this.#options;
+    const { accounts, controls, looks, hooks, clock, random, logger, dlq, outbox, budgets } = this.#options;
     const receiver = found(this.#index.receivers, route.receiverId, "receiver");
     const sourceLink = receiver.sessionId === undefined ? undefined : this.#link(receiver.sessionId, "source");
     const bindings = route.bindings.map((id) => found(this.#index.bindings, id, "binding"));
@@ -199,6 +201,7 @@ class Builder {
       logger: ownLogger,
       surprises: new Surprises(ownLogger, clock),
       failureLog: new FailureLog(ownLogger, clock),
+      hooks,
       storeCalls: { dlq: new StoreCalls(clock), outbox: new StoreCalls(clock) },
       intake,
       sourceLink,

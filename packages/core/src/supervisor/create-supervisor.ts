@@ -9,6 +9,7 @@ import {
   type Tracer,
 } from "@bridge/ports";
 import { steadyLogger } from "@bridge/ports/internal";
+import { type BridgeHooks, hookProblems } from "../hooks/bridge-hooks.ts";
 import type { Supervisor } from "./contract.ts";
 import { veiledLogger } from "../veiled-logger.ts";
 import { Veils } from "../veils.ts";
@@ -35,6 +36,8 @@ export interface SupervisorOptions {
   readonly veils?: Veils;
   /** Makes spans of deliveries. Default: nothing is traced, and trace contexts are passed on as they came. */
   readonly tracer?: Tracer | undefined;
+  /** Functions that are told what happens. Default: none. */
+  readonly hooks?: BridgeHooks | undefined;
 }
 
 /** What a process with this configuration is called: `bridge.instance_id`, else `<bridge.id>-<random>`. */
@@ -42,8 +45,12 @@ export function instanceIdOf({ bridge: { id, instanceId } }: BridgeConfig, rando
   return instanceId ?? `${id}-${random.id().slice(0, 8)}`;
 }
 
-/** A bridge for one configuration, not started: nothing is opened before {@link Supervisor.start}. */
+/**
+ * A bridge for one configuration, not started: nothing is opened before {@link Supervisor.start}.
+ * @throws TypeError naming a hook that is no function, or that there is not
+ */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
+  for (const [name, message] of hookProblems(options.hooks)) throw new TypeError(`hooks.${name} ${message}`);
   const veils = options.veils ?? new Veils();
   const logger = options.logger ?? silentLogger;
   const seams = {

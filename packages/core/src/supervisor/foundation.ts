@@ -5,6 +5,8 @@ import { Accounts } from "../accounting/accounts.ts";
 import { unaccounted } from "../accounting/leg-account.ts";
 import { Controls } from "../control/controls.ts";
 import { warnOfUndrained } from "../outbox/undrained.ts";
+import { Hooks } from "../hooks/hooks.ts";
+import type { BridgeHooks } from "../hooks/bridge-hooks.ts";
 import type { Lease } from "../lease/lease.ts";
 import { LeaseCounts } from "../lease/lease-counts.ts";
 import { LeaseKeeper } from "../lease/lease-keeper.ts";
@@ -31,6 +33,7 @@ export interface FoundationOptions {
   /** Aborted when the process is to end. */
   readonly root: AbortSignal;
   readonly tracer: Tracer | undefined;
+  readonly hooks: BridgeHooks | undefined;
   /** Told what an outbox that has just been opened holds of a route. */
   readonly recovered: (routeId: string, bindingId: string, depth: number) => void;
 }
@@ -39,6 +42,7 @@ export interface FoundationOptions {
 export class Foundation {
   readonly stores: StorePool;
   readonly accounts = new Accounts();
+  readonly hooks: Hooks;
   readonly controls: Controls;
   readonly #options: FoundationOptions;
   readonly #looks: DueLooks;
@@ -59,11 +63,13 @@ export class Foundation {
       look: (outbox, signal) => this.#recover(outbox, signal),
       closed: () => this.accounts.outboxClosed(),
     });
+    const { veils, hooks } = options;
+    this.hooks = new Hooks({ ...seams, hooks, veil: () => veils.veil, dlq: () => this.stores.dlq() });
   }
 
   build(config: BridgeConfig, kept?: Kept): Steps<RuntimeParts> {
     const { registry, seams, bridge, instanceId, tracer, veils } = this.#options;
-    const { accounts, controls, stores } = this;
+    const { accounts, controls, stores, hooks } = this;
     return building({
       ...seams,
       config,
@@ -71,6 +77,7 @@ export class Foundation {
       registry,
       accounts,
       controls,
+      hooks,
       looks: this.#looks,
       dlq: () => stores.dlq(),
       outbox: () => stores.outbox(),
@@ -160,6 +167,7 @@ export class Foundation {
       sessions: this.#sessionCounts.read(),
       leases: this.#leaseCounts.read(),
       parts: runtime?.partStats() ?? [],
+      hooks: this.hooks.stats,
       redrives: accounts.redrives,
       redriveFailures: accounts.redriveFailures,
       unaccounted: unaccounted(legs),

@@ -69,7 +69,7 @@ export class Operations {
       runtime()?.recordLeft(record, own);
       foundation.recordMoved(record);
     };
-    return deadLetterRecords(ids, { ...seams, outbox, dlq, moved }, signal);
+    return deadLetterRecords(ids, { ...seams, outbox, dlq, hooks: foundation.hooks, moved }, signal);
   }
 
   #missing(role: "dlq" | "outbox", name: string): OperationError {

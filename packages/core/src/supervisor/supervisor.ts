@@ -48,7 +48,7 @@ export class RuntimeSupervisor implements Supervisor {
   #shutdown: Promise<void> | undefined;
 
   constructor(options: SupervisorOptions & { readonly instanceId: string; readonly veils: Veils }, seams: Seams) {
-    const { config, registry, instanceId, tracer, veils, onConfig = () => {} } = options;
+    const { config, registry, instanceId, tracer, hooks, veils, onConfig = () => {} } = options;
     this.#veils = veils;
     veils.remember(config.veils);
     this.instanceId = instanceId;
@@ -67,6 +67,7 @@ export class RuntimeSupervisor implements Supervisor {
       holder,
       root: this.#root.signal,
       tracer,
+      hooks,
       recovered: (routeId, bindingId, depth) => this.#runtime?.route(routeId)?.recovered(bindingId, depth),
     });
     this.#foundation.follow(config);
@@ -389,6 +390,8 @@ export class RuntimeSupervisor implements Supervisor {
             ? error.phases.map((phase, index) => ({ phase, error: error.errors[index] as unknown }))
             : [{ phase: "runtime", error }],
       );
+      // Before the stores, which hooks may load dead letters from.
+      await this.#foundation.hooks.end();
       const closes = await runPhases(this.#foundation.stores.closes());
       if (failures.length + closes.length > 0) throw new StopError([...failures, ...closes]);
     });
@@ -406,8 +409,10 @@ export class RuntimeSupervisor implements Supervisor {
     if (!mayFollow(this.#state.kind, next.kind)) {
       throw new Error(`a bridge that is ${this.#state.kind} cannot become ${next.kind}`);
     }
-    this.#seams.logger.info("bridge state", { from: this.#state.kind, to: next.kind });
+    const { kind: from } = this.#state;
+    this.#seams.logger.info("bridge state", { from, to: next.kind });
     this.#state = next;
+    this.#foundation.hooks.state(from, next);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { HistogramStats } from "../accounting/histogram.ts";
+import type { HookName } from "../hooks/bridge-hooks.ts";
 
 /**
  * What became of a leg, one delivery to one binding (design of accounting: docs/guarantees.md).
@@ -80,6 +81,17 @@ export interface LeaseStats {
   readonly failures: number;
 }
 
+/** What became of the events of one hook. */
+export interface HookStats {
+  readonly hook: HookName;
+  /** How often it was called. */
+  readonly calls: number;
+  /** Calls that threw, rejected, or were given up. */
+  readonly failures: number;
+  /** Events that it was not called for, because it was too slow. */
+  readonly lost: number;
+}
+
 /** Counters that an adapter keeps of itself. */
 export interface PartStats {
   readonly part: "receiver" | "sender" | "session";
@@ -97,6 +109,8 @@ export interface BridgeStats {
   readonly sessions: readonly SessionStats[];
   readonly leases: readonly LeaseStats[];
   readonly parts: readonly PartStats[];
+  /** Of the hooks that the program has given. */
+  readonly hooks: readonly HookStats[];
   readonly redrives: number;
   /** `DLQRedriveFailures` of spec 6. */
   readonly redriveFailures: number;

@@ -7,6 +7,7 @@ import { StoreCalls } from "../../src/route/store-calls.ts";
 import { envelopeOf } from "../support/envelope.ts";
 import { FakeClock, turn } from "../support/fake-clock.ts";
 import { bound } from "../support/memory-bridge.ts";
+import { noHooks } from "../support/no-hooks.ts";
 
 const ENTRY: DeadLetter = {
   id: "e",
@@ -31,7 +32,14 @@ function writerTo(dlq: DlqStore | undefined) {
   const clock = new FakeClock();
   const storeCalls = { dlq: new StoreCalls(clock), outbox: new StoreCalls(clock) };
   const account = new RouteAccount("r");
-  const writer = new DeadLetterWriter({ dlq: () => dlq, account, logger, storeCalls, tracer: undefined });
+  const writer = new DeadLetterWriter({
+    dlq: () => dlq,
+    account,
+    logger,
+    hooks: noHooks,
+    storeCalls,
+    tracer: undefined,
+  });
   return { writer, account, told, clock, storeCalls };
 }
 

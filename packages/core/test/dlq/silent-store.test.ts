@@ -7,6 +7,7 @@ import { deadLetterOf } from "../../src/route/dead-letter.ts";
 import { envelopeOf } from "../support/envelope.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { refusal } from "../support/memory-bridge.ts";
+import { noHooks } from "../support/no-hooks.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -21,7 +22,8 @@ test("a DLQ that never answers has failed after 30 s, and is not called any more
   const account = new Accounts().route("r");
   const storeCalls = { dlq: new StoreCalls(clock), outbox: new StoreCalls(clock) };
   const dlq = () => ({ put }) as unknown as DlqStore;
-  const writer = new DeadLetterWriter({ dlq, account, storeCalls, logger: silentLogger, tracer: undefined });
+  const logger = silentLogger;
+  const writer = new DeadLetterWriter({ dlq, account, storeCalls, logger, hooks: noHooks, tracer: undefined });
   const given = { received: envelopeOf(), routeId: "r", bindingId: "out", attempts: 1, failedAt: 0 };
   const written = writer.write(deadLetterOf(given, refusal), new AbortController().signal);
   await vi.advanceTimersByTimeAsync(29_000);

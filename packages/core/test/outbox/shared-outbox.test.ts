@@ -854,7 +854,8 @@ describe("inject and redrive answer about delivery", () => {
 
 describe("moving records to the DLQ by hand", () => {
   test("a stuck head of a key goes to the DLQ, and the others of the key go on", async () => {
-    const bridge = await started();
+    const told: unknown[] = [];
+    const bridge = await started({ hooks: { onDeadLetter: ({ lastError }) => void told.push(lastError) } });
     const { hub, clock, supervisor, dlq } = bridge;
     hub.channel("out").sends.failNext(Infinity, outage);
     for (const id of ["k1", "k2"]) hub.publish("in", { id, orderingKey: "k" });
@@ -868,7 +869,8 @@ describe("moving records to the DLQ by hand", () => {
       { errorCode: "REJECTED", lastError: "moved from the outbox to the DLQ by an operator", envelope: { id: "k1" } },
     ]);
     hub.channel("out").sends.clear();
-    await clock.until(() => hub.channel("out").arrived === 1);
+    await clock.until(() => hub.channel("out").arrived === 1 && told.length === 1);
+    expect(told).toEqual(["moved from the outbox to the DLQ by an operator"]);
     expect(hub.channel("out").messages()[0]?.id).toBe("k2");
     expect(supervisor.stats().unaccounted).toBe(0);
     await supervisor.shutdown();

@@ -43,6 +43,7 @@ test("finding 5.7: after a turn that took long, routes are looked at a few in a 
           seen[index] = (seen[index] ?? 0) + 1;
           return { obstacle: undefined, full: undefined };
         },
+        changed: () => {},
         oldestUnsettledMs: () => 0,
       }),
   );

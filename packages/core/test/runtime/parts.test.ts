@@ -6,6 +6,7 @@ import { DueLooks } from "../../src/route/due-looks.ts";
 import { build, NO_PARTS } from "../../src/runtime/build.ts";
 import { Runtime } from "../../src/runtime/runtime.ts";
 import { bound, memoryBridge } from "../support/memory-bridge.ts";
+import { noHooks } from "../support/no-hooks.ts";
 
 test("the counters of every part are told under its name: both halves of a session, receivers and senders", async () => {
   const { clock, supervisor } = memoryBridge({ session: true });
@@ -45,6 +46,7 @@ test("parts of a runtime that does not run cannot be replaced", async () => {
     accounts: new Accounts(),
     controls: new Controls(bridge.clock),
     looks: new DueLooks(bridge.clock),
+    hooks: noHooks,
     dlq: () => undefined,
     outbox: () => undefined,
     budgets,

@@ -9,6 +9,7 @@ import { DueLooks } from "../../src/route/due-looks.ts";
 import { build } from "../../src/runtime/build.ts";
 import { Runtime } from "../../src/runtime/runtime.ts";
 import { bound, type MemoryBridge, memoryBridge, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
+import { noHooks } from "../support/no-hooks.ts";
 
 function runtimeOf(options: MemoryBridgeOptions = {}): { readonly bridge: MemoryBridge; readonly runtime: Runtime } {
   const bridge = memoryBridge(options);
@@ -23,6 +24,7 @@ function runtimeOf(options: MemoryBridgeOptions = {}): { readonly bridge: Memory
     accounts: new Accounts(),
     controls: new Controls(bridge.clock),
     looks: new DueLooks(bridge.clock),
+    hooks: noHooks,
     dlq: () => dlq,
     outbox: () => undefined,
     budgets,

@@ -25,6 +25,7 @@ import {
   type TransportPlugin,
 } from "@bridge/ports";
 import { memoryHub, type MemoryHub, memory } from "@bridge/transport-memory";
+import type { BridgeHooks } from "../../src/hooks/bridge-hooks.ts";
 import { createSupervisor } from "../../src/supervisor/create-supervisor.ts";
 import type { Supervisor } from "../../src/supervisor/contract.ts";
 import { FakeClock } from "./fake-clock.ts";
@@ -61,6 +62,7 @@ export interface MemoryBridgeOptions {
   readonly quiesceTimeoutMs?: number;
   readonly onConfig?: (config: BridgeConfig) => void;
   readonly tracer?: Tracer;
+  readonly hooks?: BridgeHooks;
   /** Without routes and sessions. */
   readonly empty?: boolean;
   readonly config?: (config: BridgeConfig) => BridgeConfig;
@@ -125,6 +127,7 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
     random: { next: () => 0.5, id: () => `generated-${generated++}` },
     ...(options.logger !== undefined && { logger: options.logger }),
     tracer: options.tracer,
+    hooks: options.hooks,
     ...(options.onConfig !== undefined && { onConfig: options.onConfig }),
   });
   return {

@@ -48,4 +48,16 @@ export const BRIDGE_METRICS: readonly Metric[] = [
     help: "Dead letters whose redrive failed.",
     read: ({ stats }) => single(stats.redriveFailures),
   },
+  {
+    name: "bridge_hook_events_lost_total",
+    type: "counter",
+    help: "Events that a hook of the program was not called for, because it was too slow.",
+    read: ({ stats }) => stats.hooks.map(({ hook, lost }) => ({ labels: { hook }, value: lost })),
+  },
+  {
+    name: "bridge_hook_failures_total",
+    type: "counter",
+    help: "Calls of a hook of the program that threw, rejected, or were given up.",
+    read: ({ stats }) => stats.hooks.map(({ hook, failures }) => ({ labels: { hook }, value: failures })),
+  },
 ];

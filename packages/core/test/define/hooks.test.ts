@@ -1,0 +1,66 @@
+import { ConfigError } from "@bridge/config";
+import type { DeadLetter } from "@bridge/ports";
+import { memory } from "@bridge/transport-memory";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import {
+  type BridgeHooks,
+  defineBridge,
+  type MessageHead,
+  type Progress,
+  type StateChange,
+  type SupervisorState,
+} from "../../src/index.ts";
+import { bound, dlq } from "./support.ts";
+
+describe("hooks of a bridge in code", () => {
+  test("are told what happens, and are no part of the document", async () => {
+    const inside = memory();
+    const told: StateChange[] = [];
+    const routes = { copy: { from: inside.channel("in"), to: inside.at("out") } };
+    const defined = defineBridge({
+      id: "b",
+      stores: { dlq },
+      routes,
+      hooks: {
+        onState(change, { signal }) {
+          expectTypeOf(change.to).toEqualTypeOf<SupervisorState["kind"]>();
+          expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
+          told.push(change);
+        },
+        async onDeadLetter(entry) {
+          expectTypeOf(entry.errorCode).toEqualTypeOf<DeadLetter["errorCode"]>();
+          expectTypeOf(await entry.load()).toEqualTypeOf<DeadLetter | undefined>();
+          // @ts-expect-error the payload is not there before it is loaded
+          void entry.envelope;
+        },
+        onAttemptFailed({ route, binding, message, error, attempt }) {
+          expectTypeOf(route).toEqualTypeOf<string>();
+          expectTypeOf(binding).toEqualTypeOf<string | undefined>();
+          expectTypeOf(message).toEqualTypeOf<MessageHead>();
+          expectTypeOf(error).toEqualTypeOf<Error>();
+          expectTypeOf(attempt).toEqualTypeOf<number>();
+        },
+        onProgress: ({ to, reason }) => [
+          expectTypeOf(to).toEqualTypeOf<Progress>(),
+          expectTypeOf(reason).toEqualTypeOf<string | undefined>(),
+        ],
+      },
+    });
+    expect(defined.document()).toEqual(defineBridge({ id: "b", stores: { dlq }, routes }).document());
+    const supervisor = await defined.start({ signal: bound() });
+    await supervisor.shutdown();
+    expect(told.map(({ to }) => to)).toEqual(["starting", "running", "shutting_down"]);
+    expect(supervisor.stats().hooks).toMatchObject([{ hook: "onDeadLetter" }, {}, { hook: "onState", calls: 3 }, {}]);
+  });
+
+  test("that are none are a problem at their place in the definition", () => {
+    // @ts-expect-error a hook is a function
+    const hooks: BridgeHooks = { onState: "log", onDead: undefined };
+    const inside = memory();
+    const routes = { copy: { from: inside.channel("in"), to: inside.at("out") } };
+    expect(() => defineBridge({ id: "b", stores: { dlq }, routes, hooks })).toThrow(ConfigError);
+    expect(() => defineBridge({ id: "b", stores: { dlq }, routes, hooks })).toThrow(
+      /hooks\.onState.*of type string: give it a function[^]*hooks\.onDead.*no hook/,
+    );
+  });
+});
