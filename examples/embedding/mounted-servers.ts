@@ -19,14 +19,19 @@ const adminApiKeys = { alice: "alice-has-a-long-key", deploy: "deploy-has-anothe
 const app = new Hono();
 app.get("/", (context) => context.text("my own page"));
 app.route(
-  "/watch",
+  "/bridge",
   createMonitorApp({ supervisor, auditor, keys: { adminApiKeys, monitorApiKey: "monitor-key-0001" } }),
 );
-app.route("/manage", createAdminApp({ supervisor, auditor, keys: { adminApiKeys } }));
+app.route("/bridge", createAdminApp({ supervisor, auditor, keys: { adminApiKeys } }));
 
-const health = await app.request("/watch/api/v1/monitor/health");
+const health = await app.request("/bridge/api/v1/monitor/health");
 console.log(health.status, await health.text());
-const info = await app.request("/manage/api/v1/admin/bridge", { headers: { "X-API-Key": adminApiKeys.alice } });
+const headers = { "X-API-Key": adminApiKeys.alice };
+const info = await app.request("/bridge/api/v1/admin/bridge", { headers });
 console.log(info.status, ((await info.json()) as { running: boolean }).running);
+for (const server of ["monitor", "admin"]) {
+  const described = await app.request(`/bridge/api/v1/${server}/openapi.json`, { headers });
+  console.log(((await described.json()) as { info: { title: string } }).info.title);
+}
 
 await bridge.shutdown();

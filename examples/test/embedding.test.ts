@@ -71,6 +71,33 @@ describe("embedding", () => {
       '200 {"status":"ok"}',
       "audit: bridge.status alice success",
       "200 true",
+      "Bridge monitor server",
+      "audit: api.describe alice success",
+      "Bridge admin server",
+    ]);
+  });
+
+  test("own-authentication.ts lets people do what they may, and audits who it was", async () => {
+    expect(await run("own-authentication")).toEqual([
+      "200 let in",
+      "audit: bridge.stop guest@shop.example failure",
+      '403 {"error":"\\"guest@shop.example\\" may not do this: it needs bridge.control"}',
+      "audit: bridge.stop.begin ann@shop.example pending",
+      "audit: bridge.stop ann@shop.example success",
+      "200 let in",
+      "audit: auth.failure unknown failure",
+      '401 {"error":"not authenticated"}',
+    ]);
+  });
+
+  test("hooks.ts tells of each attempt and of what is kept", async () => {
+    expect(await run("hooks")).toEqual([
+      "the bridge is starting",
+      "the bridge is running",
+      "orders: attempt 1 of m1: RangeError, no such price",
+      "orders: attempt 2 of m1: RangeError, no such price",
+      "still failing after 2 attempts: 3 apples",
+      "the bridge is shutting_down",
     ]);
   });
 });

@@ -15,6 +15,7 @@ function acknowledge(role: "dlq" | "outbox", store: () => DlqStore | OutboxStore
     method: "POST",
     path: `/api/v1/admin/${role}/acknowledge-damage`,
     access: "admin",
+    needs: "damage.acknowledge",
     audit: `${role}.acknowledge_damage`,
     begin: { action: `${role}.acknowledge_damage.begin` },
     summary: "Says that the damaged files which the store has set aside are known of; nothing is deleted.",

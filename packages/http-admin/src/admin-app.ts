@@ -3,6 +3,7 @@ import type { ConfigTransactions } from "@bridge/config";
 import type { Supervisor } from "@bridge/core";
 import {
   type AdminKeys,
+  type Authenticate,
   createKeyring,
   isKeyring,
   type Keyring,
@@ -32,8 +33,10 @@ export interface AdminAppOptions extends Partial<Seams> {
   readonly supervisor: () => Supervisor | undefined;
   /** Changes the configuration while the bridge runs. Absent: the endpoints of the configuration do not exist. */
   readonly configTransactions?: ConfigTransactions | undefined;
-  /** At least one key; or a ring, which may know others at each request. */
-  readonly keys: AdminKeys | Keyring;
+  /** At least one key; or a ring, which may know others at each request. A key opens everything. */
+  readonly keys?: AdminKeys | Keyring | undefined;
+  /** Tells who calls and what they may do, in place of `keys`. Audit records name the caller. */
+  readonly authenticate?: Authenticate | undefined;
   /** Takes a record of every call and of every failed login. */
   readonly auditor: Auditor;
   /** Bounds starts, stops, injects, each replay of a redrive and the work of the DLQ store. Default 30 s. */
@@ -57,12 +60,12 @@ const NAMED_SCHEMAS = {
 };
 
 /**
- * The admin server (spec 4.2): everything behind an admin key, and every call recorded.
- * @throws Error when there is no key, or a key, a key name or an origin is malformed
+ * The admin server (spec 4.2): everything behind an admin key or an authentication of your own, and every call recorded.
+ * @throws Error when there is neither or both, or a key, a key name or an origin is malformed
  */
 export function createAdminApp(options: AdminAppOptions): Hono {
   const { operationTimeoutMs = LIMITS.operationTimeoutMs, redriveTimeoutMs = LIMITS.redriveTimeoutMs } = options;
-  const { configTransactions } = options;
+  const { configTransactions, keys } = options;
   const clock = options.clock ?? systemClock;
   const bridge = new BridgeAccess(options.supervisor, operationTimeoutMs);
   return serve({
@@ -81,7 +84,8 @@ export function createAdminApp(options: AdminAppOptions): Hono {
     ],
     schemas: NAMED_SCHEMAS,
     describe: { access: "admin", audit: "api.describe" },
-    keyring: isKeyring(options.keys) ? options.keys : adminKeyring(options.keys),
+    keyring: keys && (isKeyring(keys) ? keys : adminKeyring(keys)),
+    authenticate: options.authenticate,
     audit: options.auditor,
     translate: toHttpError,
     veil: () => options.supervisor()?.veil,

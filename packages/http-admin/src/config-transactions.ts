@@ -27,6 +27,7 @@ interface Named {
 export function configTransactionEndpoints(transactions: ConfigTransactions): readonly AdminEndpoint[] {
   const one = {
     access: "admin" as const,
+    needs: "config.write" as const,
     resourceId: ({ txnID }: Named) => txnID,
     params: { txnID: "The id of the transaction." },
     guard: ({ txnID }: Named): void => {
@@ -38,6 +39,7 @@ export function configTransactionEndpoints(transactions: ConfigTransactions): re
       method: "POST",
       path: COLLECTION,
       access: "admin",
+      needs: "config.write",
       audit: "config.txn.create",
       summary: "Opens a transaction against the stored version; one at a time.",
       body: schemas.openBody,

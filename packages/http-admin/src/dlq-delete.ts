@@ -34,10 +34,14 @@ const filterFields = v.strictObject({
 const filterBody = v.pipe(
   filterFields,
   v.check(
-    (body) => body.confirm_delete_all === true || Object.keys(filterFromWire(body)).length > 0,
+    (body) => body.confirm_delete_all === true || !matchesAll(body),
     "an empty filter matches every entry: set confirm_delete_all to true to delete all",
   ),
 );
+
+function matchesAll(body: v.InferOutput<typeof filterFields>): boolean {
+  return Object.keys(filterFromWire(body)).length === 0;
+}
 
 const purgeBody = v.strictObject({
   confirm_purge_all: v.pipe(v.literal(true, "must be true"), v.description("Must be true.")),
@@ -51,6 +55,7 @@ export function dlqDeleteEndpoints(bridge: BridgeAccess, clock: Clock): readonly
       method: "POST",
       path: "/api/v1/admin/dlq/delete",
       access: "admin",
+      needs: "dlq.delete",
       audit: "dlq.delete",
       begin: { action: "dlq.delete.begin", detail: ({ ids }) => ({ ids: [...new Set(ids)] }) },
       summary: "Deletes entries by their ids.",
@@ -72,6 +77,8 @@ export function dlqDeleteEndpoints(bridge: BridgeAccess, clock: Clock): readonly
       method: "POST",
       path: "/api/v1/admin/dlq/delete-by-filter",
       access: "admin",
+      needs: "dlq.delete",
+      needsFor: (body) => (matchesAll(body) ? "dlq.purge" : "dlq.delete"),
       audit: "dlq.delete_by_filter",
       begin: {
         action: "dlq.delete_by_filter.begin",
@@ -101,6 +108,7 @@ export function dlqDeleteEndpoints(bridge: BridgeAccess, clock: Clock): readonly
       method: "POST",
       path: "/api/v1/admin/dlq/purge",
       access: "admin",
+      needs: "dlq.purge",
       audit: "dlq.purge",
       begin: { action: "dlq.purge.begin" },
       summary: "Deletes every entry.",

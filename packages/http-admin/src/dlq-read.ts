@@ -57,6 +57,7 @@ export function dlqReadEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[]
       method: "GET",
       path: "/api/v1/admin/dlq/messages/{id}",
       access: "admin",
+      needs: "payload.read",
       audit: "dlq.read_payload",
       resourceId: ({ id }) => id,
       summary: "One entry with its payload and envelope.",

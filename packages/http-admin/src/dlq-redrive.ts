@@ -16,6 +16,7 @@ export function dlqRedriveEndpoint(
     method: "POST",
     path: "/api/v1/admin/dlq/redrive",
     access: "admin",
+    needs: "dlq.redrive",
     audit: "dlq.redrive",
     begin: { action: "dlq.redrive.begin", detail: ({ ids }) => ({ ids: [...new Set(ids)] }) },
     summary: "Delivers entries again, and deletes each once its delivery is confirmed.",

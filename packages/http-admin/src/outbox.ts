@@ -62,6 +62,7 @@ export function outboxEndpoints(bridge: BridgeAccess, clock: Clock): readonly Ad
       method: "POST",
       path: "/api/v1/admin/outbox/dead-letter",
       access: "admin",
+      needs: "outbox.move",
       audit: "outbox.dead_letter",
       begin: { action: "outbox.dead_letter.begin", detail: ({ ids }) => ({ ids: [...new Set(ids)] }) },
       summary: "Moves records to the DLQ, such as one that holds up its ordering key.",

@@ -25,6 +25,8 @@ describe("spec 6: every endpoint is audited", () => {
     ).json()) as { readonly paths: Readonly<Record<string, object>> };
     const prefix = "/api/v1/admin";
     for (const [path, operations] of Object.entries(document.paths)) {
+      // Needs no bridge, and has a test of its own below.
+      if (path.endsWith("/openapi.json")) continue;
       const pattern = new RegExp(`^${path.slice(prefix.length).replaceAll(/\{\w+\}/g, "[^/]+")}$`);
       for (const method of Object.keys(operations).filter((key) => key !== "parameters" && path.startsWith(prefix)))
         expect(

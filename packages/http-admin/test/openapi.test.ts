@@ -27,6 +27,7 @@ const SHOWN = {
   "GET /api/v1/admin/outbox/messages": [200, 400, 404, 503],
   "POST /api/v1/admin/outbox/dead-letter": [200, 207, 400, 404, 413, 503],
   "GET /api/v1/openapi.json": [200],
+  "GET /api/v1/admin/openapi.json": [200],
   // Last, as the others are shown on a bridge that runs.
   "POST /api/v1/admin/bridge/stop": [200, 413, 500, 503],
 } as const;

@@ -2,6 +2,7 @@ import { type ConfigApplier, createConfigTransactions } from "@bridge/config";
 import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import type { Supervisor } from "@bridge/core";
 import { type ConfigStore, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import type { Authenticate } from "../src/index.ts";
 import { type Admin, type Answer, startAdmin } from "./admin.ts";
 import { makeBridge } from "./bridge.ts";
 
@@ -27,6 +28,8 @@ export interface TransactionalOptions {
   readonly applyTimeoutMs?: number;
   /** Failed logins that are still answered as such. */
   readonly throttle?: { readonly limit: number };
+  /** In place of a key. */
+  readonly authenticate?: Authenticate;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -39,6 +42,7 @@ export async function startTransactional(options: TransactionalOptions = {}): Pr
   const admin = await startAdmin({
     bridge,
     throttle: options.throttle,
+    ...(options.authenticate !== undefined && { keys: undefined, authenticate: options.authenticate }),
     configTransactions: createConfigTransactions({
       store: faulty(openMemoryConfig(held, { readOnly: options.readOnly ?? false })),
       registry: bridge.registry,

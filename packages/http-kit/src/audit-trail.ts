@@ -5,7 +5,7 @@ export type AuthAction = "auth.failure" | "auth.throttled";
 
 export interface CallRecord<Action extends string> {
   readonly action: Action;
-  /** The name of the key; for {@link AuthAction}s the address of the peer. */
+  /** The name of the caller, or of the key; for {@link AuthAction}s the address of the peer. */
   readonly actor: string;
   readonly outcome: Outcome;
   readonly clientAddr: string;

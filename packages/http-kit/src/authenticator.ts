@@ -1,32 +1,51 @@
+import type { Context } from "hono";
 import type { AuditTrail, AuthAction } from "./audit-trail.ts";
 import { clientOf } from "./client-address.ts";
 import { HttpError } from "./http-error.ts";
 import { type Keyring, presentedKey } from "./keyring.ts";
+import type { Caller } from "./own-authentication.ts";
+import { PERMISSIONS } from "./permissions.ts";
 import type { Throttle } from "./throttle.ts";
+
+/** What a caller is known by. */
+interface Presented {
+  readonly peer: string;
+  readonly clientAddr: string;
+  readonly headers: Headers;
+  readonly context: Context;
+}
+
+/** Tells who calls; `undefined`: nobody who may. @throws HttpError when that cannot be told */
+export type Identify = (presented: Presented) => Caller | undefined | Promise<Caller | undefined>;
 
 export interface AuthenticatorOptions {
   /** Names the realm, `bridge-<server>`, and is the resource type of what is recorded. */
   readonly server: "admin" | "monitor";
-  readonly keyring: Keyring;
+  readonly identify: Identify;
+  /** What a caller is told who is none. */
+  readonly refusal: string;
   readonly throttle: Throttle;
   readonly audit: AuditTrail<string>;
 }
 
-/** Who is calling. */
-interface Caller {
-  readonly peer: string;
-  readonly clientAddr: string;
-  readonly headers: Headers;
+/** By the key that the caller shows, which opens everything. */
+export function byKey(keyring: Keyring): Identify {
+  return ({ headers }) => {
+    const presented = presentedKey(headers);
+    const name = presented === undefined ? undefined : keyring.identify(presented);
+    return name === undefined ? undefined : { name, permissions: PERMISSIONS };
+  };
 }
 
 /**
- * Resolves to the name of the key that the caller showed. A valid key is never throttled (contract §3).
+ * Resolves to who calls. A valid key is never throttled (contract §3).
  * @throws HttpError 401, or 429 over the limit of failures; both are recorded
  */
-export type Authenticate = (caller: Caller) => Promise<string>;
+export type Authenticator = (presented: Presented) => Promise<Caller>;
 
-export function createAuthenticator({ server, keyring, throttle, audit }: AuthenticatorOptions): Authenticate {
-  const refuse = (action: AuthAction, { peer, clientAddr }: Caller): Promise<boolean> =>
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { server, identify, refusal, throttle, audit } = options;
+  const refuse = (action: AuthAction, { peer, clientAddr }: Presented): Promise<boolean> =>
     audit.record({
       action,
       actor: peer,
@@ -35,23 +54,22 @@ export function createAuthenticator({ server, keyring, throttle, audit }: Authen
       resourceType: server,
       mergeKey: clientOf(peer),
     });
-  return async (caller) => {
-    const presented = presentedKey(caller.headers);
-    const name = presented === undefined ? undefined : keyring.identify(presented);
-    const client = clientOf(caller.peer);
-    if (name !== undefined) {
+  return async (presented) => {
+    const caller = await identify(presented);
+    const client = clientOf(presented.peer);
+    if (caller !== undefined) {
       throttle.reset(client);
-      return name;
+      return caller;
     }
     const waitMs = throttle.fail(client);
     if (waitMs > 0) {
-      await refuse("auth.throttled", caller);
+      await refuse("auth.throttled", presented);
       throw new HttpError(429, "too many failed authentication attempts", {
         "Retry-After": String(Math.ceil(waitMs / 1_000)),
       });
     }
-    await refuse("auth.failure", caller);
-    throw new HttpError(401, "invalid or missing API key", {
+    await refuse("auth.failure", presented);
+    throw new HttpError(401, refusal, {
       "WWW-Authenticate": `Bearer realm="bridge-${server}"`,
     });
   };

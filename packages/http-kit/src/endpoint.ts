@@ -1,5 +1,6 @@
 import type { GenericSchema, InferOutput, ObjectSchema, OptionalSchema } from "valibot";
 import type { PartedBody } from "./parted-body.ts";
+import type { Permission } from "./permissions.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
@@ -43,7 +44,7 @@ interface Call<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** The name of the key that was shown; empty when none had to be. */
+  /** The name of the caller, or of the key that was shown; empty when none had to be. */
   readonly actor: string;
 }
 
@@ -66,6 +67,10 @@ interface EndpointRow<
   readonly method: Method;
   readonly path: Path;
   readonly access: Access;
+  /** What a caller has to be let do. Default: `read`, unless access is `open`. */
+  readonly needs?: Permission;
+  /** What some bodies need instead. */
+  readonly needsFor?: (body: Decoded<Body>) => Permission;
   /** What the endpoint is for, in a sentence. */
   readonly summary: string;
   /** The action that is recorded for each call that was let in. Absent: calls are not recorded. */
@@ -104,8 +109,9 @@ export type Endpoint<Action extends string = string> = Omit<
     GenericSchema | undefined,
     Readonly<Record<number, Answer>>
   >,
-  "resourceId" | "guard" | "params" | "begin"
+  "resourceId" | "guard" | "params" | "begin" | "needsFor"
 > & {
+  readonly needsFor?: (body: unknown) => Permission;
   readonly begin?: { readonly action: Action; readonly detail?: (body: unknown) => Detail };
   readonly params?: Readonly<Record<string, string>>;
   readonly resourceId?: (params: Readonly<Record<string, string>>) => string;

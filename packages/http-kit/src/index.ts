@@ -5,6 +5,8 @@ export { HttpError } from "./http-error.ts";
 export { createKeyring, isKeyring, type Keyring, type NamedKey } from "./keyring.ts";
 export { listen, type ListenOptions } from "./listen.ts";
 export { type FetchApp, type Listener } from "./listener.ts";
+export { type Authenticate, type Caller } from "./own-authentication.ts";
 export { PartedBody, type PartedBodyOptions } from "./parted-body.ts";
+export { type Permission, PERMISSIONS } from "./permissions.ts";
 export { serve, type ServeOptions } from "./serve.ts";
 export { type ThrottleOptions } from "./throttle.ts";

@@ -8,6 +8,8 @@ export interface OpenApiOptions {
   readonly endpoints: readonly Endpoint[];
   /** Schemas that the document names and refers to, by name. */
   readonly schemas?: Readonly<Record<string, v.GenericSchema>> | undefined;
+  /** Whether callers show keys. Else the program has a way of its own, of which nothing is known here, and permissions. */
+  readonly byKey: boolean;
 }
 
 /** The body of every error (spec 7.2). */
@@ -19,7 +21,7 @@ const SECURITY_SCHEMES = {
 } as const;
 
 /** The OpenAPI 3.1 document of a table, from the schemas that the server validates with. */
-export function openApiDocument({ title, endpoints, schemas = {} }: OpenApiOptions): Record<string, unknown> {
+export function openApiDocument({ title, endpoints, schemas = {}, byKey }: OpenApiOptions): Record<string, unknown> {
   const definitions = { ...schemas, Error: errorSchema };
   const config: ConversionConfig = {
     target: "draft-2020-12",
@@ -35,29 +37,29 @@ export function openApiDocument({ title, endpoints, schemas = {} }: OpenApiOptio
     return jsonSchema;
   };
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const row of endpoints) (paths[row.path] ??= {})[row.method.toLowerCase()] = operation(row, convert);
+  for (const row of endpoints) (paths[row.path] ??= {})[row.method.toLowerCase()] = operation(row, byKey, convert);
   return {
     openapi: "3.1.0",
     info: { title, version: "1" },
     servers: [{ url: "/", description: "The server that this document comes from." }],
     paths,
-    components: { schemas: toJsonSchemaDefs(definitions, config), securitySchemes: SECURITY_SCHEMES },
+    components: { schemas: toJsonSchemaDefs(definitions, config), ...(byKey && { securitySchemes: SECURITY_SCHEMES }) },
   };
 }
 
 type Convert = (schema: v.GenericSchema) => object;
 
-function operation(row: Endpoint, convert: Convert): object {
+function operation(row: Endpoint, byKey: boolean, convert: Convert): object {
   const parameters = [...pathParameters(row), ...queryParameters(row, convert)];
   return {
     operationId: operationId(row),
     summary: row.summary,
-    security: row.access === "open" ? [] : [{ apiKey: [] }, { bearer: [] }],
+    ...(row.access === "open" ? { security: [] } : byKey && { security: [{ apiKey: [] }, { bearer: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...(row.body !== undefined && {
       requestBody: { required: !isOptional(row.body), content: { "application/json": { schema: convert(row.body) } } },
     }),
-    responses: responses(row, convert),
+    responses: responses(row, byKey, convert),
   };
 }
 
@@ -94,9 +96,9 @@ function queryParameters(row: Endpoint, convert: Convert): readonly object[] {
   });
 }
 
-function responses(row: Endpoint, convert: Convert): object {
+function responses(row: Endpoint, byKey: boolean, convert: Convert): object {
   const own = Object.entries(row.answers).map(([status, answer]) => [status, response(answer, convert)] as const);
-  const errors = Object.entries({ ...sharedRefusals(row), ...row.refusals, ...unrecorded(row) });
+  const errors = Object.entries({ ...sharedRefusals(row, byKey), ...row.refusals, ...unavailable(row, byKey) });
   return Object.fromEntries([
     ...errors.map(
       ([status, description]) => [status, response({ description, schema: errorSchema }, convert)] as const,
@@ -110,11 +112,14 @@ function response({ description, schema, contentType = "application/json" }: Ans
 }
 
 /** What the server answers to any endpoint of this kind, before or after the endpoint has its say. */
-function sharedRefusals(row: Endpoint): Readonly<Record<number, string>> {
+function sharedRefusals(row: Endpoint, byKey: boolean): Readonly<Record<number, string>> {
   return {
     400: "The query or the body is invalid.",
     ...(row.access !== "open" && {
-      401: "The API key is missing or wrong.",
+      401: byKey ? "The API key is missing or wrong." : "You are not authenticated.",
+      ...(!byKey && {
+        403: `You may not do this; the error names the permission that it needs, such as ${row.needs ?? "read"}.`,
+      }),
       429: "Too many failed authentication attempts; Retry-After says how many seconds to wait.",
     }),
     ...(row.method !== "GET" && { 413: "The body is larger than 1 MB." }),
@@ -122,13 +127,14 @@ function sharedRefusals(row: Endpoint): Readonly<Record<number, string>> {
   };
 }
 
-/** A call that is recorded may be refused because that cannot be done, besides its own 503. */
-function unrecorded({ audit, refusals }: Endpoint): Readonly<Record<number, string>> {
-  if (audit === undefined) return {};
-  const own = refusals?.[503];
-  return {
-    503: `${own === undefined ? "" : `${own} Or: `}The audit log cannot be written, or not in time; nothing was changed.`,
-  };
+/** What stands beside an endpoint's own 503: that its call cannot be recorded, or that nobody can tell who calls. */
+function unavailable({ access, audit, refusals }: Endpoint, byKey: boolean): Readonly<Record<number, string>> {
+  const reasons = [
+    refusals?.[503],
+    audit !== undefined && "The audit log cannot be written, or not in time; nothing was changed.",
+    access !== "open" && !byKey && "Authentication is not available.",
+  ].filter((reason) => typeof reason === "string");
+  return reasons.length === 0 ? {} : { 503: reasons.join(" Or: ") };
 }
 
 /** `POST /api/v1/admin/dlq/delete-by-filter` is `postAdminDlqDeleteByFilter`. */

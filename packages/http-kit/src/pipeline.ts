@@ -4,7 +4,7 @@ import { type Seams } from "@bridge/ports";
 import { atOnce, jsonInSlices, Slices } from "@bridge/ports/internal";
 import type { Context } from "hono";
 import type { AuditTrail, CallRecord } from "./audit-trail.ts";
-import type { Authenticate } from "./authenticator.ts";
+import type { Authenticator } from "./authenticator.ts";
 import { discardBody, readBody } from "./body.ts";
 import { displayAddress, peerAddress } from "./client-address.ts";
 import { CORRELATION_HEADER, correlationId, SECURITY_HEADERS } from "./common-headers.ts";
@@ -12,7 +12,9 @@ import type { Cors } from "./cors.ts";
 import { decodeBody, decodeQuery } from "./decode.ts";
 import type { Endpoint, Method, Outcome, Reply } from "./endpoint.ts";
 import { HttpError } from "./http-error.ts";
+import type { Caller } from "./own-authentication.ts";
 import { PartedBody } from "./parted-body.ts";
+import type { Permission } from "./permissions.ts";
 import { veiledBody } from "./veiled-body.ts";
 
 /** A resource id in an audit record is cut here: anybody with a key can make one up. */
@@ -20,7 +22,7 @@ const MAX_RESOURCE_ID = 256;
 
 export interface PipelineOptions<Action extends string> extends Seams {
   readonly audit: AuditTrail<Action>;
-  readonly authenticate: Authenticate;
+  readonly authenticate: Authenticator;
   readonly cors: Cors;
   /** Whether even an unknown path is answered only to those who have a key. */
   readonly hidesPaths: boolean;
@@ -29,8 +31,12 @@ export interface PipelineOptions<Action extends string> extends Seams {
   readonly veil: () => ((text: string) => string) | undefined;
 }
 
+/** Calls what is open to anybody. */
+const NOBODY: Caller = { name: "", permissions: [] };
+
 /** A request on its way. */
 interface Exchange<Action extends string> {
+  readonly context: Context;
   readonly request: Request;
   readonly params: Readonly<Record<string, string>>;
   readonly peer: string;
@@ -44,7 +50,7 @@ interface Exchange<Action extends string> {
 
 /**
  * What all endpoints share. The checks come in this order (contract §2): preflight, 401 or 429, unknown path 404, 405,
- * the row's guard (503, 404), 413, 400, room in the audit log (503); then the work, its audit record, the answer.
+ * 403, the row's guard (503, 404), 413, 400, room in the audit log (503); then the work, its audit record, the answer.
  */
 export class Pipeline<Action extends string> {
   readonly #options: PipelineOptions<Action>;
@@ -61,6 +67,7 @@ export class Pipeline<Action extends string> {
     const peer = peerAddress(context);
     const method = request.method === "HEAD" ? "GET" : request.method;
     const exchange: Exchange<Action> = {
+      context,
       request,
       params: context.req.param(),
       peer,
@@ -94,25 +101,26 @@ export class Pipeline<Action extends string> {
   }
 
   async #answer(exchange: Exchange<Action>): Promise<Reply> {
-    const { rows, row, request, peer, clientAddr } = exchange;
+    const { rows, row, request, context, peer, clientAddr } = exchange;
     const named = row ?? rows[0];
     const isOpen = named === undefined ? !this.#options.hidesPaths : named.access === "open";
     try {
-      const actor = isOpen ? "" : await this.#options.authenticate({ peer, clientAddr, headers: request.headers });
+      const { headers } = request;
+      const caller = isOpen ? NOBODY : await this.#options.authenticate({ peer, clientAddr, headers, context });
       if (named === undefined) throw new HttpError(404, "not found");
-      return await this.#perform(exchange, named, actor);
+      return await this.#perform(exchange, named, caller);
     } catch (error) {
       return this.#refusal(error, exchange);
     }
   }
 
   /** A request that was let in: whatever becomes of it is recorded as the action of its path. */
-  async #perform(exchange: Exchange<Action>, named: Endpoint<Action>, actor: string): Promise<Reply> {
+  async #perform(exchange: Exchange<Action>, named: Endpoint<Action>, caller: Caller): Promise<Reply> {
     const { audit } = this.#options;
     const record = async (action: Action, outcome: Outcome, rest: Pick<CallRecord<Action>, "detail" | "refused">) =>
       audit.record({
         action,
-        actor,
+        actor: caller.name,
         outcome,
         clientAddr: exchange.clientAddr,
         resourceId: (named.resourceId?.(exchange.params) ?? "").slice(0, MAX_RESOURCE_ID),
@@ -130,7 +138,7 @@ export class Pipeline<Action extends string> {
     let reply: Reply;
     try {
       if (exchange.row === undefined) throw methodNotAllowed(exchange.rows);
-      reply = await run(exchange.row, exchange, actor, begin);
+      reply = await run(exchange.row, exchange, caller, begin);
     } catch (error) {
       reply = this.#refusal(error, exchange);
     }
@@ -180,15 +188,23 @@ export class Pipeline<Action extends string> {
 async function run<Action extends string>(
   row: Endpoint<Action>,
   { request, params }: Exchange<Action>,
-  actor: string,
+  caller: Caller,
   begin: (row: Endpoint<Action>, body: unknown) => Promise<void>,
 ): Promise<Reply> {
+  if (row.access !== "open") mustHave(caller, row.needs ?? "read");
   row.guard?.(params);
   const bytes = row.body === undefined ? await discardBody(request) : await readBody(request);
   const query = decodeQuery(row.query, new URL(request.url).searchParams);
   const body = row.body && bytes && decodeBody(row.body, bytes);
+  if (row.needsFor !== undefined) mustHave(caller, row.needsFor(body));
   await begin(row, body);
-  return row.handle({ params, query, body, actor });
+  return row.handle({ params, query, body, actor: caller.name });
+}
+
+/** @throws HttpError 403 */
+function mustHave({ name, permissions }: Caller, needs: Permission): void {
+  if (permissions.includes(needs)) return;
+  throw new HttpError(403, `${JSON.stringify(name)} may not do this: it needs ${needs}`, {}, { needs });
 }
 
 /** Nothing was done: a change that nobody could read of later would be one without a trace. */

@@ -2,12 +2,13 @@ import type { Seams } from "@bridge/ports";
 import { Hono } from "hono";
 import * as v from "valibot";
 import type { AuditTrail } from "./audit-trail.ts";
-import { createAuthenticator } from "./authenticator.ts";
+import { byKey, createAuthenticator } from "./authenticator.ts";
 import { createCors } from "./cors.ts";
 import { type Access, type Endpoint, endpointFor } from "./endpoint.ts";
 import type { HttpError } from "./http-error.ts";
 import type { Keyring } from "./keyring.ts";
 import { openApiDocument } from "./openapi.ts";
+import { type Authenticate, ownAuthentication } from "./own-authentication.ts";
 import { allowedMethods, Pipeline } from "./pipeline.ts";
 import { Throttle, type ThrottleOptions } from "./throttle.ts";
 
@@ -22,8 +23,10 @@ export interface ServeOptions<Action extends string> extends Seams {
   readonly schemas?: Readonly<Record<string, v.GenericSchema>> | undefined;
   /** Of the endpoint that serves the OpenAPI document. */
   readonly describe: { readonly access: Access; readonly audit?: Action };
-  /** The keys that open the endpoints whose access is not `open`. */
-  readonly keyring: Keyring;
+  /** The keys that open the endpoints whose access is not `open`. Absent: `authenticate` says who may call. */
+  readonly keyring?: Keyring | undefined;
+  /** Tells who calls and what they may do, in place of keys. */
+  readonly authenticate?: Authenticate | undefined;
   readonly audit: AuditTrail<Action>;
   /** Origins that browsers may call from (spec 5.8). Default: none. */
   readonly corsOrigins?: readonly string[] | undefined;
@@ -35,22 +38,38 @@ export interface ServeOptions<Action extends string> extends Seams {
 }
 
 /**
- * The app of a table of endpoints, with its OpenAPI document at `/api/v1/openapi.json`.
+ * The app of a table of endpoints, with its OpenAPI document at `/api/v1/openapi.json` and at `/api/v1/<server>/openapi.json`.
  *
- * It claims `/api/v1/<server>/*` and that document, and nothing else, when another app mounts it.
- * @throws Error when an origin is malformed
+ * It claims `/api/v1/<server>/*` and the first of these, and nothing else, when another app mounts it.
+ * @throws Error when an origin is malformed, or there is not one of `keyring` and `authenticate`
  */
 export function serve<Action extends string>(options: ServeOptions<Action>): ServedApp {
-  const { server, keyring, audit, clock, logger, random } = options;
+  const { server, keyring, authenticate, audit, clock, logger, random } = options;
+  const identify = authenticate !== undefined ? ownAuthentication(authenticate, options) : keyring && byKey(keyring);
+  if (identify === undefined || (authenticate !== undefined && keyring !== undefined))
+    throw new Error(`the ${server} server needs keys or a function authenticate, and not both`);
   const endpoints = [...options.endpoints];
-  endpoints.push(describeRow(options.describe, () => document));
-  const document = openApiDocument({ title: `Bridge ${server} server`, endpoints, schemas: options.schemas });
+  // The second path is this server's own, so that one prefix can hold both servers.
+  for (const path of ["/api/v1/openapi.json", `/api/v1/${server}/openapi.json`] as const)
+    endpoints.push(describeRow(path, options.describe, () => document));
+  const document = openApiDocument({
+    title: `Bridge ${server} server`,
+    endpoints,
+    schemas: options.schemas,
+    byKey: authenticate === undefined,
+  });
   const pipeline = new Pipeline<Action>({
     clock,
     logger,
     random,
     audit,
-    authenticate: createAuthenticator({ server, keyring, audit, throttle: new Throttle(clock, options.throttle) }),
+    authenticate: createAuthenticator({
+      server,
+      identify,
+      refusal: authenticate === undefined ? "invalid or missing API key" : "not authenticated",
+      audit,
+      throttle: new Throttle(clock, options.throttle),
+    }),
     cors: createCors(options.corsOrigins ?? [], new Set(endpoints.map((row) => row.method))),
     hidesPaths: endpoints.every((row) => row.access !== "open"),
     translate: options.translate ?? (() => undefined),
@@ -65,12 +84,13 @@ export function serve<Action extends string>(options: ServeOptions<Action>): Ser
 }
 
 function describeRow<Action extends string>(
+  path: `/api/v1/${string}`,
   { access, audit }: { readonly access: Access; readonly audit?: Action },
   document: () => Record<string, unknown>,
 ): Endpoint<Action> {
   return endpointFor<Action>()({
     method: "GET",
-    path: "/api/v1/openapi.json",
+    path,
     access,
     ...(audit !== undefined && { audit }),
     summary: "This document.",

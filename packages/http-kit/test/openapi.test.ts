@@ -1,4 +1,7 @@
+import { silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
+import { createKeyring, serve } from "../src/index.ts";
 import { openEndpoint, startServer, thingEndpoints } from "./server.ts";
 
 interface Operation {
@@ -20,11 +23,13 @@ describe("the OpenAPI document", () => {
   it("says of each row what the server does", async () => {
     await using server = await startServer({ endpoints: [...thingEndpoints(), openEndpoint] });
     const response = await server.call("/api/v1/openapi.json");
+    expect(await (await server.call("/api/v1/admin/openapi.json")).json()).toEqual(await response.clone().json());
     expect(response.headers.get("Content-Type")).toBe("application/json");
     const { openapi, info, paths, components } = (await response.json()) as Document;
     expect([openapi, info]).toEqual(["3.1.0", { title: "Bridge admin server", version: "1" }]);
     expect(Object.keys(paths).toSorted()).toEqual([
       "/api/v1/admin/open",
+      "/api/v1/admin/openapi.json",
       "/api/v1/admin/poke",
       "/api/v1/admin/things",
       "/api/v1/admin/things/{id}",
@@ -58,5 +63,28 @@ describe("the OpenAPI document", () => {
     expect([open?.security, Object.keys(open?.responses ?? {})]).toEqual([[], ["200", "400", "500"]]);
     expect(open?.responses["200"]).toMatchObject({ content: { "text/plain": { schema: { type: "string" } } } });
     expect(components.schemas).toMatchObject({ Error: { required: ["error"] } });
+  });
+
+  it("is that of each server at the server's own path, when both stand under one prefix", async () => {
+    const outer = new Hono();
+    for (const server of ["monitor", "admin"] as const)
+      outer.route(
+        "/ops",
+        serve<never>({
+          server,
+          endpoints: [],
+          describe: { access: "open" },
+          keyring: createKeyring([]),
+          audit: { record: async () => true, hasRoomFor: async () => true },
+          clock: systemClock,
+          random: systemRandom(),
+          logger: silentLogger,
+        }),
+      );
+    const titleOf = async (path: string): Promise<unknown> =>
+      ((await (await outer.request(`/ops/api/v1/${path}`)).json()) as Document).info;
+    expect(await titleOf("admin/openapi.json")).toMatchObject({ title: "Bridge admin server" });
+    expect(await titleOf("monitor/openapi.json")).toMatchObject({ title: "Bridge monitor server" });
+    expect(await titleOf("openapi.json")).toMatchObject({ title: "Bridge monitor server" });
   });
 });

@@ -1,8 +1,20 @@
+import { type Context, Hono } from "hono";
 import { describe, expect, it } from "vitest";
-import { createAuthenticator } from "../src/authenticator.ts";
+import { byKey, createAuthenticator } from "../src/authenticator.ts";
 import { createKeyring } from "../src/keyring.ts";
 import { Throttle } from "../src/throttle.ts";
 import { KEY, manualClock } from "./server.ts";
+
+/** What an app is given with a request. */
+function contextOf(path: string): Promise<Context> {
+  return new Promise((resolve) => {
+    const app = new Hono().get(path, (context) => {
+      resolve(context);
+      return context.text("");
+    });
+    void app.request(path);
+  });
+}
 
 describe("contract 3: throttle", () => {
   it("answers five failures a minute, and says when the sixth would be heard", () => {
@@ -59,14 +71,17 @@ describe("contract 3: throttle", () => {
     const throttle = new Throttle(manualClock());
     const authenticate = createAuthenticator({
       server: "admin",
-      keyring: createKeyring([{ name: "alice", key: KEY }]),
+      identify: byKey(createKeyring([{ name: "alice", key: KEY }])),
+      refusal: "no",
       throttle,
       audit: { record: async () => true, hasRoomFor: async () => true },
     });
     const peerOf = (client: number): string => `10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`;
-    const call = (client: number, key: string): Promise<string> => {
+    const context = await contextOf("/");
+    const call = async (client: number, key: string): Promise<string> => {
       const peer = peerOf(client);
-      return authenticate({ peer, clientAddr: peer, headers: new Headers({ "X-API-Key": key }) });
+      const headers = new Headers({ "X-API-Key": key });
+      return (await authenticate({ peer, clientAddr: peer, headers, context })).name;
     };
     for (let client = 0; client < 100_000; client++) throttle.fail(peerOf(client));
     expect(throttle.clients).toBe(10_000);

@@ -2,6 +2,7 @@ import type { Auditor } from "@bridge/audit";
 import type { Supervisor } from "@bridge/core";
 import {
   type AdminKeys,
+  type Authenticate,
   createKeyring,
   isKeyring,
   type Keyring,
@@ -33,7 +34,9 @@ export interface MonitorKeys extends AdminKeys {
 export interface MonitorAppOptions extends Partial<Seams> {
   /** The bridge; `undefined` as long as the process has none. */
   readonly supervisor: () => Supervisor | undefined;
-  readonly keys: MonitorKeys | Keyring;
+  readonly keys?: MonitorKeys | Keyring | undefined;
+  /** Tells who calls, in place of `keys`: whoever has the permission `read` sees the views. */
+  readonly authenticate?: Authenticate | undefined;
   /** Takes the failed logins. */
   readonly auditor: Auditor;
   /** The listeners that `/metrics` is to show. Default: none. */
@@ -59,12 +62,12 @@ const NAMED_SCHEMAS = {
 } as const;
 
 /**
- * The monitor server (spec 4.1): open probes, and views for whoever has a monitor or an admin key. Its OpenAPI document
+ * The monitor server (spec 4.1): open probes, and views for whoever has a monitor or an admin key, or may `read`. Its OpenAPI document
  * is open, as it tells nothing of this installation.
- * @throws Error when a key, a key name or an origin is malformed
+ * @throws Error when there is neither `keys` nor `authenticate`, or both, or a key, a key name or an origin is malformed
  */
 export function createMonitorApp(options: MonitorAppOptions): Hono {
-  const { supervisor, servers = () => [], configWatch = () => undefined, keyRefresh = () => undefined } = options;
+  const { supervisor, keys, servers = () => [], configWatch = () => undefined, keyRefresh = () => undefined } = options;
   const view = () => supervisor()?.view() ?? UNWIRED_VIEW;
   const clock = options.clock ?? systemClock;
   const metrics = async (): Promise<readonly Family[]> => {
@@ -92,7 +95,8 @@ export function createMonitorApp(options: MonitorAppOptions): Hono {
     ],
     schemas: NAMED_SCHEMAS,
     describe: { access: "open" },
-    keyring: isKeyring(options.keys) ? options.keys : createKeyring(namedMonitorKeys(options.keys)),
+    keyring: keys && (isKeyring(keys) ? keys : createKeyring(namedMonitorKeys(keys))),
+    authenticate: options.authenticate,
     audit: options.auditor,
     veil: () => options.supervisor()?.veil,
     corsOrigins: options.corsOrigins,

@@ -20,7 +20,9 @@ describe("the OpenAPI document of the monitor", () => {
     const document = (await (await monitor.get("openapi.json")).json()) as OpenApiDocument;
     const documented = new Documented(document, validate);
     const paths = [...OPEN, ...PROTECTED].map((name) => `GET /api/v1/monitor/${name}`);
-    expect(documented.operations.toSorted()).toEqual([...paths, "GET /api/v1/openapi.json"].toSorted());
+    expect(documented.operations.toSorted()).toEqual(
+      [...paths, "GET /api/v1/openapi.json", "GET /api/v1/monitor/openapi.json"].toSorted(),
+    );
 
     const hold = async (name: string, key?: string): Promise<void> => {
       const [path = ""] = name.split("?");
@@ -30,7 +32,8 @@ describe("the OpenAPI document of the monitor", () => {
       for (const name of [...OPEN, "ready?level=live", "ready?level=full", "ready?level=x"]) await hold(name);
       for (const name of PROTECTED) await hold(name, MONITOR_KEY);
     };
-    await documented.hold("GET /api/v1/openapi.json", await monitor.get("openapi.json"));
+    for (const path of ["openapi.json", "monitor/openapi.json"])
+      await documented.hold(`GET /api/v1/${path}`, await monitor.get(path));
     await holdAll();
     const signal = AbortSignal.timeout(20_000);
     await supervisor.start(signal);

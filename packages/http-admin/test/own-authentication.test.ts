@@ -1,0 +1,189 @@
+import { type Clock, systemClock } from "@bridge/ports";
+import { describe, expect, it, test } from "vitest";
+import { type Authenticate, type Caller, type Permission, PERMISSIONS } from "../src/index.ts";
+import { startAdmin } from "./admin.ts";
+import { deadLetter, keep } from "./bridge.ts";
+import { CALLS, CONFIG_CALLS } from "./calls.ts";
+import { startTransactional } from "./transactional.ts";
+
+/** What each call needs, by its action. */
+const NEEDS: Readonly<Record<string, Permission>> = {
+  "bridge.start": "bridge.control",
+  "bridge.stop": "bridge.control",
+  "route.inject": "message.inject",
+  "route.pause": "route.pause",
+  "route.resume": "route.pause",
+  "dlq.read_payload": "payload.read",
+  "dlq.redrive": "dlq.redrive",
+  "dlq.delete": "dlq.delete",
+  "dlq.delete_by_filter": "dlq.delete",
+  "dlq.purge": "dlq.purge",
+  "dlq.acknowledge_damage": "damage.acknowledge",
+  "outbox.acknowledge_damage": "damage.acknowledge",
+  "outbox.dead_letter": "outbox.move",
+  "config.txn.create": "config.write",
+  "config.txn.read": "config.write",
+  "config.txn.patch": "config.write",
+  "config.txn.validate": "config.write",
+  "config.txn.commit": "config.write",
+  "config.txn.rollback": "config.write",
+};
+
+/** Believes what a caller says of itself in the header `as`. */
+function believing(permissions: readonly Permission[]): Authenticate {
+  return ({ req }) => {
+    const name = req.header("as");
+    return name === undefined ? undefined : { name, permissions };
+  };
+}
+
+const as = (name: string): RequestInit => ({ headers: { as: name } });
+const needed = ({ action }: { readonly action: string }): Permission => NEEDS[action] ?? "read";
+
+describe("an authentication of the program's own", () => {
+  it("lets in whoever it knows, and audit records name them", async () => {
+    await using admin = await startAdmin({ keys: undefined, authenticate: believing(PERMISSIONS) });
+    expect((await admin.call("GET", "/bridge", undefined, as("alice@example.com"))).status).toBe(200);
+    const refused = await admin.call("GET", "/bridge");
+    expect([refused.status, refused.body]).toEqual([401, { error: "not authenticated" }]);
+    expect(admin.events.map(({ action, actor }) => [action, actor])).toEqual([
+      ["bridge.status", "alice@example.com"],
+      ["auth.failure", "127.0.0.1"],
+    ]);
+  });
+
+  it.each(CALLS)("$action: needs its permission and no other", async (call) => {
+    const { method, path, body, action } = call;
+    const needs = needed(call);
+    await using others = await startAdmin({
+      outbox: true,
+      keys: undefined,
+      authenticate: async (context) => believing(PERMISSIONS.filter((one) => one !== needs))(context),
+    });
+    await keep(others, deadLetter("e1"));
+    const refused = await others.call(method, path, body, as("bob"));
+    const error = `"bob" may not do this: it needs ${needs}`;
+    expect([refused.status, refused.body]).toEqual([403, { error }]);
+    expect(others.events).toMatchObject([
+      { action, actor: "bob", outcome: "failure", detail: { status: 403, error, needs } },
+    ]);
+    await using admin = await startAdmin({ outbox: true, keys: undefined, authenticate: believing([needs]) });
+    await keep(admin, deadLetter("e1"));
+    expect((await admin.call(method, path, body, as("bob"))).status).not.toBe(403);
+  });
+
+  it.each(CONFIG_CALLS)("$action: needs its permission", async (call) => {
+    const needs = needed(call);
+    const authenticate = believing(PERMISSIONS.filter((one) => one !== needs));
+    await using admin = await startTransactional({ authenticate });
+    const path = call.path.replace("{txnID}", "t1");
+    expect(await admin.call(call.method, path, call.body, as("bob"))).toMatchObject({
+      status: 403,
+      body: { error: `"bob" may not do this: it needs ${needs}` },
+    });
+  });
+
+  it("a filter that matches every dead letter is a purge", async () => {
+    const authenticate: Authenticate = ({ req }) => ({
+      name: "bob",
+      permissions: req.header("as") === "purger" ? ["dlq.delete", "dlq.purge"] : ["dlq.delete"],
+    });
+    await using admin = await startAdmin({ keys: undefined, authenticate });
+    await keep(admin, deadLetter("e1"));
+    const all = { confirm_delete_all: true };
+    expect(await admin.call("POST", "/dlq/delete-by-filter", all, as("bob"))).toMatchObject({
+      status: 403,
+      body: { error: expect.stringContaining("dlq.purge") as string },
+    });
+    expect(await admin.call("POST", "/dlq/delete-by-filter", all, as("purger"))).toMatchObject({
+      status: 200,
+      body: { deleted: 1 },
+    });
+  });
+
+  test.each<[string, () => unknown, string]>([
+    [
+      "throws",
+      () => {
+        throw new Error("LDAP at ldap.internal is away");
+      },
+      "LDAP at ldap.internal is away",
+    ],
+    ["rejects", () => Promise.reject(new Error("LDAP at ldap.internal is away")), "LDAP at ldap.internal is away"],
+    ["rejects with nothing", () => Promise.reject(undefined), "undefined"],
+    ["answers with null", () => null, "answered with no caller"],
+    ["answers with no name", () => ({ name: "", permissions: [] }), "a name that is not"],
+    ["answers with a name of two lines", () => ({ name: "a\nb", permissions: [] }), "a name that is not"],
+    ["answers with no permissions", () => ({ name: "a" }), "permissions that are no list"],
+    [
+      "knows permissions that there are not",
+      () => ({ name: "a", permissions: ["dlq.redriv"] }),
+      '"dlq.redriv": there are read, ',
+    ],
+  ])("one that %s lets nobody in, and tells only the log why", async (_, authenticate, told) => {
+    await using admin = await startAdmin({ keys: undefined, authenticate: authenticate as Authenticate });
+    const refused = await admin.call("GET", "/bridge", undefined, as("bob"));
+    expect([refused.status, refused.body]).toEqual([503, { error: "authentication is not available" }]);
+    expect(admin.errors).toMatchObject([
+      { message: "authenticate failed: the request is refused", error: expect.stringContaining(told) as string },
+    ]);
+    expect(admin.events).toEqual([]);
+  });
+
+  it("one that does not answer is waited for 10 s, and asked for no more than 100 at once", async () => {
+    let pass: (() => void) | undefined;
+    const waits: number[] = [];
+    const clock: Clock = {
+      ...systemClock,
+      delay: (ms, signal) => {
+        waits.push(ms);
+        const { promise, resolve, reject } = Promise.withResolvers<void>();
+        pass = resolve;
+        signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+        return promise;
+      },
+    };
+    const answer = Promise.withResolvers<Caller>();
+    let asked = 0;
+    let called = Promise.withResolvers<void>();
+    const authenticate = (): Promise<Caller> => {
+      asked++;
+      called.resolve();
+      return answer.promise;
+    };
+    await using admin = await startAdmin({ keys: undefined, authenticate, clock });
+    const refused = { status: 503, body: { error: "authentication is not available" } };
+    for (let at = 0; at < 100; at++) {
+      called = Promise.withResolvers();
+      const call = admin.call("GET", "/bridge");
+      await called.promise;
+      pass?.();
+      expect(await call).toMatchObject(refused);
+    }
+    expect(await admin.call("GET", "/bridge")).toMatchObject(refused);
+    expect([asked, ...new Set(waits)]).toEqual([100, 10_000]);
+    answer.resolve({ name: "late", permissions: ["read"] });
+    await expect.poll(async () => (await admin.call("GET", "/bridge")).status).toBe(200);
+  });
+
+  it("stands in place of keys, and the OpenAPI document says so", async () => {
+    await expect(startAdmin({ keys: undefined, started: false })).rejects.toThrow(
+      "needs keys or a function authenticate",
+    );
+    await expect(startAdmin({ authenticate: believing([]), started: false })).rejects.toThrow("and not both");
+    await using admin = await startAdmin({ keys: undefined, authenticate: believing(["read"]) });
+    const { body } = await admin.call("GET", "/openapi.json", undefined, as("bob"));
+    const { components, paths } = body as {
+      readonly components: object;
+      readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: object }>>>>;
+    };
+    expect(components).not.toHaveProperty("securitySchemes");
+    const redrive = paths["/api/v1/admin/dlq/redrive"]?.["post"];
+    expect(redrive).not.toHaveProperty("security");
+    expect(redrive?.responses).toMatchObject({
+      401: { description: "You are not authenticated." },
+      403: { description: expect.stringContaining("dlq.redrive") as string },
+      503: { description: expect.stringContaining("Or: Authentication is not available.") as string },
+    });
+  });
+});

@@ -1,0 +1,83 @@
+import { BridgeError, type Clock, type Logger } from "@bridge/ports";
+import type { Context } from "hono";
+import type { Identify } from "./authenticator.ts";
+import { HttpError } from "./http-error.ts";
+import { isPermission, type Permission, PERMISSIONS } from "./permissions.ts";
+
+/** Who calls, and what they may do. */
+export interface Caller {
+  /** What audit records call them: 1 to 128 characters, none of them a control character. */
+  readonly name: string;
+  readonly permissions: readonly Permission[];
+}
+
+/**
+ * Tells who has sent a request; `undefined`: nobody who may call, which is answered with 401 and throttled.
+ *
+ * Leave the body of the request alone. What it throws, and what takes longer than 10 seconds, is logged and answered with 503, and so
+ * is a call while 100 others have not been answered.
+ */
+export type Authenticate = (context: Context) => Caller | undefined | PromiseLike<Caller | undefined>;
+
+const ANSWER_MS = 10_000;
+/** Calls that have not been answered yet, those included that nobody waits for any more. */
+const OUTSTANDING = 100;
+const MAX_NAME = 128;
+
+/** Asks a function of the program who calls. */
+export function ownAuthentication(
+  authenticate: Authenticate,
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+): Identify {
+  let outstanding = 0;
+  const ask = async (context: Context): Promise<unknown> => {
+    outstanding++;
+    try {
+      return await authenticate(context);
+    } finally {
+      outstanding--;
+    }
+  };
+  return async ({ context }) => {
+    const limit = new AbortController();
+    try {
+      if (outstanding >= OUTSTANDING) throw new Error(`${OUTSTANDING} calls of it have not been answered`);
+      const late = clock.delay(ANSWER_MS, limit.signal).then(() => {
+        throw new Error(`it did not answer within ${ANSWER_MS} ms`);
+      });
+      const asked = ask(context);
+      // Of the two, one is not waited for any more.
+      for (const one of [late, asked]) one.catch(() => {});
+      return callerOf(await Promise.race([asked, late]));
+    } catch (thrown) {
+      logger.error("authenticate failed: the request is refused", {
+        error: BridgeError.from(thrown).message,
+        ...stackOf(thrown),
+      });
+      throw new HttpError(503, "authentication is not available");
+    } finally {
+      limit.abort();
+    }
+  };
+}
+
+function stackOf(thrown: unknown): { readonly stack?: string } {
+  return thrown instanceof Error && typeof thrown.stack === "string" ? { stack: thrown.stack } : {};
+}
+
+/** @throws TypeError when it is no caller: what is not understood lets nobody in */
+function callerOf(answer: unknown): Caller | undefined {
+  if (answer === undefined) return undefined;
+  if (typeof answer !== "object" || answer === null)
+    throw new TypeError("authenticate answered with no caller: answer with { name, permissions }, or with undefined");
+  const { name, permissions } = answer as { readonly name?: unknown; readonly permissions?: unknown };
+  if (typeof name !== "string" || name === "" || name.length > MAX_NAME || /\p{Cc}/u.test(name))
+    throw new TypeError(`authenticate answered with a name that is not 1 to ${MAX_NAME} printable characters`);
+  if (!Array.isArray(permissions)) throw new TypeError("authenticate answered with permissions that are no list");
+  for (const permission of permissions as readonly unknown[]) {
+    if (isPermission(permission)) continue;
+    const shown = typeof permission === "string" ? JSON.stringify(permission.slice(0, 50)) : `a ${typeof permission}`;
+    throw new TypeError(`authenticate answered with the permission ${shown}: there are ${PERMISSIONS.join(", ")}`);
+  }
+  return { name, permissions: permissions as readonly Permission[] };
+}
