@@ -1,0 +1,39 @@
+import { fileURLToPath } from "node:url";
+import { API } from "typescript/unstable/sync";
+
+const FOLDER = fileURLToPath(new URL("../node_modules/.editor", import.meta.url));
+const [PROJECT, SOURCE] = [`${FOLDER}/tsconfig.json`, `${FOLDER}/typed.ts`];
+const CONFIG = JSON.stringify({ extends: "../../../tsconfig.base.json", files: ["typed.ts"] });
+
+/** Where the caret stands in a source. */
+export const CARET = "‸";
+
+/** An editor with one source, which may import what the examples may. Nothing of it is on the disk. */
+export class Editor implements Disposable {
+  #source = "";
+  readonly #compiler = new API({
+    fs: {
+      readFile: (path) => this.#file(path),
+      fileExists: (path) => (this.#file(path) === undefined ? undefined : true),
+      directoryExists: (path) => (path === FOLDER ? true : undefined),
+    },
+  });
+
+  /** The names that are offered at the caret. */
+  completions(source: string): readonly string[] {
+    this.#source = source.replace(CARET, "");
+    using snapshot = this.#compiler.updateSnapshot({ openProjects: [PROJECT], fileChanges: { changed: [SOURCE] } });
+    const checker = snapshot.getProject(PROJECT)?.checker;
+    const offered = checker?.getCompletionsAtPosition(SOURCE, source.indexOf(CARET));
+    return offered?.entries.map(({ name }) => name.replace(/\?$/, "")) ?? [];
+  }
+
+  [Symbol.dispose](): void {
+    this.#compiler.close();
+  }
+
+  #file(path: string): string | undefined {
+    if (path === SOURCE) return this.#source;
+    return path === PROJECT ? CONFIG : undefined;
+  }
+}
