@@ -103,7 +103,7 @@ class Play {
       case "SIGTERM":
       case "SIGINT":
         // Without one that runs it would be a signal for the tests.
-        if (process.listenerCount(what) > 0) process.emit(what);
+        if (process.listenerCount(what) > 0) process.emit(what, what);
         return;
       case "fail an open":
         this.#failOpens++;
