@@ -5,9 +5,7 @@ const read = (path: string): string => readFileSync(new URL(`../${path}`, import
 
 test("the notices beside the binary name every package that its source map names", () => {
   const { sources } = JSON.parse(read("dist/main-program.js.map")) as { readonly sources: readonly string[] };
-  const names = new Set(
-    sources.flatMap((source) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1] ?? []),
-  );
+  const names = new Set(sources.flatMap((source) => /\.pnpm\/(@?[^@]+)@/.exec(source)?.[1]?.replace("+", "/") ?? []));
   expect(names.size).toBeGreaterThan(20);
   const titles = new Set(
     Array.from(read("dist/THIRD-PARTY-NOTICES.txt").matchAll(/^-{80}\n\n(\S+) /gm), ([, name]) => name),
