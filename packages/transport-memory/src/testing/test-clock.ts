@@ -1,0 +1,91 @@
+import type { Clock } from "@bridge/ports";
+import { quiet } from "./quiet.ts";
+
+interface Timer {
+  at: number;
+  readonly everyMs: number | undefined;
+  readonly fire: () => void;
+}
+
+/** Time that passes only when a test says so. */
+export class TestClock implements Clock {
+  readonly #timers = new Set<Timer>();
+  readonly #epoch: number;
+  #elapsed = 0;
+  #looks = 0;
+
+  /** `epoch`: the time of day at which it begins, in epoch milliseconds. */
+  constructor(epoch: number) {
+    this.#epoch = epoch;
+  }
+
+  /** How often somebody has looked at it or set a timer: who is at work does. */
+  get looks(): number {
+    return this.#looks;
+  }
+
+  now(): number {
+    this.#looks++;
+    return this.#epoch + this.#elapsed;
+  }
+
+  monotonic(): number {
+    this.#looks++;
+    return this.#elapsed;
+  }
+
+  delay(ms: number, signal: AbortSignal): Promise<void> {
+    this.#looks++;
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) {
+        reject(signal.reason as Error);
+        return;
+      }
+      const onAbort = (): void => {
+        this.#timers.delete(timer);
+        reject(signal.reason as Error);
+      };
+      const timer = this.#set(ms, undefined, () => {
+        signal.removeEventListener("abort", onAbort);
+        resolve();
+      });
+      signal.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  every(ms: number, tick: () => void): Disposable {
+    this.#looks++;
+    const timer = this.#set(ms, ms, tick);
+    return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
+  }
+
+  /** Lets `ms` pass: every timer fires at its time, and what it has set off runs before the next one fires. */
+  async advance(ms: number): Promise<void> {
+    if (!(ms >= 0 && Number.isFinite(ms)))
+      throw new RangeError(`advance: ${ms} is no number of milliseconds from 0 on`);
+    const end = this.#elapsed + ms;
+    for (let next = await this.#nextUntil(end); next !== undefined; next = await this.#nextUntil(end)) {
+      this.#elapsed = Math.max(this.#elapsed, next.at);
+      if (next.everyMs === undefined) this.#timers.delete(next);
+      else next.at = this.#elapsed + next.everyMs;
+      next.fire();
+    }
+    this.#elapsed = end;
+    await quiet(this);
+  }
+
+  /** The first timer that is due by then, once nobody is at work who might set an earlier one. */
+  async #nextUntil(end: number): Promise<Timer | undefined> {
+    await quiet(this);
+    let first: Timer | undefined;
+    for (const timer of this.#timers)
+      if (timer.at <= end && (first === undefined || timer.at < first.at)) first = timer;
+    return first;
+  }
+
+  #set(ms: number, everyMs: number | undefined, fire: () => void): Timer {
+    const timer: Timer = { at: this.#elapsed + Math.max(everyMs === undefined ? 0 : 1, ms), everyMs, fire };
+    this.#timers.add(timer);
+    return timer;
+  }
+}
