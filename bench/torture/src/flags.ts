@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { integerFrom, oneOf } from "../../src/harness/flag-values.ts";
 import { concerns, LANE_NAMES, type LaneName } from "./plan/troubles.ts";
 import {
+  EMBEDDED_ROUTES,
   endsOf,
   hasOutbox,
   type Mode,
@@ -19,6 +20,7 @@ import {
 const MODES = ["direct_hold", "shared_outbox", "both"] as const satisfies readonly Mode[];
 const STORES = ["file", "postgres", "memory"] as const satisfies readonly StoreType[];
 const BINARY = fileURLToPath(new URL("../../../apps/reference/dist/main.js", import.meta.url));
+const IN_CODE = fileURLToPath(new URL("embedded/main.ts", import.meta.url));
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 /** Without a limit of their own, so much for each kill and for the rest. */
 const USUAL_LIMIT = { perKillMs: 6_000, restMs: 120_000 } as const;
@@ -32,10 +34,11 @@ export const USAGE = `pnpm torture [options]
   --source LIST      with --target, instead of --routes: all routes from one of these to one of those,
   --target LIST      of ${TRANSPORTS.join(", ")}
   --routes LIST      SOURCE-TARGET, such as amqp-mqtt; default: ${USUAL_ROUTES.join(",")}
+  --embedded         a bridge in code instead of the binary: from two queues to a handler and to HTTP
   --stores TYPE      ${STORES.join(", ")}: where dead letters and the outbox are; default ${STORES[0]}
   --troubles LIST    besides the kills: none, or of ${LANE_NAMES.join(", ")}; default: all
   --time-limit TIME  such as 170s: the kills and the rest have to fit in; default: 6s a kill and 2m
-  --bridge FILE      the built bridge; default: the reference binary of this checkout
+  --bridge FILE      the program of the bridge; default: the reference binary of this checkout, as it was built
   --keep             keep the logs, also when nothing is wrong
   --out FILE         where the figures go as JSON; default: nowhere
   --help`;
@@ -50,6 +53,8 @@ export interface Flags {
   readonly stores: StoreType;
   readonly troubles: readonly LaneName[];
   readonly timeLimitMs: number;
+  /** Whether the bridge is {@link EMBEDDED_ROUTES} in code. */
+  readonly embedded: boolean;
   readonly bridge: string;
   readonly keep: boolean;
   readonly out: string | undefined;
@@ -80,10 +85,11 @@ export function parseFlags(args: readonly string[]): Flags {
       routes: { type: "string" },
       source: { type: "string" },
       target: { type: "string" },
+      embedded: { type: "boolean", default: false },
       stores: { type: "string", default: STORES[0] },
       troubles: { type: "string", default: LANE_NAMES.join(",") },
       "time-limit": { type: "string" },
-      bridge: { type: "string", default: BINARY },
+      bridge: { type: "string" },
       keep: { type: "boolean", default: false },
       out: { type: "string" },
       help: { type: "boolean", default: false },
@@ -102,7 +108,8 @@ export function parseFlags(args: readonly string[]): Flags {
     troubles:
       values.troubles === "none" ? [] : values.troubles.split(",").map((name) => oneOf("troubles", name, LANE_NAMES)),
     timeLimitMs: limit === undefined ? kills * USUAL_LIMIT.perKillMs + USUAL_LIMIT.restMs : milliseconds(limit),
-    bridge: values.bridge,
+    embedded: values.embedded,
+    bridge: values.bridge ?? (values.embedded ? IN_CODE : BINARY),
     keep: values.keep,
     out: values.out,
     help: values.help,
@@ -111,16 +118,24 @@ export function parseFlags(args: readonly string[]): Flags {
   if (flags.stores === "memory" && hasOutbox(flags) && kills > 0) {
     throw new Error("--stores: an outbox in memory is lost at the first kill; use file");
   }
+  if (flags.embedded && (flags.mode !== "direct_hold" || flags.stores !== "file")) {
+    throw new Error("--embedded: the bridge in code has direct_hold and files only; leave out --mode and --stores");
+  }
   return flags;
 }
 
 interface RouteValues {
+  readonly embedded: boolean;
   readonly routes?: string;
   readonly source?: string;
   readonly target?: string;
 }
 
-function routesOf({ routes, source, target }: RouteValues): readonly RouteName[] {
+function routesOf({ embedded, routes, source, target }: RouteValues): readonly RouteName[] {
+  if (embedded) {
+    if ((routes ?? source ?? target) !== undefined) throw new Error("--embedded: has routes of its own");
+    return EMBEDDED_ROUTES;
+  }
   if (routes !== undefined) {
     if (source !== undefined || target !== undefined) throw new Error("--routes: not beside --source and --target");
     return routes.split(",").map((name) => oneOf("routes", name, ROUTE_NAMES));

@@ -33,8 +33,9 @@ async function run(flags: Flags, interrupted: AbortSignal): Promise<Verdict["kin
 }
 
 /** What repeats the plan of this run. */
-function commandOf({ seed, kills, leastKills, rate, mode, routes, stores, troubles }: Flags): string {
+function commandOf({ seed, kills, leastKills, rate, mode, routes, stores, troubles, embedded }: Flags): string {
   const lanes = troubles.length === 0 ? "none" : troubles.join(",");
   const least = leastKills === kills ? "" : ` --least-kills ${leastKills}`;
-  return `--seed ${seed} --kills ${kills}${least} --rate ${rate} --mode ${mode} --routes ${routes.join(",")} --stores ${stores} --troubles ${lanes}`;
+  const bridge = embedded ? "--embedded" : `--mode ${mode} --routes ${routes.join(",")} --stores ${stores}`;
+  return `--seed ${seed} --kills ${kills}${least} --rate ${rate} ${bridge} --troubles ${lanes}`;
 }

@@ -2,13 +2,19 @@
 export const TRANSPORTS = ["mqtt", "http", "amqp", "nats"] as const;
 
 export type Transport = (typeof TRANSPORTS)[number];
+/** From a queue to a function of a program that the bridge is embedded in, which hands what it gets to the web service. */
+const TO_FUNCTION = "amqp-function";
 /** A route is named after what is at its two ends. */
-export type RouteName = `${Transport}-${Transport}`;
+export type RouteName = `${Transport}-${Transport}` | typeof TO_FUNCTION;
 
+/** Of the binary; an embedded bridge has {@link EMBEDDED_ROUTES}. */
 export const ROUTE_NAMES: readonly RouteName[] = pairsOf(TRANSPORTS, TRANSPORTS);
 
 /** The routes of a run that names none. */
 export const USUAL_ROUTES: readonly RouteName[] = pairsOf(["mqtt", "http"], ["mqtt", "http"]);
+
+/** The routes of the bridge in code. */
+export const EMBEDDED_ROUTES: readonly RouteName[] = [TO_FUNCTION, "amqp-http"];
 
 export type Role = "source" | "target";
 /** One side of the bridge, with what is there. */
@@ -29,7 +35,9 @@ export function sourceOf(route: RouteName): Transport {
   return route.split("-")[0] as Transport;
 }
 
+/** What messages arrive at in the end. */
 export function targetOf(route: RouteName): Transport {
+  if (route === TO_FUNCTION) return "http";
   return route.split("-")[1] as Transport;
 }
 
@@ -39,7 +47,7 @@ export function endsOf(routes: readonly RouteName[]): ReadonlySet<EndName> {
 }
 
 export function isRoute(name: string): name is RouteName {
-  return (ROUTE_NAMES as readonly string[]).includes(name);
+  return name === TO_FUNCTION || (ROUTE_NAMES as readonly string[]).includes(name);
 }
 
 /** With both modes, neighbours differ, so that each source and each target has both. */

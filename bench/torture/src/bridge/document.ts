@@ -64,7 +64,7 @@ export const TARGET_STREAM = { name: "OUT", subjects: "out.>" } as const;
 export const SEND_TIMEOUT_MS = 5_000;
 /** A broker that is silent for three seconds is taken for lost. */
 const MQTT = { keep_alive: "2s", connect_timeout: "3s" } as const;
-const AMQP = { heartbeat: "1s", connect_timeout: "3s" } as const;
+export const AMQP = { heartbeat: "1s", connect_timeout: "3s" } as const;
 const NATS = { ping_interval: "1s", connect_timeout: "3s" } as const;
 /** What a killed bridge held comes again after this, and nothing else meanwhile when that was all of the window. */
 const ACK_WAIT = "2s";
@@ -72,6 +72,17 @@ const ACK_WAIT = "2s";
 const ATTEMPTS = 6;
 /** Where dead letters die with the process, nothing may be given up. */
 const HOLDS_ON = { replay_budget: "24h" } as const;
+/** What becomes of a message that cannot be delivered, in the binary and in code. */
+export const POLICY = {
+  max_in_flight: WINDOW,
+  send_timeout: `${SEND_TIMEOUT_MS}ms`,
+  backoff: { initial_interval: "100ms", max_interval: "1s" },
+  on_permanent_failure: "dlq",
+  on_expired: "dlq",
+  on_filtered: "dlq",
+  max_replay_attempts: ATTEMPTS,
+} as const;
+
 /** The configuration document of the bridge under torture. */
 export function documentOf(options: DocumentOptions): BridgeDocument {
   const { name, routes, own, mode, stores, folders, retention } = options;
@@ -101,16 +112,7 @@ export function documentOf(options: DocumentOptions): BridgeDocument {
       receiver_id: route,
       delivery_mode: modeOf(route, mode),
       bindings: [route],
-      policy: {
-        max_in_flight: WINDOW,
-        send_timeout: `${SEND_TIMEOUT_MS}ms`,
-        backoff: { initial_interval: "100ms", max_interval: "1s" },
-        on_permanent_failure: "dlq",
-        on_expired: "dlq",
-        on_filtered: "dlq",
-        max_replay_attempts: ATTEMPTS,
-        ...(stores === "memory" && HOLDS_ON),
-      },
+      policy: { ...POLICY, ...(stores === "memory" && HOLDS_ON) },
     })),
   };
 }

@@ -11,7 +11,7 @@ const MAX_LOG_BYTES = 64 * 1024 * 1024;
 const LAST_WORDS_BYTES = 1_000;
 
 export interface BridgeOptions {
-  /** The built binary. */
+  /** The built binary, or a program in TypeScript, which takes the packages as they are in this checkout. */
   readonly program: string;
   readonly configuration: string;
   readonly log: string;
@@ -36,7 +36,8 @@ export class Bridge implements AsyncDisposable {
     const { program, configuration, log, guard, heapMib } = this.#options;
     const output = openLog(log);
     const heap = heapMib === undefined ? [] : [`--max-old-space-size=${heapMib}`];
-    const child = spawn(process.execPath, [...heap, "--import", CLOCK, program, "-config", configuration], {
+    const sources = program.endsWith(".ts") ? ["--conditions=@bridge/source"] : [];
+    const child = spawn(process.execPath, [...heap, ...sources, "--import", CLOCK, program, "-config", configuration], {
       env: { [OFFSET_VARIABLE]: String(this.#offset) },
       stdio: ["ignore", output, output, "ipc"],
     });
