@@ -6,6 +6,8 @@ export default defineProject({
   ...base,
   test: {
     ...base.test,
+    // The second is an example itself.
+    include: ["test/**/*.test.ts", "unit-test/*.test.ts"],
     globalSetup: fileURLToPath(import.meta.resolve("@bridge/tooling/built-bridge")),
     testTimeout: 60_000,
   },

@@ -3,7 +3,8 @@ import { globSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { BINARY, EXAMPLE_ENV, EXAMPLES } from "./support/example.ts";
+import { BINARY, EXAMPLE_ENV } from "./support/example.ts";
+import { EXAMPLES } from "./support/program.ts";
 
 const files = globSync("*.yaml", { cwd: EXAMPLES });
 

@@ -4,8 +4,7 @@ import { freePort } from "@bridge/tooling/listening";
 import { OtlpCollector } from "@bridge/tooling/otlp-collector";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { EXAMPLES } from "./support/example.ts";
-import { Program } from "./support/program.ts";
+import { EXAMPLES, Program } from "./support/program.ts";
 
 /** Runs a program of `embedding/` to its end; returns the lines that it prints. */
 async function run(name: string, env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {

@@ -4,7 +4,8 @@ import { promisify } from "node:util";
 import { headers as newHeaders } from "@nats-io/transport-node";
 import { describe, expect, test } from "vitest";
 import { noMqtt5, openBroker } from "./support/broker.ts";
-import { Example, EXAMPLES, ownEnvironment } from "./support/example.ts";
+import { Example, ownEnvironment } from "./support/example.ts";
+import { EXAMPLES } from "./support/program.ts";
 import { noNats, openNats } from "./support/nats.ts";
 
 const names = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `m${from + i}`);

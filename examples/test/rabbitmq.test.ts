@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { noMqtt5, openBroker } from "./support/broker.ts";
-import { Example, EXAMPLES, ownEnvironment } from "./support/example.ts";
+import { Example, ownEnvironment } from "./support/example.ts";
+import { EXAMPLES } from "./support/program.ts";
 import { noRabbit, openRabbit } from "./support/rabbit.ts";
 
 const names = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `m${from + i}`);

@@ -1,6 +1,7 @@
 /**
  * Packs what would be published, installs it into an empty folder as a user does, and tries it: types under strict
- * compilers, the examples of the READMEs, bundlers, and the binaries by npx, on every Node that is supported. `pnpm smoke`. @module
+ * compilers, the examples of the READMEs, bundlers, the examples with a manifest, and the binaries by npx, on
+ * every Node that is supported. `pnpm smoke`. @module
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -8,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { checkBinaries } from "./binaries.ts";
+import { checkExamples, examplePackages } from "./examples.ts";
 import { localRegistry } from "./local-registry.ts";
 import { Project } from "./project.ts";
 import { BUNDLER_PACKAGES, checkRuns } from "./runs.ts";
@@ -31,10 +33,12 @@ try {
     ...[...peers].filter((name) => !name.startsWith("@bridge/")),
     ...COMPILER_PACKAGES,
     ...BUNDLER_PACKAGES,
+    ...examplePackages(),
   );
   await checkTypes(project, tarballs, readFileSync("tooling/snippets/surroundings.ts.txt", "utf8"));
   const newer = nodes(NODES);
   await checkRuns(project, tarballs, newer);
+  await checkExamples(project);
   const place = new Project(join(folder, "npx"), registry.url);
   const applications = tarballs.filter((tarball) => !isLibrary(tarball));
   await checkBinaries(place, applications, newer, nodes([TOO_OLD]));

@@ -4,10 +4,7 @@ import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
-import { Program } from "./program.ts";
-
-/** Ends with a slash. */
-export const EXAMPLES = fileURLToPath(new URL("../../", import.meta.url));
+import { EXAMPLES, Program } from "./program.ts";
 
 /** The binary that was built before the tests. */
 export const BINARY = fileURLToPath(new URL("dist/main.js", import.meta.resolve("@bridge/reference/package.json")));

@@ -1,6 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+/** Ends with a slash. */
+export const EXAMPLES = fileURLToPath(new URL("../../", import.meta.url));
 
 const PATIENCE_MS = 45_000;
 
