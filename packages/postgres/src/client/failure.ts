@@ -36,6 +36,11 @@ const MEDDLED: Verdict = {
   again: false,
   why: "a row that was there already, or a constraint that is not the bridge's, is in its way: somebody else has changed the tables: put a sequence that was set back behind the largest number in use, and take away what is not the bridge's",
 };
+const SUPPRESSED: Verdict = {
+  ...SERVER,
+  again: false,
+  why: "the server kept nothing of what it took: take away the trigger or the rule that is not the bridge's",
+};
 const UNKNOWN: Verdict = { ...REFUSED, code: "INTERNAL", fault: true, why: "failed" };
 
 /** By SQLSTATE (appendix A of the server's manual), else by its class, the first two letters. */
@@ -49,6 +54,8 @@ const BY_STATE: Readonly<Record<string, Verdict>> = {
   "22003": MEDDLED,
   // The bridge makes no row that its own constraints refuse.
   "23": MEDDLED,
+  // Raised by the bridge's own functions, where they see that nothing was kept.
+  "23000": SUPPRESSED,
   "25": { ...SERVER, why: "the server has ended the transaction" },
   "25001": {
     ...SERVER,
@@ -103,6 +110,11 @@ export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }
 
+/** The server says that it has made a write, and what was written is not there. */
+export class NothingKept extends Error {
+  override readonly name = "NothingKept";
+}
+
 /** What the work of a transaction throws of its own accord, after it was undone: it says nothing about the server. */
 export class Declined extends Error {
   override readonly name = "Declined";
@@ -128,6 +140,7 @@ export function failureOf(thrown: unknown, what: string, label: string): Failure
     return { again: false, unsure: false, late: false, fault: false, error: thrown.reason };
   if (BridgeError.is(thrown)) return failed({ ...UNKNOWN, code: thrown.code, why: thrown.message }, "");
   if (thrown instanceof NoAnswer) return failed(LATE, "");
+  if (thrown instanceof NothingKept) return failed(SUPPRESSED, "");
   if (thrown instanceof DatabaseError) {
     const { code: state = "", constraint } = thrown;
     const where = constraint === undefined ? "" : `, constraint ${constraint}`;
@@ -144,7 +157,7 @@ export function failureOf(thrown: unknown, what: string, label: string): Failure
 
 /** Whether the connection can be used after this error: the server has answered, and goes on. */
 export function leavesUsable(thrown: unknown): boolean {
-  if (thrown instanceof Declined) return true;
+  if (thrown instanceof Declined || thrown instanceof NothingKept) return true;
   if (!(thrown instanceof DatabaseError)) return false;
   return thrown.severity === "ERROR" && !FOR_LIFE.has(thrown.code ?? "");
 }

@@ -4,7 +4,7 @@ import { escapeIdentifier, type PoolClient } from "pg";
 import { type Server, serverOf } from "./client-config.ts";
 import type { ConnectionOptions } from "./connection-options.ts";
 import { Connections } from "./connections.ts";
-import { type Failure, failureOf, NoAnswer } from "./failure.ts";
+import { type Failure, failureOf, NoAnswer, NothingKept } from "./failure.ts";
 import { type Hearing, type HearingOptions, listen } from "./listen.ts";
 import type { Answer, Statement, Transaction } from "./statement.ts";
 import { ask, makeTransaction, type TransactionOptions } from "./transaction.ts";
@@ -139,6 +139,13 @@ export class PostgresClient implements AsyncDisposable {
   /** Finds out at once whether it takes writes; {@link health} tells then. */
   prove(): Promise<void> {
     return this.#faults.look();
+  }
+
+  /** What `what` has met that found nothing of what the server took from it; {@link health} tells it too. */
+  keptNothing(what: string): BridgeError {
+    const { error } = failureOf(new NothingKept(), what, this.label);
+    this.#faults.failed(what, error);
+    return error;
   }
 
   /** What {@link health} tells of, with its code. */

@@ -12,6 +12,11 @@ export interface Statement {
    * tried again, with more time.
    */
   readonly endsWhenLate?: boolean;
+  /**
+   * Of a write that changes no row when what it writes is there already: asks for that row. Without one the server has kept
+   * nothing of what it took, which is a fault of its tables. Default: a write may change no row.
+   */
+  readonly proof?: { readonly text: string; readonly values: readonly unknown[] };
 }
 
 export interface Answer<Row> {

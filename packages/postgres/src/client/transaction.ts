@@ -1,6 +1,6 @@
 import { BridgeError } from "@bridge/ports";
 import type { PoolClient } from "pg";
-import { Declined, leavesUsable } from "./failure.ts";
+import { Declined, leavesUsable, NothingKept } from "./failure.ts";
 import type { Answer, Statement, Transaction } from "./statement.ts";
 
 export interface TransactionOptions {
@@ -13,14 +13,19 @@ export interface TransactionOptions {
 /** One statement, and its answer. */
 export async function ask<Row extends object>(
   client: PoolClient,
-  { text, values = [], name }: Omit<Statement, "what">,
+  { text, values = [], name, proof }: Omit<Statement, "what">,
 ): Promise<Omit<Answer<Row>, "unsure">> {
   const { rows, rowCount } = await client.query<Row>({
     text,
     values: [...values],
     ...(name !== undefined && { name }),
   });
-  return { rows, count: rowCount ?? 0 };
+  const count = rowCount ?? 0;
+  if (count === 0 && proof !== undefined) {
+    const found = await client.query(proof.text, [...proof.values]);
+    if (found.rows.length === 0) throw new NothingKept();
+  }
+  return { rows, count };
 }
 
 /** One try of a transaction, from its first word to its last; `onCommit` is called before that is said. */

@@ -1,5 +1,6 @@
 import { BridgeError } from "@bridge/ports";
 import type { Trial } from "@bridge/ports/internal";
+import { NothingKept } from "./failure.ts";
 import type { Statement, Transaction } from "./statement.ts";
 
 /**
@@ -27,7 +28,8 @@ export function trialOf(client: Client, trial: WriteTrial | undefined): Trial {
       .transaction(
         what,
         async (transaction) => {
-          await transaction.query({ text, values: [1] });
+          const { count } = await transaction.query({ text, values: [1] });
+          if (count === 0) throw new NothingKept();
           throw undo;
         },
         signal,

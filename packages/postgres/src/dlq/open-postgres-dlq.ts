@@ -45,7 +45,8 @@ export async function openPostgresDlq(
       const text = `INSERT INTO ${entries} AS there (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7)
         ON CONFLICT (id) DO UPDATE SET (${columns}) = (${replaced}) WHERE there.failed_at < $8`;
       const values = [...valuesOf(entry), Math.ceil(visibleFrom())];
-      await client.query({ what: "writing a dead letter", text, values }, caller);
+      const proof = { text: `SELECT 1 FROM ${entries} WHERE id = $1`, values: [entry.id] };
+      await client.query({ what: "writing a dead letter", text, values, proof }, caller);
     },
     async get(id, caller) {
       caller.throwIfAborted();

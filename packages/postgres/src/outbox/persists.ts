@@ -16,6 +16,8 @@ const MAX_RECORD_BYTES = 32 * 1024 * 1024;
 /** Evidence that is forgotten between two looks at it is met again at most by chance. */
 const MAX_ROUNDS = 5;
 
+const PERSISTING = "persisting in the outbox";
+
 type Results = Map<Addition, PersistResult>;
 
 interface Evidence {
@@ -111,7 +113,7 @@ export class Persists {
     }
     const open = () => additions.filter((addition) => !results.has(addition));
     for (let round = 1; open().length > 0; round++) {
-      if (round > MAX_ROUNDS) throw new BridgeError("UNAVAILABLE", "evidence against duplicates comes and goes");
+      if (round > MAX_ROUNDS) throw this.#parts.client.keptNothing(PERSISTING);
       const unsure = await this.#insert(firstsOf(open()), results);
       const repeats = open();
       if (repeats.length > 0) await this.#compare(repeats, unsure, results);
@@ -123,7 +125,7 @@ export class Persists {
     const { client, contents, arrivals } = this.#parts;
     const { rows, unsure } = await client.query<{ nth: number; number: number }>(
       {
-        what: "persisting in the outbox",
+        what: PERSISTING,
         name: "outbox_persist",
         text: this.#text,
         values: recordValues(additions),

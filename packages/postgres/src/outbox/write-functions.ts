@@ -21,8 +21,11 @@ CREATE FUNCTION ${table("outbox_persist")}(
   p_received_payloads bytea[]
 ) RETURNS TABLE (nth int, number bigint) LANGUAGE plpgsql ${BY_INDEX} AS $$
 #variable_conflict use_column
+DECLARE
+  v_nth int[];
+  v_numbers bigint[];
+  v_queued bigint;
 BEGIN
-  RETURN QUERY
   WITH given AS MATERIALIZED (
     SELECT nextval('${table("outbox_number")}') AS number, g.*
       FROM (
@@ -52,8 +55,16 @@ BEGIN
            g.envelope, g.received, g.payload, g.received_payload
       FROM given AS g
      WHERE g.number IN (SELECT f.number FROM fresh AS f)
+    RETURNING 1
   )
-  SELECT g.nth::int, g.number FROM given AS g WHERE g.number IN (SELECT f.number FROM fresh AS f);
+  SELECT array_agg(g.nth::int), array_agg(g.number), (SELECT count(*) FROM queued)
+    INTO v_nth, v_numbers, v_queued
+    FROM given AS g WHERE g.number IN (SELECT f.number FROM fresh AS f);
+  -- A trigger that somebody else has made may keep rows from being written, and says nothing.
+  IF v_queued <> coalesce(cardinality(v_numbers), 0) THEN
+    RAISE integrity_constraint_violation USING MESSAGE = 'records were not kept';
+  END IF;
+  RETURN QUERY SELECT * FROM unnest(v_nth, v_numbers);
 END $$;
 
 -- Ends loans whose token is the record's; status 0 is a retry. Returns which were entered, from 1 on.

@@ -24,6 +24,33 @@ describe.skipIf(noPostgres)("an outbox whose sequences somebody has set back", (
   });
 });
 
+describe.skipIf(noPostgres)(
+  "an outbox to whose tables somebody has put a trigger that keeps rows from being written",
+  () => {
+    test.each(["outbox_queue", "outbox_record"])(
+      "on %s: nothing is confirmed, health says why, and it goes on without",
+      async (table) => {
+        await using tables = await makeTables();
+        const { schema } = tables.connection;
+        await using store = await openOn(tables.connection);
+        await tables.schema.rows(
+          `CREATE FUNCTION ${schema}.eat() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+       CREATE TRIGGER eats BEFORE INSERT ON ${schema}.${table} FOR EACH ROW EXECUTE FUNCTION ${schema}.eat()`,
+        );
+        const records = recordsOf(3);
+        await expect(store.persist(records, signal)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+        await store.prove?.();
+        expect(store.health?.().fault).toContain("kept nothing of what it took");
+        await tables.schema.rows(`DROP TRIGGER eats ON ${schema}.${table}`);
+        expect(await store.persist(records, signal)).toEqual(records.map(() => ({ kind: "persisted" })));
+        await store.prove?.();
+        expect(store.health?.().fault).toBeUndefined();
+        expect(idsOf(await claimAll(store, signal)).toSorted()).toEqual(records.map(({ id }) => id).toSorted());
+      },
+    );
+  },
+);
+
 /** What the store says to it, or the code of the fault. */
 async function persisted(store: OutboxStore, record: ReturnType<typeof recordOf>): Promise<string> {
   try {
