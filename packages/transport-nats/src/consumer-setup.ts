@@ -8,7 +8,7 @@ import {
 } from "@nats-io/jetstream";
 import type { NatsReceiver } from "./nats-receiver.ts";
 import { ackWaitOf } from "./options.ts";
-import { isConsumerNotFound, requestError } from "./server-error.ts";
+import { isConsumerNotFound, isNotFound, requestError } from "./server-error.ts";
 
 const NANOS_PER_MS = 1_000_000;
 /** How long a server keeps an ephemeral consumer that nobody pulls from: a connection may be away for that long. */
@@ -41,8 +41,9 @@ export async function readyConsumer(
   const what = `stream ${stream} cannot be consumed`;
   try {
     const found = await find(manager, stream, consumer ?? last);
-    if (found !== undefined) receiver.position?.resumed(found);
     const info = found === undefined ? await make(manager, receiver, logger) : await fitting(manager, receiver, found);
+    if (found !== undefined && receiver.position !== undefined)
+      receiver.position.resumed(found, (await streamOf(manager, receiver)).created);
     const { config } = info;
     warnOfLimits(receiver, config, logger);
     const waits = [config.ack_wait ?? 0, ...(config.backoff ?? [])].filter((nanos) => nanos > 0);
@@ -73,8 +74,9 @@ async function find(
 }
 
 async function make(manager: JetStreamManager, receiver: NatsReceiver, logger: Logger): Promise<ConsumerInfo> {
-  const { stream, consumer, create, filter_subject: filter, deliver = "all" } = receiver.options;
-  if (consumer !== undefined && !create) {
+  const { stream, consumer, filter_subject: filter, deliver = "all" } = receiver.options;
+  const { position } = receiver;
+  if (position === undefined) {
     throw new BridgeError(
       "DESTINATION_NOT_FOUND",
       `stream ${stream} has no consumer ${consumer}: make it, or set create`,
@@ -87,31 +89,47 @@ async function make(manager: JetStreamManager, receiver: NatsReceiver, logger: L
     deliver_policy: deliver === "all" ? DeliverPolicy.All : DeliverPolicy.New,
     ...adjustable(receiver),
   };
-  const { position } = receiver;
-  if (position === undefined) {
-    const made = await manager.consumers.add(stream, config);
-    if (deliver === "new") {
-      logger.warn(
-        "a consumer was made that begins with what is new: if there was one of its name before, what that had not settled, and what came since it was deleted, is skipped",
-        { receiver_id: receiver.id, stream, consumer },
-      );
-    }
-    return made;
-  }
-  const { created, state } = await manager.streams.info(stream);
+  const { created, first, last } = await streamOf(manager, receiver);
   const from = position.in(created);
   if (from !== undefined) {
     config.deliver_policy = DeliverPolicy.StartSequence;
     config.opt_start_seq = from;
-  } else if (deliver === "new") {
+    if (consumer !== undefined) {
+      logger.warn(
+        "the consumer is made again, from the first message that was not known to be settled: some that were come again",
+        { receiver_id: receiver.id, stream, consumer, from },
+      );
+    }
+  } else if (consumer === undefined && deliver === "new") {
     logger.warn(
       "an ephemeral consumer begins with what is new: what an earlier start had not settled, and what came since, is lost; name a consumer to keep it",
       { receiver_id: receiver.id, stream },
     );
   }
   const made = await manager.consumers.add(stream, config);
-  position.began(from ?? (deliver === "all" ? Math.max(state.first_seq, 1) : state.last_seq + 1));
+  if (from === undefined && consumer !== undefined && deliver === "new") {
+    logger.warn(
+      "a consumer was made that begins with what is new: if there was one of its name before, what that had not settled, and what came since it was deleted, is skipped",
+      { receiver_id: receiver.id, stream, consumer },
+    );
+  }
+  position.began(from ?? (deliver === "all" ? Math.max(first, 1) : last + 1), created);
   return made;
+}
+
+/** When the stream was made (in another one of its name, places mean other messages), and what is in it. */
+async function streamOf(
+  manager: JetStreamManager,
+  { options: { stream, consumer } }: NatsReceiver,
+): Promise<{ readonly created: string; readonly first: number; readonly last: number }> {
+  try {
+    const { created, state } = await manager.streams.info(stream);
+    return { created, first: state.first_seq, last: state.last_seq };
+  } catch (error) {
+    if (consumer === undefined || isNotFound(error)) throw error;
+    // Who may not ask begins with the first message of the stream, should the durable consumer be deleted.
+    return { created: "", first: 1, last: 0 };
+  }
 }
 
 /** What may change while a consumer is there. */

@@ -2,7 +2,8 @@ import { Inbox } from "@bridge/ports/internal";
 import type { Delivery, Receiver, ReceiverContext } from "@bridge/ports";
 import type { NatsDelivery } from "./nats-delivery.ts";
 import type { ReceiverOptions } from "./options.ts";
-import { Position } from "./position.ts";
+import { type Place, Position } from "./position.ts";
+import { SharedPosition } from "./shared-position.ts";
 
 /** Hands out the messages of a stream as they are asked for. What is pulled is bounded by the route's window. */
 export class NatsReceiver implements Receiver {
@@ -11,15 +12,15 @@ export class NatsReceiver implements Receiver {
   /** Messages that are held here at once. */
   readonly window: number;
   readonly maxReplayAttempts: number;
-  /** Where an ephemeral consumer begins that is made in the place of one that is gone. A durable one's place its server knows. */
-  readonly position: Position | undefined;
+  /** Where a consumer begins that the bridge makes in the place of one that is gone. */
+  readonly position: Place | undefined;
   readonly #inbox = new Inbox<NatsDelivery>();
   #received = 0;
 
   constructor(options: ReceiverOptions, { id, maxInFlight, maxReplayAttempts }: ReceiverContext) {
     this.id = id;
     this.options = options;
-    this.position = options.consumer === undefined ? new Position() : undefined;
+    this.position = options.consumer === undefined ? new Position() : options.create ? new SharedPosition() : undefined;
     this.window = Math.max(maxInFlight, 1);
     this.maxReplayAttempts = maxReplayAttempts;
   }

@@ -1,15 +1,33 @@
 /** How far the server's consumer has come. */
-interface Progress {
+export interface Progress {
   readonly ack_floor: { readonly stream_seq: number };
   readonly delivered: { readonly stream_seq: number };
   readonly num_ack_pending: number;
+}
+
+/** Where a consumer begins that is made in the place of one that is gone. */
+export interface Place {
+  /** Whether it helps to be {@link told}. */
+  readonly inDoubt: boolean;
+  handedOut(sequence: number): void;
+  released(sequence: number): void;
+  /** The connection is lost, and these were not settled on it. */
+  lost(unsettled: Iterable<number>): void;
+  /** The consumer is there already; `created` is when its stream was made, empty when nobody may ask. */
+  resumed(progress: Progress, created: string): void;
+  /** The server says how far its consumer has come. */
+  told(progress: Progress): void;
+  /** The first message that is not settled in the stream made at `created`; `undefined` when there was no consumer before. */
+  in(created: string): number | undefined;
+  /** A consumer was made that hands out everything from this place on, of the stream made at `created`. */
+  began(next: number, created: string): void;
 }
 
 /**
  * How far a receiver has come in its stream: where an ephemeral consumer begins that is made anew because the server has
  * forgotten the last one, and with it what was not settled.
  */
-export class Position {
+export class Position implements Place {
   /** When the stream was made: in another one of its name, places mean other messages. */
   #streamCreated = "";
   /** Behind the last message that was handed out, or the consumer's first place; 0 when there was no consumer yet. */
@@ -22,7 +40,6 @@ export class Position {
    */
   #doubt: { readonly first: number; readonly last: number } | undefined;
 
-  /** Whether it helps to be {@link told}. */
   get inDoubt(): boolean {
     return this.#doubt !== undefined;
   }
@@ -36,7 +53,6 @@ export class Position {
     this.#owed.add(sequence);
   }
 
-  /** The connection is lost, and these were not settled on it. */
   lost(unsettled: Iterable<number>): void {
     for (const sequence of unsettled) this.#owed.add(sequence);
   }
@@ -47,7 +63,6 @@ export class Position {
     this.told(progress);
   }
 
-  /** The server says how far its consumer has come. */
   told({ ack_floor: { stream_seq: settled }, num_ack_pending: pending }: Progress): void {
     // What is settled there and not here has left the stream.
     for (const sequence of this.#owed) if (sequence <= settled) this.#owed.delete(sequence);
@@ -56,7 +71,6 @@ export class Position {
     this.#doubt = pending === 0 || settled >= last ? undefined : { first: settled + 1, last };
   }
 
-  /** The first message that is not settled in the stream made at `created`; `undefined` when nothing is known of it. */
   in(created: string): number | undefined {
     if (created !== this.#streamCreated) {
       this.#streamCreated = created;
@@ -68,7 +82,6 @@ export class Position {
     return first;
   }
 
-  /** A consumer was made that hands out everything from this place on. */
   began(next: number): void {
     this.#next = next;
     this.#owed.clear();

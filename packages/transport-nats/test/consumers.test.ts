@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import type { NatsReceiver } from "../src/nats-receiver.ts";
 import { containing, like } from "./support/like.ts";
 import { accept, connected, type LogLine, never, Puller, receiver, session, text } from "./support/parts.ts";
 import { program } from "./support/program.ts";
@@ -39,24 +40,58 @@ describe.skipIf(noServer)("a consumer (needs NATS)", () => {
     expect(await config()).toMatchObject({ ack_wait: 30 * SECOND, max_ack_pending: 9 });
   });
 
-  test("that begins with what is new and is made again tells each time what may be skipped", async () => {
+  test("that is made and begins with what is new tells what may be skipped", async () => {
     await using server = await program();
     const stream = await server.stream();
     const log: LogLine[] = [];
     await using source = session({ log });
-    const puller = new Puller(receiver(source, { stream, consumer: "made", create: true, deliver: "new" }));
-    const first = await connected(source);
-    await server.manager.consumers.delete(stream, "made");
-    await first.closed;
-    await server.publish(`${stream}.a`, "meanwhile");
+    receiver(source, { stream, consumer: "made", create: true, deliver: "new" });
     await connected(source);
-    await server.publish(`${stream}.a`, "after");
-    expect(text(await puller.next())).toBe("after");
-    const told = {
-      message: like(/^a consumer was made that begins with what is new: /),
-      fields: { receiver_id: "in", stream, consumer: "made" },
-    };
-    expect(log).toEqual([told, told]);
+    const message = like(/^a consumer was made that begins with what is new: /);
+    expect(log).toEqual([{ message, fields: { receiver_id: "in", stream, consumer: "made" } }]);
+  });
+
+  test.each(["new", "all"] as const)(
+    "that was deleted is made again behind what was settled, not as a first one is (deliver: %s)",
+    async (deliver) => {
+      await using server = await program();
+      const stream = await server.stream();
+      await server.publish(`${stream}.a`, "before");
+      const log: LogLine[] = [];
+      await using source = session({ log, options: { ping_interval: "500ms" } });
+      const from = receiver(source, { stream, consumer: "c", create: true, deliver });
+      const puller = new Puller(from);
+      const first = await connected(source);
+      if (deliver === "all") await accept(await puller.next());
+      for (const payload of ["a", "b", "c"]) await server.publish(`${stream}.a`, payload);
+      const [a] = await puller.take(3);
+      await accept(a!);
+      const told = vi.spyOn((from as NatsReceiver).position!, "told");
+      const settled = containing({ ack_floor: containing({ stream_seq: 2 }) });
+      await vi.waitFor(() => expect(told).toHaveBeenCalledWith(settled), 10_000);
+      await server.manager.consumers.delete(stream, "c");
+      await first.closed;
+      await server.publish(`${stream}.a`, "d");
+      await connected(source);
+      expect((await puller.take(3)).map(text)).toEqual(["b", "c", "d"]);
+      const message =
+        "the consumer is made again, from the first message that was not known to be settled: some that were come again";
+      expect(log).toContainEqual({ message, fields: containing({ stream, consumer: "c", from: 3 }) });
+    },
+  );
+
+  test("of a stream that was deleted and made again begins with its first message", async () => {
+    await using server = await program();
+    const name = await server.stream();
+    await using source = session();
+    const puller = new Puller(receiver(source, { stream: name, consumer: "c", create: true, deliver: "new" }));
+    const first = await connected(source);
+    await server.manager.streams.delete(name);
+    await first.closed;
+    await server.stream({ name });
+    for (const payload of ["a", "b"]) await server.publish(`${name}.a`, payload);
+    await connected(source);
+    expect((await puller.take(2)).map(text)).toEqual(["a", "b"]);
   });
 
   test.each([
