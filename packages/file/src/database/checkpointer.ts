@@ -2,10 +2,19 @@ import { type MessagePort, Worker } from "node:worker_threads";
 import { sqliteLocation } from "./sqlite-location.ts";
 
 /** What a checkpoint came to. */
-export type CheckpointResult = { readonly error?: undefined } | { readonly error: Error };
+export type CheckpointResult =
+  | {
+      readonly error?: undefined;
+      /** Whether all of the log was brought into the file. */
+      readonly isWhole: boolean;
+    }
+  | { readonly error: Error };
 
 type Request = "open" | "checkpoint" | "close";
-type Reply = { readonly error?: { readonly message: string; readonly errcode: number | undefined } };
+interface Reply {
+  readonly isWhole: boolean;
+  readonly error?: { readonly message: string; readonly errcode: number | undefined };
+}
 
 /**
  * Brings the log of a file into the file, on a thread of its own: it reads and writes as many pages as the log holds,
@@ -59,7 +68,7 @@ export class Checkpointer {
       this.#worker = undefined;
       return { error: reply };
     }
-    if (reply.error === undefined) return {};
+    if (reply.error === undefined) return { isWhole: reply.isWhole };
     return { error: Object.assign(new Error(reply.error.message), { errcode: reply.error.errcode }) };
   }
 
@@ -118,18 +127,21 @@ function serveCheckpoints(): void {
     }
     return (opened = db);
   }
-  const serve: Readonly<Record<Request, () => void>> = {
-    open,
-    checkpoint: () => open().exec("PRAGMA wal_checkpoint(PASSIVE)"),
-    close: () => opened?.close(),
-  };
+  function checkpoint(): boolean {
+    const { busy, log, checkpointed } = open().prepare("PRAGMA wal_checkpoint(PASSIVE)").get() as Record<
+      string,
+      number
+    >;
+    return busy === 0 && log === checkpointed;
+  }
+  const serve: Readonly<Record<Request, () => unknown>> = { open, checkpoint, close: () => opened?.close() };
   parentPort?.on("message", (request: Request) => {
-    let reply: Reply = {};
+    let reply: Reply;
     try {
-      serve[request]();
+      reply = { isWhole: serve[request]() === true };
     } catch (error) {
       const { message, errcode } = error as Error & { readonly errcode?: number };
-      reply = { error: { message, errcode } };
+      reply = { isWhole: false, error: { message, errcode } };
     }
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
     parentPort.postMessage(reply);

@@ -35,7 +35,7 @@ export class Checkpoints {
   committed(file: Connection): void {
     if (this.#running !== undefined || ++this.#groups % GROUPS_A_LOOK !== 0) return;
     if (this.#options.clock.monotonic() < this.#nextAt || !isLogFull(file)) return;
-    this.#running = this.#checkpoint().finally(() => {
+    this.#running = this.#checkpoint(file).finally(() => {
       this.#running = undefined;
     });
   }
@@ -47,16 +47,22 @@ export class Checkpoints {
   }
 
   /** Twice: beside the writes, and then without them for the little that came in meanwhile, so that it ever ends. */
-  async #checkpoint(): Promise<void> {
+  async #checkpoint({ contents }: Connection): Promise<void> {
     const { commits, hang, clock, logger } = this.#options;
-    let result: CheckpointResult = {};
+    let result: CheckpointResult = { isWhole: false };
     await commits.between(async () => {
       result = await this.#checkpointer.open();
     });
-    if (result.error === undefined) result = await this.#checkpointer.run();
+    // Whoever looks next says why.
+    if (result.error === undefined && !contents.beginCheckpoint()) return;
+    if (result.error === undefined) {
+      result = await this.#checkpointer.run();
+      if (result.error !== undefined) contents.endCheckpoint(false);
+    }
     if (result.error === undefined) {
       await commits.between(async () => {
         result = await hang.during(() => this.#checkpointer.run());
+        contents.endCheckpoint(result.error === undefined && result.isWhole);
       });
     }
     if (result.error === undefined) return;

@@ -52,6 +52,7 @@ export function openConnection(path: string, kind: FileKind): Connection {
   let place: FilePlace | undefined;
   let contents: FileContents | undefined;
   const letGo = (): Disposable => {
+    if (place?.has("") === true && contents?.isFileHarmed() === true) mark.setSpoiled();
     const rest = {
       [Symbol.dispose]() {
         anchor?.close();
@@ -136,8 +137,15 @@ function isCleared(mark: LogMark): boolean {
  * Brings the log into the file, wherever both are now: whoever opens the file next may not find the log. What is not done
  * now stays in the log.
  */
-export function carryLogOver({ db }: Connection): void {
-  db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+export function carryLogOver({ db, contents }: Connection): void {
+  if (!contents.beginCheckpoint()) return;
+  let isWhole = false;
+  try {
+    const { busy, log, checkpointed } = db.prepare("PRAGMA wal_checkpoint(PASSIVE)").get() as Record<string, number>;
+    isWhole = busy === 0 && log === checkpointed;
+  } finally {
+    contents.endCheckpoint(isWhole);
+  }
 }
 
 /** Whether the log has outgrown its size; after a checkpoint the next commit cuts it back. */

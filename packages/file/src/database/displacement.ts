@@ -111,6 +111,6 @@ function harmTo<Statements>(
   { path, contents }: OpenedFile<Statements>,
   which: "written" | "all",
 ): FileFault | undefined {
-  const harm = contents.harmToLog() ?? (which === "all" ? contents.harmToFile() : undefined);
+  const harm = contents.harmToLog() ?? contents.harmToFile(which);
   return harm === undefined ? undefined : new FileFault(path, "damaged", { cause: new Error(harm) });
 }

@@ -1,4 +1,5 @@
 import { fstatSync, readSync } from "node:fs";
+import { ForeignWrites } from "./foreign-writes.ts";
 import type { LogEnd } from "./log-end.ts";
 import { isSame } from "./log-format.ts";
 
@@ -17,6 +18,7 @@ export class FileContents {
   readonly #file: number;
   readonly #log: number;
   readonly #end: LogEnd;
+  readonly #foreign: ForeignWrites;
   readonly #header = Buffer.alloc(HEADER_BYTES);
   readonly #seen = Buffer.alloc(HEADER_BYTES);
   #size = 0;
@@ -25,6 +27,7 @@ export class FileContents {
     this.#file = file;
     this.#log = log;
     this.#end = end;
+    this.#foreign = new ForeignWrites(file, end);
     readSync(file, this.#header, 0, HEADER_BYTES, 0);
     this.#size = fstatSync(file).size;
   }
@@ -32,7 +35,16 @@ export class FileContents {
   /** Whether one of them does not, as far as the disk lets itself be read. */
   isHarmed(): boolean {
     try {
-      return (this.harmToLog() ?? this.harmToFile()) !== undefined;
+      return (this.harmToLog() ?? this.harmToFile("all")) !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether that is so of the file itself. */
+  isFileHarmed(): boolean {
+    try {
+      return this.harmToFile("all") !== undefined;
     } catch {
       return false;
     }
@@ -51,12 +63,28 @@ export class FileContents {
   }
 
   /** What has become of the file itself. It grows as the log is brought into it, and never shrinks. */
-  harmToFile(): string | undefined {
+  harmToFile(which: "written" | "all"): string | undefined {
+    const isWrittenOver = this.#foreign.look(which);
+    if (which === "written" && !isWrittenOver) return undefined;
     const { size } = fstatSync(this.#file);
     if (size < this.#size) return `it was cut off while it is in use: it has ${size} bytes of ${this.#size}`;
     this.#size = size;
     readSync(this.#file, this.#seen, 0, HEADER_BYTES, 0);
     const isOurs = LASTING.every(([from, to]) => this.#seen.subarray(from, to).equals(this.#header.subarray(from, to)));
-    return isOurs ? undefined : "it was written over while it is in use";
+    return isOurs && !isWrittenOver ? undefined : "it was written over while it is in use";
+  }
+
+  /** Before this process brings the log into the file. False when it must not: what was written there would hide the harm. */
+  beginCheckpoint(): boolean {
+    try {
+      return this.#foreign.beginCheckpoint();
+    } catch {
+      return false;
+    }
+  }
+
+  /** After that, however it ended; `isWhole` when all of the log is in the file. */
+  endCheckpoint(isWhole: boolean): void {
+    this.#foreign.endCheckpoint(isWhole);
   }
 }

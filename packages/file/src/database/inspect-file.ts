@@ -3,12 +3,14 @@ import { BridgeError } from "@bridge/ports";
 import { FileFault } from "./file-fault.ts";
 import type { FileKind } from "./file-kind.ts";
 import { inspectLog } from "./inspect-log.ts";
-import { readMark, wasWritten } from "./log-mark.ts";
+import { isSpoiled, readMark, wasWritten } from "./log-mark.ts";
 
 const HEADER_BYTES = 100;
 const MAGIC = "SQLite format 3\0";
 const USER_VERSION_AT = 60;
 const APPLICATION_ID_AT = 68;
+const SPOILED =
+  "it was written over while a bridge had it in use: to use it as it is, delete the files beside it that end in -wal and -mark";
 
 /**
  * Looks at the header of a file, and at its log, before anything may change them. Schema versions are only ever raised in the file
@@ -16,7 +18,7 @@ const APPLICATION_ID_AT = 68;
  *
  * Throws a {@link BridgeError} for a file that is another program's or of a newer schema, and a {@link FileFault}
  * `damaged` for a log whose file is gone, for one of which confirmed writes cannot be read any more, and for a file that
- * has become empty.
+ * has become empty or was written over while it was in use.
  */
 export function inspectFile(path: string, kind: FileKind): "absent" | "older" | "ours" {
   const header = readStart(path, HEADER_BYTES);
@@ -39,7 +41,9 @@ export function inspectFile(path: string, kind: FileKind): "absent" | "older" | 
         "run that release, or name another path",
     );
   }
-  inspectLog(path, readMark(path));
+  const mark = readMark(path);
+  if (isSpoiled(mark)) throw new FileFault(path, "damaged", { cause: new Error(SPOILED) });
+  inspectLog(path, mark);
   return version < kind.migrations.length ? "older" : "ours";
 }
 

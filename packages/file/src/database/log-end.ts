@@ -20,6 +20,7 @@ export class LogEnd {
   readonly #frameHeader = Buffer.alloc(FRAME_HEADER_BYTES);
   #header: LogHeader | undefined;
   #frame = 0;
+  readonly #pages = new Map<number, number | undefined>();
   /** Behind the end there may be frames of a commit that has failed: whole frames tell themselves by their checksums. */
   #hasRemains = false;
 
@@ -41,6 +42,26 @@ export class LogEnd {
   /** How long the log has to be. */
   get bytes(): number {
     return this.#header === undefined ? 0 : LOG_HEADER_BYTES + this.#frame * this.#frameBytes(this.#header);
+  }
+
+  /**
+   * Which pages were written since they were last forgotten, and in which frame each of them was last: `undefined` when the log
+   * has begun anew since. No more than the file has.
+   */
+  get pages(): ReadonlyMap<number, number | undefined> {
+    return this.#pages;
+  }
+
+  /** All that was written is in the file. */
+  forgetPages(): void {
+    this.#pages.clear();
+  }
+
+  /** Whether that is what a frame holds. */
+  holds(frame: number, page: Buffer): boolean {
+    if (this.#header === undefined) return false;
+    const bytes = Buffer.alloc(this.#frameBytes(this.#header));
+    return this.#read(this.#header, frame, bytes) && bytes.subarray(FRAME_HEADER_BYTES).equals(page);
   }
 
   /** The header that the log has now; `undefined` when it has none. */
@@ -69,31 +90,43 @@ export class LogEnd {
     if (header === undefined) return undefined;
     if (this.#header === undefined || isNext(this.#header, header)) {
       [this.#header, this.#frame, this.#hasRemains] = [header, 0, false];
+      for (const page of this.#pages.keys()) this.#pages.set(page, undefined);
     }
     return isSame(this.#header.salts, header.salts) ? header : undefined;
   }
 
   /** It may have written nothing. */
   #nextCommit(header: LogHeader): number | undefined {
+    const pages: number[] = [];
     for (let frame = this.#frame + 1; this.#read(header, frame, this.#frameHeader); frame++) {
-      const { salts, commits } = frameOf(this.#frameHeader);
+      const { page, salts, commits } = frameOf(this.#frameHeader);
       if (!isSame(salts, header.salts)) return undefined;
-      if (commits) return frame;
+      pages.push(page);
+      if (commits) return this.#wrote(pages, frame);
     }
     return undefined;
   }
 
   #nextWholeCommit(header: LogHeader): number | undefined {
     const bytes = Buffer.alloc(this.#frameBytes(header));
+    const pages: number[] = [];
     let checksum: Checksum = header.checksum;
     if (this.#frame > 0 && this.#read(header, this.#frame, bytes)) checksum = frameOf(bytes).checksum;
     for (let frame = this.#frame + 1; this.#read(header, frame, bytes); frame++) {
       const found = frameOf(bytes);
       checksum = checksumOfFrame(bytes, checksum, header.bigEndian);
       if (!isSame(found.salts, header.salts) || !isSame(found.checksum, checksum)) return undefined;
-      if (found.commits) return frame;
+      pages.push(found.page);
+      if (found.commits) return this.#wrote(pages, frame);
     }
     return undefined;
+  }
+
+  /** A transaction ends with `frame`, which it returns. */
+  #wrote(pages: readonly number[], frame: number): number {
+    const first = frame - pages.length + 1;
+    for (const [at, page] of pages.entries()) this.#pages.set(page, first + at);
+    return frame;
   }
 
   /** As much of a frame as there is room for. */

@@ -14,6 +14,8 @@ const MOST_GENERATIONS = 65_536;
 
 const MARK_BYTES = 12;
 const WITH_CHECK_BYTES = MARK_BYTES + 4;
+/** Instead of a frame: what was confirmed is not in the file any more. */
+const SPOILED = 0xff_ff_ff_ff;
 /** Not what the check of such a mark would be. */
 const NONE = Buffer.alloc(WITH_CHECK_BYTES);
 
@@ -34,6 +36,11 @@ export function readMark(path: string): Mark | undefined {
   if (bytes.length !== WITH_CHECK_BYTES) return undefined;
   if (crc32(bytes.subarray(0, MARK_BYTES)) !== bytes.readUInt32BE(MARK_BYTES)) return undefined;
   return { frame: bytes.readUInt32BE(0), salts: [bytes.readUInt32BE(4), bytes.readUInt32BE(8)] };
+}
+
+/** Whether the last process has seen somebody write to the file. */
+export function isSpoiled(mark: Mark | undefined): boolean {
+  return mark?.frame === SPOILED;
 }
 
 /**
@@ -84,6 +91,16 @@ export class LogMark {
   setClosed(): void {
     this.#bytes.fill(0);
     this.#write();
+  }
+
+  /** Somebody has written to the file: durable, because nothing else tells. What the disk does not take is not told. */
+  setSpoiled(): void {
+    this.#bytes.fill(0);
+    this.#bytes.writeUInt32BE(SPOILED, 0);
+    this.#write();
+    try {
+      fsyncSync(this.#handle);
+    } catch {}
   }
 
   /**

@@ -1,8 +1,8 @@
 import { copyFileSync, cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { type LogFields, silentLogger } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
-import { adding, Notes, type NotesOptions, removing, scratchFolder } from "./support/notes.ts";
+import { carryLogOver } from "../../src/database/connection.ts";
+import { adding, confirm, Notes, type NotesOptions, openNotes, removing, scratchFolder } from "./support/notes.ts";
 
 const HEADER = 32;
 const FRAME = 24 + 4_096;
@@ -85,23 +85,18 @@ test.each<[string, (path: string) => void]>([
 describe("a log of another time that is put beside a file", () => {
   const OTHER_TIME =
     /the file is damaged: check the disk, and restore a copy .*beside it is of another time|of another time: \d+ confirmed pages/;
-  /** Brings the log into the file, so that the next write begins it anew. */
-  const checkpoint = (path: string): void => {
-    const db = new DatabaseSync(path);
-    db.exec("PRAGMA wal_checkpoint(PASSIVE)");
-    db.close();
-  };
   const restored = (log: string, path: string): void => copyFileSync(log, `${path}-wal`);
 
   test("from before it last began anew, while it was open", async () => {
     using scratch = scratchFolder();
     using crashed = scratchFolder();
     const former = `${scratch.path}-former`;
-    await using notes = new Notes({ path: scratch.path });
-    await notes.write(adding("a"));
+    const file = openNotes(scratch.path);
+    using _ = { [Symbol.dispose]: () => file.close() };
+    confirm(file, "a");
     copyFileSync(`${scratch.path}-wal`, former);
-    checkpoint(scratch.path);
-    await notes.write(adding("b"));
+    carryLogOver(file);
+    confirm(file, "b");
     cpSync(scratch.folder, crashed.folder, { recursive: true });
     restored(former, crashed.path);
     expect(() => new Notes({ path: crashed.path })).toThrow(OTHER_TIME);
@@ -112,10 +107,11 @@ describe("a log of another time that is put beside a file", () => {
     using crashed = scratchFolder();
     const former = `${scratch.path}-former`;
     {
-      await using notes = new Notes({ path: scratch.path });
+      const file = openNotes(scratch.path);
+      using _ = { [Symbol.dispose]: () => file.close() };
       for (const id of ["a", "b", "c"]) {
-        checkpoint(scratch.path);
-        await notes.write(adding(id));
+        carryLogOver(file);
+        confirm(file, id);
       }
       copyFileSync(`${scratch.path}-wal`, former);
     }

@@ -1,9 +1,9 @@
-import { fdatasync, readFileSync, writeFileSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
-import { promisify } from "node:util";
+import { fdatasyncSync, readFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { adding, Notes, scratchFolder } from "./support/notes.ts";
+import { carryLogOver } from "../../src/database/connection.ts";
+import { runTogether } from "../../src/database/transaction.ts";
+import { adding, Notes, openNotes, scratchFolder } from "./support/notes.ts";
 
 /** What a disk writes as a whole. */
 const SECTOR = 512;
@@ -40,27 +40,27 @@ test("what was done survives a power loss, whatever becomes of what was not sync
       using after = scratchFolder();
       const log = `${scratch.path}-wal`;
       let synced: Uint8Array = new Uint8Array();
-      const sync = async (file: number): Promise<void> => {
-        const latest = readFileSync(log);
-        await promisify(fdatasync)(file);
-        synced = latest;
-      };
       const done: string[] = [];
-      await using notes = new Notes({ path: scratch.path, sync });
+      const file = openNotes(scratch.path);
+      using _ = { [Symbol.dispose]: () => file.close() };
       // Any of these may be what the disk has of it: it is not synced while the file is open.
       const marks: Buffer[] = [readFileSync(`${scratch.path}-mark`)];
       for (const [at, { sizes: bytes, checkpoint }] of written.entries()) {
-        const writes = bytes.map((count, i) => notes.write(adding(`${at}-${i}`, count)));
+        const ids = bytes.map((_count, i) => `${at}-${i}`);
+        const outcomes = runTogether(
+          file,
+          ids.map((id, i) => adding(id, bytes[i])),
+        );
+        expect(outcomes.every(({ ok }) => ok)).toBe(true);
+        // The last batch is not synced.
         if (at === written.length - 1) break;
-        done.push(...(await Promise.all(writes)));
+        fdatasyncSync(file.log);
+        synced = readFileSync(log);
+        file.mark.set(file.logEnd);
         marks.push(readFileSync(`${scratch.path}-mark`));
-        if (!checkpoint) continue;
-        const db = new DatabaseSync(scratch.path);
-        db.exec("PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(PASSIVE)");
-        db.close();
+        done.push(...ids);
+        if (checkpoint) carryLogOver(file);
       }
-      // The last batch is written by now, and not synced.
-      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
       writeFileSync(after.path, readFileSync(scratch.path));
       writeFileSync(`${after.path}-mark`, marks[pick % marks.length] ?? "");
       writeFileSync(
