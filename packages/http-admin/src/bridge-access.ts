@@ -1,6 +1,6 @@
 import { OperationError, type Supervisor } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
-import { type DlqAdmin, type DlqStore, type OutboxStore } from "@bridge/ports";
+import { BridgeError, type DlqAdmin, type DlqStore, type OutboxStore } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 
 /** How long work that was cut off has for saying what became of it. */
@@ -84,6 +84,16 @@ export class BridgeAccess {
         500,
         `${typeof late === "string" ? late : late()} after ${this.operationTimeoutMs / 1_000} s`,
       );
+    }
+  }
+
+  /** The same, for what only looks into a store: one that cannot be used at the moment is 503, and says why. */
+  async looking<Result>(late: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.bounded(late, work);
+    } catch (error) {
+      if (BridgeError.is(error) && error.code === "UNAVAILABLE") throw new HttpError(503, error.message);
+      throw error;
     }
   }
 }

@@ -32,7 +32,7 @@ export function dlqReadEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[]
       refusals: DLQ_REFUSALS,
       answers: { 200: { description: "Counted up to a cap.", schema: summary } },
     }).handle(async () => {
-      const count = await bridge.bounded(LATE, (signal) => bridge.dlq.count(summaryScan, signal));
+      const count = await bridge.looking(LATE, (signal) => bridge.dlq.count(summaryScan, signal));
       return { status: 200, body: summaryToWire(count, summaryScan) };
     }),
 
@@ -49,7 +49,7 @@ export function dlqReadEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[]
     }).handle(async ({ query }) => {
       const page = { limit: Math.min(query.limit, listMax), offset: query.offset };
       const oneMore = { ...page, limit: page.limit + 1 };
-      const found = await bridge.bounded(LATE, (signal) => bridge.dlq.list(filterFromWire(query), oneMore, signal));
+      const found = await bridge.looking(LATE, (signal) => bridge.dlq.list(filterFromWire(query), oneMore, signal));
       return { status: 200, body: pageToWire(found, page) };
     }),
 
@@ -66,7 +66,7 @@ export function dlqReadEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[]
       refusals: { ...DLQ_REFUSALS, 404: "There is no DLQ store, or no such entry." },
       answers: { 200: { description: "The entry.", schema: entry } },
     }).handle(async ({ params: { id } }) => {
-      const found = await bridge.bounded(LATE, (signal) => bridge.dlq.get(id, signal));
+      const found = await bridge.looking(LATE, (signal) => bridge.dlq.get(id, signal));
       if (found === undefined) throw new HttpError(404, "DLQ entry not found");
       return { status: 200, body: entryToWire(found) };
     }),

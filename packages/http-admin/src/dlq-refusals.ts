@@ -1,7 +1,7 @@
-/** What every endpoint of the DLQ may refuse with. */
+/** What every endpoint that looks into the DLQ may refuse with. */
 export const DLQ_REFUSALS = {
   404: "There is no DLQ store.",
-  503: "The DLQ store is not open.",
+  503: "The DLQ store is not open, or cannot be used.",
 } as const;
 
 /** What every endpoint that changes the DLQ may refuse with. */

@@ -10,7 +10,7 @@ import { filterValue, ids as idList, pageQuery } from "./values.ts";
 import { outboxPageToWire, outboxSummaryToWire } from "./wire.ts";
 
 const LATE = "the outbox store did not answer";
-const REFUSALS = { 404: "There is no outbox store.", 503: "The outbox store is not open." } as const;
+const REFUSALS = { 404: "There is no outbox store.", 503: "The outbox store is not open, or cannot be used." } as const;
 
 const listQuery = v.object({
   ...pageQuery("records"),
@@ -32,7 +32,7 @@ export function outboxEndpoints(bridge: BridgeAccess, clock: Clock): readonly Ad
       refusals: REFUSALS,
       answers: { 200: { description: "A line for each binding that has records.", schema: outboxSummary } },
     }).handle(async () => {
-      const backlog = await bridge.bounded(LATE, (signal) => bridge.outbox.backlog(signal));
+      const backlog = await bridge.looking(LATE, (signal) => bridge.outbox.backlog(signal));
       const config = bridge.supervisor.config();
       return { status: 200, body: outboxSummaryToWire(backlog, drainedBy(config), clock.now()) };
     }),
@@ -50,7 +50,7 @@ export function outboxEndpoints(bridge: BridgeAccess, clock: Clock): readonly Ad
     }).handle(async ({ query }) => {
       const page = { limit: Math.min(query.limit, LIMITS.listMax), offset: query.offset };
       const filter = { routeId: query.route_id, bindingId: query.binding_id };
-      const found = await bridge.bounded(LATE, (signal) =>
+      const found = await bridge.looking(LATE, (signal) =>
         bridge.outbox.list(filter, { ...page, limit: page.limit + 1 }, signal),
       );
       const { bindings } = bridge.supervisor.config();

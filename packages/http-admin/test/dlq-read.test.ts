@@ -260,13 +260,13 @@ describe("contract 2: no DLQ store", () => {
 });
 
 describe("a DLQ store that fails", () => {
-  it("is 500 with what it says", async () => {
+  it("is 503 with what it says while it cannot be used, such as one that has to be opened again and is spoiled", async () => {
     await using admin = await startAdmin();
     admin.faults.store = () => {
       throw new BridgeError("UNAVAILABLE", "the disk is gone");
     };
     for (const path of ["/dlq", "/dlq/messages", "/dlq/messages/e1"])
-      expect(await admin.call("GET", path)).toMatchObject({ status: 500, body: { error: "the disk is gone" } });
+      expect(await admin.call("GET", path)).toMatchObject({ status: 503, body: { error: "the disk is gone" } });
     expect(admin.errors).toEqual([]);
   });
 

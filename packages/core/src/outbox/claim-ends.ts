@@ -40,8 +40,9 @@ export class ClaimEnds {
     });
   }
 
-  get failing(): boolean {
-    return this.#unwritable.lasts;
+  /** Why the store does not take how records ended; `undefined` while it does. */
+  get fault(): BridgeError | undefined {
+    return this.#unwritable.fault;
   }
 
   /** Resolves when the end is durable: true, or false when the loan had lapsed or the end could not be entered. */

@@ -36,9 +36,9 @@ export class Claiming implements Disposable {
     });
   }
 
-  /** Whether the store refuses to be read. */
-  get failing(): boolean {
-    return this.#unreadable.lasts;
+  /** Why the store gives no records; `undefined` while it does. */
+  get fault(): BridgeError | undefined {
+    return this.#unreadable.fault;
   }
 
   /** Hears of arrivals. Also from a later claim on, because the store may open after the route has begun. */

@@ -72,8 +72,11 @@ export class Drain implements Disposable {
 
   /** The store that refuses what has to be read or written, in words; `undefined` while none does. */
   get obstacle(): string | undefined {
-    if (this.#claiming.failing) return "the outbox store cannot be read";
-    if (this.#ends.failing) return "the outbox store does not take how records ended";
+    const [unread, unended] = [this.#claiming.fault, this.#ends.fault];
+    // What is wrong stands in the reason: a full disk lets nobody open what is only to be read, too.
+    if (unread !== undefined) return `the outbox store hands out no records: ${unread.code}, ${unread.message}`;
+    if (unended !== undefined)
+      return `the outbox store does not take how records ended: ${unended.code}, ${unended.message}`;
     const { dlqFailure } = this.#verdicts;
     return dlqFailure === undefined ? undefined : refusal("DLQ", dlqFailure);
   }

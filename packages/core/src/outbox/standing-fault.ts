@@ -12,7 +12,7 @@ export interface StandingFaultOptions {
 /** Tells a fault that lasts: when it begins or becomes another one, and when it is over, with how often it was met. */
 export class StandingFault {
   readonly #options: StandingFaultOptions;
-  #code: string | undefined;
+  #fault: BridgeError | undefined;
   #since = 0;
   #failures = 0;
 
@@ -20,26 +20,28 @@ export class StandingFault {
     this.#options = options;
   }
 
-  get lasts(): boolean {
-    return this.#code !== undefined;
+  /** As it was met last; `undefined` while nothing is wrong. */
+  get fault(): BridgeError | undefined {
+    return this.#fault;
   }
 
   /** It was met. */
-  met({ code, message }: BridgeError, fields: LogFields = {}): void {
+  met(fault: BridgeError, fields: LogFields = {}): void {
     const { logger, clock, begins } = this.#options;
-    if (this.#code === undefined) this.#since = clock.monotonic();
+    const former = this.#fault;
+    if (former === undefined) this.#since = clock.monotonic();
     this.#failures++;
-    if (this.#code === code) return;
-    this.#code = code;
-    logger.error(begins, { code, error: message, ...fields });
+    this.#fault = fault;
+    if (former?.code === fault.code) return;
+    logger.error(begins, { code: fault.code, error: fault.message, ...fields });
   }
 
   /** Nothing is wrong. */
   over(): void {
-    if (this.#code === undefined) return;
+    if (this.#fault === undefined) return;
     const { logger, clock, ends } = this.#options;
     logger.info(ends, { failures: this.#failures, lasted_ms: Math.round(clock.monotonic() - this.#since) });
-    this.#code = undefined;
+    this.#fault = undefined;
     this.#failures = 0;
   }
 }

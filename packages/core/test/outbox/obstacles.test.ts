@@ -39,8 +39,8 @@ async function bridgeWhose(call: Call) {
 
 test.each<[Call, string]>([
   ["persist", "the outbox store does not take what is written to it: UNAVAILABLE, disk full"],
-  ["claim", "the outbox store cannot be read"],
-  ["finish", "the outbox store does not take how records ended"],
+  ["claim", "the outbox store hands out no records: UNAVAILABLE, disk full"],
+  ["finish", "the outbox store does not take how records ended: UNAVAILABLE, disk full"],
   ["put", "the DLQ store does not take what is written to it: UNAVAILABLE, disk full"],
 ])("a route whose store refuses %s says so, and no more once it is well", async (call, reason) => {
   const { hub, clock, supervisor, store, progress } = await bridgeWhose(call);

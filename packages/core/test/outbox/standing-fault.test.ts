@@ -20,10 +20,10 @@ test("a fault is told when it begins, when it is another one, and when it is ove
   for (let n = 0; n < 3; n++) fault.met(new BridgeError("CONNECTION_LOST", `away ${n}`), { records: n });
   fault.met(new BridgeError("TIMEOUT", "no answer"));
   await clock.advance(1_500);
-  expect(fault.lasts).toBe(true);
+  expect(fault.fault).toBeDefined();
   fault.over();
   fault.over();
-  expect(fault.lasts).toBe(false);
+  expect(fault.fault).toBeUndefined();
   expect(lines).toEqual([
     ["it fails", { code: "CONNECTION_LOST", error: "away 0", records: 0 }],
     ["it fails", { code: "TIMEOUT", error: "no answer" }],
