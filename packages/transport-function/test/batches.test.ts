@@ -1,15 +1,15 @@
 import { BridgeError, type Sender } from "@bridge/ports";
+import { ManualClock } from "@bridge/tooling/manual-clock";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type BatchFunction, type BatchOptions, handler, type HandlerContext, PermanentError } from "../src/index.ts";
-import { HandClock } from "./support/hand-clock.ts";
 import { envelope, never, parts, rejection } from "./support/parts.ts";
 
 function batching(
   run: BatchFunction,
   options: BatchOptions,
-  clock = new HandClock(),
-): { sender: Sender; clock: HandClock } {
+  clock = new ManualClock(),
+): { sender: Sender; clock: ManualClock } {
   return { sender: parts({ handlers: { orders: handler.batch(run, options) } }, { clock }).sender("orders"), clock };
 }
 
@@ -35,15 +35,15 @@ test("a batch is handed over when it is full, or when its first message has wait
   });
   const sends = sendAll(sender, five);
   expect(seen).toEqual([["a", "b", "c"]]);
-  await clock.advance(49);
+  await clock.pass(49);
   expect(seen).toHaveLength(1);
-  await clock.advance(1);
+  await clock.pass(1);
   expect(seen).toEqual([
     ["a", "b", "c"],
     ["d", "e"],
   ]);
   expect(await endsOf(sends)).toEqual(five.map(() => "accepted"));
-  expect(clock.sleepers).toBe(0);
+  expect(clock.delays).toBe(0);
 });
 
 test("a handler may do with the list what it likes", async () => {
@@ -129,7 +129,7 @@ test("a message that is given up while it waits is not handed over, and does not
   const reason = new BridgeError("TIMEOUT", "late");
   given.abort(reason);
   expect(await rejection(lost!)).toBe(reason);
-  await clock.advance(10);
+  await clock.pass(10);
   expect(await endsOf(others)).toEqual(["accepted", "accepted"]);
   expect(seen).toEqual(["a", "b"]);
 });
@@ -141,8 +141,8 @@ test("a batch of which all messages are given up is not handed over", async () =
   const sends = sendAll(sender, five, given.signal);
   given.abort(new Error("given up"));
   await endsOf(sends);
-  expect(clock.sleepers).toBe(0);
-  await clock.advance(100);
+  expect(clock.delays).toBe(0);
+  await clock.pass(100);
   expect(calls).toBe(0);
 });
 
@@ -196,7 +196,7 @@ test("a sender that is disposed of hands over nothing more, and ends the signals
   await sender[Symbol.asyncDispose]();
   for (const end of await endsOf([...sends, ...sendAll(sender, ["d"])]))
     expect(end).toMatchObject({ code: "CONNECTION_LOST", charged: false });
-  await clock.advance(1_000);
+  await clock.pass(1_000);
   expect(calls).toBe(1);
-  expect(clock.sleepers).toBe(0);
+  expect(clock.delays).toBe(0);
 });

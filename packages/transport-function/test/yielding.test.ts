@@ -1,8 +1,8 @@
 import { BridgeError } from "@bridge/ports";
+import { ManualClock } from "@bridge/tooling/manual-clock";
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { source, type SourceContext, type SourceItem } from "../src/index.ts";
-import { HandClock } from "./support/hand-clock.ts";
 import { HandIterable } from "./support/hand-iterable.ts";
 import { ACCEPT, iterate, next, parts, rejection, textOf } from "./support/parts.ts";
 
@@ -10,7 +10,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 function handSource() {
   const iterable = new HandIterable();
-  return { iterable, ...parts({ sources: { ticks: source(iterable) } }, { clock: new HandClock() }) };
+  return { iterable, ...parts({ sources: { ticks: source(iterable) } }, { clock: new ManualClock() }) };
 }
 
 async function* counting(begin = 1): AsyncGenerator<SourceItem> {
@@ -73,7 +73,7 @@ describe("settling", () => {
     expect(heard).toHaveLength(2);
   });
 
-  const settling = async (settled: () => unknown, clock = new HandClock()) => {
+  const settling = async (settled: () => unknown, clock = new ManualClock()) => {
     const once = async function* () {
       yield { payload: "a", settled };
     };
@@ -88,19 +88,19 @@ describe("settling", () => {
 
   test("a callback that takes its time is waited for", async () => {
     const told = Promise.withResolvers<void>();
-    const clock = new HandClock();
+    const clock = new ManualClock();
     const settled = (await settling(() => told.promise, clock)).delivery.settle(ACCEPT);
-    await clock.advance(9_999);
+    await clock.pass(9_999);
     told.resolve();
     await settled;
-    expect(clock.sleepers).toBe(0);
+    expect(clock.delays).toBe(0);
   });
 
   test("a callback that never ends is given up after ten seconds, which the log says", async () => {
-    const clock = new HandClock();
+    const clock = new ManualClock();
     const { delivery, lines } = await settling(() => new Promise(() => {}), clock);
     const settled = delivery.settle(ACCEPT);
-    await clock.advance(10_000);
+    await clock.pass(10_000);
     await settled;
     expect(lines[0]).toEqual(failed("it has not ended after 10000 ms"));
   });
@@ -208,7 +208,7 @@ describe("a stop", () => {
       context = given;
       return iterable;
     };
-    const { receiver } = parts({ sources: { ticks: source(begin) } }, { clock: new HandClock() });
+    const { receiver } = parts({ sources: { ticks: source(begin) } }, { clock: new ManualClock() });
     const ticks = receiver("ticks");
     void next(iterate(ticks)).catch(() => {});
     expect(context?.signal.aborted).toBe(false);
@@ -251,16 +251,16 @@ describe("a stop", () => {
     async (_, onReturn, error) => {
       const iterable = new HandIterable();
       iterable.onReturn = onReturn;
-      const clock = new HandClock();
+      const clock = new ManualClock();
       const { receiver, lines } = parts({ sources: { ticks: source(iterable) } }, { clock });
       const ticks = receiver("ticks");
       void next(iterate(ticks)).catch(() => {});
       const disposed = ticks[Symbol.asyncDispose]();
-      await clock.advance(1_000);
+      await clock.pass(1_000);
       await disposed;
       const warning = { level: "warn", message: "source did not end as it should", fields: { source: "ticks", error } };
       expect(lines).toContainEqual(warning);
-      expect(clock.sleepers).toBe(0);
+      expect(clock.delays).toBe(0);
     },
   );
 
@@ -468,7 +468,7 @@ describe("a failure", () => {
   });
 
   test("a source that was lost is there again when it has been asked for five seconds without failing", async () => {
-    const clock = new HandClock();
+    const clock = new ManualClock();
     let begun = 0;
     const quiet = () => {
       if (++begun === 1) throw new Error("away");
@@ -481,18 +481,18 @@ describe("a failure", () => {
       return iterable[Symbol.asyncIterator]().next();
     };
     await rejection(asked(new AbortController().signal));
-    expect(clock.sleepers).toBe(0);
+    expect(clock.delays).toBe(0);
     const over = new AbortController();
     const second = asked(over.signal);
-    await clock.advance(4_999);
+    await clock.pass(4_999);
     expect(present).toBe(0);
-    await clock.advance(1);
+    await clock.pass(1);
     expect(present).toBe(1);
     over.abort();
     await second;
     const third = new AbortController();
     void asked(third.signal);
-    expect(clock.sleepers).toBe(0);
+    expect(clock.delays).toBe(0);
     third.abort();
   });
 });

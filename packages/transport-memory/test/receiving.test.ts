@@ -1,7 +1,7 @@
 import { BridgeError } from "@bridge/ports";
+import { ManualClock } from "@bridge/tooling/manual-clock";
 import { expect, test } from "vitest";
 import { memoryHub } from "../src/index.ts";
-import { ManualClock } from "./manual-clock.ts";
 import { ACCEPT, iterate, next, parts, signal, textOf } from "./parts.ts";
 
 test("hands out messages in the order they came", async () => {
@@ -70,7 +70,7 @@ test("released deliveries come back in the order they are due", async () => {
   const iterator = iterate(parts(hub).receiver({}, { clock }));
   for (const delayMs of [300, 100, 200]) await (await next(iterator)).settle({ kind: "release", delayMs });
   const later = [next(iterator), next(iterator), next(iterator)];
-  expect(clock.sleepers).toBe(1);
+  expect(clock.delays).toBe(1);
   for (const handedOut of [4, 5, 6]) {
     clock.advance(100);
     await hub.channel("in").until((channel) => channel.handedOut === handedOut, signal);
@@ -86,12 +86,12 @@ test("no timer runs for a delayed message that nobody waits for", async () => {
   const receiver = parts(hub).receiver({}, { clock });
   const iterator = iterate(receiver);
   await (await next(iterator)).settle({ kind: "release", delayMs: 1_000 });
-  expect(clock.sleepers).toBe(0);
+  expect(clock.delays).toBe(0);
   const waiting = iterator.next();
-  expect(clock.sleepers).toBe(1);
+  expect(clock.delays).toBe(1);
   await receiver[Symbol.asyncDispose]();
   expect((await waiting).done).toBe(true);
-  expect(clock.sleepers).toBe(0);
+  expect(clock.delays).toBe(0);
 });
 
 test("without counts and releases it promises neither, and refuses a release", async () => {

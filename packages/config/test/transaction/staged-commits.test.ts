@@ -1,5 +1,6 @@
 import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import { type ConfigStaging, type ConfigStore, type Logger, silentLogger, systemRandom } from "@bridge/ports";
+import { ManualClock } from "@bridge/tooling/manual-clock";
 import { describe, expect, it } from "vitest";
 import {
   type BridgeConfig,
@@ -11,7 +12,6 @@ import {
 } from "../../src/index.ts";
 import { sources } from "../support/arbitrary-documents.ts";
 import { goodDocument } from "../support/documents.ts";
-import { ManualClock } from "../support/manual-clock.ts";
 import { registry } from "../support/plugins.ts";
 
 const NEVER = new AbortController().signal;

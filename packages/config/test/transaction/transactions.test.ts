@@ -1,4 +1,5 @@
 import { type Logger, silentLogger, systemRandom } from "@bridge/ports";
+import { ManualClock } from "@bridge/tooling/manual-clock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   type BridgeConfig,
@@ -11,7 +12,6 @@ import {
 } from "../../src/index.ts";
 import { CANARY, sources } from "../support/arbitrary-documents.ts";
 import { goodDocument, type Json, withValue } from "../support/documents.ts";
-import { ManualClock } from "../support/manual-clock.ts";
 import { MemoryConfigStore } from "../support/memory-config-store.ts";
 import { registry } from "../support/plugins.ts";
 
