@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { checkBinaries } from "./binaries.ts";
+import { checkBundles } from "./bundles.ts";
 import { checkExamples, examplePackages } from "./examples.ts";
 import { localRegistry } from "./local-registry.ts";
 import { Project } from "./project.ts";
@@ -39,6 +40,7 @@ try {
   const newer = nodes(NODES);
   await checkRuns(project, tarballs, newer);
   await checkExamples(project);
+  await checkBundles(project, join(folder, "away"), newer);
   const place = new Project(join(folder, "npx"), registry.url);
   const applications = tarballs.filter((tarball) => !isLibrary(tarball));
   await checkBinaries(place, applications, newer, nodes([TOO_OLD]));

@@ -20,6 +20,7 @@ import { parseDocument } from "./parse-document.ts";
 import { ifMissing, replaceFile } from "./replace-file.ts";
 import { Serial } from "./serial.ts";
 import { textOf } from "./text-of.ts";
+import { TextThread } from "./text-thread.ts";
 import { TextWork } from "./text-work.ts";
 import type { Positions } from "./thread-protocol.ts";
 import { type Watched, watchFile, type WatchSettings } from "./watch-file.ts";
@@ -31,6 +32,11 @@ export interface ConfigFileOptions {
   readonly logger?: Logger;
   /** Default: the machine's time. */
   readonly clock?: Clock;
+  /**
+   * The file that a bundler has made of `@bridge/config-file/thread`, or `data:`: in it a text is read and edited from the second
+   * time on. Default: `@bridge/config-file/thread`, which is found when nothing is bundled.
+   */
+  readonly threadUrl?: URL;
 }
 
 /** A configuration document in a file of YAML or JSON. */
@@ -72,7 +78,7 @@ class FileConfigStore implements ConfigFile {
     this.#path = resolve(path);
     this.#clock = options.clock ?? systemClock;
     this.#logger = steadyLogger(options.logger ?? silentLogger);
-    this.#text = new TextWork(this.#clock, this.#logger);
+    this.#text = new TextWork(this.#clock, this.#logger, new TextThread(this.#clock, options.threadUrl));
     this.#settings = options.watch ?? (() => DEFAULT_SETTINGS);
     this.history = configHistory(
       async () => `${(await this.#target()) ?? this.#path}.history.jsonl`,

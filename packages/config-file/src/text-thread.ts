@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { type Clock } from "@bridge/ports";
-import { orAborted, programBeside } from "@bridge/ports/internal";
+import { orAborted, threadProgram } from "@bridge/ports/internal";
 import { Serial } from "./serial.ts";
 import type { Answer, Task } from "./thread-protocol.ts";
 
@@ -22,8 +22,6 @@ export class ThreadError extends Error {
   }
 }
 
-const PROGRAM = programBeside(new URL("./yaml-thread.ts", import.meta.url), import.meta.url);
-
 interface Running {
   readonly worker: Worker;
   /** What the task that it works on comes to. */
@@ -36,14 +34,15 @@ interface Running {
  */
 export class TextThread implements AsyncDisposable {
   readonly #clock: Clock;
-  readonly #program: URL;
+  readonly #threadUrl: URL | undefined;
   readonly #turns = new Serial();
   #running: Running | undefined;
   #rest: Disposable | undefined;
 
-  constructor(clock: Clock, program: URL = PROGRAM) {
+  /** `threadUrl`: the program of the thread. Default: the one of this package. */
+  constructor(clock: Clock, threadUrl?: URL) {
     this.#clock = clock;
-    this.#program = program;
+    this.#threadUrl = threadUrl;
   }
 
   /**
@@ -89,7 +88,7 @@ export class TextThread implements AsyncDisposable {
   }
 
   #start(): Running {
-    const worker = new Worker(this.#program, { env: {}, execArgv: [], resourceLimits: RESOURCE_LIMITS });
+    const worker = new Worker(programAt(this.#threadUrl), { env: {}, execArgv: [], resourceLimits: RESOURCE_LIMITS });
     const running: Running = { worker, answer: Promise.withResolvers() };
     const ended = (error: Error): void => {
       running.answer.reject(error);
@@ -112,6 +111,20 @@ export class TextThread implements AsyncDisposable {
 }
 
 const TOO_LARGE = `it needed more than ${HEAP_MIB} MiB`;
+
+/** @throws ThreadError when it is not there */
+function programAt(threadUrl: URL | undefined): URL {
+  try {
+    return threadProgram({
+      entry: "@bridge/config-file/thread",
+      file: "yaml-thread",
+      from: import.meta.url,
+      threadUrl,
+    });
+  } catch (error) {
+    throw new ThreadError(messageOf(error));
+  }
+}
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : "it said nothing";

@@ -3,7 +3,7 @@ import { type Clock, type Logger } from "@bridge/ports";
 import { jsonInSlices, Slices } from "@bridge/ports/internal";
 import { type PackedValue, unpack } from "./packed-value.ts";
 import type { SyntaxProblem } from "./parse-document.ts";
-import { TextThread } from "./text-thread.ts";
+import type { TextThread } from "./text-thread.ts";
 import type { Answer, Positions, Task } from "./thread-protocol.ts";
 
 /** What a text says, or why it says nothing. */
@@ -15,7 +15,7 @@ export class TextWork implements AsyncDisposable {
   readonly #logger: Logger;
   readonly #thread: TextThread;
 
-  constructor(clock: Clock, logger: Logger, thread = new TextThread(clock)) {
+  constructor(clock: Clock, logger: Logger, thread: TextThread) {
     this.#clock = clock;
     this.#logger = logger;
     this.#thread = thread;

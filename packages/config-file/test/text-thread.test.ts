@@ -123,9 +123,21 @@ describe("the thread", () => {
     expect(threads()).toBe(0);
   });
 
-  it("whose program is not there says which", async () => {
+  it("whose program is not there says which, and how to get one", async () => {
     await using thread = new TextThread(systemClock, new URL("not-there.js", import.meta.url));
-    await expect(thread.do(readTask(), NEVER)).rejects.toThrow(/reads and edits it has failed:.*not-there\.js/);
+    const failed = thread.do(readTask(), NEVER);
+    await expect(failed).rejects.toBeInstanceOf(ThreadError);
+    await expect(failed).rejects.toThrow(/not-there\.js.*make a file of @bridge\/config-file\/thread.*threadUrl/);
+  });
+
+  it("runs the program that the store is told", async () => {
+    const path = join(folder, "bridge.yaml");
+    const answer = '{ kind: "problems", problems: [{ message: "mine" }] }';
+    writeFileSync(path, "a: 1\n");
+    await using store = openConfigFile(path, { threadUrl: program(`parentPort.postMessage(${answer})`) });
+    await store.load(NEVER);
+    writeFileSync(path, "a: 2\n");
+    await expect(store.load(NEVER)).rejects.toThrow(/bridge\.yaml mine/);
   });
 
   it("that is not done in a minute is ended, and the next task has a new one", async () => {

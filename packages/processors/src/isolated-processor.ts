@@ -32,8 +32,8 @@ export class IsolatedProcessor implements Processor {
   readonly #thread: IsolatedThread;
   readonly #maxBytes: number;
 
-  constructor(task: ThreadTask, { timeoutMs, maxBytes }: Bounds, { clock, logger }: PluginContext) {
-    this.#thread = new IsolatedThread({ task, timeoutMs, clock, logger });
+  constructor(task: ThreadTask, { timeoutMs, maxBytes }: Bounds, program: URL, { clock, logger }: PluginContext) {
+    this.#thread = new IsolatedThread({ task, program, timeoutMs, clock, logger });
     this.#maxBytes = maxBytes;
   }
 

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { BridgeError, type Clock, type Envelope, type Logger } from "@bridge/ports";
-import { orAborted, programBeside } from "@bridge/ports/internal";
+import { orAborted } from "@bridge/ports/internal";
 import type { Changes } from "./changes.ts";
 import { type Answer, AT, type Job, type ThreadData, type ThreadTask } from "./thread-protocol.ts";
 
@@ -13,10 +13,10 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSi
 /** Ids are told through a cell of 32 bits. */
 const MAX_ID = 2 ** 31 - 1;
 
-const PROGRAM = programBeside(new URL("./processor-thread.ts", import.meta.url), import.meta.url);
-
 export interface IsolatedThreadOptions {
   readonly task: ThreadTask;
+  /** What the thread runs: `processor-thread.ts`, built or not. */
+  readonly program: URL;
   /** For one message, in milliseconds. */
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -101,9 +101,9 @@ export class IsolatedThread implements AsyncDisposable {
   }
 
   #start(): Running {
-    const { task, clock } = this.#options;
+    const { task, program, clock } = this.#options;
     const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(AT.start);
-    const worker = new Worker(PROGRAM, {
+    const worker = new Worker(program, {
       workerData: { task, progress } satisfies ThreadData,
       env: {},
       execArgv: [],

@@ -4,6 +4,7 @@ import { describe, fileToRead } from "@bridge/ports/options";
 import * as v from "valibot";
 import { boundOptions, IsolatedProcessor } from "./isolated-processor.ts";
 import { type Schema, schemaProblem } from "./schema-validator.ts";
+import type { Program } from "./thread-adapter.ts";
 
 /** The largest schema file, in bytes. */
 const MAX_FILE = 1_048_576;
@@ -32,17 +33,23 @@ const options = v.pipe(
   v.metadata({ oneOf: [{ required: ["schema"] }, { required: ["file"] }] }),
 );
 
-/** The processor `schema`: fails messages whose payload does not fit a JSON Schema, as `SCHEMA_VIOLATION`. */
-export const schemaPlugin: ProcessorPlugin = {
-  type: "schema",
-  ...defineFactory({
-    options,
-    create: ({ schema: inline, file, timeout, max_bytes: maxBytes }, context: PluginContext) => {
-      const schema = inline ?? readSchema(context.id, file ?? "");
-      return new IsolatedProcessor({ kind: "schema", schema }, { timeoutMs: timeout, maxBytes }, context);
-    },
-  }),
-};
+/**
+ * The processor `schema`: fails messages whose payload does not fit a JSON Schema, as `SCHEMA_VIOLATION`; looks at them in
+ * threads that run `program`.
+ */
+export function schemaPluginOf(program: Program): ProcessorPlugin {
+  return {
+    type: "schema",
+    ...defineFactory({
+      options,
+      create: ({ schema: inline, file, timeout, max_bytes: maxBytes }, context: PluginContext) => {
+        const schema = inline ?? readSchema(context.id, file ?? "");
+        const bounds = { timeoutMs: timeout, maxBytes };
+        return new IsolatedProcessor({ kind: "schema", schema }, bounds, program(context.id), context);
+      },
+    }),
+  };
+}
 
 /** Read while the bridge is put together, so that a missing file or a bad schema is told before anything is stopped. */
 function readSchema(id: string, path: string): Schema {

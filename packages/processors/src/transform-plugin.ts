@@ -3,6 +3,7 @@ import { describe, text } from "@bridge/ports/options";
 import * as v from "valibot";
 import { MAX_EXPRESSION, syntaxProblem } from "./expression-syntax.ts";
 import { boundOptions, IsolatedProcessor } from "./isolated-processor.ts";
+import type { Program } from "./thread-adapter.ts";
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const MAX_HEADERS = 64;
@@ -58,18 +59,23 @@ const options = v.pipe(
   }),
 );
 
-/** The processor `transform`: makes payload, subject, content type and headers anew by JSONata expressions. */
-export const transformPlugin: ProcessorPlugin = {
-  type: "transform",
-  ...defineFactory({
-    options,
-    create: (
-      { payload, subject, content_type: contentType, headers, timeout, max_bytes: maxBytes },
-      context: PluginContext,
-    ) => {
-      const bounds = { timeoutMs: timeout, maxBytes };
-      const config = { payload, subject, contentType, headers, ...bounds };
-      return new IsolatedProcessor({ kind: "transform", config }, bounds, context);
-    },
-  }),
-};
+/**
+ * The processor `transform`: makes payload, subject, content type and headers anew by JSONata expressions, in threads that run
+ * `program`.
+ */
+export function transformPluginOf(program: Program): ProcessorPlugin {
+  return {
+    type: "transform",
+    ...defineFactory({
+      options,
+      create: (
+        { payload, subject, content_type: contentType, headers, timeout, max_bytes: maxBytes },
+        context: PluginContext,
+      ) => {
+        const bounds = { timeoutMs: timeout, maxBytes };
+        const config = { payload, subject, contentType, headers, ...bounds };
+        return new IsolatedProcessor({ kind: "transform", config }, bounds, program(context.id), context);
+      },
+    }),
+  };
+}

@@ -1,4 +1,5 @@
 import { type Admission, BridgeError, type Logger, silentLogger } from "@bridge/ports";
+import { ManualClock } from "@bridge/tooling/manual-clock";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CLEAN } from "../src/circuit.ts";
@@ -6,12 +7,11 @@ import { CircuitTable } from "../src/circuit-table.ts";
 import { circuitBreakerPlugin } from "../src/circuit-breaker-plugin.ts";
 import { bound, envelopeOf, make } from "./support/parts.ts";
 import { problemsOf, startRoute } from "./support/route.ts";
-import { TestClock } from "./support/test-clock.ts";
 
 const outage = new BridgeError("UNAVAILABLE", "the target is away");
 
 function breakerOf(options: unknown, logger?: Logger) {
-  const clock = new TestClock();
+  const clock = new ManualClock();
   const breaker = make(circuitBreakerPlugin, options, logger === undefined ? { clock } : { clock, logger });
   const admit = (bindingId = "b", headers: Readonly<Record<string, string>> = {}): Admission => {
     const admission = breaker.admit?.(envelopeOf({ headers }), bindingId);

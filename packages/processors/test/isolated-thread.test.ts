@@ -1,16 +1,17 @@
 import { BridgeError, silentLogger } from "@bridge/ports";
+import { ManualClock } from "@bridge/tooling/manual-clock";
 import { describe, expect, test } from "vitest";
 import { IsolatedThread } from "../src/isolated-thread.ts";
 import type { ThreadTask } from "../src/thread-protocol.ts";
 import { bound, contextOf, envelopeOf, json, type Surroundings } from "./support/parts.ts";
-import { TestClock } from "./support/test-clock.ts";
 
+const PROGRAM = new URL("../src/processor-thread.ts", import.meta.url);
 const pattern: ThreadTask = { kind: "schema", schema: { type: "string", pattern: "^(a+)+$" } };
 const hostile = envelopeOf({ id: "hostile", payload: json(`${"a".repeat(60)}!`) });
 const harmless = envelopeOf({ payload: json("aaa") });
 
 function threadOf(task: ThreadTask, surroundings?: Surroundings): IsolatedThread {
-  return new IsolatedThread({ task, timeoutMs: 1_000, ...contextOf(surroundings) });
+  return new IsolatedThread({ task, program: PROGRAM, timeoutMs: 1_000, ...contextOf(surroundings) });
 }
 
 /** Whether a promise has ended, either way. */
@@ -31,7 +32,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 /** Lets time pass, a little at a time, until `condition` holds. A thread that starts meanwhile would run out of time. */
-async function passing(clock: TestClock, condition: () => boolean): Promise<void> {
+async function passing(clock: ManualClock, condition: () => boolean): Promise<void> {
   await until(() => {
     if (!condition()) clock.advance(250);
     return condition();
@@ -60,7 +61,7 @@ describe("a thread of its own", () => {
   });
 
   test("fails the one message that it hangs on, at its time, and works on the others again", async () => {
-    const clock = new TestClock();
+    const clock = new ManualClock();
     await using thread = threadOf(pattern, { clock });
     await thread.run(harmless, bound());
     const others = [thread.run(harmless, bound()), thread.run(harmless, bound())];
@@ -76,7 +77,7 @@ describe("a thread of its own", () => {
   });
 
   test("does not fail what it has seen at work for less than its time", async () => {
-    const clock = new TestClock();
+    const clock = new ManualClock();
     await using thread = threadOf(pattern, { clock });
     await thread.run(harmless, bound());
     const run = thread.run(hostile, bound());
@@ -90,7 +91,7 @@ describe("a thread of its own", () => {
   });
 
   test("ends what hangs when nobody waits for it any more, too", async () => {
-    const clock = new TestClock();
+    const clock = new ManualClock();
     let replaced = false;
     const logger = { ...silentLogger, warn: (): void => void (replaced = true) };
     await using thread = threadOf(pattern, { clock, logger });
@@ -115,7 +116,12 @@ describe("a thread of its own", () => {
       maxBytes: 1_000_000,
     };
     const context = contextOf();
-    await using thread = new IsolatedThread({ task: { kind: "transform", config }, timeoutMs: 60_000, ...context });
+    await using thread = new IsolatedThread({
+      task: { kind: "transform", config },
+      program: PROGRAM,
+      timeoutMs: 60_000,
+      ...context,
+    });
     const many = Array.from({ length: 5_000 }, (_, at) => at);
     const large = thread.run(envelopeOf({ payload: json(many) }), bound());
     const small = thread.run(envelopeOf({ payload: json([1]) }), bound());
@@ -135,7 +141,7 @@ describe("a thread of its own", () => {
   });
 
   test("that does not start in time fails its messages as UNAVAILABLE", async () => {
-    const clock = new TestClock();
+    const clock = new ManualClock();
     await using thread = threadOf(pattern, { clock });
     const run = thread.run(harmless, bound());
     await new Promise((resolve) => setImmediate(resolve));
@@ -155,7 +161,7 @@ describe("a thread of its own", () => {
 
   test("leaves nothing behind when it is disposed, not even a message that hangs", async () => {
     const before = threads();
-    const clock = new TestClock();
+    const clock = new ManualClock();
     const thread = threadOf(pattern, { clock });
     const run = thread.run(hostile, bound()).catch((error: unknown) => error);
     await until(() => threads() > before);

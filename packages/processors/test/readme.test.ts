@@ -3,13 +3,10 @@ import { createRegistry, validateConfig } from "@bridge/config";
 import { memory } from "@bridge/transport-memory";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { circuitBreakerPlugin } from "../src/circuit-breaker-plugin.ts";
-import { filterPlugin } from "../src/filter-plugin.ts";
-import { schemaPlugin } from "../src/schema-plugin.ts";
-import { transformPlugin } from "../src/transform-plugin.ts";
+import { circuitBreaker, filter, schema, transform } from "../src/index.ts";
 import { bound, envelopeOf, json, make, text } from "./support/parts.ts";
 
-const PLUGINS = [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin];
+const PLUGINS = [filter, transform, schema, circuitBreaker];
 const README = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 
 interface Example {
@@ -33,7 +30,7 @@ test("the README's example is a configuration, and makes what it seems to make",
   const result = validateConfig(document, registry);
   expect(result.ok ? [] : result.problems.map(({ path }) => path[0])).toEqual(["stores"]);
 
-  await using shape = make(transformPlugin, example().processors.find(({ id }) => id === "shape")?.options);
+  await using shape = make(transform, example().processors.find(({ id }) => id === "shape")?.options);
   const headers = { site: "north", "x-raw": "1" };
   const made = await shape.process(envelopeOf({ headers, payload: json({ id: "d1", temp: 212 }) }), bound());
   expect(made).toMatchObject({ kind: "pass", envelope: { headers: { site: "north", kind: "alarm" } } });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { schemaPlugin } from "../src/schema-plugin.ts";
+import { schema as schemaPlugin } from "../src/index.ts";
 import { bound, envelopeOf, json, make, text } from "./support/parts.ts";
 import { problemsOf, startRoute } from "./support/route.ts";
 

@@ -1,7 +1,7 @@
 import { RESERVED } from "@bridge/ports";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { transformPlugin } from "../src/transform-plugin.ts";
+import { transform as transformPlugin } from "../src/index.ts";
 import { bound, envelopeOf, json, make, text } from "./support/parts.ts";
 import { problemsOf, startRoute } from "./support/route.ts";
 

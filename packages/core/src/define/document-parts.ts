@@ -72,7 +72,9 @@ export class DocumentParts {
   processor(processor: ProcessorDefinition, place: Path, wanted: string): string {
     return this.#once(processor, this.#free("processors", wanted), (id) => {
       const { plugin, options } = processor;
-      this.processorPlugins.set(plugin.type, plugin);
+      const known = this.processorPlugins.get(plugin.type) ?? plugin;
+      if (known !== plugin) this.problems.push({ path: place, message: this.#otherPlugin(plugin) });
+      this.processorPlugins.set(plugin.type, known);
       this.#add("processors", { id, type: plugin.type, options }, place);
     });
   }
@@ -108,6 +110,12 @@ export class DocumentParts {
     (this.lists[list] as Lists[K][number][]).push(block);
     this.places.set(path, place);
     return path;
+  }
+
+  /** Nothing in a document would tell the two apart. */
+  #otherPlugin({ type }: ProcessorPlugin): string {
+    const first = this.lists.processors.findIndex((block) => block.type === type);
+    return `is made by another plugin "${type}" than ${this.#placeOf("processors", first)}: make both with the same one, and with one threadUrl if it has any`;
   }
 
   #placeOf(list: List, index: number): string {

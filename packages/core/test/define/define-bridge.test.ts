@@ -98,13 +98,14 @@ describe("a bridge in code", () => {
     const inside = memory();
     const broker = inside.session();
     const [out, step] = [broker.sender({ rate_limit: { messages_per_second: 5 } }), pass()];
+    const again = { ...step };
     const { config } = defineBridge({
       id: "b",
       stores,
       sessions: { broker },
       routes: {
         one: { from: broker.channel("a"), to: out.at("x"), processors: [step] },
-        two: { from: broker.channel("b"), to: out.at("y"), processors: [step, pass()] },
+        two: { from: broker.channel("b"), to: out.at("y"), processors: [step, again] },
       },
     });
     expect(config.sessions.map(({ id }) => id)).toEqual(["broker"]);

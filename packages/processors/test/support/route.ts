@@ -11,10 +11,7 @@ import { memoryDlq } from "@bridge/dlq-memory";
 import { memoryOutbox } from "@bridge/memory";
 import type { DeadLetter } from "@bridge/ports";
 import { type MemoryHub, memoryHub, memory } from "@bridge/transport-memory";
-import { circuitBreakerPlugin } from "../../src/circuit-breaker-plugin.ts";
-import { filterPlugin } from "../../src/filter-plugin.ts";
-import { schemaPlugin } from "../../src/schema-plugin.ts";
-import { transformPlugin } from "../../src/transform-plugin.ts";
+import { circuitBreaker, filter, schema, transform } from "../../src/index.ts";
 import { bound } from "./parts.ts";
 
 export interface RunningRoute extends AsyncDisposable {
@@ -43,7 +40,7 @@ function registryOf(hub: MemoryHub): Registry {
     transports: [memory(hub)],
     dlqStores: [memoryDlq],
     outboxStores: [memoryOutbox],
-    processors: [filterPlugin, transformPlugin, schemaPlugin, circuitBreakerPlugin],
+    processors: [filter, transform, schema, circuitBreaker],
   });
 }
 
