@@ -143,3 +143,22 @@ export function addressedSender(
   };
   return sender;
 }
+
+/** What sends over one session, or over none, in code. */
+export interface Senders<Options> {
+  /** What `to` takes: this address. Without options all addresses share one sender. */
+  readonly at: (address: string, options?: Options & RateLimited) => TargetDefinition;
+  /** A sender that several targets share. */
+  readonly sender: (options?: Options & RateLimited) => AddressedSender;
+}
+
+/** Makes the senders of a transport, for definitions in code. */
+export function sendersOf<Options extends object>(
+  link: Pick<SenderDefinition, "transport" | "session">,
+): Senders<Options> {
+  const plain = addressedSender(link);
+  return {
+    at: (address, options) => (options === undefined ? plain : addressedSender(link, options)).at(address),
+    sender: (options) => addressedSender(link, options),
+  };
+}

@@ -33,6 +33,8 @@ export {
   type ReceiverDefinition,
   type SenderDefinition,
   type SenderRateLimit,
+  type Senders,
+  sendersOf,
   type SessionDefinition,
   type StoreDefinition,
   type TargetDefinition,

@@ -4,6 +4,7 @@ import {
   addressedSender,
   type RateLimited,
   type ReceiverDefinition,
+  sendersOf,
   type SessionDefinition,
   type TargetDefinition,
   type TransportMaker,
@@ -44,7 +45,6 @@ export const amqp: AmqpAdapter = Object.assign(
   ({ session_mode: mode, ...options }: AmqpSessionOptions & WithSessionMode): AmqpBroker => {
     const session: SessionDefinition = { kind: "session", transport: amqp, mode, ...withoutUser(options) };
     const link = { transport: amqp, session };
-    const plain = addressedSender(link);
     return Object.assign(session, {
       queue: (name: string, more?: Omit<AmqpReceiverOptions, "queue">): ReceiverDefinition => ({
         kind: "receiver",
@@ -53,8 +53,7 @@ export const amqp: AmqpAdapter = Object.assign(
       }),
       exchange: (name: string, more?: Omit<AmqpSenderOptions, "exchange"> & RateLimited) =>
         addressedSender(link, { ...more, exchange: name }),
-      at: (routingKey: string, more?: Omit<AmqpSenderOptions, "exchange"> & RateLimited) =>
-        (more === undefined ? plain : addressedSender(link, more)).at(routingKey),
+      at: sendersOf<Omit<AmqpSenderOptions, "exchange">>(link).at,
     });
   },
   { type: "amqp", plugin: () => amqpTransport },

@@ -1,8 +1,8 @@
 import {
   type AddressedSender,
-  addressedSender,
   type RateLimited,
   type ReceiverDefinition,
+  sendersOf,
   type SessionDefinition,
   type TargetDefinition,
   type TransportMaker,
@@ -59,10 +59,8 @@ export function memory(hub: MemoryHub = memoryHub()): MemoryAdapter {
 
 function partsOf(transport: TransportMaker, session?: SessionDefinition): MemoryParts {
   const link = { transport, session };
-  const plain = addressedSender(link);
   return {
+    ...sendersOf<MemorySenderOptions>(link),
     channel: (name, options) => ({ kind: "receiver", ...link, options: { ...options, channel: name } }),
-    at: (channel, options) => (options === undefined ? plain : addressedSender(link, options)).at(channel),
-    sender: (options) => addressedSender(link, options),
   };
 }

@@ -1,9 +1,9 @@
 import { splitUrls } from "@bridge/ports/internal";
 import {
   type AddressedSender,
-  addressedSender,
   type RateLimited,
   type ReceiverDefinition,
+  sendersOf,
   type SessionDefinition,
   type TargetDefinition,
   type TopicDefinition,
@@ -45,19 +45,15 @@ export const mqtt: MqttAdapter = Object.assign(
   ({ session_mode: mode, ...options }: MqttSessionOptions & WithSessionMode): MqttBroker => {
     const session: SessionDefinition = { kind: "session", transport: mqtt, mode, ...withoutUser(options) };
     const link = { transport: mqtt, session };
-    const plain = addressedSender(link);
     const topics = (filters: readonly (TopicDefinition | string)[]): ReceiverDefinition => ({
       kind: "receiver",
       ...link,
       topics: filters.map((filter) => (typeof filter === "string" ? { topic: filter } : filter)),
       options: {},
     });
-    return Object.assign(session, {
+    return Object.assign(session, sendersOf<MqttSenderOptions>(link), {
       topics,
       topic: (topic: string, more?: Omit<TopicDefinition, "topic">) => topics([{ ...more, topic }]),
-      at: (topic: string, more?: MqttSenderOptions & RateLimited) =>
-        (more === undefined ? plain : addressedSender(link, more)).at(topic),
-      sender: (more?: MqttSenderOptions & RateLimited) => addressedSender(link, more),
     });
   },
   { type: "mqtt", plugin: () => mqttTransport },

@@ -1,9 +1,9 @@
 import { splitUrls } from "@bridge/ports/internal";
 import {
   type AddressedSender,
-  addressedSender,
   type RateLimited,
   type ReceiverDefinition,
+  sendersOf,
   type SessionDefinition,
   type TargetDefinition,
   type TransportMaker,
@@ -44,16 +44,12 @@ export const nats: NatsAdapter = Object.assign(
   ({ session_mode: mode, ...options }: NatsSessionOptions & WithSessionMode): NatsCluster => {
     const session: SessionDefinition = { kind: "session", transport: nats, mode, ...withoutUser(options) };
     const link = { transport: nats, session };
-    const plain = addressedSender(link);
-    return Object.assign(session, {
+    return Object.assign(session, sendersOf<NatsSenderOptions>(link), {
       stream: (name: string, more?: Omit<NatsReceiverOptions, "stream">): ReceiverDefinition => ({
         kind: "receiver",
         ...link,
         options: { ...more, stream: name },
       }),
-      at: (subject: string, more?: NatsSenderOptions & RateLimited) =>
-        (more === undefined ? plain : addressedSender(link, more)).at(subject),
-      sender: (more?: NatsSenderOptions & RateLimited) => addressedSender(link, more),
     });
   },
   { type: "nats", plugin: () => natsTransport },

@@ -1,8 +1,8 @@
 import {
   type AddressedSender,
-  addressedSender,
   type RateLimited,
   type ReceiverDefinition,
+  sendersOf,
   type TargetDefinition,
   type TransportMaker,
   type TransportPlugin,
@@ -31,16 +31,11 @@ export interface SqsAdapter extends TransportMaker {
  */
 export function sqs(settings: SqsTransportSettings = {}): SqsAdapter {
   const transport = { type: "sqs", plugin: () => sqsTransport(settings) };
-  const link = { transport };
-  const plain = addressedSender(link);
-  return Object.assign(transport, {
+  return Object.assign(transport, sendersOf<SqsSenderOptions>({ transport }), {
     queue: (url: string, options?: Omit<SqsReceiverOptions, "queue_url">): ReceiverDefinition => ({
       kind: "receiver",
       transport,
       options: { ...options, queue_url: url },
     }),
-    at: (queueUrl: string, options?: SqsSenderOptions & RateLimited) =>
-      (options === undefined ? plain : addressedSender(link, options)).at(queueUrl),
-    sender: (options?: SqsSenderOptions & RateLimited) => addressedSender(link, options),
   });
 }
