@@ -18,6 +18,7 @@ describe("contract 3: what a parameter or secret holds", () => {
     ["fifteen-charact", "too short"],
     [` ${KEY}`, "cannot be sent in a header"],
     [`{${KEY}`, "begins with { and is no JSON object"],
+    [`{"ops": "${KEY}", "ops": "${KEY}"}`, "a name is twice in the map of named keys"],
     ["{}", "the map of named keys is empty"],
     [JSON.stringify({ alice: KEY, bob: 1 }), "entry-2 of the map of named keys is not a name and a string"],
     [JSON.stringify({ alice: { key: KEY } }), "entry-1 of the map of named keys is not a name and a string"],

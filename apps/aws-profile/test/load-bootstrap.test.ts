@@ -119,6 +119,12 @@ describe("contract 7: the bootstrap document", () => {
     expect(loaded).toEqual({ ok: false, problems: ["BRIDGE_BOOTSTRAP_JSON: the bootstrap document is not JSON"] });
   });
 
+  test("that has a key twice is refused, because the parser would take the last one", async () => {
+    const loaded = await loadBootstrap({ BRIDGE_BOOTSTRAP_JSON: '{"bridge_id": "p", "bridge_id": "q"}' });
+    const problems = ['BRIDGE_BOOTSTRAP_JSON: the key "bridge_id" is there twice: remove one of them'];
+    expect(loaded).toEqual({ ok: false, problems });
+  });
+
   test.each([
     [{}, "the environment: no bootstrap document: set BRIDGE_BOOTSTRAP_JSON or BRIDGE_BOOTSTRAP_FILE"],
     [

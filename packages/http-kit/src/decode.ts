@@ -1,7 +1,7 @@
+import { repeatedKey } from "@bridge/ports/internal";
 import * as v from "valibot";
 import type { QuerySchema } from "./endpoint.ts";
 import { HttpError } from "./http-error.ts";
-import { repeatedKey } from "./repeated-key.ts";
 
 const INVALID_BODY = "invalid request body";
 /** A caller is told of this many problems at once. */

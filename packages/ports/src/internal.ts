@@ -7,6 +7,7 @@ export { SignalPool } from "./signal-pool.ts";
 export { jsonInSlices } from "./json-in-slices.ts";
 export { textInSlices } from "./text-in-slices.ts";
 export { threadProgram, type ThreadProgram } from "./thread-program.ts";
+export { repeatedKey } from "./repeated-key.ts";
 export { atOnce, mapped, processTurns, Slices, type Steps, Turns } from "./turns.ts";
 export { withoutOuterBlanks } from "./outer-blanks.ts";
 export { ownCopy, payloadBytes } from "./own-copy.ts";

@@ -1,3 +1,4 @@
+import { repeatedKey } from "@bridge/ports/internal";
 import { open } from "node:fs/promises";
 import { formatProblem } from "@bridge/config";
 import { checkStrictly } from "@bridge/config/documents";
@@ -46,6 +47,9 @@ function parsed(source: string, text: string): LoadedBootstrap {
     // The parser's own words quote the text.
     return refused(source, ["the bootstrap document is not JSON"]);
   }
+  const repeated = repeatedKey(text);
+  if (repeated !== undefined)
+    return refused(source, [`the key "${repeated.slice(0, 64)}" is there twice: remove one of them`]);
   const checked = checkStrictly(bootstrapSchema, document);
   const problems = [...(checked.ok ? [] : checked.problems), ...crossProblems(document)];
   if (!checked.ok || problems.length > 0) return refused(source, problems.map(formatProblem));

@@ -1,3 +1,4 @@
+import { repeatedKey } from "@bridge/ports/internal";
 import { createKeyring, type NamedKey } from "@bridge/http-kit";
 
 /** What a parameter or a secret holds: one key, or several by their names. */
@@ -33,12 +34,15 @@ export function keyValueOf(text: string): KeyValue {
 }
 
 function mapOf(text: string): object {
+  let map: object;
   try {
-    return JSON.parse(text) as object;
+    map = JSON.parse(text) as object;
   } catch {
     // The parser's own words quote the text.
     throw new Error("it begins with { and is no JSON object of names and keys");
   }
+  if (repeatedKey(text) !== undefined) throw new Error("a name is twice in the map of named keys: remove one of them");
+  return map;
 }
 
 function requireName(name: string, entry: string): void {

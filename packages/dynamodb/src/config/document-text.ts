@@ -1,4 +1,5 @@
 import { BridgeError, type StoredConfig } from "@bridge/ports";
+import { repeatedKey } from "@bridge/ports/internal";
 
 /** An item has 400 KiB at most; what else is in it is far less than the difference. */
 export const MAX_DOCUMENT_BYTES = 400_000;
@@ -34,11 +35,17 @@ export function storedOf(text: string, revision: string, source: string): Stored
 }
 
 function parsed(text: string, source: string): unknown {
+  let document: unknown;
   try {
-    return JSON.parse(text);
+    document = JSON.parse(text);
   } catch (error) {
     // The engine's message may quote the text.
     const [place = ""] = / \(line \d+ column \d+\)$/.exec((error as Error).message) ?? [];
     throw new UnreadableConfigError(`${source}: the configuration is not valid JSON${place}`);
   }
+  // The parser takes the last one without a word.
+  const repeated = repeatedKey(text);
+  if (repeated !== undefined)
+    throw new UnreadableConfigError(`${source}: the key "${repeated.slice(0, 64)}" is there twice: remove one of them`);
+  return document;
 }

@@ -24,6 +24,7 @@ describe("a document that somebody puts by hand", () => {
     [{ document: { M: {} } }, "its attribute document is no string: store the document as JSON in a string"],
     [{ documnet: { S: "{}" } }, "it has no attribute document: store the document there, as JSON in a string"],
     [{ document: { S: "bridge: {id: plant-7}" } }, "the configuration is not valid JSON"],
+    [{ document: { S: '{"routes": [], "bridge": {}, "routes": []}' } }, 'the key "routes" is there twice'],
     [{ document: { S: '{"bridge": "abc' } }, "the configuration is not valid JSON (line 1 column 16)"],
     [{ document: { S: "[1]" } }, "the configuration is not a map of keys to values"],
     [{ revision: { S: "gone" }, version: { N: "3" } }, "the item that holds what was committed is gone"],
