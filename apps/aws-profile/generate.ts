@@ -5,6 +5,7 @@
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { adapterReference, adapterTypes, createRegistry } from "@bridge/config";
+import { adapterSources } from "@bridge/tooling/adapter-sources";
 import { documentReference } from "@bridge/config/documents";
 import { bootstrapSchema } from "./src/bootstrap/schema.ts";
 import { awsPlugins } from "./src/compose.ts";
@@ -28,7 +29,7 @@ function referencePage(): string {
 /** The text of each generated file, by its path. */
 export function generatedFiles(): ReadonlyMap<string, string> {
   const types = [...adapterTypes(createRegistry(awsPlugins()))].map(
-    ([name, text]) => [here(`../../packages/${name}/src/option-types.ts`), text] as const,
+    ([name, text]) => [`${adapterSources(name)}/option-types.ts`, text] as const,
   );
   return new Map([[REFERENCE_PAGE, referencePage()], ...types]);
 }

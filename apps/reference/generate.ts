@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { adapterTypes, configJsonSchema, configReference, createRegistry, documentTypes } from "@bridge/config";
+import { adapterSources } from "@bridge/tooling/adapter-sources";
 import { plugins } from "./src/compose.ts";
 
 /** The text of each generated file, by its path. */
@@ -15,9 +16,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     [here("schema/bridge.schema.json"), `${JSON.stringify(configJsonSchema(registry), undefined, 2)}\n`],
     [here("../../docs/configuration.md"), configReference(registry)],
     [here("../../packages/config/src/bridge-document.ts"), documentTypes()],
-    ...[...adapterTypes(registry)].map(
-      ([name, text]) => [here(`../../packages/${name}/src/option-types.ts`), text] as const,
-    ),
+    ...[...adapterTypes(registry)].map(([name, text]) => [`${adapterSources(name)}/option-types.ts`, text] as const),
   ]);
 }
 

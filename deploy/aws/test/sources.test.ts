@@ -1,10 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { adapterSources } from "@bridge/tooling/adapter-sources";
 import { describe, expect, test } from "vitest";
 import { QUEUE_ACTIONS, SECRET_ACTIONS } from "../src/permissions.ts";
 import { STORES, type StoreRole } from "../src/stores.ts";
-
-const PACKAGES = fileURLToPath(new URL("../../../packages", import.meta.url));
 
 /** What functions of the kit ask for on behalf of a store. */
 const BY_KIT = [
@@ -14,7 +12,7 @@ const BY_KIT = [
 ] as const;
 
 function sourcesOf(name: string): string {
-  const files = globSync(`${PACKAGES}/${name}/src/**/*.ts`);
+  const files = globSync(`${adapterSources(name)}/**/*.ts`);
   if (files.length === 0) throw new Error(`there are no sources of ${name}`);
   return files.map((file) => readFileSync(file, "utf8")).join("\n");
 }

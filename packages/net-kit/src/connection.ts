@@ -98,6 +98,7 @@ export class Connection implements Holder {
 
   /** Ends it at once, with all that its client has not taken. */
   cut(): void {
+    if (this.socket.destroyed) return;
     this.#onCut();
     // Without the reset the system would go on offering the client what it holds.
     if (this.socket === this.#accepted) this.socket.resetAndDestroy();

@@ -17,18 +17,16 @@ export interface PostgresLeaseStoreOptions {
   /** Goes with the user. Default: that of the `url`, else `PGPASSWORD`. */
   readonly password?: string | undefined;
   /** Connects with TLS. Default: as `sslmode` of the `url` or `PGSSLMODE` says, else without. */
-  readonly tls?:
-    | {
-        /** PEM file of the authorities to trust instead of the system's. */
-        readonly ca_file?: string | undefined;
-        /** PEM file of the bridge's own certificate. */
-        readonly cert_file?: string | undefined;
-        /** PEM file of the key to `cert_file`. */
-        readonly key_file?: string | undefined;
-        /** Whether the server must prove who it is. `false` is for tests only. Default: true. */
-        readonly reject_unauthorized?: boolean | undefined;
-      }
-    | undefined;
+  readonly tls?: {
+    /** PEM file of the authorities to trust instead of the system's. */
+    readonly ca_file?: string | undefined;
+    /** PEM file of the bridge's own certificate. */
+    readonly cert_file?: string | undefined;
+    /** PEM file of the key to `cert_file`. */
+    readonly key_file?: string | undefined;
+    /** Whether the server must prove who it is. `false` is for tests only. Default: true. */
+    readonly reject_unauthorized?: boolean | undefined;
+  } | undefined;
   /** The schema with the tables, made by `bridge -create-tables`. One for each bridge: its instances share it. Default: bridge. */
   readonly schema?: string | undefined;
   /** Connections that this store of this instance opens at most. Calls beyond that wait for their turn. Default: 5. */
