@@ -121,8 +121,8 @@ describe("contract 7: the bootstrap document", () => {
 
   test("that has a key twice is refused, because the parser would take the last one", async () => {
     const loaded = await loadBootstrap({ BRIDGE_BOOTSTRAP_JSON: '{"bridge_id": "p", "bridge_id": "q"}' });
-    const problems = ['BRIDGE_BOOTSTRAP_JSON: the key "bridge_id" is there twice: remove one of them'];
-    expect(loaded).toEqual({ ok: false, problems });
+    const twice = ['BRIDGE_BOOTSTRAP_JSON: the key "bridge_id" is there twice: remove one of them'];
+    expect(loaded).toEqual({ ok: false, problems: twice });
   });
 
   test.each([
