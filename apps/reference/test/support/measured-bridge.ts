@@ -33,6 +33,8 @@ export class MeasuredBridge implements AsyncDisposable {
     const bridge = parts.use(folder.run());
     const measured = new MeasuredBridge(parts.move(), bridge, made.authority.cert);
     try {
+      // Before that an inject is refused.
+      await bridge.logged("bridge started");
       await measured.#traffic(refusing);
       // A reload and a commit count too.
       bridge.kill("SIGHUP");
