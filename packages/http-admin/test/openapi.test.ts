@@ -90,17 +90,19 @@ describe("the OpenAPI document of the admin server", () => {
     await hold(admin, "GET /api/v1/admin/routes");
     await admin.call("POST", "/routes/alarms/resume");
 
-    // The bridge is stopped, cannot stop, is beyond recovery; the store is broken; there is none; there is no bridge.
+    // The bridge is stopped, cannot stop, is beyond recovery; the store is away, or broken; there is none; there is no bridge.
     await hold(admin, stop);
     await holdAll(admin);
     await admin.call("POST", "/bridge/start");
     admin.faults.close = new Error("no");
     await hold(admin, stop);
     await hold(admin, "POST /api/v1/admin/bridge/start");
-    admin.faults.store = () => {
-      throw new BridgeError("UNAVAILABLE", "no");
-    };
-    await holdAll(admin);
+    for (const fault of [new BridgeError("UNAVAILABLE", "no"), new Error("no")]) {
+      admin.faults.store = () => {
+        throw fault;
+      };
+      await holdAll(admin);
+    }
     await using storeless = await startAdmin({ store: "none" });
     await holdAll(storeless);
     await using readOnly = await startAdmin({ store: "read-only" });
