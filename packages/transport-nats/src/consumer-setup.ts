@@ -96,7 +96,7 @@ async function make(manager: JetStreamManager, receiver: NatsReceiver, logger: L
     config.opt_start_seq = from;
     if (consumer !== undefined) {
       logger.warn(
-        "the consumer is made again, from the first message that was not known to be settled: some that were come again",
+        "the consumer was deleted and is made again behind what the server had seen settled: messages settled since then come again",
         { receiver_id: receiver.id, stream, consumer, from },
       );
     }

@@ -75,7 +75,7 @@ describe.skipIf(noServer)("a consumer (needs NATS)", () => {
       await connected(source);
       expect((await puller.take(3)).map(text)).toEqual(["b", "c", "d"]);
       const message =
-        "the consumer is made again, from the first message that was not known to be settled: some that were come again";
+        "the consumer was deleted and is made again behind what the server had seen settled: messages settled since then come again";
       expect(log).toContainEqual({ message, fields: containing({ stream, consumer: "c", from: 3 }) });
     },
   );
