@@ -25,8 +25,10 @@ FROM ${RUNTIME_IMAGE}
 ENV NODE_ENV=production
 # Where the container looks for its own liveness; change it together with http.monitor_addr.
 ENV BRIDGE_LIVE_URL=http://127.0.0.1:8081/api/v1/monitor/live
-COPY --from=build /src/apps/reference/dist/main-program.js /opt/bridge/main.mjs
-# What expressions of processors, and the text of the configuration file, are worked on in; named as main.mjs expects them
+# The launcher takes the signals of the process before the program is loaded, which it looks for beside itself.
+COPY --from=build /src/apps/reference/dist/main.js /opt/bridge/main.mjs
+COPY --from=build /src/apps/reference/dist/main-program.js /opt/bridge/main-program.mjs
+# What expressions of processors, and the text of the configuration file, are worked on in; named as the program expects them
 # beside itself.
 COPY --from=build /src/apps/reference/dist/processor-thread.js /opt/bridge/processor-thread.mjs
 COPY --from=build /src/apps/reference/dist/yaml-thread.js /opt/bridge/yaml-thread.mjs

@@ -1,4 +1,10 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { env } from "node:process";
 import { defineConfig } from "vitest/config";
+
+// What was compiled for one process of the tests serves the next: a fifth of the work of small packages.
+env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "bridge-compile-cache");
 
 export default defineConfig({
   test: {

@@ -9,6 +9,5 @@ export default defineProject({
     // The second is an example itself.
     include: ["test/**/*.test.ts", "unit-test/*.test.ts"],
     globalSetup: fileURLToPath(import.meta.resolve("@bridge/tooling/built-bridge")),
-    testTimeout: 60_000,
   },
 });

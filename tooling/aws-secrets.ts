@@ -17,6 +17,8 @@ type Fault =
   | { readonly kind: "error"; readonly status: number; readonly type: string }
   /** An answer whose status says yes, and whose body holds the secret but is cut. */
   | { readonly kind: "torn" }
+  /** A page that something in between has made. */
+  | { readonly kind: "page"; readonly status: number }
   | { readonly kind: "silence" };
 
 type Body = Readonly<Record<string, unknown>>;
@@ -81,6 +83,7 @@ export class AwsSecrets implements AsyncDisposable {
     if (fault?.kind === "silence") return;
     if (fault?.kind === "error")
       return send(response, fault.status, { __type: fault.type, message: "as the test wants" });
+    if (fault?.kind === "page") return send(response, fault.status, "<html>Who are you?</html>");
     try {
       const found = JSON.stringify(this.#found(request, Buffer.concat(chunks).toString()));
       send(response, 200, fault?.kind === "torn" ? found.slice(0, -2) : found);

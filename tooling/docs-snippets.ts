@@ -8,10 +8,19 @@ import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from
 import { createRequire } from "node:module";
 import { argv, execPath, exit } from "node:process";
 
-const DOCUMENTS = ["README.md", "docs/embedding.md", "docs/writing-an-adapter.md", ...globSync("packages/*/README.md")];
+const DOCUMENTS = [
+  "README.md",
+  "docs/walk.md",
+  "docs/embedding.md",
+  "docs/writing-an-adapter.md",
+  ...globSync("packages/*/README.md"),
+];
 /** Below the examples, so that what those depend on is found; in `node_modules`, so that nothing else looks there. */
 const FOLDER = "examples/node_modules/.snippets";
 const BLOCK = /^```(ts|yaml)(?: file=(\S+))?\n(.*?)^```$/gms;
+
+/** The package of an import of somebody else's code. */
+const IMPORTED = /from "((?:@[^/"]+\/)?(?!node:|\.)[^/"]+)[^"]*"/g;
 
 const problems: string[] = [];
 /** Where each compiled file comes from. */
@@ -53,8 +62,20 @@ const config = {
 };
 writeFileSync(`${FOLDER}/tsconfig.json`, JSON.stringify(config));
 problems.push(...compile());
+problems.push(...globSync("packages/*/README.md").flatMap(notInstalled));
 for (const problem of problems) console.error(problem);
 exit(problems.length === 0 ? 0 : 1);
+
+/** What a package's README uses and does not tell its reader to install. */
+function notInstalled(readme: string): readonly string[] {
+  const text = readFileSync(readme, "utf8");
+  const command = /^npm install (.*)$/m.exec(text)?.[1]?.split(" ") ?? [];
+  const { name } = JSON.parse(readFileSync(readme.replace("README.md", "package.json"), "utf8")) as { name: string };
+  const code = [...text.matchAll(BLOCK)].filter(([, language, file]) => language === "ts" && file === undefined);
+  const imported = code.flatMap(([, , , shown = ""]) => [...shown.matchAll(IMPORTED)].map(([, found = ""]) => found));
+  const missing = [...new Set([name, ...imported])].filter((used) => !command.includes(used));
+  return missing.map((used) => `${readme}: its "npm install" does not name ${used}`);
+}
 
 /** Every entry of every package, at its source. */
 function sources(): Readonly<Record<string, readonly string[]>> {

@@ -17,6 +17,7 @@ const UNFINISHED = 13;
 const LAUNCHER = "BRIDGE_LAUNCHER_PID";
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const ENDING = ["SIGINT", "SIGTERM"] as const;
+const PROBE = /^--?healthcheck(?:=true)?$/;
 /** What makes a command do one thing and end, instead of carrying messages until it is told to. */
 const ONE_SHOT = /^--?(?:validate|create-tables|try|healthcheck|version|help)(?:=|$)/;
 
@@ -35,10 +36,18 @@ function runHere(): void {
   }
   process.exitCode = UNFINISHED;
   if (name === "main" && !process.argv.some((arg) => ONE_SHOT.test(arg))) endCleanlyWhileLoading();
-  void import(pathToFileURL(join(folder, `${name}-program${ext}`)).href).then(() => {
+  void import(pathToFileURL(program()).href).then(() => {
     // A program that is done may have said with which code.
     if (process.exitCode === UNFINISHED) process.exitCode = 0;
   });
+}
+
+/** What is asked every few seconds has a small program of its own, where there is one. */
+function program(): string {
+  const [first, ...others] = process.argv.slice(2);
+  const probe = join(folder, `healthcheck${ext}`);
+  const asks = first !== undefined && others.length === 0 && PROBE.test(first);
+  return asks && existsSync(probe) ? probe : join(folder, `${name}-program${ext}`);
 }
 
 /** Nothing has begun yet that would have to be ended. As soon as the program takes a signal itself, it is no business of ours. */
@@ -47,6 +56,8 @@ function endCleanlyWhileLoading(): void {
     process.on(signal, () => {
       if (process.listenerCount(signal) === 1) process.exit(0);
     });
+  // What it asks for to be read is yet to be read.
+  process.on("SIGHUP", () => {});
 }
 
 function handOver(): void {

@@ -54,6 +54,16 @@ export class ManualClock {
     return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
   }
 
+  /** By the machine's time: a bound that waited for the test would bound nothing. */
+  after(ms: number, fire: () => void): Disposable {
+    const timer = setTimeout(fire, ms);
+    return { [Symbol.dispose]: () => clearTimeout(timer) };
+  }
+
+  turn(run: () => void): void {
+    setImmediate(run);
+  }
+
   /** Lets time pass: whatever comes due is told in its order, each at its time, before this returns. */
   advance(ms: number): void {
     const end = this.#time + ms;

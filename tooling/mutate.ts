@@ -7,6 +7,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
 import { describeMutant, type Mutant, NamedMutants } from "./mutation/named-mutants.ts";
@@ -80,6 +81,7 @@ async function mutate(owner: string, patterns: readonly string[]): Promise<Resul
     ignorers: ["left-as-it-is"],
     // In this order: how far a run has come is counted in what was drawn.
     reporters: ["sample", "survivors-at-once"],
+    vitest: { configFile: fileURLToPath(import.meta.resolve("./mutation/vitest.config.ts")) },
     coverageAnalysis: "perTest",
     // What is made once, when a module loads, would cost all the tests for each mutant.
     ignoreStatic: true,
@@ -87,8 +89,10 @@ async function mutate(owner: string, patterns: readonly string[]): Promise<Resul
     incremental: flags.sample === undefined,
     incrementalFile: resolve(ROOT, "node_modules/.cache/mutate", `${owner}.json`),
     concurrency: Number(flags.concurrency),
+    // A busy machine takes more than the five minutes that are the default.
+    dryRunTimeoutMinutes: 30,
     timeoutMS: 4_000,
-    timeoutFactor: 2,
+    timeoutFactor: 5,
     // The copy has no other packages around it to which the compiler's settings could refer, and is not compiled.
     tsconfigFile: "none",
     disableTypeChecks: false,

@@ -14,6 +14,8 @@ import { isSignedAtAnotherTime } from "./signing-time.ts";
 export type DynamoFault =
   /** Answered with this error of the service; nothing is done. Default status: 400. */
   | { readonly error: string; readonly status?: number }
+  /** Nothing is done, and something in between answers with a page of this status. */
+  | { readonly page: number }
   /** Nothing is done, and the connection is cut. */
   | "cut"
   /** It is done, and the connection is cut before the answer. */
@@ -69,7 +71,7 @@ const CONTENT_TYPE = "application/x-amz-json-1.0";
 
 /** An empty one, on a free port of loopback. */
 export async function testDynamo(): Promise<TestDynamo> {
-  const emulator = ELSEWHERE === undefined ? await emulatorHere() : emulatorAt(ELSEWHERE);
+  const emulator = ELSEWHERE === undefined ? emulatorHere() : emulatorAt(ELSEWHERE);
   const injected: Injected[] = [];
   const operations: string[] = [];
   const lastAnswers = new Map<string, Answer>();
@@ -93,6 +95,10 @@ export async function testDynamo(): Promise<TestDynamo> {
       outgoing.destroy();
       return;
     }
+    if (typeof fault === "object" && "page" in fault) {
+      outgoing.writeHead(fault.page, { "content-type": "text/html" }).end("<html>Who are you?</html>");
+      return;
+    }
     if (fault === "empty" || (typeof fault === "object" && "answer" in fault)) {
       const said = fault === "empty" ? {} : fault.answer;
       outgoing.writeHead(200, { "content-type": CONTENT_TYPE }).end(JSON.stringify(said));
@@ -111,7 +117,7 @@ export async function testDynamo(): Promise<TestDynamo> {
   async function answerTo(
     incoming: IncomingMessage,
     body: string,
-    fault: Exclude<DynamoFault, { readonly answer: object }> | undefined,
+    fault: Exclude<DynamoFault, { readonly answer: object } | { readonly page: number }> | undefined,
   ): Promise<Answer> {
     if (typeof fault === "object" && "error" in fault) {
       const type = `com.amazonaws.dynamodb.v20120810#${fault.error}`;

@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { env } from "node:process";
 import { Client } from "pg";
+import { PATIENCE } from "./patience.ts";
 
 /** The server, and a user that may make schemas. */
 export const POSTGRES_URL: string = env["BRIDGE_TEST_POSTGRES"] ?? "postgresql://postgres@127.0.0.1:5432/test";
@@ -38,7 +39,7 @@ export async function testSchema(url: string = POSTGRES_URL): Promise<TestSchema
 }
 
 async function answers(): Promise<boolean> {
-  const client = new Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: 2_000 });
+  const client = new Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: PATIENCE.timeout });
   client.on("error", () => {});
   try {
     await client.connect();

@@ -8,7 +8,8 @@ const shared: Options = {
   outDir: "dist",
   platform: "node",
   removeNodeProtocol: false, // tsup would turn "node:sqlite" into "sqlite", which does not exist
-  sourcemap: true,
+  // The code that is built reads well, and a map without the sources leads nowhere.
+  sourcemap: false,
   target: "node22.19", // what engines says
 };
 
@@ -21,7 +22,6 @@ const launchers = (names: readonly string[]): Options => ({
   entry: Object.fromEntries(names.map((name) => [name, LAUNCHER])),
   target: "es2020", // what Node 14.13 parses, so that it can say what is needed
   splitting: false,
-  sourcemap: false,
 });
 
 /**
@@ -37,7 +37,11 @@ export const library = (
     ...programsOf(commands),
   };
   const names = Object.keys(commands);
-  const built: Options = { ...shared, entry, onSuccess: "tsc --project tsconfig.build.json" };
+  const built: Options = {
+    ...shared,
+    entry,
+    onSuccess: "tsc --project tsconfig.build.json",
+  };
   if (names.length === 0) return defineConfig(built);
   // Launchers are built at the same time: cleaning leaves them alone.
   return defineConfig([{ ...built, clean: names.map((name) => `!${name}.js`) }, launchers(names)]);

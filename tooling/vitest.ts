@@ -1,4 +1,5 @@
 import type { ViteUserConfig } from "vitest/config";
+import { PATIENCE } from "./patience.ts";
 
 /** Workspace packages resolve to their sources, so tests need no build. */
 const conditions: string[] = ["@bridge/source", "node", "development|production"];
@@ -16,7 +17,9 @@ export const base: ViteUserConfig = {
     // Node takes TypeScript by itself: to put each file through a bundler's pipeline costs a tenth more.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     execArgv: ["--conditions=@bridge/source"],
-    // No verdict on how quick a machine is.
-    testTimeout: 60_000,
+    // They end a test that hangs, and are no verdict on how quick a machine is.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: PATIENCE },
   },
 };

@@ -7,6 +7,5 @@ export default defineProject({
   test: {
     ...base.test,
     globalSetup: fileURLToPath(import.meta.resolve("@bridge/tooling/built-bridge")),
-    testTimeout: 60_000,
   },
 });

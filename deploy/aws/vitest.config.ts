@@ -7,8 +7,6 @@ export default defineProject({
   test: {
     ...base.test,
     globalSetup: fileURLToPath(import.meta.resolve("@bridge/tooling/built-bridge")),
-    // The CDK is large: loaded once for all files.
-    isolate: false,
     // Its own validation takes seconds, so one test asks for it.
     env: { CDK_VALIDATION: "false" },
   },

@@ -14,8 +14,7 @@ export class OrdersService {
 // oxlint-disable-next-line typescript/no-extraneous-class -- what NestJS names a module by
 class OrdersModule {}
 
-/** With decorators: `@Module({ providers: [OrdersService], exports: [OrdersService] }) export // oxlint-disable-next-line typescript/no-extraneous-class -- what NestJS names a module by
-class OrdersModule {}`. */
+/** With decorators: `@Module({ providers: [OrdersService], exports: [OrdersService] }) export class OrdersModule {}`. */
 export const ordersModule: DynamicModule = {
   module: OrdersModule,
   providers: [OrdersService],

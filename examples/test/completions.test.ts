@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CARET, Editor } from "./editor.ts";
 
 /** A bridge in code as somebody types it. */
-function shop({ from = `rabbit.queue("orders")`, policy = "", hooks = "" }): string {
+function shop({ from = `rabbit.queue("orders")`, to = "handler(() => {})", policy = "", hooks = "" }): string {
   return `
     import { defineBridge } from "@bridge/core";
     import { amqp } from "@bridge/transport-amqp";
@@ -11,7 +11,7 @@ function shop({ from = `rabbit.queue("orders")`, policy = "", hooks = "" }): str
     const rabbit = amqp({ url: "amqp://guest:guest@127.0.0.1" });
     defineBridge({
       id: "shop",
-      routes: { orders: { from: ${from}, to: handler(() => {}), policy: { ${policy} } } },
+      routes: { orders: { from: ${from}, to: ${to}, policy: { ${policy} } } },
       hooks: { ${hooks} },
     });`;
 }
@@ -34,5 +34,14 @@ describe("an editor completes a bridge in code", () => {
 
   test("and offers nothing that is not there", () => {
     expect(editor.completions(shop({ policy: CARET }))).not.toContain("prefetch");
+  });
+
+  test("and says in plain words what is wrong with where a route leads", () => {
+    expect(editor.problems(shop({}))).toEqual([]);
+    expect(editor.problems(shop({ to: `[rabbit.at("a"), handler(() => {})]` }))).toEqual([]);
+    expect(editor.problems(shop({ to: "[]" })).at(-1)).toBe("Source has 0 element(s) but target requires 1.");
+    expect(editor.problems(shop({ to: `["orders"]` })).at(-1)).toBe(
+      "Type 'string' is not assignable to type 'Target'.",
+    );
   });
 });

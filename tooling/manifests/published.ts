@@ -37,13 +37,14 @@ export function published(manifest: Manifest, folder: string, repository: string
     license: "MIT",
     repository: { type: "git", url: `git+${repository}.git`, directory: folder },
     // An application is published from its build, which has everything in its files.
-    files: isApplication ? ["dist"] : ["dist", "src", "CHANGELOG.md"],
+    files: isApplication ? ["dist"] : ["dist", "CHANGELOG.md"],
     ...(isApplication ? {} : { sideEffects: manifest["sideEffects"] ?? false }),
     scripts: { ...manifest.scripts, prepack: "node ../../tooling/manifests/is-built.ts" },
     publishConfig: {
+      // In the order that the formatter gives them.
       access: "public",
-      provenance: true,
       ...(isApplication ? { directory: "dist", linkDirectory: false } : {}),
+      provenance: true,
     },
     engines: { node: ">=22.19" },
   };

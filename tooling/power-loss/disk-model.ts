@@ -4,44 +4,54 @@ const PAGE = 4_096;
 /** Whether something that may happen happens. */
 export type Luck = () => boolean;
 
+/** The number of an open file; empty for what was there before. */
+type Handle = string;
+
 class ModelledFile {
   cached = Buffer.alloc(0);
   /** Pages that the disk has. */
   readonly #pages = new Map<number, Buffer>();
   #size = 0;
-  readonly #dirty = new Set<number>();
+  /** Pages that the disk may not have, with the handle that they were written by last. */
+  readonly #dirty = new Map<number, Handle>();
 
-  write(bytes: Buffer, at: number): void {
+  write(bytes: Buffer, at: number, by: Handle): void {
     const size = Math.max(this.cached.length, at + bytes.length);
     const next = Buffer.alloc(size);
     this.cached.copy(next);
     bytes.copy(next, at);
     this.cached = next;
-    for (let page = Math.floor(at / PAGE); page * PAGE < at + bytes.length; page++) this.#dirty.add(page);
+    for (let page = Math.floor(at / PAGE); page * PAGE < at + bytes.length; page++) this.#dirty.set(page, by);
   }
 
   /** What is cut off may be on the disk until the next sync. */
-  truncate(size: number): void {
-    for (let page = Math.floor(size / PAGE); page * PAGE < this.cached.length; page++) this.#dirty.add(page);
+  truncate(size: number, by: Handle): void {
+    for (let page = Math.floor(size / PAGE); page * PAGE < this.cached.length; page++) this.#dirty.set(page, by);
     const next = Buffer.alloc(size);
     this.cached.copy(next);
     this.cached = next;
   }
 
-  /** Begins a sync. Returns what ends it: when it has failed, the system takes for clean what may not be on the disk. */
-  sync(): (good: boolean, luck: Luck) => void {
-    const pages = [...this.#dirty].map((page) => [page, this.#page(page)] as const);
+  /**
+   * Begins a sync. Returns what ends it: when it has failed, the system takes for clean what may not be on the disk. What another
+   * handle has written stays to be synced: Linux tells that handle of the failure too, which strace, that fails one call, does not.
+   */
+  sync(by: Handle): (good: boolean, luck: Luck) => void {
+    const pages = [...this.#dirty].map(([page, writer]) => ({ page, writer, bytes: this.#page(page) }));
     const size = this.cached.length;
     this.#dirty.clear();
     return (good, luck) => {
-      for (const [page, bytes] of pages) if (good || luck()) this.#pages.set(page, bytes);
+      for (const { page, writer, bytes } of pages) {
+        if (good || luck()) this.#pages.set(page, bytes);
+        else if (writer !== by && !this.#dirty.has(page)) this.#dirty.set(page, writer);
+      }
       if (good) this.#size = size;
     };
   }
 
   /** What is there after a power loss. A file is not longer than what was written of it without a gap. */
   lose(luck: Luck): Buffer {
-    for (const page of this.#dirty) {
+    for (const page of this.#dirty.keys()) {
       if (!luck()) continue;
       this.#pages.set(page, this.#page(page));
       this.#dirty.delete(page);
@@ -60,7 +70,7 @@ class ModelledFile {
     const copy = new ModelledFile();
     copy.cached = this.cached;
     for (const [page, bytes] of this.#pages) copy.#pages.set(page, bytes);
-    for (const page of this.#dirty) copy.#dirty.add(page);
+    for (const [page, by] of this.#dirty) copy.#dirty.set(page, by);
     copy.#size = this.#size;
     return copy;
   }
@@ -74,8 +84,7 @@ class ModelledFile {
 
 /**
  * What a disk has of a folder whose files are written through the system's cache, when a sync may fail once and the next one
- * says that all is well: the cache has what was written, the disk has not. Stricter than Linux, which tells everybody once
- * who had the file open.
+ * says that all is well: the cache has what was written, the disk has not.
  */
 export class DiskModel {
   readonly #luck: Luck;

@@ -37,8 +37,8 @@ export function* replay(
   luck: Luck,
 ): Generator<Moment> {
   const disk = new DiskModel(luck);
-  for (const [name, bytes] of before) disk.make(name).write(bytes, 0);
-  for (const name of before.keys()) disk.file(name)?.sync()(true, luck);
+  for (const [name, bytes] of before) disk.make(name).write(bytes, 0, "");
+  for (const name of before.keys()) disk.file(name)?.sync("")(true, luck);
   disk.sync()(true, luck);
   const begun = new Map<string, { readonly args: string; readonly end: Sync | undefined }>();
   const said: string[] = [];
@@ -47,7 +47,7 @@ export function* replay(
   const beginSync = (args: string): Sync | undefined => {
     const path = pathOf(args);
     if (path === folder) return disk.sync();
-    return inFolder(path, folder) ? disk.file(basename(path))?.sync() : undefined;
+    return inFolder(path, folder) ? disk.file(basename(path))?.sync(handleOf(args)) : undefined;
   };
 
   for (const line of trace.split("\n")) {
@@ -89,7 +89,7 @@ function change(disk: DiskModel, folder: string, { name, args, result }: Call): 
     const path = String(strings.at(0) ?? "");
     if (!inFolder(path, folder) || !args.includes("O_CREAT")) return false;
     const file = disk.make(basename(path));
-    if (args.includes("O_TRUNC")) file.truncate(0);
+    if (args.includes("O_TRUNC")) file.truncate(0, String(result));
     return true;
   }
   const path = pathOf(args);
@@ -97,13 +97,22 @@ function change(disk: DiskModel, folder: string, { name, args, result }: Call): 
   if (file === undefined) return false;
   const number = Number(/, (\d+)$/.exec(args)?.[1]);
   // Without a place for it a file is only ever appended to; the number is how much there was to write then.
-  if (name === "ftruncate") file.truncate(number);
-  else file.write((strings[0] ?? Buffer.alloc(0)).subarray(0, result), name === "write" ? file.cached.length : number);
+  const handle = handleOf(args);
+  if (name === "ftruncate") file.truncate(number, handle);
+  else {
+    const at = name === "write" ? file.cached.length : number;
+    file.write((strings[0] ?? Buffer.alloc(0)).subarray(0, result), at, handle);
+  }
   return true;
 }
 
 function inFolder(path: string, folder: string): boolean {
   return path.startsWith(`${folder}/`) && !path.endsWith("(deleted)");
+}
+
+/** The number of the handle that is the first argument. */
+function handleOf(args: string): string {
+  return /^\d+/.exec(args)?.[0] ?? "";
 }
 
 /** Of the handle that is the first argument. */

@@ -14,6 +14,7 @@ import { checkExamples, examplePackages } from "./examples.ts";
 import { localRegistry } from "./local-registry.ts";
 import { Project } from "./project.ts";
 import { BUNDLER_PACKAGES, checkRuns } from "./runs.ts";
+import { checkSizes } from "./sizes.ts";
 import { pack, type Tarball } from "./tarballs.ts";
 import { checkTypes, COMPILER_PACKAGES } from "./types.ts";
 
@@ -35,6 +36,10 @@ try {
     ...COMPILER_PACKAGES,
     ...BUNDLER_PACKAGES,
     ...examplePackages(),
+  );
+  await checkSizes(
+    project,
+    tarballs.filter(isLibrary).map(({ manifest }) => manifest.name),
   );
   await checkTypes(project, tarballs, readFileSync("tooling/snippets/surroundings.ts.txt", "utf8"));
   const newer = nodes(NODES);

@@ -41,6 +41,11 @@ export class Project {
     return this.#run(what, command, args);
   }
 
+  /** What a program says. @throws when it fails */
+  async output(command: string, ...args: readonly string[]): Promise<string> {
+    return (await this.#execute(command, args)).stdout;
+  }
+
   /** Anything else that is tried here; throwing is failing. */
   async try(what: string, trial: () => Promise<unknown>): Promise<void> {
     try {
@@ -53,7 +58,11 @@ export class Project {
   }
 
   #run(what: string, command: string, args: readonly string[]): Promise<void> {
+    return this.try(what, () => this.#execute(command, args));
+  }
+
+  #execute(command: string, args: readonly string[]): Promise<{ readonly stdout: string }> {
     const options = { cwd: this.folder, env: { ...process.env, NODE_OPTIONS: "" }, timeout: STEP_TIMEOUT_MS };
-    return this.try(what, () => promisify(execFile)(command, args, options));
+    return promisify(execFile)(command, args, options);
   }
 }

@@ -9,6 +9,11 @@ export const BUNDLER_PACKAGES = ["esbuild", "webpack", "webpack-cli"] as const;
 const NOT_ALONE = /^@bridge\/conformance|-thread$|\/thread$/;
 const ENGINE = "@bridge/core";
 
+/** What happens in a seed depends on nothing but the seed. */
+const DIGESTS = `import { runSeed } from "@bridge/simulation";
+for (let seed = 1; seed <= 30; seed++) console.log(seed, (await runSeed(seed)).digest);
+`;
+
 /** `nodes`: programs by their names. */
 export async function checkRuns(
   project: Project,
@@ -34,7 +39,13 @@ export async function checkRuns(
       output: { path: import.meta.dirname, filename: "packed.mjs", module: true } };`,
   );
   await project.run("webpack", "node_modules/.bin/webpack", "--config", "webpack.config.mjs");
+  project.write("digests.mjs", DIGESTS);
+  const digests = new Set<string>();
   for (const [name, node] of nodes) {
+    await project.try(`seeds have the same digests, ${name}`, async () => {
+      digests.add(await project.output(node, "digests.mjs"));
+      if (digests.size > 1) throw new Error([...digests].join("\n"));
+    });
     await project.run(`imports of every entry, ${name}`, node, "imports.mjs");
     for (const file of ["engine.mjs", "one.mjs", "packed.mjs"])
       await project.run(`a message through ${file}, ${name}`, node, file);

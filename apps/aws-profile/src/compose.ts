@@ -9,7 +9,7 @@ import { fileOutbox } from "@bridge/file";
 import { circuitBreaker, filter, schema, transform } from "@bridge/processors";
 import { amqp } from "@bridge/transport-amqp";
 import { http } from "@bridge/transport-http";
-import { memory } from "@bridge/transport-memory";
+import { memory, memoryHub } from "@bridge/transport-memory";
 import { mqtt } from "@bridge/transport-mqtt";
 import { nats } from "@bridge/transport-nats";
 import { sqs } from "@bridge/transport-sqs";
@@ -18,7 +18,7 @@ import { sqs } from "@bridge/transport-sqs";
 export function plugins(): Plugins {
   const aws = awsPlugins();
   return {
-    transports: [...aws.transports, mqtt, amqp, nats, http, memory()],
+    transports: [...aws.transports, mqtt, amqp, nats, http, memory(memoryHub({ history: 0 }))],
     dlqStores: [...aws.dlqStores, fileDlq, memoryDlq],
     outboxStores: [...aws.outboxStores, fileOutbox, memoryOutbox],
     leaseStores: [...aws.leaseStores, memoryLeases],

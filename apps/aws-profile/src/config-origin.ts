@@ -1,6 +1,7 @@
 import { openDynamodbConfig } from "@bridge/dynamodb";
 import { referenceSources } from "@bridge/config-file";
 import { type ConfigOrigin, fileOrigin, type HostProcess, storeOrigin, type Surroundings } from "@bridge/host";
+import { systemClock } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import type { SecretReader } from "@bridge/secrets-aws";
 import type { Bootstrap } from "./bootstrap/bootstrap.ts";
@@ -22,7 +23,7 @@ export async function configOrigin(
   const references = awsReferences(secrets);
   if (configSource.kind === "file") return fileOrigin(configSource.path, { env, references, watch, clock, logger });
   const { tableName } = configSource;
-  using limit = deadline(OPEN_TIMEOUT_MS, new Error(`the table ${tableName} was not opened in 20 s`));
+  using limit = deadline(systemClock, OPEN_TIMEOUT_MS, new Error(`the table ${tableName} was not opened in 20 s`));
   const polling = () => ({ pollIntervalMs });
   const options = { tableName, document: bridgeId, watch: polling, clock, random, logger };
   return storeOrigin(await openDynamodbConfig(options, limit.signal), referenceSources("", env, references));

@@ -1,7 +1,7 @@
 import type { BridgeConfig, Registry, StoreRole } from "@bridge/config";
 import { configTable, createTable, DynamoClient, type TableDescription } from "@bridge/dynamodb";
 import type { Ending, HostProcess } from "@bridge/host";
-import { systemClock, systemRandom } from "@bridge/ports";
+import { BridgeError, systemClock, systemRandom } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import type { Bootstrap } from "./bootstrap/bootstrap.ts";
 import { TABLES } from "./compose.ts";
@@ -16,7 +16,7 @@ const TIMEOUT_MS = 300_000;
  * @throws Error when one cannot be made, or one is there that has another form
  */
 export async function createTables(bootstrap: Bootstrap, registry: Registry, host: HostProcess): Promise<Ending> {
-  using limit = deadline(TIMEOUT_MS, new Error("the tables were not there after 5 minutes"));
+  using limit = deadline(systemClock, TIMEOUT_MS, new Error("the tables were not there after 5 minutes"));
   const { signal } = limit;
   await using client = new DynamoClient({ clock: systemClock, random: systemRandom() });
   const make = async (description: TableDescription): Promise<void> => {
@@ -41,7 +41,15 @@ export async function createTables(bootstrap: Bootstrap, registry: Registry, hos
   }
   const wanted = tablesOf(checked.config);
   if (wanted.length === 0) host.stdout.write("the configuration names no tables\n");
-  for (const description of wanted) await make(description);
+  const foreign: string[] = [];
+  for (const description of wanted) {
+    await make(description).catch((error: unknown) => {
+      if (!BridgeError.is(error) || error.code !== "SCHEMA_VIOLATION") throw error;
+      foreign.push(error.message);
+    });
+  }
+  // The others are made all the same.
+  if (foreign.length > 0) throw new Error(foreign.join("; "));
   return "answered";
 }
 

@@ -2,20 +2,29 @@ import { get as getHttp } from "node:http";
 import { get as getHttps } from "node:https";
 import type { Ending, HostProcess } from "@bridge/host";
 import type { Bootstrap } from "./bootstrap/bootstrap.ts";
+import { loadBootstrap } from "./bootstrap/load-bootstrap.ts";
 
-/** Below the 5 s that container platforms commonly give a health check. */
+/** Below the 5 s that container platforms commonly give a health check, and that begin with its process. */
 const TIMEOUT_MS = 4_000;
 const PATH = "/api/v1/monitor/live";
 const EVERYWHERE = new Set(["", "0.0.0.0", "[::]"]);
 
 /**
- * Asks the bridge of this host whether it is alive (`-healthcheck`), within 4 s: it is when `/live` answers 200
- * (spec 3.4). A certificate is taken as it is: the probe goes to a process of its own host, and tells it nothing.
+ * Asks the bridge of this host whether it is alive (`-healthcheck`), within 4 s of the start of the process: it is when
+ * `/live` answers 200 (spec 3.4). A certificate is taken as it is: the probe goes to a process of its own host, and tells it
+ * nothing. `sinceStart` is in milliseconds.
  */
-export async function healthCheck({ listeners }: Bootstrap, host: HostProcess): Promise<Ending> {
-  const url = liveUrl(listeners);
+export async function healthCheck(host: HostProcess, sinceStart = performance.now()): Promise<Ending> {
+  const loaded = await loadBootstrap(host.env);
+  if (!loaded.ok) {
+    for (const problem of loaded.problems) host.stderr.write(`${problem}\n`);
+    return "not_valid";
+  }
+  const url = liveUrl(loaded.bootstrap.listeners);
   try {
-    const status = await statusOf(url);
+    const leftMs = Math.floor(TIMEOUT_MS - sinceStart);
+    if (leftMs <= 0) throw new Error(`this program was ready to ask only ${Math.round(sinceStart)} ms after its start`);
+    const status = await statusOf(url, leftMs);
     if (status === 200) return "answered";
     host.stderr.write(`${url} answers ${status}\n`);
   } catch (error) {
@@ -31,13 +40,8 @@ function liveUrl({ monitorAddr, tlsCertFile }: Bootstrap["listeners"]): string {
   return `${tlsCertFile === "" ? "http" : "https"}://${name}:${monitorAddr.slice(at + 1)}${PATH}`;
 }
 
-function statusOf(url: string): Promise<number | undefined> {
-  const options = {
-    agent: false,
-
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-    rejectUnauthorized: false,
-  };
+function statusOf(url: string, timeoutMs: number): Promise<number | undefined> {
+  const options = { agent: false, signal: AbortSignal.timeout(timeoutMs), rejectUnauthorized: false };
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   const request = url.startsWith("https:") ? getHttps(url, options) : getHttp(url, options);
   request.on("error", reject);

@@ -40,15 +40,14 @@ async function run(flags: FlagsOf<typeof FLAGS>, host: HostProcess): Promise<End
   const wanted = Object.values(FLAGS).filter((_, index) => Object.values(flags)[index]);
   if (wanted.length > 1)
     throw new UsageError(`${wanted.map(({ name }) => `-${name}`).join(" and ")} do not go together`);
-  if (!wanted.includes(FLAGS.healthcheck) && wanted.length === 0)
-    return serve(createRegistry(plugins()), host, manifest.version);
+  if (wanted.length === 0) return serve(createRegistry(plugins()), host, manifest.version);
+  if (flags.healthcheck) return healthCheck(host);
   const loaded = await loadBootstrap(host.env);
   if (!loaded.ok) {
     for (const problem of loaded.problems) host.stderr.write(`${problem}\n`);
     return "not_valid";
   }
   const { bootstrap } = loaded;
-  if (flags.healthcheck) return healthCheck(bootstrap, host);
   const registry = createRegistry(plugins());
   return flags.validate ? validate(bootstrap, registry, host) : createTables(bootstrap, registry, host);
 }

@@ -2,6 +2,7 @@
  * Two processes of the built `bridge-aws` on one exclusive session: leases and dead letters in DynamoDB (an emulator), messages
  * from RabbitMQ on loopback. @module
  */
+import { PATIENCE } from "@bridge/tooling/patience";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -22,7 +23,6 @@ const SLACK_MS = 2_000;
 const WINDOW = 20;
 /** The target takes its time, so that there is always something under way. */
 const ANSWER_MS = 30;
-const SOON = { timeout: 30_000, interval: 50 };
 
 interface Arrival {
   readonly body: string;
@@ -114,7 +114,7 @@ function run(name: string): BinaryProcess {
 
 async function becomes(instance: BinaryProcess, level: string, role: string): Promise<void> {
   await expect
-    .poll(async () => ask(instance, "monitor", `ready?level=${level}`), SOON)
+    .poll(async () => ask(instance, "monitor", `ready?level=${level}`), PATIENCE)
     .toMatchObject({ status: 200, body: { role } });
 }
 
@@ -166,14 +166,14 @@ function traffic(): { stop(): Promise<number> } {
 }
 
 async function allArrive(published: number): Promise<void> {
-  await expect.poll(() => new Set(arrivals.map(({ body }) => body)).size, SOON).toBe(published);
+  await expect.poll(() => new Set(arrivals.map(({ body }) => body)).size, PATIENCE).toBe(published);
 }
 
 describe("two processes of bridge-aws on one exclusive session", { timeout: 120_000 }, () => {
   test("an owner that is killed: the standby takes over within the ttl and two polls, and nothing is lost", async () => {
     const [owner, standby] = await pair();
     const flow = traffic();
-    await expect.poll(() => arrivals.length, SOON).toBeGreaterThan(50);
+    await expect.poll(() => arrivals.length, PATIENCE).toBeGreaterThan(50);
     const killedAt = performance.now();
     owner.kill("SIGKILL");
     await standby.logged("lease acquired");
@@ -192,7 +192,7 @@ describe("two processes of bridge-aws on one exclusive session", { timeout: 120_
   test("an owner that stood still past its ttl sends and writes nothing when it goes on, and exits 1", async () => {
     const [owner, standby] = await pair();
     const flow = traffic();
-    await expect.poll(() => arrivals.length, SOON).toBeGreaterThan(50);
+    await expect.poll(() => arrivals.length, PATIENCE).toBeGreaterThan(50);
     owner.kill("SIGSTOP");
     const stoppedAt = performance.now();
     await becomes(standby, "full", "active");
@@ -200,7 +200,7 @@ describe("two processes of bridge-aws on one exclusive session", { timeout: 120_
     expect(taken).toMatchObject({ token: 2 });
     expect(taken?.holder).toMatch(/^b\//);
     const before = arrivals.length;
-    await expect.poll(() => arrivals.length, SOON).toBeGreaterThan(before + 50);
+    await expect.poll(() => arrivals.length, PATIENCE).toBeGreaterThan(before + 50);
     owner.kill("SIGCONT");
     expect(await owner.ended).toBe(1);
     const sentence = "the bridge is beyond recovery: a new process has to take over";

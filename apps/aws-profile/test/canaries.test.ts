@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ADMIN_PARAM, ask, Site } from "./support/site.ts";
 import { CONFIG_TABLE, type Tables, tablesFor } from "./support/tables.ts";
@@ -5,7 +6,6 @@ import { CONFIG_TABLE, type Tables, tablesFor } from "./support/tables.ts";
 const canary = (place: string): string => `canary-${place}-0123456789`;
 const MONITOR_ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:bridge/monitor-AbCdEf";
 const KEYS = { alice: canary("alice"), "ci.bot": canary("bot") };
-const SOON = { timeout: 30_000, interval: 50 };
 
 let site: Site;
 let tables: Tables;
@@ -77,7 +77,7 @@ test("quality 4: keys and secrets from AWS are seen in no output, view, table or
         .failures;
     await vi.waitFor(
       async () => expect(await failures()).toBeGreaterThan((before as { failures: number }).failures),
-      SOON,
+      PATIENCE,
     );
     await views();
   };

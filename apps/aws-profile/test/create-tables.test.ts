@@ -47,6 +47,22 @@ describe("contract 7: -create-tables", () => {
     expect(third).toEqual({ code: 0, lines: lines("was there"), stderr: "" });
   });
 
+  test("makes the one that is gone, and leaves the others as they are", async () => {
+    site.write("gone.yaml", `bridge: {id: test}\nstores: ${JSON.stringify(stores("gone"))}\n`);
+    const bootstrap = site.bootstrap({ config_file_path: "gone.yaml" });
+    expect((await ran(bootstrap)).code).toBe(0);
+    await tables.drop("gone-outbox");
+    expect(await ran(bootstrap)).toEqual({
+      code: 0,
+      lines: [
+        "gone-dlq: was there, items do not expire here",
+        "gone-outbox: made, items do not expire here",
+        "gone-leases: was there",
+      ],
+      stderr: "",
+    });
+  });
+
   test("goes by a configuration in a file as well, and by one that names none", async () => {
     site.write("tables.yaml", `bridge: {id: test}\nstores: ${JSON.stringify(stores("of-a-file"))}\n`);
     expect(await ran(site.bootstrap({ config_file_path: "tables.yaml" }))).toMatchObject({
@@ -64,12 +80,13 @@ describe("contract 7: -create-tables", () => {
     });
   });
 
-  test("1: a table of another form is not touched, and the differences are named", async () => {
-    await tables.makeForeign("foreign-leases");
+  test("1: a table of another form is not touched, the differences are named, and the others are made", async () => {
+    await tables.makeForeign("foreign-dlq");
     site.write("foreign.yaml", `bridge: {id: test}\nstores: ${JSON.stringify(stores("foreign"))}\n`);
     expect(await ran(site.bootstrap({ config_file_path: "foreign.yaml" }))).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("table foreign-leases: its key is theirs (S) instead of lease_key (S)") as string,
+      lines: ["foreign-outbox: made, items do not expire here", "foreign-leases: made"],
+      stderr: expect.stringContaining("table foreign-dlq: its key is theirs (S) instead of ") as string,
     });
   });
 

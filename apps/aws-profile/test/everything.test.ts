@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { once } from "node:events";
 import { createServer as createWeb, type Server } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
@@ -7,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ADMIN_KEY, ask, Site } from "./support/site.ts";
 import { CONFIG_TABLE, type Tables, tablesFor } from "./support/tables.ts";
 
-const SOON = { timeout: 30_000, interval: 50 };
 const DROP = { on_permanent_failure: "drop", on_expired: "drop" };
 
 /** A broker in this process, which speaks MQTT 3.1.1. */
@@ -141,19 +141,19 @@ describe("everything on AWS in one process", () => {
     await vi.waitFor(
       async () =>
         expect((await ask(instance, "monitor", "deephealth")).body).toMatchObject({ role: "active", level: "full" }),
-      SOON,
+      PATIENCE,
     );
     const { port } = await instance.logged("HTTP receiver listens");
     const posted = await fetch(`http://127.0.0.1:${String(port)}/ingest/web-in`, { method: "POST", body: "posted" });
     expect(await posted.json()).toMatchObject({ status: "accepted", outcome: "persisted" });
     await broker.publish("in/a", "published");
-    await vi.waitFor(() => expect(new Set(web.bodies)).toEqual(new Set(["posted", "published"])), SOON);
+    await vi.waitFor(() => expect(new Set(web.bodies)).toEqual(new Set(["posted", "published"])), PATIENCE);
 
     // What the target will not have is a dead letter, until it will.
     web.status = 422;
     await broker.publish("in/b", "refused");
     const letters = async () => (await ask(instance, "admin", "dlq/messages")).body["messages"] as { id: string }[];
-    await vi.waitFor(async () => expect(await letters()).toHaveLength(1), SOON);
+    await vi.waitFor(async () => expect(await letters()).toHaveLength(1), PATIENCE);
     web.status = 200;
     const headers = { "X-API-Key": ADMIN_KEY, "Content-Type": "application/json" };
     const body = JSON.stringify({ ids: (await letters()).map(({ id }) => id) });
@@ -174,7 +174,7 @@ describe("everything on AWS in one process", () => {
     await using instance = site.run(bootstrap());
     await vi.waitFor(
       async () => expect((await ask(instance, "monitor", "deephealth")).body).toMatchObject({ role: "active" }),
-      SOON,
+      PATIENCE,
     );
     tables.dynamo.choose = () => "cut";
     expect(await instance.ended).toBe(1);

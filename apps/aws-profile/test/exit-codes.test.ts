@@ -72,6 +72,7 @@ describe("spec 3.4: exit codes of the AWS profile", () => {
   test.each([
     ["/none", {}, 'admin_api_key_param: "/none": there is no such parameter'],
     ["", {}, "admin_addr: the admin server has no key"],
+    ["/any", { AWS_REGION: "" }, 'admin_api_key_param: "/any": no usable AWS region is configured: set AWS_REGION'],
   ])("1: without a key (%j %j)", async (name, env, error) => {
     await using instance = site.run(site.bootstrap({ admin_api_key_param: name }), [], env);
     expect(await instance.ended).toBe(1);

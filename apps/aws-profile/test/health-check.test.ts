@@ -1,10 +1,15 @@
 import { once } from "node:events";
+import { copyFileSync, mkdirSync, statSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import type { HostProcess } from "@bridge/host";
+import { BinaryProcess } from "@bridge/tooling/binary-process";
 import { certificates } from "@bridge/tooling/certificates";
 import { freePort } from "@bridge/tooling/listening";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { INSIDE, Site } from "./support/site.ts";
+import { healthCheck } from "../src/health-check.ts";
+import { BINARY, INSIDE, Site } from "./support/site.ts";
 
 let site: Site;
 beforeAll(async () => {
@@ -101,6 +106,30 @@ describe("spec 3.4: -healthcheck", () => {
     // The start of a process on a busy machine included.
     expect(performance.now() - began).toBeLessThan(20_000);
     silent.close();
+  });
+
+  test("is a program of its own, without the bridge that it asks", async () => {
+    const bootstrap = site.bootstrap({ monitor_addr: `127.0.0.1:${await freePort()}` });
+    await using instance = site.run(bootstrap);
+    await instance.logged("bridge started");
+    const folder = join(site.path, "alone");
+    mkdirSync(folder);
+    site.write("alone/package.json", '{"type":"module"}');
+    for (const file of ["main.js", "healthcheck.js"]) copyFileSync(join(dirname(BINARY), file), join(folder, file));
+    const env = { ...site.env, BRIDGE_BOOTSTRAP_JSON: JSON.stringify(bootstrap) };
+    await using probe = new BinaryProcess(join(folder, "main.js"), ["-healthcheck"], { cwd: folder, env });
+    expect([await probe.ended, probe.stderr]).toEqual([0, ""]);
+    expect(statSync(join(folder, "healthcheck.js")).size).toBeLessThan(200_000);
+  });
+
+  test("1 when the 4 s since the start of its process are over before it can ask", async () => {
+    const written: string[] = [];
+    const env = { BRIDGE_BOOTSTRAP_JSON: JSON.stringify(site.bootstrap({ monitor_addr: "127.0.0.1:1" })) };
+    const host = { env, stderr: { write: (text: string) => written.push(text) } } as unknown as HostProcess;
+    expect(await healthCheck(host, 4_000)).toBe("not_alive");
+    expect(written.join("")).toContain("ready to ask only 4000 ms after its start");
+    expect(await healthCheck(host, 10)).toBe("not_alive");
+    expect(written.at(-1)).toContain("ECONNREFUSED");
   });
 
   test("1 when the bootstrap document is not usable", async () => {

@@ -1,8 +1,8 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ADMIN_KEY, ADMIN_PARAM, ask, INSIDE, Site } from "./support/site.ts";
 
 const MONITOR_ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:bridge/monitor-AbCdEf";
-const SOON = { timeout: 30_000, interval: 50 };
 
 let site: Site;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ describe("keys from AWS", () => {
     site.secrets.secrets.set(MONITOR_ARN, "the-second-monitor-key");
     await vi.waitFor(
       async () => expect((await ask(instance, "admin", "bridge", keyed(named.alice))).status).toBe(200),
-      SOON,
+      PATIENCE,
     );
     expect((await ask(instance, "admin", "routes", keyed(named["ci.bot"]))).status).toBe(200);
     expect((await ask(instance, "admin", "bridge")).status).toBe(401);
@@ -43,13 +43,13 @@ describe("keys from AWS", () => {
     await vi.waitFor(
       async () =>
         expect(await health()).toMatchObject({ last_error: expect.stringContaining("begins with {") as string }),
-      SOON,
+      PATIENCE,
     );
     site.secrets.outage = { kind: "error", status: 400, type: "AccessDeniedException" };
     await vi.waitFor(
       async () =>
         expect(await health()).toMatchObject({ last_error: expect.stringContaining("access is denied") as string }),
-      SOON,
+      PATIENCE,
     );
     expect((await ask(instance, "admin", "bridge", keyed(named.alice))).status).toBe(200);
     const metrics = await fetch(`${await instance.url("monitor")}/api/v1/monitor/metrics`, {
@@ -59,7 +59,7 @@ describe("keys from AWS", () => {
 
     site.secrets.outage = undefined;
     site.secrets.parameters.set(ADMIN_PARAM, { value: ADMIN_KEY });
-    await vi.waitFor(async () => expect((await ask(instance, "admin", "bridge")).status).toBe(200), SOON);
+    await vi.waitFor(async () => expect((await ask(instance, "admin", "bridge")).status).toBe(200), PATIENCE);
     expect((await ask(instance, "monitor", "deephealth")).body["api_keys"]).not.toHaveProperty("last_error");
     instance.kill("SIGTERM");
     expect(await instance.ended).toBe(0);

@@ -1,10 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { loadBootstrap } from "../src/bootstrap/load-bootstrap.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "bridge-bootstrap-"));
+const [PIPE, HUGE] = [join(folder, "pipe"), join(folder, "huge")];
+execFileSync("sh", ["-c", `mkfifo "$0"`, PIPE]);
+writeFileSync(HUGE, "");
+truncateSync(HUGE, 2 ** 30);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const MINIMAL = { bridge_id: "plant-7", config_source: "file", config_file_path: "bridge.yaml" };
@@ -132,7 +137,10 @@ describe("contract 7: the bootstrap document", () => {
       "the environment: BRIDGE_BOOTSTRAP_JSON and BRIDGE_BOOTSTRAP_FILE are both set: set one",
     ],
     [{ BRIDGE_BOOTSTRAP_FILE: "/none.json" }, "/none.json: the bootstrap document cannot be read (ENOENT)"],
-    [{ BRIDGE_BOOTSTRAP_FILE: "/" }, "/: the bootstrap document cannot be read (EISDIR)"],
+    [{ BRIDGE_BOOTSTRAP_FILE: "/" }, "/: the bootstrap document cannot be read: it is no file"],
+    [{ BRIDGE_BOOTSTRAP_FILE: "/dev/zero" }, "/dev/zero: the bootstrap document cannot be read: it is no file"],
+    [{ BRIDGE_BOOTSTRAP_FILE: PIPE }, `${PIPE}: the bootstrap document cannot be read: it is no file`],
+    [{ BRIDGE_BOOTSTRAP_FILE: HUGE }, `${HUGE}: the bootstrap document cannot be read: it has more than 65536 bytes`],
   ])("%j", async (env, problem) => {
     expect(await loadBootstrap(env)).toEqual({ ok: false, problems: [problem] });
   });

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ask, INSIDE, Site } from "./support/site.ts";
 
@@ -53,7 +54,7 @@ describe("metrics on standard output", () => {
     await using instance = site.run(site.bootstrap({ metrics_interval: "20ms" }));
     await instance.logged("bridge started");
     const writes = () => linesOf(instance.stdout).filter((line) => "Running" in line).length;
-    await vi.waitFor(() => expect(writes()).toBeGreaterThan(2), 30_000);
+    await vi.waitFor(() => expect(writes()).toBeGreaterThan(2), PATIENCE);
   });
 
   test("are none when they are switched off", async () => {

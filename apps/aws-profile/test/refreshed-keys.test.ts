@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import type { MonitorKeys } from "@bridge/http-monitor";
 import { type LogFields, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { describe, expect, test, vi } from "vitest";
@@ -27,10 +28,10 @@ describe("keys that are read again and again", () => {
     keys.start();
     expect(keys.keys.admin?.identify(OLD)).toBe("admin");
     key = NEW;
-    await vi.waitFor(() => expect(keys.keys.admin?.identify(NEW)).toBe("admin"), SOON);
+    await vi.waitFor(() => expect(keys.keys.admin?.identify(NEW)).toBe("admin"), PATIENCE);
     expect(keys.keys.admin?.identify(OLD)).toBeUndefined();
     const before = reads;
-    await vi.waitFor(() => expect(reads).toBeGreaterThan(before + 2), SOON);
+    await vi.waitFor(() => expect(reads).toBeGreaterThan(before + 2), PATIENCE);
     expect(lines).toEqual([{ message: "the keys have changed: the new ones are in force", fields: undefined }]);
     await keys.stop(AbortSignal.timeout(SOON));
     const after = reads;
@@ -46,12 +47,12 @@ describe("keys that are read again and again", () => {
     answer = () => {
       throw new Error("access is denied");
     };
-    await vi.waitFor(() => expect(keys.facts()).toMatchObject({ lastError: "access is denied" }), SOON);
+    await vi.waitFor(() => expect(keys.facts()).toMatchObject({ lastError: "access is denied" }), PATIENCE);
     answer = () => ({ adminApiKey: "short" });
-    await vi.waitFor(() => expect(keys.facts().lastError).toContain("too short"), SOON);
+    await vi.waitFor(() => expect(keys.facts().lastError).toContain("too short"), PATIENCE);
     expect(keys.keys.admin?.identify(OLD)).toBe("admin");
     answer = () => ({ adminApiKey: OLD });
-    await vi.waitFor(() => expect(keys.facts().lastError).toBeUndefined(), SOON);
+    await vi.waitFor(() => expect(keys.facts().lastError).toBeUndefined(), PATIENCE);
     expect(keys.facts().failures).toBeGreaterThan(1);
     expect(lines[0]?.message).toBe("the keys could not be read again: the last good ones stay in force");
     await keys.stop(AbortSignal.timeout(SOON));

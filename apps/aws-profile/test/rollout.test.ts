@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ADMIN_KEY, ask, Site, type Told } from "./support/site.ts";
 import { CONFIG_TABLE, type Tables, tablesFor } from "./support/tables.ts";
 
-const SOON = { timeout: 30_000, interval: 50 };
 const LEFT_BEHIND =
   "another version is staged and not confirmed: it is being committed, or was left behind, and does not run";
 /** As long as what was staged counts as being committed, and a minute more. */
@@ -89,7 +89,7 @@ async function health(instance: BinaryProcess): Promise<Told["body"]> {
 }
 
 async function runs(instance: BinaryProcess, version: number): Promise<void> {
-  await vi.waitFor(async () => expect(await health(instance)).toMatchObject({ config_version: version }), SOON);
+  await vi.waitFor(async () => expect(await health(instance)).toMatchObject({ config_version: version }), PATIENCE);
 }
 
 describe("instances that share a configuration", () => {
@@ -105,9 +105,9 @@ describe("instances that share a configuration", () => {
     await asked;
     commit(a, SEVEN).catch(() => {});
     const staged = { version: 5, instance_id: "killed-a", since: expect.any(String) as string };
-    await vi.waitFor(async () => expect((await health(b))["config_watch"]).toMatchObject({ staged }), SOON);
+    await vi.waitFor(async () => expect((await health(b))["config_watch"]).toMatchObject({ staged }), PATIENCE);
     // Not before what is staged stands in the history as well.
-    await vi.waitFor(() => expect(a.log).toContainEqual(expect.objectContaining({ to: "swapping" })), SOON);
+    await vi.waitFor(() => expect(a.log).toContainEqual(expect.objectContaining({ to: "swapping" })), PATIENCE);
     a.kill("SIGKILL");
     await a.ended;
 
@@ -151,7 +151,10 @@ describe("instances that share a configuration", () => {
 
     expect(await commit(b, SECOND_ROUTE)).toEqual({ status: 200, body: { status: "committed", version: 6 } });
     const error = expect.stringContaining("the address is in use") as string;
-    await vi.waitFor(async () => expect((await health(a))["config_watch"]).toMatchObject({ last_error: error }), SOON);
+    await vi.waitFor(
+      async () => expect((await health(a))["config_watch"]).toMatchObject({ last_error: error }),
+      PATIENCE,
+    );
     expect(await health(a)).toMatchObject({ config_version: 5 });
     expect(await health(b)).toMatchObject({ config_version: 6 });
     taken.close();

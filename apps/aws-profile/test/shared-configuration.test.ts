@@ -1,8 +1,7 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ADMIN_KEY, ask, Site } from "./support/site.ts";
 import { CONFIG_TABLE, type Tables, tablesFor } from "./support/tables.ts";
-
-const SOON = { timeout: 30_000, interval: 50 };
 
 let site: Site;
 let tables: Tables;
@@ -47,7 +46,7 @@ describe("a configuration in a table", () => {
     for (const instance of [one, other]) {
       await vi.waitFor(
         async () => expect((await ask(instance, "admin", "routes")).body["routes"]).toHaveLength(1),
-        SOON,
+        PATIENCE,
       );
     }
 
@@ -62,12 +61,43 @@ describe("a configuration in a table", () => {
     });
     for (const instance of [one, other]) {
       const routes = async () => (await ask(instance, "admin", "routes")).body["routes"];
-      await vi.waitFor(async () => expect(await routes()).toMatchObject([{ id: "only", max_in_flight: 7 }]), SOON);
+      await vi.waitFor(async () => expect(await routes()).toMatchObject([{ id: "only", max_in_flight: 7 }]), PATIENCE);
     }
     for (const instance of [one, other]) {
       instance.kill("SIGTERM");
       expect(await instance.ended).toBe(0);
     }
+  });
+
+  test("that is met before the tables of its stores are there is taken once they are, without a signal", async () => {
+    await using instance = site.run(shared("early"));
+    await instance.logged("bridge started");
+    const lease = { type: "dynamodb", options: { table_name: "early-leases" } };
+    await tables.putConfig("early", { ...document("early"), stores: { lease } });
+    const waits = "configuration not applied: nothing runs, and it is tried again until it can be";
+    expect((await instance.logged(waits))["error"]).toContain("early-leases");
+    expect((await ask(instance, "monitor", "ready")).status).toBe(503);
+    const { config_watch: watched } = (await ask(instance, "monitor", "deephealth")).body;
+    expect(watched).toMatchObject({ last_error: expect.stringContaining("early-leases") as string });
+    await using made = site.run(shared("early"), ["-create-tables"]);
+    expect(await made.ended).toBe(0);
+    await vi.waitFor(async () => expect((await ask(instance, "monitor", "ready")).status).toBe(200), PATIENCE);
+    expect((await ask(instance, "monitor", "deephealth")).body["config_watch"]).not.toHaveProperty("last_error");
+    expect(instance.log.filter(({ msg }) => msg === waits)).toHaveLength(1);
+  });
+
+  test("that refers to a parameter which is not there yet is taken once it is, without a signal", async () => {
+    await tables.putConfig("secretive", document("secretive"));
+    await using instance = site.run(shared("secretive"));
+    await instance.logged("bridge started");
+    await tables.putConfig("secretive", { config_version: 2, ...document("secretive", "${ssm:/channel}") });
+    expect((await instance.logged("configuration refused"))["problem"]).toContain("there is no such parameter");
+    const watched = async () =>
+      (await ask(instance, "monitor", "deephealth")).body["config_watch"] as Record<string, unknown>;
+    expect((await watched())["last_error"]).toContain("/channel");
+    site.secrets.parameters.set("/channel", { value: "in" });
+    await vi.waitFor(async () => expect(await watched()).toMatchObject({ version: 2 }), PATIENCE);
+    expect(await watched()).not.toHaveProperty("last_error");
   });
 
   test("spec 3.4: a table that is not there: 1", async () => {

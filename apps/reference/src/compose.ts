@@ -8,14 +8,14 @@ import { fileOutbox } from "@bridge/file";
 import { circuitBreaker, filter, schema, transform } from "@bridge/processors";
 import { amqp } from "@bridge/transport-amqp";
 import { http } from "@bridge/transport-http";
-import { memory } from "@bridge/transport-memory";
+import { memory, memoryHub } from "@bridge/transport-memory";
 import { mqtt } from "@bridge/transport-mqtt";
 import { nats } from "@bridge/transport-nats";
 
 /** What this binary is made of; the only place that knows an adapter by name. */
 export function plugins(): Plugins {
   return {
-    transports: [mqtt, amqp, nats, http, memory()],
+    transports: [mqtt, amqp, nats, http, memory(memoryHub({ history: 0 }))],
     dlqStores: [fileDlq, memoryDlq, postgresDlq],
     outboxStores: [fileOutbox, memoryOutbox, postgresOutbox],
     leaseStores: [memoryLeases, postgresLeases],

@@ -11,7 +11,7 @@ import { ADMIN_KEY, Folder, HTTP } from "../test/support/folder.ts";
 const CALLERS = 12;
 const EACH = 250;
 const MESSAGES = CALLERS * EACH;
-const signal = AbortSignal.timeout(300_000);
+const { signal } = new AbortController();
 
 /** A web service that takes every message, and writes down which. */
 async function openTarget(): Promise<AsyncDisposable & { readonly url: string; readonly ids: readonly string[] }> {

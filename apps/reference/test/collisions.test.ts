@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -77,7 +78,12 @@ async function problemsOf(document: object, servers?: UsualServers): Promise<rea
   folder.write("bridge.json", "{}");
   const file = (): Promise<string> => Promise.reject(new Error("it is not there"));
   const sources = { env: () => undefined, file, place: filePlace(at("bridge.json")), servers };
-  const checked = await checkDocument(document, createRegistry(plugins()), sources, AbortSignal.timeout(10_000));
+  const checked = await checkDocument(
+    document,
+    createRegistry(plugins()),
+    sources,
+    AbortSignal.timeout(PATIENCE.timeout),
+  );
   return checked.ok ? [] : checked.problems.map(formatProblem);
 }
 

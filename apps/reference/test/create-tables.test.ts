@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually, probe } from "./support/ask.ts";
+import { ask, eventually, probe } from "./support/ask.ts";
 import type { Binary } from "./support/binary.ts";
 import { ADMIN_KEY, Folder, HTTP } from "./support/folder.ts";
+import { refusedStart } from "./support/refused-start.ts";
 import { Target } from "./support/target.ts";
 
 const folder = new Folder();
@@ -22,6 +23,13 @@ async function running(bridge: Binary): Promise<string> {
 async function ran(args: readonly string[]) {
   await using bridge = folder.run(args);
   return { code: await bridge.ended, lines: bridge.stdout.split("\n").slice(0, -1), stderr: bridge.stderr };
+}
+
+/** What a start says that a store refuses. */
+async function refused(): Promise<string> {
+  await using bridge = folder.run(["-config", "postgres.yaml"]);
+  await refusedStart(bridge);
+  return bridge.stderr;
 }
 
 describe("contract 7: -create-tables", () => {
@@ -84,9 +92,7 @@ http: {admin_addr: "127.0.0.1:0", monitor_addr: "127.0.0.1:0", admin_api_key: 01
   afterAll(() => schema[Symbol.asyncDispose]());
 
   test("a start without tables fails and names the remedy; nothing is made by it", async () => {
-    const { code, stderr } = await ran(["-config", "postgres.yaml"]);
-    expect(code).toBe(1);
-    expect(stderr).toContain("make the tables with `bridge -create-tables`");
+    expect(await refused()).toContain("make the tables with `bridge -create-tables`");
     expect(await schema.rows("SELECT 1 FROM pg_namespace WHERE nspname = $1", [schema.connection.schema])).toEqual([]);
   });
 
@@ -98,8 +104,12 @@ http: {admin_addr: "127.0.0.1:0", monitor_addr: "127.0.0.1:0", admin_api_key: 01
     expect(await ran(args)).toEqual({ code: 0, lines: lines("were there"), stderr: "" });
     await using bridge = folder.run(["-config", "postgres.yaml"]);
     const admin = await running(bridge);
-    const summary = await fetch(`${admin}/dlq`, { headers: { "X-API-Key": "0123456789abcdef" } });
-    expect(await summary.json()).toEqual({ configured: true, count: 0, count_capped: false });
+    // A store that has not opened in the time of a start opens soon after.
+    const summary = await eventually(
+      () => ask(`${admin}/dlq`, { headers: { "X-API-Key": "0123456789abcdef" } }),
+      ({ status }) => status === 200,
+    );
+    expect(summary.body).toEqual({ configured: true, count: 0, count_capped: false });
     bridge.kill("SIGTERM");
     expect(await bridge.ended).toBe(0);
   });
@@ -113,9 +123,9 @@ http: {admin_addr: "127.0.0.1:0", monitor_addr: "127.0.0.1:0", admin_api_key: 01
     const { schema: name } = schema.connection;
     await schema.rows(`ALTER TABLE ${name}.${table} RENAME TO away`);
     try {
-      for (const args of [["-create-tables"], []]) {
-        const { code, stderr } = await ran([...args, "-config", "postgres.yaml"]);
-        expect(code).toBe(1);
+      const made = await ran(["-create-tables", "-config", "postgres.yaml"]);
+      expect(made.code).toBe(1);
+      for (const stderr of [made.stderr, await refused()]) {
         expect(stderr).toContain(`the store ${store} in schema ${name}`);
         expect(stderr).toContain(` lacks: table ${table}: restore it`);
         expect(stderr).toContain("make them anew with `bridge -create-tables`");
@@ -127,11 +137,9 @@ http: {admin_addr: "127.0.0.1:0", monitor_addr: "127.0.0.1:0", admin_api_key: 01
 
   test("a store whose tables are all gone is made anew, and a start does not do that", async () => {
     const { schema: name } = schema.connection;
-    const gone = ["leases", "outbox_record", "outbox_queue"];
+    const gone = ["leases", "outbox_record", "outbox_queue", "outbox_spoiled"];
     await schema.rows(gone.map((table) => `DROP TABLE ${name}.${table}`).join("; "));
-    const started = await ran(["-config", "postgres.yaml"]);
-    expect(started.code).toBe(1);
-    expect(started.stderr).toContain("make them with `bridge -create-tables`");
+    expect(await refused()).toContain("make them with `bridge -create-tables`");
     const { code, lines } = await ran(["-create-tables", "-config", "postgres.yaml"]);
     expect(code).toBe(0);
     expect(lines.map((line) => line.replace(/.* of the store /, ""))).toEqual([
@@ -166,13 +174,13 @@ ${HTTP}`,
       await using bridge = folder.run(["-config", "limited.yaml"]);
       const admin = await running(bridge);
       const headers = { "X-API-Key": ADMIN_KEY };
-      const ask = async (path: string, body: object) =>
+      const post = async (path: string, body: object) =>
         (await fetch(`${admin}${path}`, { method: "POST", headers, body: JSON.stringify(body) })).json();
-      expect(await ask("/routes/lost/inject", { subject: "s", payload: "", headers: {} })).toMatchObject({
+      expect(await post("/routes/lost/inject", { subject: "s", payload: "", headers: {} })).toMatchObject({
         reason: "dead_lettered",
       });
       expect(target.accepted).toEqual([""]);
-      expect(await ask("/dlq/purge", { confirm_purge_all: true })).toEqual({ purged: 1 });
+      expect(await post("/dlq/purge", { confirm_purge_all: true })).toEqual({ purged: 1 });
     } finally {
       await schema.rows(`DROP OWNED BY ${name}; DROP ROLE ${name}`);
     }

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { globSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "@bridge/tooling/listening";
@@ -8,7 +9,6 @@ import { Folder, HTTP } from "./support/folder.ts";
 import { Mosquitto, noMosquitto } from "./support/mosquitto.ts";
 
 const CHANGES = 15;
-const PATIENCE = { timeout: 30_000, interval: 50 };
 
 const folder = new Folder();
 afterAll(() => folder[Symbol.dispose]());

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { freePort } from "@bridge/tooling/listening";
 import { afterAll, describe, expect, test } from "vitest";
 import { probe } from "./support/ask.ts";
@@ -34,7 +35,7 @@ routes:
         method: "POST",
         headers: { topic },
         body: "1",
-        signal: AbortSignal.timeout(30_000),
+        signal: AbortSignal.timeout(PATIENCE.timeout),
       });
       expect(response.status).toBe(202);
     }

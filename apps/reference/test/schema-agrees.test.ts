@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import fc from "fast-check";
 import {
   type BridgeConfig,
@@ -48,7 +49,7 @@ describe("finding 6.14: the JSON Schema and the binary", () => {
           put(copy, place, `\${env:X${index}}`);
           if (isAnything(document, place)) put(written, place, String(valueAt(document, place)));
         }
-        const checked = await checkDocument(copy, registry, sourcesOf(values), AbortSignal.timeout(10_000));
+        const checked = await checkDocument(copy, registry, sourcesOf(values), AbortSignal.timeout(PATIENCE.timeout));
         const taken = checked.ok || checked.problems.map(formatProblem).join("; ");
         expect([replaced, taken, agreement.objections(copy)]).toEqual([replaced, true, []]);
         const plain = validateConfig(written, registry);
@@ -72,7 +73,7 @@ describe("finding 6.14: the JSON Schema and the binary", () => {
         copy,
         registry,
         sourcesOf(new Map([["X", "pLaNtEd"]])),
-        AbortSignal.timeout(10_000),
+        AbortSignal.timeout(PATIENCE.timeout),
       );
       const problems = checked.ok ? [] : checked.problems;
       const told = new Set(problems.map(({ path }) => JSON.stringify(path)));

@@ -1,3 +1,4 @@
+import { rows } from "@bridge/tooling/long";
 import { describe, expect, test } from "vitest";
 import { ask, eventually, probe } from "./support/ask.ts";
 import type { Binary } from "./support/binary.ts";
@@ -7,6 +8,7 @@ import { publish } from "./support/publish.ts";
 import { type Manner, Target } from "./support/target.ts";
 import { until } from "./support/until.ts";
 
+const MODES = ["direct_hold", "shared_outbox"];
 const MESSAGES = 40;
 /** The listeners stop under one of it, the rest under a fresh one (spec 3.3). */
 const SHUTDOWN_TIMEOUT_S = 10;
@@ -115,38 +117,42 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-describe.skipIf(noMosquitto).concurrent.each(["direct_hold", "shared_outbox"])("SIGTERM in %s, with", (mode) => {
-  test.each(ROWS)("$when: exit code $exit, and nothing is lost", async (row) => {
-    using folder = new Folder();
-    await using broker = await Mosquitto.start(folder);
-    await using target = await Target.open(row.target);
-    folder.write("bridge.yaml", documentOf(mode, broker.port, target.url));
-    await using bridge = folder.run();
-    if (row.starting !== true) await publishTo(broker, bridge);
-    const scene: Scene = { folder, broker, target, bridge };
-    await row.reached(scene);
-    const signalled = performance.now();
-    bridge.kill("SIGTERM");
-    await row.after?.(scene);
-    expect(await bridge.ended).toBe(row.exit);
-    expect(performance.now() - signalled).toBeLessThan(2 * SHUTDOWN_TIMEOUT_S * 1_000);
+describe.skipIf(noMosquitto).concurrent.each(MODES)("SIGTERM in %s, with", (mode) => {
+  // The modes take turns, so that each row is there with one of them.
+  test.each(rows(ROWS, (_, row) => row % MODES.length === MODES.indexOf(mode)))(
+    "$when: exit code $exit, and nothing is lost",
+    async (row) => {
+      using folder = new Folder();
+      await using broker = await Mosquitto.start(folder);
+      await using target = await Target.open(row.target);
+      folder.write("bridge.yaml", documentOf(mode, broker.port, target.url));
+      await using bridge = folder.run();
+      if (row.starting !== true) await publishTo(broker, bridge);
+      const scene: Scene = { folder, broker, target, bridge };
+      await row.reached(scene);
+      const signalled = performance.now();
+      bridge.kill("SIGTERM");
+      await row.after?.(scene);
+      expect(await bridge.ended).toBe(row.exit);
+      expect(performance.now() - signalled).toBeLessThan(2 * SHUTDOWN_TIMEOUT_S * 1_000);
 
-    broker.thaw();
-    target.manner = "accepts";
-    await using next = folder.run();
-    if (row.starting === true) await publishTo(broker, next);
-    await allArrived({ ...scene, bridge: next });
-    const restarted = await next.url("admin");
-    // Where nothing had to arrive, the store may still be about to open.
-    const dlq = await eventually(
-      () => ask(`${restarted}/api/v1/admin/dlq`),
-      ({ status }) => status !== 503,
-    );
-    expect(dlq).toMatchObject({ body: { count: 0 } });
-    expect([bridge, next].flatMap(({ log }) => log.filter(({ level }) => level === "error"))).toEqual([]);
-    next.kill("SIGTERM");
-    expect(await next.ended).toBe(0);
-  });
+      broker.thaw();
+      target.manner = "accepts";
+      await using next = folder.run();
+      if (row.starting === true) await publishTo(broker, next);
+      await allArrived({ ...scene, bridge: next });
+      const restarted = await next.url("admin");
+      // Where nothing had to arrive, the store may still be about to open.
+      const dlq = await eventually(
+        () => ask(`${restarted}/api/v1/admin/dlq`),
+        ({ status }) => status !== 503,
+      );
+      expect(dlq).toMatchObject({ body: { count: 0 } });
+      expect([bridge, next].flatMap(({ log }) => log.filter(({ level }) => level === "error"))).toEqual([]);
+      next.kill("SIGTERM");
+      expect(await next.ended).toBe(0);
+    },
+  );
 });
 
 function documentOf(mode: string, port: number, target: string): string {

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { certificates } from "@bridge/tooling/certificates";
@@ -70,7 +71,7 @@ describe("a receiver with TLS that changes amid a renewal", () => {
     writeFileSync(made.path("server.crt"), made.authority.issue("server").cert);
     folder.write("renewed.yaml", document(2_000));
     await bridge.logged("TLS files not usable: the last good certificate stays in force");
-    await vi.waitFor(async () => expect(await ask()).toMatchObject({ status: 404 }), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await ask()).toMatchObject({ status: 404 }), PATIENCE);
     expect(bridge.stderr).not.toContain("beyond recovery");
     bridge.kill("SIGTERM");
     expect(await bridge.ended).toBe(0);

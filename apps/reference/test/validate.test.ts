@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { webToWeb } from "./support/documents.ts";
 import { Folder } from "./support/folder.ts";
@@ -85,6 +86,22 @@ describe("contract 7: -validate", () => {
     await using bridge = folder.run(["-validate", "-config", "nowhere.yaml"]);
     expect(await bridge.ended).toBe(1);
     expect(bridge.stderr).toBe("nowhere.yaml: there is no such file\n");
+  });
+
+  test("beside the bridge of the same document: what that has locked it leaves alone, and makes nothing", async () => {
+    const file = folder.write(
+      "beside.yaml",
+      `${webToWeb("http://127.0.0.1:1")}stores: {outbox: {type: file, options: {path: beside/outbox.db}}}\naudit: {file: {path: beside/audit.jsonl}}\n`,
+    );
+    await using bridge = folder.run(["-config", file]);
+    await bridge.logged("bridge started");
+    const before = readdirSync(join(folder.path, "beside"));
+    await using checked = folder.run(["-validate", "-config", file]);
+    expect([await checked.ended, checked.stderr]).toEqual([0, ""]);
+    expect(readdirSync(join(folder.path, "beside"))).toEqual(before);
+    await using second = folder.run(["-config", file]);
+    expect(await second.ended).toBe(1);
+    expect(second.stderr).toContain("is in use: only one process at a time");
   });
 
   test("it opens nothing: taken ports do not matter", async () => {

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -27,14 +28,14 @@ describe("the source of HTTP", () => {
     await using web = await service();
     const ledger = new Ledger(13);
     const source = await httpSource({ port: web.port, path: "/", connections: 2 }, ledger, () => {});
-    await vi.waitUntil(() => web.sockets.length === 2);
+    await vi.waitUntil(() => web.sockets.length === 2, PATIENCE);
     vi.advanceTimersByTime(2_000);
     await source.renew?.();
     source.send();
     vi.advanceTimersByTime(2_000);
     await source.renew?.();
-    await vi.waitUntil(() => web.sockets.length === 3);
-    await vi.waitUntil(() => web.sockets.filter(({ closed }) => closed).length === 1);
+    await vi.waitUntil(() => web.sockets.length === 3, PATIENCE);
+    await vi.waitUntil(() => web.sockets.filter(({ closed }) => closed).length === 1, PATIENCE);
     expect(ledger.outstanding).toBe(1);
   });
 
@@ -42,14 +43,14 @@ describe("the source of HTTP", () => {
     await using web = await service();
     const ledger = new Ledger(13);
     const source = await httpSource({ port: web.port, path: "/", connections: 1 }, ledger, () => {});
-    await vi.waitUntil(() => web.sockets.length === 1);
+    await vi.waitUntil(() => web.sockets.length === 1, PATIENCE);
     source.send();
     const answered = Promise.withResolvers<void>();
     web.sockets[0]?.write("HTTP/1.1 503 Service Unavailable\r\n\r\nHTTP/1.1 408 Request Timeout\r\n\r\n", () =>
       answered.resolve(),
     );
     await answered.promise;
-    await vi.waitUntil(() => source.room);
+    await vi.waitUntil(() => source.room, PATIENCE);
     expect(ledger.balance()).toEqual({ sent: 1, lost: 0, duplicated: 0, refused: 1 });
   });
 });

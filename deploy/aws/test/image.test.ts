@@ -68,6 +68,21 @@ describe("the Dockerfile", () => {
   });
 });
 
+test.each([
+  ["deploy/aws/Dockerfile", "aws-profile"],
+  ["Dockerfile", "reference"],
+])("%s runs the launcher, which takes signals before the program is loaded", (file, app) => {
+  const [, , image] = stagesOf(WORKSPACE + file);
+  const of = (name: string) => `--from=build /src/apps/${app}/dist/${name}`;
+  expect(said(image, "COPY")).toEqual(
+    expect.arrayContaining([
+      `${of("main.js")} /opt/bridge/main.mjs`,
+      `${of("main-program.js")} /opt/bridge/main-program.mjs`,
+    ]),
+  );
+  expect(said(image, "ENTRYPOINT")).toEqual(['["node", "/opt/bridge/main.mjs"]']);
+});
+
 describe("what the image runs", () => {
   let root: string;
   beforeAll(() => {

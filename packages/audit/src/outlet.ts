@@ -1,4 +1,4 @@
-import { type LogFields, type Logger } from "@bridge/ports";
+import { type LogFields, type Logger, systemClock } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import type { AuditEvent } from "./event.ts";
 import { MergedEvents } from "./merged-events.ts";
@@ -49,7 +49,7 @@ export class Outlet {
 
   async #getsRoom(): Promise<boolean> {
     if (!this.#isFull) return true;
-    using limit = deadline(SINK_TIMEOUT_MS, new Error("no room"));
+    using limit = deadline(systemClock, SINK_TIMEOUT_MS, new Error("no room"));
     while (this.#isFull) {
       this.#room ??= Promise.withResolvers();
       try {
@@ -133,6 +133,6 @@ export class Outlet {
 }
 
 async function inTime(work: Promise<unknown>): Promise<void> {
-  using limit = deadline(SINK_TIMEOUT_MS, new Error(`it took longer than ${SINK_TIMEOUT_MS} ms`));
+  using limit = deadline(systemClock, SINK_TIMEOUT_MS, new Error(`it took longer than ${SINK_TIMEOUT_MS} ms`));
   await orAborted(work, limit.signal);
 }

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { type Logger, silentLogger, systemClock } from "@bridge/ports";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { AUDIT_ACTIONS, type AuditEntry, type AuditEvent, createAuditor } from "../src/index.ts";
@@ -167,7 +168,7 @@ describe("contract 6: a sink that fails", () => {
     await vi.waitFor(() => {
       finish.shift()?.();
       expect(events).toHaveLength(1_002);
-    });
+    }, PATIENCE);
     expect(events.filter(({ action }) => action === "dlq.purge")).toHaveLength(1);
     expect(events.find(({ action }) => action === "audit.merged")).toMatchObject({
       actor: "bridge",

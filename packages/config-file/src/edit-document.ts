@@ -16,6 +16,7 @@ import { layoutOf } from "./layout.ts";
 import { parseDocument, type ParsedDocument } from "./parse-document.ts";
 import { splicedDocument } from "./spliced-document.ts";
 import { toValue } from "./to-value.ts";
+import { quoteMergeKeys } from "./yaml-surprises.ts";
 
 type Value = Readonly<Record<string, unknown>>;
 
@@ -49,6 +50,7 @@ function printedDocument(text: string, wanted: Value, unfold: boolean): string {
   const { tree, value } = parsed;
   if (unfold) unfoldAliases(parsed);
   tree.contents = new Fitting(tree).fit(tree.contents, value, wanted);
+  quoteMergeKeys(tree);
   const layout = layoutOf(text);
   return layout.json === undefined
     ? layout.breakLines(tree.toString(layout.yaml))

@@ -28,7 +28,13 @@ export interface LoadOptions {
 
 export type LoadedConfig =
   | { readonly ok: true; readonly config: BridgeConfig; readonly warnings: readonly LocatedProblem[] }
-  | { readonly ok: false; readonly problems: readonly LocatedProblem[]; readonly warnings: readonly LocatedProblem[] };
+  | {
+      readonly ok: false;
+      readonly problems: readonly LocatedProblem[];
+      readonly warnings: readonly LocatedProblem[];
+      /** Whether something that it refers to could not be read, which may be there in a moment. */
+      readonly unread: boolean;
+    };
 
 /**
  * Reads a configuration from a YAML or JSON file: parses it, resolves its references, validates it, and gives each
@@ -80,9 +86,9 @@ export async function checkValue(
   const located = all.map((problem, index) => ({ ...problem, file, position: positions[index] }));
   const warnings = inFileOrder(located.slice(problems.length));
   if (checked.ok) return { ok: true, config: checked.config, warnings };
-  return { ok: false, problems: inFileOrder(located.slice(0, problems.length)), warnings };
+  return { ok: false, problems: inFileOrder(located.slice(0, problems.length)), warnings, unread: checked.unread };
 }
 
 function refused(problems: readonly LocatedProblem[]): LoadedConfig {
-  return { ok: false, problems: inFileOrder(problems), warnings: [] };
+  return { ok: false, problems: inFileOrder(problems), warnings: [], unread: false };
 }

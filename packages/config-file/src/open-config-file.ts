@@ -1,4 +1,5 @@
-import { realpath } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { realpath, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Path, Registry } from "@bridge/config";
 import {
@@ -11,14 +12,14 @@ import {
   type StoredConfig,
   systemClock,
 } from "@bridge/ports";
-import { steadyLogger } from "@bridge/ports/internal";
+import { Serial, steadyLogger } from "@bridge/ports/internal";
 import { configHistory } from "./config-history.ts";
 import { type Content, type ReadBytes, readContent, type StoredContent, storedContent } from "./content.ts";
+import { draftsBeside, historyOf } from "./drafts.ts";
 import { exclusively } from "./exclusively.ts";
 import { checkValue, type LoadedConfig, type LoadOptions } from "./load-config-file.ts";
 import { parseDocument } from "./parse-document.ts";
 import { ifMissing, replaceFile } from "./replace-file.ts";
-import { Serial } from "./serial.ts";
 import { textOf } from "./text-of.ts";
 import { TextThread } from "./text-thread.ts";
 import { TextWork } from "./text-work.ts";
@@ -33,8 +34,8 @@ export interface ConfigFileOptions {
   /** Default: the machine's time. */
   readonly clock?: Clock;
   /**
-   * The file that a bundler has made of `@bridge/config-file/thread`, or `data:`: in it a text is read and edited from the second
-   * time on. Default: `@bridge/config-file/thread`, which is found when nothing is bundled.
+   * The file that a bundler has made of `@bridge/config-file/thread`: in it a text is read and edited from the second time on.
+   * Default: `@bridge/config-file/thread`, which is found when nothing is bundled.
    */
   readonly threadUrl?: URL;
 }
@@ -51,7 +52,10 @@ export interface ConfigFile extends ConfigStore {
 
 const DEFAULT_SETTINGS: WatchSettings = { mode: "notify", pollIntervalMs: 30_000, debounceMs: 100 };
 
-/** A store on the document at `path`. The file need not be there, nor its folder; nothing is opened or held. */
+/**
+ * A store on the document at `path`. The file need not be there, nor its folder; nothing is opened or held.
+ * @throws Error with the remedy when `threadUrl` is given and names no file
+ */
 export function openConfigFile(path: string, options: ConfigFileOptions = {}): ConfigFile {
   return new FileConfigStore(path, options);
 }
@@ -81,7 +85,7 @@ class FileConfigStore implements ConfigFile {
     this.#text = new TextWork(this.#clock, this.#logger, new TextThread(this.#clock, options.threadUrl));
     this.#settings = options.watch ?? (() => DEFAULT_SETTINGS);
     this.history = configHistory(
-      async () => `${(await this.#target()) ?? this.#path}.history.jsonl`,
+      async () => historyOf((await this.#target()) ?? this.#path),
       (signal, write) =>
         this.#alone(
           signal,
@@ -114,7 +118,7 @@ class FileConfigStore implements ConfigFile {
       async (target) => {
         const content = await this.#read(signal);
         if (content.kind !== "stored" || content.identity !== expected.revision) return undefined;
-        const next = { ...document, config_version: content.stored.version + 1 };
+        const next = { ...document, config_version: expected.version + 1 };
         const { bytes, value } = await this.#text.edit(content.bytes, next, signal);
         const edited = storedContent(this.source, bytes, value);
         await this.#put(target, edited, signal);
@@ -141,6 +145,8 @@ class FileConfigStore implements ConfigFile {
   watch(signal: AbortSignal): AsyncIterable<ConfigChange> {
     const watched: Watched = { seen: this.#seen };
     this.#watches.add(watched);
+    // Who only reads leaves everything as it is.
+    void this.#removeDrafts(signal);
     return watchFile({
       path: this.#path,
       watched,
@@ -185,6 +191,22 @@ class FileConfigStore implements ConfigFile {
     this.#known(content);
     this.#seen = content.identity;
     for (const watched of this.#watches) watched.seen = content.identity;
+  }
+
+  /** What a writer that was killed has left: the next write would remove it, and may be long in coming. Never rejects. */
+  async #removeDrafts(signal: AbortSignal): Promise<void> {
+    try {
+      const target = await this.#target();
+      if (target === undefined || !draftsBeside(target).some((draft) => existsSync(draft))) return;
+      // Those of a writer that is at work are gone by then.
+      await this.#alone(
+        signal,
+        async (place) => void (await Promise.all(draftsBeside(place).map((draft) => rm(draft, { force: true })))),
+        () => {},
+      );
+    } catch {
+      // They are in nobody's way, and the next write says why it cannot.
+    }
   }
 
   /** The file that is meant, behind all links; `undefined` when it is not there. */

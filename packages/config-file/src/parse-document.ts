@@ -4,6 +4,7 @@ import { locate } from "./locate.ts";
 import type { Position } from "./located-problem.ts";
 import { SYNTAX_MESSAGES } from "./syntax-messages.ts";
 import { toValue } from "./to-value.ts";
+import { OTHER_VERSION, surpriseIn } from "./yaml-surprises.ts";
 
 /** Something that is wrong with the text as such. */
 export interface SyntaxProblem {
@@ -36,6 +37,10 @@ export function parseDocument(text: string): ParsedDocument | { readonly problem
     stringKeys: true,
     uniqueKeys: false, // takes a time that grows with the square of the keys; toValue checks it
   });
+  const surprise = surpriseIn(text);
+  if (surprise !== undefined) return { problems: [{ position: at(surprise.offset), message: surprise.message }] };
+  if (document.directives?.yaml.version !== "1.2")
+    return { problems: [{ position: at(text.search(/^%YAML/m)), message: OTHER_VERSION }] };
   const errors = firstOfEach([...document.errors, ...document.warnings]);
   if (errors.length > 0) {
     return {

@@ -1,5 +1,6 @@
 import { Document, isMap, isSeq, type Scalar, YAMLSeq } from "yaml";
 import type { Layout } from "./layout.ts";
+import { quoteMergeKeys } from "./yaml-surprises.ts";
 
 /** Prints parts of a document so that they fit between what is there. */
 export class Printer {
@@ -65,6 +66,7 @@ export class Printer {
   }
 
   #print(document: Document): string {
+    quoteMergeKeys(document);
     return document.toString(this.#layout.yaml).trimEnd();
   }
 }

@@ -1,5 +1,8 @@
 import { chmod, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { draftOf } from "./drafts.ts";
+
+const OWNER_ONLY = 0o600;
 
 /**
  * Puts `bytes` in place of what the file at `path` holds, durably: whoever reads it, also after a crash, sees the one
@@ -8,19 +11,20 @@ import { dirname } from "node:path";
  */
 export async function replaceFile(path: string, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
   const former = await stat(path).catch(ifMissing(undefined));
-  const draft = `${path}-new`;
+  const draft = draftOf(path);
   await rm(draft, { force: true });
   try {
     {
-      await using handle = await open(draft, "wx", 0o600);
+      await using handle = await open(draft, "wx", OWNER_ONLY);
       const { uid, gid } = await handle.stat();
       if (former !== undefined && (former.uid !== uid || former.gid !== gid))
         await handle.chown(former.uid, former.gid);
       await handle.writeFile(bytes);
       await handle.sync();
     }
-    // Last, so that nobody whom the mode lets in sees a draft, and since a change of owner may clear bits of it.
-    if (former !== undefined) await chmod(draft, former.mode & 0o7777);
+    // Last, so that nobody whom the mode lets in sees a draft, and since a change of owner may clear bits of it. Of a new file, too:
+    // the umask of the process may keep even its owner from it.
+    await chmod(draft, former === undefined ? OWNER_ONLY : former.mode & 0o7777);
     signal.throwIfAborted();
     await rename(draft, path);
   } catch (error) {

@@ -1,7 +1,6 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { type Clock } from "@bridge/ports";
-import { orAborted, threadProgram } from "@bridge/ports/internal";
-import { Serial } from "./serial.ts";
+import { orAborted, Serial, startThread, threadProgram } from "@bridge/ports/internal";
 import type { Answer, Task } from "./thread-protocol.ts";
 
 /** For one task, its thread's start included: many times what the largest file takes. */
@@ -39,8 +38,12 @@ export class TextThread implements AsyncDisposable {
   #running: Running | undefined;
   #rest: Disposable | undefined;
 
-  /** `threadUrl`: the program of the thread. Default: the one of this package. */
+  /**
+   * `threadUrl`: the program of the thread. Default: the one of this package.
+   * @throws ThreadError when the one that is given is no file: else only the first change of the configuration would tell
+   */
   constructor(clock: Clock, threadUrl?: URL) {
+    if (threadUrl !== undefined) programAt(threadUrl);
     this.#clock = clock;
     this.#threadUrl = threadUrl;
   }
@@ -88,7 +91,7 @@ export class TextThread implements AsyncDisposable {
   }
 
   #start(): Running {
-    const worker = new Worker(programAt(this.#threadUrl), { env: {}, execArgv: [], resourceLimits: RESOURCE_LIMITS });
+    const worker = newWorker(programAt(this.#threadUrl));
     const running: Running = { worker, answer: Promise.withResolvers() };
     const ended = (error: Error): void => {
       running.answer.reject(error);
@@ -111,6 +114,15 @@ export class TextThread implements AsyncDisposable {
 }
 
 const TOO_LARGE = `it needed more than ${HEAP_MIB} MiB`;
+
+/** @throws ThreadError when the process can have no more threads */
+function newWorker(program: URL): Worker {
+  try {
+    return startThread(program, { env: {}, execArgv: [], resourceLimits: RESOURCE_LIMITS });
+  } catch (error) {
+    throw new ThreadError(messageOf(error));
+  }
+}
 
 /** @throws ThreadError when it is not there */
 function programAt(threadUrl: URL | undefined): URL {

@@ -111,7 +111,7 @@ describe("a configuration file", () => {
     ]);
     expect(await load(`bridge: {id: a}\n#${"x".repeat(4 * 1024 * 1024 - 17)}`)).toMatchObject({ ok: true });
     expect(await problems(Uint8Array.of(0x61, 0xff))).toEqual([
-      "bridge.yaml the configuration is not usable: it is not text in UTF-8",
+      "bridge.yaml the configuration is not usable: it is not text in UTF-8, as line 1 shows: save it as UTF-8",
     ]);
     expect(await load("\uFEFFbridge: {id: a}\n")).toMatchObject({ ok: true });
   });

@@ -38,6 +38,69 @@ async function writeTo(path: string, document: Readonly<Record<string, unknown>>
   return store.write(document, stored, NEVER);
 }
 
+async function allOf<T>(told: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const each of told) all.push(each);
+  return all;
+}
+
+describe("what a writer that was killed has left", () => {
+  const DRAFTS = ["bridge.yaml-new", "bridge.yaml.history.jsonl-new"];
+  const left = (): readonly string[] => readdirSync(folder).filter((name) => name.endsWith("-new"));
+
+  async function watched<T>(work: () => Promise<T>): Promise<T> {
+    const over = new AbortController();
+    await using store = openConfigFile(at("bridge.yaml"));
+    await store.load(NEVER);
+    const changes = allOf(store.watch(over.signal));
+    try {
+      return await work();
+    } finally {
+      over.abort();
+      await changes;
+    }
+  }
+
+  beforeEach(() => writeFileSync(at("bridge.yaml"), TEXT));
+
+  it.each([[DRAFTS], [DRAFTS.slice(0, 1)], [DRAFTS.slice(1)]])("is removed when a watch begins: %j", async (drafts) => {
+    for (const draft of drafts) writeFileSync(at(draft), "half of");
+    await watched(async () => {
+      await expect.poll(left).toEqual([]);
+    });
+    expect(readFileSync(at("bridge.yaml"), "utf8")).toBe(TEXT);
+  });
+
+  it("stays while another process writes: it is that one's", async () => {
+    writeFileSync(at("bridge.yaml-new"), "half of");
+    const lock = tryLockFile(at("bridge.yaml"));
+    const over = new AbortController();
+    await using store = openConfigFile(at("bridge.yaml"));
+    const first = await store.load(NEVER);
+    const changes = allOf(store.watch(over.signal));
+    // Behind the removal, which waits for the lock.
+    const written = store.write({ bridge: { id: "b" } }, first as StoredConfig, NEVER);
+    await Promise.race([written, new Promise((resolve) => setTimeout(resolve, 100))]);
+    expect(left()).toEqual(["bridge.yaml-new"]);
+    lock?.[Symbol.dispose]();
+    expect(await written).toMatchObject({ version: 1 });
+    expect(left()).toEqual([]);
+    over.abort();
+    await changes;
+  });
+
+  it("is left by who only reads, and where there is none nothing is made", async () => {
+    await watched(() => writeTo(at("bridge.yaml"), { bridge: { id: "b" } }));
+    rmSync(at("bridge.yaml-lock"));
+    await watched(async () => {});
+    expect(readdirSync(folder)).toEqual(["bridge.yaml"]);
+    writeFileSync(at("bridge.yaml-new"), "half of");
+    await using store = openConfigFile(at("bridge.yaml"));
+    await store.load(NEVER);
+    expect(left()).toEqual(["bridge.yaml-new"]);
+  });
+});
+
 describe("contract 2: a write", () => {
   it("keeps mode and owner, and leaves nothing behind but its lock", async () => {
     writeFileSync(at("bridge.yaml"), TEXT);

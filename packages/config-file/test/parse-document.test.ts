@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseDocument } from "../src/parse-document.ts";
 
-/** What is said against a text, with its place. */
+/** What is repeatedst a text, with its place. */
 function faults(text: string): readonly string[] {
   const parsed = parseDocument(text);
   if (!("problems" in parsed)) return [];
@@ -23,6 +23,18 @@ describe("a document's text", { timeout: 30_000 }, () => {
     ["a: &a [*a]\n", "1:8 this alias stands inside of what it stands for"],
     ["a: !secret x\n", "1:4 tags other than those of JSON's types are not supported: remove it"],
     ["a: !!binary aGk=\n", "1:4 tags other than those of JSON's types are not supported: remove it"],
+    [
+      "a: &x {b: 1}\nc:\n  <<: *x\n",
+      expect.stringMatching(/^3:3 merge keys \(<<\) are not supported: write the keys out/),
+    ],
+    ["mode: 0644\n", expect.stringMatching(/^1:7 a number that begins with 0 could be octal: .* in quotes$/)],
+    [
+      "id: 12345678901234567890\n",
+      expect.stringMatching(/^1:5 this number is too long to be kept exactly: .* in quotes$/),
+    ],
+    ["%YAML 1.1\n---\na: yes\n", "1:1 the document is read as YAML 1.2: remove the line that begins with %YAML"],
+    ["a: 1\rb: 2\r", "1:5 a line ends in CR alone: save the file with LF or CRLF"],
+    ["a\0:\0", "1:2 a byte of 0 stands here: save the file as UTF-8, not as UTF-16"],
     ["a: 1\n---\nb: 2\n", "2:1 a file holds one document: remove everything after the line ---"],
     ["? [a]\n: 1\n", "1:3 a key is a string"],
     ["a: b: c\n", "1:4 a block cannot stand here: put it on lines of its own, or quote a string that holds a colon"],
@@ -50,7 +62,7 @@ describe("a document's text", { timeout: 30_000 }, () => {
   });
 
   it("has the plain values of YAML 1.2, and no surprises of 1.1", () => {
-    expect(valueOf("a: yes\nb: 0x10\nc: 2001-01-01\nd: ~\ne: 010\nf: 1e3\n1: x\ntrue: y\n<<: {z: 1}\n")).toEqual({
+    expect(valueOf('a: yes\nb: 0x10\nc: 2001-01-01\nd: ~\ne: 10\nf: 1e3\n1: x\ntrue: y\n"<<": {z: 1}\n')).toEqual({
       a: "yes",
       b: 16,
       c: "2001-01-01",

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { SuiteClock } from "@bridge/conformance";
 import { systemClock } from "@bridge/ports";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -22,10 +23,11 @@ const textOf = (routes: number): string =>
 const readTask = (): Task => ({ kind: "read", bytes: new Uint8Array(Buffer.from("a: 1\n")) });
 
 /** A program for the thread that does this with its first task. */
-const program = (act: string): URL =>
-  new URL(
-    `data:text/javascript,${encodeURIComponent(`import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { ${act} });`)}`,
-  );
+function program(act: string): URL {
+  const file = join(folder, "program.mjs");
+  writeFileSync(file, `import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { ${act} });`);
+  return pathToFileURL(file);
+}
 
 const threads = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "MessagePort").length;
 
@@ -123,11 +125,20 @@ describe("the thread", () => {
     expect(threads()).toBe(0);
   });
 
-  it("whose program is not there says which, and how to get one", async () => {
-    await using thread = new TextThread(systemClock, new URL("not-there.js", import.meta.url));
-    const failed = thread.do(readTask(), NEVER);
-    await expect(failed).rejects.toBeInstanceOf(ThreadError);
-    await expect(failed).rejects.toThrow(/not-there\.js.*make a file of @bridge\/config-file\/thread.*threadUrl/);
+  it.each([
+    new URL("not-there.js", import.meta.url),
+    new URL("https://cdn.example/not-there.js"),
+    new URL("data:text/javascript,/not-there.js"),
+  ])("whose program is no file is refused before anything is read, and the remedy told: %s", (threadUrl) => {
+    const remedy = /threadUrl .*not-there\.js.*make a file of @bridge\/config-file\/thread.*threadUrl/;
+    expect(() => openConfigFile("bridge.yaml", { threadUrl })).toThrow(remedy);
+  });
+
+  it("whose program is gone when it is wanted fails its task", async () => {
+    const threadUrl = program("");
+    await using thread = new TextThread(systemClock, threadUrl);
+    rmSync(threadUrl);
+    await expect(thread.do(readTask(), NEVER)).rejects.toBeInstanceOf(ThreadError);
   });
 
   it("runs the program that the store is told", async () => {

@@ -4,7 +4,7 @@
 
 /** A configuration document; the options of each part are those of its plugin. */
 export interface BridgeDocument {
-  /** Counts the changes made through the admin API. Not for hands. Default: 0. */
+  /** Counts the changes made through the admin API. The bridge writes it; leave it alone. Default: 0. */
   readonly config_version?: number | undefined;
   /** The instance as a whole. */
   readonly bridge: {
@@ -187,12 +187,7 @@ export interface BridgeDocument {
     /** The session that messages go over, if the transport has sessions. */
     readonly session_id?: string | undefined;
     /** How fast messages are sent, by all bindings of this sender together. What has to wait is not charged an attempt. Default: no limit. A change applies without stopping anything. */
-    readonly rate_limit?: {
-      /** How many messages go through each second, in the long run. */
-      readonly messages_per_second: number;
-      /** How many may go at once after a rest. Default: those of one second, at least 1. What fits into 10 ms always may. */
-      readonly burst?: number | undefined;
-    } | undefined;
+    readonly rate_limit?: RateLimitOptions | undefined;
     /** The options that this transport has for senders. */
     readonly options?: { readonly [name: string]: unknown } | undefined;
   }[] | undefined;
@@ -243,91 +238,7 @@ export interface BridgeDocument {
       /** The first rule that matches wins. */
       readonly rules?: readonly {
         /** A condition, or a list of them that must all hold. */
-        readonly when: {
-          /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-          readonly field: string;
-          /** Equal; not equal; a part of the text or an element of the list. */
-          readonly op: "eq" | "ne" | "contains";
-          /** What to compare with. */
-          readonly value: string | number | boolean;
-        } | {
-          /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-          readonly field: string;
-          /** The text begins with it. */
-          readonly op: "prefix";
-          /** What to compare with. */
-          readonly value: string;
-        } | {
-          /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-          readonly field: string;
-          /** The regular expression, in the syntax of RE2 and with at most 4,096 characters, matches somewhere in the text. */
-          readonly op: "regex";
-          /** What to compare with. */
-          readonly value: string;
-        } | {
-          /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-          readonly field: string;
-          /** Greater or less; numbers as numbers, text as text. */
-          readonly op: "gt" | "gte" | "lt" | "lte";
-          /** What to compare with. */
-          readonly value: string | number;
-        } | {
-          /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-          readonly field: string;
-          /** Equal to one of a list. */
-          readonly op: "in";
-          /** What to compare with. */
-          readonly value: readonly (string | number | boolean)[];
-        } | {
-          /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-          readonly field: string;
-          /** The field is there, or is not. */
-          readonly op: "exists";
-          /** Whether the field must be there, or must not. Default: true. */
-          readonly value?: boolean | undefined;
-        } | readonly ({
-          /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-          readonly field: string;
-          /** Equal; not equal; a part of the text or an element of the list. */
-          readonly op: "eq" | "ne" | "contains";
-          /** What to compare with. */
-          readonly value: string | number | boolean;
-        } | {
-          /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-          readonly field: string;
-          /** The text begins with it. */
-          readonly op: "prefix";
-          /** What to compare with. */
-          readonly value: string;
-        } | {
-          /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-          readonly field: string;
-          /** The regular expression, in the syntax of RE2 and with at most 4,096 characters, matches somewhere in the text. */
-          readonly op: "regex";
-          /** What to compare with. */
-          readonly value: string;
-        } | {
-          /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-          readonly field: string;
-          /** Greater or less; numbers as numbers, text as text. */
-          readonly op: "gt" | "gte" | "lt" | "lte";
-          /** What to compare with. */
-          readonly value: string | number;
-        } | {
-          /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-          readonly field: string;
-          /** Equal to one of a list. */
-          readonly op: "in";
-          /** What to compare with. */
-          readonly value: readonly (string | number | boolean)[];
-        } | {
-          /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-          readonly field: string;
-          /** The field is there, or is not. */
-          readonly op: "exists";
-          /** Whether the field must be there, or must not. Default: true. */
-          readonly value?: boolean | undefined;
-        })[];
+        readonly when: ConditionOptions | readonly ConditionOptions[];
         /** The binding to send to, or a list of them. */
         readonly binding: string | readonly string[];
       }[] | undefined;
@@ -380,11 +291,59 @@ export interface BridgeDocument {
       } | undefined;
     } | undefined;
     /** How fast messages are taken from the receiver; what an operator injects or redrives does not count. Default: no limit. A change applies without stopping anything. */
-    readonly rate_limit?: {
-      /** How many messages go through each second, in the long run. */
-      readonly messages_per_second: number;
-      /** How many may go at once after a rest. Default: those of one second, at least 1. What fits into 10 ms always may. */
-      readonly burst?: number | undefined;
-    } | undefined;
+    readonly rate_limit?: RateLimitOptions | undefined;
   }[] | undefined;
 }
+
+/** How fast messages go. */
+export interface RateLimitOptions {
+  /** How many messages go through each second, in the long run. */
+  readonly messages_per_second: number;
+  /** How many may go at once after a rest. Default: those of one second, at least 1. What fits into 10 ms always may. */
+  readonly burst?: number | undefined;
+}
+
+/** One test of a message. */
+export type ConditionOptions = {
+  /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+  readonly field: string;
+  /** Equal; not equal; a part of the text or an element of the list. */
+  readonly op: "eq" | "ne" | "contains";
+  /** What to compare with. */
+  readonly value: string | number | boolean;
+} | {
+  /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+  readonly field: string;
+  /** The text begins with it. */
+  readonly op: "prefix";
+  /** What to compare with. */
+  readonly value: string;
+} | {
+  /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+  readonly field: string;
+  /** The regular expression, in the syntax of RE2 and with at most 4,096 characters, matches somewhere in the text. */
+  readonly op: "regex";
+  /** What to compare with. */
+  readonly value: string;
+} | {
+  /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+  readonly field: string;
+  /** Greater or less; numbers as numbers, text as text. */
+  readonly op: "gt" | "gte" | "lt" | "lte";
+  /** What to compare with. */
+  readonly value: string | number;
+} | {
+  /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+  readonly field: string;
+  /** Equal to one of a list. */
+  readonly op: "in";
+  /** What to compare with. */
+  readonly value: readonly (string | number | boolean)[];
+} | {
+  /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+  readonly field: string;
+  /** The field is there, or is not. */
+  readonly op: "exists";
+  /** Whether the field must be there, or must not. Default: true. */
+  readonly value?: boolean | undefined;
+};

@@ -1,5 +1,5 @@
 export { checkDocument, type CheckedDocument } from "./check-document.ts";
-export { type BridgeDocument } from "./bridge-document.ts";
+export type * from "./bridge-document.ts";
 export { emptyConfig } from "./empty-config.ts";
 export type * from "./model.ts";
 export { ConfigError, formatPath, formatProblem, type Path, type Problem } from "./problem.ts";

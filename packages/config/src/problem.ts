@@ -1,3 +1,4 @@
+import { knownAcrossCopies } from "@bridge/ports/internal";
 import { quote } from "./quote.ts";
 
 /** A place in the document, outermost key first; list elements by their index. */
@@ -14,6 +15,7 @@ export interface Problem {
 export class ConfigError extends Error {
   static {
     Object.defineProperty(this.prototype, "name", { value: "ConfigError" });
+    knownAcrossCopies(this, "config-error");
   }
 
   readonly problems: readonly Problem[];

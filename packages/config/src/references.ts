@@ -1,3 +1,4 @@
+import { systemClock } from "@bridge/ports";
 import { Slices } from "@bridge/ports/internal";
 import { quote } from "./quote.ts";
 import type { Path, Problem } from "./problem.ts";
@@ -24,6 +25,8 @@ export interface ResolvedDocument {
   /** What the references in them stand for. */
   readonly referred: readonly Referred[];
   readonly problems: readonly Problem[];
+  /** Whether one of them is that something could not be read, which may be there in a moment. */
+  readonly unread: boolean;
 }
 
 /** What one reference stands for. */
@@ -49,7 +52,7 @@ export async function resolveReferences(
   document: unknown,
   sources: ReferenceSources,
   signal: AbortSignal,
-  slices: Slices = new Slices(),
+  slices: Slices = new Slices(systemClock),
 ): Promise<ResolvedDocument> {
   const resolution = new Resolution(sources, signal, slices);
   return {
@@ -57,6 +60,7 @@ export async function resolveReferences(
     fromReference: resolution.fromReference,
     referred: resolution.referred,
     problems: resolution.problems,
+    unread: resolution.unread,
   };
 }
 
@@ -76,6 +80,7 @@ class Resolution {
   readonly fromReference: Path[] = [];
   readonly referred: Referred[] = [];
   readonly problems: Problem[] = [];
+  unread = false;
   readonly #sources: ReferenceSources;
   readonly #signal: AbortSignal;
   readonly #slices: Slices;
@@ -156,6 +161,7 @@ class Resolution {
       return kind === "file" ? text.replace(/\r?\n$/, "") : text;
     } catch (error) {
       this.#signal.throwIfAborted();
+      this.unread = true;
       const why = error instanceof Error ? error.message : "it cannot be read";
       const what = kind === "file" ? `the file ${quote(name)}` : `what \${${kind}:…} names, ${quote(name)},`;
       this.problems.push({ path, message: `${what} cannot be read: ${why}` });

@@ -1,4 +1,5 @@
 import { atOnce } from "@bridge/ports/internal";
+import { cpuTime } from "@bridge/tooling/cpu-time";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { withoutUsers } from "../src/check/hidden-values.ts";
@@ -53,15 +54,8 @@ function check(document: unknown, text: string): void {
   holdsReference(text);
 }
 
-/** Milliseconds of computing: what a busy machine does beside does not count. */
-function costOf(work: () => unknown): number {
-  const before = process.threadCpuUsage();
-  work();
-  return process.threadCpuUsage(before).user / 1_000;
-}
-
 describe("to check a document takes time in proportion to it", () => {
-  test.each(Object.entries(TEXTS))("%s, in every place", (_, unit) => {
+  test.each(Object.entries(TEXTS))("%s, in every place", async (_, unit) => {
     for (const path of placesOf(goodDocument())) {
       const checking = (length: number) => {
         const text = unit.repeat(length / unit.length);
@@ -70,7 +64,7 @@ describe("to check a document takes time in proportion to it", () => {
       };
       const [once, fourTimes] = [checking(LENGTH), checking(4 * LENGTH)];
       // Sixteen times as much would be the square; anything short may meet a collection of garbage.
-      const [least, most] = [Math.max(costOf(once), 50), costOf(fourTimes)];
+      const [least, most] = [Math.max(await cpuTime(once), 50), await cpuTime(fourTimes)];
       expect({ path, isLinear: most < 10 * least }).toEqual({ path, isLinear: true });
     }
   });

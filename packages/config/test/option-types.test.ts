@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { adapterTypes, type BridgeDocument, createRegistry, documentTypes } from "../src/index.ts";
 import type { documentSchema } from "../src/schema/document.ts";
+import { conditionSchema } from "@bridge/ports/conditions";
 import { describe as about, integer, oneOrList, secret, text } from "@bridge/ports/options";
 
 type Input = v.InferInput<typeof documentSchema>;
@@ -54,6 +55,19 @@ export interface TwoWordsOptions {
   readonly by?: { readonly [name: string]: boolean } | undefined;
 }
 `);
+  });
+
+  test("a condition has a name, which stands wherever one is written, and is said once", () => {
+    const create = () => ({ process: (envelope: never) => ({ kind: "pass", envelope }) as const });
+    const options = v.strictObject({
+      only: about(v.optional(oneOrList(conditionSchema)), "What to keep."),
+      not: about(conditionSchema, "What not to."),
+    });
+    const module = adapterTypes(createRegistry({ processors: [{ type: "own", options, create }] })).get("processors");
+    expect(module).toContain("readonly only?: ConditionOptions | readonly ConditionOptions[] | undefined;\n");
+    expect(module).toContain("readonly not: ConditionOptions;\n");
+    expect(module?.match(/export type ConditionOptions = /g)).toHaveLength(1);
+    expect(module?.match(/readonly op: "prefix"/g)).toHaveLength(1);
   });
 
   test("are in a module for each adapter, and say nothing of parts without options", () => {

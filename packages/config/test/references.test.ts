@@ -58,6 +58,7 @@ describe("references", () => {
         { path: ["b"], value: "from-vault\n" },
       ],
       problems: [{ path: ["d"], message: 'what ${vault:…} names, "gone", cannot be read: there is no such entry' }],
+      unread: true,
     });
     expect(asked).toEqual(["x/y:z", "gone"]);
   });

@@ -19,7 +19,7 @@ function counted(): { readonly slices: Slices; readonly turns: () => number } {
     turns++;
     queueMicrotask(run);
   };
-  return { slices: new Slices({ monotonic: () => now++ }, new Turns(next)), turns: () => turns };
+  return { slices: new Slices({ monotonic: () => now++, turn: next }, new Turns(next)), turns: () => turns };
 }
 
 function documentOf(routes: number, address = "ingest"): Json {
@@ -41,6 +41,14 @@ describe("work that grows with the number of routes is done in slices", () => {
     const checked = await checkDocument(documentOf(ROUTES), registry, sources, NEVER, slices);
     expect(checked.ok).toBe(false);
     expect(turns()).toBeGreaterThan(5 * ROUTES);
+  });
+
+  it("checking one with more problems than a call takes arguments", { timeout: 60_000 }, async () => {
+    const problems = 150_000;
+    const unknown = Object.fromEntries(Array.from({ length: problems }, (_, n) => [`unknown_${n}`, 1]));
+    const { slices } = counted();
+    const checked = await checkDocument({ ...documentOf(1), ...unknown }, registry, sources, NEVER, slices);
+    expect(checked.ok ? 0 : checked.problems.length).toBeGreaterThan(1_000);
   });
 
   it("making the model of a sound one", async () => {

@@ -1,3 +1,4 @@
+import { cpuTime } from "@bridge/tooling/cpu-time";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkDocument, Veil } from "../src/index.ts";
@@ -47,12 +48,13 @@ describe("a veil", () => {
     );
   });
 
-  test("takes no longer than the text is long", () => {
+  test("takes no longer than the text is long", async () => {
     const veil = new Veil(["a".repeat(50_000), "bcde"]);
-    const began = performance.now();
-    expect(veil.over("a".repeat(1_000_000))).toBe("[REDACTED]");
-    expect(veil.over("bcde ".repeat(200_000))).toHaveLength("[REDACTED] ".length * 200_000);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    const spent = await cpuTime(() => {
+      expect(veil.over("a".repeat(1_000_000))).toBe("[REDACTED]");
+      expect(veil.over("bcde ".repeat(200_000))).toHaveLength("[REDACTED] ".length * 200_000);
+    });
+    expect(spent).toBeLessThan(10_000);
   });
 });
 

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { systemClock } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { describe, test } from "vitest";
 import type { Case, Excuses } from "./case.ts";
 
 /** How long a case may take: far more than it needs, as a busy machine is no failure. */
-const CASE_TIMEOUT_MS = 60_000;
+const CASE_TIMEOUT_MS = 110_000;
 /** What a case that was given up may take to clean up after itself. */
 const CLEANUP_TIMEOUT_MS = 15_000;
 
@@ -19,7 +20,7 @@ export function registerCases<Name extends string>(
   describe(`${kind} ${subject}`, () => {
     // oxlint-disable-next-line vitest/expect-expect -- the cases assert
     test.for(entries)("$title", { timeout: CASE_TIMEOUT_MS + CLEANUP_TIMEOUT_MS }, async ({ run }) => {
-      using bound = deadline(CASE_TIMEOUT_MS, new Error(`the case took more than ${CASE_TIMEOUT_MS} ms`));
+      using bound = deadline(systemClock, CASE_TIMEOUT_MS, new Error(`the case took more than ${CASE_TIMEOUT_MS} ms`));
       await run(bound.signal);
     });
     test("every excuse is for a case of this suite", () => {

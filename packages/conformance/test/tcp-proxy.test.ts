@@ -1,9 +1,8 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type TcpProxy, tcpProxy } from "../src/tcp-proxy.ts";
-
-const PATIENCE = { timeout: 10_000 };
 
 let echo: Server;
 let proxy: TcpProxy;

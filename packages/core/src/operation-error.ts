@@ -1,3 +1,4 @@
+import { knownAcrossCopies } from "@bridge/ports/internal";
 /**
  * Why a request of an operator was not carried out.
  *
@@ -22,6 +23,7 @@ export type OperationErrorKind =
 export class OperationError extends Error {
   static {
     Object.defineProperty(this.prototype, "name", { value: "OperationError" });
+    knownAcrossCopies(this, "operation-error");
   }
 
   readonly kind: OperationErrorKind;

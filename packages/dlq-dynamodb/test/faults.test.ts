@@ -1,3 +1,4 @@
+import { systemClock } from "@bridge/ports";
 import assert from "node:assert/strict";
 import { type DynamoFault, testDynamo } from "@bridge/tooling/test-dynamodb";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -60,6 +61,7 @@ test("a delete that fails on the way says so, and saying it again deletes the re
 function inAHurry() {
   let now = 0;
   return {
+    ...systemClock,
     now: () => Date.now(),
     monotonic: () => (now += 2_000),
     delay: async (ms: number) => void (ms > 0 && (await new Promise((resolve) => setTimeout(resolve, ms)))),

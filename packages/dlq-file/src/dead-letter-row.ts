@@ -1,5 +1,5 @@
 import { type DeadLetter, type DeadLetterHead, type ErrorClass } from "@bridge/ports";
-import { packDeadLetter, unpackDeadLetter, unpackDeadLetterHead } from "@bridge/ports/internal";
+import { headOrKnown, packDeadLetter, unpackDeadLetter } from "@bridge/ports/internal";
 
 /** What a list reads. */
 export interface HeadRow {
@@ -25,15 +25,8 @@ export function rowValues(entry: DeadLetter): RowValues {
   return [id, failedAt, routeId, category, head, envelope, entry.envelope.payload];
 }
 
-/** Of an entry that cannot be read there is only what its columns say, so that a page shows the others. */
 export function headOf({ id, route_id: routeId, category, failed_at: failedAt, head }: HeadRow): DeadLetterHead {
-  try {
-    return { ...unpackDeadLetterHead(head), id, routeId, category, failedAt };
-  } catch {
-    const reason = "this entry is not as it was written: it cannot be delivered";
-    const unknown = { bindingId: "", sourceId: "", correlationId: "", subject: "", lastError: "", attempts: 0 };
-    return { id, routeId, category, failedAt, reason, errorCode: "INTERNAL", ...unknown };
-  }
+  return headOrKnown({ id, routeId, category, failedAt }, head);
 }
 
 /** @throws BridgeError when it is not the entry that was written */

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { type Clock, systemClock } from "@bridge/ports";
 import { expect, test, vi } from "vitest";
 import { deadLetter } from "./support/dead-letter.ts";
@@ -41,13 +42,13 @@ test("entries are deleted when their retention has passed, and not before", asyn
   const ids = async (): Promise<string[]> =>
     (await store.list({}, { limit: 10, offset: 0 }, signal)).map(({ id }) => id);
   tick();
-  await vi.waitFor(async () => expect(await ids()).toEqual(["on the edge", "young"]), 10_000);
+  await vi.waitFor(async () => expect(await ids()).toEqual(["on the edge", "young"]), PATIENCE);
   now += 1;
   // A round that has not ended yet takes no further tick.
   await vi.waitFor(async () => {
     tick();
     expect(await ids()).toEqual(["young"]);
-  }, 10_000);
+  }, PATIENCE);
 });
 
 test("a long deletion lets others have their turn, and can be given up", async () => {

@@ -1,5 +1,5 @@
 import { dlqStoreCases } from "@bridge/conformance";
-import { type DlqStore } from "@bridge/ports";
+import { type DlqStore, systemClock } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { expect, test } from "vitest";
 import { openMemoryDlq } from "../src/index.ts";
@@ -14,7 +14,7 @@ test.for([...READING_MUTANTS, ...DELETING_MUTANTS])(
       return { ...store, ...mutate?.(store) };
     };
     const run = dlqStoreCases({ open, ...(reopen && { reopen }) }).find(({ name }) => name === caughtBy)?.run;
-    using bound = deadline(10_000, new Error("the case did not end"));
+    using bound = deadline(systemClock, 10_000, new Error("the case did not end"));
     await expect(run?.(bound.signal)).rejects.toBeInstanceOf(Error);
     expect(bound.signal.aborted).toBe(false);
   },

@@ -1,12 +1,15 @@
 import type { ConfigTransactions, HttpSection } from "@bridge/config";
 import { OperationError, type Supervisor } from "@bridge/core";
 import type { ConfigWatch } from "@bridge/http-monitor";
-import { BridgeError, type Clock, type ConfigChange, type Logger, type StoredConfig } from "@bridge/ports";
+import { BridgeError, type ConfigChange, type Seams, type StoredConfig } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
 import type { ConfigSource, Judged } from "./config-source.ts";
 import { messageOf } from "./message-of.ts";
 
-export interface ConfigFollowerOptions {
+type Usable = Judged & { readonly ok: true };
+type Unusable = Judged & { readonly ok: false };
+
+export interface ConfigFollowerOptions extends Seams {
   readonly source: ConfigSource;
   readonly supervisor: Pick<Supervisor, "apply" | "view">;
   /** Whose commits bring configurations into force, too. */
@@ -15,8 +18,6 @@ export interface ConfigFollowerOptions {
   readonly keys: (http: HttpSection | undefined) => unknown;
   /** Told the version of each configuration that it has brought into force. */
   readonly onApplied?: (version: number) => void;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /** What has to end before a process does (spec 3.3). */
@@ -33,6 +34,9 @@ const NEVER = new AbortController().signal;
 const ASK_AGAIN_MS = 1_000;
 /** Before a configuration that would leave messages behind is tried again. */
 const TRY_AGAIN_MS = 5_000;
+/** The same for one that an empty bridge could not bring into force, or that refers to what cannot be read: at first and at last. */
+const AT_FIRST_MS = 1_000;
+const AT_LAST_MS = 30_000;
 
 /**
  * Keeps a bridge at what its configuration source says (spec 1.8, 2.6): the newest valid configuration is brought into
@@ -46,9 +50,15 @@ export class ConfigFollower {
   #watching: Promise<void> = Promise.resolve();
   #reloadWaits = false;
   #lastReloadAt: number | undefined;
+  /** How many wait for their turn or have it, and since when there is one. */
+  #reloading: { readonly since: number; readonly jobs: number } | undefined;
   readonly #reloads: Record<ReloadOutcome, number> = { applied: 0, accepted: 0, refused: 0, failed: 0 };
-  /** What would have left messages behind when it was last tried, and is tried again. */
-  #stranding: (Judged & { readonly ok: true }) | undefined;
+  /** What could not be brought into force when it was last tried, and how often. */
+  #unapplied: { readonly revision: string; readonly tries: number } | undefined;
+  /** How often something that the newest refers to could not be read. */
+  #unread = 0;
+  /** Ends the wait for the next try. */
+  #pause = new AbortController();
   /** And of which content: what has been written over by a commit is no error any more. */
   #lastError: { readonly text: string; readonly seen: string | undefined } | undefined;
 
@@ -64,7 +74,8 @@ export class ConfigFollower {
       source: source.store.source,
       version: configVersion,
       lastReloadAt: this.#lastReloadAt,
-      lastError: this.#lastError?.seen === source.store.seen ? (this.#lastError?.text ?? refusedChange) : refusedChange,
+      reloadingSince: this.#reloading?.since,
+      lastError: this.#errorInForce() ?? refusedChange,
       restartRequired: restartRequired.length === 0 ? undefined : restartRequired.join(", "),
       staged: source.store.staging?.seen,
     };
@@ -120,13 +131,12 @@ export class ConfigFollower {
   }
 
   async #apply(judged: Judged): Promise<void> {
-    const { supervisor, source, keys, clock, logger } = this.#options;
+    const { supervisor, keys, clock, logger } = this.#options;
     if (!judged.ok) {
-      this.#reloads.refused++;
-      this.#fail(judged.error);
-      logger.error(judged.missing ? SENTENCES.missing : SENTENCES.refused, { source: source.store.source });
+      this.#refused(judged);
       return;
     }
+    this.#unread = 0;
     try {
       // What was written in the meantime is brought into force by whoever wrote it, or told next.
       if (!(await this.#mayApply(judged.stored))) return;
@@ -137,6 +147,8 @@ export class ConfigFollower {
       this.#reloads[outcome]++;
       this.#lastReloadAt = clock.now();
       this.#lastError = undefined;
+      this.#unapplied = undefined;
+      this.#pause.abort();
       this.#options.onApplied?.(judged.config.configVersion);
       const { restartRequired } = supervisor.view();
       logger.info(SENTENCES[outcome], {
@@ -145,36 +157,62 @@ export class ConfigFollower {
       });
     } catch (error) {
       if (this.#over.signal.aborted) return;
-      if (error instanceof OperationError && error.kind === "stranding") {
-        this.#waitsFor(judged, error);
-        return;
-      }
-      this.#reloads.failed++;
-      this.#fail(messageOf(error));
-      logger.error("configuration not applied", { error: messageOf(error) });
+      this.#notApplied(judged, error);
     }
   }
 
-  /** It would leave messages behind: it is tried again, as long as it is what is stored, until they are gone. */
-  #waitsFor(judged: Judged & { readonly ok: true }, { message }: OperationError): void {
-    const { clock, logger } = this.#options;
-    if (this.#lastError?.text !== message) {
+  /** Reading stops nothing: what may be found usable in a moment is read again. */
+  #refused({ error, missing, unread }: Unusable): void {
+    const { source, logger } = this.#options;
+    this.#unread = unread ? this.#unread + 1 : 0;
+    if (!unread || this.#lastError?.text !== error) {
       this.#reloads.refused++;
-      logger.error(SENTENCES.stranding, { error: message });
+      const sentence = unread ? "unread" : missing ? "missing" : "refused";
+      logger.error(SENTENCES[sentence], { source: source.store.source });
+    }
+    this.#fail(error);
+    if (unread) this.#tryAgain(() => source.read(this.#over.signal), this.#growingPause(this.#unread));
+  }
+
+  /**
+   * It is tried again, as long as it is what is stored, when that can do no harm: each try stops what it touches, of which
+   * an empty bridge has nothing, and what would leave messages behind was refused before.
+   */
+  #notApplied(judged: Usable, error: unknown): void {
+    const { supervisor, logger } = this.#options;
+    const { revision } = judged.stored;
+    const message = messageOf(error);
+    const stranding = error instanceof OperationError && error.kind === "stranding";
+    const tries = this.#unapplied?.revision === revision ? this.#unapplied.tries + 1 : 1;
+    const again = stranding || supervisor.view().empty;
+    if (tries === 1 || !again) {
+      this.#reloads[stranding ? "refused" : "failed"]++;
+      logger.error(SENTENCES[stranding ? "stranding" : again ? "waiting" : "failed"], { error: message });
     }
     this.#fail(message);
-    const waits = this.#stranding !== undefined;
-    this.#stranding = judged;
-    if (waits) return;
-    const again = async (): Promise<void> => {
-      const next = this.#stranding;
-      this.#stranding = undefined;
-      if (next !== undefined) await this.#apply(next);
-    };
-    clock.delay(TRY_AGAIN_MS, this.#over.signal).then(
-      () => this.#inTurn(again),
+    this.#unapplied = again ? { revision, tries } : undefined;
+    if (again) this.#tryAgain(async () => judged, stranding ? TRY_AGAIN_MS : this.#growingPause(tries));
+  }
+
+  /** At random, so that instances which have met one document do not go on trying together. */
+  #growingPause(tries: number): number {
+    const longest = Math.min(AT_LAST_MS, AT_FIRST_MS * 2 ** (tries - 1));
+    return longest * (1 - this.#options.random.next() / 2);
+  }
+
+  #tryAgain(judge: () => Promise<Judged>, ms: number): void {
+    this.#pause.abort();
+    this.#pause = new AbortController();
+    this.#options.clock.delay(ms, AbortSignal.any([this.#pause.signal, this.#over.signal])).then(
+      () => this.#inTurn(async () => this.#apply(await judge())),
       () => {},
     );
+  }
+
+  /** A newer content takes the place of an error when it is known what becomes of it, and not before. */
+  #errorInForce(): string | undefined {
+    const { text, seen } = this.#lastError ?? {};
+    return this.#reloading !== undefined || seen === this.#options.source.store.seen ? text : undefined;
   }
 
   #fail(text: string): void {
@@ -220,10 +258,21 @@ export class ConfigFollower {
 
   /** One at a time. */
   #inTurn(job: () => Promise<void>): Promise<void> {
-    this.#turns = this.#turns.then(job).catch((error: unknown) => {
-      if (!this.#over.signal.aborted) this.#options.logger.error("configuration not read", { error: messageOf(error) });
-    });
+    const { clock, logger } = this.#options;
+    const { since = clock.now(), jobs = 0 } = this.#reloading ?? {};
+    this.#reloading = { since, jobs: jobs + 1 };
+    this.#turns = this.#turns
+      .then(job)
+      .catch((error: unknown) => {
+        if (!this.#over.signal.aborted) logger.error("configuration not read", { error: messageOf(error) });
+      })
+      .then(() => this.#done());
     return this.#turns;
+  }
+
+  #done(): void {
+    const { since = 0, jobs = 0 } = this.#reloading ?? {};
+    this.#reloading = jobs > 1 ? { since, jobs: jobs - 1 } : undefined;
   }
 }
 
@@ -231,6 +280,10 @@ const SENTENCES = {
   applied: "configuration reloaded",
   accepted: "configuration accepted: it comes into force as soon as the bridge can",
   missing: "the configuration is gone: the last good one stays in force",
+  failed: "configuration not applied",
+  waiting: "configuration not applied: nothing runs, and it is tried again until it can be",
   stranding: "the configuration would leave messages behind: the last good one stays in force until they are gone",
+  unread:
+    "something that the configuration refers to cannot be read: the last good one stays in force, and it is read again",
   refused: "the configuration is not usable: the last good one stays in force",
 } as const;

@@ -22,7 +22,13 @@ import { messageOf } from "./message-of.ts";
 /** What became of a document, in lines for people; none of them quotes a secret. */
 export type CheckedConfig =
   | { readonly ok: true; readonly config: BridgeConfig; readonly warnings: readonly string[] }
-  | { readonly ok: false; readonly problems: readonly string[]; readonly warnings: readonly string[] };
+  | {
+      readonly ok: false;
+      readonly problems: readonly string[];
+      readonly warnings: readonly string[];
+      /** Whether something that it refers to could not be read, which may be there in a moment. */
+      readonly unread: boolean;
+    };
 
 /** Where a process takes its configuration from, and how it reads what is there. */
 export interface ConfigOrigin {
@@ -72,7 +78,7 @@ export function storeOrigin(store: ConfigStore, sources: ReferenceSources): Conf
     const warnings = checked.warnings.map(told);
     return checked.ok
       ? { ok: true, config: checked.config, warnings }
-      : { ok: false, problems: checked.problems.map(told), warnings };
+      : { ok: false, problems: checked.problems.map(told), warnings, unread: checked.unread };
   };
   return {
     store,
@@ -85,7 +91,7 @@ export function storeOrigin(store: ConfigStore, sources: ReferenceSources): Conf
         return stored === undefined ? "missing" : await checkWith(stored, registry, signal, whyUnusable);
       } catch (error) {
         signal.throwIfAborted();
-        return { ok: false, problems: [messageOf(error)], warnings: [] };
+        return { ok: false, problems: [messageOf(error)], warnings: [], unread: true };
       }
     },
   };
@@ -95,5 +101,5 @@ function lines(loaded: LoadedConfig): CheckedConfig {
   const warnings = loaded.warnings.map(formatLocatedProblem);
   return loaded.ok
     ? { ok: true, config: loaded.config, warnings }
-    : { ok: false, problems: loaded.problems.map(formatLocatedProblem), warnings };
+    : { ok: false, problems: loaded.problems.map(formatLocatedProblem), warnings, unread: loaded.unread };
 }

@@ -1,5 +1,5 @@
 import type { BridgeConfig, Registry } from "@bridge/config";
-import { type Logger, type StoredConfig } from "@bridge/ports";
+import { type Clock, type Logger, type StoredConfig } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import type { ConfigOrigin } from "./config-origin.ts";
 import { messageOf } from "./message-of.ts";
@@ -8,16 +8,25 @@ import { type Overrule, overruledNowhere } from "./overrule.ts";
 /** What can be run, or why nothing can: already logged, line by line. */
 export type Judged =
   | { readonly ok: true; readonly config: BridgeConfig; readonly stored: StoredConfig }
-  | { readonly ok: false; readonly missing: boolean; readonly error: string };
+  | {
+      readonly ok: false;
+      readonly missing: boolean;
+      /** Whether it may be found usable in a moment, without having changed. */
+      readonly unread: boolean;
+      readonly error: string;
+    };
 
 export interface ConfigSourceOptions {
   readonly origin: ConfigOrigin;
   readonly registry: Registry;
   /** Default: nothing of the configuration is overruled. */
   readonly overrule?: Overrule | undefined;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
+/** Of the problems of one document so many have a line of the log each. */
+const TOLD = 20;
 const READ_TIMEOUT_MS = 30_000;
 
 /** Where the configuration of a process comes from, read with the eyes of this process: its adapters and its environment. */
@@ -55,29 +64,43 @@ export class ConfigSource {
       const checked = await this.origin.check(stored, registry, AbortSignal.any([signal, bound.signal]));
       const warn = (warning: string): void => logger.warn("configuration warning", { warning });
       checked.warnings.forEach(warn);
-      if (!checked.ok) return this.refuse(checked.problems);
+      if (!checked.ok) return this.refuse(checked.problems, checked.unread);
       const { config, warnings } = overrule(checked.config);
       warnings.forEach(warn);
       return { ok: true, config, stored };
     } catch (error) {
       signal.throwIfAborted();
-      return this.refuse([messageOf(error)]);
+      return this.refuse([messageOf(error)], true);
     }
   }
 
   missing(): Judged {
-    return { ok: false, missing: true, error: `${this.store.source}: ${this.origin.whenMissing}` };
+    return { ok: false, missing: true, unread: false, error: `${this.store.source}: ${this.origin.whenMissing}` };
   }
 
   /** Logs why there is nothing to run. */
-  refuse(problems: readonly string[]): Judged {
-    for (const problem of problems) this.#options.logger.error("configuration refused", { problem });
+  refuse(problems: readonly string[], unread = false): Judged {
+    const { logger } = this.#options;
+    for (const problem of problems.slice(0, TOLD)) logger.error("configuration refused", { problem });
+    if (problems.length > TOLD)
+      logger.error("configuration refused: there are more problems, and -validate lists them", {
+        more: problems.length - TOLD,
+      });
     const [first = "", ...others] = problems;
-    return { ok: false, missing: false, error: others.length === 0 ? first : `${first} (and ${others.length} more)` };
+    return {
+      ok: false,
+      missing: false,
+      unread,
+      error: others.length === 0 ? first : `${first} (and ${others.length} more)`,
+    };
   }
 
   #bound() {
     const { source } = this.store;
-    return deadline(READ_TIMEOUT_MS, new Error(`${source} and what it refers to could not be read in 30 s`));
+    return deadline(
+      this.#options.clock,
+      READ_TIMEOUT_MS,
+      new Error(`${source} and what it refers to could not be read in 30 s`),
+    );
   }
 }

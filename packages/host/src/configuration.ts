@@ -14,7 +14,7 @@ const LOAD_TIMEOUT_MS = 30_000;
 
 /**
  * The configuration to start with: of the source, or an empty one when there is none and may be (spec 1.8).
- * `undefined` when there is none to run with; the log then says why.
+ * `undefined` when there is none to run with; the log then says why. Rejects only with the signal's reason.
  */
 export async function configuration(
   source: ConfigSource,
@@ -23,8 +23,9 @@ export async function configuration(
     overrule = overruledNowhere,
   }: { readonly startEmpty: boolean; readonly overrule?: Overrule | undefined },
   logger: Logger,
+  signal: AbortSignal,
 ): Promise<BridgeConfig | undefined> {
-  const judged = await source.read(new AbortController().signal);
+  const judged = await source.read(signal);
   if (judged.ok) return judged.config;
   if (!judged.missing) return undefined;
   const { source: file } = source.store;
@@ -52,7 +53,9 @@ export async function validateConfiguration(
   // What is overruled need not be of use.
   const now = clock.now();
   const config = await checkedConfiguration(origin, registry, host, (file) =>
-    overruled && (file.place[0] === "http" || file.place[0] === "audit") ? undefined : whyUnusable(file, now),
+    overruled && (file.place[0] === "http" || file.place[0] === "audit")
+      ? undefined
+      : whyUnusable(file, now, file.place[0] === "stores"),
   );
   if (config === undefined) return false;
   for (const warning of overrule(config).warnings) host.stderr.write(printableLines(`warning: ${warning}\n`));
@@ -78,7 +81,11 @@ async function checkedConfiguration(
   whyUnusableHere?: UnusableFile,
 ): Promise<BridgeConfig | undefined> {
   const { source } = origin.store;
-  using bound = deadline(LOAD_TIMEOUT_MS, new Error(`${source} and what it refers to could not be read in 30 s`));
+  using bound = deadline(
+    systemClock,
+    LOAD_TIMEOUT_MS,
+    new Error(`${source} and what it refers to could not be read in 30 s`),
+  );
   const checked = await origin.read(registry, bound.signal, whyUnusableHere);
   if (checked === "missing") {
     host.stderr.write(printableLines(`${source}: ${origin.whenMissing}\n`));

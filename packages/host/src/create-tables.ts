@@ -13,7 +13,7 @@ const TIMEOUT_MS = 300_000;
  * @throws Error when some cannot be made
  */
 export async function createTables({ stores }: BridgeConfig, registry: Registry, host: HostProcess): Promise<void> {
-  using limit = deadline(TIMEOUT_MS, new Error("the tables were not made within 5 minutes"));
+  using limit = deadline(systemClock, TIMEOUT_MS, new Error("the tables were not made within 5 minutes"));
   const context = { clock: systemClock, random: systemRandom(), logger: silentLogger };
   let asked = 0;
   for (const role of Object.keys(registry.stores) as StoreRole[]) {

@@ -56,7 +56,7 @@ export async function openServers({
   const shared = { ...seams, supervisor: () => supervisor, auditor, corsOrigins: http?.corsOrigins };
   const bound: { readonly server: "admin" | "monitor"; readonly listener: Listener }[] = [];
   const bind = async (server: "admin" | "monitor", addr: string, app: FetchApp): Promise<Listener> => {
-    using budget = deadline(BIND_TIMEOUT_MS, new Error(`not bound after ${BIND_TIMEOUT_MS} ms`));
+    using budget = deadline(seams.clock, BIND_TIMEOUT_MS, new Error(`not bound after ${BIND_TIMEOUT_MS} ms`));
     try {
       const listener = await listen({ ...seams, addr, app, tls: tlsOf(http) }, budget.signal);
       seams.logger.info(LISTENS[server], { url: listener.url });

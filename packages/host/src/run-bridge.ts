@@ -1,4 +1,5 @@
 import { createRegistry, type Plugins } from "@bridge/config";
+import type { BridgeHooks } from "@bridge/core";
 import { apiKeys } from "./api-keys.ts";
 import { fileOrigin } from "./config-origin.ts";
 import { checkedFile, validateConfiguration } from "./configuration.ts";
@@ -23,6 +24,8 @@ export interface BridgeApp {
   readonly shutdownBudgets?: ShutdownBudgets;
   /** What a `telemetry.otlp` block is carried out with. Default: the block is refused. */
   readonly telemetry?: OpenTelemetry;
+  /** Functions of the program that are told what happens in the bridge. Default: none. */
+  readonly hooks?: BridgeHooks | undefined;
 }
 
 /**
@@ -41,7 +44,7 @@ export async function runBridge(app: BridgeApp, host: HostProcess): Promise<numb
 
 async function run(
   flags: Flags,
-  { program, plugins, shutdownBudgets, telemetry }: BridgeApp,
+  { program, plugins, shutdownBudgets, telemetry, hooks }: BridgeApp,
   host: HostProcess,
 ): Promise<Ending> {
   checkFlags(flags);
@@ -63,6 +66,7 @@ async function run(
     host,
     budgets: shutdownBudgets,
     telemetry,
+    hooks,
     version: program.version,
     startEmpty: flags.startEmpty,
     prepare: ({ watch, logger }) => ({

@@ -7,7 +7,7 @@ import {
   type HttpSection,
   type Registry,
 } from "@bridge/config";
-import { createSupervisor, instanceIdOf, type Supervisor, Veils } from "@bridge/core";
+import { type BridgeHooks, createSupervisor, instanceIdOf, type Supervisor, Veils } from "@bridge/core";
 import type { ConfigWatch, KeyRefresh } from "@bridge/http-monitor";
 import { type ConfigStore, type Logger, type Seams, systemClock, systemRandom } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
@@ -28,7 +28,7 @@ import { openServers, type Servers } from "./open-servers.ts";
 import { type Overrule, overruling } from "./overrule.ts";
 import type { ServerKeys } from "./server-keys.ts";
 import { shutDown, type ShutdownBudgets } from "./shut-down.ts";
-import { type OpenTelemetry, openTelemetry } from "./telemetry-export.ts";
+import { type OpenTelemetry, openTelemetry, type TelemetryExport } from "./telemetry-export.ts";
 import { confirmRunning, tellUnconfirmed } from "./unconfirmed-commit.ts";
 import { untilTheEnd } from "./until-the-end.ts";
 import { type ProcessWatch, watchProcess } from "./watch-process.ts";
@@ -73,6 +73,8 @@ export interface ServeOptions {
   readonly budgets?: ShutdownBudgets | undefined;
   /** What a `telemetry.otlp` block is carried out with. Default: the block is refused. */
   readonly telemetry?: OpenTelemetry | undefined;
+  /** Functions of the program that are told what happens in the bridge. Default: none. */
+  readonly hooks?: BridgeHooks | undefined;
   /** Of the program, for whoever looks at its telemetry. */
   readonly version?: string | undefined;
   /** A rejection is a failed start. It is not waited for when the process is asked to end meanwhile. */
@@ -80,11 +82,12 @@ export interface ServeOptions {
 }
 
 /** Runs a bridge until something ends it. Never rejects: what goes wrong is logged. */
-export async function serveBridge(options: ServeOptions): Promise<Ending> {
-  const { registry, host, startEmpty, prepare } = options;
+export async function serveBridge(serving: ServeOptions): Promise<Ending> {
+  const { registry, host, startEmpty, prepare } = serving;
   const veils = new Veils();
   const logger = openLog(host.stderr, "info", veils.over);
   using watch = watchProcess(host, () => logger);
+  const { ending } = watch;
   let inForce = emptyConfig();
   const onConfig = (config: BridgeConfig): void => {
     inForce = config;
@@ -95,24 +98,22 @@ export async function serveBridge(options: ServeOptions): Promise<Ending> {
   using descriptors = watchDescriptors(seams);
   try {
     const prepared = (async () => prepare({ ...seams, watch: () => inForce.configWatch }))();
-    const parts = await Promise.race([prepared, watch.asked]);
-    if (typeof parts === "string") {
-      prepared.catch(() => {});
-      logger.info("asked to end before the start", { signal: parts });
-      return "stopped";
-    }
+    const parts = await orAborted(prepared, ending);
     try {
-      const source = new ConfigSource({ ...parts, registry, logger });
-      const config = await configuration(source, { startEmpty, overrule: parts.overrule }, logger);
+      const source = new ConfigSource({ ...parts, ...seams, registry });
+      const options = { startEmpty, overrule: parts.overrule };
+      const config = await orAborted(configuration(source, options, logger, ending), ending);
       if (config === undefined) return "not_started";
       onConfig(config);
       const keysInForce = parts.keys(config.http);
-      return await serve({ ...options, ...parts, source, config, onConfig, keysInForce, watch, veils, seams });
+      return await serve({ ...serving, ...parts, source, config, onConfig, keysInForce, watch, veils, seams });
     } finally {
-      await closeStore(parts.origin.store, logger);
+      await closeStore(parts.origin.store, seams);
     }
   } catch (error) {
-    return notStarted(error, logger);
+    if (error !== ending.reason) return notStarted(error, logger);
+    logger.info("asked to end before the start", { signal: await watch.asked });
+    return "stopped";
   } finally {
     // A start that fails for want of one is over before the first look.
     descriptors.look();
@@ -137,8 +138,11 @@ async function serve(serving: Serving): Promise<Ending> {
   const instanceId = instanceIdOf(config, seams.random);
   const who = { instanceId, version: serving.version };
   const request = { ...seams, ...who, env: host.env, readMetrics: () => readAll() };
-  const telemetry = await openTelemetry(serving.telemetry, config, request);
-  const auditor = await openAuditor(config.audit, seams, host.stderr, veils.over);
+  const { ending } = watch;
+  const telemetry: TelemetryExport | undefined = await orAborted(
+    openTelemetry(serving.telemetry, config, request),
+    ending,
+  );
   const supervisor = createSupervisor({
     ...seams,
     config,
@@ -146,15 +150,17 @@ async function serve(serving: Serving): Promise<Ending> {
     instanceId,
     veils,
     tracer: telemetry?.tracer,
+    hooks: serving.hooks,
     onConfig,
   });
+  const auditor = await orAborted(openAuditor(config.audit, seams, host.stderr, veils.over), ending);
   const { store, sources } = source.origin;
-  const confirm = (version: number): void => void confirmRunning(store, version, logger);
+  const confirm = (version: number): void => void confirmRunning(store, version, seams);
   const applier = serving.overrule === undefined ? supervisor : overruling(supervisor, serving.overrule);
   const configTransactions = createConfigTransactions({ ...seams, store, registry, sources, applier, instanceId });
   const transactions = configTransactions;
   const follower = new ConfigFollower({ ...seams, source, supervisor, transactions, keys, onApplied: confirm });
-  await tellUnconfirmed(store, config.configVersion, logger);
+  await tellUnconfirmed(store, config.configVersion, seams, ending);
   let servers: Servers | undefined;
   const configWatch = () => withNotApplied(follower.facts(), transactions);
   using figures = new ProcessFigures(seams.clock);
@@ -193,11 +199,11 @@ async function serve(serving: Serving): Promise<Ending> {
       watch.onReload(() => follower.reload());
     }
   } catch (error) {
-    const ending = notStarted(error, logger);
-    await shutDown({ supervisor, auditor, servers, companions: started, budgets }, logger, "failed");
-    return ending;
+    const ended = notStarted(error, logger);
+    await shutDown({ supervisor, auditor, servers, companions: started, budgets }, seams, "failed");
+    return ended;
   }
-  return await untilTheEnd({ supervisor, auditor, servers, follower, companions, budgets }, watch.asked, logger);
+  return await untilTheEnd({ supervisor, auditor, servers, follower, companions, budgets }, watch.asked, seams);
 }
 
 /** What a commit has left behind counts until the source is followed again. */
@@ -208,8 +214,8 @@ function withNotApplied(facts: ConfigWatch, transactions: ConfigTransactions): C
 }
 
 /** Nobody asks it any more. Never rejects, and waits for no more than a moment. */
-async function closeStore(store: ConfigStore, logger: Logger): Promise<void> {
-  using bound = deadline(STORE_CLOSE_MS, new Error(`not closed in ${STORE_CLOSE_MS} ms`));
+async function closeStore(store: ConfigStore, { clock, logger }: Seams): Promise<void> {
+  using bound = deadline(clock, STORE_CLOSE_MS, new Error(`not closed in ${STORE_CLOSE_MS} ms`));
   try {
     await orAborted(Promise.resolve(store[Symbol.asyncDispose]()), bound.signal);
   } catch (error) {

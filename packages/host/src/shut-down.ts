@@ -1,6 +1,6 @@
 import type { Auditor } from "@bridge/audit";
 import type { Supervisor } from "@bridge/core";
-import { type Logger } from "@bridge/ports";
+import type { Logger, Seams } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import { type Companion, stopAll } from "./companion.ts";
 import type { ConfigFollower } from "./config-follower.ts";
@@ -46,13 +46,17 @@ const ENDED: Readonly<Record<ShutdownReason, string>> = {
  *
  * `shutdown_timeout` is read now, so that the configuration in force counts. What overruns is abandoned.
  */
-export async function shutDown(opened: Opened, logger: Logger, reason: ShutdownReason = "asked"): Promise<boolean> {
+export async function shutDown(
+  opened: Opened,
+  { clock, logger }: Pick<Seams, "clock" | "logger">,
+  reason: ShutdownReason = "asked",
+): Promise<boolean> {
   const { supervisor, auditor, servers, follower, companions = [], budgets = "two" } = opened;
   const { shutdownTimeoutMs } = supervisor.config().bridge;
   const ended = supervisor.shutdown();
-  using first = deadline(shutdownTimeoutMs, new Error(`still stopping after ${shutdownTimeoutMs} ms`));
+  using first = deadline(clock, shutdownTimeoutMs, new Error(`still stopping after ${shutdownTimeoutMs} ms`));
   await Promise.all([stopServers(servers, ended, first.signal), join(follower, first.signal, logger)]);
-  using second = deadline(shutdownTimeoutMs, new Error(`still stopping after another ${shutdownTimeoutMs} ms`));
+  using second = deadline(clock, shutdownTimeoutMs, new Error(`still stopping after another ${shutdownTimeoutMs} ms`));
   const { signal } = budgets === "one" ? first : second;
   const stages = [
     () => orAborted(ended, signal),

@@ -25,7 +25,7 @@ export async function tryMessage(flags: Flags, registry: Registry, host: HostPro
     throw new Error(`${flags.try} has no route "${flags.route}"; it has: ${known === "" ? "none" : known}`);
   }
   const message = { subject: flags.subject, headers: headersOf(flags), payload: await payloadOf(host) };
-  using bound = deadline(TIMEOUT_MS, new Error("the processors did not end in 60 s"));
+  using bound = deadline(systemClock, TIMEOUT_MS, new Error("the processors did not end in 60 s"));
   const seams = { clock: systemClock, random: systemRandom(), logger: silentLogger };
   const explanation = await explain({ ...seams, config, registry, routeId: flags.route, message }, bound.signal);
   for (const line of linesOf(explanation)) host.stdout.write(`${printable(line)}\n`);

@@ -17,7 +17,7 @@ export function unusableFiles({ http, audit }: BridgeConfig, now: number): reado
     ["audit.file.path", { use: "kept" }, log],
   ];
   return files.flatMap(([field, file, path]) => {
-    const fault = path === undefined || path === "" ? undefined : whyUnusable({ ...file, path }, now);
+    const fault = path === undefined || path === "" ? undefined : whyUnusable({ ...file, path }, now, false);
     return fault === undefined ? [] : [{ kind: fault.kind, words: `${field}: ${JSON.stringify(path)} ${fault.words}` }];
   });
 }

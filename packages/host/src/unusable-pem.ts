@@ -1,5 +1,6 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { FileFault, NamedPemFile } from "@bridge/config";
+import { readSmallFileSync } from "@bridge/ports/internal";
 import { outOfDate, type PemRole, whyNoPair, whyNoPem } from "@bridge/ports/tls";
 
 /** Far above any chain of certificates, and any list of authorities. */
@@ -34,5 +35,5 @@ function usable(role: PemRole, path: string): Buffer | undefined {
 }
 
 function contentOf(path: string): Buffer | undefined {
-  return statSync(path).size > MAX_FILE_BYTES ? undefined : readFileSync(path);
+  return statSync(path).size > MAX_FILE_BYTES ? undefined : readSmallFileSync(path, MAX_FILE_BYTES);
 }

@@ -7,6 +7,8 @@ import { messageOf } from "./message-of.ts";
 export interface ProcessWatch extends Disposable {
   /** Resolves at the first SIGINT or SIGTERM; the second one ends the process at once. */
   readonly asked: Promise<NodeJS.Signals>;
+  /** Aborted by then, so that what is waited for is waited for no more. */
+  readonly ending: AbortSignal;
   /** Calls `reload` at each SIGHUP from now on, and at once if there was one before. */
   onReload(reload: () => void): void;
 }
@@ -14,10 +16,10 @@ export interface ProcessWatch extends Disposable {
 /** Takes over the signals of the process and the errors that nobody caught. `logger` is asked for at each event. */
 export function watchProcess(host: HostProcess, logger: () => Logger): ProcessWatch {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
-  let asked = false;
+  const ending = new AbortController();
   const onEnd = (signal: NodeJS.Signals): void => {
-    if (!asked) {
-      asked = true;
+    if (!ending.signal.aborted) {
+      ending.abort(new Error(`asked to end by ${signal}`));
       resolve(signal);
       return;
     }
@@ -43,6 +45,7 @@ export function watchProcess(host: HostProcess, logger: () => Logger): ProcessWa
   for (const stream of [host.stdout, host.stderr]) stream.on("error", ignoreLostReader);
   return {
     asked: promise,
+    ending: ending.signal,
     onReload(handler) {
       reload = handler;
       if (early) reload();

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { configTable, openDynamodbConfig, createTable, DynamoClient } from "@bridge/dynamodb";
 import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
@@ -13,7 +14,7 @@ const seams = { clock: systemClock, random: systemRandom(), logger: silentLogger
 
 const dynamo = await testDynamo();
 const client = new DynamoClient({ ...seams, sdk: dynamo.sdk });
-await createTable(configTable("bridge-config"), client, systemClock, AbortSignal.timeout(20_000));
+await createTable(configTable("bridge-config"), client, systemClock, AbortSignal.timeout(PATIENCE.timeout));
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
   await dynamo[Symbol.asyncDispose]();
@@ -40,7 +41,10 @@ async function inDynamodb(first: string): Promise<Place> {
       part: { S: "document" },
       document: { S: JSON.stringify(documentOf(id)) },
     };
-    await client.send(new PutItemCommand({ TableName: "bridge-config", Item: item }), AbortSignal.timeout(20_000));
+    await client.send(
+      new PutItemCommand({ TableName: "bridge-config", Item: item }),
+      AbortSignal.timeout(PATIENCE.timeout),
+    );
   };
   await byHand(first);
   const options = {
@@ -50,7 +54,7 @@ async function inDynamodb(first: string): Promise<Place> {
     document,
     watch: () => ({ pollIntervalMs: 25 }),
   };
-  return { open: () => openDynamodbConfig(options, AbortSignal.timeout(20_000)), byHand };
+  return { open: () => openDynamodbConfig(options, AbortSignal.timeout(PATIENCE.timeout)), byHand };
 }
 
 /** What comes from elsewhere. */

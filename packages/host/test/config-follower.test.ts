@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type BridgeConfig, createRegistry } from "@bridge/config";
 import { createSupervisor, OperationError } from "@bridge/core";
-import { type LogFields, type Logger, silentLogger, systemClock } from "@bridge/ports";
+import { type LogFields, type Logger, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ConfigFollower } from "../src/config-follower.ts";
 import { fileOrigin } from "../src/config-origin.ts";
@@ -21,8 +21,8 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 type Apply = (config: BridgeConfig) => Promise<"applied" | "accepted">;
 
-/** A file that is followed, and what `apply` makes of it. */
-async function follow(apply: Apply) {
+/** A file that is followed, and what `apply` makes of it, by a bridge that is empty or not. */
+async function follow(apply: Apply, empty = false, looked: () => Promise<void> = async () => {}) {
   const path = join(folder, "bridge.yaml");
   const write = (version: number): void => writeFileSync(path, `config_version: ${version}\nbridge: {id: test}\n`);
   write(1);
@@ -30,22 +30,35 @@ async function follow(apply: Apply) {
   const note = (message: string, fields?: LogFields): void => void lines.push({ message, fields });
   const logger: Logger = { ...silentLogger, info: note, warn: note, error: note };
   const watch = () => ({ mode: "notify", pollIntervalMs: 60_000, debounceMs: 1 }) as const;
-  const origin = fileOrigin(path, { env: {}, watch });
+  const fromFile = fileOrigin(path, { env: {}, watch });
+  const check: typeof fromFile.check = async (...asked) => {
+    await looked();
+    return fromFile.check(...asked);
+  };
+  const origin = { ...fromFile, check };
   const { store } = origin;
-  const source = new ConfigSource({ origin, registry, logger });
+  const source = new ConfigSource({ origin, registry, clock: systemClock, logger });
   const first = await source.read(NEVER);
   if (!first.ok) throw new Error(first.error);
   const supervisor = createSupervisor({ config: first.config, registry });
+  const pauses: number[] = [];
   const follower = new ConfigFollower({
     source,
-    supervisor: { apply: (config) => apply(config), view: () => supervisor.view() },
+    supervisor: { apply: (config) => apply(config), view: () => ({ ...supervisor.view(), empty }) },
     transactions: { underWay: undefined },
     keys: () => {},
-    clock: { ...systemClock, delay: (ms, signal) => systemClock.delay(ms / 100, signal) },
+    clock: {
+      ...systemClock,
+      delay: (ms, signal) => {
+        pauses.push(ms);
+        return systemClock.delay(ms / 100, signal);
+      },
+    },
+    random: systemRandom(),
     logger,
   });
   follower.start();
-  return { path, write, store, follower, supervisor, logger, lines };
+  return { path, write, store, follower, supervisor, logger, lines, pauses };
 }
 
 async function stopped(follower: ConfigFollower): Promise<void> {
@@ -107,6 +120,34 @@ describe("a source that is followed", () => {
     await stopped(follower);
   });
 
+  test("has the error that it had while a newer one is looked at, and tells since when that is", async () => {
+    let gate: PromiseWithResolvers<void> | undefined;
+    const { path, write, follower } = await follow(
+      async () => "applied",
+      false,
+      async () => gate?.promise,
+    );
+    expect(follower.facts().reloadingSince).toBeUndefined();
+    writeFileSync(path, "bridge: {id: test, log_level: loud}\n");
+    await until(() => follower.facts().lastError !== undefined && follower.facts().reloadingSince === undefined);
+    gate = Promise.withResolvers();
+    const before = Date.now();
+    write(3);
+    follower.reload();
+    await until(() => follower.facts().reloadingSince !== undefined);
+    const { reloadingSince, lastError } = follower.facts();
+    expect(reloadingSince).toBeGreaterThanOrEqual(before);
+    expect(lastError).toContain("log_level");
+    // Those behind it change neither.
+    await delay(50);
+    follower.reload();
+    expect(follower.facts()).toMatchObject({ reloadingSince, lastError });
+    gate.resolve();
+    await until(() => follower.facts().reloadingSince === undefined);
+    await stopped(follower);
+    expect(follower.facts().lastError).toBeUndefined();
+  });
+
   test("is no error any more once the store itself has written over it, and is one again when that is undone", async () => {
     const { path, store, follower } = await follow(async () => "applied");
     writeFileSync(path, "bridge: {id: test, log_level: loud}\n");
@@ -159,6 +200,85 @@ describe("a source that is followed", () => {
     expect(lines.filter(({ fields }) => fields?.["error"] === words)).toHaveLength(1);
   });
 
+  test("is tried again by an empty bridge until it can be brought into force, with pauses that grow to a bound", async () => {
+    let tables = 8;
+    const { write, follower, lines, pauses } = await follow(async () => {
+      if (tables-- > 0) throw new OperationError("failed", `${tables} tables are not there`);
+      return "applied";
+    }, true);
+    write(2);
+    await until(() => follower.facts().lastError === "5 tables are not there");
+    await until(() => follower.facts().lastReloadAt !== undefined);
+    expect(follower.facts().lastError).toBeUndefined();
+    await stopped(follower);
+    expect(follower.reloads()).toEqual({ applied: 1, accepted: 0, refused: 0, failed: 1 });
+    expect(lines.map(({ message }) => message)).toEqual([
+      "configuration not applied: nothing runs, and it is tried again until it can be",
+      "configuration reloaded",
+    ]);
+    const longest = [1, 2, 4, 8, 16, 30, 30, 30].map((seconds) => seconds * 1_000);
+    expect(pauses).toHaveLength(longest.length);
+    for (const [index, ms] of pauses.entries()) {
+      expect(ms).toBeLessThanOrEqual(longest[index] ?? 0);
+      expect(ms).toBeGreaterThanOrEqual((longest[index] ?? 0) / 2);
+    }
+  });
+
+  test("is not tried again when that would stop what runs, nor once something else is stored", async () => {
+    const tries: number[] = [];
+    const { write, follower, pauses } = await follow(async ({ configVersion }) => {
+      tries.push(configVersion);
+      throw new Error("the port is taken");
+    });
+    write(2);
+    await until(() => follower.reloads().failed === 1);
+    await stopped(follower);
+    expect([tries, pauses]).toEqual([[2], []]);
+  });
+
+  test("gives way, while it is tried again, to what is stored then", async () => {
+    const tries: number[] = [];
+    const { write, follower } = await follow(async ({ configVersion }) => {
+      tries.push(configVersion);
+      if (configVersion === 2) throw new Error("there is no such table");
+      return "applied";
+    }, true);
+    write(2);
+    await until(() => tries.length > 1);
+    write(3);
+    await until(() => follower.reloads().applied === 1);
+    const after = tries.length;
+    await delay(50);
+    await stopped(follower);
+    expect(tries.slice(after)).toEqual([]);
+    expect(tries.at(-1)).toBe(3);
+  });
+
+  test("is read again while something that it refers to cannot be read, whatever runs, and taken when it can", async () => {
+    const { path, follower, lines, pauses } = await follow(async () => "applied");
+    const secret = join(folder, "secret");
+    writeFileSync(path, `config_version: 2\nbridge: {id: "\${file:${secret}}"}\n`);
+    await until(() => pauses.length >= 3);
+    expect(follower.facts().lastError).toContain("secret");
+    writeFileSync(secret, "test");
+    await until(() => follower.reloads().applied === 1);
+    expect(follower.facts().lastError).toBeUndefined();
+    await stopped(follower);
+    expect(follower.reloads()).toMatchObject({ applied: 1, refused: 1 });
+    const waits =
+      "something that the configuration refers to cannot be read: the last good one stays in force, and it is read again";
+    expect(lines.filter(({ message }) => message === waits)).toHaveLength(1);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(30_000);
+  });
+
+  test("is not read again when it is wrong in itself", async () => {
+    const { path, follower, pauses } = await follow(async () => "applied");
+    writeFileSync(path, "bridge: {id: test, log_level: loud}\n");
+    await until(() => follower.reloads().refused === 1);
+    await stopped(follower);
+    expect(pauses).toEqual([]);
+  });
+
   test("is followed no more after the stop, which does not wait for what is being applied", async () => {
     const begun = Promise.withResolvers<void>();
     const { write, follower, lines } = await follow(() => {
@@ -189,7 +309,7 @@ describe("spec 3.3: the shutdown", () => {
       servers: undefined,
       follower: { stop: () => ({ watch: NEVER_ENDS, rollout: NEVER_ENDS }) },
     };
-    expect(await shutDown(opened, logger)).toBe(true);
+    expect(await shutDown(opened, { clock: systemClock, logger })).toBe(true);
     for (const stage of ["config watch", "rollout"]) {
       expect(lines).toContainEqual({
         message: "a stage of the shutdown is abandoned",

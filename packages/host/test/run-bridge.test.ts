@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Plugins } from "@bridge/config";
+import type { Hook, StateChange } from "@bridge/core";
 import type { TransportPlugin } from "@bridge/ports";
 import { freePort } from "@bridge/tooling/listening";
 import { memory } from "@bridge/transport-memory";
 import { afterAll, describe, expect, test } from "vitest";
-import { runBridge, type ShutdownBudgets } from "../src/index.ts";
+import { type BridgeApp, runBridge } from "../src/index.ts";
 import { StandIn } from "./stand-in.ts";
 
 const KEY = "a-key-for-the-host-tests";
@@ -46,16 +47,11 @@ const sound: Plugins = { transports: [memory()] };
 const refusing = closing(() => Promise.reject(new Error("cannot close")));
 
 let files = 0;
-function run(
-  plugins: Plugins,
-  bridge = "log_level: info",
-  adminAddr = "127.0.0.1:0",
-  shutdownBudgets: ShutdownBudgets = "two",
-) {
+function run(plugins: Plugins, bridge = "log_level: info", adminAddr = "127.0.0.1:0", app: Partial<BridgeApp> = {}) {
   const file = join(folder, `${files++}.yaml`);
   writeFileSync(file, document(bridge, adminAddr));
   const host = new StandIn({ args: ["-config", file] });
-  const code = runBridge({ program: { name: "bridge", version: "1.2.3" }, plugins, shutdownBudgets }, host.process);
+  const code = runBridge({ program: { name: "bridge", version: "1.2.3" }, plugins, ...app }, host.process);
   return { host, code };
 }
 
@@ -90,6 +86,22 @@ describe("a process", () => {
     expect(host.exits).toEqual([]);
     expect(host.eventNames()).toEqual([]);
     expect(host.stderr.eventNames()).toEqual([]);
+  });
+
+  test("tells the hooks of its program what becomes of the bridge", async () => {
+    const states: string[] = [];
+    const onState: Hook<StateChange> = ({ to }) => void states.push(to);
+    const { host, code } = run(sound, undefined, undefined, { hooks: { onState } });
+    await logged(host, "bridge started");
+    host.emit("SIGTERM", "SIGTERM");
+    expect(await code).toBe(0);
+    expect(states).toEqual(["starting", "running", "shutting_down"]);
+  });
+
+  test("hooks that are none keep it from starting, and the log says which", async () => {
+    const { host, code } = run(sound, undefined, undefined, { hooks: { onStat: () => {} } as never });
+    expect(await code).toBe(1);
+    expect(host.stderr.text).toContain("hooks.onStat");
   });
 
   test("logs audit events even when its log is for errors only", async () => {
@@ -127,7 +139,7 @@ describe("a bridge that does not stop", () => {
       closing(() => never.promise),
       "shutdown_timeout: 50ms",
       "127.0.0.1:0",
-      row.budgets,
+      { shutdownBudgets: row.budgets },
     );
     await logged(host, "bridge started");
     host.emit("SIGTERM", "SIGTERM");

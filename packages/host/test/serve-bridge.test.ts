@@ -143,6 +143,18 @@ describe("a process that brings its own parts", () => {
     expect((await logged(host, "configuration refused"))["problem"]).toMatch(/^memory bridge\.speed: /);
   });
 
+  test("logs the first 20 problems of a document that is refused, and how many more there are", async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`unknown_${i}`, 1]));
+    const { host, code } = serve(new MemoryDocument({ bridge: { id: "x" }, ...unknown }));
+    expect(await code).toBe("not_started");
+    expect(
+      await logged(host, "configuration refused: there are more problems, and -validate lists them"),
+    ).toMatchObject({
+      more: 130,
+    });
+    expect(host.log.filter(({ msg }) => msg === "configuration refused")).toHaveLength(20);
+  });
+
   test("starts its companions when its servers listen, and stops them when the bridge has ended", async () => {
     const besides = companion(() => Promise.resolve());
     const { host, code } = serve(new MemoryDocument(DOCUMENT), [besides]);

@@ -1,7 +1,7 @@
 import { type BridgeConfig, createRegistry } from "@bridge/config";
 import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import { createSupervisor } from "@bridge/core";
-import { BridgeError, type ConfigStore, type Logger, silentLogger, systemClock } from "@bridge/ports";
+import { BridgeError, type ConfigStore, type Logger, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ConfigFollower } from "../src/config-follower.ts";
 import { storeOrigin } from "../src/config-origin.ts";
@@ -16,7 +16,7 @@ const documentOf = (version: number) => ({ config_version: version, bridge: { id
 /** An instance that follows a document which others share. */
 async function follow(store: ConfigStore, underWay: () => Promise<unknown> | undefined = () => undefined) {
   const origin = storeOrigin(store, sources);
-  const source = new ConfigSource({ origin, registry, logger: silentLogger });
+  const source = new ConfigSource({ origin, registry, clock: systemClock, logger: silentLogger });
   const first = await source.read(NEVER);
   if (!first.ok) throw new Error(first.error);
   const supervisor = createSupervisor({ config: first.config, registry });
@@ -32,7 +32,8 @@ async function follow(store: ConfigStore, underWay: () => Promise<unknown> | und
   };
   const clock = { ...systemClock, delay: (_: number, signal: AbortSignal) => systemClock.delay(1, signal) };
   const view = () => supervisor.view();
-  const given = { source, supervisor: { apply, view }, transactions, keys: () => {}, clock, logger: silentLogger };
+  const seams = { clock, random: systemRandom(), logger: silentLogger };
+  const given = { ...seams, source, supervisor: { apply, view }, transactions, keys: () => {} };
   const follower = new ConfigFollower(given);
   follower.start();
   onTestFinished(async () => {
@@ -96,13 +97,13 @@ test("a start says what was staged and never confirmed, and by whom", async () =
   const store = openMemoryConfig(new MemoryDocument(documentOf(1)));
   const lines: unknown[] = [];
   const logger: Logger = { ...silentLogger, warn: (message, fields) => void lines.push([message, fields]) };
-  await tellUnconfirmed(store, 1, logger);
+  await tellUnconfirmed(store, 1, { clock: systemClock, logger }, NEVER);
   expect(lines).toEqual([]);
   const stored = await store.load(NEVER);
   if (stored === undefined) throw new Error("it was given one");
   const request = { by: "plant-7-b", at: Date.UTC(2026, 0, 1), leftBehindBefore: 0 };
   await store.staging?.stage(documentOf(0), stored, request, NEVER);
-  await tellUnconfirmed(store, 1, logger);
+  await tellUnconfirmed(store, 1, { clock: systemClock, logger }, NEVER);
   expect(lines).toEqual([
     [
       "another version is staged and not confirmed: it is being committed, or was left behind, and does not run",

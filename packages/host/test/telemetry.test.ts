@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { createRegistry } from "@bridge/config";
 import { MemoryDocument, openMemoryConfig } from "@bridge/memory";
 import { openOtlp } from "@bridge/telemetry-otlp";
@@ -68,7 +69,7 @@ describe("a process that exports over OTLP", () => {
     const { host, hub, code, logged, lineOf } = serve(documentOf(collector.url));
     await logged("bridge started");
     hub.publish("in", { id: "m1" });
-    await hub.channel("in").waitForSettlements(1, AbortSignal.timeout(20_000));
+    await hub.channel("in").waitForSettlements(1, AbortSignal.timeout(PATIENCE.timeout));
     const monitor = String(lineOf("monitor server listens")["url"]);
     const text = await (await fetch(`${monitor}/api/v1/monitor/metrics`, { headers: { "X-API-Key": KEY } })).text();
     expect(text).toContain('bridge_otlp_spans_dropped_total{reason="queue_full"} 0');
@@ -92,7 +93,7 @@ describe("a process that exports over OTLP", () => {
     const { host, hub, code, logged, lineOf } = serve(documentOf(collector.url, "700ms"));
     await logged("bridge started");
     for (let at = 0; at < 50; at++) hub.publish("in", { id: `m${at}` });
-    await hub.channel("in").waitForSettlements(50, AbortSignal.timeout(20_000));
+    await hub.channel("in").waitForSettlements(50, AbortSignal.timeout(PATIENCE.timeout));
     host.emit("SIGTERM", "SIGTERM");
     expect(await code).toBe("not_stopped");
     const { error } = lineOf("the bridge did not stop cleanly");

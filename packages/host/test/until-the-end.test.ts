@@ -35,7 +35,10 @@ const FOREVER_MS = 2 ** 30;
 
 function end(supervisor: Doomed, asked: Promise<NodeJS.Signals> = NEVER_ASKED, logger: Logger = silentLogger) {
   const auditor = createAuditor({ clock: systemClock, logger: silentLogger });
-  return untilTheEnd({ supervisor: supervisor as unknown as Supervisor, auditor, servers: undefined }, asked, logger);
+  return untilTheEnd({ supervisor: supervisor as unknown as Supervisor, auditor, servers: undefined }, asked, {
+    clock: systemClock,
+    logger,
+  });
 }
 
 describe("contract 7: the end of a process", () => {

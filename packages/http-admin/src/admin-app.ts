@@ -5,8 +5,8 @@ import {
   type AdminKeys,
   type Authenticate,
   createKeyring,
-  isKeyring,
   type Keyring,
+  keyringOf,
   namedAdminKeys,
   serve,
   type ThrottleOptions,
@@ -61,13 +61,17 @@ const NAMED_SCHEMAS = {
 
 /**
  * The admin server (spec 4.2): everything behind an admin key or an authentication of your own, and every call recorded.
- * @throws Error when there is neither or both, or a key, a key name or an origin is malformed
+ * @throws Error when there is neither or both, or a key, a key name or an origin is malformed, or a timeout
+ * is no time
  */
 export function createAdminApp(options: AdminAppOptions): Hono {
   const { operationTimeoutMs = LIMITS.operationTimeoutMs, redriveTimeoutMs = LIMITS.redriveTimeoutMs } = options;
   const { configTransactions, keys } = options;
+  for (const [name, ms] of Object.entries({ operationTimeoutMs, redriveTimeoutMs }))
+    if (!(ms > 0 && Number.isFinite(ms)))
+      throw new RangeError(`${name} is ${String(ms)}: give it a number of milliseconds above 0`);
   const clock = options.clock ?? systemClock;
-  const bridge = new BridgeAccess(options.supervisor, operationTimeoutMs);
+  const bridge = new BridgeAccess(options.supervisor, clock, operationTimeoutMs);
   return serve({
     server: "admin",
     endpoints: [
@@ -75,8 +79,8 @@ export function createAdminApp(options: AdminAppOptions): Hono {
       ...routeEndpoints(bridge),
       ...dlqReadEndpoints(bridge),
       dlqRedriveEndpoint(bridge, { timeoutMs: redriveTimeoutMs, replayTimeoutMs: operationTimeoutMs }),
-      ...dlqDeleteEndpoints(bridge, clock),
-      ...outboxEndpoints(bridge, clock),
+      ...dlqDeleteEndpoints(bridge),
+      ...outboxEndpoints(bridge),
       ...(configTransactions === undefined
         ? []
         : [...configEndpoints(configTransactions), ...configTransactionEndpoints(configTransactions)]),
@@ -84,7 +88,7 @@ export function createAdminApp(options: AdminAppOptions): Hono {
     ],
     schemas: NAMED_SCHEMAS,
     describe: { access: "admin", audit: "api.describe" },
-    keyring: keys && (isKeyring(keys) ? keys : adminKeyring(keys)),
+    keyring: keyringOf(keys, adminKeyring),
     authenticate: options.authenticate,
     audit: options.auditor,
     translate: toHttpError,

@@ -1,6 +1,6 @@
 import { OperationError, type Supervisor } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
-import { BridgeError, type DlqAdmin, type DlqStore, type OutboxStore } from "@bridge/ports";
+import { BridgeError, type Clock, type DlqAdmin, type DlqStore, type OutboxStore } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 
 /** How long work that was cut off has for saying what became of it. */
@@ -9,11 +9,13 @@ const GRACE_MS = 100;
 /** The parts of the bridge that endpoints work on; asking for one that is not there refuses the request (contract §2). */
 export class BridgeAccess {
   readonly #supervisor: () => Supervisor | undefined;
+  readonly clock: Clock;
   /** Bounds {@link bounded}. */
   readonly operationTimeoutMs: number;
 
-  constructor(supervisor: () => Supervisor | undefined, operationTimeoutMs: number) {
+  constructor(supervisor: () => Supervisor | undefined, clock: Clock, operationTimeoutMs: number) {
     this.#supervisor = supervisor;
+    this.clock = clock;
     this.operationTimeoutMs = operationTimeoutMs;
   }
 
@@ -71,13 +73,13 @@ export class BridgeAccess {
     late: string | (() => string),
     work: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
-    using limit = deadline(this.operationTimeoutMs, new Error("the operation timeout is over"));
+    using limit = deadline(this.clock, this.operationTimeoutMs, new Error("the operation timeout is over"));
     const working = work(limit.signal);
     try {
       return await orAborted(working, limit.signal);
     } catch (error) {
       if (!limit.signal.aborted) throw error;
-      using grace = deadline(GRACE_MS, limit.signal.reason as Error);
+      using grace = deadline(this.clock, GRACE_MS, limit.signal.reason as Error);
       const own = await orAborted(working, grace.signal).catch((thrown: unknown) => thrown);
       if (own instanceof OperationError) throw own;
       throw new HttpError(

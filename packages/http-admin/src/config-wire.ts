@@ -12,9 +12,9 @@ import {
   type TransactionInfo,
 } from "@bridge/config";
 import type { ConfigHistoryEntry } from "@bridge/ports";
+import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
 import type * as schemas from "./config-schemas.ts";
-import { timeToWire } from "./wire.ts";
 
 export function transactionToWire({ id, version, createdAt, expiresAt }: TransactionInfo): {
   txn_id: string;
@@ -22,7 +22,7 @@ export function transactionToWire({ id, version, createdAt, expiresAt }: Transac
   created_at: string;
   expires_at: string;
 } {
-  return { txn_id: id, version, created_at: timeToWire(createdAt), expires_at: timeToWire(expiresAt) };
+  return { txn_id: id, version, created_at: formatTimestamp(createdAt), expires_at: formatTimestamp(expiresAt) };
 }
 
 export function inspectionToWire(inspection: Inspection): InferOutput<typeof schemas.inspected> {
@@ -96,7 +96,7 @@ export function historyToWire(
   const { version, committedAt, actor, changes, pending } = entry;
   return {
     version,
-    committed_at: timeToWire(committedAt),
+    committed_at: formatTimestamp(committedAt),
     actor,
     changes: [...changes],
     ...(pending !== undefined && { pending }),

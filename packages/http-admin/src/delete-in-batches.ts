@@ -1,5 +1,5 @@
 import { type Detail, HttpError } from "@bridge/http-kit";
-import type { Clock, DeadLetterFilter } from "@bridge/ports";
+import type { DeadLetterFilter } from "@bridge/ports";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { LATE } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
@@ -24,11 +24,8 @@ interface Deleted {
  *
  * @throws HttpError of the batch that failed, with how many were deleted before it
  */
-export async function deleteInBatches(
-  bridge: BridgeAccess,
-  clock: Clock,
-  { filter, limit, told }: Deletion,
-): Promise<Deleted> {
+export async function deleteInBatches(bridge: BridgeAccess, { filter, limit, told }: Deletion): Promise<Deleted> {
+  const { clock } = bridge;
   const end = clock.monotonic() + bridge.operationTimeoutMs;
   let count = 0;
   while (count < limit) {
@@ -43,7 +40,7 @@ export async function deleteInBatches(
     if (batch === 0) break;
     count += batch;
     // A store may answer within one turn, and others want to be served, too.
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise<void>((resolve) => clock.turn(resolve));
   }
   return { count };
 }
@@ -52,5 +49,5 @@ function partly(error: unknown, detail: Detail, count: number): unknown {
   const known = error instanceof HttpError ? error : toHttpError(error);
   if (known === undefined) return error;
   const { status, message, headers } = known;
-  return new HttpError(status, `${message}; ${count} were deleted before that, and are gone`, headers, detail);
+  return new HttpError(status, `${message}; ${count} were deleted before that, and are gone`, headers, { detail });
 }

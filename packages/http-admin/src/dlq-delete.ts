@@ -1,4 +1,3 @@
-import type { Clock } from "@bridge/ports";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
@@ -48,7 +47,7 @@ const purgeBody = v.strictObject({
 });
 
 /** Deleting from the DLQ, also while the bridge is stopped (spec 4.7, 4.8; contract §2). */
-export function dlqDeleteEndpoints(bridge: BridgeAccess, clock: Clock): readonly AdminEndpoint[] {
+export function dlqDeleteEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
   const guard = (): void => void bridge.dlqAdmin;
   return [
     endpoint({
@@ -92,7 +91,7 @@ export function dlqDeleteEndpoints(bridge: BridgeAccess, clock: Clock): readonly
     }).handle(async ({ body }) => {
       const filter = filterFromWire(body);
       const asked = { ...filterToWire(filter), limit: body.limit };
-      const { count: gone, ...rest } = await deleteInBatches(bridge, clock, {
+      const { count: gone, ...rest } = await deleteInBatches(bridge, {
         filter,
         limit: body.limit === 0 ? Infinity : body.limit,
         told: (count) => ({ ...asked, deleted: count }),
@@ -117,7 +116,7 @@ export function dlqDeleteEndpoints(bridge: BridgeAccess, clock: Clock): readonly
       refusals: DLQ_ADMIN_REFUSALS,
       answers: { 200: { description: "How many were deleted.", schema: purged } },
     }).handle(async () => {
-      const { count: gone, ...rest } = await deleteInBatches(bridge, clock, {
+      const { count: gone, ...rest } = await deleteInBatches(bridge, {
         filter: {},
         limit: Infinity,
         told: (count) => ({ purged: count }),

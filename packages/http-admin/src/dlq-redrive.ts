@@ -32,7 +32,7 @@ export function dlqRedriveEndpoint(
     },
   }).handle(async ({ body }) => {
     const ids = [...new Set(body.ids)];
-    using limit = deadline(timeoutMs, new Error(`the redrive was not done after ${timeoutMs} ms`));
+    using limit = deadline(bridge.clock, timeoutMs, new Error(`the redrive was not done after ${timeoutMs} ms`));
     const { errors, ...counts } = await bridge.running.redrive(ids, limit.signal, replayTimeoutMs);
     const failedIds = new Set(errors.map(({ id }) => id));
     const detail = {

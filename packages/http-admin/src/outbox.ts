@@ -1,5 +1,4 @@
 import { drainedBy } from "@bridge/core";
-import { type Clock } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
@@ -19,7 +18,7 @@ const listQuery = v.object({
 });
 
 /** Looking into the outbox, also while the bridge is stopped, and clearing a stuck head out of the way. */
-export function outboxEndpoints(bridge: BridgeAccess, clock: Clock): readonly AdminEndpoint[] {
+export function outboxEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
   const guard = (): void => void bridge.outbox;
   return [
     endpoint({
@@ -34,7 +33,7 @@ export function outboxEndpoints(bridge: BridgeAccess, clock: Clock): readonly Ad
     }).handle(async () => {
       const backlog = await bridge.looking(LATE, (signal) => bridge.outbox.backlog(signal));
       const config = bridge.supervisor.config();
-      return { status: 200, body: outboxSummaryToWire(backlog, drainedBy(config), clock.now()) };
+      return { status: 200, body: outboxSummaryToWire(backlog, drainedBy(config), bridge.clock.now()) };
     }),
 
     endpoint({
@@ -77,7 +76,7 @@ export function outboxEndpoints(bridge: BridgeAccess, clock: Clock): readonly Ad
         207: { description: "Some records, or all, are not; those stay in the outbox.", schema: partlyMoved },
       },
     }).handle(async ({ body }) => {
-      using limit = deadline(LIMITS.redriveTimeoutMs, new Error("the records were not moved in time"));
+      using limit = deadline(bridge.clock, LIMITS.redriveTimeoutMs, new Error("the records were not moved in time"));
       const requested = new Set(body.ids).size;
       const result = await bridge.supervisor.deadLetterRecords(body.ids, limit.signal);
       const failed = result.errors.length;

@@ -70,7 +70,7 @@ export function routeEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
       answers: { 200: { description: "All of them.", schema: v.object({ routes: v.array(route) }) } },
     }).handle(async () => {
       const { routes } = bridge.supervisor.view();
-      return { status: 200, body: { routes: await new Slices().map(routes, routeToWire) } };
+      return { status: 200, body: { routes: await new Slices(bridge.clock).map(routes, routeToWire) } };
     }),
 
     endpoint({

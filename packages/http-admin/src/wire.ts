@@ -13,6 +13,7 @@ import type {
   OutboxHead,
   Page,
 } from "@bridge/ports";
+import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
 import type * as schemas from "./schemas.ts";
 
@@ -69,7 +70,7 @@ function entryHeadToWire(head: DeadLetterHead): InferOutput<typeof schemas.entry
     category: head.category,
     error_code: head.errorCode,
     last_error: head.lastError,
-    failed_at: timeToWire(head.failedAt),
+    failed_at: formatTimestamp(head.failedAt),
     attempts: head.attempts,
     ...(head.causationId !== undefined && { causation_id: head.causationId, redrives: head.redrives ?? 0 }),
   };
@@ -92,8 +93,8 @@ function envelopeToWire(envelope: Envelope): InferOutput<typeof schemas.entry>["
     content_type: envelope.contentType,
     headers: { ...envelope.headers },
     correlation_id: envelope.correlationId,
-    received_at: timeToWire(envelope.receivedAt),
-    ...(envelope.expiresAt !== undefined && { expires_at: timeToWire(envelope.expiresAt) }),
+    received_at: formatTimestamp(envelope.receivedAt),
+    ...(envelope.expiresAt !== undefined && { expires_at: formatTimestamp(envelope.expiresAt) }),
   };
 }
 
@@ -119,8 +120,8 @@ export function filterToWire({ routeId, category, since, before }: DeadLetterFil
   return {
     ...(routeId !== undefined && { route_id: routeId }),
     ...(category !== undefined && { category }),
-    ...(since !== undefined && { since: timeToWire(since) }),
-    ...(before !== undefined && { before: timeToWire(before) }),
+    ...(since !== undefined && { since: formatTimestamp(since) }),
+    ...(before !== undefined && { before: formatTimestamp(before) }),
   };
 }
 
@@ -136,7 +137,7 @@ export function outboxSummaryToWire(
       binding_id: line.bindingId,
       configured: isConfigured(line),
       depth: line.depth,
-      oldest_created_at: timeToWire(line.oldestCreatedAt),
+      oldest_created_at: formatTimestamp(line.oldestCreatedAt),
       oldest_age_ms: Math.max(0, now - line.oldestCreatedAt),
       blocked_keys: line.blockedKeys,
     })),
@@ -166,13 +167,9 @@ function outboxHeadToWire(head: OutboxHead, showsAddress: boolean): InferOutput<
     subject: head.subject,
     address: showsAddress ? head.address : REDACTED,
     ...(head.orderingKey !== undefined && { ordering_key: head.orderingKey }),
-    created_at: timeToWire(head.createdAt),
-    due_at: timeToWire(head.dueAt),
+    created_at: formatTimestamp(head.createdAt),
+    due_at: formatTimestamp(head.dueAt),
     attempts: head.attempts,
     in_flight: head.lent,
   };
-}
-
-export function timeToWire(epochMs: number): string {
-  return new Date(epochMs).toISOString();
 }

@@ -6,6 +6,8 @@ import { type AdminAppOptions, createAdminApp } from "../src/index.ts";
 import { type Bridge, type BridgeOptions, makeBridge } from "./bridge.ts";
 
 export const ADMIN_KEY = "admin-key-0123456789";
+/** A body that is too large, and is announced alone. */
+export const TOO_LARGE: unique symbol = Symbol("too large");
 
 export interface Answer {
   readonly status: number;

@@ -1,7 +1,10 @@
-import { type Clock, systemClock } from "@bridge/ports";
+import { createAuditor } from "@bridge/audit";
+import { type Clock, silentLogger, systemClock } from "@bridge/ports";
+import { type Context, Hono } from "hono";
+import { setCookie } from "hono/cookie";
 import { describe, expect, it, test } from "vitest";
-import { type Authenticate, type Caller, type Permission, PERMISSIONS } from "../src/index.ts";
-import { startAdmin } from "./admin.ts";
+import { type Authenticate, type Caller, createAdminApp, type Permission, PERMISSIONS } from "../src/index.ts";
+import { ADMIN_KEY, startAdmin } from "./admin.ts";
 import { deadLetter, keep } from "./bridge.ts";
 import { CALLS, CONFIG_CALLS } from "./calls.ts";
 import { startTransactional } from "./transactional.ts";
@@ -63,7 +66,7 @@ describe("an authentication of the program's own", () => {
     await keep(others, deadLetter("e1"));
     const refused = await others.call(method, path, body, as("bob"));
     const error = `"bob" may not do this: it needs ${needs}`;
-    expect([refused.status, refused.body]).toEqual([403, { error }]);
+    expect([refused.status, refused.body]).toEqual([403, { error, needs }]);
     expect(others.events).toMatchObject([
       { action, actor: "bob", outcome: "failure", detail: { status: 403, error, needs } },
     ]);
@@ -79,7 +82,7 @@ describe("an authentication of the program's own", () => {
     const path = call.path.replace("{txnID}", "t1");
     expect(await admin.call(call.method, path, call.body, as("bob"))).toMatchObject({
       status: 403,
-      body: { error: `"bob" may not do this: it needs ${needs}` },
+      body: { error: `"bob" may not do this: it needs ${needs}`, needs },
     });
   });
 
@@ -93,7 +96,7 @@ describe("an authentication of the program's own", () => {
     const all = { confirm_delete_all: true };
     expect(await admin.call("POST", "/dlq/delete-by-filter", all, as("bob"))).toMatchObject({
       status: 403,
-      body: { error: expect.stringContaining("dlq.purge") as string },
+      body: { needs: "dlq.purge" },
     });
     expect(await admin.call("POST", "/dlq/delete-by-filter", all, as("purger"))).toMatchObject({
       status: 200,
@@ -166,6 +169,98 @@ describe("an authentication of the program's own", () => {
     await expect.poll(async () => (await admin.call("GET", "/bridge")).status).toBe(200);
   });
 
+  describe.each<[string, (context: Context) => void]>([
+    [
+      "hono's helpers",
+      (context) => {
+        setCookie(context, "session", "renewed", { path: "/", httpOnly: true });
+        setCookie(context, "theme", "dark");
+        context.header("X-Rate-Limit", "7");
+        context.header("Vary", "Cookie");
+        context.header("Cache-Control", "public");
+      },
+    ],
+    [
+      "the answer's headers",
+      ({ res: { headers } }) => {
+        headers.append("Set-Cookie", "session=renewed; Path=/; HttpOnly");
+        headers.append("Set-Cookie", "theme=dark; Path=/");
+        headers.set("X-Rate-Limit", "7");
+        headers.set("Vary", "Cookie");
+        headers.set("Cache-Control", "public");
+      },
+    ],
+  ])("headers that it sets with %s", (_, set) => {
+    test.each<[number, string, string, ((context: Context) => unknown)?]>([
+      [200, "GET", "/bridge"],
+      [200, "HEAD", "/bridge"],
+      [200, "GET", "/openapi.json"],
+      [400, "POST", "/dlq/redrive"],
+      [404, "GET", "/nowhere"],
+      [405, "POST", "/bridge"],
+      [401, "GET", "/bridge", () => undefined],
+      [403, "GET", "/bridge", () => ({ name: "bob", permissions: [] })],
+      [
+        503,
+        "GET",
+        "/bridge",
+        () => {
+          throw new Error("LDAP is away");
+        },
+      ],
+    ])("go with an answer %d to %s %s, beside the server's own", async (status, method, path, then) => {
+      const authenticate = (context: Context): unknown => {
+        set(context);
+        return then === undefined ? { name: "bob", permissions: PERMISSIONS } : then(context);
+      };
+      await using admin = await startAdmin({
+        keys: undefined,
+        authenticate: authenticate as Authenticate,
+        corsOrigins: ["https://ops.example"],
+      });
+      const response = await fetch(`${admin.url}/api/v1/admin${path}`, { method });
+      expect([response.status, response.headers.get("x-rate-limit")]).toEqual([status, "7"]);
+      expect(response.headers.getSetCookie()).toEqual(["session=renewed; Path=/; HttpOnly", "theme=dark; Path=/"]);
+      expect(response.headers.get("vary")).toBe("Cookie, Origin");
+      expect(response.headers.get("cache-control")).toBe("no-store");
+      expect(response.headers.get("content-type")).toBe("application/json");
+      expect(response.headers.get("x-correlation-id")).toMatch(/./);
+    });
+  });
+
+  it("whoever it does not know gets its challenge, or the server's where it has none", async () => {
+    await using admin = await startAdmin({
+      keys: undefined,
+      authenticate: (context) => {
+        if (context.req.header("as") === "basic") context.header("WWW-Authenticate", 'Basic realm="shop"');
+        return undefined;
+      },
+    });
+    const challenge = async (init?: RequestInit) =>
+      (await admin.call("GET", "/bridge", undefined, init)).headers.get("www-authenticate");
+    expect(await challenge(as("basic"))).toBe('Basic realm="shop"');
+    expect(await challenge()).toBe('Bearer realm="bridge-admin"');
+  });
+
+  it("what an app in front of the server sets goes with the answer, whether before or after it", async () => {
+    await using admin = await startAdmin();
+    const auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks: [] });
+    const app = new Hono();
+    app.use(async (context, next) => {
+      context.header("X-Before", "1");
+      await next();
+      context.header("X-After", "2");
+    });
+    app.route("/", createAdminApp({ supervisor: () => admin.supervisor, auditor, keys: { adminApiKey: ADMIN_KEY } }));
+    const response = await app.request("/api/v1/admin/bridge", { headers: { "X-API-Key": ADMIN_KEY } });
+    expect([response.status, await response.json()]).toMatchObject([200, { running: true }]);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "x-before": "1",
+      "x-after": "2",
+      "cache-control": "no-store",
+    });
+  });
+
   it("stands in place of keys, and the OpenAPI document says so", async () => {
     await expect(startAdmin({ keys: undefined, started: false })).rejects.toThrow(
       "needs keys or a function authenticate",
@@ -178,11 +273,17 @@ describe("an authentication of the program's own", () => {
       readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: object }>>>>;
     };
     expect(components).not.toHaveProperty("securitySchemes");
+    expect(components).toMatchObject({
+      schemas: { Forbidden: { required: ["error", "needs"], properties: { needs: { enum: PERMISSIONS } } } },
+    });
     const redrive = paths["/api/v1/admin/dlq/redrive"]?.["post"];
     expect(redrive).not.toHaveProperty("security");
     expect(redrive?.responses).toMatchObject({
       401: { description: "You are not authenticated." },
-      403: { description: expect.stringContaining("dlq.redrive") as string },
+      403: {
+        description: expect.stringContaining("dlq.redrive") as string,
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Forbidden" } } },
+      },
       503: { description: expect.stringContaining("Or: Authentication is not available.") as string },
     });
   });

@@ -1,5 +1,13 @@
 import type { Detail } from "./endpoint.ts";
 
+/** What is said of an error to programs and to the audit log. */
+export interface HttpErrorFacts {
+  /** For programs: in the answer, beside the message. */
+  readonly fields?: Detail;
+  /** For the audit record, beside status, message and fields: what was done before it failed. */
+  readonly detail?: Detail;
+}
+
 /** A request that is answered with an error: `{"error": message}` (spec 7.2). The message is for the caller to read. */
 export class HttpError extends Error {
   static {
@@ -8,13 +16,17 @@ export class HttpError extends Error {
 
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** For the audit record, beside status and message: what was done before it failed. */
-  readonly detail: Detail;
+  readonly facts: HttpErrorFacts;
 
-  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}, detail: Detail = {}) {
+  constructor(
+    status: number,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+    facts: HttpErrorFacts = {},
+  ) {
     super(message);
     this.status = status;
     this.headers = headers;
-    this.detail = detail;
+    this.facts = facts;
   }
 }

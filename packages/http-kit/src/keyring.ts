@@ -17,9 +17,20 @@ export interface Keyring {
   identify(presented: string): string | undefined;
 }
 
-/** Tells a ring from what one is made of. */
-export function isKeyring(keys: object): keys is Keyring {
-  return "identify" in keys;
+/**
+ * The ring that a server was given, or `make`s of what it was given in its place; `undefined` when it was given nothing.
+ * @throws TypeError when it is neither
+ */
+export function keyringOf<Keys extends object>(
+  keys: Keys | Keyring | undefined,
+  make: (keys: Keys) => Keyring,
+): Keyring | undefined {
+  if (keys === undefined) return undefined;
+  if (typeof keys !== "object" || (keys as unknown) === null)
+    throw new TypeError(
+      `keys is ${keys === null ? "null" : `of type ${typeof keys}`}: give an object, or leave it out`,
+    );
+  return "identify" in keys ? keys : make(keys);
 }
 
 /**
@@ -30,6 +41,9 @@ export function createKeyring(keys: readonly NamedKey[]): Keyring {
   const digests = keys.map(({ name, key }) => {
     if (!NAME.test(name))
       throw new Error(`the API key name ${JSON.stringify(name)} is invalid: use 1 to 64 of a-z, 0-9, ".", "_" and "-"`);
+    // A program that the compiler has not seen may hand over anything, and what the platform would say of it shows the key.
+    if (typeof key !== "string")
+      throw new TypeError(`the API key "${name}" is of type ${typeof key}: give it a string`);
     if (key.length < MIN_KEY_LENGTH)
       throw new Error(`the API key "${name}" is too short: it needs at least ${MIN_KEY_LENGTH} characters`);
     if (UNSENDABLE.test(key))

@@ -2,6 +2,7 @@ import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from "@valibot/
 import * as v from "valibot";
 import { isOptional } from "./decode.ts";
 import type { Answer, Endpoint } from "./endpoint.ts";
+import { PERMISSIONS } from "./permissions.ts";
 
 export interface OpenApiOptions {
   readonly title: string;
@@ -15,6 +16,12 @@ export interface OpenApiOptions {
 /** The body of every error (spec 7.2). */
 const errorSchema = v.strictObject({ error: v.pipe(v.string(), v.description("What is wrong, for people to read.")) });
 
+/** The body of a 403. */
+const forbiddenSchema = v.strictObject({
+  ...errorSchema.entries,
+  needs: v.pipe(v.picklist(PERMISSIONS), v.description("The permission that you have not.")),
+});
+
 const SECURITY_SCHEMES = {
   apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
   bearer: { type: "http", scheme: "bearer" },
@@ -22,7 +29,7 @@ const SECURITY_SCHEMES = {
 
 /** The OpenAPI 3.1 document of a table, from the schemas that the server validates with. */
 export function openApiDocument({ title, endpoints, schemas = {}, byKey }: OpenApiOptions): Record<string, unknown> {
-  const definitions = { ...schemas, Error: errorSchema };
+  const definitions = { ...schemas, Error: errorSchema, ...(!byKey && { Forbidden: forbiddenSchema }) };
   const config: ConversionConfig = {
     target: "draft-2020-12",
     typeMode: "input",
@@ -100,9 +107,10 @@ function responses(row: Endpoint, byKey: boolean, convert: Convert): object {
   const own = Object.entries(row.answers).map(([status, answer]) => [status, response(answer, convert)] as const);
   const errors = Object.entries({ ...sharedRefusals(row, byKey), ...row.refusals, ...unavailable(row, byKey) });
   return Object.fromEntries([
-    ...errors.map(
-      ([status, description]) => [status, response({ description, schema: errorSchema }, convert)] as const,
-    ),
+    ...errors.map(([status, description]) => {
+      const schema = status === "403" ? forbiddenSchema : errorSchema;
+      return [status, response({ description, schema }, convert)] as const;
+    }),
     ...own,
   ]);
 }
@@ -118,7 +126,7 @@ function sharedRefusals(row: Endpoint, byKey: boolean): Readonly<Record<number, 
     ...(row.access !== "open" && {
       401: byKey ? "The API key is missing or wrong." : "You are not authenticated.",
       ...(!byKey && {
-        403: `You may not do this; the error names the permission that it needs, such as ${row.needs ?? "read"}.`,
+        403: `You may not do this; \`needs\` is the permission that it takes, such as ${row.needs ?? "read"}.`,
       }),
       429: "Too many failed authentication attempts; Retry-After says how many seconds to wait.",
     }),

@@ -14,6 +14,9 @@ export interface Caller {
 /**
  * Tells who has sent a request; `undefined`: nobody who may call, which is answered with 401 and throttled.
  *
+ * Headers that it sets on the context go with the answer: `setCookie(context, …)`, `context.header("WWW-Authenticate", …)`. The server's
+ * own win, but for its `WWW-Authenticate`.
+ *
  * Leave the body of the request alone. What it throws, and what takes longer than 10 seconds, is logged and answered with 503, and so
  * is a call while 100 others have not been answered.
  */

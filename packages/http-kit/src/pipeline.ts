@@ -3,9 +3,10 @@ import { connectionOf } from "@bridge/net-kit";
 import { type Seams } from "@bridge/ports";
 import { atOnce, jsonInSlices, Slices } from "@bridge/ports/internal";
 import type { Context } from "hono";
+import { answer, type AnswerBody } from "./answer.ts";
 import type { AuditTrail, CallRecord } from "./audit-trail.ts";
 import type { Authenticator } from "./authenticator.ts";
-import { discardBody, readBody } from "./body.ts";
+import { BodyTakenError, discardBody, readBody } from "./body.ts";
 import { displayAddress, peerAddress } from "./client-address.ts";
 import { CORRELATION_HEADER, correlationId, SECURITY_HEADERS } from "./common-headers.ts";
 import type { Cors } from "./cors.ts";
@@ -21,6 +22,7 @@ import { veiledBody } from "./veiled-body.ts";
 const MAX_RESOURCE_ID = 256;
 
 export interface PipelineOptions<Action extends string> extends Seams {
+  readonly server: "admin" | "monitor";
   readonly audit: AuditTrail<Action>;
   readonly authenticate: Authenticator;
   readonly cors: Cors;
@@ -97,7 +99,7 @@ export class Pipeline<Action extends string> {
       reply = await veiled(this.#refusal(error, exchange));
       body = await this.#bodyOf(reply, context, exchange, slices);
     }
-    return render(reply, body, exchange, cors.headers(request));
+    return this.#render(reply, body, exchange);
   }
 
   async #answer(exchange: Exchange<Action>): Promise<Reply> {
@@ -117,12 +119,12 @@ export class Pipeline<Action extends string> {
   /** A request that was let in: whatever becomes of it is recorded as the action of its path. */
   async #perform(exchange: Exchange<Action>, named: Endpoint<Action>, caller: Caller): Promise<Reply> {
     const { audit } = this.#options;
+    const by = { actor: caller.name, clientAddr: exchange.clientAddr };
     const record = async (action: Action, outcome: Outcome, rest: Pick<CallRecord<Action>, "detail" | "refused">) =>
       audit.record({
         action,
-        actor: caller.name,
         outcome,
-        clientAddr: exchange.clientAddr,
+        ...by,
         resourceId: (named.resourceId?.(exchange.params) ?? "").slice(0, MAX_RESOURCE_ID),
         ...rest,
       });
@@ -147,6 +149,18 @@ export class Pipeline<Action extends string> {
       const told = veil === undefined ? reply.audit : atOnce(veiledBody(reply.audit, veil));
       const { outcome = reply.status < 400 ? "success" : "failure", detail } = told ?? {};
       await record(named.audit, outcome, { ...(detail !== undefined && { detail }), ...(!begun && { refused: true }) });
+    } else if (reply.status === 403) {
+      // What only looks has no action of its own, but whoever tries what they may not do is to be seen.
+      const { server: resourceType } = this.#options;
+      const { detail = {} } = reply.audit ?? {};
+      await audit.record({
+        action: "auth.failure",
+        outcome: "failure",
+        ...by,
+        resourceType,
+        detail,
+        mergeKey: caller.name,
+      });
     }
     return reply;
   }
@@ -169,6 +183,24 @@ export class Pipeline<Action extends string> {
     return bytes as Uint8Array<ArrayBuffer>;
   }
 
+  #render(
+    reply: Reply,
+    body: AnswerBody,
+    { context, request, row, rows, correlationId: id }: Exchange<Action>,
+  ): Response {
+    return answer(context, body, reply.status, {
+      ...SECURITY_HEADERS,
+      ...this.#options.cors.headers(request),
+      "Cache-Control": "no-store",
+      ...(row ?? rows[0])?.headers,
+      ...reply.headers,
+      [CORRELATION_HEADER]: id,
+      ...(reply.body !== undefined && {
+        "Content-Type": row?.answers[reply.status]?.contentType ?? "application/json",
+      }),
+    });
+  }
+
   #logUnexpected(error: unknown, exchange: Exchange<Action>): void {
     this.#options.logger.error("request failed unexpectedly", {
       path: exchange.rows[0]?.path ?? "unknown",
@@ -179,21 +211,22 @@ export class Pipeline<Action extends string> {
 
   #refusal(error: unknown, exchange: Exchange<Action>): Reply {
     const known = error instanceof HttpError ? error : this.#options.translate(error);
-    if (known === undefined) this.#logUnexpected(error, exchange);
-    const { status, message, headers, detail } = known ?? new HttpError(500, "internal error");
-    return { status, body: { error: message }, headers, audit: { detail: { status, error: message, ...detail } } };
+    if (known === undefined || known instanceof BodyTakenError) this.#logUnexpected(error, exchange);
+    const { status, message, headers, facts } = known ?? new HttpError(500, "internal error");
+    const body = { error: message, ...facts.fields };
+    return { status, body, headers, audit: { detail: { status, ...body, ...facts.detail } } };
   }
 }
 
 async function run<Action extends string>(
   row: Endpoint<Action>,
-  { request, params }: Exchange<Action>,
+  { context, request, params }: Exchange<Action>,
   caller: Caller,
   begin: (row: Endpoint<Action>, body: unknown) => Promise<void>,
 ): Promise<Reply> {
   if (row.access !== "open") mustHave(caller, row.needs ?? "read");
   row.guard?.(params);
-  const bytes = row.body === undefined ? await discardBody(request) : await readBody(request);
+  const bytes = row.body === undefined ? await discardBody(context) : await readBody(context);
   const query = decodeQuery(row.query, new URL(request.url).searchParams);
   const body = row.body && bytes && decodeBody(row.body, bytes);
   if (row.needsFor !== undefined) mustHave(caller, row.needsFor(body));
@@ -204,7 +237,7 @@ async function run<Action extends string>(
 /** @throws HttpError 403 */
 function mustHave({ name, permissions }: Caller, needs: Permission): void {
   if (permissions.includes(needs)) return;
-  throw new HttpError(403, `${JSON.stringify(name)} may not do this: it needs ${needs}`, {}, { needs });
+  throw new HttpError(403, `${JSON.stringify(name)} may not do this: it needs ${needs}`, {}, { fields: { needs } });
 }
 
 /** Nothing was done: a change that nobody could read of later would be one without a trace. */
@@ -223,25 +256,4 @@ function methodNotAllowed(rows: readonly Endpoint[]): HttpError {
 /** HEAD answers as GET does. */
 export function allowedMethods(rows: readonly Pick<Endpoint, "method">[]): readonly (Method | "HEAD")[] {
   return rows.flatMap(({ method }) => (method === "GET" ? [method, "HEAD"] : [method]));
-}
-
-type AnswerBody = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
-
-function render(
-  reply: Reply,
-  body: AnswerBody,
-  { row, rows, correlationId: id }: Exchange<string>,
-  corsHeaders: Readonly<Record<string, string>>,
-): Response {
-  const headers = new Headers({
-    ...SECURITY_HEADERS,
-    ...corsHeaders,
-    "Cache-Control": "no-store",
-    ...(row ?? rows[0])?.headers,
-    ...reply.headers,
-  });
-  headers.set(CORRELATION_HEADER, id);
-  if (reply.body !== undefined)
-    headers.set("Content-Type", row?.answers[reply.status]?.contentType ?? "application/json");
-  return new Response(body, { status: reply.status, headers });
 }

@@ -45,6 +45,10 @@ export interface ServeOptions<Action extends string> extends Seams {
  */
 export function serve<Action extends string>(options: ServeOptions<Action>): ServedApp {
   const { server, keyring, authenticate, audit, clock, logger, random } = options;
+  if (authenticate !== undefined && typeof authenticate !== "function")
+    throw new TypeError(
+      `authenticate is ${authenticate === null ? "null" : `of type ${typeof authenticate}`}: give a function, or leave it out`,
+    );
   const identify = authenticate !== undefined ? ownAuthentication(authenticate, options) : keyring && byKey(keyring);
   if (identify === undefined || (authenticate !== undefined && keyring !== undefined))
     throw new Error(`the ${server} server needs keys or a function authenticate, and not both`);
@@ -59,6 +63,7 @@ export function serve<Action extends string>(options: ServeOptions<Action>): Ser
     byKey: authenticate === undefined,
   });
   const pipeline = new Pipeline<Action>({
+    server,
     clock,
     logger,
     random,

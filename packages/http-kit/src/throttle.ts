@@ -20,10 +20,11 @@ export class Throttle {
   #recent = new Map<string, number[]>();
   #older = new Map<string, number[]>();
 
+  /** @throws RangeError when a bound is none, which would let everybody guess */
   constructor(clock: Clock, options: ThrottleOptions = {}) {
     this.#clock = clock;
-    this.#limit = options.limit ?? DEFAULTS.limit;
-    this.#windowMs = options.windowMs ?? DEFAULTS.windowMs;
+    this.#limit = bound("limit", options.limit ?? DEFAULTS.limit);
+    this.#windowMs = bound("windowMs", options.windowMs ?? DEFAULTS.windowMs);
   }
 
   /** How many are remembered. */
@@ -58,4 +59,9 @@ export class Throttle {
     }
     this.#recent.set(client, failures);
   }
+}
+
+function bound(name: string, value: number): number {
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new RangeError(`throttle.${name} is ${String(value)}: give it a number above 0`);
 }

@@ -29,6 +29,15 @@ describe("spec 5: API keys", () => {
     expect(createKeyring([{ name: "ci", key: "sixteen-characte" }]).identify("sixteen-characte")).toBe("ci");
   });
 
+  it.each([undefined, null, Number.MAX_SAFE_INTEGER, ["a-key-in-a-list-0123"], {}])(
+    "a key that is no text is refused, and not shown: %j",
+    (key) => {
+      expect(() => createKeyring([{ name: "ci", key: key as string }])).toThrow(
+        `the API key "ci" is of type ${typeof key}: give it a string`,
+      );
+    },
+  );
+
   it.each(["", "Alice", "a b", "é", "a".repeat(65), "a/b", "__proto__!"])(
     "contract 3: the key name %j is refused",
     (name) => {

@@ -1,3 +1,4 @@
+import { announce } from "@bridge/tooling/announce";
 import { silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
@@ -17,11 +18,10 @@ describe("contract 2: the order of checks", () => {
       ["/nowhere", {}],
       ["/api/v1/openapi.json", {}],
       ["/api/v1/admin/things/1", { method: "DELETE" }],
-      ["/api/v1/admin/things", { method: "POST", body: "x".repeat(2_000_000) }],
     ];
-    for (const [path, init] of requests) {
-      const response = await fetch(server.url + path, init);
-      expect([path, response.status]).toEqual([path, 401]);
+    const answers = requests.map(([path, init]) => fetch(server.url + path, init));
+    for (const response of await Promise.all([...answers, announce(`${server.url}/api/v1/admin/things`, {})])) {
+      expect(response.status).toBe(401);
       expect(await response.json()).toEqual({ error: "invalid or missing API key" });
       expect(response.headers.get("WWW-Authenticate")).toBe('Bearer realm="bridge-admin"');
     }
@@ -30,7 +30,7 @@ describe("contract 2: the order of checks", () => {
   it("then an unknown path is 404", async () => {
     await using server = await startServer({ endpoints: thingEndpoints(closed) });
     for (const path of ["/", "/api/v1/admin/things/1/2", "/api/v1/admin/things/", "/API/v1/admin/poke"]) {
-      const response = await server.call(path, { method: "POST", body: "x".repeat(2_000_000) });
+      const response = await server.announce(path);
       expect([path, response.status]).toEqual([path, 404]);
       expect(await response.json()).toEqual({ error: "not found" });
     }
@@ -38,8 +38,7 @@ describe("contract 2: the order of checks", () => {
 
   it("spec 4.2: then a wrong method is 405 with the methods of the path, HEAD beside GET", async () => {
     await using server = await startServer({ endpoints: thingEndpoints(closed) });
-    const large = "x".repeat(2_000_000);
-    const wrongPost = await server.call("/api/v1/admin/things/1", { method: "POST", body: large });
+    const wrongPost = await server.announce("/api/v1/admin/things/1");
     expect([wrongPost.status, wrongPost.headers.get("Allow")]).toEqual([405, "GET, HEAD"]);
     expect(await wrongPost.json()).toEqual({ error: "method not allowed" });
     for (const method of ["GET", "HEAD", "PUT", "OPTIONS", "DELETE"]) {
@@ -50,7 +49,7 @@ describe("contract 2: the order of checks", () => {
 
   it("then the guard speaks, before the body is looked at", async () => {
     await using server = await startServer({ endpoints: thingEndpoints(closed) });
-    const response = await server.call("/api/v1/admin/things", { method: "POST", body: "x".repeat(2_000_000) });
+    const response = await server.announce("/api/v1/admin/things");
     expect([response.status, await response.json()]).toEqual([503, { error: "the shop is closed" }]);
   });
 
@@ -60,7 +59,7 @@ describe("contract 2: the order of checks", () => {
       const response = await server.call("/api/v1/admin/things", { method: "POST", body });
       return [response.status, await response.json()];
     };
-    expect((await post("x".repeat(2_000_000)))[0]).toBe(413);
+    expect((await server.announce("/api/v1/admin/things")).status).toBe(413);
     expect(await post("{")).toEqual([400, { error: "invalid request body" }]);
     expect(await post('{"names":["a"]}')).toEqual([200, { written: 1 }]);
   });

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { ClientMemory } from "@bridge/net-kit";
@@ -11,7 +12,6 @@ import { type Action, startServer } from "./server.ts";
 
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
-const WAIT = { timeout: 20_000, interval: 5 };
 const LINE = `${"x".repeat(KIB - 1)}\n`;
 const GET = "GET /api/v1/admin/text HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -143,13 +143,13 @@ describe("finding 5.7: text that is made while it is taken", () => {
     const clock: Clock = { ...systemClock, every: () => ({ [Symbol.dispose]: () => {} }) };
     await using server = await startServer({ endpoints: [textEndpoint(body)], memory, clock });
     const attackers = await Promise.all(Array.from({ length: 40 }, () => mute(server.port)));
-    await vi.waitFor(() => expect(server.listener.stats().connectionsCut).toBeGreaterThanOrEqual(32), WAIT);
+    await vi.waitFor(() => expect(server.listener.stats().connectionsCut).toBeGreaterThanOrEqual(32), PATIENCE);
     expect(text.open).toBeLessThanOrEqual(8);
     short = true;
     expect(await (await server.call("/api/v1/admin/text")).text()).toBe(LINE.repeat(200));
     expect(most).toBeLessThanOrEqual(bound + 2 * MIB);
     for (const socket of attackers) socket.destroy();
-    await vi.waitFor(() => expect([text.open, memory.bytes]).toEqual([0, 0]), WAIT);
+    await vi.waitFor(() => expect([text.open, memory.bytes]).toEqual([0, 0]), PATIENCE);
   });
 
   it.each([
@@ -173,7 +173,7 @@ describe("finding 5.7: text that is made while it is taken", () => {
     const body = () => new PartedBody({ parts: text.parts, keptBytes: KIB, clock, memory });
     await using server = await startServer({ endpoints: [textEndpoint(body)], memory, clock });
     const client = await mute(server.port);
-    await vi.waitFor(() => expect(text.open).toBe(1), WAIT);
+    await vi.waitFor(() => expect(text.open).toBe(1), PATIENCE);
     let made = 0;
     await vi.waitFor(() => {
       if (reads) client.resume();
@@ -184,9 +184,9 @@ describe("finding 5.7: text that is made while it is taken", () => {
       for (const look of looks) look();
       for (const { at, end } of delays) if (at <= now) end();
       expect(text.open).toBe(0);
-    }, WAIT);
+    }, PATIENCE);
     expect(now).toBeGreaterThan(reads ? 60_000 : 10_000);
-    await vi.waitFor(() => expect([server.listener.stats().connections, memory.bytes]).toEqual([0, 0]), WAIT);
+    await vi.waitFor(() => expect([server.listener.stats().connections, memory.bytes]).toEqual([0, 0]), PATIENCE);
     expect(server.listener.stats().connectionsCut).toBe(1);
     expect(server.errors).toEqual([]);
     client.destroy();

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
+import { announce } from "@bridge/tooling/announce";
 import type { ClientMemory, TlsFiles } from "@bridge/net-kit";
 import { type Clock, type Logger, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import * as v from "valibot";
@@ -106,6 +107,8 @@ export interface TestServer extends AsyncDisposable {
   close(signal: AbortSignal): Promise<void>;
   /** With the key, unless `init.headers` says otherwise. */
   call(path: string, init?: RequestInit): Promise<Response>;
+  /** A POST with the key and without its body, which it says is so long. Default: 2 MB. */
+  announce(path: string, length?: number): Promise<Response>;
 }
 
 /** A server on a free port of loopback. */
@@ -148,6 +151,7 @@ export async function startServer(
     listener,
     close: (signal) => listener.close(signal),
     call: (path, init) => fetch(`${listener.url}${path}`, { headers: { "X-API-Key": KEY }, ...init }),
+    announce: (path, length) => announce(`${listener.url}${path}`, { headers: { "X-API-Key": KEY }, length }),
     [Symbol.asyncDispose]: () => listener[Symbol.asyncDispose](),
   };
 }

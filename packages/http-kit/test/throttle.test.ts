@@ -17,6 +17,11 @@ function contextOf(path: string): Promise<Context> {
 }
 
 describe("contract 3: throttle", () => {
+  it.each([NaN, 0, -1, Infinity])("is not switched off by a bound of %d", (value) => {
+    expect(() => new Throttle(manualClock(), { limit: value })).toThrow(`throttle.limit is ${value}`);
+    expect(() => new Throttle(manualClock(), { windowMs: value })).toThrow(`throttle.windowMs is ${value}`);
+  });
+
   it("answers five failures a minute, and says when the sixth would be heard", () => {
     const clock = manualClock();
     const throttle = new Throttle(clock);

@@ -5,6 +5,8 @@ export interface ConfigWatch {
   readonly version: number;
   /** Epoch milliseconds. */
   readonly lastReloadAt?: number | undefined;
+  /** Since when what may be newer is read, checked and brought into force; epoch milliseconds. Absent: nothing is. */
+  readonly reloadingSince?: number | undefined;
   readonly lastError?: string | undefined;
   /** The part of the document that was accepted and applies only after a restart. */
   readonly restartRequired?: string | undefined;

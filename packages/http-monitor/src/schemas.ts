@@ -107,6 +107,12 @@ const configWatch = v.object({
   source: v.string(),
   version: v.number(),
   last_reload_at: v.optional(v.pipe(v.string(), v.metadata({ format: "date-time" }))),
+  reloading_since: v.pipe(
+    v.optional(v.pipe(v.string(), v.metadata({ format: "date-time" }))),
+    v.description(
+      "Since when what may be a newer version is read, checked and brought into force; last_error is as it was before. Absent while nothing is.",
+    ),
+  ),
   last_error: v.optional(v.string()),
   restart_required: v.optional(
     v.pipe(v.string(), v.description("The part of the configuration that applies only after a restart.")),

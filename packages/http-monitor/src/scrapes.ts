@@ -1,6 +1,6 @@
 import { PartedBody } from "@bridge/http-kit";
 import { type Clock } from "@bridge/ports";
-import { processTurns } from "@bridge/ports/internal";
+import { answerTurns } from "@bridge/ports/internal";
 import { expositionParts, type Family } from "@bridge/telemetry";
 
 /** What the counters of a route, of its legs and its parts are kept in while they are told, about. */
@@ -31,7 +31,7 @@ export class Scrapes {
   async #read(): Promise<PartedBody | string> {
     const { read, routes, clock } = this.#options;
     // Those that come while answers before them have their turns are told the same.
-    await processTurns.next();
+    await answerTurns(clock).next();
     const families = await read();
     if (typeof families === "string") return families;
     const keptBytes = REST_BYTES + routes() * ROUTE_BYTES;

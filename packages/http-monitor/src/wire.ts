@@ -112,6 +112,7 @@ function configWatchToWire({
   source,
   version,
   lastReloadAt,
+  reloadingSince,
   lastError,
   restartRequired,
   staged,
@@ -120,6 +121,7 @@ function configWatchToWire({
     source,
     version,
     ...(lastReloadAt !== undefined && { last_reload_at: new Date(lastReloadAt).toISOString() }),
+    ...(reloadingSince !== undefined && { reloading_since: new Date(reloadingSince).toISOString() }),
     ...(lastError !== undefined && { last_error: lastError }),
     ...(restartRequired !== undefined && { restart_required: restartRequired }),
     ...(staged !== undefined && {

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { listen, PartedBody } from "@bridge/http-kit";
@@ -32,7 +33,7 @@ describe("finding 5.7: scrapes", () => {
     for (const body of bodies) {
       if (!(body instanceof PartedBody)) throw new Error("text");
       const taker = { expect: () => {}, failed: () => {} };
-      const answer = await body.answer(new Slices(), taker);
+      const answer = await body.answer(new Slices(systemClock), taker);
       expect(await new Response(answer).text()).toContain("bridge_x_total 1\n");
     }
   });
@@ -76,15 +77,12 @@ describe("finding 5.7: scrapes", () => {
     await once(client, "connect");
     client.pause();
     client.write(`GET /api/v1/monitor/metrics HTTP/1.1\r\nHost: a\r\nX-API-Key: ${MONITOR_KEY}\r\n\r\n`);
-    await vi.waitFor(() => expect(written).toBeGreaterThan(0), { timeout: 20_000 });
-    await vi.waitFor(
-      () => {
-        now += 6_000;
-        for (const look of looks) look();
-        expect(listener.stats().connectionsCut).toBe(1);
-      },
-      { timeout: 20_000, interval: 20 },
-    );
+    await vi.waitFor(() => expect(written).toBeGreaterThan(0), PATIENCE);
+    await vi.waitFor(() => {
+      now += 6_000;
+      for (const look of looks) look();
+      expect(listener.stats().connectionsCut).toBe(1);
+    }, PATIENCE);
     expect(written).toBeLessThan(20_000);
     client.destroy();
   });

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
 import type { SecureContextOptions } from "node:tls";
+import { readSmallFile } from "@bridge/ports/internal";
 import { whyNoPair, whyNoPem } from "@bridge/ports/tls";
 
 /** PEM files. */
@@ -58,9 +58,7 @@ export function sameTlsFiles(a: TlsFiles | undefined, b: TlsFiles | undefined): 
 
 async function read(file: string): Promise<Buffer> {
   try {
-    const { size } = await stat(file);
-    if (size > MAX_FILE_BYTES) throw new Error(`it has more than ${MAX_FILE_BYTES} bytes`);
-    return await readFile(file);
+    return await readSmallFile(file, MAX_FILE_BYTES);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Error(`${file} cannot be read: ${code ?? message}`, { cause: error });

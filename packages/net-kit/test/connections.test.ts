@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { once } from "node:events";
 import { connect as connectTls } from "node:tls";
 import { certificates } from "@bridge/tooling/certificates";
@@ -11,12 +12,12 @@ describe("open connections are bounded", () => {
     await using server = await open({ limits: { connections: 3 } });
     const first = await dial(server.port);
     const [second, third] = [await dial(server.port), await dial(server.port)];
-    await vi.waitFor(() => expect(server.stats().connections).toBe(3));
+    await vi.waitFor(() => expect(server.stats().connections).toBe(3), PATIENCE);
     first.socket.write(GET);
-    await vi.waitFor(() => expect(first.received()).toContain("ok"));
+    await vi.waitFor(() => expect(first.received()).toContain("ok"), PATIENCE);
     const fourth = await dial(server.port, GET);
     await ended(second.socket);
-    await vi.waitFor(() => expect(fourth.received()).toContain("ok"));
+    await vi.waitFor(() => expect(fourth.received()).toContain("ok"), PATIENCE);
     expect([first.socket.closed, third.socket.closed]).toEqual([false, false]);
     expect(server.stats()).toMatchObject({ connections: 3, connectionsEnded: 1, connectionsRefused: 0 });
     for (const { socket } of [first, third, fourth]) socket.destroy();
@@ -33,15 +34,15 @@ describe("open connections are bounded", () => {
     });
     const waiting = await dial(server.port, GET);
     const slow = await dial(server.port, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc");
-    await vi.waitFor(() => expect(answers).toHaveLength(2));
+    await vi.waitFor(() => expect(answers).toHaveLength(2), PATIENCE);
     const next = await dial(server.port, GET);
     await ended(slow.socket);
-    await vi.waitFor(() => expect(answers).toHaveLength(3));
+    await vi.waitFor(() => expect(answers).toHaveLength(3), PATIENCE);
     const tooMany = await dial(server.port, GET);
     await ended(tooMany.socket);
     expect(server.stats()).toMatchObject({ connectionsEnded: 1, connectionsRefused: 1 });
     for (const answer of answers) answer();
-    await vi.waitFor(() => expect([waiting.received(), next.received()].join()).toMatch(/ok.*ok/s));
+    await vi.waitFor(() => expect([waiting.received(), next.received()].join()).toMatch(/ok.*ok/s), PATIENCE);
     for (const { socket } of [waiting, next]) socket.destroy();
   });
 
@@ -64,7 +65,7 @@ describe("open connections are bounded", () => {
     expect(server.stats()).toMatchObject({ connections: 2, connectionsEnded: 1 });
     kept.destroy();
     later.destroy();
-    await vi.waitFor(() => expect(server.stats().connections).toBe(0));
+    await vi.waitFor(() => expect(server.stats().connections).toBe(0), PATIENCE);
   });
 });
 

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { readFileSync } from "node:fs";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import type { IncomingMessage } from "node:http";
@@ -38,7 +39,7 @@ describe("what a listener bounds", () => {
       server.port,
       `GET / HTTP/1.1\r\nHost: a\r\n${"h: 1234567\r\n".repeat(5_000)}\r\n`,
     );
-    await vi.waitFor(() => expect(received()).toContain("ok"));
+    await vi.waitFor(() => expect(received()).toContain("ok"), PATIENCE);
     expect(counts).toEqual([5_001]);
     socket.destroy();
     const large = await dial(server.port, `GET / HTTP/1.1\r\nHost: a\r\nh: ${"x".repeat(100_000)}\r\n\r\n`);
@@ -97,7 +98,7 @@ describe("what a listener bounds", () => {
       ["continue", "Expect: 100-continue\r\n"],
     ] as const) {
       const { socket, received } = await dial(server.port, `GET / HTTP/1.1\r\nHost: a\r\n${expectation}\r\n`);
-      await vi.waitFor(() => expect(received()).toContain(`\r\n\r\n${name}`));
+      await vi.waitFor(() => expect(received()).toContain(`\r\n\r\n${name}`), PATIENCE);
       socket.destroy();
     }
     expect(seen).toEqual(["request", "continue"]);

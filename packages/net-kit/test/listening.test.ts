@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { getEventListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import { type Clock, systemClock } from "@bridge/ports";
@@ -46,7 +47,7 @@ describe("opening", () => {
     await using server = await open({ host: undefined, port });
     expect(server.address).toMatchObject({ address: "::", port });
     const { socket, received } = await dial(port, GET);
-    await vi.waitFor(() => expect(received()).toContain("ok"));
+    await vi.waitFor(() => expect(received()).toContain("ok"), PATIENCE);
     socket.destroy();
   });
 
@@ -79,7 +80,7 @@ describe("closing", () => {
     const answers: ServerResponse[] = [];
     const server = await open({ take: (_, outgoing) => void answers.push(outgoing) });
     const { socket, received } = await dial(server.port, GET);
-    await vi.waitFor(() => expect(answers).toHaveLength(1));
+    await vi.waitFor(() => expect(answers).toHaveLength(1), PATIENCE);
     let isClosed = false;
     const closed = server.close(new AbortController().signal).then(() => (isClosed = true));
     const second = server.close(new AbortController().signal);
@@ -94,7 +95,7 @@ describe("closing", () => {
     const answers: ServerResponse[] = [];
     const server = await open({ clock: hastyClock, take: (_, outgoing) => void answers.push(outgoing) });
     const { socket } = await dial(server.port, GET);
-    await vi.waitFor(() => expect(answers).toHaveLength(1));
+    await vi.waitFor(() => expect(answers).toHaveLength(1), PATIENCE);
     await Promise.all([server[Symbol.asyncDispose](), ended(socket)]);
   });
 
@@ -102,7 +103,7 @@ describe("closing", () => {
     const answers: ServerResponse[] = [];
     const server = await open({ clock: hastyClock, take: (_, outgoing) => void answers.push(outgoing) });
     const { socket } = await dial(server.port, GET);
-    await vi.waitFor(() => expect(answers).toHaveLength(1));
+    await vi.waitFor(() => expect(answers).toHaveLength(1), PATIENCE);
     const patience = new AbortController();
     const closed = server.close(patience.signal);
     patience.abort();

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect } from "node:net";
@@ -74,7 +75,7 @@ describe("what every server refuses before anybody is asked about it", () => {
   it("a CONNECT behind a request that is not answered yet gets no answer that could be taken for that one's", async () => {
     await using server = await open({ take: () => {} });
     const { socket, received } = await dial(server.port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    await vi.waitFor(() => expect(server.stats().connections).toBe(1));
+    await vi.waitFor(() => expect(server.stats().connections).toBe(1), PATIENCE);
     socket.write("CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere:443\r\n\r\n");
     await ended(socket);
     expect(received()).toBe("");
@@ -85,7 +86,7 @@ describe("what every server refuses before anybody is asked about it", () => {
     const { socket } = await dial(server.port, `CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n${"x".repeat(100_000)}`);
     socket.resetAndDestroy();
     const { socket: other, received } = await dial(server.port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    await vi.waitFor(() => expect(received()).toContain("ok"));
+    await vi.waitFor(() => expect(received()).toContain("ok"), PATIENCE);
     other.destroy();
   });
 });

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -49,12 +50,12 @@ describe("a handshake that is under way while the files of its server", () => {
       const { cert, key } = made.authority.issue("second");
       await writeFile(tls.certFile, cert);
       await writeFile(tls.keyFile, key);
-      await vi.waitFor(async () => expect(await nameOfServer(server.port, { ca })).toBe("second"), 20_000);
+      await vi.waitFor(async () => expect(await nameOfServer(server.port, { ca })).toBe("second"), PATIENCE);
       using late = await holding(server.port, bytes);
       const beforeSpoiled = nameOfServer(late.port, { ca });
       await late.held;
       await writeFile(tls.keyFile, "-----BEGIN");
-      await vi.waitFor(() => expect(server.stats().tls?.stale).toBe(true), 20_000);
+      await vi.waitFor(() => expect(server.stats().tls?.stale).toBe(true), PATIENCE);
       early.release();
       late.release();
       expect(await beforeAll).toMatch(/^(first|second)$/);

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { rename, rm, symlink, writeFile } from "node:fs/promises";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { authority, type Certificates, certificates } from "@bridge/tooling/certificates";
@@ -7,8 +8,6 @@ import { hastyClock, keepingLogger, nameOfServer, open } from "./support.ts";
 function filesOf(made: Certificates) {
   return { certFile: made.path("server.crt"), keyFile: made.path("server.key") };
 }
-
-const renewal = { timeout: 20_000, interval: 20 };
 
 describe("TLS files that are renewed", () => {
   it("new connections get the new certificate; the listener and its open connections stay", async () => {
@@ -20,7 +19,7 @@ describe("TLS files that are renewed", () => {
     const renewed = made.authority.issue("renewed");
     await writeFile(made.path("server.key"), renewed.key);
     await writeFile(made.path("server.crt"), renewed.cert);
-    await vi.waitFor(async () => expect(await nameOfServer(server.port, { ca })).toBe("renewed"), renewal);
+    await vi.waitFor(async () => expect(await nameOfServer(server.port, { ca })).toBe("renewed"), PATIENCE);
     expect(logger.lines.at(-1)).toBe("info: TLS files renewed");
     expect(server.stats().tls).toMatchObject({ stale: false });
     expect(server.stats().tls?.expiresAt).toBeGreaterThan(Date.now());
@@ -41,7 +40,7 @@ describe("TLS files that are renewed", () => {
     await using server = await open({ tls, clock: hastyClock });
     await symlink(folder("v2", second.cert, second.key), made.path("next"));
     await rename(made.path("next"), made.path("data"));
-    await vi.waitFor(async () => expect(await nameOfServer(server.port, { ca: issuer.cert })).toBe("second"), renewal);
+    await vi.waitFor(async () => expect(await nameOfServer(server.port, { ca: issuer.cert })).toBe("second"), PATIENCE);
   });
 
   it.each([
@@ -62,12 +61,12 @@ describe("TLS files that are renewed", () => {
     await using server = await open({ tls: filesOf(made), clock: hastyClock, logger });
     const ca = made.authority.cert;
     for (const [file, content] of Object.entries(write(made))) await writeFile(made.path(file), content);
-    await vi.waitFor(() => expect(server.stats().tls?.stale).toBe(true), renewal);
+    await vi.waitFor(() => expect(server.stats().tls?.stale).toBe(true), PATIENCE);
     expect(await nameOfServer(server.port, { ca })).toBe("server");
     const good = made.authority.issue("good");
     await writeFile(made.path("server.crt"), good.cert);
     await writeFile(made.path("server.key"), good.key);
-    await vi.waitFor(() => expect(server.stats().tls?.stale).toBe(false), renewal);
+    await vi.waitFor(() => expect(server.stats().tls?.stale).toBe(false), PATIENCE);
     expect(await nameOfServer(server.port, { ca })).toBe("good");
     const complaint = "error: TLS files not usable: the last good certificate stays in force";
     expect(logger.lines.filter((line) => line === complaint).length).toBeGreaterThanOrEqual(1);
@@ -92,7 +91,7 @@ describe("a listener that is opened again while its files cannot be used", () =>
       await using first = await open({ tls, clock: hastyClock });
       await writeFile(tls.keyFile, renewed.key);
       await writeFile(tls.certFile, renewed.cert);
-      await vi.waitFor(async () => expect(await nameOfServer(first.port, { ca })).toBe("renewed"), renewal);
+      await vi.waitFor(async () => expect(await nameOfServer(first.port, { ca })).toBe("renewed"), PATIENCE);
     }
     await spoil(made);
     const logger = keepingLogger();
@@ -103,7 +102,7 @@ describe("a listener that is opened again while its files cannot be used", () =>
     const good = made.authority.issue("good");
     await writeFile(tls.certFile, good.cert);
     await writeFile(tls.keyFile, good.key);
-    await vi.waitFor(async () => expect(await nameOfServer(second.port, { ca })).toBe("good"), renewal);
+    await vi.waitFor(async () => expect(await nameOfServer(second.port, { ca })).toBe("good"), PATIENCE);
     expect(second.stats().tls?.stale).toBe(false);
   });
 
@@ -134,7 +133,7 @@ describe("mTLS", () => {
     await expect(nameOfServer(server.port, stranger)).rejects.toThrow(refused);
     expect(server.stats().tls?.handshakesFailed).toBe(2);
     await writeFile(tls.clientCaFile, others.cert);
-    await vi.waitFor(async () => expect(await nameOfServer(server.port, stranger)).toBe("server"), renewal);
+    await vi.waitFor(async () => expect(await nameOfServer(server.port, stranger)).toBe("server"), PATIENCE);
     await expect(nameOfServer(server.port, known)).rejects.toThrow(refused);
   });
 });

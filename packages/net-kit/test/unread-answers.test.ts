@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { EventEmitter, once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -12,7 +13,6 @@ import { dial, ended, open } from "./support.ts";
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
-const WAIT = { timeout: 20_000, interval: 20 };
 
 /** With a certificate of its own when `secure`; `attack` opens a connection that never reads. */
 function place(secure: boolean) {
@@ -49,13 +49,13 @@ describe.each([false, true])("finding 5.1: clients that do not read (TLS: %s)", 
     let received = "";
     socket.on("data", (bytes: Buffer) => (received += bytes.toString("latin1")));
     socket.resume();
-    await vi.waitFor(() => expect(received).toContain("<500>"), WAIT);
+    await vi.waitFor(() => expect(received).toContain("<500>"), PATIENCE);
     expect([...received.matchAll(/<(\d+)>/g)].map(([, number]) => Number(number))).toEqual(
       Array.from({ length: 500 }, (_, index) => index + 1),
     );
     expect(most).toBe(1);
     socket.write(GET);
-    await vi.waitFor(() => expect(received).toContain("<501>"), WAIT);
+    await vi.waitFor(() => expect(received).toContain("<501>"), PATIENCE);
     socket.destroy();
   });
 
@@ -74,7 +74,7 @@ describe.each([false, true])("finding 5.1: clients that do not read (TLS: %s)", 
     const socket = await own.attack(server.port, GET.repeat(3));
     await taken;
     await server[Symbol.asyncDispose]();
-    await vi.waitFor(() => expect(errors).toHaveLength(1), WAIT);
+    await vi.waitFor(() => expect(errors).toHaveLength(1), PATIENCE);
     socket.destroy();
     expect(errors[0]?.stack).not.toContain("    at ");
     expect(new Error("of somebody else").stack).toContain("    at ");
@@ -101,16 +101,16 @@ describe.each([false, true])("finding 5.1: clients that do not read (TLS: %s)", 
     });
     const flood = GET.repeat(5_000);
     const attackers = await Promise.all(Array.from({ length: 40 }, () => own.attack(server.port, flood)));
-    await vi.waitFor(() => expect(server.stats().connections).toBeLessThan(20), WAIT);
+    await vi.waitFor(() => expect(server.stats().connections).toBeLessThan(20), PATIENCE);
     const polite = await own.attack(server.port, GET);
     let received = 0;
     polite.on("data", (bytes: Buffer) => (received += bytes.length));
     polite.resume();
-    await vi.waitFor(() => expect(received).toBeGreaterThan(200 * KIB), WAIT);
+    await vi.waitFor(() => expect(received).toBeGreaterThan(200 * KIB), PATIENCE);
     // One answer beyond the bound is written before it is counted.
     expect(most).toBeLessThanOrEqual(bound + 201 * KIB);
     for (const socket of [...attackers, polite]) socket.destroy();
-    await vi.waitFor(() => expect([server.stats().connections, memory.bytes]).toEqual([0, 0]), WAIT);
+    await vi.waitFor(() => expect([server.stats().connections, memory.bytes]).toEqual([0, 0]), PATIENCE);
   });
 
   it("one that takes nothing of its answer is cut after a while; one that takes it slowly is not", async () => {
@@ -145,9 +145,9 @@ describe.each([false, true])("finding 5.1: clients that do not read (TLS: %s)", 
       },
     });
     const mute = await own.attack(server.port, GET);
-    await vi.waitFor(() => expect(answers).toHaveLength(1), WAIT);
+    await vi.waitFor(() => expect(answers).toHaveLength(1), PATIENCE);
     const slow = await own.attack(server.port, GET);
-    await vi.waitFor(() => expect(answers).toHaveLength(2), WAIT);
+    await vi.waitFor(() => expect(answers).toHaveLength(2), PATIENCE);
     const taken = (): number => answers[1]?.socket?.bytesWritten ?? Infinity;
     let received = 0;
     let looks = 0;
@@ -158,7 +158,7 @@ describe.each([false, true])("finding 5.1: clients that do not read (TLS: %s)", 
       slow.resume();
       await vi.waitFor(
         () => expect(taken() > before || answers[1]?.writableFinished === true || slow.destroyed).toBe(true),
-        { ...WAIT, interval: 1 },
+        { ...PATIENCE, interval: 1 },
       );
       slow.pause();
       now += answerTimeoutMs - 100;
@@ -167,8 +167,8 @@ describe.each([false, true])("finding 5.1: clients that do not read (TLS: %s)", 
     }
     expect(looks).toBeGreaterThan(5);
     slow.resume();
-    await vi.waitFor(() => expect(received).toBeGreaterThan(32 * MIB), WAIT);
-    await vi.waitFor(() => expect(server.stats()).toMatchObject({ connections: 1, connectionsCut: 1 }), WAIT);
+    await vi.waitFor(() => expect(received).toBeGreaterThan(32 * MIB), PATIENCE);
+    await vi.waitFor(() => expect(server.stats()).toMatchObject({ connections: 1, connectionsCut: 1 }), PATIENCE);
     mute.destroy();
     slow.destroy();
   });
@@ -190,9 +190,9 @@ describe("finding 5.1: what is kept for clients", () => {
       },
     });
     const { socket, received } = await dial(server.port, GET);
-    await vi.waitFor(() => expect(received()).toContain("done"), WAIT);
+    await vi.waitFor(() => expect(received()).toContain("done"), PATIENCE);
     expect(kept).toEqual([100 * KIB, 50 * KIB]);
-    await vi.waitFor(() => expect(memory.bytes).toBe(0), WAIT);
+    await vi.waitFor(() => expect(memory.bytes).toBe(0), PATIENCE);
     expect(connectionOf(undefined)).toBeUndefined();
     socket.destroy();
   });
@@ -201,7 +201,7 @@ describe("finding 5.1: what is kept for clients", () => {
     const memory = new ClientMemory(MIB);
     await using server = await open({ memory, take: (_, outgoing) => outgoing.end("x".repeat(32 * MIB)) });
     const { socket, received } = await dial(server.port, GET);
-    await vi.waitFor(() => expect(received().length).toBeGreaterThan(32 * MIB), WAIT);
+    await vi.waitFor(() => expect(received().length).toBeGreaterThan(32 * MIB), PATIENCE);
     socket.destroy();
   });
 
@@ -214,11 +214,11 @@ describe("finding 5.1: what is kept for clients", () => {
       await once(socket, "connect");
       socket.pause();
       socket.write(GET.repeat(100));
-      await vi.waitFor(() => expect(server.stats().connections).toBe(1), WAIT);
-      if (round % 2 === 0) await vi.waitFor(() => expect(memory.bytes).toBeGreaterThan(0), WAIT);
+      await vi.waitFor(() => expect(server.stats().connections).toBe(1), PATIENCE);
+      if (round % 2 === 0) await vi.waitFor(() => expect(memory.bytes).toBeGreaterThan(0), PATIENCE);
       socket.resetAndDestroy();
       await ended(socket);
-      await vi.waitFor(() => expect([server.stats().connections, memory.bytes]).toEqual([0, 0]), WAIT);
+      await vi.waitFor(() => expect([server.stats().connections, memory.bytes]).toEqual([0, 0]), PATIENCE);
     }
   });
 
@@ -233,7 +233,7 @@ describe("finding 5.1: what is kept for clients", () => {
       const { socket, received } = await dial(server.port, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
       await ended(socket);
       expect(received()).toContain("200 OK");
-    }, WAIT);
+    }, PATIENCE);
     for (const { socket } of mute) socket.destroy();
   });
 });

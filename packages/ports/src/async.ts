@@ -1,4 +1,4 @@
-import { timer } from "./timer.ts";
+import type { Clock } from "./seams.ts";
 
 /** `promise`, or a rejection with the signal's reason if that comes first. Leaves no listener behind. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -25,12 +25,12 @@ export interface Deadline extends Disposable {
 }
 
 /**
- * Aborts with `reason` after `ms`; a function makes the reason only then, where a call for each message would pay for it.
+ * Aborts with `reason` after `ms` of `clock`; a function makes the reason only then, where a call for each message would pay for it.
  * Unlike `AbortSignal.timeout`, whose timer is unreferenced, this keeps the process alive until then: a shutdown that
  * waits for nothing but its deadline must not end early, with exit code 0.
  */
-export function deadline(ms: number, reason: Error | (() => Error)): Deadline {
+export function deadline(clock: Pick<Clock, "after">, ms: number, reason: Error | (() => Error)): Deadline {
   const controller = new AbortController();
-  const end = timer(ms, () => controller.abort(typeof reason === "function" ? reason() : reason));
+  const end = clock.after(ms, () => controller.abort(typeof reason === "function" ? reason() : reason));
   return { signal: controller.signal, [Symbol.dispose]: () => end[Symbol.dispose]() };
 }

@@ -1,4 +1,5 @@
 /** Keeps the document that configures a bridge, as people wrote it. @module */
+import { knownAcrossCopies } from "./known-across-copies.ts";
 
 /** A document in a store at one moment. */
 export interface StoredConfig {
@@ -69,7 +70,7 @@ export interface ConfigStore extends AsyncDisposable {
   load(signal: AbortSignal): Promise<StoredConfig | undefined>;
   /**
    * Writes `document` as version `expected.version + 1`, durably and whole or not at all. `undefined`, and nothing is
-   * written, when what is stored is not `expected` any more.
+   * written, when what is stored has not the revision of `expected` any more; its version may be a higher one than that.
    * @throws ReadOnlyConfigError when this store cannot be written to
    */
   write(
@@ -123,8 +124,8 @@ export interface ConfigStaging {
   /** What is staged now. */
   look(signal: AbortSignal): Promise<StagedConfig | undefined>;
   /**
-   * Stages `document` as version `expected.version + 1`. `undefined`, and nothing changes, when what is stored is not
-   * `expected` any more, or something else is staged that was not left behind.
+   * Stages `document` as version `expected.version + 1`. `undefined`, and nothing changes, when what is stored has not the
+   * revision of `expected` any more, or something else is staged that was not left behind.
    */
   stage(
     document: Readonly<Record<string, unknown>>,
@@ -150,5 +151,8 @@ export interface ConfigHistory {
 
 /** A document that can be read here and not written. */
 export class ReadOnlyConfigError extends Error {
-  override readonly name = "ReadOnlyConfigError";
+  static {
+    Object.defineProperty(this.prototype, "name", { value: "ReadOnlyConfigError" });
+    knownAcrossCopies(this, "read-only-config-error");
+  }
 }

@@ -1,3 +1,5 @@
+import { knownAcrossCopies } from "./known-across-copies.ts";
+
 /** What the engine does with a failed message; the only thing it looks at (spec 7.3). */
 export const ERROR_CLASSES = ["transient", "permanent", "rejected", "expired", "filtered"] as const;
 
@@ -35,9 +37,6 @@ export interface BridgeErrorOptions extends ErrorOptions {
   readonly charged?: boolean | undefined;
 }
 
-// Two copies of this package may be loaded at once, so identity is a registered symbol, not the prototype.
-const BRAND = Symbol.for("@bridge/error");
-
 /**
  * Why one message could not be handled. It has no stack, only a cause that may have one. Adapters translate their library's errors into this, at their edge.
  *
@@ -46,7 +45,7 @@ const BRAND = Symbol.for("@bridge/error");
 export class BridgeError extends Error {
   static {
     Object.defineProperty(this.prototype, "name", { value: "BridgeError" });
-    Object.defineProperty(this.prototype, BRAND, { value: true });
+    knownAcrossCopies(this, "error");
   }
 
   readonly code: ErrorCode;
@@ -71,11 +70,7 @@ export class BridgeError extends Error {
 
   /** Total: also of what throws when it is looked at. */
   static is(value: unknown): value is BridgeError {
-    try {
-      return typeof value === "object" && value !== null && BRAND in value;
-    } catch {
-      return false;
-    }
+    return value instanceof BridgeError;
   }
 
   /** Total: anything thrown becomes a BridgeError. What nobody classified is `INTERNAL`. */

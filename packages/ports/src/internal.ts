@@ -2,21 +2,36 @@
 export { Bag, type Placed } from "./bag.ts";
 export { CallLimit, type CallSize } from "./call-limit.ts";
 export { deadline, type Deadline, orAborted } from "./async.ts";
+export { boundCredentials } from "./credentials-in-time.ts";
+export { Serial } from "./serial.ts";
 export { SequenceMap } from "./sequence-map.ts";
 export { SignalPool } from "./signal-pool.ts";
 export { jsonInSlices } from "./json-in-slices.ts";
 export { textInSlices } from "./text-in-slices.ts";
+export { isThenable, unheard } from "./thenable.ts";
+export { readSmallFile, readSmallFileSync } from "./small-file.ts";
+export { startThread } from "./start-thread.ts";
 export { threadProgram, type ThreadProgram } from "./thread-program.ts";
 export { repeatedKey } from "./repeated-key.ts";
-export { atOnce, mapped, processTurns, Slices, type Steps, Turns } from "./turns.ts";
+export { answerTurns, atOnce, mapped, sharedTurns, Slices, type Steps, Turns } from "./turns.ts";
 export { withoutOuterBlanks } from "./outer-blanks.ts";
-export { ownCopy, payloadBytes } from "./own-copy.ts";
-export { packDeadLetter, type PackedDeadLetter, unpackDeadLetter, unpackDeadLetterHead } from "./packed-dead-letter.ts";
+export { ownBytes, ownCopy, payloadBytes } from "./own-copy.ts";
+export {
+  headOrKnown,
+  packDeadLetter,
+  type PackedDeadLetter,
+  unpackDeadLetter,
+  unpackDeadLetterHead,
+} from "./packed-dead-letter.ts";
+export { formatTimestamp } from "./timestamp.ts";
+export { knownAcrossCopies } from "./known-across-copies.ts";
 export { steadyLogger } from "./steady-logger.ts";
 export { SpoiledEntries } from "./spoiled-entries.ts";
 export { packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
 export { FaultWatch, type Trial } from "./store/fault-watch.ts";
 export { LinkedAbort } from "./store/linked-abort.ts";
+export { recordIdentity } from "./store/record-identity.ts";
+export { type PackedContent, recordSeal, spoiledRecord } from "./store/record-seal.ts";
 export { retryDelay } from "./store/retry-delay.ts";
 export { Slots } from "./store/slots.ts";
 export { sweepEvery } from "./store/sweep.ts";

@@ -18,6 +18,11 @@ export interface OutboxRecord {
   readonly payloadDigest: string;
   /** The dead letter that this record redrives; it is deleted when the record is delivered. */
   readonly entryId?: string | undefined;
+  /**
+   * What it is unique by in its route and binding. Default: the envelope's id, which is never the same as an identity that is given.
+   * A redrive has one, because it goes out under a fresh envelope id and yet once. Only `persist` needs it: a claim may leave it out.
+   */
+  readonly identity?: string | undefined;
   /** Records of one key are sent in the order in which they were persisted, per route and binding. */
   readonly orderingKey?: string | undefined;
   readonly createdAt: number;
@@ -26,9 +31,9 @@ export interface OutboxRecord {
 /** What became of one record of a {@link OutboxStore.persist}. */
 export type PersistResult =
   | { readonly kind: "persisted" }
-  /** The same payload is there already for this route, binding and envelope id, finished or not. */
+  /** The same payload is there already for this route, binding and identity, finished or not. */
   | { readonly kind: "duplicate"; readonly id: string; readonly status: OutboxStatus }
-  /** Another payload is there under this route, binding and envelope id; nothing was written. */
+  /** Another payload is there under this route, binding and identity; nothing was written. */
   | { readonly kind: "conflict" }
   /** The store will never take this record, such as one that is too large; nothing of it was written. */
   | { readonly kind: "refused"; readonly error: BridgeError };
@@ -125,7 +130,7 @@ export interface OutboxStore extends AsyncDisposable, TellsHealth {
   onArrival?(place: OutboxPlace, arrived: () => void): Disposable;
   /**
    * Resolves when the records are durable, as far as the store's reach goes: together, so that a crash leaves all of
-   * them or none. Concurrent calls may share one write. Unique by route, binding and envelope id.
+   * them or none. Concurrent calls may share one write. Unique by route, binding and identity.
    */
   persist(records: readonly OutboxRecord[], signal: AbortSignal): Promise<readonly PersistResult[]>;
   /**

@@ -23,7 +23,16 @@ export function ownCopy(record: OutboxRecord): OutboxRecord {
   };
 }
 
+/**
+ * A copy in memory of its own. `Buffer.from` takes small ones from a pool, 64 KiB of which stay as long as any piece of them
+ * is kept.
+ */
+export function ownBytes(bytes: Uint8Array): Uint8Array {
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  own.set(bytes);
+  return own;
+}
+
 function withOwnPayload(envelope: Envelope): Envelope {
-  // Small ones share a buffer, which costs a fraction of one for each.
-  return { ...envelope, payload: Buffer.from(envelope.payload) };
+  return { ...envelope, payload: ownBytes(envelope.payload) };
 }

@@ -26,6 +26,20 @@ export function unpackDeadLetterHead(text: string): DeadLetterHead {
   return head;
 }
 
+/** What a list shows of an entry whose columns are `known`: nothing more when it cannot be read, so that a page shows the others. */
+export function headOrKnown(
+  known: Pick<DeadLetterHead, "id" | "routeId" | "category" | "failedAt">,
+  text: string,
+): DeadLetterHead {
+  try {
+    return { ...unpackDeadLetterHead(text), ...known };
+  } catch {
+    const reason = "this entry is not as it was written: it cannot be delivered";
+    const unknown = { bindingId: "", sourceId: "", correlationId: "", subject: "", lastError: "", attempts: 0 };
+    return { ...known, reason, errorCode: "INTERNAL", ...unknown };
+  }
+}
+
 /**
  * The entry under `id`.
  *

@@ -8,6 +8,10 @@ export interface Clock {
   delay(ms: number, signal: AbortSignal): Promise<void>;
   /** Calls `tick` every `ms` until disposed. Does not keep the process alive. */
   every(ms: number, tick: () => void): Disposable;
+  /** Calls `fire` once after `ms`, unless it is disposed before. Keeps the process alive until then. */
+  after(ms: number, fire: () => void): Disposable;
+  /** Calls `run` in a turn of the event loop to come; who asks first is called first. */
+  turn(run: () => void): void;
 }
 
 /** Randomness, as a dependency. */

@@ -1,5 +1,11 @@
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
+/** Epoch milliseconds as an RFC 3339 timestamp in UTC. @throws RangeError beyond what a date can be */
+export function formatTimestamp(epochMs: number): string {
+  // oxlint-disable-next-line no-restricted-globals -- of a time that is given
+  return new Date(epochMs).toISOString();
+}
+
 /** Epoch milliseconds of an RFC 3339 timestamp, rounded down; `undefined` when it is none. */
 export function parseTimestamp(text: string): number | undefined {
   const match = RFC_3339.exec(text);
@@ -9,6 +15,7 @@ export function parseTimestamp(text: string): number | undefined {
   const [offsetHour, offsetMinute] = [Number(match[9] ?? 0), Number(match[10] ?? 0)];
   // A leap second (:60) is a valid time; here it is the first moment of the next minute.
   if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return undefined;
+  // oxlint-disable-next-line no-restricted-globals -- of a time that is given
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;

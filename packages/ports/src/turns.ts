@@ -1,5 +1,4 @@
 import type { Clock } from "./seams.ts";
-import { systemClock } from "./system.ts";
 
 /** How long one slice of divided work may hold the event loop. */
 const SLICE_MS = 2;
@@ -36,8 +35,20 @@ export class Turns {
   }
 }
 
-/** Those of this process. */
-export const processTurns = new Turns((run) => setImmediate(run));
+/** Turns that are shared by all who live by the same clock. */
+export function sharedTurns(): (clock: Pick<Clock, "turn">) => Turns {
+  const shared = new WeakMap<object, Turns>();
+  return (clock) => {
+    const known = shared.get(clock);
+    if (known !== undefined) return known;
+    const turns = new Turns((run) => clock.turn(run));
+    shared.set(clock, turns);
+    return turns;
+  };
+}
+
+/** Those of answers, whoever asks. */
+export const answerTurns = sharedTurns();
 
 /** Work that stands still after each step, for as long as whoever takes the steps likes. */
 export type Steps<Result> = Generator<void, Result, void>;
@@ -70,7 +81,7 @@ export class Slices {
   #began: number;
 
   /** Begins the first slice in this turn. */
-  constructor(clock: Pick<Clock, "monotonic"> = systemClock, turns: Turns = processTurns) {
+  constructor(clock: Pick<Clock, "monotonic" | "turn">, turns: Turns = answerTurns(clock)) {
     this.#clock = clock;
     this.#turns = turns;
     this.#began = clock.monotonic();

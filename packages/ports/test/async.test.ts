@@ -24,9 +24,9 @@ describe("orAborted", () => {
 
 test("a deadline aborts with its reason, and not after it was disposed", async () => {
   const reason = new Error("over");
-  using short = deadline(1, reason);
+  using short = deadline(systemClock, 1, reason);
   await expect(orAborted(new Promise(() => {}), short.signal)).rejects.toBe(reason);
-  const cleared = deadline(1, reason);
+  const cleared = deadline(systemClock, 1, reason);
   cleared[Symbol.dispose]();
   await systemClock.delay(20, new AbortController().signal);
   expect(cleared.signal.aborted).toBe(false);

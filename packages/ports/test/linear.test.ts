@@ -1,3 +1,4 @@
+import { cpuTime } from "@bridge/tooling/cpu-time";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compileCondition, type Condition, Subject } from "../src/conditions.ts";
@@ -42,28 +43,17 @@ function reader(condition: Condition): (text: string) => unknown {
 }
 
 describe("finding 1.1: reading what a message brings takes time in proportion to it", () => {
-  test.each(Object.keys(READERS))("%s", (name) => {
+  test.each(Object.keys(READERS))("%s", async (name) => {
     for (const text of Object.values(TEXTS)) {
       const read = READERS[name]!;
       const [once, fourTimes] = [text(LENGTH), text(4 * LENGTH)];
       read(once);
-      // Sixteen times as long would be the square; a busy machine takes its time for anything short.
-      expect(elapsed(() => read(fourTimes))).toBeLessThan(
-        10 *
-          Math.max(
-            elapsed(() => read(once)),
-            50,
-          ),
-      );
+      // Sixteen times as much would be the square; anything short may meet a collection of garbage.
+      const least = Math.max(await cpuTime(() => read(once)), 50);
+      expect(await cpuTime(() => read(fourTimes))).toBeLessThan(10 * least);
     }
   });
 });
-
-function elapsed(work: () => unknown): number {
-  const begin = performance.now();
-  work();
-  return performance.now() - begin;
-}
 
 describe("a reserved name", () => {
   test("is what one is that was normalised as a whole", () => {

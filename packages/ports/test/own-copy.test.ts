@@ -35,6 +35,12 @@ test("a copy of a record keeps what its source's bytes were, and shares what the
   expect(payloadBytes(copy)).toBe(3);
 });
 
+test("a copy keeps no memory but its own", () => {
+  const [sent, received] = [Buffer.from("abcd"), Buffer.from("ab")];
+  const copy = ownCopy(record(sent, received));
+  for (const { payload } of [copy.envelope, copy.received!]) expect(payload.buffer.byteLength).toBe(payload.length);
+});
+
 test("a payload that a processor has changed is counted and copied beside the one that was received", () => {
   const [sent, received] = [Buffer.from("abcd"), Buffer.from("ab")];
   const copy = ownCopy(record(sent, received));

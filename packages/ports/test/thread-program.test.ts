@@ -14,15 +14,37 @@ test("the program of a thread is beside the module that starts it, under that mo
   expect(built).toThrow("it is not at file:///built/thread-program.test.mjs.");
 });
 
-test("it is where the user says, also when it is no file", () => {
+test("it is where the user says", () => {
   const elsewhere = new URL("turns.test.ts", import.meta.url);
   expect(threadProgram({ ...PROGRAM, threadUrl: elsewhere })).toBe(elsewhere);
-  const inside = new URL("data:text/javascript,");
-  expect(threadProgram({ ...PROGRAM, from: undefined, threadUrl: inside })).toBe(inside);
 });
 
 test.each([
-  ["where the user says", { threadUrl: new URL("file:///nowhere.js") }, "it is not at file:///nowhere.js"],
+  ["https://me:hush@cdn.example/processors.mjs?key=hush", "https://cdn.example/processors.mjs."],
+  ["node:fs", "node:fs."],
+  ["blob:nodedata:1", "blob:nodedata:1."],
+  [`data:text/javascript,${"x".repeat(9_999)}`, `data:text/javascript,${"x".repeat(179)}….`],
+])("a program that is no file is refused: %.40s", (href, told) => {
+  const find = (): URL => threadProgram({ ...PROGRAM, threadUrl: new URL(href) });
+  expect(find).toThrow(`threadUrl is no file: URL, but ${told}`);
+  expect(find).not.toThrow("hush");
+});
+
+test.each([
+  ["a text", "file:///a.js", "threadUrl is no URL, but a string."],
+  ["a folder", new URL(".", import.meta.url), /threadUrl names no file at file:.*\/test\/\. /],
+  ["of another machine", new URL("file://host/x"), "threadUrl names no file at file://host/x."],
+  ["no path", new URL("file:///a%2Fb"), "threadUrl names no file at file:///a%2Fb."],
+])("a program that is %s is refused", (_, given, why) => {
+  expect(() => threadProgram({ ...PROGRAM, threadUrl: given as URL })).toThrow(why);
+});
+
+test.each([
+  [
+    "where the user says",
+    { threadUrl: new URL("file:///nowhere.js") },
+    "threadUrl names no file at file:///nowhere.js",
+  ],
   ["beside a module", { file: "missing" }, /it is not at file:.*\/missing\.ts/],
   ["beside a bundle of CommonJS", { from: undefined }, "it cannot be found from CommonJS"],
 ])("one that is not %s is refused with the remedy", (_, changes, why) => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ticker, timer } from "../src/timer.ts";
+import { ticker, timer } from "../src/system.ts";
 
 const DAY = 86_400_000;
 

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { jsonInSlices, Slices, type Steps, textInSlices, Turns } from "../src/internal.ts";
@@ -8,20 +9,20 @@ function byHand() {
   const turns = new Turns((run) => void asked.push(run));
   const turn = async (): Promise<void> => {
     for (const run of asked.splice(0)) run();
-    await vi.waitFor(() => undefined);
+    await vi.waitFor(() => undefined, PATIENCE);
   };
   return { turns, turn };
 }
 
 /** A clock on which everything takes a millisecond. */
-function slow(): { monotonic: () => number } {
+function slow(turn: (run: () => void) => void = queueMicrotask) {
   let now = 0;
-  return { monotonic: () => now++ };
+  return { monotonic: () => now++, turn };
 }
 
 /** A slice is over at each look but the first. */
 function slices(): Slices {
-  return new Slices(slow(), new Turns((run) => queueMicrotask(run)));
+  return new Slices(slow());
 }
 
 describe("turns of the event loop", () => {
@@ -52,7 +53,7 @@ describe("work in slices", () => {
       turns++;
       queueMicrotask(run);
     };
-    const work = new Slices({ monotonic: () => now }, new Turns(nextTurn));
+    const work = new Slices({ monotonic: () => now, turn: nextTurn });
     // Half a millisecond each, 20 in all before the last look.
     await work.map(Array(41).keys(), () => (now += 0.5));
     expect(turns).toBe(10);
@@ -82,7 +83,7 @@ describe("work in slices", () => {
         turns++;
         queueMicrotask(run);
       };
-      await write(new Slices(slow(), new Turns(nextTurn)));
+      await write(new Slices(slow(nextTurn)));
       expect(turns).toBeGreaterThan(30);
     }
   });

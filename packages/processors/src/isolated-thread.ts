@@ -1,6 +1,6 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { BridgeError, type Clock, type Envelope, type Logger } from "@bridge/ports";
-import { orAborted } from "@bridge/ports/internal";
+import { orAborted, startThread } from "@bridge/ports/internal";
 import type { Changes } from "./changes.ts";
 import { type Answer, AT, type Job, type ThreadData, type ThreadTask } from "./thread-protocol.ts";
 
@@ -89,10 +89,16 @@ export class IsolatedThread implements AsyncDisposable {
     this.#fresh = [];
     if (wanted.length === 0) return;
     const { clock, timeoutMs } = this.#options;
-    this.#running ??= this.#start();
+    for (const waiting of wanted) this.#told.set(waiting.id, waiting);
+    try {
+      this.#running ??= this.#start();
+    } catch (error) {
+      // Nobody is there to catch it: we are called by the event loop.
+      this.#giveUp(new BridgeError("UNAVAILABLE", `its thread cannot be started: ${messageOf(error)}`));
+      return;
+    }
     this.#watch ??= clock.every(Math.max(10, timeoutMs / 4), () => this.#look());
     const jobs = wanted.map(({ id, envelope }): Job => ({ id, envelope: copyOf(envelope) }));
-    for (const waiting of wanted) this.#told.set(waiting.id, waiting);
     this.#running.worker.ref();
     this.#running.worker.postMessage(
       jobs,
@@ -103,7 +109,7 @@ export class IsolatedThread implements AsyncDisposable {
   #start(): Running {
     const { task, program, clock } = this.#options;
     const progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(AT.start);
-    const worker = new Worker(program, {
+    const worker = startThread(program, {
       workerData: { task, progress } satisfies ThreadData,
       env: {},
       execArgv: [],
@@ -150,7 +156,7 @@ export class IsolatedThread implements AsyncDisposable {
   #exited(running: Running): void {
     if (running !== this.#running) return;
     const at = Atomics.load(running.progress, 0);
-    const cause = running.error instanceof Error ? running.error.message : "it exited";
+    const cause = running.error === undefined ? "it exited" : messageOf(running.error);
     if (at < 0) this.#giveUp(new BridgeError("UNAVAILABLE", `its thread failed: ${cause}`));
     else if (isOutOfMemory(running.error)) {
       this.#replace(at, new BridgeError("PAYLOAD_TOO_LARGE", `needed more than ${HEAP_MIB} MiB for the message`));
@@ -198,6 +204,10 @@ function copyOf(envelope: Envelope): Envelope {
   const { id, sourceId, subject, contentType, headers, payload, correlationId, receivedAt } = envelope;
   const copy = new Uint8Array(payload);
   return { id, sourceId, subject, contentType, headers, payload: copy, correlationId, receivedAt };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : "it said nothing";
 }
 
 function isOutOfMemory(error: unknown): boolean {

@@ -5,177 +5,9 @@
 /** Options of the processor `filter`. */
 export interface FilterOptions {
   /** A condition, or a list of them: a message for which one of them does not hold is filtered out. */
-  readonly keep?: {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** Equal; not equal; a part of the text or an element of the list. */
-    readonly op: "eq" | "ne" | "contains";
-    /** What to compare with. */
-    readonly value: string | number | boolean;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** The text begins with it. */
-    readonly op: "prefix";
-    /** What to compare with. */
-    readonly value: string;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** The regular expression, in the syntax of RE2 and with at most 4,096 characters, matches somewhere in the text. */
-    readonly op: "regex";
-    /** What to compare with. */
-    readonly value: string;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** Greater or less; numbers as numbers, text as text. */
-    readonly op: "gt" | "gte" | "lt" | "lte";
-    /** What to compare with. */
-    readonly value: string | number;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** Equal to one of a list. */
-    readonly op: "in";
-    /** What to compare with. */
-    readonly value: readonly (string | number | boolean)[];
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** The field is there, or is not. */
-    readonly op: "exists";
-    /** Whether the field must be there, or must not. Default: true. */
-    readonly value?: boolean | undefined;
-  } | readonly ({
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** Equal; not equal; a part of the text or an element of the list. */
-    readonly op: "eq" | "ne" | "contains";
-    /** What to compare with. */
-    readonly value: string | number | boolean;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** The text begins with it. */
-    readonly op: "prefix";
-    /** What to compare with. */
-    readonly value: string;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** The regular expression, in the syntax of RE2 and with at most 4,096 characters, matches somewhere in the text. */
-    readonly op: "regex";
-    /** What to compare with. */
-    readonly value: string;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** Greater or less; numbers as numbers, text as text. */
-    readonly op: "gt" | "gte" | "lt" | "lte";
-    /** What to compare with. */
-    readonly value: string | number;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** Equal to one of a list. */
-    readonly op: "in";
-    /** What to compare with. */
-    readonly value: readonly (string | number | boolean)[];
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** The field is there, or is not. */
-    readonly op: "exists";
-    /** Whether the field must be there, or must not. Default: true. */
-    readonly value?: boolean | undefined;
-  })[] | undefined;
+  readonly keep?: ConditionOptions | readonly ConditionOptions[] | undefined;
   /** A condition, or a list of them: a message for which all of them hold is filtered out. */
-  readonly drop?: {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** Equal; not equal; a part of the text or an element of the list. */
-    readonly op: "eq" | "ne" | "contains";
-    /** What to compare with. */
-    readonly value: string | number | boolean;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** The text begins with it. */
-    readonly op: "prefix";
-    /** What to compare with. */
-    readonly value: string;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** The regular expression, in the syntax of RE2 and with at most 4,096 characters, matches somewhere in the text. */
-    readonly op: "regex";
-    /** What to compare with. */
-    readonly value: string;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** Greater or less; numbers as numbers, text as text. */
-    readonly op: "gt" | "gte" | "lt" | "lte";
-    /** What to compare with. */
-    readonly value: string | number;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** Equal to one of a list. */
-    readonly op: "in";
-    /** What to compare with. */
-    readonly value: readonly (string | number | boolean)[];
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** The field is there, or is not. */
-    readonly op: "exists";
-    /** Whether the field must be there, or must not. Default: true. */
-    readonly value?: boolean | undefined;
-  } | readonly ({
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** Equal; not equal; a part of the text or an element of the list. */
-    readonly op: "eq" | "ne" | "contains";
-    /** What to compare with. */
-    readonly value: string | number | boolean;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** The text begins with it. */
-    readonly op: "prefix";
-    /** What to compare with. */
-    readonly value: string;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** The regular expression, in the syntax of RE2 and with at most 4,096 characters, matches somewhere in the text. */
-    readonly op: "regex";
-    /** What to compare with. */
-    readonly value: string;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** Greater or less; numbers as numbers, text as text. */
-    readonly op: "gt" | "gte" | "lt" | "lte";
-    /** What to compare with. */
-    readonly value: string | number;
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** Equal to one of a list. */
-    readonly op: "in";
-    /** What to compare with. */
-    readonly value: readonly (string | number | boolean)[];
-  } | {
-    /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
-    readonly field: string;
-    /** The field is there, or is not. */
-    readonly op: "exists";
-    /** Whether the field must be there, or must not. Default: true. */
-    readonly value?: boolean | undefined;
-  })[] | undefined;
+  readonly drop?: ConditionOptions | readonly ConditionOptions[] | undefined;
   /** What becomes of a message when a condition asks for what cannot be read, such as a field of a payload that is not JSON: it fails as `INVALID_PAYLOAD`, passes, or is filtered out. Default: `fail` for the conditions of `keep`; those of `drop` do not hold then. */
   readonly on_unreadable?: "fail" | "keep" | "drop" | undefined;
 }
@@ -221,3 +53,48 @@ export interface CircuitBreakerOptions {
   /** The most circuits with failures that are remembered; beyond, the one that changed longest ago is forgotten. Default: 10000. */
   readonly max_keys?: number | undefined;
 }
+
+/** One test of a message. */
+export type ConditionOptions = {
+  /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+  readonly field: string;
+  /** Equal; not equal; a part of the text or an element of the list. */
+  readonly op: "eq" | "ne" | "contains";
+  /** What to compare with. */
+  readonly value: string | number | boolean;
+} | {
+  /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+  readonly field: string;
+  /** The text begins with it. */
+  readonly op: "prefix";
+  /** What to compare with. */
+  readonly value: string;
+} | {
+  /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+  readonly field: string;
+  /** The regular expression, in the syntax of RE2 and with at most 4,096 characters, matches somewhere in the text. */
+  readonly op: "regex";
+  /** What to compare with. */
+  readonly value: string;
+} | {
+  /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+  readonly field: string;
+  /** Greater or less; numbers as numbers, text as text. */
+  readonly op: "gt" | "gte" | "lt" | "lte";
+  /** What to compare with. */
+  readonly value: string | number;
+} | {
+  /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+  readonly field: string;
+  /** Equal to one of a list. */
+  readonly op: "in";
+  /** What to compare with. */
+  readonly value: readonly (string | number | boolean)[];
+} | {
+  /** What to look at: `subject`, `header.<name>`, or a path into a JSON payload such as `$.device.kind`. */
+  readonly field: string;
+  /** The field is there, or is not. */
+  readonly op: "exists";
+  /** Whether the field must be there, or must not. Default: true. */
+  readonly value?: boolean | undefined;
+};

@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
 import { defineFactory, type PluginContext, type ProcessorPlugin } from "@bridge/ports";
+import { readSmallFileSync } from "@bridge/ports/internal";
 import { describe, fileToRead } from "@bridge/ports/options";
 import * as v from "valibot";
 import { boundOptions, IsolatedProcessor } from "./isolated-processor.ts";
@@ -56,8 +56,7 @@ function readSchema(id: string, path: string): Schema {
   const about = `processor "${id}": the schema file "${path}"`;
   let schema: unknown;
   try {
-    if (statSync(path).size > MAX_FILE) throw new Error(`it has more than ${MAX_FILE} bytes`);
-    schema = JSON.parse(readFileSync(path, "utf8"));
+    schema = JSON.parse(readSmallFileSync(path, MAX_FILE).toString("utf8"));
   } catch (cause) {
     const reason = cause instanceof SyntaxError ? "it is not JSON" : (cause as Error).message;
     throw new Error(`${about} cannot be read: ${reason}`, { cause });

@@ -4,8 +4,7 @@ import { threadProgram } from "@bridge/ports/internal";
 /** What programs may say of the thread in which a processor works. */
 export interface ThreadOptions {
   /**
-   * The file that a bundler has made of `@bridge/processors/thread`, or `data:`. What is not there is refused when the bridge is
-   * put together. Default: `@bridge/processors/thread`, which is found when nothing is bundled.
+   * The file that a bundler has made of `@bridge/processors/thread`. What is no file is refused when the bridge is put together. Default: `@bridge/processors/thread`, which is found when nothing is bundled.
    */
   readonly threadUrl?: URL | undefined;
 }
@@ -32,7 +31,7 @@ export function threadAdapter<Options extends object>(
   // One for each program, so that all parts of a bridge that name one program have one plugin.
   const plugins = new Map<string, ProcessorPlugin>();
   const pluginWith = ({ threadUrl }: ThreadOptions): ProcessorPlugin => {
-    const key = threadUrl?.href ?? "";
+    const key = String(threadUrl ?? "");
     const plugin = plugins.get(key) ?? pluginOf((id) => programAt(threadUrl, id));
     plugins.set(key, plugin);
     return plugin;

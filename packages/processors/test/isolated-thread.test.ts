@@ -10,8 +10,8 @@ const pattern: ThreadTask = { kind: "schema", schema: { type: "string", pattern:
 const hostile = envelopeOf({ id: "hostile", payload: json(`${"a".repeat(60)}!`) });
 const harmless = envelopeOf({ payload: json("aaa") });
 
-function threadOf(task: ThreadTask, surroundings?: Surroundings): IsolatedThread {
-  return new IsolatedThread({ task, program: PROGRAM, timeoutMs: 1_000, ...contextOf(surroundings) });
+function threadOf(task: ThreadTask, surroundings?: Surroundings, program = PROGRAM): IsolatedThread {
+  return new IsolatedThread({ task, program, timeoutMs: 1_000, ...contextOf(surroundings) });
 }
 
 /** Whether a promise has ended, either way. */
@@ -44,6 +44,18 @@ function threads(): number {
 }
 
 describe("a thread of its own", () => {
+  test.each(["https://cdn.example/processors.mjs", "node:fs", "data:text/javascript,throw 1", "file:///nowhere.mjs"])(
+    "that cannot be started fails its messages, each time, and nothing else: %s",
+    async (href) => {
+      await using thread = threadOf(pattern, undefined, new URL(href));
+      for (let tries = 0; tries < 2; tries++) {
+        const runs = [thread.run(harmless, bound()), thread.run(harmless, bound())];
+        const unavailable = { status: "rejected", reason: { code: "UNAVAILABLE" } };
+        expect(await Promise.allSettled(runs)).toMatchObject([unavailable, unavailable]);
+      }
+    },
+  );
+
   test("answers each message, in order, and does not take what belongs to the caller", async () => {
     await using thread = threadOf(pattern);
     const shared = new Uint8Array(64);

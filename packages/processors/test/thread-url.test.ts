@@ -56,10 +56,15 @@ describe("a processor that works in a thread", () => {
     expect(existsSync(join(folder.path, "ran"))).toBe(true);
   });
 
-  test("is refused when its program is not there, before anything runs", () => {
-    const remedy = /^processor "p": .*not-there\.js.*make a file of @bridge\/processors\/thread.*threadUrl/;
-    expect(() => make(transform.with({ threadUrl: MISSING }), { payload: "1" })).toThrow(remedy);
-    expect(() => make(schema.with({ threadUrl: MISSING }), { schema: {} })).toThrow(remedy);
+  test.each([
+    MISSING,
+    new URL("https://cdn.example/not-there.js"),
+    new URL("data:text/javascript,/not-there.js"),
+    "not-there.js" as unknown as URL,
+  ])("is refused when its program is no file, before anything runs: %s", (threadUrl) => {
+    const remedy = /^processor "p": .*threadUrl .*make a file of @bridge\/processors\/thread.*threadUrl/;
+    expect(() => make(transform.with({ threadUrl }), { payload: "1" })).toThrow(remedy);
+    expect(() => make(schema.with({ threadUrl }), { schema: {} })).toThrow(remedy);
   });
 
   test("has one program in a bridge", () => {

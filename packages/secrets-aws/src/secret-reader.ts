@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { GetParameterCommand, SSMClient } from "@aws-sdk/client-ssm";
-import { orAborted } from "@bridge/ports/internal";
-import { failure } from "./failure.ts";
+import { boundCredentials, orAborted } from "@bridge/ports/internal";
+import { failure, rememberEndpoints } from "./failure.ts";
 import { placeOf } from "./secret-name.ts";
 
 /** Reads secrets by their names. Nothing is kept: each read is a request. */
@@ -42,7 +42,7 @@ class AwsSecretReader implements SecretReader {
       value = await orAborted(asked, signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw failure(error);
+      throw failure(error, place.kind === "secret" ? "Secrets Manager" : "the Parameter Store");
     }
     if (value === undefined) throw new Error("it holds no text");
     return value;
@@ -54,17 +54,33 @@ class AwsSecretReader implements SecretReader {
   }
 
   async #parameter(name: string, abortSignal: AbortSignal): Promise<string | undefined> {
-    this.#parameters ??= new SSMClient(clientOptions());
+    this.#parameters ??= made(new SSMClient(clientOptions()));
+    await requireRegion(this.#parameters);
     const command = new GetParameterCommand({ Name: name, WithDecryption: true });
     const { Parameter } = await this.#parameters.send(command, { abortSignal });
     return Parameter?.Value;
   }
 
   async #secret(arn: string, region: string, abortSignal: AbortSignal): Promise<string | undefined> {
-    const client = this.#secrets.get(region) ?? new SecretsManagerClient({ ...clientOptions(), region });
+    const client = this.#secrets.get(region) ?? made(new SecretsManagerClient({ ...clientOptions(), region }));
     this.#secrets.set(region, client);
     const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: arn }), { abortSignal });
     return SecretString;
+  }
+}
+
+function made<Client extends SSMClient | SecretsManagerClient>(client: Client): Client {
+  rememberEndpoints(client);
+  boundCredentials(client.config);
+  return client;
+}
+
+/** The SDK has no name for what it throws without one. */
+async function requireRegion({ config }: SSMClient): Promise<void> {
+  try {
+    await config.region();
+  } catch {
+    throw Object.assign(new Error("no region"), { name: "NoRegion" });
   }
 }
 

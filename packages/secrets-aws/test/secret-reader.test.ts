@@ -60,13 +60,28 @@ describe("secrets from AWS", () => {
 
   test.each([
     [{ kind: "error", status: 400, type: "AccessDeniedException" } as const, "access is denied: allow"],
-    [{ kind: "torn" } as const, "the service cannot be asked"],
+    [{ kind: "torn" } as const, "(status 200) is none of the Parameter Store, or was cut off"],
+    [{ kind: "page", status: 200 } as const, "(status 200) is none of the Parameter Store, or was cut off"],
+    [{ kind: "page", status: 407 } as const, "(status 407) is none of the Parameter Store, or was cut off"],
   ])("%j fails, and nothing in the error quotes a secret", async (fault, message) => {
     service.outage = fault;
     const error: unknown = await read("/bridge/admin-key").catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ message: expect.stringContaining(message) as string });
     expect((error as Error).cause).toBeUndefined();
     expect((error as Error).stack).not.toContain(CANARY);
+  });
+
+  test("an answer that something in between has made is told with where it came from", async () => {
+    service.outage = { kind: "page", status: 403 };
+    const { host } = new URL(service.url);
+    await expect(read(ARN)).rejects.toThrow(`the answer of ${host} (status 403) is none of Secrets Manager`);
+  });
+
+  test.each(["", "eu west"])("a region of %j is told with what to set", async (region) => {
+    vi.stubEnv("AWS_REGION", region);
+    using elsewhere = openSecretReader();
+    await expect(elsewhere.read("/bridge/admin-key", AbortSignal.timeout(20_000))).rejects.toThrow("set AWS_REGION");
+    vi.stubEnv("AWS_REGION", service.env["AWS_REGION"]);
   });
 
   test("a service that says nothing is left at the signal", async () => {

@@ -1,12 +1,14 @@
-import { readFileSync } from "node:fs";
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import type { OtlpSection } from "@bridge/config";
+import { readSmallFileSync } from "@bridge/ports/internal";
 import { type PemRole, whyNoPair, whyNoPem } from "@bridge/ports/tls";
 import type { OTLPExporterNodeConfigBase } from "@opentelemetry/otlp-exporter-base/node-http";
 import { CompressionAlgorithm } from "@opentelemetry/otlp-exporter-base";
 import type { Environment } from "./settings.ts";
 
+/** Of one file in PEM form. */
+const MAX_FILE_BYTES = 1_048_576;
 /** Requests of one exporter at once; more would be a collector that has not answered for a long time. */
 const CONCURRENCY = 8;
 /** What names the certificate of the bridge: the block has no options for it. */
@@ -73,7 +75,7 @@ function read(name: string, path: string | undefined, role: PemRole): Buffer | u
   if (path === undefined || path === "") return undefined;
   let pem: Buffer;
   try {
-    pem = readFileSync(path);
+    pem = readSmallFileSync(path, MAX_FILE_BYTES);
   } catch (error) {
     throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }

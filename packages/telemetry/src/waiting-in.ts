@@ -1,4 +1,4 @@
-import { type Clock, type OutboxStore } from "@bridge/ports";
+import type { Clock, OutboxStore } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import type { Waiting } from "./metrics/metric.ts";
 
@@ -8,7 +8,7 @@ const TIMEOUT_MS = 2_000;
 /** What waits in the outbox; `undefined` when there is none or it does not answer, so that no number is made up. */
 export async function waitingIn(store: OutboxStore | undefined, clock: Clock): Promise<readonly Waiting[] | undefined> {
   if (store === undefined) return undefined;
-  using limit = deadline(TIMEOUT_MS, new Error("the outbox store did not answer"));
+  using limit = deadline(clock, TIMEOUT_MS, new Error("the outbox store did not answer"));
   try {
     const backlog = await orAborted(store.backlog(limit.signal), limit.signal);
     const now = clock.now();

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { silentLogger, systemClock } from "@bridge/ports";
 import { describe, expect, test, vi } from "vitest";
 import { EmfLines } from "../src/emf/emf-lines.ts";
@@ -173,7 +174,7 @@ describe("the exporter", () => {
       text += more;
     }, warnings);
     emf.start();
-    await vi.waitFor(() => expect(writes).toBeGreaterThan(3), 20_000);
+    await vi.waitFor(() => expect(writes).toBeGreaterThan(3), PATIENCE);
     await emf.stop(AbortSignal.timeout(10_000));
     expect(warnings).toEqual(["metrics not written"]);
     expect(sum(text)).toBe(writes);

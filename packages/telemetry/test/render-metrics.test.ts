@@ -115,6 +115,28 @@ describe("the table of metrics", () => {
     ]);
   });
 
+  test("what only an open store knows has no sample while it is not open, and says 0 of nothing", () => {
+    const OF_STORES = ["bridge_legs_in_outbox", "bridge_store_set_aside_files", "bridge_store_spoiled_records"];
+    const roles = ["dlq", "outbox", "lease"] as const;
+    for (let bits = 0; bits < 2 ** roles.length; bits++) {
+      const open = new Set(roles.filter((_, index) => bits & (1 << index)));
+      const stores = roles.map((role) => ({
+        role,
+        type: "file",
+        state: open.has(role) ? ("up" as const) : ("opening" as const),
+        open: open.has(role),
+        setAside: [],
+      }));
+      const metrics = read({}, { stores });
+      const [legs, ...ofStores] = OF_STORES.map((name) => metrics.get(name)?.samples ?? []);
+      expect(legs).toHaveLength(open.has("outbox") ? 2 : 0);
+      for (const samples of ofStores) expect(new Set(samples.map(({ labels }) => labels["store"]))).toEqual(open);
+      expect(values(metrics.get("bridge_store_writable"), "store")).toEqual(
+        Object.fromEntries(roles.map((role) => [role, Number(open.has(role))])),
+      );
+    }
+  });
+
   test("every number comes out under its own name", () => {
     const metrics = read();
     expect(values(metrics.get("bridge_legs_received_total"), "binding")).toEqual({ "to-out": 101, "": 6 });

@@ -1,5 +1,5 @@
 import { readClientTls, deadline } from "@bridge/ports/internal";
-import { BridgeError, type Connection, type Session, type SessionContext } from "@bridge/ports";
+import { BridgeError, type Connection, type Session, type SessionContext, systemClock } from "@bridge/ports";
 import type { AmqpReceiver } from "./amqp-receiver.ts";
 import { type BrokerUrl, parseBrokerUrl } from "./broker-url.ts";
 import type { SessionOptions } from "./options.ts";
@@ -45,7 +45,7 @@ export class AmqpSession implements Session {
   async connect(signal: AbortSignal): Promise<Connection> {
     const { connect_timeout: timeoutMs } = this.#options;
     const late = `${this.#broker.label}: the broker has not answered within ${timeoutMs} ms`;
-    using bound = deadline(timeoutMs, new BridgeError("TIMEOUT", late));
+    using bound = deadline(systemClock, timeoutMs, new BridgeError("TIMEOUT", late));
     const attempt = AbortSignal.any([signal, bound.signal, this.#disposed.signal]);
     attempt.throwIfAborted();
     const options = await this.#wireOptions();

@@ -1,4 +1,4 @@
-import { BridgeError, type Connection, type Logger } from "@bridge/ports";
+import { BridgeError, type Connection, type Logger, systemClock } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import type { AmqpReceiver } from "./amqp-receiver.ts";
 import { QueueConsumer } from "./queue-consumer.ts";
@@ -41,7 +41,11 @@ export class SourceConnection implements Connection {
 
   async reconcile(signal: AbortSignal): Promise<ReadonlySet<string>> {
     const { receivers, timeoutMs } = this.#parts;
-    using bound = deadline(timeoutMs, new BridgeError("TIMEOUT", "the broker does not answer on its channels"));
+    using bound = deadline(
+      systemClock,
+      timeoutMs,
+      new BridgeError("TIMEOUT", "the broker does not answer on its channels"),
+    );
     const idle = [...receivers].filter((receiver) => !this.#consumers.has(receiver));
     await orAborted(
       Promise.all(idle.map((receiver) => this.#attempt(receiver))),
@@ -68,7 +72,11 @@ export class SourceConnection implements Connection {
   async #close(cause: BridgeError | undefined): Promise<void> {
     const error = cause ?? new BridgeError("CONNECTION_LOST", "the connection was closed");
     const channels = Promise.all(Array.from(this.#consumers.values(), (consumer) => consumer.close(error)));
-    using bound = deadline(CLOSE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the broker did not close its channels"));
+    using bound = deadline(
+      systemClock,
+      CLOSE_TIMEOUT_MS,
+      new BridgeError("TIMEOUT", "the broker did not close its channels"),
+    );
     try {
       await orAborted(channels, bound.signal);
     } catch (late) {

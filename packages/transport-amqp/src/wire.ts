@@ -2,7 +2,7 @@ import { connect, isIP, type Socket } from "node:net";
 import { nextTick } from "node:process";
 import { connect as connectTls } from "node:tls";
 import { type ClientIdentity, strangerError, deadline, orAborted } from "@bridge/ports/internal";
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, systemClock } from "@bridge/ports";
 import { Malformed } from "./codec/byte-reader.ts";
 import { FRAME, FrameReader } from "./codec/frame-reader.ts";
 import { Method, SAID } from "./codec/methods.ts";
@@ -159,7 +159,11 @@ export class Wire implements ChannelLine {
   async #close(cause: BridgeError | undefined): Promise<void> {
     this.#cause ??= cause;
     this.#onPurpose = this.#cause === undefined;
-    using bound = deadline(CLOSE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the broker did not close the connection"));
+    using bound = deadline(
+      systemClock,
+      CLOSE_TIMEOUT_MS,
+      new BridgeError("TIMEOUT", "the broker did not close the connection"),
+    );
     // A broker that has stopped to read does not answer.
     if (this.#blocked === undefined) {
       this.write(SAY.close());

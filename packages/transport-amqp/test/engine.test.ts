@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlq } from "@bridge/dlq-memory";
@@ -66,7 +67,7 @@ describe.skipIf(noBroker)("a bridge from a classic queue (needs RabbitMQ)", () =
       const queue = await broker.queue("classic");
       await broker.publish(queue, "a", messageId === undefined ? {} : { messageId });
       await using route = await bridge({ queue, queue_type, retry: "requeue" }, Number.MAX_SAFE_INTEGER);
-      await vi.waitFor(() => expect(ends(route).dead_lettered).toBe(1), 10_000);
+      await vi.waitFor(() => expect(ends(route).dead_lettered).toBe(1), PATIENCE);
       const [entry] = await route.supervisor.dlq()!.list({}, { limit: 10, offset: 0 }, never);
       expect(entry).toMatchObject({ attempts: ATTEMPTS, category: "transient" });
       expect(leg(route)).toMatchObject({ attempts: tries, dispositions: { released } });
@@ -88,7 +89,7 @@ describe.skipIf(noBroker)("a bridge from a quorum queue (needs RabbitMQ)", () =>
         expect((await puller.next()).receiveCount).toBe(1);
       }
       await using route = await bridge({ queue, retry }, Number.MAX_SAFE_INTEGER);
-      await vi.waitFor(() => expect(ends(route).dead_lettered).toBe(1), 10_000);
+      await vi.waitFor(() => expect(ends(route).dead_lettered).toBe(1), PATIENCE);
       const [entry] = await route.supervisor.dlq()!.list({}, { limit: 10, offset: 0 }, never);
       expect(entry).toMatchObject({ attempts: ATTEMPTS, errorCode: "UNAVAILABLE", category: "transient" });
       // One of the three attempts was the other process's.
@@ -119,6 +120,6 @@ describe.skipIf(noBroker)("a bridge from a quorum queue (needs RabbitMQ)", () =>
     for (const payload of ["a", "b"]) await broker.publish(queue, payload, { headers });
     await using route = await bridge({ queue, retry: parts.retry, prefetch: 2 }, 1);
     expect(await arrivals(route, 2)).toEqual(parts.order);
-    await vi.waitFor(() => expect(ends(route).delivered).toBe(2));
+    await vi.waitFor(() => expect(ends(route).delivered).toBe(2), PATIENCE);
   });
 });

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { describe, expect, test, vi } from "vitest";
 import { noBroker } from "./support/broker.ts";
 import { containing, like } from "./support/like.ts";
@@ -43,7 +44,7 @@ describe.skipIf(noBroker)("a receiver (needs RabbitMQ)", () => {
     const puller = new Puller(receiver(source, { queue, queue_type: "classic" }, { window: 2 }));
     await connected(source);
     const [first] = await puller.take(2);
-    await vi.waitFor(async () => expect(await broker.ready(queue)).toBe(3));
+    await vi.waitFor(async () => expect(await broker.ready(queue)).toBe(3), PATIENCE);
     await accept(first!);
     expect(text(await puller.next())).toBe("c");
     expect(await broker.ready(queue)).toBe(2);

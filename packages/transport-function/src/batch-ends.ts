@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { isError } from "./failure.ts";
 import { kindOf } from "./kind-of.ts";
 
@@ -18,6 +19,7 @@ export function batchEnds(who: string, returned: unknown, count: number): readon
     );
   }
   if (returned.length !== count) {
+    for (const entry of returned) leave(entry);
     throw new RangeError(
       `${who} returned ${returned.length} ${returned.length === 1 ? "entry" : "entries"} for ${count} messages, so nothing says which failed: return one for each, or nothing when all are accepted`,
     );
@@ -28,6 +30,12 @@ export function batchEnds(who: string, returned: unknown, count: number): readon
 function endOf(who: string, entry: unknown, index: number): End {
   if (entry === undefined) return undefined;
   if (isError(entry)) return { failed: entry };
+  leave(entry);
   const text = `${who} returned ${kindOf(entry)} for message ${index}: it has to be an Error when the message failed, else undefined`;
   return { failed: new TypeError(text) };
+}
+
+/** Nobody waits for a promise that stands in for an end, and one that rejects unheard ends the process. */
+function leave(entry: unknown): void {
+  if (types.isPromise(entry)) entry.catch(() => {});
 }

@@ -3,6 +3,7 @@ import { Bag } from "@bridge/ports/internal";
 import type { BatchBounds } from "./batch-options.ts";
 import { batchEnds, type End } from "./batch-ends.ts";
 import { Batch } from "./batch.ts";
+import { confined } from "./confined.ts";
 import { failure } from "./failure.ts";
 import { FunctionMessage } from "./function-message.ts";
 import type { BatchFunction } from "./handler-function.ts";
@@ -74,11 +75,9 @@ export class BatchSender implements Sender {
   async #ends(batch: Batch): Promise<readonly End[]> {
     const { members } = batch;
     try {
-      const run = this.#run;
-      const returned: unknown = await run(
-        members.map(({ message }) => message),
-        batch,
-      );
+      // What is returned goes by the order of the list: one that was sorted in place would settle the wrong messages.
+      const messages = Object.freeze(members.map(({ message }) => message));
+      const returned: unknown = await confined(this.#run, messages, batch);
       return batchEnds(this.#who, returned, members.length);
     } catch (thrown) {
       const failed = { failed: failure(this.#who, thrown) };

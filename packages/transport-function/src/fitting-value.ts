@@ -1,4 +1,4 @@
-import { isThenable } from "./is-thenable.ts";
+import { isThenable } from "@bridge/ports/internal";
 import { kindOf } from "./kind-of.ts";
 import { PermanentError } from "./permanent-error.ts";
 import type { StandardSchemaV1 } from "./standard-schema.ts";

@@ -1,10 +1,10 @@
 import { BridgeError, type Envelope, type Sender } from "@bridge/ports";
-import { Bag } from "@bridge/ports/internal";
+import { Bag, isThenable } from "@bridge/ports/internal";
 import { Call } from "./call.ts";
+import { confined } from "./confined.ts";
 import { failure } from "./failure.ts";
 import { FunctionMessage } from "./function-message.ts";
 import type { HandlerFunction } from "./handler-function.ts";
-import { isThenable } from "./is-thenable.ts";
 
 const SENT: Promise<void> = Promise.resolve();
 
@@ -29,8 +29,7 @@ export class FunctionSender implements Sender {
     try {
       signal.throwIfAborted();
       if (this.#disposed !== undefined) throw this.#disposed;
-      const run = this.#run;
-      const returned = run(new FunctionMessage(envelope, attempt), call);
+      const returned = confined(this.#run, new FunctionMessage(envelope, attempt), call);
       if (isThenable(returned)) return this.#until(returned, call);
     } catch (thrown) {
       call.end();

@@ -1,7 +1,7 @@
 import { BridgeError, type Clock, type Logger, type Settlement } from "@bridge/ports";
 import { failure, messageOf, stackOf } from "./failure.ts";
 import type { Feed } from "./feed.ts";
-import { isThenable } from "./is-thenable.ts";
+import { isThenable } from "@bridge/ports/internal";
 import { SourceDelivery } from "./source-delivery.ts";
 import type { Yielded } from "./yielded.ts";
 

@@ -1,4 +1,5 @@
 import { BridgeError, ERROR_CODES, type ErrorCode } from "@bridge/ports";
+import { knownAcrossCopies } from "@bridge/ports/internal";
 
 type CodeOf<Class> = { [Code in ErrorCode]: (typeof ERROR_CODES)[Code] extends Class ? Code : never }[ErrorCode];
 
@@ -15,6 +16,7 @@ export type PermanentCode = CodeOf<"permanent" | "rejected">;
 export class PermanentError extends BridgeError {
   static {
     Object.defineProperty(this.prototype, "name", { value: "PermanentError" });
+    knownAcrossCopies(this, "permanent-error");
   }
 
   /** @throws TypeError when `code` is none of a permanent failure */

@@ -6,7 +6,7 @@ import type {
   SchemaHandlerContext,
   SchemaHandlerFunction,
 } from "./handler-function.ts";
-import { isThenable } from "./is-thenable.ts";
+import { isThenable } from "@bridge/ports/internal";
 import type { StandardSchemaV1 } from "./standard-schema.ts";
 
 /** Handles the JSON payloads that fit `schema`; others are `INVALID_PAYLOAD`. */

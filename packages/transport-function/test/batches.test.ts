@@ -46,9 +46,17 @@ test("a batch is handed over when it is full, or when its first message has wait
   expect(clock.delays).toBe(0);
 });
 
-test("a handler may do with the list what it likes", async () => {
-  const { sender } = batching((messages) => void (messages as unknown[]).splice(0), { size: 5 });
-  expect(await endsOf(sendAll(sender, five))).toEqual(five.map(() => "accepted"));
+test.each<[string, (messages: unknown[]) => unknown]>([
+  ["reversed", (messages) => Array.prototype.reverse.call(messages)],
+  ["swapped", (messages) => ([messages[0], messages[4]] = [messages[4], messages[0]])],
+  ["shortened", (messages) => messages.splice(1)],
+])("a list that is %s in place settles no wrong message: it cannot be changed", async (_, change) => {
+  const run: BatchFunction = (messages) => {
+    change(messages as unknown[]);
+    return messages.map(({ id }) => (id === "a" ? new Error("a failed") : undefined));
+  };
+  const ends = await endsOf(sendAll(batching(run, { size: 5 }).sender, five));
+  expect(ends).toEqual(five.map(() => expect.any(TypeError) as unknown));
 });
 
 test("messages of a batch say which attempt they are", async () => {
@@ -199,4 +207,21 @@ test("a sender that is disposed of hands over nothing more, and ends the signals
   await clock.pass(1_000);
   expect(calls).toBe(1);
   expect(clock.delays).toBe(0);
+});
+
+test("promises in place of ends fail their messages, and one that rejects later does not end the process", async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  try {
+    for (const count of [2, 3]) {
+      const wrong = (): unknown => Array.from({ length: count }, () => Promise.reject(new Error("no")));
+      const { sender } = batching(wrong as BatchFunction, { size: 2 });
+      for (const end of await endsOf(sendAll(sender, ["a", "b"]))) expect(end).toBeInstanceOf(Error);
+      await turn();
+    }
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.off("unhandledRejection", note);
+  }
 });

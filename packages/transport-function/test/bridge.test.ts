@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { RESERVED } from "@bridge/ports";
 import { describe, expect, test, vi } from "vitest";
 import * as v from "valibot";
@@ -12,9 +13,8 @@ import {
 import { bridge, type BridgeOptions, ends, QUICK } from "./support/bridge.ts";
 import { keptLog, never } from "./support/parts.ts";
 
-const PATIENCE = { timeout: 15_000, interval: 2 };
 const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
-  vi.waitFor(async () => expect(await condition()).toBe(true), PATIENCE);
+  vi.waitFor(async () => expect(await condition()).toBe(true), { ...PATIENCE, interval: 2 });
 
 /** A bridge from the channel `in` to a handler. */
 const toHandler = (run: HandlerFunction, options: BridgeOptions = {}) =>

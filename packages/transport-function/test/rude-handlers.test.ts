@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import { type FunctionMessage, handler, type HandlerContext } from "../src/index.ts";
@@ -136,7 +137,7 @@ const HANDLERS = {
 } as const;
 
 async function ended(route: TestBridge, counts: Readonly<Record<string, number>>): Promise<void> {
-  await vi.waitFor(() => expect(ends(route)).toMatchObject(counts), { timeout: 20_000, interval: 5 });
+  await vi.waitFor(() => expect(ends(route)).toMatchObject(counts), PATIENCE);
 }
 
 function counted(manners: readonly Manner[], plain: number) {
@@ -197,7 +198,7 @@ test("a hundred handlers that do not heed their signal: the route stands still, 
   for (let count = 0; count < 100; count++) route.hub.publish("in", { payload: `${count}` });
   await ended(route, { dead_lettered: 100 });
   route.hub.publish("in", { payload: "later" });
-  await vi.waitFor(() => expect(route.supervisor.stats().routes[0]?.inFlight).toBe(1));
+  await vi.waitFor(() => expect(route.supervisor.stats().routes[0]?.inFlight).toBe(1), PATIENCE);
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   expect(calls).toBe(100);
   work.resolve();

@@ -23,6 +23,9 @@ export interface ChannelOptions {
   readonly history: number;
 }
 
+/** Of what is remembered, besides the last settlement. */
+const MAX_HISTORY_BYTES = 1024 * 1024;
+
 const encoder = new TextEncoder();
 
 /**
@@ -33,6 +36,8 @@ const encoder = new TextEncoder();
  */
 export class MemoryChannel {
   readonly name: string;
+  /** Whether there has been a receiver that takes messages from it. */
+  isSource = false;
   /** Switches for the sends into this channel. */
   readonly sends: FaultGate;
   /** Switches for the settlements of this channel's deliveries. A message whose settlement fails comes back. */
@@ -44,6 +49,7 @@ export class MemoryChannel {
 
   readonly #options: ChannelOptions;
   readonly #history = new RingQueue<SettledMessage>();
+  #historyBytes = 0;
   readonly #watchers = new Watchers();
   readonly #consumers = new Set<(cause: BridgeError) => void>();
   #arrived = 0;
@@ -99,7 +105,7 @@ export class MemoryChannel {
     return messages;
   }
 
-  /** The last settlements, oldest first: as many as the hub's `history` says. */
+  /** The last settlements, oldest first: as many as the hub's `history` says, and as fit into 1 MiB of payloads. */
   settlements(): readonly SettledMessage[] {
     return [...this.#history];
   }
@@ -199,7 +205,12 @@ export class MemoryChannel {
 
   #remember(settled: SettledMessage): void {
     if (this.#options.history === 0) return;
-    if (this.#history.size >= this.#options.history) this.#history.shift();
     this.#history.push(settled);
+    this.#historyBytes += settled.message.payload.length;
+    while (
+      this.#history.size > this.#options.history ||
+      (this.#historyBytes > MAX_HISTORY_BYTES && this.#history.size > 1)
+    )
+      this.#historyBytes -= this.#history.shift()?.message.payload.length ?? 0;
   }
 }

@@ -7,7 +7,7 @@ export interface MemoryHubOptions {
   readonly maxMessages?: number;
   /** The most channels; an address may make new ones. Default 10,000. */
   readonly maxChannels?: number;
-  /** How many of its last settlements a channel remembers. Default 1,000. */
+  /** How many of its last settlements a channel remembers, within 1 MiB of payloads. Default 1,000. */
   readonly history?: number;
 }
 
@@ -39,6 +39,11 @@ export class MemoryHub {
     const channel = new MemoryChannel(name, this.#options);
     this.#channels.set(name, channel);
     return channel;
+  }
+
+  /** The channels that have been named so far. */
+  channels(): readonly MemoryChannel[] {
+    return [...this.#channels.values()];
   }
 
   /** The link of one half of a session. */

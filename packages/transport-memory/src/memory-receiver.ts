@@ -19,6 +19,7 @@ export class MemoryReceiver implements Receiver {
 
   constructor(deps: MemoryReceiverDeps) {
     this.#deps = deps;
+    deps.channel.isSource = true;
     deps.session?.subscriptions.add(deps.channel.name);
   }
 

@@ -6,14 +6,18 @@ import {
   RESERVED,
   type SourceMessage,
 } from "@bridge/ports";
+import { ownBytes } from "@bridge/ports/internal";
 
-/** An envelope as it lies in a channel: what the reserved headers say becomes fields, and they stay behind. */
+/**
+ * An envelope as it lies in a channel: what the reserved headers say becomes fields, and they stay behind. Bytes that are part of
+ * a larger buffer, such as what was read from a socket at once, are copied, or all of that would lie there.
+ */
 export function outgoing(envelope: Envelope): SourceMessage {
-  const { headers } = envelope;
+  const { headers, payload } = envelope;
   return {
     id: envelope.id,
     subject: envelope.subject,
-    payload: envelope.payload,
+    payload: payload.length === payload.buffer.byteLength ? payload : ownBytes(payload),
     headers: carried(headers),
     contentType: envelope.contentType,
     correlationId: envelope.correlationId,

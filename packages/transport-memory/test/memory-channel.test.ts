@@ -38,6 +38,24 @@ test("remembers its last settlements only", async () => {
   expect(hub.channel("in").settlements()).toMatchObject([{ message: { id: "b" } }, { message: { id: "c" } }]);
 });
 
+test("remembers a megabyte of payloads at most, but always the last settlement", async () => {
+  const hub = memoryHub();
+  const iterator = iterate(parts(hub).receiver({}));
+  const settled = async (id: string, kib: number): Promise<readonly (string | undefined)[]> => {
+    hub.publish("in", { id, payload: new Uint8Array(kib * 1024) });
+    await (await next(iterator)).settle(ACCEPT);
+    return hub
+      .channel("in")
+      .settlements()
+      .map(({ message }) => message.id);
+  };
+  expect(await settled("a", 512)).toEqual(["a"]);
+  expect(await settled("b", 512)).toEqual(["a", "b"]);
+  expect(await settled("c", 1)).toEqual(["b", "c"]);
+  expect(await settled("d", 2_048)).toEqual(["d"]);
+  expect(await settled("e", 1)).toEqual(["e"]);
+});
+
 test("without a history it counts settlements and keeps none", async () => {
   const hub = memoryHub({ history: 0 });
   hub.publish("in", { payload: "a" });

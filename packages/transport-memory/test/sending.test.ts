@@ -30,6 +30,18 @@ test("an envelope lies in the channel as a message, its reserved headers turned 
   ]);
 });
 
+test("a payload that is part of a larger buffer lies in the channel without the rest of that", async () => {
+  const hub = memoryHub();
+  const read = Buffer.alloc(1_000, 7);
+  const whole = new Uint8Array(3);
+  for (const payload of [read.subarray(5, 8), whole])
+    await parts(hub).sender().send(envelope({ payload }), "out", signal);
+  const [part, other] = hub.channel("out").messages();
+  expect(Buffer.from(part!.payload)).toEqual(Buffer.alloc(3, 7));
+  expect(part?.payload.buffer.byteLength).toBe(3);
+  expect(other?.payload).toBe(whole);
+});
+
 test("the address overrides the sender's channel; with neither there is nowhere to send", async () => {
   const hub = memoryHub();
   const sender = parts(hub).sender({ channel: "default" });

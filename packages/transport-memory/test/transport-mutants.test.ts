@@ -1,4 +1,5 @@
 import { describeTransport, transportCases } from "@bridge/conformance";
+import { systemClock } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { expect, test } from "vitest";
 import { memoryHub } from "../src/index.ts";
@@ -27,7 +28,7 @@ test.concurrent.for([...CONTENT_MUTANTS, ...SOURCE_MUTANTS, ...TARGET_MUTANTS, .
     const cases = transportCases({ plugin: mutated(hub, mutant), open: () => memoryPlace(hub, { session: true }) });
     const run = cases.find(({ name }) => name === mutant.caughtBy)?.run;
     const patienceMs = mutant.hangs === true ? PATIENCE_MS.hanging : PATIENCE_MS.other;
-    using bound = deadline(patienceMs, new Error("the case did not end"));
+    using bound = deadline(systemClock, patienceMs, new Error("the case did not end"));
     await expect(run?.(bound.signal)).rejects.toBeInstanceOf(Error);
     expect(bound.signal.aborted).toBe(mutant.hangs === true);
   },
@@ -40,7 +41,7 @@ test.for([
 ] as const)("a transport that is excused from '%s' and claims to do it is caught", async (name) => {
   const hub = memoryHub();
   const cases = transportCases({ plugin: memoryTransport(hub), open: () => memoryPlace(hub, { session: false }) });
-  using bound = deadline(PATIENCE_MS.other, new Error("the case did not end"));
+  using bound = deadline(systemClock, PATIENCE_MS.other, new Error("the case did not end"));
   const excused = cases.find((entry) => entry.name === name)?.runExcused;
   await expect(excused?.(bound.signal)).rejects.toThrow(/claims to/);
 });

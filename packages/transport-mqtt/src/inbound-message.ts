@@ -14,15 +14,14 @@ export interface Inbound {
   readonly undecodable?: BridgeError;
 }
 
-/** A message as it came from the broker; one whose properties make no sense has its topic and its payload. */
+/** A message as it came from the broker; one that has properties without sense has all the others. */
 export function inbound(packet: IPublishPacket, idProperty: string, now: () => number): Inbound {
-  try {
-    return { message: sourceMessage(packet, idProperty, now) };
-  } catch (error) {
-    const headers = flags(packet, newHeaders());
-    const message = { subject: packet.topic, payload: packet.payload as Buffer, headers };
-    return { message, undecodable: BridgeError.from(error) };
-  }
+  const { properties } = packet;
+  if (properties === undefined) return { message: sourceMessage(packet, idProperty, now) };
+  const senseless = senselessOf(properties);
+  if (senseless.length === 0) return { message: sourceMessage(packet, idProperty, now) };
+  const message = sourceMessage({ ...packet, properties: without(properties, senseless) }, idProperty, now);
+  return { message, undecodable: malformed(senseless.join(", ")) };
 }
 
 /**
@@ -40,7 +39,6 @@ export function sourceMessage(packet: IPublishPacket, idProperty: string, now: (
       headers: packet.retain || packet.dup ? flags(packet, newHeaders()) : undefined,
     };
   }
-  checkProperties(properties);
   const { userProperties = NONE, correlationData, messageExpiryInterval } = properties;
   const acting = [idProperty, PROPERTIES.dedupId, PROPERTIES.orderingKey].map((name) => acts(userProperties, name));
   const [id, dedupId, orderingKey] = acting.map((name) => firstOf(userProperties, name));
@@ -58,26 +56,38 @@ export function sourceMessage(packet: IPublishPacket, idProperty: string, now: (
 }
 
 /** A property that is said twice is a list, one that is cut off `null` or -1, whatever the types say. */
-function checkProperties({
-  contentType,
-  responseTopic,
-  correlationData,
-  messageExpiryInterval,
-  userProperties,
-}: Properties): void {
-  for (const [name, value] of Object.entries({ contentType, responseTopic }))
-    if (value !== undefined && typeof value !== "string") throw malformed(name);
-  if (correlationData !== undefined && !(correlationData instanceof Uint8Array)) throw malformed("correlationData");
-  if (messageExpiryInterval !== undefined && !(messageExpiryInterval >= 0)) throw malformed("messageExpiryInterval");
+function senselessOf(properties: Properties): readonly (keyof Properties)[] {
+  const { contentType, responseTopic, correlationData, messageExpiryInterval, userProperties } = properties;
+  const senseless: (keyof Properties)[] = [];
+  if (contentType !== undefined && typeof contentType !== "string") senseless.push("contentType");
+  if (responseTopic !== undefined && typeof responseTopic !== "string") senseless.push("responseTopic");
+  if (correlationData !== undefined && !(correlationData instanceof Uint8Array)) senseless.push("correlationData");
+  if (messageExpiryInterval !== undefined && !(messageExpiryInterval >= 0)) senseless.push("messageExpiryInterval");
   for (const name in userProperties) {
-    const value: unknown = userProperties[name];
-    if (!(Array.isArray(value) ? value : [value]).every((one) => typeof one === "string"))
-      throw malformed("userProperties");
+    if (areTexts(userProperties[name])) continue;
+    senseless.push("userProperties");
+    break;
   }
+  return senseless;
 }
 
-function malformed(property: string): BridgeError {
-  return new BridgeError("INVALID_PAYLOAD", `the message cannot be decoded: its property ${property} is malformed`);
+/** Of the user properties those stay that are texts. */
+function without(properties: Properties, senseless: readonly (keyof Properties)[]): Properties {
+  const left = { ...properties };
+  for (const name of senseless) delete left[name];
+  if (senseless.includes("userProperties"))
+    left.userProperties = Object.fromEntries(
+      Object.entries(properties.userProperties ?? {}).filter(([, value]) => areTexts(value)),
+    );
+  return left;
+}
+
+function areTexts(value: unknown): boolean {
+  return (Array.isArray(value) ? value : [value]).every((one) => typeof one === "string");
+}
+
+function malformed(properties: string): BridgeError {
+  return new BridgeError("INVALID_PAYLOAD", `the message cannot be decoded: malformed properties: ${properties}`);
 }
 
 function headersOf(packet: IPublishPacket, acting: readonly (string | undefined)[]): Headers | undefined {

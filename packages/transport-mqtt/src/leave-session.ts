@@ -1,4 +1,4 @@
-import { BridgeError, type LeftSessionContext } from "@bridge/ports";
+import { BridgeError, type LeftSessionContext, systemClock } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import { type BrokerUrl, parseBrokerUrl } from "./broker-url.ts";
 import { forgetFilters, keptFilters } from "./kept-filters.ts";
@@ -63,7 +63,11 @@ async function connected(
   work: (wire: Wire) => Promise<void>,
 ): Promise<void> {
   const { connect_timeout: timeoutMs, max_message_bytes: maxMessageBytes } = options;
-  using bound = deadline(timeoutMs, new BridgeError("TIMEOUT", `${broker.label} has not answered in ${timeoutMs} ms`));
+  using bound = deadline(
+    systemClock,
+    timeoutMs,
+    new BridgeError("TIMEOUT", `${broker.label} has not answered in ${timeoutMs} ms`),
+  );
   const attempt = AbortSignal.any([signal, bound.signal]);
   attempt.throwIfAborted();
   const handlers = {

@@ -1,4 +1,11 @@
-import { BridgeError, type Connection, type Session, type SessionContext, type Topic } from "@bridge/ports";
+import {
+  BridgeError,
+  type Connection,
+  type Session,
+  type SessionContext,
+  type Topic,
+  systemClock,
+} from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import type { IConnackPacket } from "mqtt-packet";
 import { type BrokerUrl, parseBrokerUrl } from "./broker-url.ts";
@@ -73,7 +80,11 @@ export class MqttSession implements Session {
 
   async connect(signal: AbortSignal): Promise<Connection> {
     const { connect_timeout: timeoutMs } = this.#options;
-    using bound = deadline(timeoutMs, new BridgeError("TIMEOUT", `no broker has answered within ${timeoutMs} ms`));
+    using bound = deadline(
+      systemClock,
+      timeoutMs,
+      new BridgeError("TIMEOUT", `no broker has answered within ${timeoutMs} ms`),
+    );
     const attempt = AbortSignal.any([signal, bound.signal, this.#disposed.signal]);
     const failures: BridgeError[] = [];
     for (let index = 0; index < this.#brokers.length; index++) {

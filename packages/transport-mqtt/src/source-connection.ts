@@ -1,4 +1,4 @@
-import { BridgeError, type Connection, type Logger } from "@bridge/ports";
+import { BridgeError, type Connection, type Logger, systemClock } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import type { IConnackPacket, IPublishPacket } from "mqtt-packet";
 import { AckLedger, type AckOrder, type Held } from "./ack-ledger.ts";
@@ -81,7 +81,11 @@ export class SourceConnection implements Connection {
     const { subscriptions, timeoutMs } = this.#deps;
     const missing = [...subscriptions].filter(({ filter }) => !this.#granted.has(filter));
     const packets = this.#identifiers && subscriptions.ambiguous ? eachAlone(missing) : together(missing);
-    using bound = deadline(timeoutMs, new BridgeError("TIMEOUT", "the broker did not answer a subscription"));
+    using bound = deadline(
+      systemClock,
+      timeoutMs,
+      new BridgeError("TIMEOUT", "the broker did not answer a subscription"),
+    );
     const left = this.#leaveFormer();
     const answered = Promise.all([left, ...packets.map((packet) => this.#subscribe(packet))]).then(() => this.#granted);
     const covered = this.wire.holding.then(() => subscriptions.filters.difference(this.#refused));

@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import { networkError, watchReading, deadline, orAborted } from "@bridge/ports/internal";
-import { BridgeError, type Clock } from "@bridge/ports";
+import { BridgeError, type Clock, systemClock } from "@bridge/ports";
 import { connect, type IClientOptions, type IConnackPacket, type IPublishPacket, type MqttClient } from "mqtt";
 import type { IPubackPacket, Packet } from "mqtt-packet";
 import { Heartbeat } from "./heartbeat.ts";
@@ -168,7 +168,11 @@ export class Wire {
       if (this.#client.connected) this.stream.end(DISCONNECT);
       else this.#client.stream.destroy();
       this.resume();
-      using bound = deadline(CLOSE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the broker did not close the connection"));
+      using bound = deadline(
+        systemClock,
+        CLOSE_TIMEOUT_MS,
+        new BridgeError("TIMEOUT", "the broker did not close the connection"),
+      );
       await orAborted(this.closed, bound.signal).catch(() => this.#client.stream.destroy());
     }
     await this.closed;

@@ -3,9 +3,11 @@ import fc from "fast-check";
 import type { IPublishPacket } from "mqtt-packet";
 import { describe, expect, test } from "vitest";
 import { decodeCorrelation, encodeCorrelation } from "../src/correlation.ts";
-import { sourceMessage } from "../src/inbound-message.ts";
+import { inbound as received, sourceMessage } from "../src/inbound-message.ts";
 import { publishProperties } from "../src/outbound-message.ts";
 import { envelope } from "./support/parts.ts";
+
+type Properties = NonNullable<IPublishPacket["properties"]>;
 
 const NOW = 1_000_000;
 const now = (): number => NOW;
@@ -26,6 +28,21 @@ function outbound(fields: Parameters<typeof envelope>[0]) {
 }
 
 describe("a message that comes in", () => {
+  test.each<[string, object]>([
+    ["contentType", { contentType: ["a", "b"] }],
+    ["responseTopic", { responseTopic: ["a", "b"] }],
+    ["correlationData", { correlationData: "text" }],
+    ["messageExpiryInterval", { messageExpiryInterval: -1 }],
+    ["userProperties", { userProperties: { tenant: "acme", device: null } }],
+  ])("cannot be decoded when %s makes no sense, and keeps all other properties", (name, senseless) => {
+    const properties = { userProperties: { tenant: "acme", "message-id": "m7" }, ...senseless } as Properties;
+    const { message, undecodable } = received(packet({ properties }), "message-id", now);
+    expect(undecodable).toMatchObject({ code: "INVALID_PAYLOAD", message: expect.stringMatching(name) as string });
+    expect(message).toMatchObject({ subject: "t", payload: Buffer.from("p") });
+    expect({ ...message.headers }).toEqual({ tenant: "acme" });
+    if (name !== "userProperties") expect(message.id).toBe("m7");
+  });
+
   test("is its topic and payload when it has no properties", () => {
     expect(inbound({})).toEqual({ subject: "t", payload: Buffer.from("p"), headers: undefined });
   });

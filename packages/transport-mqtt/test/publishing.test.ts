@@ -1,4 +1,4 @@
-import { BridgeError, type Sender, type Session } from "@bridge/ports";
+import { BridgeError, type Sender, type Session, systemClock } from "@bridge/ports";
 import type { IPublishPacket, Packet } from "mqtt-packet";
 import { afterEach, describe, expect, test } from "vitest";
 import { connected, envelope, like, sender, session, type SessionSetup, until } from "./support/parts.ts";
@@ -260,6 +260,7 @@ describe("a send that is given up", () => {
   test("behind a broker that has stopped to answer drops the connection", async () => {
     let time = 0;
     const clock = {
+      ...systemClock,
       now: () => time,
       monotonic: () => time,
       delay: () => Promise.resolve(),

@@ -1,3 +1,4 @@
+import { LONG } from "@bridge/tooling/long";
 import { TLS_SECRET, tlsNames } from "@bridge/tooling/tls-names";
 import { afterEach, describe } from "vitest";
 import { noMosquitto } from "./support/brokers.ts";
@@ -10,6 +11,8 @@ afterEach(() => running?.[Symbol.asyncDispose]());
 
 describe.skipIf(noMosquitto)("needs Mosquitto", () => {
   tlsNames("a session of MQTT", {
+    // A server is started for each row.
+    all: LONG,
     present: async ({ cert, key }) => {
       const broker = await mosquitto({
         files: { "broker.crt": cert, "broker.key": key },

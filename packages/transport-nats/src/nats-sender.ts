@@ -37,9 +37,11 @@ export class NatsSender implements Sender {
       throw new BridgeError("CONNECTION_LOST", "the session is not connected", { charged: false });
     }
     this.#check(address);
-    const headers = outboundHeaders(envelope, this.#options.stream, this.#clock.now());
-    target.check(headers.length + envelope.payload.length);
-    await target.publisher.publish(address, envelope.payload, headers, signal);
+    const { stream } = this.#options;
+    const { payload } = envelope;
+    const headers = outboundHeaders(envelope, stream, this.#clock.now());
+    target.check(headers.length + payload.length);
+    await target.publisher.publish({ subject: address, payload, headers, stream }, signal);
     this.#sent++;
   }
 

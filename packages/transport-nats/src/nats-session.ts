@@ -1,6 +1,6 @@
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { type ClientIdentity, readClientTls, deadline, orAborted } from "@bridge/ports/internal";
-import { BridgeError, type Connection, type Session, type SessionContext } from "@bridge/ports";
+import { BridgeError, type Connection, type Session, type SessionContext, systemClock } from "@bridge/ports";
 import type { ConnectionOptions, TlsOptions } from "@nats-io/transport-node";
 import { credentials } from "./credentials.ts";
 import type { NatsReceiver } from "./nats-receiver.ts";
@@ -50,7 +50,11 @@ export class NatsSession implements Session {
 
   async connect(signal: AbortSignal): Promise<Connection> {
     const { connect_timeout: timeoutMs } = this.#options;
-    using bound = deadline(timeoutMs, new BridgeError("TIMEOUT", `no server has answered within ${timeoutMs} ms`));
+    using bound = deadline(
+      systemClock,
+      timeoutMs,
+      new BridgeError("TIMEOUT", `no server has answered within ${timeoutMs} ms`),
+    );
     const attempt = AbortSignal.any([signal, bound.signal, this.#disposed.signal]);
     const failures: BridgeError[] = [];
     for (let index = 0; index < this.#servers.length; index++) {

@@ -5,13 +5,19 @@ import { statusOf, wireMessage } from "./header-block.ts";
 import { withoutMsgId } from "./outbound-headers.ts";
 import { type ApiError, apiError } from "./server-error.ts";
 
+export interface Publication {
+  readonly subject: string;
+  readonly payload: Uint8Array;
+  readonly headers: Uint8Array;
+  /** The one that must take it, as its headers say too. Absent: any stream. */
+  readonly stream: string | undefined;
+}
+
 /** One message under way. */
 interface Pending extends Abortable {
   /** Of the inbox that its answer comes to. */
   readonly token: number;
-  readonly subject: string;
-  readonly payload: Uint8Array;
-  readonly headers: Uint8Array;
+  readonly publication: Publication;
   written: boolean;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
@@ -30,6 +36,7 @@ export interface PublisherParts {
   readonly subjectOf: (stream: string, sequence: number) => Promise<string | undefined>;
 }
 
+const MAX_SHOWN = 200;
 const WHAT = "the message was not taken";
 const NO_RESPONDERS = 503;
 /** How tokens are written. */
@@ -71,7 +78,7 @@ export class Publisher {
   }
 
   /** Resolves when a stream has the message; rejects with a {@link BridgeError}, or the signal's reason. */
-  publish(subject: string, payload: Uint8Array, headers: Uint8Array, signal: AbortSignal): Promise<void> {
+  publish(publication: Publication, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#closed !== undefined) {
         reject(this.#closed);
@@ -79,9 +86,7 @@ export class Publisher {
       }
       const pending: Pending = {
         token: this.#tokens++,
-        subject,
-        payload,
-        headers,
+        publication,
         signal,
         written: false,
         resolve,
@@ -102,7 +107,7 @@ export class Publisher {
   /** The server does not let us publish there. */
   denied(subject: string): void {
     for (const [token, pending] of this.#pending.entries()) {
-      if (!pending.written || pending.subject !== subject) continue;
+      if (!pending.written || pending.publication.subject !== subject) continue;
       this.#take(token)?.reject(new BridgeError("FORBIDDEN", `${WHAT}: the bridge may not publish to this subject`));
     }
   }
@@ -121,7 +126,7 @@ export class Publisher {
     this.#given = [];
     for (const pending of given) {
       if (!this.#pending.has(pending.token)) continue;
-      const { subject, payload, headers } = pending;
+      const { subject, payload, headers } = pending.publication;
       const reply = this.#inbox + pending.token.toString(RADIX);
       try {
         this.#parts.connection.publish(subject, payload, { reply, headers: asWritten(headers) });
@@ -138,17 +143,20 @@ export class Publisher {
     const pending = this.#take(Number.parseInt(message.subject.slice(this.#inbox.length), RADIX));
     if (pending === undefined) return;
     if (message.data.length === 0 && statusOf(wireMessage(message))?.code === NO_RESPONDERS) {
-      orAborted(this.#parts.nobody(pending.subject), pending.signal).then(pending.reject, pending.reject);
+      orAborted(this.#parts.nobody(pending.publication.subject), pending.signal).then(pending.reject, pending.reject);
       return;
     }
     const answer = parse(message);
-    if (answer?.error !== undefined) pending.reject(apiError(WHAT, answer.error));
-    else if (typeof answer?.stream !== "string" || answer.stream === "" || typeof answer.seq !== "number")
+    const { stream, seq, duplicate, error } = answer ?? {};
+    if (error !== undefined) pending.reject(apiError(WHAT, error));
+    else if (typeof stream !== "string" || stream === "" || !isPlace(seq))
+      pending.reject(notTaken("what answers to this subject is no stream of JetStream"));
+    else if (stream !== (pending.publication.stream ?? stream))
+      // The server says so itself: this is somebody else's answer.
       pending.reject(
-        new BridgeError("DESTINATION_NOT_FOUND", `${WHAT}: what answers to this subject is no stream of JetStream`),
+        notTaken(`it was answered by "${stream.slice(0, MAX_SHOWN)}", and not by "${pending.publication.stream}"`),
       );
-    else if (answer.duplicate === true)
-      this.#had(pending, answer.stream, answer.seq).then(pending.resolve, pending.reject);
+    else if (duplicate === true) this.#had(pending, stream, seq).then(pending.resolve, pending.reject);
     else pending.resolve();
   }
 
@@ -156,11 +164,11 @@ export class Publisher {
    * A stream had a message of this id. It looks at ids alone: what it had may have gone to another of its subjects, for another
    * binding, and then this one is not there.
    */
-  async #had({ subject, payload, headers, signal }: Pending, stream: string, sequence: number): Promise<void> {
+  async #had({ publication, signal }: Pending, stream: string, sequence: number): Promise<void> {
     const before = await orAborted(this.#parts.subjectOf(stream, sequence), signal);
     signal.throwIfAborted();
-    if (before !== undefined && before !== subject) await this.publish(subject, payload, withoutMsgId(headers), signal);
-    else this.#duplicates++;
+    if (before === undefined || before === publication.subject) this.#duplicates++;
+    else await this.publish({ ...publication, headers: withoutMsgId(publication.headers) }, signal);
   }
 
   /** It is about to be resolved or rejected. */
@@ -176,6 +184,14 @@ interface Answer {
   readonly stream?: unknown;
   readonly seq?: unknown;
   readonly duplicate?: unknown;
+}
+
+function notTaken(why: string): BridgeError {
+  return new BridgeError("DESTINATION_NOT_FOUND", `${WHAT}: ${why}`);
+}
+
+function isPlace(seq: unknown): seq is number {
+  return typeof seq === "number" && seq > 0;
 }
 
 function parse(message: Msg): Answer | undefined {

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { BridgeError, type Clock, type Connection, type Logger } from "@bridge/ports";
+import { BridgeError, type Clock, type Connection, type Logger, systemClock } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import { jetstreamManager } from "@nats-io/jetstream";
 import type { PermissionViolationError } from "@nats-io/transport-node";
@@ -99,7 +99,7 @@ export class SourceConnection implements Connection {
   async #close(cause: BridgeError | undefined): Promise<void> {
     const error = cause ?? new BridgeError("CONNECTION_LOST", "the connection was closed");
     const consumers = Promise.all(Array.from(this.#consumers.values(), (consumer) => consumer.close(error)));
-    using bound = deadline(CLOSE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the server reads nothing"));
+    using bound = deadline(systemClock, CLOSE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the server reads nothing"));
     const reads = await orAborted(consumers, bound.signal).then(
       () => true,
       () => false,

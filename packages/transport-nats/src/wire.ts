@@ -1,5 +1,5 @@
 import { watchReading, deadline, orAborted } from "@bridge/ports/internal";
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, systemClock } from "@bridge/ports";
 import {
   type ConnectionOptions,
   connect,
@@ -120,7 +120,7 @@ export class Wire {
   }
 
   async #takeLeave(): Promise<void> {
-    using bound = deadline(CLOSE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the server reads nothing"));
+    using bound = deadline(systemClock, CLOSE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the server reads nothing"));
     try {
       await orAborted(this.flush(), bound.signal);
       await orAborted(this.connection.close(), bound.signal);

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { describe, expect, test, vi } from "vitest";
 import type { NatsReceiver } from "../src/nats-receiver.ts";
 import { containing, like } from "./support/like.ts";
@@ -68,7 +69,7 @@ describe.skipIf(noServer)("a consumer (needs NATS)", () => {
       await accept(a!);
       const told = vi.spyOn((from as NatsReceiver).position!, "told");
       const settled = containing({ ack_floor: containing({ stream_seq: 2 }) });
-      await vi.waitFor(() => expect(told).toHaveBeenCalledWith(settled), 10_000);
+      await vi.waitFor(() => expect(told).toHaveBeenCalledWith(settled), PATIENCE);
       await server.manager.consumers.delete(stream, "c");
       await first.closed;
       await server.publish(`${stream}.a`, "d");
@@ -175,8 +176,9 @@ describe.skipIf(noServer)("a consumer (needs NATS)", () => {
     const puller = new Puller(receiver(source, { stream, consumer }, { window: 2 }));
     const connection = await connected(source);
     const held = await puller.take(2);
-    await vi.waitFor(async () =>
-      expect(await server.manager.consumers.info(stream, consumer)).toMatchObject({ num_waiting: 0 }),
+    await vi.waitFor(
+      async () => expect(await server.manager.consumers.info(stream, consumer)).toMatchObject({ num_waiting: 0 }),
+      PATIENCE,
     );
     await server.manager.consumers.delete(stream, consumer);
     await Promise.all(held.map(accept));

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { type BridgeDocument, createRegistry, parseConfig } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import { memoryDlq } from "@bridge/dlq-memory";
@@ -69,12 +70,12 @@ describe.skipIf(noServer)("a bridge from a stream (needs NATS)", () => {
       expect((await puller.next()).receiveCount).toBe(1);
     }
     await using route = await bridge({ stream, consumer }, Number.MAX_SAFE_INTEGER);
-    await vi.waitFor(() => expect(ends(route).dead_lettered).toBe(1), 10_000);
+    await vi.waitFor(() => expect(ends(route).dead_lettered).toBe(1), PATIENCE);
     const [entry] = await route.supervisor.dlq()!.list({}, { limit: 10, offset: 0 }, never);
     expect(entry).toMatchObject({ attempts: ATTEMPTS, errorCode: "UNAVAILABLE", category: "transient" });
     // One of the three attempts was the other process's; the first of this one's went back to the server to wait.
     expect(ends(route)).toMatchObject({ released: 1, delivered: 0 });
-    await vi.waitFor(async () => expect((await server.manager.streams.info(stream)).state.messages).toBe(0), 10_000);
+    await vi.waitFor(async () => expect((await server.manager.streams.info(stream)).state.messages).toBe(0), PATIENCE);
   });
 
   test("finding 6.3: with one message in flight all come in the order of the stream, through retries", async () => {
@@ -94,12 +95,13 @@ describe.skipIf(noServer)("a bridge from a stream (needs NATS)", () => {
     const stream = await server.stream();
     await using route = await bridge({ stream, consumer: "c", create: true, max_ack_pending: 10 }, 1);
     await server.publish(`${stream}.a`, "a");
-    await vi.waitFor(() => expect(ends(route).released).toBe(1), 10_000);
+    await vi.waitFor(() => expect(ends(route).released).toBe(1), PATIENCE);
     await server.publish(`${stream}.a`, "b");
     const arrived = await route.hub.channel("out").waitForMessages(2, never);
     expect(arrived.map(({ payload }) => Buffer.from(payload).toString()).toSorted()).toEqual(["a", "b"]);
-    await vi.waitFor(async () =>
-      expect(await server.manager.consumers.info(stream, "c")).toMatchObject({ num_ack_pending: 0 }),
+    await vi.waitFor(
+      async () => expect(await server.manager.consumers.info(stream, "c")).toMatchObject({ num_ack_pending: 0 }),
+      PATIENCE,
     );
   });
 });

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { tcpProxy } from "@bridge/conformance";
 import { describe, expect, test, vi } from "vitest";
 import type { NatsReceiver } from "../src/nats-receiver.ts";
@@ -121,10 +122,10 @@ describe.skipIf(noServer)("an ephemeral consumer (needs NATS)", () => {
       const first = await connected(source);
       const name = await nameOn(server, stream);
       const info = () => server.manager.consumers.info(stream, name);
-      await vi.waitFor(async () => expect(await info()).toMatchObject({ num_waiting: 1 }));
+      await vi.waitFor(async () => expect(await info()).toMatchObject({ num_waiting: 1 }), PATIENCE);
       link.freeze();
       await server.publish(`${stream}.a`, "a");
-      await vi.waitFor(async () => expect(await info()).toMatchObject({ num_ack_pending: 1 }));
+      await vi.waitFor(async () => expect(await info()).toMatchObject({ num_ack_pending: 1 }), PATIENCE);
       link.cut();
       await first.closed;
       await link.restore();
@@ -134,7 +135,7 @@ describe.skipIf(noServer)("an ephemeral consumer (needs NATS)", () => {
       const taken = await puller.take(comes.length);
       expect(taken.map(text).toSorted()).toEqual(comes);
       await Promise.all(taken.map(accept));
-      if (ackWait === "500ms") await vi.waitFor(() => expect(from.position?.inDoubt).toBe(false), 10_000);
+      if (ackWait === "500ms") await vi.waitFor(() => expect(from.position?.inDoubt).toBe(false), PATIENCE);
       link.cut();
       await second.closed;
       await server.manager.consumers.delete(stream, name);

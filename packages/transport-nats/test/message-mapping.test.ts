@@ -1,4 +1,5 @@
 import { type Envelope, RESERVED } from "@bridge/ports";
+import { cpuTime } from "@bridge/tooling/cpu-time";
 import { MsgHdrsImpl } from "@nats-io/transport-node";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -92,15 +93,14 @@ describe("a message from a stream", () => {
     expect(inbound(fields).headers).toMatchObject({ tag: "a, b, c" });
   });
 
-  test("finding 1.1: blanks inside a value, and marks in a name, are read in proportion to their number", () => {
+  test("finding 1.1: blanks inside a value, and marks in a name, are read in proportion to their number", async () => {
     const fields = [
       ["blank", `a${" ".repeat(500_000)}b`],
       [`x${"\u0315\u0316".repeat(100_000)}`, "1"],
     ] as const;
-    const begin = performance.now();
-    expect(inbound(fields).headers?.["blank"]).toHaveLength(500_002);
+    const spent = await cpuTime(() => expect(inbound(fields).headers?.["blank"]).toHaveLength(500_002));
     // It took minutes when it took the square.
-    expect(performance.now() - begin).toBeLessThan(10_000);
+    expect(spent).toBeLessThan(10_000);
   });
 
   test("has no headers that are the bridge's, the server's, or say where it comes from", () => {

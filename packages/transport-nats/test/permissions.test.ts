@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { describe, expect, test, vi } from "vitest";
 import { containing, like } from "./support/like.ts";
 import { ownServer } from "./support/own-server.ts";
@@ -91,7 +92,7 @@ describe.skipIf(noServer)("permissions (needs NATS)", () => {
     await expect(target.connect(never)).rejects.toMatchObject({ code: "FORBIDDEN" });
     await server.configure([allowing("")]);
     server.reload();
-    await vi.waitFor(() => connected(target), { timeout: 10_000, interval: 50 });
+    await vi.waitFor(() => connected(target), PATIENCE);
     await sender(target).send(envelope(), "ok.a", never);
   });
 
@@ -140,8 +141,9 @@ describe.skipIf(noServer)("permissions (needs NATS)", () => {
       }
       // What could not be settled waits for its time to be over.
       const pending = needed.startsWith("$JS.ACK") ? 3 : 0;
-      await vi.waitFor(async () =>
-        expect(await admin.manager.consumers.info("S", "c")).toMatchObject({ num_ack_pending: pending }),
+      await vi.waitFor(
+        async () => expect(await admin.manager.consumers.info("S", "c")).toMatchObject({ num_ack_pending: pending }),
+        PATIENCE,
       );
     },
   );

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { describe, expect, test, vi } from "vitest";
 import { containing, like } from "./support/like.ts";
 import { accept, connected, type LogLine, never, Puller, receiver, session, text } from "./support/parts.ts";
@@ -38,7 +39,7 @@ describe.skipIf(noServer)("a receiver (needs NATS)", () => {
     await accept(held[2]!);
     expect(text(await puller.next())).toBe("4");
     // A server reads acknowledgements beside what it is asked.
-    await vi.waitFor(async () => expect(await info()).toMatchObject({ num_ack_pending: 4, num_pending: 4 }));
+    await vi.waitFor(async () => expect(await info()).toMatchObject({ num_ack_pending: 4, num_pending: 4 }), PATIENCE);
     await Promise.all([held[0]!, held[1]!, held[3]!].map(accept));
     expect((await puller.take(3)).map(text)).toEqual(["5", "6", "7"]);
   });
@@ -95,6 +96,6 @@ describe.skipIf(noServer)("a receiver (needs NATS)", () => {
     await server.consumer(stream);
     expect([...(await connection.reconcile(never))]).toEqual(["in"]);
     await server.publish(`${stream}.a`, "a");
-    await vi.waitFor(async () => expect(text(await puller.next())).toBe("a"));
+    await vi.waitFor(async () => expect(text(await puller.next())).toBe("a"), PATIENCE);
   });
 });

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { BridgeError, RESERVED } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
+import type { Msg } from "@nats-io/transport-node";
 import { like } from "./support/like.ts";
 import { connected, envelope, never, sender, session } from "./support/parts.ts";
 import { program } from "./support/program.ts";
@@ -78,16 +79,22 @@ describe.skipIf(noServer)("a sender (needs NATS)", () => {
     expect((await server.manager.streams.info(stream)).state.messages).toBe(1);
   });
 
-  test("what answers without being a stream has not taken the message", async () => {
+  test.each([
+    ["nothing", {}, {}, "no stream of JetStream"],
+    ["no name of a stream", { stream: "", seq: 1 }, {}, "no stream of JetStream"],
+    ["no place in a stream", { stream: "ORDERS", seq: 0 }, {}, "no stream of JetStream"],
+    ["another stream than its sender's", { stream: "ORDERS", seq: 1 }, { stream: "OTHERS" }, 'by "ORDERS", and not by'],
+  ])("what answers with %s has not taken the message", async (_name, answer, options, why) => {
     await using server = await program();
     const subject = `bridge-test-${crypto.randomUUID()}`;
-    server.connection.subscribe(subject, { callback: (_, message) => void message.respond("{}") });
+    const callback = (_: unknown, message: Msg): void => void message.respond(JSON.stringify(answer));
+    server.connection.subscribe(subject, { callback });
     await server.connection.flush();
     await using target = session({ role: "target" });
     await connected(target);
-    await expect(sender(target).send(envelope(), subject, never)).rejects.toMatchObject({
+    await expect(sender(target, options).send(envelope(), subject, never)).rejects.toMatchObject({
       code: "DESTINATION_NOT_FOUND",
-      message: like("no stream of JetStream"),
+      message: like(why),
     });
   });
 

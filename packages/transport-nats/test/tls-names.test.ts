@@ -1,3 +1,4 @@
+import { LONG } from "@bridge/tooling/long";
 import { writeFileSync } from "node:fs";
 import { certificates } from "@bridge/tooling/certificates";
 import { TLS_SECRET, tlsNames } from "@bridge/tooling/tls-names";
@@ -13,6 +14,8 @@ afterEach(() => running?.[Symbol.asyncDispose]());
 
 describe.skipIf(noServer)("needs NATS", () => {
   tlsNames("a session of NATS", {
+    // A server is started for each row.
+    all: LONG,
     present: async ({ cert, key }) => {
       writeFileSync(files.path("server.crt"), cert);
       writeFileSync(files.path("server.key"), key);

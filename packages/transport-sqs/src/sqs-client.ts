@@ -1,5 +1,6 @@
 import { SQSClient, type SQSClientConfig, type SQSClientResolvedConfig } from "@aws-sdk/client-sqs";
 import { UndiciHttpHandler } from "@smithy/undici-http-handler";
+import { boundCredentials } from "@bridge/ports/internal";
 import { Agent } from "undici";
 import { maySkew } from "./sqs-error.ts";
 
@@ -38,6 +39,7 @@ export function sqsClient(configured: SQSClientConfig, { connections, requestTim
     ...configured,
     maxAttempts: 1,
   });
+  boundCredentials(client.config);
   makeLighter(client);
   return client;
 }

@@ -80,6 +80,8 @@ const SKEWED: ReadonlySet<string> = new Set([
   "SignatureDoesNotMatch",
 ]);
 
+const NO_REGION =
+  "no usable AWS region is configured: set AWS_REGION, or a region in the AWS profile, to one such as eu-central-1";
 const NO_NAME = "no name";
 /** As SQS and the SDK name errors. What else stands there may be anything, such as what was sent. */
 const NAME = /^[A-Za-z]\w{0,63}$/;
@@ -112,13 +114,15 @@ export function sqsError(what: string, thrown: unknown): BridgeError {
   }
   const found = CODES[plain] ?? (network ? "CONNECTION_LOST" : byStatus($metadata?.httpStatusCode));
   if ($response !== undefined && found !== "THROTTLED" && (found === "INTERNAL" || NOT_OF_SQS.has(plain))) {
-    return new BridgeError("UNAVAILABLE", `${what}: the answer is none of SQS, or was cut off (${plain})`);
+    const status = $metadata?.httpStatusCode === undefined ? "" : `, status ${$metadata.httpStatusCode}`;
+    return new BridgeError("UNAVAILABLE", `${what}: the answer is none of SQS, or was cut off (${plain}${status})`);
   }
   // A connection that breaks while it is used is called a timeout by the library.
   const broken = found === "TIMEOUT" && network ? "CONNECTION_LOST" : found;
   const shown = network ? code : plain;
-  // Nothing was answered, so it is the SDK's own, such as that no region is known.
-  const said = broken === "INTERNAL" && thrown instanceof Error ? `${shown}: ${thrown.message}` : shown;
+  if (broken !== "INTERNAL" || !(thrown instanceof Error)) return new BridgeError(broken, `${what}: ${shown}`);
+  // Nothing was answered, so it is the SDK's own.
+  const said = thrown.message.startsWith("Region ") ? NO_REGION : `${shown}: ${thrown.message}`;
   return new BridgeError(broken, `${what}: ${said}`);
 }
 

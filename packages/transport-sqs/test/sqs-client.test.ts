@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
-import { expect, test } from "vitest";
+import { CredentialsEndpoint } from "@bridge/tooling/credentials-endpoint";
+import { expect, test, vi } from "vitest";
 import { sqsClient } from "../src/sqs-client.ts";
 
 const LIMITS = { connections: 2, requestTimeoutMs: 5_000 };
@@ -41,4 +42,20 @@ test("a client signs each request with the credentials of the moment, and makes 
   client.destroy();
   expect(new Set(server.signers).size).toBe(3);
   expect(server.signers).toHaveLength(3);
+});
+
+test("credentials that expired while their endpoint was silent are got once it speaks again", async () => {
+  await using server = await refusing();
+  await using endpoint = await CredentialsEndpoint.start(1);
+  const client = sqsClient({ region: "eu-central-1" }, LIMITS);
+  const send = () => client.send(new SendMessageCommand({ QueueUrl: server.url, MessageBody: "m" }));
+  const answered = { $metadata: { httpStatusCode: 503 } };
+  await expect(send()).rejects.toMatchObject(answered);
+  endpoint.silent = true;
+  const { asked } = endpoint;
+  const held = send();
+  await vi.waitFor(() => expect(endpoint.asked).toBeGreaterThan(asked), { timeout: 60_000 });
+  endpoint.silent = false;
+  await expect(held).rejects.toMatchObject(answered);
+  client.destroy();
 });

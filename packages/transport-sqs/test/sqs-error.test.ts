@@ -55,6 +55,14 @@ describe("errors of SQS", () => {
     expect(sqsError("not sent", named("TimeoutError", { code: "ETIMEDOUT" })).code).toBe("TIMEOUT");
   });
 
+  test.each(["Region is missing", 'Region not accepted: region="eu west" is not a valid hostname component.'])(
+    "%s: the message says what to set",
+    (words) => {
+      const { message } = sqsError("not sent", new Error(words));
+      expect(message).toContain("not sent: no usable AWS region is configured: set AWS_REGION");
+    },
+  );
+
   test("without credentials nothing was tried", () => {
     const error = sqsError("not sent", named("CredentialsProviderError"));
     expect(error).toMatchObject({ code: "UNAVAILABLE", charged: false });

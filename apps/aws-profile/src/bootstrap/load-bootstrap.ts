@@ -1,5 +1,4 @@
-import { repeatedKey } from "@bridge/ports/internal";
-import { open } from "node:fs/promises";
+import { readSmallFile, repeatedKey } from "@bridge/ports/internal";
 import { formatProblem } from "@bridge/config";
 import { checkStrictly } from "@bridge/config/documents";
 import type { HostProcess } from "@bridge/host";
@@ -25,18 +24,12 @@ export async function loadBootstrap(env: HostProcess["env"]): Promise<LoadedBoot
   if (file === "")
     return refused("the environment", [`no bootstrap document: set ${JSON_VARIABLE} or ${FILE_VARIABLE}`]);
   try {
-    return parsed(file, await textOf(file));
+    return parsed(file, (await readSmallFile(file, MAX_BYTES)).toString("utf8"));
   } catch (error) {
     const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
-    return refused(file, [code === "" ? (error as Error).message : `the bootstrap document cannot be read${code}`]);
+    const why = code === "" ? `: ${(error as Error).message}` : code;
+    return refused(file, [`the bootstrap document cannot be read${why}`]);
   }
-}
-
-async function textOf(file: string): Promise<string> {
-  await using handle = await open(file);
-  const { size } = await handle.stat();
-  if (size > MAX_BYTES) throw new Error(`the bootstrap document has more than ${MAX_BYTES} bytes`);
-  return await handle.readFile("utf8");
 }
 
 function parsed(source: string, text: string): LoadedBootstrap {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Companion, RotatingKeys, warnOfSharedKey } from "@bridge/host";
 import type { KeyRefresh, MonitorKeys } from "@bridge/http-monitor";
-import { type Seams } from "@bridge/ports";
+import { type Seams, systemClock } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 
 export interface RefreshedKeysOptions extends Seams {
@@ -85,7 +85,7 @@ export class RefreshedKeys implements Companion {
 }
 
 async function bounded(read: RefreshedKeysOptions["read"], signal: AbortSignal): Promise<MonitorKeys> {
-  using limit = deadline(READ_TIMEOUT_MS, new Error("the keys were not read in 20 s"));
+  using limit = deadline(systemClock, READ_TIMEOUT_MS, new Error("the keys were not read in 20 s"));
   const either = AbortSignal.any([signal, limit.signal]);
   return await orAborted(read(either), either);
 }

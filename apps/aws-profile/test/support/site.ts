@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +7,7 @@ import { AwsSecrets } from "@bridge/tooling/aws-secrets";
 import { BinaryProcess } from "@bridge/tooling/binary-process";
 
 /** What was built before the tests. */
-const BINARY = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
+export const BINARY = fileURLToPath(new URL("../../dist/main.js", import.meta.url));
 
 export const ADMIN_KEY = "an-admin-key-for-tests";
 export const ADMIN_PARAM = "/bridge/test/admin-key";
@@ -92,7 +93,7 @@ export async function ask(
 ): Promise<Told> {
   const response = await fetch(`${await instance.url(server)}/api/v1/${server}/${path}`, {
     headers: { "X-API-Key": key },
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(PATIENCE.timeout),
     ...init,
   });
   return { status: response.status, body: (await response.json()) as Told["body"] };

@@ -1,4 +1,4 @@
-import { CreateTableCommand, DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { CreateTableCommand, DeleteTableCommand, DynamoDBClient, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { testDynamo, type TestDynamo } from "@bridge/tooling/test-dynamodb";
 import type { Site } from "./site.ts";
 
@@ -24,6 +24,10 @@ export class Tables implements AsyncDisposable {
   async putConfig(bridgeId: string, document: object): Promise<void> {
     const Item = { config_key: { S: bridgeId }, part: { S: "document" }, document: { S: JSON.stringify(document) } };
     await this.#client.send(new PutItemCommand({ TableName: CONFIG_TABLE, Item }));
+  }
+
+  async drop(name: string): Promise<void> {
+    await this.#client.send(new DeleteTableCommand({ TableName: name }));
   }
 
   /** A table of another program. */

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { checkDocument, ConfigError } from "@bridge/config";
 import { defineBridge } from "@bridge/core";
 import fc from "fast-check";
@@ -14,7 +15,12 @@ test("the document of a definition, read as a file is, is the same configuration
         env: (name: string) => (name === "NOT_A_REFERENCE" ? undefined : SECRET),
         file: () => Promise.reject(new Error("no file was meant")),
       };
-      const read = await checkDocument(JSON.parse(text), bridge.registry, sources, AbortSignal.timeout(20_000));
+      const read = await checkDocument(
+        JSON.parse(text),
+        bridge.registry,
+        sources,
+        AbortSignal.timeout(PATIENCE.timeout),
+      );
       if (!read.ok) throw new ConfigError(read.problems);
       expect(read.config).toEqual(bridge.config);
     }),

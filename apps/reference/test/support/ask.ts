@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { setTimeout as delay } from "node:timers/promises";
 import { ADMIN_KEY } from "./folder.ts";
 
@@ -10,7 +11,7 @@ export interface Told {
 export async function ask(url: string, init: RequestInit = {}): Promise<Told> {
   const response = await fetch(url, {
     headers: { "X-API-Key": ADMIN_KEY },
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(PATIENCE.timeout),
     ...init,
   });
   return { status: response.status, body: await response.json() };
@@ -22,7 +23,7 @@ export function probe(monitor: string, name: "health" | "live" | "ready" | `read
 
 /** Asks again and again until the answer is as wanted; fails with the last one. */
 export async function eventually(look: () => Promise<Told>, wanted: (told: Told) => boolean): Promise<Told> {
-  const deadline = AbortSignal.timeout(30_000);
+  const deadline = AbortSignal.timeout(PATIENCE.timeout);
   for (;;) {
     const told = await look();
     if (wanted(told)) return told;

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { fileURLToPath } from "node:url";
 import { createTable, DynamoClient, leaseTable, openDynamodbLeases } from "@bridge/dynamodb";
 import { type LeaseRecord, silentLogger, systemClock, systemRandom } from "@bridge/ports";
@@ -40,7 +41,7 @@ export class Cluster implements AsyncDisposable {
     const target = await Target.open("accepts");
     const seams = { clock: systemClock, random: systemRandom(), logger: silentLogger };
     await using client = new DynamoClient({ ...seams, sdk: dynamo.sdk });
-    await createTable(leaseTable(TABLE), client, systemClock, AbortSignal.timeout(20_000));
+    await createTable(leaseTable(TABLE), client, systemClock, AbortSignal.timeout(PATIENCE.timeout));
     return new Cluster({ folder, broker, dynamo, target }, await bridgeOnDynamodb(dynamo.sdk));
   }
 
@@ -63,9 +64,9 @@ export class Cluster implements AsyncDisposable {
     const seams = { clock: systemClock, random: systemRandom(), logger: silentLogger };
     await using store = await openDynamodbLeases(
       { ...seams, sdk: this.dynamo.sdk, tableName: TABLE },
-      AbortSignal.timeout(20_000),
+      AbortSignal.timeout(PATIENCE.timeout),
     );
-    return await store.read("cluster/broker", AbortSignal.timeout(20_000));
+    return await store.read("cluster/broker", AbortSignal.timeout(PATIENCE.timeout));
   }
 
   /** Publishes numbers, a few each millisecond, until `signal` aborts; resolves with how many when the broker has all. */

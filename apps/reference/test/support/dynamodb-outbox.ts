@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { tcpProxy } from "@bridge/conformance";
 import { createTable, DynamoClient, outboxTable } from "@bridge/dynamodb";
 import { systemClock, systemRandom } from "@bridge/ports";
@@ -27,7 +28,7 @@ export async function dynamodbOutbox(folder: Folder): Promise<AwayStore> {
   const dynamo = await testDynamo();
   const proxy = await tcpProxy({ target: { port: Number(new URL(dynamo.endpoint).port) } });
   await using client = new DynamoClient({ clock: systemClock, random: systemRandom(), sdk: dynamo.sdk });
-  await createTable(outboxTable(TABLE), client, systemClock, AbortSignal.timeout(20_000));
+  await createTable(outboxTable(TABLE), client, systemClock, AbortSignal.timeout(PATIENCE.timeout));
   const { file, env } = await bridgeOnDynamodb({ ...dynamo.sdk, endpoint: `http://${proxy.host}:${proxy.port}` });
   return {
     block: `{type: dynamodb, options: {table_name: ${TABLE}}}`,

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "@bridge/tooling/listening";
 import { ask, eventually, probe, type Told } from "./ask.ts";
@@ -128,7 +129,7 @@ export class StoredBridge implements AsyncDisposable {
       method: "POST",
       body,
       headers: { "Idempotency-Key": body },
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(PATIENCE.timeout),
     }).catch(() => undefined);
     await answer?.arrayBuffer();
     const taken = answer?.status === 202;
@@ -172,7 +173,7 @@ routes:
     receiver_id: kept
     delivery_mode: shared_outbox
     bindings: [to-out]
-    # What is on loan when the store hangs comes back after twice this, and 10 s.
+    # What is on loan when the store hangs comes back after twice this, and 30 s.
     policy: {max_in_flight: 10, send_timeout: 2s, backoff: {initial_interval: 100ms, max_interval: 500ms}}
   - id: direct
     receiver_id: direct

@@ -1,11 +1,12 @@
 import { type FileHandle, open, rename, stat } from "node:fs/promises";
 import type { AuditEvent } from "../event.ts";
-import { syncFolder } from "@bridge/file/internal";
+import { obstacleAt, syncFolder } from "@bridge/file/internal";
 import { type Beginning, GENESIS, type Link, seal } from "./record.ts";
 import { deleteBeyond, rotatedFiles, rotatedName } from "./rotated-files.ts";
 import { readTail } from "./tail.ts";
 import { writeTailAgain } from "./write-tail-again.ts";
 
+const OWNER_ONLY = 0o600;
 /** What is written in one go. */
 const MAX_WRITE_BYTES = 1024 * 1024;
 
@@ -51,10 +52,10 @@ export class ChainedFile {
   /** Opens the file to go on where its chain ends; where it is new or empty, after `last`, else after the full files. */
   static async open(options: ChainedFileOptions, last?: Link): Promise<ChainedFile> {
     const { path, hmacKey } = options;
-    const handle = await open(path, "a+", 0o600);
+    const obstacle = obstacleAt(path);
+    if (obstacle !== undefined) throw obstacle;
+    const handle = await openOwn(path, "a+");
     try {
-      if (!(await handle.stat()).isFile())
-        throw new Error(`${path} is no regular file: name the path of a file, which is made when it is missing`);
       const { link, intact, plain, size, torn } = await readTail(handle, path, hmacKey);
       if (torn > 0) await handle.truncate(size);
       if (size === 0) syncFolder(path);
@@ -123,7 +124,7 @@ export class ChainedFile {
     await this.#handle.datasync();
     await rename(path, rotatedName(path, this.#head.seq));
     const full = this.#handle;
-    this.#handle = await open(path, "ax+", 0o600);
+    this.#handle = await openOwn(path, "ax+");
     this.#size = 0;
     await full.close();
     syncFolder(path);
@@ -134,6 +135,13 @@ export class ChainedFile {
 /** Without it a file whose first records were cut off would look like one that follows another. */
 function beginningAfter({ seq }: Link): Beginning {
   return seq === 0 ? "chain" : "file";
+}
+
+/** Whatever the umask of the process says, which may keep even the owner from a file that is made. */
+async function openOwn(path: string, flags: string): Promise<FileHandle> {
+  const handle = await open(path, flags, OWNER_ONLY);
+  if (((await handle.stat()).mode & OWNER_ONLY) !== OWNER_ONLY) await handle.chmod(OWNER_ONLY);
+  return handle;
 }
 
 /** For a crash after the last file was full, and before there was a new one. */

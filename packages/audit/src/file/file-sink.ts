@@ -1,7 +1,7 @@
 import { type AuditEvent } from "../event.ts";
 import { type AuditSink } from "../sink.ts";
 import { LOOKS } from "../actions.ts";
-import { FileFault, lockFile, makeFolder } from "@bridge/file/internal";
+import { FileFault, lockFile, realPlaceOf } from "@bridge/file/internal";
 import type { Clock, Logger } from "@bridge/ports";
 import type { ChainedFileOptions } from "./chained-file.ts";
 import { WatchedFile } from "./watched-file.ts";
@@ -49,12 +49,8 @@ interface Waiting {
  * Rejects when another process has the file, when it is none of a bridge, and when it cannot be read or written.
  */
 export async function openFileSink(options: FileSinkOptions): Promise<FileSink> {
-  const { path, maxBytes = DEFAULTS.maxBytes, keep = DEFAULTS.keep, hmacKey, clock, logger } = options;
-  try {
-    makeFolder(path);
-  } catch (error) {
-    throw FileFault.of(path, error) ?? error;
-  }
+  const { maxBytes = DEFAULTS.maxBytes, keep = DEFAULTS.keep, hmacKey, clock, logger } = options;
+  const path = realPlaceOf(options.path);
   const lock = lockFile(path);
   const file = new WatchedFile({ path, maxBytes, keep, hmacKey }, { clock, logger }, lock);
   try {

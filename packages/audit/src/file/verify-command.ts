@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { readSmallFile } from "@bridge/ports/internal";
 import { type Verification, verifyFiles } from "./verify.ts";
 
 const USAGE = `usage: bridge-audit verify [-head HASH] [-key-file FILE]... [-keyed-from N] FILE...
@@ -84,9 +84,11 @@ function parse(args: readonly string[]): Asked | string {
   }
 }
 
+const MAX_KEY_BYTES = 65_536;
+
 /** As `${file:…}` of a configuration reads it: without its last line break. */
 async function readKey(path: string): Promise<string> {
-  const key = (await readFile(path, "utf8")).replace(/\r?\n$/, "");
+  const key = (await readSmallFile(path, MAX_KEY_BYTES)).toString("utf8").replace(/\r?\n$/, "");
   if (key === "") throw new Error(`${path} holds no key`);
   return key;
 }

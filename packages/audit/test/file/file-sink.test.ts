@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { appendFileSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createAuditor } from "../../src/auditor.ts";
@@ -311,18 +312,18 @@ describe("finding 5: what somebody does to the file is noticed with the next eve
     rmSync(dirname(path), { recursive: true });
     writeFileSync(dirname(path), "in the way");
     tick();
-    await vi.waitFor(() => expect(sink.fault?.()).toMatch(/inner/));
+    await vi.waitFor(() => expect(sink.fault?.()).toMatch(/inner/), PATIENCE);
     tick();
     await expect(sink.ready()).rejects.toThrow(/inner/);
     expect(logged.filter(({ msg }) => msg === "audit file failed")).toHaveLength(1);
     rmSync(dirname(path));
     tick();
-    await vi.waitFor(() => expect(details(path)).toMatchObject([{ file: "gone" }]));
-    expect(sink.fault?.()).toBeUndefined();
+    await vi.waitFor(() => expect(details(path)).toMatchObject([{ file: "gone" }]), PATIENCE);
+    await vi.waitFor(() => expect(sink.fault?.()).toBeUndefined(), PATIENCE);
   });
 
   test("a device is no file", async () => {
-    await expect(openSink("/dev/full")).rejects.toThrow("/dev/full is no regular file: name the path of a file");
+    await expect(openSink("/dev/full")).rejects.toThrow("/dev/full: is no regular file: name a file");
   });
 });
 

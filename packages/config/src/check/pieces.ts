@@ -56,7 +56,8 @@ export function* checkPieces(document: unknown, hidden: HiddenValues): Steps<Che
     if (elements === undefined) output = checked.output;
     else elements[Number(index)] = checked.output;
     for (const place of checked.unsound) unsound.push([...path, ...place]);
-    problems.push(...checked.problems);
+    // Not all at once: a document may have more of them than a call takes arguments.
+    for (const problem of checked.problems) problems.push(problem);
     yield;
   }
   return { output, unsound, problems };

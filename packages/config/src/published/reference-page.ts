@@ -17,6 +17,9 @@ type, and \`null\` are errors, and all errors are reported at once, with their p
   break; \`$\${env:\` stands for \`\${env:\` itself. Values that came in this way are never shown. A relative path starts at the
   folder of the configuration file. Where a number, a duration, or true or false is wanted, the text has to be one; where text may stand
   as well, as what a condition compares with, it stays text.
+- The text is **UTF-8** and **YAML 1.2**: \`yes\`, \`no\`, \`on\`, \`off\` and dates are texts. Anchors stand for whole values, \`policy: *strict\`, and
+  unfold to 100,000 values at most. Refused, each with its line and what to write instead: merge keys (\`<<\`), a key that stands twice,
+  tags, tabs that indent, numbers that begin with 0 or are too long to be kept exactly, a second document, \`%YAML 1.1\`.
 `;
 
 /** The configuration reference as Markdown: every key of the document, and the options of the plugins in `registry`. */

@@ -18,7 +18,10 @@ const list = <const Item extends v.GenericSchema>(item: Item) => v.optional(v.ar
 
 /** The whole document that people write (contract §1), each block on its own; rules check what joins them. */
 export const documentSchema = v.strictObject({
-  config_version: describe(v.optional(integer(0), 0), "Counts the changes made through the admin API. Not for hands."),
+  config_version: describe(
+    v.optional(integer(0), 0),
+    "Counts the changes made through the admin API. The bridge writes it; leave it alone.",
+  ),
   bridge: describe(bridgeSchema, "The instance as a whole."),
   config: describe(v.optional(configSchema, {}), "What changes over the admin API may do. Not changed by them."),
   config_watch: describe(v.optional(configWatchSchema, {}), "How changes of this document are noticed."),

@@ -1,4 +1,5 @@
 import {
+  type Clock,
   type ConfigHistoryEntry,
   type ConfigStaging,
   type ConfigStore,
@@ -12,11 +13,26 @@ const TIMEOUT_MS = 10_000;
 /** Writes down what is committed; whatever happens to it never fails a commit. */
 export class CommitHistory {
   readonly #store: ConfigStore;
+  readonly #clock: Clock;
   readonly #logger: Logger;
 
-  constructor(store: ConfigStore, logger: Logger) {
+  constructor(store: ConfigStore, clock: Clock, logger: Logger) {
     this.#store = store;
+    this.#clock = clock;
     this.#logger = logger;
+  }
+
+  /**
+   * The version after which the next one is counted: that of `base`, or the highest that was ever committed, when somebody has
+   * put an older document back by hand. So no two commits have one version.
+   */
+  async after({ version }: StoredConfig): Promise<number> {
+    let highest = version;
+    await this.#keep(async (signal) => {
+      for (const entry of (await this.#store.history?.list(signal)) ?? [])
+        if (entry.pending !== true && Number.isSafeInteger(entry.version)) highest = Math.max(highest, entry.version);
+    });
+    return highest;
   }
 
   /** Before `entry`'s version is written over `base`. */
@@ -35,7 +51,11 @@ export class CommitHistory {
   }
 
   async #keep(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    using limit = deadline(TIMEOUT_MS, new Error(`the history was not written in ${TIMEOUT_MS / 1_000} s`));
+    using limit = deadline(
+      this.#clock,
+      TIMEOUT_MS,
+      new Error(`the history was not written in ${TIMEOUT_MS / 1_000} s`),
+    );
     try {
       await work(limit.signal);
     } catch (error) {

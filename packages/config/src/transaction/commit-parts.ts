@@ -19,6 +19,8 @@ export interface CommitParts {
 /** A change that nothing is wrong with. */
 export interface SoundChange {
   readonly base: StoredConfig;
+  /** `base`, of the version after which the new one is counted. */
+  readonly expected: StoredConfig;
   readonly document: StoredConfig["document"];
   readonly config: BridgeConfig;
   /** For the history. */
@@ -66,12 +68,16 @@ export function undone({ version }: StoredConfig, error: string, { applier }: Pi
 }
 
 /** What is stored; `undefined` when there is nothing, or it cannot be read. */
-export async function load(store: ConfigStore): Promise<StoredConfig | undefined> {
-  return bounded((signal) => store.load(signal)).catch(() => undefined);
+export async function load(store: ConfigStore, clock: Clock): Promise<StoredConfig | undefined> {
+  return bounded(clock, (signal) => store.load(signal)).catch(() => undefined);
 }
 
-export async function bounded<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-  using limit = deadline(STORE_TIMEOUT_MS, new Error(`the store did not answer in ${STORE_TIMEOUT_MS / 1_000} s`));
+export async function bounded<Result>(clock: Clock, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  using limit = deadline(
+    clock,
+    STORE_TIMEOUT_MS,
+    new Error(`the store did not answer in ${STORE_TIMEOUT_MS / 1_000} s`),
+  );
   return await orAborted(work(limit.signal), limit.signal);
 }
 

@@ -1,3 +1,4 @@
+import { knownAcrossCopies } from "@bridge/ports/internal";
 import { formatProblem, type Problem } from "../problem.ts";
 
 /** More than these are counted, not told. */
@@ -7,6 +8,7 @@ const MAX_TOLD = 5;
 export class OverlayError extends Error {
   static {
     Object.defineProperty(this.prototype, "name", { value: "OverlayError" });
+    knownAcrossCopies(this, "overlay-error");
   }
 
   constructor(problems: readonly Problem[]) {

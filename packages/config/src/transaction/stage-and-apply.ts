@@ -31,12 +31,12 @@ export interface StagedOutcome {
  * never stored. Never rejects.
  */
 export async function stageAndApply(change: SoundChange, parts: StagingParts): Promise<StagedOutcome> {
-  const { base, document, entry, tell } = change;
+  const { base, expected, document, entry, tell } = change;
   const { staging, history, clock, instanceId, logger } = parts;
   const request = { by: instanceId, at: clock.now(), leftBehindBefore: leftBehindBefore(clock) };
   let staged: StagedConfig | undefined;
   try {
-    staged = await bounded((signal) => staging.stage(document, base, request, signal));
+    staged = await bounded(clock, (signal) => staging.stage(document, expected, request, signal));
   } catch (error) {
     if (error instanceof ReadOnlyConfigError) return inStep({ status: "conflict", error: tell(error) });
     await withdraw(request, parts);
@@ -48,7 +48,7 @@ export async function stageAndApply(change: SoundChange, parts: StagingParts): P
   try {
     runs = await applied({ ...change.config, configVersion: staged.version }, parts);
   } catch (error) {
-    await bounded((signal) => staging.discard(staged, signal)).catch((thrown: unknown) => {
+    await bounded(clock, (signal) => staging.discard(staged, signal)).catch((thrown: unknown) => {
       // Nobody takes what is staged: it is only in the way of the next commit, until it counts as left behind.
       logger.warn("a configuration that could not be applied is still staged", { error: tell(thrown) });
     });
@@ -66,29 +66,29 @@ function inStep(result: Outcome): StagedOutcome {
 }
 
 async function refusal({ version }: StoredConfig, { staging, clock }: StagingParts): Promise<string> {
-  const other = await bounded((signal) => staging.look(signal)).catch(() => undefined);
+  const other = await bounded(clock, (signal) => staging.look(signal)).catch(() => undefined);
   return whyNotStaged(other, clock) ?? `the configuration moved on from version ${version}: open a new transaction`;
 }
 
 /** After a staging that failed: it may have been done all the same, and would be in the way of the next commit. */
-async function withdraw({ by, at }: Pick<StagedConfig, "by" | "at">, { staging }: StagingParts): Promise<void> {
+async function withdraw({ by, at }: Pick<StagedConfig, "by" | "at">, { staging, clock }: StagingParts): Promise<void> {
   const ours = async (signal: AbortSignal): Promise<void> => {
     const staged = await staging.look(signal);
     if (staged?.by === by && staged.at === at) await staging.discard(staged, signal);
   };
-  await bounded(ours).catch(() => {});
+  await bounded(clock, ours).catch(() => {});
 }
 
 /** Whether it is stored now; when nobody can say, why. */
 async function confirmed(
   staged: StagedConfig,
   { tell }: SoundChange,
-  { staging, store }: StagingParts,
+  { staging, store, clock }: StagingParts,
 ): Promise<"confirmed" | "refused" | { readonly unknown: string }> {
   try {
-    return (await bounded((signal) => staging.confirm(staged, signal))) ? "confirmed" : "refused";
+    return (await bounded(clock, (signal) => staging.confirm(staged, signal))) ? "confirmed" : "refused";
   } catch (error) {
-    const stored = await load(store);
+    const stored = await load(store, clock);
     return stored?.revision === staged.revision ? "confirmed" : { unknown: tell(error) };
   }
 }
@@ -104,7 +104,7 @@ async function backInStep(
   parts: StagingParts,
 ): Promise<StagedOutcome> {
   const { base } = change;
-  const stored = (await load(parts.store)) ?? base;
+  const stored = (await load(parts.store, parts.clock)) ?? base;
   const reason =
     confirmation === "refused"
       ? `another hand has written since version ${base.version}`

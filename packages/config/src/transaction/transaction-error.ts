@@ -1,3 +1,4 @@
+import { knownAcrossCopies } from "@bridge/ports/internal";
 /** Why a transaction, or the configuration, cannot be had. */
 export type TransactionErrorKind =
   /** There is no such transaction, or it has expired. */
@@ -11,6 +12,7 @@ export type TransactionErrorKind =
 export class TransactionError extends Error {
   static {
     Object.defineProperty(this.prototype, "name", { value: "TransactionError" });
+    knownAcrossCopies(this, "transaction-error");
   }
 
   readonly kind: TransactionErrorKind;

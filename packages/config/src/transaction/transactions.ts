@@ -7,7 +7,7 @@ import {
   type Random,
   type StoredConfig,
 } from "@bridge/ports";
-import { jsonInSlices, Slices, steadyLogger } from "@bridge/ports/internal";
+import { formatTimestamp, jsonInSlices, Slices, steadyLogger } from "@bridge/ports/internal";
 import { type CheckedDocument, checkDocument } from "../check-document.ts";
 import type { Path, Problem } from "../problem.ts";
 import { type ReferenceSources, resolveReferences } from "../references.ts";
@@ -92,7 +92,7 @@ class Transactions implements ConfigTransactions {
     const logger = steadyLogger(options.logger);
     this.#options = { ...options, logger };
     this.#instanceId = options.instanceId ?? options.random.id();
-    this.#history = new CommitHistory(options.store, logger);
+    this.#history = new CommitHistory(options.store, options.clock, logger);
   }
 
   async current(signal: AbortSignal): Promise<{ version: number; config: ConfigView }> {
@@ -104,7 +104,7 @@ class Transactions implements ConfigTransactions {
     this.#refuseSecond();
     const base = await this.#load(signal);
     const { clock, random, store, sources } = this.#options;
-    const refusal = await readWithin(signal, (bound) => whyNotNow(base, { store, sources, clock }, bound));
+    const refusal = await readWithin(clock, signal, (bound) => whyNotNow(base, { store, sources, clock }, bound));
     if (refusal !== undefined) throw new TransactionError("conflict", refusal);
     this.#refuseSecond();
     const createdAt = clock.now();
@@ -215,7 +215,7 @@ class Transactions implements ConfigTransactions {
   async history(signal: AbortSignal): Promise<readonly ConfigHistoryEntry[] | undefined> {
     const { history } = this.#options.store;
     if (history === undefined) return undefined;
-    const entries = await readWithin(signal, (bound) => history.list(bound));
+    const entries = await this.#within(signal, (bound) => history.list(bound));
     const version = (await this.#stored(signal))?.version;
     const committing = this.#live()?.state.kind === "committing";
     return entries.flatMap((entry) => asKnown(entry, { version, staging: this.#options.store.staging, committing }));
@@ -242,9 +242,11 @@ class Transactions implements ConfigTransactions {
     const stranding = await applier?.stranding(checked.config, signal);
     if (stranding !== undefined) return { status: "stranding", stranding };
     const changes = await this.#slices().run(changesBetween(base.document, pending));
-    const entry = { version: base.version + 1, committedAt: clock.now(), actor, changes };
+    const version = await this.#history.after(base);
+    const entry = { version: version + 1, committedAt: clock.now(), actor, changes };
     const change = {
       base,
+      expected: { ...base, version },
       document: pending,
       config: checked.config,
       entry,
@@ -276,7 +278,7 @@ class Transactions implements ConfigTransactions {
   /** What is wrong with `after`, and what of the options in `before` it would erase. */
   async #check(before: unknown, after: unknown, signal: AbortSignal): Promise<[CheckedDocument, readonly Path[]]> {
     const checked = await this.#checked(after, signal);
-    const { document } = await readWithin(signal, (bound) =>
+    const { document } = await this.#within(signal, (bound) =>
       resolveReferences(before, this.#options.sources, bound, this.#slices()),
     );
     return [checked, erasedOptions(document, checked.resolved)];
@@ -284,7 +286,11 @@ class Transactions implements ConfigTransactions {
 
   #checked(document: unknown, signal: AbortSignal): Promise<CheckedDocument> {
     const { registry, sources } = this.#options;
-    return readWithin(signal, (bound) => checkDocument(document, registry, sources, bound, this.#slices()));
+    return this.#within(signal, (bound) => checkDocument(document, registry, sources, bound, this.#slices()));
+  }
+
+  #within<Result>(signal: AbortSignal, work: (bound: AbortSignal) => Promise<Result>): Promise<Result> {
+    return readWithin(this.#options.clock, signal, work);
   }
 
   #slices(): Slices {
@@ -295,7 +301,7 @@ class Transactions implements ConfigTransactions {
   async #load(signal: AbortSignal): Promise<StoredConfig> {
     let stored: StoredConfig | undefined;
     try {
-      stored = await readWithin(signal, (bound) => this.#options.store.load(bound));
+      stored = await this.#within(signal, (bound) => this.#options.store.load(bound));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new TransactionError("unavailable", `the configuration cannot be read: ${reason}`, { cause: error });
@@ -326,7 +332,7 @@ class Transactions implements ConfigTransactions {
   #refuseSecond(): void {
     const other = this.#live();
     if (other === undefined) return;
-    const until = new Date(other.expiresAt).toISOString();
+    const until = formatTimestamp(other.expiresAt);
     throw new TransactionError(
       "conflict",
       `the transaction ${other.id} is open until ${until}: commit it or roll it back`,

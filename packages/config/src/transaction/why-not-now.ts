@@ -1,4 +1,5 @@
 import type { Clock, ConfigStore, StagedConfig, StoredConfig } from "@bridge/ports";
+import { formatTimestamp } from "@bridge/ports/internal";
 import { type ReferenceSources, resolveReferences } from "../references.ts";
 
 /**
@@ -33,6 +34,6 @@ export async function whyNotNow(base: StoredConfig, place: Place, signal: AbortS
 export function whyNotStaged(staged: StagedConfig | undefined, clock: Clock): string | undefined {
   if (staged === undefined || staged.at < leftBehindBefore(clock)) return undefined;
   const { version, by } = staged;
-  const since = new Date(staged.at).toISOString();
+  const since = formatTimestamp(staged.at);
   return `the instance ${by} has been committing version ${version} since ${since}: wait for its end; after ${LEFT_BEHIND_MS / 60_000} minutes it counts as left behind`;
 }

@@ -6,12 +6,12 @@ import { applied, bounded, type CommitParts, load, type Outcome, type SoundChang
  * (spec 4.9.5). Never rejects.
  */
 export async function writeAndApply(change: SoundChange, parts: CommitParts): Promise<Outcome> {
-  const { base, document, entry, tell } = change;
+  const { base, expected, document, entry, tell } = change;
   const { store, history } = parts;
   await history.begin(entry, base);
   let written: StoredConfig | undefined;
   try {
-    written = await bounded((signal) => store.write(document, base, signal));
+    written = await bounded(parts.clock, (signal) => store.write(document, expected, signal));
   } catch (error) {
     if (error instanceof ReadOnlyConfigError) return { status: "conflict", error: tell(error) };
     return notWritten(change, parts, error);
@@ -39,14 +39,14 @@ async function takenBack(
   parts: CommitParts,
   error: string,
 ): Promise<Outcome> {
-  const { store, logger } = parts;
+  const { store, clock, logger } = parts;
   let why = "another hand has written since";
   try {
-    if (await bounded((signal) => store.restore(base, written, signal))) return undone(base, error, parts);
+    if (await bounded(clock, (signal) => store.restore(base, written, signal))) return undone(base, error, parts);
   } catch (thrown) {
     why = tell(thrown);
   }
-  const version = (await load(store))?.version ?? written.version;
+  const version = (await load(store, clock))?.version ?? written.version;
   logger.error("a configuration is stored that does not run, and the former one cannot be put back", {
     version,
     error,
@@ -62,11 +62,11 @@ async function takenBack(
 /** After a write that failed: it may have been done all the same. */
 export async function notWritten(
   { base, tell }: SoundChange,
-  { store, logger }: CommitParts,
+  { store, clock, logger }: CommitParts,
   thrown: unknown,
 ): Promise<Outcome> {
   const error = tell(thrown);
-  const stored = await load(store);
+  const stored = await load(store, clock);
   const version = stored?.version ?? base.version;
   logger.error("a configuration could not be written", { version, error });
   const state =

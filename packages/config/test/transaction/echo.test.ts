@@ -1,4 +1,4 @@
-import { atOnce, Slices, Turns } from "@bridge/ports/internal";
+import { atOnce, Slices } from "@bridge/ports/internal";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkDocument, formatProblem } from "../../src/index.ts";
@@ -33,10 +33,10 @@ describe("any valid configuration", () => {
 
   it("finding 5.7: has the same view when that is made in slices", async () => {
     let now = 0;
-    const turns = new Turns((run) => queueMicrotask(run));
+    const turn = (run: () => void): void => queueMicrotask(run);
     await fc.assert(
       fc.asyncProperty(documents, async (document) => {
-        const slices = new Slices({ monotonic: () => now++ }, turns);
+        const slices = new Slices({ monotonic: () => now++, turn });
         expect(JSON.stringify(await slices.run(redactedView(document)))).toBe(
           JSON.stringify(atOnce(redactedView(document))),
         );

@@ -501,6 +501,21 @@ describe("the history", () => {
     ]);
   });
 
+  it("has each version once, also after an older document was put back by hand", async () => {
+    const on = stage();
+    for (const log_level of ["debug", "warn"])
+      await on.transactions.commit(await on.opened({ bridge: { log_level } }), "alice");
+    on.store.byHand({ ...goodDocument(), config_version: 2 });
+    const result = await on.transactions.commit(await on.opened(DEBUG), "bob");
+    expect(result).toEqual({ status: "committed", version: 6 });
+    expect(on.applier.applied.at(-1)?.configVersion).toBe(6);
+    expect(await versions(on)).toEqual([
+      [6, undefined],
+      [5, undefined],
+      [4, undefined],
+    ]);
+  });
+
   it("has nothing of what was rolled back or refused", async () => {
     const on = stage();
     on.applier.answer = () => Promise.reject(new Error("no"));

@@ -34,7 +34,7 @@ const AWKWARD: ConfigDocument = {
   empty: { list: [], map: {}, nothing: null },
   nested: [[[{ deep: [{ deeper: "${env:DEEP}" }] }]], []],
   keys: JSON.parse(
-    '{"__proto__": {"polluted": true}, "constructor": "c", "10": "ten", "9": "nine", "a b: c#": 1}',
+    '{"__proto__": {"polluted": true}, "constructor": "c", "10": "ten", "9": "nine", "<<": "merged", "007": "agent", "a b: c#": 1}',
   ) as unknown,
 };
 
@@ -57,6 +57,13 @@ export const WRITING_CHECKS = {
     const written = await writeTo(store, { ...FIRST, config_version: 77 }, await loadOf(store, signal), signal);
     assertStored(written, FIRST, 5);
   }),
+  "the version is counted from that of what is expected, which may be higher than the stored one": at(
+    async ({ store }, signal) => {
+      const expected = { ...(await loadOf(store, signal)), version: 76 };
+      assertStored(await writeTo(store, named("new"), expected, signal), named("new"), 77);
+      assertStored(await store.load(signal), named("new"), 77);
+    },
+  ),
   "a write of the same document is a version of its own": at(async ({ store }, signal) => {
     const former = await loadOf(store, signal);
     const written = await writeTo(store, former.document, former, signal);

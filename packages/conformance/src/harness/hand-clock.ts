@@ -36,4 +36,12 @@ export class HandClock implements Clock {
   every(ms: number, tick: () => void): Disposable {
     return systemClock.every(ms, tick);
   }
+
+  after(ms: number, fire: () => void): Disposable {
+    return systemClock.after(ms, fire);
+  }
+
+  turn(run: () => void): void {
+    systemClock.turn(run);
+  }
 }

@@ -45,6 +45,15 @@ export class SuiteClock implements Clock {
     return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
   }
 
+  after(ms: number, fire: () => void): Disposable {
+    const timer = this.#arm(ms, undefined, fire);
+    return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
+  }
+
+  turn(run: () => void): void {
+    setImmediate(run);
+  }
+
   /** Lets `ms` pass: every timer fires at its time, and what it set off has a turn before the next one. */
   async pass(ms: number): Promise<void> {
     const end = this.#monotonic + ms;

@@ -44,7 +44,7 @@ export const REPLACING_CHECKS = {
     await owner.refuse(lease({ token: 6, beat: 5 }), lease({ token: 7 }));
     await owner.refuse(lease({ token: 5, beat: 6 }), lease({ token: 7 }));
   }),
-  "a replacement that was made is refused when it is said again": withStore(async (owner) => {
+  "a replacement that was made is refused when it is repeated": withStore(async (owner) => {
     await owner.make(undefined, lease({ beat: 1 }));
     await owner.make(lease({ beat: 1 }), lease({ beat: 2 }));
     await owner.refuse(lease({ beat: 1 }), lease({ beat: 2 }));

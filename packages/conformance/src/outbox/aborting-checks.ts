@@ -31,7 +31,7 @@ export const ABORTING_CHECKS = {
   "an aborted redriving rejects with the signal's reason": aborted(CALLS.redriving),
   "an aborted backlog rejects with the signal's reason": aborted(CALLS.backlog),
   "an aborted list rejects with the signal's reason": aborted(CALLS.list),
-  "a persist that is aborted on the way can be said again": staged(async ({ owner }) => {
+  "a persist that is aborted on the way can be repeated": staged(async ({ owner }) => {
     const entries = records(20, () => ({ envelope: { payload: new Uint8Array(50_000).fill(7) } }));
     await abortedOnTheWay((signal) => owner.store.persist(entries, signal));
     for (const [i, result] of (await owner.persist(...entries)).entries()) {
@@ -49,7 +49,7 @@ export const ABORTING_CHECKS = {
     await time.pass(REQUEST.loanMs);
     assert.deepEqual(await owner.claimIds(), idsAt(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
   }),
-  "a finish that is aborted on the way can be said again": staged(async ({ owner }) => {
+  "a finish that is aborted on the way can be repeated": staged(async ({ owner }) => {
     await owner.add(...records(10));
     const ends = (await owner.claim()).map((claim) => endOf(claim, { kind: "done" }));
     await abortedOnTheWay((signal) => owner.store.finish(ends, signal));

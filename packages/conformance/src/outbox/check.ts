@@ -54,6 +54,21 @@ export function restarted<T>(
   };
 }
 
+/** A check that has one record spoiled after `before`, and looks at what is left in `after`. */
+export function spoilt(
+  before: (stage: Omit<Stage, "other">) => Promise<void>,
+  id: string,
+  how: "changed" | "unreadable",
+  after: (stage: Omit<Stage, "other">) => Promise<void>,
+): OutboxCheck {
+  return async (subject, signal) => {
+    const spoil = subject.spoil?.bind(subject);
+    assert.ok(spoil !== undefined, "the subject has no spoil: give one, or excuse the case");
+    const reopen: NonNullable<OutboxStoreSubject["reopen"]> = (store, options) => spoil(store, id, how, options);
+    await restarted(before, after)({ ...subject, reopen }, signal);
+  };
+}
+
 function settingOf(
   subject: OutboxStoreSubject,
   retentionMs: number,

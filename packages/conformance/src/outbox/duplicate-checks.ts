@@ -14,7 +14,7 @@ const SHORT_RETENTION_MS = 1_000;
 const LAZINESS_MS = 600_000;
 const STEP_MS = 1_000;
 
-/** A record is unique by route, binding and envelope id. */
+/** A record is unique by route, binding and its identity, which is that of its message if it has none of its own. */
 export const DUPLICATE_CHECKS = {
   "a repeat of a pending record is a duplicate of it": staged(async ({ owner, other }) => {
     await owner.add(FIRST);
@@ -93,6 +93,33 @@ export const DUPLICATE_CHECKS = {
     ]);
     await owner.add(...rivals);
     for (const { id, routeId, bindingId } of rivals) await owner.claimOnly(id, { routeId, bindingId });
+  }),
+  "a repeat under an identity of its own is a duplicate, whatever its envelope's id": staged(
+    async ({ owner, other }) => {
+      await owner.add(record("a", { identity: "redrive", entryId: "entry" }));
+      const repeat = record("b", { identity: "redrive", entryId: "entry" });
+      assert.deepEqual(await owner.persist(repeat), [{ kind: "duplicate", id: "a", status: "pending" }]);
+      assert.deepEqual(await other.persist(repeat), [{ kind: "duplicate", id: "a", status: "pending" }]);
+      await owner.end(await owner.claimOnly("a"), { kind: "dead" });
+      assert.deepEqual(await other.persist(repeat, record("c", { identity: "redrive 2", entryId: "entry" })), [
+        { kind: "duplicate", id: "a", status: "dead" },
+        { kind: "persisted" },
+      ]);
+      assert.deepEqual(await owner.persist(record("d", { identity: "redrive", payloadDigest: "other" })), [
+        { kind: "conflict" },
+      ]);
+      await owner.add(record("e", { identity: "redrive", routeId: "route-2" }));
+      await owner.add(record("f", { identity: "redrive", bindingId: "binding-2" }));
+      assert.deepEqual(await other.claimIds(), ["c"]);
+    },
+  ),
+  "an identity of its own and the id of a message are told apart, however alike": staged(async ({ owner }) => {
+    const names = ["envelope-a", "=envelope-a", "~envelope-a", "", "=", "~", '["envelope-a"]'];
+    await owner.add(
+      ...names.map((id, i) => record(`message ${i}`, { envelope: { id } })),
+      ...names.map((identity, i) => record(`redrive ${i}`, { identity, envelope: { id: "envelope-a" } })),
+    );
+    assert.equal((await owner.claimIds()).length, names.length * 2);
   }),
   "the id of what was received does not count": staged(async ({ owner }) => {
     const received = envelopeOf("received");

@@ -103,6 +103,6 @@ export class OutboxModel {
   }
 }
 
-function placeOf({ routeId, bindingId, envelope }: OutboxRecord): string {
-  return JSON.stringify([routeId, bindingId, envelope.id]);
+function placeOf({ routeId, bindingId, identity, envelope }: OutboxRecord): string {
+  return JSON.stringify([routeId, bindingId, ...(identity === undefined ? [envelope.id] : ["", identity])]);
 }

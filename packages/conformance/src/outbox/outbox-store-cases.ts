@@ -9,6 +9,7 @@ import { LISTING_CHECKS } from "./listing-checks.ts";
 import { ORDERING_CHECKS } from "./ordering-checks.ts";
 import type { OutboxStoreSubject } from "./outbox-store-subject.ts";
 import { RACING_CHECKS } from "./racing-checks.ts";
+import { SPOILED_CHECKS } from "./spoiled-checks.ts";
 import { SURVIVING_CHECKS } from "./surviving-checks.ts";
 
 const CHECKS = {
@@ -20,6 +21,7 @@ const CHECKS = {
   ...LISTING_CHECKS,
   ...RACING_CHECKS,
   ...SURVIVING_CHECKS,
+  ...SPOILED_CHECKS,
   ...ABORTING_CHECKS,
 };
 

@@ -21,6 +21,16 @@ export interface OutboxStoreSubject {
    * cases that survive a restart have to be excused.
    */
   reopen?(store: OutboxStore, options: OutboxSuiteOptions): Promise<OutboxStore>;
+  /**
+   * Does what `reopen` does, and changes what is kept of one record while nobody has it open: its payload, or so that
+   * nothing can be made of its headers. A store that cannot tell has the cases with spoiled records excused.
+   */
+  spoil?(
+    store: OutboxStore,
+    id: string,
+    how: "changed" | "unreadable",
+    options: OutboxSuiteOptions,
+  ): Promise<OutboxStore>;
   /** Another handle on the same records, for races. Default: the same handle. */
   second?(store: OutboxStore, options: OutboxSuiteOptions): Promise<OutboxStore>;
   /**

@@ -54,6 +54,16 @@ export const RACING_CHECKS = {
     }
     assert.deepEqual(await stage.owner.claimIds(), kept);
   }),
+  "of records under one identity that are persisted at once, one is kept": staged(async (stage) => {
+    const results = await race(stage, async (hands, i) => hands.persist(record(`${i}`, { identity: "redrive" })));
+    const winner = results.findIndex(([result]) => result?.kind === "persisted");
+    const expected = { kind: "duplicate", id: `${winner}`, status: "pending" };
+    assert.deepEqual(
+      results.flat().filter((_, i) => i !== winner),
+      Array.from({ length: RACERS - 1 }, () => expected),
+    );
+    assert.deepEqual(await stage.owner.listIds(), [`${winner}`]);
+  }),
   "of two payloads under one id that are persisted at once, one is kept": staged(async (stage) => {
     const digests = ["one", "other"];
     const results = await race(stage, async (hands, i) =>

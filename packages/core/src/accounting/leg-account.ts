@@ -112,9 +112,15 @@ export class LegAccount {
     if (this.#unsure.size < MAX_UNSURE && !this.#unsure.has(recordId)) this.#unsure.set(recordId, "held");
   }
 
-  /** It is known what became of the write. */
-  sure(recordId: string): void {
+  /**
+   * It is known what became of the write, which was made now (`anew`), or by a try before. Returns whether it is in the
+   * outbox for a second time: it had come out, and the store has forgotten it since.
+   */
+  sure(recordId: string, anew: boolean): boolean {
+    const again = anew && this.#unsure.get(recordId) === "drained";
+    if (again) this.recover(1);
     this.#unsure.delete(recordId);
+    return again;
   }
 
   /** It was given up before that was known. Returns whether the record has come out of the outbox already. */

@@ -70,4 +70,6 @@ export interface RouteDefinition extends Omit<RouteBlock, "id" | "receiver_id" |
 /** The targets of a route, by the names that its resolver has for them. */
 export interface TargetsByName {
   readonly [name: string]: Target;
+  /** Has the compiler compare a list with the lists that there may be: it then says how many targets are missing. */
+  readonly [Symbol.iterator]?: never;
 }

@@ -6,6 +6,7 @@ import {
   type Registry,
   validateConfig,
 } from "@bridge/config";
+import { givenOptions } from "../given.ts";
 import type { BridgeHooks } from "../hooks/bridge-hooks.ts";
 import type { Supervisor } from "../supervisor/contract.ts";
 import { createSupervisor } from "../supervisor/create-supervisor.ts";
@@ -100,11 +101,13 @@ class CodeBridge implements DefinedBridge {
     return referencedDocument(document, registry, hidden).document;
   }
 
-  async start({ signal, ...seams }: StartOptions = {}): Promise<Supervisor> {
+  async start(options: StartOptions = {}): Promise<Supervisor> {
+    const { signal, ...seams } = givenOptions(options);
     return this.#shared.start(seams, signal);
   }
 
-  run({ signal, ...seams }: StartOptions = {}): Promise<void> {
-    return runUntilTold((end) => this.#shared.start(seams, end, true), signal);
+  async run(options: StartOptions = {}): Promise<void> {
+    const { signal, ...seams } = givenOptions(options);
+    return runUntilTold((end) => this.#shared.start(seams, end, true), signal, seams.clock);
   }
 }

@@ -4,6 +4,7 @@ import type { BridgeDefinition, StoreDefinitions } from "./bridge-definition.ts"
 import { hookProblems } from "../hooks/bridge-hooks.ts";
 import { DocumentParts } from "./document-parts.ts";
 import { kindOf, noPart, type PartKind, plainly } from "./part-kinds.ts";
+import { INHERITS, inherits } from "./own-names.ts";
 import type { Places } from "./places.ts";
 import { routeBlock } from "./route-block.ts";
 
@@ -20,8 +21,9 @@ export interface DefinedDocument {
 
 /** @throws ConfigError when something in the definition is no part, or two parts cannot be told apart in a document */
 export function documentOf(definition: BridgeDefinition): DefinedDocument {
-  const { id, bridge, stores = {}, routes, sessions, senders, processors, hooks, ...sections } = definition;
   const parts = new DocumentParts();
+  if (blockOf(parts, ["definition"], definition) === undefined) throw new ConfigError(parts.problems);
+  const { id, bridge = {}, stores = {}, routes, sessions, senders, processors, hooks, ...sections } = definition;
   for (const [name, message] of hookProblems(hooks)) parts.problems.push({ path: ["hooks", name], message });
   for (const [name, part] of named(parts, "sessions", "session", sessions)) {
     parts.session(part as SessionDefinition, ["sessions", name], name);
@@ -35,12 +37,13 @@ export function documentOf(definition: BridgeDefinition): DefinedDocument {
   const routeBlocks = Object.entries(blockOf(parts, ["routes"], routes) ?? {}).flatMap(([name, route]) =>
     listOf(blockOf(parts, ["routes", name], route)).map((block) => routeBlock(parts, name, block)),
   );
-  const storeBlocks = storesOf(parts, stores);
+  const storeBlocks = storesOf(parts, blockOf(parts, ["stores"], stores) ?? {});
+  const instance = blockOf(parts, ["bridge"], bridge);
   if (parts.problems.length > 0) throw new ConfigError(parts.problems);
   const { lists } = parts;
   const document = {
     ...sections,
-    bridge: { ...bridge, id },
+    bridge: { ...instance, id },
     ...(Object.keys(storeBlocks).length > 0 && { stores: storeBlocks }),
     ...Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0)),
     routes: routeBlocks,
@@ -63,7 +66,7 @@ function named(
   block: Readonly<Record<string, unknown>> = {},
 ): readonly (readonly [string, unknown])[] {
   const names = new Map<unknown, string>();
-  return Object.entries(block).filter(([name, part]) => {
+  return Object.entries(blockOf(parts, [key], block) ?? {}).filter(([name, part]) => {
     const fits = kindOf(part) === kind;
     const other = names.get(part);
     if (!fits) parts.problems.push({ path: [key, name], message: noPart(part, kind) });
@@ -95,8 +98,9 @@ function storesOf(parts: DocumentParts, stores: StoreDefinitions): NonNullable<B
 
 /** What a program that the compiler has not seen hands over in place of a block. */
 function blockOf<Block extends object>(parts: DocumentParts, path: Path, block: Block): Block | undefined {
-  if (typeof block === "object" && block !== null && !Array.isArray(block)) return block;
-  parts.problems.push({ path, message: `is ${plainly(block)}: give it an object` });
+  const isBlock = typeof block === "object" && block !== null && !Array.isArray(block);
+  if (isBlock && !inherits(block)) return block;
+  parts.problems.push({ path, message: isBlock ? INHERITS : `is ${plainly(block)}: give it an object` });
   return undefined;
 }
 

@@ -13,9 +13,9 @@ const EXAMPLES: Readonly<Record<PartKind, string>> = {
 
 /** What kind of part a value is; `undefined` for what is none, as a program that the compiler has not seen may hand over. */
 export function kindOf(value: unknown): PartKind | undefined {
-  if (value === null || (typeof value !== "object" && typeof value !== "function") || !("kind" in value))
+  if (value === null || (typeof value !== "object" && typeof value !== "function") || !Object.hasOwn(value, "kind"))
     return undefined;
-  const { kind } = value;
+  const { kind } = value as { readonly kind?: unknown };
   return typeof kind === "string" && Object.hasOwn(EXAMPLES, kind) ? (kind as PartKind) : undefined;
 }
 

@@ -2,7 +2,8 @@ import type { BridgeDocument, Path } from "@bridge/config";
 import type { ProcessorDefinition, ReceiverDefinition } from "@bridge/ports";
 import type { RouteDefinition, Target } from "./bridge-definition.ts";
 import type { DocumentParts } from "./document-parts.ts";
-import { kindOf, noPart } from "./part-kinds.ts";
+import { INHERITS, inherits } from "./own-names.ts";
+import { kindOf, noPart, plainly } from "./part-kinds.ts";
 import { type NamedTarget, resolverOf, targetOf, targetsOf } from "./targets.ts";
 
 type RouteBlock = NonNullable<BridgeDocument["routes"]>[number];
@@ -16,18 +17,26 @@ export function routeBlock(parts: DocumentParts, id: string, route: RouteDefinit
   parts.places.set(["routes", parts.routes++], place);
   addReceiver(parts, id, from);
   const targets = targetsOf(id, to);
-  if (targets.length === 0) parts.problems.push({ path: [...place, "to"], message: noPart(to, "target") });
+  if (inheritsTargets(to)) parts.problems.push({ path: [...place, "to"], message: INHERITS });
+  else if (targets.length === 0) parts.problems.push({ path: [...place, "to"], message: noPart(to, "target") });
   for (const target of targets) addTarget(parts, target, [...place, "to", ...target.place]);
   const several = targets.length > 1 || targets.some((target) => target.place.length > 0);
+  const steps = stepsOf(parts, processors, [...place, "processors"]).map((step, index) =>
+    stepId(parts, step, id, index),
+  );
   return {
     ...(several && (resolver ?? ALL).type === "all" && { dispatch_mode: "fan_out" }),
     ...others,
     id,
     receiver_id: id,
-    ...(processors.length > 0 && { processors: processors.map((step, index) => stepId(parts, step, id, index)) }),
+    ...(steps.length > 0 && { processors: steps }),
     ...(resolver !== undefined && { resolver: resolverOf(resolver, targets) }),
     bindings: targets.map(({ bindingId }) => bindingId),
   };
+}
+
+function inheritsTargets(to: unknown): boolean {
+  return typeof to === "object" && to !== null && !Array.isArray(to) && kindOf(to) === undefined && inherits(to);
 }
 
 function addReceiver(parts: DocumentParts, id: string, from: unknown): void {
@@ -44,6 +53,12 @@ function addTarget(parts: DocumentParts, { target, bindingId }: NamedTarget, pla
   }
   const { sender, address } = targetOf(target as Target);
   parts.binding({ id: bindingId, sender_id: parts.sender(sender, place, bindingId), address }, place);
+}
+
+function stepsOf(parts: DocumentParts, steps: unknown, place: Path): readonly unknown[] {
+  if (Array.isArray(steps)) return steps;
+  parts.problems.push({ path: place, message: `is ${plainly(steps)}: give it a list of processors` });
+  return [];
 }
 
 function stepId(parts: DocumentParts, step: unknown, routeId: string, index: number): string {

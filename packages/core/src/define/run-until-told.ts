@@ -1,10 +1,9 @@
 import process from "node:process";
+import { type Clock, systemClock } from "@bridge/ports";
 import type { Supervisor } from "../supervisor/contract.ts";
 import { whenAborted } from "../when-aborted.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
-/** Nothing else might keep a process alive whose sources are in its own code. */
-const A_DAY_MS = 86_400_000;
 
 /**
  * Starts a bridge and shuts it down when the process or `signal` says so, or waits for that when the program does it; rejects
@@ -13,6 +12,7 @@ const A_DAY_MS = 86_400_000;
 export async function runUntilTold(
   start: (signal: AbortSignal) => Promise<Supervisor>,
   signal: AbortSignal | undefined,
+  clock: Clock = systemClock,
 ): Promise<void> {
   const told = new AbortController();
   const tell = (name: string): void => {
@@ -21,7 +21,8 @@ export async function runUntilTold(
     told.abort(new Error(`the process was told to end by ${name}`));
   };
   for (const each of SIGNALS) process.on(each, tell);
-  const alive = setInterval(() => {}, A_DAY_MS);
+  // Nothing else might keep a process alive whose sources are in its own code.
+  using _ = clock.after(Infinity, () => {});
   const end = signal === undefined ? told.signal : AbortSignal.any([told.signal, signal]);
   try {
     const supervisor = await start(end);
@@ -31,7 +32,6 @@ export async function runUntilTold(
   } catch (error) {
     if (!end.aborted || error !== end.reason) throw error;
   } finally {
-    clearInterval(alive);
     for (const each of SIGNALS) process.removeListener(each, tell);
   }
 }

@@ -4,7 +4,6 @@ import type { RouteDefinition, Target } from "./bridge-definition.ts";
 import { kindOf } from "./part-kinds.ts";
 
 type Resolver = NonNullable<NonNullable<BridgeDocument["routes"]>[number]["resolver"]>;
-type Choice = string | readonly string[];
 
 /** A target of a route, with what it is called. */
 export interface NamedTarget {
@@ -41,27 +40,24 @@ export function targetOf(target: Target): TargetDefinition {
   return target.kind === "target" ? target : { kind: "target", sender: target, address: "" };
 }
 
-/** What a resolver says of targets by their names, said of their bindings. */
+/**
+ * What a resolver says of targets by their names, said of their bindings. What it does not know stays as it is, for the schema
+ * to refuse.
+ */
 export function resolverOf(resolver: Resolver, targets: readonly NamedTarget[]): Resolver {
-  const ids = new Map(targets.map(({ name, bindingId }) => [name, bindingId]));
-  const idOf = (name: string): string => ids.get(name) ?? name;
-  const chosen = (choice: Choice): Choice => (typeof choice === "string" ? idOf(choice) : choice.map(idOf));
-  const byDefault = ({ default_binding: choice }: { readonly default_binding?: Choice | undefined }) =>
-    choice === undefined ? {} : { default_binding: chosen(choice) };
-  switch (resolver.type) {
-    case "all":
-      return resolver;
-    case "static":
-      return { ...resolver, binding: chosen(resolver.binding) };
-    case "rules": {
-      const rules = resolver.rules?.map((rule) => ({ ...rule, binding: chosen(rule.binding) }));
-      return { ...resolver, ...(rules !== undefined && { rules }), ...byDefault(resolver) };
-    }
-    case "header_map": {
-      const map = Object.fromEntries(
-        Object.entries(resolver.map).map(([value, choice]) => [value, chosen(choice)] as const),
-      );
-      return { ...resolver, map, ...byDefault(resolver) };
-    }
-  }
+  const ids = new Map<unknown, string>(targets.map(({ name, bindingId }) => [name, bindingId]));
+  const idOf = (name: unknown): unknown => ids.get(name) ?? name;
+  const chosen = (choice: unknown): unknown => (Array.isArray(choice) ? choice.map(idOf) : idOf(choice));
+  const inRule = (rule: unknown): unknown => changed(rule, (key, value) => (key === "binding" ? chosen(value) : value));
+  return changed(resolver, (key, value) => {
+    if (key === "binding" || key === "default_binding") return chosen(value);
+    if (key === "rules") return Array.isArray(value) ? value.map(inRule) : value;
+    return key === "map" ? changed(value, (_, choice) => chosen(choice)) : value;
+  }) as Resolver;
+}
+
+/** A block with other values; what is no block stays as it is. */
+function changed(block: unknown, change: (key: string, value: unknown) => unknown): unknown {
+  if (typeof block !== "object" || block === null || Array.isArray(block)) return block;
+  return Object.fromEntries(Object.entries(block).map(([key, value]: [string, unknown]) => [key, change(key, value)]));
 }

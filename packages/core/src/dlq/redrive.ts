@@ -1,6 +1,7 @@
 import type { DeliveryMode } from "@bridge/config";
 import {
   BridgeError,
+  type Clock,
   type DeadLetter,
   type DlqAdmin,
   type DlqStore,
@@ -36,6 +37,7 @@ export interface RedriveOptions {
   readonly target: RedriveTarget;
   /** The entries that some redrive of this process is working on; shared by all of its redrives. */
   readonly busy: Set<string>;
+  readonly clock: Clock;
   readonly logger: Logger;
   /** Bounds the whole call: what it cuts off is reported and kept. */
   readonly signal: AbortSignal;
@@ -137,7 +139,11 @@ async function fetch({ store, signal }: RedriveOptions, id: string): Promise<Dea
 /** Injects, then deletes; says what went wrong. */
 async function redriveOne(options: RedriveOptions, entry: DeadLetter): Promise<string | undefined> {
   const { target } = options;
-  using limit = deadline(options.replayTimeoutMs ?? REPLAY_TIMEOUT_MS, new Error("the replay took too long"));
+  using limit = deadline(
+    options.clock,
+    options.replayTimeoutMs ?? REPLAY_TIMEOUT_MS,
+    new Error("the replay took too long"),
+  );
   const signal = AbortSignal.any([options.signal, limit.signal]);
   let result: InjectResult;
   try {
@@ -163,11 +169,11 @@ async function redriveOne(options: RedriveOptions, entry: DeadLetter): Promise<s
 }
 
 async function remove(
-  { store, logger }: RedriveOptions,
+  { store, clock, logger }: RedriveOptions,
   id: string,
   { trace, entryMayBeGone }: InjectResult,
 ): Promise<string | undefined> {
-  using bound = deadline(DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
+  using bound = deadline(clock, DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
   try {
     const deleted = await orAborted(store.admin.delete([id], bound.signal), bound.signal);
     return deleted.has(id) || entryMayBeGone === true ? undefined : GONE;

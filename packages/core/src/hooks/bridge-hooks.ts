@@ -7,7 +7,7 @@ import type { Progress } from "../view/progress.ts";
  *
  * No route waits for a hook. Each hook is called for one event after another, in a turn of the event loop of its own; up to 1,000
  * events wait for it, then the oldest are lost. What a hook throws is logged, a call that takes longer than 10 seconds is given up,
- * and a hook that does not return at once gets at most a tenth of the event loop. `stats()` and `/metrics` count what was lost and what
+ * and what a hook does before its first `await` gets at most a tenth of the event loop. `stats()` and `/metrics` count what was lost and what
  * failed. A shutdown gives the hooks 2 seconds for what still waits.
  *
  * Errors and reasons do not show what came in through a reference, as in the log.
@@ -97,14 +97,25 @@ const HOOK_NAMES = [
 
 export type HookName = (typeof HOOK_NAMES)[number];
 
-/** What is wrong with hooks that the compiler has not seen, by the name of each. */
+/**
+ * What is wrong with hooks that the compiler has not seen, by the name of each. An instance of a class may have fields of its
+ * own besides.
+ */
 export function hookProblems(hooks: unknown): readonly (readonly [name: string, message: string])[] {
   const problems: (readonly [string, string])[] = [];
-  for (const [name, hook] of Object.entries(hooks ?? {})) {
+  const given = Object(hooks ?? {}) as Readonly<Record<string, unknown>>;
+  for (const name of new Set([...(isOfClass(hooks) ? [] : Object.keys(given)), ...HOOK_NAMES])) {
+    const hook = given[name];
     const known = (HOOK_NAMES as readonly string[]).includes(name);
     if (!known) problems.push([name, `is no hook: there are ${HOOK_NAMES.join(", ")}`]);
     else if (hook !== undefined && typeof hook !== "function")
       problems.push([name, `is ${hook === null ? "null" : `of type ${typeof hook}`}: give it a function`]);
   }
   return problems;
+}
+
+function isOfClass(hooks: unknown): boolean {
+  if (typeof hooks !== "object" || hooks === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(hooks);
+  return prototype !== Object.prototype && prototype !== null;
 }

@@ -1,10 +1,9 @@
 import { BridgeError, type Clock, type LogFields, type Logger } from "@bridge/ports";
-import { Slices } from "@bridge/ports/internal";
-import { isThenable } from "../is-thenable.ts";
+import { isThenable, Slices } from "@bridge/ports/internal";
 import { stackOf } from "../route/stack-of.ts";
 import type { HookStats } from "../view/stats.ts";
 import type { Hook, HookName } from "./bridge-hooks.ts";
-import { GatheredLines } from "./gathered-lines.ts";
+import { GatheredLines } from "../gathered-lines.ts";
 
 /** Events that wait for one hook; then the oldest are lost. */
 export const QUEUED = 1_000;
@@ -58,7 +57,7 @@ export class HookQueue<Event> {
     if (this.#closing.signal.aborted) return;
     if (this.#waiting.length >= QUEUED) {
       this.#waiting.shift();
-      this.#lose(1);
+      this.#lose(1, `${QUEUED} others wait`);
     }
     this.#waiting.push(event);
     this.#working ??= this.#work();
@@ -73,7 +72,7 @@ export class HookQueue<Event> {
     await Promise.race([working, late]);
     enough.abort();
     const left = this.#waiting.splice(0).length;
-    if (left > 0) this.#lose(left);
+    if (left > 0) this.#lose(left, "the bridge was shut down before their turn");
     this.#over.abort(new Error("the bridge is shut down"));
     this.#lines[Symbol.dispose]();
   }
@@ -157,9 +156,9 @@ export class HookQueue<Event> {
     });
   }
 
-  #lose(events: number): void {
+  #lose(events: number, why: string): void {
     this.#lost += events;
-    this.#tell("warn", "events of a hook are lost: it is too slow", {}, events);
+    this.#tell("warn", `events of a hook are lost: ${why}`, {}, events);
   }
 
   #tell(level: "warn" | "error", message: string, fields: LogFields, events = 1): void {

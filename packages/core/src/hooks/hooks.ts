@@ -49,12 +49,13 @@ export class Hooks {
   readonly #progress: HookQueue<ProgressChange> | undefined;
 
   constructor(options: HooksOptions) {
-    const { onDeadLetter, onAttemptFailed, onState, onProgress } = options.hooks ?? {};
+    const { hooks } = options;
     this.#options = options;
-    this.#deadLetters = this.#queue("onDeadLetter", onDeadLetter);
-    this.#attempts = this.#queue("onAttemptFailed", onAttemptFailed);
-    this.#states = this.#queue("onState", onState);
-    this.#progress = this.#queue("onProgress", onProgress);
+    // They may be methods, which have fields.
+    this.#deadLetters = this.#queue("onDeadLetter", hooks?.onDeadLetter?.bind(hooks));
+    this.#attempts = this.#queue("onAttemptFailed", hooks?.onAttemptFailed?.bind(hooks));
+    this.#states = this.#queue("onState", hooks?.onState?.bind(hooks));
+    this.#progress = this.#queue("onProgress", hooks?.onProgress?.bind(hooks));
   }
 
   /** Of the hooks that there are. */
@@ -118,7 +119,11 @@ export class Hooks {
   async #load(id: string, signal?: AbortSignal): Promise<DeadLetter | undefined> {
     const store = this.#options.dlq();
     if (store === undefined) throw new BridgeError("UNAVAILABLE", "no DLQ store is open");
-    using limit = deadline(LOAD_MS, () => new BridgeError("TIMEOUT", "the DLQ store did not answer"));
+    using limit = deadline(
+      this.#options.clock,
+      LOAD_MS,
+      () => new BridgeError("TIMEOUT", "the DLQ store did not answer"),
+    );
     const bounded = signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]);
     return await orAborted(store.get(id, bounded), bounded);
   }

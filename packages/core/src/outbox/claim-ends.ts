@@ -4,7 +4,7 @@ import type { RouteParts } from "../route/route-parts.ts";
 import { StandingFault } from "./standing-fault.ts";
 import { TurnBatch } from "./turn-batch.ts";
 
-/** One write of ends; a store that takes longer has failed, and they are said again. */
+/** One write of ends; a store that takes longer has failed, and they are repeated. */
 export const FINISH_TIMEOUT_MS = 10_000;
 /**
  * Ends are said so often at least, and for as long as loans last by then: a disk that gets room again must not cost the
@@ -20,8 +20,11 @@ export class ClaimEnds {
   readonly #parts: Pick<RouteParts, "account" | "clock" | "logger" | "storeCalls">;
   readonly #leaving: AbortSignal;
   readonly #givenUp: AbortSignal;
-  readonly #batch = new TurnBatch((ends: readonly ClaimEnd[]) => this.#finish(ends));
+  readonly #batch: TurnBatch<ClaimEnd, boolean>;
   readonly #unwritable: StandingFault;
+  /** What a try before may have entered, whose answer did not come. */
+  readonly #doubtful = new Set<ClaimEnd>();
+  #unentered = 0;
 
   /** When `leaving` aborts, nobody waits longer than need be any more, and when `givenUp` does, not at all. */
   constructor(
@@ -31,6 +34,7 @@ export class ClaimEnds {
   ) {
     this.#store = store;
     this.#parts = parts;
+    this.#batch = new TurnBatch(parts.clock, (ends) => this.#finish(ends));
     this.#leaving = leaving;
     this.#givenUp = givenUp;
     this.#unwritable = new StandingFault({
@@ -40,9 +44,12 @@ export class ClaimEnds {
     });
   }
 
-  /** Why the store does not take how records ended; `undefined` while it does. */
+  /**
+   * Why the store does not take how records ended, while some wait for that: what was given up lapses, and another instance
+   * may have it then, so that nothing is entered here which would prove that the store is well.
+   */
   get fault(): BridgeError | undefined {
-    return this.#unwritable.fault;
+    return this.#unentered > 0 ? this.#unwritable.fault : undefined;
   }
 
   /** Resolves when the end is durable: true, or false when the loan had lapsed or the end could not be entered. */
@@ -52,20 +59,36 @@ export class ClaimEnds {
   }
 
   async #finish(ends: readonly ClaimEnd[]): Promise<readonly boolean[]> {
+    this.#unentered++;
+    try {
+      return await this.#enterAll(ends);
+    } finally {
+      this.#unentered--;
+      for (const end of ends) this.#doubtful.delete(end);
+    }
+  }
+
+  async #enterAll(ends: readonly ClaimEnd[]): Promise<readonly boolean[]> {
     const { clock } = this.#parts;
     const startedAt = clock.monotonic();
     for (let tries = 1; ; tries++) {
-      using bound = deadline(FINISH_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
+      using bound = deadline(
+        clock,
+        FINISH_TIMEOUT_MS,
+        () => new BridgeError("TIMEOUT", "the outbox store did not answer"),
+      );
       try {
         const store = this.#store();
         if (store === undefined) throw new BridgeError("UNAVAILABLE", "no outbox store is open");
         const bounded = AbortSignal.any([bound.signal, this.#givenUp]);
         const results = await this.#parts.storeCalls.outbox.during(orAborted(store.finish(ends, bounded), bounded));
-        const entered = tries === 1 ? results : await entriesOf(store, ends, results, bounded);
+        this.#notByOthers(ends, results);
+        const entered = tries === 1 ? results : await this.#entriesOf(store, ends, results, bounded);
         this.#unwritable.over();
         return entered;
       } catch (thrown) {
         const error = BridgeError.from(thrown);
+        for (const end of ends) this.#doubtful.add(end);
         this.#parts.account.outboxWriteFailures++;
         this.#unwritable.met(error, { records: ends.length });
         const enough = this.#leaving.aborted || clock.monotonic() - startedAt >= SAID_FOR_MS;
@@ -73,6 +96,35 @@ export class ClaimEnds {
         await this.#pause(tries);
       }
     }
+  }
+
+  /** What is entered now was not entered by a try before: a loan had lapsed meanwhile, and its record was ours again. */
+  #notByOthers(ends: readonly ClaimEnd[], results: readonly boolean[]): void {
+    if (this.#doubtful.size === 0) return;
+    const entered = new Map(ends.filter((_, index) => results[index] === true).map((end) => [end.id, end]));
+    for (const end of this.#doubtful) {
+      const other = entered.get(end.id);
+      if (other !== undefined && other !== end) this.#doubtful.delete(end);
+    }
+  }
+
+  /**
+   * What is refused when it is repeated may have been entered by a try before, whose answer got lost: then the record is what
+   * it was to become. In a store that others share it may as well be their work, and they have it in their books.
+   */
+  async #entriesOf(
+    store: OutboxStore,
+    ends: readonly ClaimEnd[],
+    results: readonly boolean[],
+    signal: AbortSignal,
+  ): Promise<readonly boolean[]> {
+    if (store.shared === true) return results;
+    const entered: boolean[] = [];
+    for (const [index, end] of ends.entries()) {
+      const status = results[index] === true ? undefined : await orAborted(store.status(end.id, signal), signal);
+      entered.push(results[index] === true || (this.#doubtful.has(end) && status === STATUS_AFTER[end.outcome.kind]));
+    }
+    return entered;
   }
 
   async #pause(tries: number): Promise<void> {
@@ -91,22 +143,3 @@ const STATUS_AFTER: Readonly<Record<ClaimEnd["outcome"]["kind"], OutboxStatus>> 
   dead: "dead",
   retry: "pending",
 };
-
-/**
- * What is refused when it is said again may have been entered by a try before, whose answer got lost: then the record is what it
- * was to become. In a store that others share it may as well be their work, and they have it in their books.
- */
-async function entriesOf(
-  store: OutboxStore,
-  ends: readonly ClaimEnd[],
-  results: readonly boolean[],
-  signal: AbortSignal,
-): Promise<readonly boolean[]> {
-  if (store.shared === true) return results;
-  const entered: boolean[] = [];
-  for (const [index, { id, outcome }] of ends.entries()) {
-    const said = results[index] === true;
-    entered.push(said || (await orAborted(store.status(id, signal), signal)) === STATUS_AFTER[outcome.kind]);
-  }
-  return entered;
-}

@@ -1,6 +1,7 @@
 import {
   BridgeError,
   type ClaimEnd,
+  type Clock,
   type DlqStore,
   type OutboxClaim,
   type OutboxRecord,
@@ -17,11 +18,11 @@ import type { RouteParts, Target } from "../route/route-parts.ts";
 import { traceFieldsOf } from "../trace/trace-fields.ts";
 import type { EntryFates } from "./entry-fates.ts";
 import { legsOf } from "./leg-ids.ts";
-import { RecentIds } from "./recent-ids.ts";
 import type { RecordOutcome } from "./record-outcomes.ts";
+import { Undeadlettered } from "./undeadlettered.ts";
 
-const DELETE_TIMEOUT_MS = 5_000;
-const STATUS_TIMEOUT_MS = 5_000;
+export const DELETE_TIMEOUT_MS = 5_000;
+export const STATUS_TIMEOUT_MS = 5_000;
 /** A record whose dead letter could not be written is tried again by then, if somebody else has not ended it. */
 const TRIED_AGAIN_MS = 60_000;
 
@@ -53,9 +54,8 @@ export class ClaimVerdicts {
   readonly #entries: EntryFates;
   readonly #givenUp: AbortSignal;
   readonly #writer: DeadLetterWriter;
-  /** Records whose dead letter could not be written; they are tried again. */
-  readonly #undeadlettered: RecentIds;
-  #dlqFailure: BridgeError | undefined;
+  /** They are tried again. */
+  readonly undeadlettered: Undeadlettered;
 
   constructor({ parts, target, entries, givenUp }: VerdictParts) {
     this.#parts = parts;
@@ -63,17 +63,7 @@ export class ClaimVerdicts {
     this.#entries = entries;
     this.#givenUp = givenUp;
     this.#writer = new DeadLetterWriter(parts);
-    this.#undeadlettered = new RecentIds(parts.clock);
-  }
-
-  /** Why a dead letter could not be written, while records wait for that. */
-  get dlqFailure(): BridgeError | undefined {
-    return this.#undeadlettered.some ? this.#dlqFailure : undefined;
-  }
-
-  /** The record has ended. */
-  forget(recordId: string): void {
-    this.#undeadlettered.delete(recordId);
+    this.undeadlettered = new Undeadlettered(parts.clock);
   }
 
   /** The target has accepted it. A record that redrove a dead letter takes it along. */
@@ -92,19 +82,23 @@ export class ClaimVerdicts {
     const { id, entryId } = record;
     if (entryId === undefined) return;
     const others = legsOf(id)?.filter((leg) => leg !== id) ?? [];
-    if (await areDone(others, this.#parts.outbox(), this.#givenUp)) await this.#deleteEntry(record, entryId);
+    if (await areDone(this.#parts.clock, others, this.#parts.outbox(), this.#givenUp))
+      await this.#deleteEntry(record, entryId);
   }
 
   async #deleteEntry({ envelope }: Pick<OutboxRecord, "envelope">, entryId: string): Promise<void> {
     const { dlq, logger, tracer } = this.#parts;
     try {
-      this.#entries.told(entryId, await deleteEntry(dlq(), entryId, this.#givenUp));
+      this.#entries.told(entryId, await deleteEntry(this.#parts.clock, dlq(), entryId, this.#givenUp));
     } catch (error) {
-      logger.error("redriven entry not deleted: redriving it again would deliver it twice", {
-        entry_id: entryId,
-        error: BridgeError.from(error).message,
-        ...traceFieldsOf(envelope.headers, tracer !== undefined),
-      });
+      logger.error(
+        "redriven entry not deleted: a redrive within the retention of the outbox deletes it and sends nothing",
+        {
+          entry_id: entryId,
+          error: BridgeError.from(error).message,
+          ...traceFieldsOf(envelope.headers, tracer !== undefined),
+        },
+      );
     }
   }
 
@@ -154,9 +148,8 @@ export class ClaimVerdicts {
         const failure = await this.#writer.write(entry, work);
         if (failure === undefined) return { end: { kind: "dead" }, outcome: { disposition: "dead_lettered", error } };
         if (work.aborted) return giveBack(before);
-        this.#dlqFailure = failure;
         const delayMs = backoffDelay(config.policy.backoff, Math.max(1, attempts), () => random.next());
-        this.#undeadlettered.add(record.id, delayMs + config.policy.sendTimeoutMs + TRIED_AGAIN_MS);
+        this.undeadlettered.add(record.id, failure, delayMs + config.policy.sendTimeoutMs + TRIED_AGAIN_MS);
         return { end: { kind: "retry", delayMs, attempts: before } };
       }
     }
@@ -172,8 +165,13 @@ export class ClaimVerdicts {
 }
 
 /** Whether all of them are known to have been delivered. */
-async function areDone(ids: readonly string[], store: OutboxStore | undefined, givenUp: AbortSignal): Promise<boolean> {
-  using bound = deadline(STATUS_TIMEOUT_MS, new Error("the outbox store did not answer"));
+async function areDone(
+  clock: Clock,
+  ids: readonly string[],
+  store: OutboxStore | undefined,
+  givenUp: AbortSignal,
+): Promise<boolean> {
+  using bound = deadline(clock, STATUS_TIMEOUT_MS, new Error("the outbox store did not answer"));
   const signal = AbortSignal.any([bound.signal, givenUp]);
   try {
     for (const id of ids) {
@@ -186,9 +184,14 @@ async function areDone(ids: readonly string[], store: OutboxStore | undefined, g
 }
 
 /** Whether it was there. */
-async function deleteEntry(store: DlqStore | undefined, id: string, givenUp: AbortSignal): Promise<boolean> {
+async function deleteEntry(
+  clock: Clock,
+  store: DlqStore | undefined,
+  id: string,
+  givenUp: AbortSignal,
+): Promise<boolean> {
   if (store?.admin === undefined) throw new BridgeError("UNAVAILABLE", "no DLQ store that can delete is open");
-  using bound = deadline(DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
+  using bound = deadline(clock, DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
   const bounded = AbortSignal.any([bound.signal, givenUp]);
   return (await orAborted(store.admin.delete([id], bounded), bounded)).has(id);
 }

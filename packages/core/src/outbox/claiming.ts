@@ -2,15 +2,21 @@ import { BridgeError, type OutboxClaim, type OutboxStore } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import { holds } from "@bridge/config";
 import type { RouteParts, Target } from "../route/route-parts.ts";
+import { WRITE_TIMEOUT_MS } from "../dlq/dead-letter-writer.ts";
 import { FINISH_TIMEOUT_MS } from "./claim-ends.ts";
+import { DELETE_TIMEOUT_MS, STATUS_TIMEOUT_MS } from "./claim-verdicts.ts";
 import { drainBudget } from "./drain-budget.ts";
 import { StandingFault } from "./standing-fault.ts";
 
-/** A loan outlives its batch by this much, so that what was sent at the last moment can still be entered. */
-const LOAN_MARGIN_MS = 10_000;
+/**
+ * A loan outlives its batch by this much, so that what was sent at the last moment can still be dead-lettered, or take its
+ * dead letter along, and be entered.
+ */
+const LOAN_MARGIN_MS = 30_000;
 const CLAIM_TIMEOUT_MS = 30_000;
 
-holds("the margin of a loan", LOAN_MARGIN_MS, { FINISH_TIMEOUT_MS });
+holds("the margin of a loan", LOAN_MARGIN_MS, { WRITE_TIMEOUT_MS, FINISH_TIMEOUT_MS });
+holds("the margin of a loan", LOAN_MARGIN_MS, { STATUS_TIMEOUT_MS, DELETE_TIMEOUT_MS, FINISH_TIMEOUT_MS });
 
 export interface ClaimingOptions {
   readonly parts: RouteParts;
@@ -18,6 +24,13 @@ export interface ClaimingOptions {
   readonly store: () => OutboxStore | undefined;
   /** Something has come into the store for this binding. */
   readonly onArrival: () => void;
+}
+
+/** What was claimed in one call. */
+export interface Loans {
+  readonly claims: readonly OutboxClaim[];
+  /** When the last send may begin, in monotonic milliseconds: the store counts from the claim, however late its answer comes. */
+  readonly sendBy: number;
 }
 
 /** Asks the outbox store for what is due to a binding, and hears from it what comes. */
@@ -55,12 +68,18 @@ export class Claiming implements Disposable {
   }
 
   /** At most `limit` records, on loan for as long as it takes to send them; or why there are none. */
-  async claim(limit: number, signal: AbortSignal): Promise<readonly OutboxClaim[] | BridgeError> {
+  async claim(limit: number, signal: AbortSignal): Promise<Loans | BridgeError> {
     const { store, parts, target } = this.#options;
     const { id: routeId, policy } = parts.config;
     const { bindingId } = target;
-    const loanMs = drainBudget(limit, policy.sendTimeoutMs, parts.budgets()) + policy.sendTimeoutMs + LOAN_MARGIN_MS;
-    using bound = deadline(CLAIM_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
+    const budgetMs = drainBudget(limit, policy.sendTimeoutMs, parts.budgets());
+    const loanMs = budgetMs + policy.sendTimeoutMs + LOAN_MARGIN_MS;
+    const sendBy = parts.clock.monotonic() + budgetMs + LOAN_MARGIN_MS / 2;
+    using bound = deadline(
+      parts.clock,
+      CLAIM_TIMEOUT_MS,
+      () => new BridgeError("TIMEOUT", "the outbox store did not answer"),
+    );
     const bounded = AbortSignal.any([signal, bound.signal]);
     try {
       const opened = store();
@@ -69,7 +88,7 @@ export class Claiming implements Disposable {
       const call = opened.claim({ routeId, bindingId, limit, loanMs }, bounded);
       const claims = await parts.storeCalls.outbox.during(orAborted(call, bounded));
       this.#unreadable.over();
-      return claims;
+      return { claims, sendBy };
     } catch (thrown) {
       const error = BridgeError.from(thrown);
       if (!signal.aborted) this.#unreadable.met(error, { binding_id: bindingId });

@@ -1,5 +1,5 @@
-import { BridgeError, type DlqStore, type OutboxRecord, type OutboxStore, type Seams } from "@bridge/ports";
-import { deadline, orAborted } from "@bridge/ports/internal";
+import { BridgeError, type Clock, type DlqStore, type OutboxRecord, type OutboxStore, type Seams } from "@bridge/ports";
+import { type Deadline, deadline, orAborted } from "@bridge/ports/internal";
 import type { Hooks } from "../hooks/hooks.ts";
 import { deadLetterOf } from "../route/dead-letter.ts";
 
@@ -41,7 +41,7 @@ export async function deadLetterRecords(
 
 /** Says why it could not be moved. Sees a record through once it has begun: the caller's bound stops at the next one. */
 async function moveOne(id: string, { outbox, dlq, hooks, clock, moved }: MoveOptions): Promise<string | undefined> {
-  using limit = deadline(STORE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the store did not answer"));
+  using limit = boundOf(clock);
   const { signal } = limit;
   const claim = await orAborted(outbox.claimOne(id, LOAN_MS, signal), signal);
   if (claim === undefined) return "record not pending, or being sent at the moment";
@@ -56,13 +56,19 @@ async function moveOne(id: string, { outbox, dlq, hooks, clock, moved }: MoveOpt
     hooks.deadLetter(entry);
   } catch (error) {
     const giveBack = { kind: "retry", delayMs: 0, attempts } as const;
-    await orAborted(outbox.finish([{ id, token, outcome: giveBack }], signal), signal).catch(() => {});
+    // A DLQ that does not answer has used up the other bound.
+    using again = boundOf(clock);
+    await orAborted(outbox.finish([{ id, token, outcome: giveBack }], again.signal), again.signal).catch(() => {});
     throw error;
   }
   const [held] = await orAborted(outbox.finish([{ id, token, outcome: { kind: "dead" } }], signal), signal);
   if (held !== true) return "the record was taken over by somebody else; it is in the DLQ too";
   moved(record);
   return undefined;
+}
+
+function boundOf(clock: Clock): Deadline {
+  return deadline(clock, STORE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the store did not answer"));
 }
 
 function messageOf(error: unknown): string {

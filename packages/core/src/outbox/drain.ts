@@ -8,7 +8,7 @@ import type { RouteParts, Target } from "../route/route-parts.ts";
 import { Slots } from "../route/slots.ts";
 import { ClaimEnds } from "./claim-ends.ts";
 import { ClaimVerdicts } from "./claim-verdicts.ts";
-import { Claiming } from "./claiming.ts";
+import { Claiming, type Loans } from "./claiming.ts";
 import { drainBudget } from "./drain-budget.ts";
 import type { EntryFates } from "./entry-fates.ts";
 import type { OutboxDepth } from "./outbox-depth.ts";
@@ -77,8 +77,8 @@ export class Drain implements Disposable {
     if (unread !== undefined) return `the outbox store hands out no records: ${unread.code}, ${unread.message}`;
     if (unended !== undefined)
       return `the outbox store does not take how records ended: ${unended.code}, ${unended.message}`;
-    const { dlqFailure } = this.#verdicts;
-    return dlqFailure === undefined ? undefined : refusal("DLQ", dlqFailure);
+    const { failure } = this.#verdicts.undeadlettered;
+    return failure === undefined ? undefined : refusal("DLQ", failure);
   }
 
   get #leaving(): boolean {
@@ -92,7 +92,7 @@ export class Drain implements Disposable {
 
   /** A record was ended by an operator; the next of its key may be sent. */
   left(recordId: string): void {
-    this.#verdicts.forget(recordId);
+    this.#verdicts.undeadlettered.delete(recordId);
     this.#retrying.delete(recordId);
     this.wake();
   }
@@ -125,7 +125,8 @@ export class Drain implements Disposable {
   /** What others end of one's own records leaves the books here. */
   #followOthers(signal: AbortSignal): AsyncDisposable {
     const { parts, target, store, depth } = this.#options;
-    return followOwnRecords({ store, account: target.account, depth, held: this.#held, clock: parts.clock }, signal);
+    const { clock, logger } = parts;
+    return followOwnRecords({ store, account: target.account, depth, held: this.#held, clock, logger }, signal);
   }
 
   async #deliverAll(signal: AbortSignal): Promise<void> {
@@ -154,20 +155,21 @@ export class Drain implements Disposable {
       }
       await this.#slots.room(signal).catch(() => {});
       // What ended in this turn of the event loop has freed its slots by then: one claim for all of them.
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise<void>((resolve) => parts.clock.turn(resolve));
       if (signal.aborted || this.#leaving) break;
       const wake = (this.#wake = Promise.withResolvers());
       const limit = Math.min(MAX_BATCH, this.#slots.free, target.rate.within(RATED_CLAIM_MS));
-      const claims = await this.#claiming.claim(limit, signal);
-      if (BridgeError.is(claims)) {
+      const loans = await this.#claiming.claim(limit, signal);
+      if (BridgeError.is(loans)) {
         if (signal.aborted) break;
         const delayMs = backoffDelay(this.#policy.backoff, ++failures, () => parts.random.next());
         await parts.clock.delay(delayMs, signal).catch(() => {});
         continue;
       }
       failures = 0;
-      this.#take(claims);
-      if (claims.length === 0) await this.#rest(wake.promise, signal);
+      this.#take(loans);
+      await this.#verdicts.undeadlettered.forgetEnded(this.#options.store(), signal);
+      if (loans.claims.length === 0) await this.#rest(wake.promise, signal);
     }
     await orAborted(this.#slots.idle(), signal).catch(() => {});
     if (signal.aborted) this[Symbol.dispose]();
@@ -189,10 +191,11 @@ export class Drain implements Disposable {
     await pause.catch(() => {});
   }
 
-  #take(claims: readonly OutboxClaim[]): void {
+  #take({ claims, sendBy }: Loans): void {
     const { parts } = this.#options;
+    const budgetMs = drainBudget(claims.length, this.#policy.sendTimeoutMs, parts.budgets());
     const batch: Batch = {
-      deadline: parts.clock.monotonic() + drainBudget(claims.length, this.#policy.sendTimeoutMs, parts.budgets()),
+      deadline: Math.min(parts.clock.monotonic() + budgetMs, sendBy),
       blocked: new Set(),
     };
     for (const claim of claims) {
@@ -231,7 +234,7 @@ export class Drain implements Disposable {
 
   #settled({ record }: OutboxClaim, outcome: RecordOutcome): void {
     const { target, store, depth, outcomes } = this.#options;
-    this.#verdicts.forget(record.id);
+    this.#verdicts.undeadlettered.delete(record.id);
     if (target.account.drain(outcome.disposition, record.id, store()?.shared === true)) depth.give(1);
     outcomes.ended(record.id, outcome);
   }

@@ -1,5 +1,5 @@
-import { type Clock, type OutboxStore } from "@bridge/ports";
-import { orAborted } from "@bridge/ports/internal";
+import { type Clock, type Logger, type OutboxStore } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import type { LegAccount } from "../accounting/leg-account.ts";
 import type { OutboxDepth } from "./outbox-depth.ts";
 
@@ -7,6 +7,8 @@ import type { OutboxDepth } from "./outbox-depth.ts";
 const EVERY_MS = { first: 2_000, longest: 30_000 } as const;
 /** Records that are asked for at a time. */
 const ASKED = 50;
+/** A question whose answer got lost is asked again. */
+const STATUS_TIMEOUT_MS = 5_000;
 
 export interface OwnRecordsOptions {
   readonly store: () => OutboxStore | undefined;
@@ -15,6 +17,7 @@ export interface OwnRecordsOptions {
   /** What this process has on loan: it sees the end itself. */
   readonly held: ReadonlySet<string>;
   readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /**
@@ -52,21 +55,30 @@ async function follow(options: OwnRecordsOptions, signal: AbortSignal): Promise<
 
 /** Returns how many have ended elsewhere. */
 async function enter(
-  { store, account, depth, held }: OwnRecordsOptions,
+  { store, account, depth, held, clock, logger }: OwnRecordsOptions,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<number> {
   const opened = store();
   if (opened?.shared !== true) return 0;
+  using bound = deadline(clock, STATUS_TIMEOUT_MS, new Error("the outbox store did not answer"));
+  const asking = AbortSignal.any([signal, bound.signal]);
   let ended = 0;
+  let unknown = 0;
   await Promise.all(
     ids.map(async (id) => {
       // A store that does not answer says nothing about the record: ask again.
-      const status = await orAborted(opened.status(id, signal), signal).catch(() => "pending" as const);
+      const status = await orAborted(opened.status(id, asking), asking).catch(() => "pending" as const);
       if (status === "pending" || held.has(id) || !account.endedElsewhere(id)) return;
       depth.give(1);
       ended++;
+      if (status === undefined) unknown++;
     }),
   );
+  if (unknown > 0) {
+    logger.warn("records are not in the outbox any more: ended longer ago than its retention, or deleted by hand", {
+      records: unknown,
+    });
+  }
   return ended;
 }

@@ -27,6 +27,11 @@ export class RecentIds {
     return false;
   }
 
+  /** Those whose time may not be over. */
+  get ids(): Iterable<string> {
+    return this.#until.keys();
+  }
+
   add(id: string, forMs: number): void {
     if (this.#until.size >= MAX_IDS && this.some && !this.#until.has(id)) return;
     this.#until.set(id, this.#clock.monotonic() + forMs);

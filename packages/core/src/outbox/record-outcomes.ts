@@ -1,5 +1,5 @@
-import { type BridgeError, type Clock, type OutboxStore } from "@bridge/ports";
-import { orAborted } from "@bridge/ports/internal";
+import { type BridgeError, type Clock, type OutboxStatus, type OutboxStore } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
 
 /** How a record ended. */
 export interface RecordOutcome {
@@ -11,6 +11,8 @@ export interface RecordOutcome {
 
 /** A record that another instance drains is looked at this often. */
 const POLL_MS = 500;
+/** A question whose answer got lost is asked again. */
+const STATUS_TIMEOUT_MS = 5_000;
 
 /** Tells those who wait for a record how it ended. Holds no more than there are waiters. */
 export class RecordOutcomes {
@@ -48,11 +50,22 @@ async function poll(
   signal: AbortSignal,
 ): Promise<RecordOutcome | undefined> {
   for (;;) {
-    // A store that does not answer says nothing about the record: ask again.
-    const status = await store.status(id, signal).catch(() => "pending" as const);
+    const status = await statusOf(id, store, clock, signal);
     if (status === undefined) return undefined;
     if (status === "done") return { disposition: "delivered" };
     if (status === "dead") return { disposition: "dead_lettered", elsewhere: true };
     await clock.delay(POLL_MS, signal);
   }
+}
+
+/** A store that does not answer says nothing about the record. */
+async function statusOf(
+  id: string,
+  store: OutboxStore,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<OutboxStatus | undefined> {
+  using bound = deadline(clock, STATUS_TIMEOUT_MS, new Error("the outbox store did not answer"));
+  const asking = AbortSignal.any([signal, bound.signal]);
+  return await orAborted(store.status(id, asking), asking).catch(() => "pending" as const);
 }

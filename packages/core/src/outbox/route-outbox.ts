@@ -21,7 +21,7 @@ export interface RouteOutboxOptions {
 /** What became of an injected message whose legs went into the outbox. */
 export interface DrainedOutcome extends Outcome {
   readonly warning?: string;
-  /** A drain deletes the dead letter that it has redriven; false when it found that somebody else had. */
+  /** The drain of this redrive deletes the dead letter; false of another one's duplicate, and when a drain found it gone. */
   readonly entryMayBeGone?: boolean;
 }
 
@@ -139,13 +139,16 @@ export class RouteOutbox implements Disposable {
     const kept = outcome.disposition === "persisted" || seen ? [] : [{ ...outcome, bindingId: "" }];
     const waiting = AbortSignal.any([signal, this.#over.signal]);
     const legs = await Promise.all(
-      records.map(async ({ recordId, bindingId }): Promise<LegOutcome> => {
+      records.map(async ({ recordId, bindingId, disposition }): Promise<LegOutcome> => {
         if (recordId === undefined || store === undefined) return { disposition: "abandoned", bindingId };
         const ended = await this.#outcomes.of(recordId, store, parts.clock, waiting).catch((error: unknown) => {
           throw waiting.aborted ? stillPending() : BridgeError.from(error);
         });
         if (ended === undefined) return { disposition: "abandoned", bindingId };
-        return ended.elsewhere === true ? this.#givenUpElsewhere(received, bindingId, signal) : { ...ended, bindingId };
+        // Its dead letter has the id of another redrive's message.
+        const isOthers = redriven !== undefined && disposition === "duplicate";
+        if (ended.elsewhere === true && !isOthers) return this.#givenUpElsewhere(received, bindingId, signal);
+        return { ...ended, bindingId };
       }),
     );
     const failed = outcome.failedBindings.filter((id) => !legs.some((leg) => leg.bindingId === id));
@@ -154,7 +157,7 @@ export class RouteOutbox implements Disposable {
       ...all,
       failedBindings: [...all.failedBindings, ...failed],
       ...(seen && { warning: DUPLICATE_WARNING }),
-      ...(redriven !== undefined && { entryMayBeGone: !redriven.deletedByOthers }),
+      ...(redriven !== undefined && { entryMayBeGone: !seen && !redriven.deletedByOthers }),
     };
   }
 

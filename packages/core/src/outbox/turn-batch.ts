@@ -1,3 +1,4 @@
+import type { Clock } from "@bridge/ports";
 import { CallLimit } from "@bridge/ports/internal";
 
 /** Where the results of what was added will be: from `first` on, in its order, among those of the whole turn. */
@@ -20,13 +21,19 @@ const MOST = { items: 1_000, bytes: 8 * 1024 * 1024 } as const;
  * because one for each would cost as much as its part of it.
  */
 export class TurnBatch<Item, Result> {
+  readonly #clock: Pick<Clock, "turn">;
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #bytesOf: (item: Item) => number;
   readonly #limit = new CallLimit(MOST);
   #turn: Turn<Item, Result> | undefined;
 
   /** `run` resolves to one result for each item, in their order; what it rejects with, everybody is told. */
-  constructor(run: (items: readonly Item[]) => Promise<readonly Result[]>, bytesOf: (item: Item) => number = () => 0) {
+  constructor(
+    clock: Pick<Clock, "turn">,
+    run: (items: readonly Item[]) => Promise<readonly Result[]>,
+    bytesOf: (item: Item) => number = () => 0,
+  ) {
+    this.#clock = clock;
     this.#run = run;
     this.#bytesOf = bytesOf;
   }
@@ -49,7 +56,7 @@ export class TurnBatch<Item, Result> {
     }
     const turn: Turn<Item, Result> = { ...Promise.withResolvers<readonly Result[]>(), items: [], bytes: 0 };
     this.#turn = turn;
-    setImmediate(() => void this.#flush(turn));
+    this.#clock.turn(() => void this.#flush(turn));
     return turn;
   }
 

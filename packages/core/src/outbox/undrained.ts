@@ -1,5 +1,5 @@
 import type { BridgeConfig } from "@bridge/config";
-import { BridgeError, type Logger, type OutboxBacklog, type OutboxStore } from "@bridge/ports";
+import { BridgeError, type OutboxBacklog, type OutboxStore, type Seams } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 
 /** A store that takes longer to count is told of, and not asked again. */
@@ -20,10 +20,10 @@ export function drainedBy({ routes }: BridgeConfig): (place: Pick<OutboxBacklog,
 export async function warnOfUndrained(
   store: OutboxStore,
   config: BridgeConfig,
-  logger: Logger,
+  { clock, logger }: Pick<Seams, "clock" | "logger">,
   signal: AbortSignal,
 ): Promise<readonly OutboxBacklog[]> {
-  using limit = deadline(COUNT_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
+  using limit = deadline(clock, COUNT_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
   const bounded = AbortSignal.any([signal, limit.signal]);
   try {
     const isDrained = drainedBy(config);

@@ -29,6 +29,9 @@ export interface Casualty {
   readonly failedAt: number;
 }
 
+/** Characters: a handler may throw an error with all of an answer in its text, and a page of the DLQ has a thousand entries. */
+const LAST_ERROR_LENGTH = 8_192;
+
 /** The entry for a message that was given up (spec 2.7). */
 export function deadLetterOf(casualty: Casualty, error: BridgeError): DeadLetter {
   const { received: envelope, routeId, bindingId, attempts, failedAt } = casualty;
@@ -42,7 +45,7 @@ export function deadLetterOf(casualty: Casualty, error: BridgeError): DeadLetter
     reason: reasonOf(error, attempts),
     category: error.class,
     errorCode: error.code,
-    lastError: error.message,
+    lastError: error.message.slice(0, LAST_ERROR_LENGTH),
     failedAt,
     attempts,
     ...redrivenFrom(envelope),

@@ -1,21 +1,21 @@
 import { type Clock } from "@bridge/ports";
-import { Slices, Turns } from "@bridge/ports/internal";
+import { sharedTurns, Slices, type Turns } from "@bridge/ports/internal";
 
 /** Apart from those of answers, so that nobody who asks for many keeps routes from being looked at. */
-const lookTurns = new Turns((run) => setImmediate(run));
+const lookTurns = sharedTurns();
 
 /**
  * Looks at routes, each due by a timer of its own: at once while there are few of them in a turn, in slices when there are
  * many. After a turn that took long those of thousands of routes are due together.
  */
 export class DueLooks {
-  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #clock: Pick<Clock, "monotonic" | "turn">;
   readonly #turns: Turns;
   readonly #waiting = new Set<() => void>();
   /** Of this turn, once one was due in it. */
   #slices: Slices | undefined;
 
-  constructor(clock: Pick<Clock, "monotonic">, turns: Turns = lookTurns) {
+  constructor(clock: Pick<Clock, "monotonic" | "turn">, turns: Turns = lookTurns(clock)) {
     this.#clock = clock;
     this.#turns = turns;
   }

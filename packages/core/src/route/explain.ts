@@ -6,7 +6,8 @@ import { Hooks } from "../hooks/hooks.ts";
 import { partKey } from "../change/part-graph.ts";
 import { Controls } from "../control/controls.ts";
 import { OperationError } from "../operation-error.ts";
-import { build, type RuntimeParts } from "../runtime/build.ts";
+import { build } from "../runtime/build.ts";
+import type { RuntimeParts } from "../runtime/runtime-parts.ts";
 import { DueLooks } from "./due-looks.ts";
 import { expiryOf } from "./expiry.ts";
 import { normalise } from "./ingress.ts";
@@ -96,7 +97,7 @@ async function follow(
   if (refused !== undefined) return { received, processors, sent: received, bindings: [], error: refused };
   let sent = received;
   for (const named of route.processors) {
-    const result = await runProcessor(named, sent, route.config.policy.sendTimeoutMs, signal);
+    const result = await runProcessor(route.clock, named, sent, route.config.policy.sendTimeoutMs, signal);
     if (result instanceof BridgeError) {
       processors.push({ id: named.id, did: result.class === "filtered" ? "filtered" : "failed", error: result });
       return { received, processors, sent, bindings: [], error: result };

@@ -1,9 +1,7 @@
 import { BridgeError, type Clock, type LogFields, type Logger } from "@bridge/ports";
+import { GatheredLines } from "../gathered-lines.ts";
 import type { Disposition } from "../view/stats.ts";
 import { stackOf } from "./stack-of.ts";
-
-/** What goes on being dropped is told so often. */
-const GATHERED_MS = 60_000;
 
 /** One leg that failed. */
 export interface FailedLeg {
@@ -14,26 +12,19 @@ export interface FailedLeg {
   readonly trace: LogFields;
 }
 
-interface Drops {
-  readonly fields: LogFields;
-  count: number;
-  lastId: string;
-}
-
 /**
- * Tells what failed on one route and leaves no other trace: what its policy drops, and attempts before the last. Each at `debug`;
- * what is dropped also in one line for each binding and reason, at once and then each minute with their number.
+ * Tells what failed on one route and leaves no other trace: what its policy drops, dead letters that were not written, and
+ * attempts before the last. Attempts and drops each at `debug`; what is dropped or not written also in one line for each binding
+ * and reason, at once and then each minute with their number.
  */
 export class FailureLog implements Disposable {
   readonly #logger: Logger;
-  readonly #clock: Clock;
   /** By binding and code, so that their number is bounded by the configuration. */
-  readonly #drops = new Map<string, Drops>();
-  #minutes: Disposable | undefined;
+  readonly #lines: GatheredLines;
 
   constructor(logger: Logger, clock: Clock) {
     this.#logger = logger;
-    this.#clock = clock;
+    this.#lines = new GatheredLines(clock);
   }
 
   /** An attempt failed, and another one follows. */
@@ -51,43 +42,31 @@ export class FailureLog implements Disposable {
   dropped(leg: FailedLeg, disposition: Disposition): void {
     this.#logger.debug("message dropped", { ...fieldsOf(leg), disposition });
     const { bindingId, envelopeId, error } = leg;
-    const key = `${error.code} ${bindingId}`;
-    const drops = this.#drops.get(key);
-    if (drops !== undefined) {
-      drops.count++;
-      drops.lastId = envelopeId;
-      return;
-    }
-    const first = { fields: { binding_id: bindingId, code: error.code, disposition }, count: 1, lastId: envelopeId };
-    this.#drops.set(key, first);
-    this.#tell(first);
-    this.#minutes ??= this.#clock.every(GATHERED_MS, () => this.#minute());
+    const fields = { binding_id: bindingId, code: error.code, disposition };
+    this.#lines.note(`${error.code} ${bindingId}`, (count) =>
+      this.#logger.info("messages dropped, as the route's policy says", {
+        ...fields,
+        count,
+        last_envelope_id: envelopeId,
+      }),
+    );
+  }
+
+  /** A dead letter could not be written; it is tried again, and that may go on for as long as the store is full. */
+  notWritten(error: BridgeError, trace: LogFields): void {
+    this.#lines.note(`dead letter ${error.code}`, (count) =>
+      this.#logger.error("dead letter not written: the message is kept where it is and tried again", {
+        code: error.code,
+        error: error.message,
+        ...trace,
+        count,
+      }),
+    );
   }
 
   /** Tells what is left to tell. */
   [Symbol.dispose](): void {
-    this.#minute();
-    this.#drops.clear();
-    this.#rest();
-  }
-
-  #minute(): void {
-    for (const [key, drops] of this.#drops) {
-      if (drops.count > 0) this.#tell(drops);
-      else this.#drops.delete(key);
-    }
-    if (this.#drops.size === 0) this.#rest();
-  }
-
-  #rest(): void {
-    this.#minutes?.[Symbol.dispose]();
-    this.#minutes = undefined;
-  }
-
-  #tell(drops: Drops): void {
-    const { fields, count, lastId } = drops;
-    this.#logger.info("messages dropped, as the route's policy says", { ...fields, count, last_envelope_id: lastId });
-    drops.count = 0;
+    this.#lines[Symbol.dispose]();
   }
 }
 

@@ -1,5 +1,5 @@
 import type { BridgeError, Envelope, SendOutcome } from "@bridge/ports";
-import { unheard } from "../is-thenable.ts";
+import { unheard } from "@bridge/ports/internal";
 import type { NamedProcessor } from "./route-parts.ts";
 import { named } from "./run-processor.ts";
 import { sendOutcome } from "./send-outcome.ts";

@@ -1,8 +1,7 @@
 import { BridgeError, type Delivery, type Settlement } from "@bridge/ports";
-import { Bag, orAborted } from "@bridge/ports/internal";
+import { Bag, isThenable, orAborted } from "@bridge/ports/internal";
 import type { Histogram } from "../accounting/histogram.ts";
 import type { Origin } from "../accounting/leg-account.ts";
-import { isThenable } from "../is-thenable.ts";
 import type { Term } from "../lease/term.ts";
 import { beginWithContext } from "../trace/carry-context.ts";
 import { traceFields } from "../trace/trace-fields.ts";
@@ -97,17 +96,17 @@ export class InFlight implements Disposable {
   /** Makes work of a delivery, whose slot is taken. */
   begin(delivery: Delivery, origin: Origin, injection: Injection, term?: Term): Work {
     const { clock, account, tracer } = this.#parts;
-    const { onlyBinding, entryId } = injection;
+    const { onlyBinding, entry } = injection;
     if (delivery.signal !== undefined) this.#watches.watch(delivery.signal);
     if (term !== undefined) this.#watches.watch(term.signal);
     const span = tracer?.deliver({
       envelope: injection.envelope,
-      origin: entryId === undefined ? origin : "redriven",
+      origin: entry === undefined ? origin : "redriven",
       receiveCount: delivery.receiveCount,
     });
     const envelope = beginWithContext(injection.envelope, span);
     const startedAt = clock.monotonic();
-    const work = new Work({ delivery, envelope, origin, onlyBinding, entryId, term, span, startedAt });
+    const work = new Work({ delivery, envelope, origin, onlyBinding, entry, term, span, startedAt });
     account.inFlight++;
     return work;
   }
@@ -174,7 +173,7 @@ export class InFlight implements Disposable {
     try {
       const told: unknown = work.delivery.settle(settlement);
       if (isThenable(told)) {
-        return work.until(Promise.resolve(told)).then(
+        return work.until(Promise.resolve(told as PromiseLike<void>)).then(
           () => this.#held(work, this.#parts.clock.monotonic()),
           (error: unknown) => this.#notSettled(work, error),
         );

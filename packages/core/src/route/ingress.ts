@@ -21,6 +21,9 @@ export const INGRESS_LIMITS = {
   idLength: 1_024,
 } as const;
 
+/** Of the headers that are left out so many are named, each with so many characters. */
+const [NAMED, NAME_LENGTH] = [5, 100];
+
 export interface IngressContext {
   readonly sourceId: string;
   readonly clock: Clock;
@@ -114,7 +117,7 @@ function read(message: SourceMessage, context: IngressContext): Ingress | undefi
   return { envelope, error };
 }
 
-/** Copies what may come in, up to the limits; returns what was wrong. */
+/** Copies what may come in. A header that goes beyond the limits is left out; returns that, or what else was wrong. */
 function copyHeaders(
   from: SourceMessage["headers"],
   to: Record<string, string>,
@@ -123,26 +126,52 @@ function copyHeaders(
   if (!isHeaders(from)) return "not texts";
   let count = 0;
   let size = 0;
+  let leftOut: LeftOut | undefined;
   for (const name in from) {
     const value = from[name];
     if (value === undefined || isReserved(name)) continue;
     if (typeof value !== "string") return "not texts";
-    size += name.length + value.length;
-    if (++count > INGRESS_LIMITS.headers) return tooLarge("the number of headers", INGRESS_LIMITS.headers);
-    if (size > INGRESS_LIMITS.headerSize) return tooLarge("the headers together", INGRESS_LIMITS.headerSize);
+    const itsSize = name.length + value.length;
+    if (count === INGRESS_LIMITS.headers || size + itsSize > INGRESS_LIMITS.headerSize) {
+      (leftOut ??= new LeftOut()).add(name, count === INGRESS_LIMITS.headers);
+      continue;
+    }
+    count++;
+    size += itsSize;
     const lower = name.toLowerCase();
     const before = to[lower];
     to[lower] = before === undefined ? value : `${before}, ${value}`;
   }
-  return undefined;
+  return leftOut?.error();
+}
+
+/** The headers that a message was too large for: who reads the dead letter has to know what it lacks. */
+class LeftOut {
+  #count = 0;
+  #many = false;
+  readonly #names: string[] = [];
+
+  add(name: string, many: boolean): void {
+    if (this.#count++ === 0) this.#many = many;
+    if (this.#names.length < NAMED) this.#names.push(name.slice(0, NAME_LENGTH));
+  }
+
+  error(): BridgeError {
+    const [what, limit] = this.#many
+      ? ["the number of headers", INGRESS_LIMITS.headers]
+      : ["the size of the headers", INGRESS_LIMITS.headerSize];
+    const rest = this.#count - this.#names.length;
+    const names = `${this.#names.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+    return tooLarge(what, limit, `; left out: ${names}`);
+  }
 }
 
 function isText(value: unknown): value is string | undefined {
   return value === undefined || typeof value === "string";
 }
 
-function tooLarge(what: string, limit: number): BridgeError {
-  return new BridgeError("INVALID_PAYLOAD", `${what} of the message is above the limit of ${limit}`);
+function tooLarge(what: string, limit: number, consequence = ""): BridgeError {
+  return new BridgeError("INVALID_PAYLOAD", `${what} of the message is above the limit of ${limit}${consequence}`);
 }
 
 /** Why a message that its adapter could not decode is refused, whatever the adapter called it. */

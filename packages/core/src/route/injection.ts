@@ -12,7 +12,7 @@ export interface Injection {
   readonly refused?: BridgeError | undefined;
   readonly onlyBinding?: string | undefined;
   /** The dead letter that it redrives. */
-  readonly entryId?: string | undefined;
+  readonly entry?: DeadLetter | undefined;
 }
 
 /**
@@ -27,7 +27,7 @@ export function replayOf(entry: DeadLetter, { clock, random }: Pick<Seams, "cloc
   delete headers[RESERVED.dedupId];
   const envelope: Envelope = { ...entry.envelope, id: random.id(), headers, receivedAt: clock.now() };
   const onlyBinding = entry.bindingId === "" ? undefined : entry.bindingId;
-  return { envelope, onlyBinding, entryId: entry.id };
+  return { envelope, onlyBinding, entry };
 }
 
 /** What its operator is told. @throws OperationError when it did not come to an end, or the signal's reason when that aborted */

@@ -1,6 +1,5 @@
 import { BridgeError, type Delivery, type Receiver, type Seams } from "@bridge/ports";
-import { deadline, orAborted } from "@bridge/ports/internal";
-import { unheard } from "../is-thenable.ts";
+import { deadline, orAborted, unheard } from "@bridge/ports/internal";
 import type { Admission } from "./admission.ts";
 import { backoffDelay } from "./backoff.ts";
 import { Surprises } from "./surprises.ts";
@@ -121,7 +120,7 @@ export class Intake {
         onPresent();
         const handedOver = this.#handOver(next.value, signal);
         if (handedOver !== undefined) await handedOver;
-        if (pulls % PULLS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+        if (pulls % PULLS_PER_TURN === 0) await new Promise<void>((resolve) => this.#seams.clock.turn(resolve));
       }
     } finally {
       over = true;
@@ -131,7 +130,11 @@ export class Intake {
 
   /** Whatever the source makes of its end, and however long, it is asked anew. */
   async #close(source: AsyncIterator<Delivery>): Promise<void> {
-    using limit = deadline(RETURN_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the source did not end"));
+    using limit = deadline(
+      this.#seams.clock,
+      RETURN_TIMEOUT_MS,
+      () => new BridgeError("TIMEOUT", "the source did not end"),
+    );
     try {
       await orAborted(Promise.resolve(source.return?.()), limit.signal);
     } catch (thrown) {

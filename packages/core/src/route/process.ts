@@ -98,7 +98,7 @@ export class Process {
   }
 
   async #processAll(work: Work): Promise<BridgeError | undefined> {
-    const { processors, surprises, config } = this.#parts;
+    const { clock, processors, surprises, config } = this.#parts;
     const { sendTimeoutMs } = config.policy;
     let envelope = work.received;
     for (const processor of processors) {
@@ -107,7 +107,7 @@ export class Process {
         await strays.whenRoom(`processor ${processor.id}`, this.#parts.logger, work.signal);
       }
       if (work.cancelled) return new BridgeError("UNAVAILABLE", "the work was cancelled", { charged: false });
-      const result = await runProcessor(processor, envelope, sendTimeoutMs, work.signal, surprises);
+      const result = await runProcessor(clock, processor, envelope, sendTimeoutMs, work.signal, surprises);
       if (result instanceof BridgeError) return result;
       envelope = result;
     }

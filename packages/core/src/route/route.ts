@@ -208,7 +208,7 @@ export class Route implements Reader {
   }
 
   async #carryInjected(injection: Injection, signal: AbortSignal): Promise<InjectResult> {
-    const { refused, entryId } = injection;
+    const { refused, entry } = injection;
     if (this.paused) throw new OperationError("conflict", "the route is paused: resume it first");
     const missing = this.#handover.leases.find(({ held }) => !held);
     if (missing !== undefined) throw leasedElsewhere(missing);
@@ -220,7 +220,7 @@ export class Route implements Reader {
       this.admission.release();
       throw notBegun();
     }
-    using redriven = entryId === undefined ? undefined : this.#outbox?.watchEntry(entryId);
+    using redriven = entry === undefined ? undefined : this.#outbox?.watchEntry(entry.id);
     const work = this.#beginInjected(injection);
     const cancel = (): void => this.#inFlight.cancel(work);
     signal.addEventListener("abort", cancel, { once: true });

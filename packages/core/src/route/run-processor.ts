@@ -1,4 +1,4 @@
-import { BridgeError, type Envelope } from "@bridge/ports";
+import { BridgeError, type Clock, type Envelope } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import type { NamedProcessor } from "./route-parts.ts";
 import { soundEnvelope } from "./sound-envelope.ts";
@@ -9,13 +9,14 @@ import type { Surprises } from "./surprises.ts";
  * processor. One that throws, does not end in time or answers with something else has failed.
  */
 export async function runProcessor(
+  clock: Clock,
   { id, processor, strays }: NamedProcessor,
   envelope: Envelope,
   timeoutMs: number,
   signal: AbortSignal,
   surprises?: Surprises,
 ): Promise<Envelope | BridgeError> {
-  using bound = deadline(timeoutMs, new BridgeError("TIMEOUT", `did not end within ${timeoutMs} ms`));
+  using bound = deadline(clock, timeoutMs, new BridgeError("TIMEOUT", `did not end within ${timeoutMs} ms`));
   const bounded = AbortSignal.any([signal, bound.signal]);
   let running: Promise<unknown> | undefined;
   try {

@@ -1,7 +1,6 @@
 import { BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
-import { Bag, type Placed } from "@bridge/ports/internal";
+import { Bag, isThenable, type Placed } from "@bridge/ports/internal";
 import type { LegAccount } from "../accounting/leg-account.ts";
-import { isThenable } from "../is-thenable.ts";
 import type { Strays } from "./strays.ts";
 import { veiledError } from "./veiled-error.ts";
 import { withoutAddress } from "./without-address.ts";
@@ -62,7 +61,9 @@ export class SendGuards implements Disposable {
   readonly #timeoutMs: number;
   readonly #active = new Bag<Guard>();
   readonly #idle: Guard[] = [];
-  readonly #sweeper: Disposable;
+  readonly #sweepMs: number;
+  /** There while sends are open, and until the sweep after: a route that is idle wakes nobody. */
+  #sweeper: Disposable | undefined;
   /**
    * Monotonic milliseconds: when a target last accepted. For whoever waited for that, who hears of it in the same turn:
    * each further look at the clock would cost.
@@ -72,7 +73,7 @@ export class SendGuards implements Disposable {
   constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock;
     this.#timeoutMs = timeoutMs;
-    this.#sweeper = clock.every(Math.max(5, Math.min(250, timeoutMs / 10)), () => this.#sweep());
+    this.#sweepMs = Math.max(5, Math.min(250, timeoutMs / 10));
   }
 
   /**
@@ -95,6 +96,7 @@ export class SendGuards implements Disposable {
     guard.startedAt = startedAt;
     guard.deadline = startedAt + this.#timeoutMs;
     this.#active.add(guard);
+    this.#sweeper ??= this.#clock.every(this.#sweepMs, () => this.#sweep());
     const sent = new Promise<void>(guard.promised);
     const under = start(target.sender, envelope, address, guard.controller.signal, attempt);
     under.then(guard.accepted, guard.failed);
@@ -107,7 +109,7 @@ export class SendGuards implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#sweeper[Symbol.dispose]();
+    this.#rest();
     for (const guard of this.#active) this.#giveUp(guard, new Cancelled("stopped"));
   }
 
@@ -129,12 +131,18 @@ export class SendGuards implements Disposable {
   };
 
   #sweep(): void {
+    if (this.#active.size === 0) return this.#rest();
     const now = this.#clock.monotonic();
     for (const guard of this.#active) {
       if (guard.deadline > now) continue;
       guard.target?.account.failed.observe(now - guard.startedAt);
       this.#giveUp(guard, new BridgeError("TIMEOUT", `the target did not answer within ${this.#timeoutMs} ms`));
     }
+  }
+
+  #rest(): void {
+    this.#sweeper?.[Symbol.dispose]();
+    this.#sweeper = undefined;
   }
 
   #giveUp(guard: Guard, reason: Error): void {
@@ -171,7 +179,7 @@ function start(
   try {
     const sent: unknown = sender.send(envelope, address, signal, attempt);
     if (sent instanceof Promise) return sent as Promise<void>;
-    if (isThenable(sent)) return Promise.resolve(sent);
+    if (isThenable(sent)) return Promise.resolve(sent as PromiseLike<void>);
     throw new Error("the sender did not return a promise");
   } catch (error) {
     return Promise.reject(error);

@@ -15,7 +15,7 @@ import type { RouteParts, Target } from "./route-parts.ts";
 import { unresolved } from "./unresolved.ts";
 import type { Work } from "./work.ts";
 
-/** One write of the outbox; a store that takes longer has failed, and the write is said again. */
+/** One write of the outbox; a store that takes longer has failed, and the write is repeated. */
 const PERSIST_TIMEOUT_MS = 30_000;
 
 export interface SharedOutboxOptions {
@@ -42,13 +42,14 @@ interface Entry {
 export class SharedOutbox implements Handover {
   readonly #options: SharedOutboxOptions;
   /** The legs of a message come in one turn, and so they go in one write: all of them are durable, or none. */
-  readonly #batch = new TurnBatch((records: readonly OutboxRecord[]) => this.#persistAll(records), payloadBytes);
+  readonly #batch: TurnBatch<OutboxRecord, PersistResult>;
   #waiting = 0;
   #failing = 0;
   #failure: BridgeError | undefined;
 
   constructor(options: SharedOutboxOptions) {
     this.#options = options;
+    this.#batch = new TurnBatch(options.parts.clock, (records) => this.#persistAll(records), payloadBytes);
   }
 
   /** The drains see it. */
@@ -86,7 +87,7 @@ export class SharedOutbox implements Handover {
       if (record instanceof BridgeError) ended.push(await this.#fail(work, target, record));
       else entries.push({ target, record });
     }
-    const results = entries.length === 0 ? [] : await this.#persist(work, entries);
+    const results = entries.length === 0 ? [] : await this.#persistFor(work, entries);
     // Only a message of which nothing is kept may be refused: what has been accepted in part goes on by the policy.
     const refused =
       work.delivery.refusable === true &&
@@ -116,7 +117,7 @@ export class SharedOutbox implements Handover {
 
   /** For a redrive with several legs; others need not know of each other. */
   #idsFor(work: Work, legs: number): readonly string[] | undefined {
-    return work.entryId === undefined || legs === 1 ? undefined : legIds(this.#options.parts.random.id(), legs);
+    return work.entry === undefined || legs === 1 ? undefined : legIds(this.#options.parts.random.id(), legs);
   }
 
   #recordOf(work: Work, target: Target, payloadDigest: string, legId: string | undefined): OutboxRecord | BridgeError {
@@ -130,7 +131,7 @@ export class SharedOutbox implements Handover {
         envelope: work.envelope,
         received: work.envelope === work.received ? undefined : work.received,
         payloadDigest,
-        entryId: work.entryId,
+        entryId: work.entry?.id,
         orderingKey: orderingKey(work.received),
         createdAt: parts.clock.now(),
       };
@@ -150,6 +151,27 @@ export class SharedOutbox implements Handover {
     return outcome;
   }
 
+  #persistFor(work: Work, entries: readonly Entry[]): Promise<readonly PersistResult[] | undefined> {
+    return work.entry === undefined ? this.#persist(work, entries) : this.#persistOnce(work, work.entry, entries);
+  }
+
+  /**
+   * Of those that redrive one dead letter, wherever they are asked to, one is in the outbox at a time: the others are its duplicates.
+   * One that has failed makes way for the next, and one that has delivered for none.
+   */
+  async #persistOnce(
+    work: Work,
+    { id, failedAt }: NonNullable<Work["entry"]>,
+    entries: readonly Entry[],
+  ): Promise<readonly PersistResult[] | undefined> {
+    for (let failed = 0; ; failed++) {
+      const identity = JSON.stringify([id, failedAt, failed]);
+      const next = entries.map(({ target, record }) => ({ target, record: { ...record, identity } }));
+      const results = await this.#persist(work, next);
+      if (results === undefined || !results.every(isFinished) || !results.some(isDead)) return results;
+    }
+  }
+
   /** Persists all legs together, however long that takes; `undefined` when the work was cancelled before. */
   async #persist(work: Work, entries: readonly Entry[]): Promise<readonly PersistResult[] | undefined> {
     const { parts, depth } = this.#options;
@@ -162,10 +184,11 @@ export class SharedOutbox implements Handover {
         work.handedOut ||= room;
         const results = room ? await this.#write(records) : undefined;
         if (results !== undefined && !BridgeError.is(results)) {
-          if (failures > 0) for (const { target, record } of entries) target.account.sure(record.id);
-          const kept = results.filter((result) => result.kind === "persisted").length;
+          if (failures > 0) this.#nowSure(entries, results);
+          const ours = results.map((result, index) => ofThisTry(result, records[index]?.id));
+          const kept = ours.filter((result) => result.kind === "persisted").length;
           if (kept < records.length) depth.give(records.length - kept);
-          return results;
+          return ours;
         }
         if (!waiting) this.#waiting++;
         waiting = true;
@@ -194,6 +217,12 @@ export class SharedOutbox implements Handover {
     }
   }
 
+  #nowSure(entries: readonly Entry[], results: readonly PersistResult[]): void {
+    for (const [index, { target, record }] of entries.entries()) {
+      if (target.account.sure(record.id, results[index]?.kind === "persisted")) this.#options.depth.found(1);
+    }
+  }
+
   /** Nobody knows what became of what tries before have written, and nobody is going to ask. */
   #leaveUnsure(entries: readonly Entry[]): void {
     for (const { target, record } of entries) if (target.account.leaveUnsure(record.id)) this.#options.depth.found(1);
@@ -215,23 +244,36 @@ export class SharedOutbox implements Handover {
   #write(records: readonly OutboxRecord[]): Promise<readonly PersistResult[] | BridgeError> {
     const { results, first } = this.#batch.add(records);
     return results.then(
-      (all) => records.map(({ id }, index) => ofThisTry(all[first + index] as PersistResult, id)),
+      (all) => all.slice(first, first + records.length),
       (thrown: unknown) => BridgeError.from(thrown),
     );
   }
 
   async #persistAll(records: readonly OutboxRecord[]): Promise<readonly PersistResult[]> {
-    const store = this.#options.store();
+    const { store: open, parts } = this.#options;
+    const store = open();
     if (store === undefined) throw new BridgeError("UNAVAILABLE", "no outbox store is open");
-    using limit = deadline(PERSIST_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the outbox store did not answer"));
+    using limit = deadline(
+      parts.clock,
+      PERSIST_TIMEOUT_MS,
+      () => new BridgeError("TIMEOUT", "the outbox store did not answer"),
+    );
     const bounded = AbortSignal.any([limit.signal, this.#options.givenUp]);
-    return await this.#options.parts.storeCalls.outbox.during(orAborted(store.persist(records, bounded), bounded));
+    return await parts.storeCalls.outbox.during(orAborted(store.persist(records, bounded), bounded));
   }
 }
 
 /** A record of an earlier try of ours, whose answer we did not get, is no duplicate. */
-function ofThisTry(result: PersistResult, id: string): PersistResult {
+function ofThisTry(result: PersistResult, id: string | undefined): PersistResult {
   return result.kind === "duplicate" && result.id === id ? { kind: "persisted" } : result;
+}
+
+function isFinished(result: PersistResult): boolean {
+  return result.kind === "duplicate" && result.status !== "pending";
+}
+
+function isDead(result: PersistResult): boolean {
+  return result.kind === "duplicate" && result.status === "dead";
 }
 
 function conflict(): BridgeError {

@@ -7,7 +7,7 @@ const PER_MS = 60_000;
 
 /**
  * Logs what was thrown and nobody classified, with where it came from, because it is a mistake in somebody's code: an
- * adapter's, a processor's, an embedder's or ours. The message itself ends by the policy.
+ * adapter's, a processor's, an embedder's or ours. What becomes of the message depends on who threw it.
  */
 export class Surprises {
   readonly #logger: Logger;
@@ -31,7 +31,7 @@ export class Surprises {
       return;
     }
     const { message } = BridgeError.from(thrown);
-    this.#logger.error("unexpected error: the message ends by the route's policy, and others go on", {
+    this.#logger.error("unexpected error: nobody has classified it, and others go on", {
       where,
       ...fields,
       error: message,

@@ -1,4 +1,4 @@
-import type { Clock, Delivery, Envelope, Span } from "@bridge/ports";
+import type { Clock, DeadLetter, Delivery, Envelope, Span } from "@bridge/ports";
 import type { Placed } from "@bridge/ports/internal";
 import type { Origin } from "../accounting/leg-account.ts";
 import type { PauseSwitch } from "../control/pause-switch.ts";
@@ -12,7 +12,7 @@ export class Work implements Placed {
   /** A redrive goes to this binding only, past the resolver. */
   readonly onlyBinding: string | undefined;
   /** The dead letter that it redrives. */
-  readonly entryId: string | undefined;
+  readonly entry: Pick<DeadLetter, "id" | "failedAt"> | undefined;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
   /** What it came under: after that has ended nothing may be done for it. Absent unless its source is exclusive. */
@@ -40,14 +40,14 @@ export class Work implements Placed {
     origin: Origin;
     startedAt: number;
     onlyBinding?: string | undefined;
-    entryId?: string | undefined;
+    entry?: Work["entry"];
     term?: Term | undefined;
     span?: Span | undefined;
   }) {
     this.delivery = options.delivery;
     this.origin = options.origin;
     this.onlyBinding = options.onlyBinding;
-    this.entryId = options.entryId;
+    this.entry = options.entry;
     this.term = options.term;
     this.span = options.span;
     this.startedAt = options.startedAt;

@@ -6,69 +6,30 @@ import {
   type ReceiverConfig,
   type Registry,
   type RouteConfig,
-  type SessionConfig,
   type ShutdownBudgets,
 } from "@bridge/config";
-import {
-  type DlqStore,
-  type OutboxStore,
-  type RouteTracer,
-  type Seams,
-  type Sender,
-  type Session,
-  type SessionRole,
-  type Tracer,
-  type TransportPlugin,
-} from "@bridge/ports";
+import type { DlqStore, OutboxStore, RouteTracer, Seams, SessionRole, Tracer } from "@bridge/ports";
 import { atOnce, type Steps } from "@bridge/ports/internal";
 import type { Accounts } from "../accounting/accounts.ts";
 import { partKey } from "../change/part-graph.ts";
 import { PartsById } from "../change/parts-by-id.ts";
 import type { Controls } from "../control/controls.ts";
 import type { Hooks } from "../hooks/hooks.ts";
+import { Lease } from "../lease/lease.ts";
 import { compileAddress } from "../route/address-template.ts";
 import type { DueLooks } from "../route/due-looks.ts";
 import { FailureLog } from "../route/failure-log.ts";
-import { compileResolver } from "../route/resolver.ts";
 import { Intake } from "../route/intake.ts";
+import { compileResolver } from "../route/resolver.ts";
 import type { NamedProcessor, RouteParts, Target } from "../route/route-parts.ts";
 import { StoreCalls } from "../route/store-calls.ts";
 import { straysOf } from "../route/strays.ts";
 import { Surprises } from "../route/surprises.ts";
-import { Lease } from "../lease/lease.ts";
 import { Link } from "../session/link.ts";
 import { sessionContext } from "../session/session-context.ts";
-import { builtPart, type PartKind } from "./built-part.ts";
-import { discard } from "./discard.ts";
-
-/** The parts of a runtime, each by its `partKey`. Making them opens nothing. */
-export interface RuntimeParts {
-  /** Of the exclusive sessions. */
-  readonly leases: ReadonlyMap<string, Lease>;
-  readonly links: ReadonlyMap<string, Link>;
-  readonly intakes: ReadonlyMap<string, Intake>;
-  readonly senders: ReadonlyMap<string, Sender>;
-  readonly processors: ReadonlyMap<string, NamedProcessor>;
-  readonly routes: ReadonlyMap<string, RouteParts>;
-  /** The sessions that a binding names; others are "unmanaged" in a stop error (spec 3.3). */
-  readonly managed: ReadonlySet<string>;
-}
-
-export const NO_PARTS: RuntimeParts = {
-  leases: new Map(),
-  links: new Map(),
-  intakes: new Map(),
-  senders: new Map(),
-  processors: new Map(),
-  routes: new Map(),
-  managed: new Set(),
-};
-
-/** Parts that are at work, and which of them stay as they are, by `partKey`. */
-export interface Kept {
-  readonly parts: RuntimeParts;
-  readonly keys: ReadonlySet<string>;
-}
+import { PluginParts } from "./plugin-parts.ts";
+import { type Kept, NO_PARTS, type RuntimeParts } from "./runtime-parts.ts";
+import { SharedParts } from "./shared-parts.ts";
 
 export interface BuildOptions extends Seams {
   readonly config: BridgeConfig;
@@ -114,26 +75,26 @@ export function* building(options: BuildOptions): Steps<RuntimeParts> {
     return parts;
   } finally {
     // Also when nobody takes the rest of the steps.
-    if (!isBuilt) for (const part of builder.made) discard(part);
+    if (!isBuilt) builder.discard();
   }
 }
 
 class Builder {
-  /** What plugins have built for it: not what is at work already. */
-  readonly made: unknown[] = [];
   readonly #options: BuildOptions;
   readonly #kept: Kept;
   readonly #index: PartsById;
-  readonly #leases = new Map<string, Lease>();
-  readonly #links = new Map<string, Link>();
-  readonly #intakes = new Map<string, Intake>();
-  readonly #senders = new Map<string, Sender>();
-  readonly #processors = new Map<string, NamedProcessor>();
+  readonly #plugins: PluginParts;
+  readonly #leases = this.#shared((parts) => parts.leases);
+  readonly #links = this.#shared((parts) => parts.links);
+  readonly #intakes = this.#shared((parts) => parts.intakes);
+  readonly #senders = this.#shared((parts) => parts.senders);
+  readonly #processors = this.#shared((parts) => parts.processors);
 
   constructor(options: BuildOptions) {
     this.#options = options;
     this.#index = new PartsById(options.config);
     this.#kept = options.kept ?? { parts: NO_PARTS, keys: new Set() };
+    this.#plugins = new PluginParts(options.registry, options);
   }
 
   *build(): Steps<RuntimeParts> {
@@ -146,52 +107,55 @@ class Builder {
     // A session that a part names is connected, also when no route uses that part yet.
     for (const { sessionId } of config.receivers) {
       yield;
-      if (sessionId !== undefined) this.#link(sessionId, "source");
+      this.#link(sessionId, "source");
     }
     for (const { sessionId } of [...config.senders, ...config.bindings]) {
       yield;
-      if (sessionId !== undefined) this.#link(sessionId, "target");
+      this.#link(sessionId, "target");
     }
     return {
-      leases: this.#leases,
-      links: this.#links,
-      intakes: this.#intakes,
-      senders: this.#senders,
-      processors: this.#processors,
+      leases: this.#leases.all,
+      links: this.#links.all,
+      intakes: this.#intakes.all,
+      senders: this.#senders.all,
+      processors: this.#processors.all,
       routes,
       managed: new Set(config.bindings.filter(({ managed }) => managed).flatMap(({ sessionId }) => sessionId ?? [])),
     };
   }
 
-  #part<Part>(built: Part, kind: PartKind, by: string): Part {
-    const part = builtPart(built, kind, by);
-    this.made.push(part);
-    return part;
+  /** Ends what plugins have built for it: not what is at work already. */
+  discard(): void {
+    this.#plugins.discard();
+  }
+
+  #shared<Part>(kind: (parts: RuntimeParts) => ReadonlyMap<string, Part>): SharedParts<Part> {
+    return new SharedParts((key) => this.#atWork(kind, key));
   }
 
   /** A part that is at work and stays as it is. */
-  #atWork<Part>(parts: ReadonlyMap<string, Part>, key: string): Part | undefined {
-    return this.#kept.keys.has(key) ? parts.get(key) : undefined;
+  #atWork<Part>(kind: (parts: RuntimeParts) => ReadonlyMap<string, Part>, key: string): Part | undefined {
+    return this.#kept.keys.has(key) ? kind(this.#kept.parts).get(key) : undefined;
   }
 
   #route(route: RouteConfig): RouteParts {
     const { accounts, controls, looks, hooks, clock, random, logger, dlq, outbox, budgets } = this.#options;
     const receiver = found(this.#index.receivers, route.receiverId, "receiver");
-    const sourceLink = receiver.sessionId === undefined ? undefined : this.#link(receiver.sessionId, "source");
+    const sourceLink = this.#link(receiver.sessionId, "source");
     const bindings = route.bindings.map((id) => found(this.#index.bindings, id, "binding"));
     const tracer = this.#options.tracer?.route({
       routeId: route.id,
       receiverId: receiver.id,
       sessionId: receiver.sessionId,
-      system: this.#system(receiver.transport),
+      system: this.#plugins.system(receiver.transport),
     });
     // Whatever becomes of the route, its parts belong to the runtime.
     const [intake, processors, targets] = [
-      this.#intake(route),
+      this.#intakes.of(partKey.receiver(receiver.id), () => this.#intake(route, receiver, sourceLink)),
       route.processors.map((id) => this.#processor(id)),
       new Map(bindings.map((binding) => [binding.id, this.#target(route.id, binding, tracer)])),
     ];
-    const atWork = this.#atWork(this.#kept.parts.routes, partKey.route(route.id));
+    const atWork = this.#atWork(({ routes }) => routes, partKey.route(route.id));
     if (atWork !== undefined) return atWork;
     const ownLogger = logger.child({ route_id: route.id });
     return {
@@ -219,133 +183,74 @@ class Builder {
     };
   }
 
-  #intake(route: RouteConfig): Intake {
-    const config = found(this.#index.receivers, route.receiverId, "receiver");
-    const key = partKey.receiver(config.id);
-    const intake = this.#atWork(this.#kept.parts.intakes, key) ?? this.#newIntake(route, config);
-    this.#intakes.set(key, intake);
-    return intake;
-  }
-
-  #newIntake(route: RouteConfig, { id, transport, sessionId, topics, options }: ReceiverConfig): Intake {
-    const { receiver: factory } = this.#transport(transport);
-    if (factory === undefined) throw new Error(`transport "${transport}" has no receiver`);
-    const seams = this.#seams(id, { receiver_id: id });
-    const session = sessionId === undefined ? undefined : this.#link(sessionId, "source").session;
+  #intake(route: RouteConfig, config: ReceiverConfig, link: Link | undefined): Intake {
+    const { id, topics } = config;
+    const seams = this.#plugins.seams(id, { receiver_id: id });
     const { maxInFlight, maxReplayAttempts } = route.policy;
     let intake: Intake | undefined;
-    const receiver = factory.create(options, {
+    const receiver = this.#plugins.receiver(config, {
       ...seams,
-      session,
+      session: link?.session,
       topics,
       maxReplayAttempts,
       get maxInFlight() {
         return intake?.maxInFlight ?? maxInFlight;
       },
     });
-    intake = new Intake(id, this.#part(receiver, "receiver", builtBy(transport, "receiver", id)), seams);
+    intake = new Intake(id, receiver, seams);
     return intake;
   }
 
   #target(routeId: string, binding: BindingConfig, tracer: RouteTracer | undefined): Target {
-    const { accounts, controls } = this.#options;
-    const link = binding.sessionId === undefined ? undefined : this.#link(binding.sessionId, "target");
-    const { id, transport, options } = found(this.#index.senders, binding.senderId, "sender");
-    const key = partKey.sender(id, binding.sessionId);
-    let sender = this.#senders.get(key) ?? this.#atWork(this.#kept.parts.senders, key);
-    if (sender === undefined) {
-      const { sender: factory } = this.#transport(transport);
-      if (factory === undefined) throw new Error(`transport "${transport}" has no sender`);
-      const built = factory.create(options, { ...this.#seams(id, { sender_id: id }), session: link?.session });
-      sender = this.#part(built, "sender", builtBy(transport, "sender", id));
-    }
-    this.#senders.set(key, sender);
+    const { accounts, clock, controls, veil } = this.#options;
+    const { sessionId } = binding;
+    const link = this.#link(sessionId, "target");
+    const config = found(this.#index.senders, binding.senderId, "sender");
+    const key = partKey.sender(config.id, sessionId);
+    const sender = this.#senders.of(key, () => this.#plugins.sender(config, link?.session));
     return {
       bindingId: binding.id,
       sender,
-      strays: straysOf(sender, this.#options.clock),
+      strays: straysOf(sender, clock),
       address: compileAddress(binding.address, sender.addressing),
       hidesAddress: binding.hidesAddress === true,
-      veil: this.#options.veil,
+      veil,
       link,
-      rate: controls.sender(id),
+      rate: controls.sender(config.id),
       account: accounts.leg(routeId, binding.id),
       tracer: tracer?.binding({
         bindingId: binding.id,
-        senderId: id,
-        sessionId: binding.sessionId,
-        system: this.#system(transport),
+        senderId: config.id,
+        sessionId,
+        system: this.#plugins.system(config.transport),
         address: binding.hidesAddress === true ? REDACTED : binding.address,
       }),
     };
   }
 
   /** The half of a session that serves `role`; sources and targets use connections of their own. */
-  #link(sessionId: string, role: SessionRole): Link {
-    const key = partKey.link(sessionId, role);
-    let link = this.#links.get(key);
-    if (link !== undefined) return link;
+  #link(sessionId: string | undefined, role: SessionRole): Link | undefined {
+    if (sessionId === undefined) return undefined;
     const session = found(this.#index.sessions, sessionId, "session");
     const lease = session.sessionMode === "exclusive" ? this.#lease(sessionId) : undefined;
-    link = this.#atWork(this.#kept.parts.links, key);
-    link ??= new Link({ sessionId, role, session: this.#session(session, role), lease });
-    this.#links.set(key, link);
-    return link;
+    return this.#links.of(partKey.link(sessionId, role), () => {
+      const context = sessionContext({ ...this.#options, session, role });
+      return new Link({ sessionId, role, session: this.#plugins.session(session, context), lease });
+    });
   }
 
   /** Both halves of a session stand under one lease. */
   #lease(sessionId: string): Lease {
-    const key = partKey.lease(sessionId);
-    const lease =
-      this.#leases.get(key) ??
-      this.#atWork(this.#kept.parts.leases, key) ??
-      new Lease(sessionId, `${this.#options.config.bridge.id}/${sessionId}`);
-    this.#leases.set(key, lease);
-    return lease;
-  }
-
-  #session(session: SessionConfig, role: SessionRole): Session {
-    const { transport, options } = session;
-    const { session: factory } = this.#transport(transport);
-    if (factory === undefined) throw new Error(`transport "${transport}" has no sessions`);
-    const built = factory.create(options, sessionContext({ ...this.#options, session, role }));
-    return this.#part(built, "session", builtBy(transport, "session", session.id));
+    const { bridge } = this.#options.config;
+    return this.#leases.of(partKey.lease(sessionId), () => new Lease(sessionId, `${bridge.id}/${sessionId}`));
   }
 
   #processor(id: string): NamedProcessor {
-    const { registry } = this.#options;
-    const key = partKey.processor(id);
-    let named = this.#processors.get(key) ?? this.#atWork(this.#kept.parts.processors, key);
-    if (named === undefined) {
-      const { type, options } = found(this.#index.processors, id, "processor");
-      const plugin = registry.processors.get(type);
-      if (plugin === undefined) throw new Error(`no processor plugin is registered for type "${type}"`);
-      const built = plugin.create(options, this.#seams(id, { processor_id: id }));
-      const processor = this.#part(built, "processor", `create of the processor plugin "${type}", for "${id}",`);
-      named = { id, processor, strays: straysOf(processor, this.#options.clock) };
-    }
-    this.#processors.set(key, named);
-    return named;
+    return this.#processors.of(partKey.processor(id), () => {
+      const processor = this.#plugins.processor(found(this.#index.processors, id, "processor"));
+      return { id, processor, strays: straysOf(processor, this.#options.clock) };
+    });
   }
-
-  #transport(type: string): TransportPlugin {
-    const plugin = this.#options.registry.transports.get(type);
-    if (plugin === undefined) throw new Error(`no transport plugin is registered for type "${type}"`);
-    return plugin;
-  }
-
-  #system(transport: string): string {
-    return this.#transport(transport).messagingSystem ?? transport;
-  }
-
-  #seams(id: string, fields: Readonly<Record<string, string>>): Seams & { readonly id: string } {
-    const { clock, random, logger } = this.#options;
-    return { id, clock, random, logger: logger.child(fields) };
-  }
-}
-
-function builtBy(transport: string, kind: "session" | "receiver" | "sender", id: string): string {
-  return `${kind}.create of the transport plugin "${transport}", for "${id}",`;
 }
 
 /** Validation has made sure that it is there; a configuration made by hand may not have been validated. */

@@ -1,4 +1,4 @@
-import { isThenable } from "../is-thenable.ts";
+import { isThenable } from "@bridge/ports/internal";
 import { kindOf } from "../route/kind-of.ts";
 import { discard } from "./discard.ts";
 

@@ -1,6 +1,6 @@
 import { holds } from "@bridge/config";
 import { STEP_DOWN_PARTS } from "../lease/lease-keeper.ts";
-import type { RuntimeParts } from "./build.ts";
+import type { RuntimeParts } from "./runtime-parts.ts";
 import type { StopPhase } from "./stop-phases.ts";
 
 /** Each close of a part, detached from whoever asked for the stop. */

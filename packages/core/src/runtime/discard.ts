@@ -1,15 +1,15 @@
-import { isThenable, unheard } from "../is-thenable.ts";
+import { isThenable, unheard } from "@bridge/ports/internal";
 
 /**
  * Ends what somebody else's code has made and nobody will use, if it can be ended; of a promise, what it comes to. Waits for
  * nothing, and never throws: what comes of it is nobody's.
  */
 export function discard(made: unknown): void {
-  if (isThenable(made)) {
-    Promise.resolve<unknown>(made).then(discard, () => {});
-    return;
-  }
   try {
+    if (isThenable(made)) {
+      Promise.resolve(made).then(discard, () => {});
+      return;
+    }
     const { [Symbol.asyncDispose]: later, [Symbol.dispose]: now } = made as Partial<AsyncDisposable & Disposable>;
     if (typeof later === "function") unheard(later.call(made));
     else if (typeof now === "function") now.call(made);

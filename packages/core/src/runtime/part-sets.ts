@@ -1,4 +1,4 @@
-import type { RuntimeParts } from "./build.ts";
+import type { RuntimeParts } from "./runtime-parts.ts";
 
 /** The parts of `all` that are not in `others`. */
 export function without(all: RuntimeParts, others: RuntimeParts): RuntimeParts {

@@ -1,4 +1,5 @@
-import { deadline, orAborted, Slices } from "@bridge/ports/internal";
+import type { Clock } from "@bridge/ports";
+import { deadline, knownAcrossCopies, orAborted, Slices } from "@bridge/ports/internal";
 
 /** One step of a stop, with a ceiling of its own. */
 export interface StopPhase {
@@ -15,6 +16,7 @@ export interface StopPhase {
 export class StopError extends AggregateError {
   static {
     Object.defineProperty(this.prototype, "name", { value: "StopError" });
+    knownAcrossCopies(this, "stop-error");
   }
 
   readonly phases: readonly string[];
@@ -41,18 +43,19 @@ export interface PhaseFailure {
  * ceiling from then on. `onEnd` hears of each that has ended.
  */
 export async function runPhases(
+  clock: Clock,
   phases: readonly StopPhase[],
   onEnd: (phase: StopPhase) => void = () => {},
-  slices: Slices = new Slices(),
+  slices: Slices = new Slices(clock),
 ): Promise<readonly PhaseFailure[]> {
   const running: Promise<PhaseFailure | undefined>[] = [];
-  await slices.each(phases, (phase) => void running.push(runPhase(phase).finally(() => onEnd(phase))));
+  await slices.each(phases, (phase) => void running.push(runPhase(clock, phase).finally(() => onEnd(phase))));
   const ended = await Promise.all(running);
   return ended.filter((failure) => failure !== undefined);
 }
 
-async function runPhase(phase: StopPhase): Promise<PhaseFailure | undefined> {
-  using ceiling = deadline(phase.ceilingMs, new Error("still running at the deadline"));
+async function runPhase(clock: Clock, phase: StopPhase): Promise<PhaseFailure | undefined> {
+  using ceiling = deadline(clock, phase.ceilingMs, new Error("still running at the deadline"));
   try {
     await orAborted(phase.run(), ceiling.signal);
     return undefined;

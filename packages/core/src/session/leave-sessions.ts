@@ -22,7 +22,11 @@ export interface LeaveOptions extends Seams {
  * logged, with what to do. Never rejects.
  */
 export async function leaveSessions(options: LeaveOptions, signal: AbortSignal): Promise<void> {
-  using bound = deadline(LEAVE_TIMEOUT_MS, new BridgeError("TIMEOUT", "the broker did not answer in time"));
+  using bound = deadline(
+    options.clock,
+    LEAVE_TIMEOUT_MS,
+    new BridgeError("TIMEOUT", "the broker did not answer in time"),
+  );
   const within = AbortSignal.any([signal, bound.signal]);
   await Promise.all(removedSessions(options).map((session) => leave(options, session, within)));
 }

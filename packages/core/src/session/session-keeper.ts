@@ -1,5 +1,5 @@
 import type { BackoffPolicy } from "@bridge/config";
-import { BridgeError, type Connection, type Seams } from "@bridge/ports";
+import { BridgeError, type Clock, type Connection, type Seams } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import { backoffDelay } from "../route/backoff.ts";
 import { builtPart } from "../runtime/built-part.ts";
@@ -26,10 +26,10 @@ export async function keepSession(link: Link, seams: Seams, signal: AbortSignal)
     let upSince: number | undefined;
     const cut = new AbortController();
     try {
-      await using connection = await connect(link, signal);
+      await using connection = await connect(link, seams.clock, signal);
       link.cut = () => cut.abort(stopped());
       const alive = AbortSignal.any([signal, cut.signal]);
-      await subscribe(link, connection, alive);
+      await subscribe(link, connection, seams.clock, alive);
       upSince = seams.clock.monotonic();
       logger.info("session connected", { subscriptions: link.subscriptionsActive });
       const cause = await stayConnected(link, connection, seams, alive);
@@ -52,8 +52,8 @@ export async function keepSession(link: Link, seams: Seams, signal: AbortSignal)
   link.closed();
 }
 
-async function connect(link: Link, signal: AbortSignal): Promise<Connection> {
-  using ceiling = deadline(CONNECT_CEILING_MS, new BridgeError("TIMEOUT", "the attempt to connect did not end"));
+async function connect(link: Link, clock: Clock, signal: AbortSignal): Promise<Connection> {
+  using ceiling = deadline(clock, CONNECT_CEILING_MS, new BridgeError("TIMEOUT", "the attempt to connect did not end"));
   const attempt = link.session.connect(AbortSignal.any([signal, ceiling.signal]));
   let connection: Connection;
   try {
@@ -66,8 +66,9 @@ async function connect(link: Link, signal: AbortSignal): Promise<Connection> {
   return builtPart(connection, "connection", `connect of the session "${link.sessionId}"`);
 }
 
-async function subscribe(link: Link, connection: Connection, signal: AbortSignal): Promise<void> {
+async function subscribe(link: Link, connection: Connection, clock: Clock, signal: AbortSignal): Promise<void> {
   using ceiling = deadline(
+    clock,
     RECONCILE_CEILING_MS,
     new BridgeError("TIMEOUT", "the broker did not acknowledge the subscriptions"),
   );
@@ -93,7 +94,7 @@ async function stayConnected(
       pause.then(() => undefined),
     ]).finally(() => wait.abort());
     if (lost !== undefined) return lost.cause;
-    await subscribe(link, connection, signal);
+    await subscribe(link, connection, seams.clock, signal);
   }
   return orAborted(connection.closed, signal);
 }

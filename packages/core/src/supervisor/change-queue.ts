@@ -1,5 +1,5 @@
 import type { BridgeConfig } from "@bridge/config";
-import type { Serial } from "./serial.ts";
+import type { Serial } from "@bridge/ports/internal";
 
 export interface ChangeQueueOptions {
   /** Shared with all other requests. */

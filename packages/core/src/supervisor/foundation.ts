@@ -12,7 +12,8 @@ import { LeaseCounts } from "../lease/lease-counts.ts";
 import { LeaseKeeper } from "../lease/lease-keeper.ts";
 import { LeaseWriter } from "../lease/lease-writer.ts";
 import { DueLooks } from "../route/due-looks.ts";
-import { building, type Kept, type RuntimeParts } from "../runtime/build.ts";
+import { building } from "../runtime/build.ts";
+import type { Kept, RuntimeParts } from "../runtime/runtime-parts.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { leaveSessions } from "../session/leave-sessions.ts";
 import { SessionCounts } from "../view/session-counts.ts";
@@ -132,10 +133,9 @@ export class Foundation {
     change: { readonly from: BridgeConfig; readonly to: BridgeConfig; readonly moving: boolean },
     signal: AbortSignal,
   ): Promise<Stranding | undefined> {
-    const options = { ...change, outbox: this.stores.outbox(), dlq: this.stores.dlq() };
-    return change.moving
-      ? leftBehindByStandstill(options, this.#options.seams.clock, signal)
-      : leftBehind(options, signal);
+    const { clock } = this.#options.seams;
+    const options = { ...change, clock, outbox: this.stores.outbox(), dlq: this.stores.dlq() };
+    return change.moving ? leftBehindByStandstill(options, signal) : leftBehind(options, signal);
   }
 
   /** `to` runs in the place of `from`: has brokers end what they keep for sessions that it has not. */
@@ -206,7 +206,7 @@ export class Foundation {
     const { seams, root } = this.#options;
     if (this.#served === undefined) return;
     const look = (this.#look = Symbol("look"));
-    void warnOfUndrained(store, this.#served, seams.logger, root).then((undrained) => {
+    void warnOfUndrained(store, this.#served, seams, root).then((undrained) => {
       if (look === this.#look) this.#undrained = undrained;
     });
   }

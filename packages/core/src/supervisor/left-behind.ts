@@ -12,6 +12,7 @@ const MOVING_MS = 1_000;
 const LOOK_MS = 100;
 
 export interface LeftBehindOptions {
+  readonly clock: Clock;
   /** The configuration that the messages were taken in under. */
   readonly from: BridgeConfig;
   readonly to: BridgeConfig;
@@ -24,8 +25,8 @@ export interface LeftBehindOptions {
 export async function leftBehind(options: LeftBehindOptions, signal: AbortSignal): Promise<Stranding | undefined> {
   const { record, deadLetters } = departures(options.from, options.to);
   const stranded = [
-    ...(record === undefined ? [] : (await backlogOf(options.outbox, record, signal)).map(toStranded)),
-    ...(deadLetters ? await deadLettersOf(options.dlq, signal) : []),
+    ...(record === undefined ? [] : (await backlogOf(options, record, signal)).map(toStranded)),
+    ...(deadLetters ? await deadLettersOf(options, signal) : []),
   ];
   return stranded.length === 0 ? undefined : strandingOf(stranded);
 }
@@ -36,9 +37,9 @@ export async function leftBehind(options: LeftBehindOptions, signal: AbortSignal
  */
 export async function leftBehindByStandstill(
   options: LeftBehindOptions,
-  clock: Clock,
   signal: AbortSignal,
 ): Promise<Stranding | undefined> {
+  const { clock } = options;
   const { record, deadLetters } = departures(options.from, options.to);
   const first = await leftBehind(options, signal);
   if (first === undefined || record === undefined || deadLetters) return first;
@@ -46,7 +47,7 @@ export async function leftBehindByStandstill(
   const [beganAt, until] = [clock.now(), clock.monotonic() + MOVING_MS];
   while (clock.monotonic() < until) {
     await clock.delay(LOOK_MS, signal);
-    const lines = await backlogOf(options.outbox, record, signal);
+    const lines = await backlogOf(options, record, signal);
     if (lines.every((line) => line !== "unknown" && line.oldestCreatedAt > beganAt)) return undefined;
   }
   return leftBehind(options, signal);
@@ -55,16 +56,16 @@ export async function leftBehindByStandstill(
 type Line = OutboxBacklog | "unknown";
 
 async function backlogOf(
-  store: OutboxStore | undefined,
+  { clock, outbox }: LeftBehindOptions,
   counts: (line: OutboxBacklog) => boolean,
   signal: AbortSignal,
 ): Promise<readonly Line[]> {
-  const lines = await counted(store, (outbox, bounded) => outbox.backlog(bounded), signal);
+  const lines = await counted(clock, outbox, (store, bounded) => store.backlog(bounded), signal);
   return lines?.filter((line) => line.depth > 0 && counts(line)) ?? ["unknown"];
 }
 
-async function deadLettersOf(dlq: DlqStore | undefined, signal: AbortSignal): Promise<readonly Stranded[]> {
-  const waiting = await counted(dlq, (store, bounded) => store.count(COUNT_CAP, bounded), signal);
+async function deadLettersOf({ clock, dlq }: LeftBehindOptions, signal: AbortSignal): Promise<readonly Stranded[]> {
+  const waiting = await counted(clock, dlq, (store, bounded) => store.count(COUNT_CAP, bounded), signal);
   if (waiting === undefined) return [{ store: "dlq" }];
   if (waiting === 0) return [];
   return [{ store: "dlq", waiting, ...(waiting >= COUNT_CAP && { capped: true as const }) }];
@@ -72,12 +73,13 @@ async function deadLettersOf(dlq: DlqStore | undefined, signal: AbortSignal): Pr
 
 /** `undefined` when the store is not open, refuses or does not answer in time. */
 async function counted<Store, Count>(
+  clock: Clock,
   store: Store | undefined,
   count: (store: Store, signal: AbortSignal) => Promise<Count>,
   signal: AbortSignal,
 ): Promise<Count | undefined> {
   if (store === undefined) return undefined;
-  using bound = deadline(COUNT_TIMEOUT_MS, new Error("the store did not answer in time"));
+  using bound = deadline(clock, COUNT_TIMEOUT_MS, new Error("the store did not answer in time"));
   const either = AbortSignal.any([signal, bound.signal]);
   try {
     return await orAborted(count(store, either), either);

@@ -47,6 +47,7 @@ export class Operations {
         deliveryMode: (routeId) => config().routes.find((route) => route.id === routeId)?.deliveryMode,
       },
       busy: this.#redriving,
+      clock: seams.clock,
       logger: seams.logger,
       signal,
       replayTimeoutMs,

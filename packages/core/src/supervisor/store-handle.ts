@@ -18,6 +18,8 @@ export interface StoreHandleOptions<Store> extends Seams {
   readonly role: StoreRole;
   readonly block: StoreConfig;
   readonly open: (signal: AbortSignal) => Promise<Store>;
+  /** Whether somebody waits to hear that it is refused, and gives it up then: it is not tried again. */
+  readonly awaited: boolean;
   /**
    * Asks an open store what has to be known before anybody uses it. The function that it resolves to enters that, in the
    * turn in which the store comes into use.
@@ -45,12 +47,14 @@ export class StoreHandle<Store extends AsyncDisposable & TellsHealth> {
   /** Whether the log says that something is wrong with it. */
   #told = false;
   readonly #trying: Promise<void>;
+  #awaited: boolean;
 
   constructor(options: StoreHandleOptions<Store>) {
     const { block, clock } = options;
     this.block = block;
     this.#options = options;
     this.#since = clock.now();
+    this.#awaited = options.awaited;
     this.#looking = clock.every(LOOK_MS, () => void this.view());
     this.#firstTry.promise.catch(() => {});
     this.#trying = this.#untilOpen();
@@ -65,12 +69,14 @@ export class StoreHandle<Store extends AsyncDisposable & TellsHealth> {
    * Rejects when it was refused: not because its service is away, but for a reason that somebody has to see to.
    */
   async refused(ms: number, signal: AbortSignal): Promise<void> {
-    using grace = deadline(ms, new Error("not known yet"));
+    using grace = deadline(this.#options.clock, ms, new Error("not known yet"));
     try {
       await orAborted(this.#firstTry.promise, AbortSignal.any([signal, grace.signal]));
     } catch (error) {
       signal.throwIfAborted();
       if (!grace.signal.aborted && !isAway(error)) throw error;
+    } finally {
+      this.#awaited = false;
     }
   }
 
@@ -127,7 +133,7 @@ export class StoreHandle<Store extends AsyncDisposable & TellsHealth> {
         this.#failure = asError(thrown);
         this.#firstTry.reject(this.#failure);
       }
-      if (over.aborted) return;
+      if (over.aborted || (this.#awaited && !isAway(this.#failure))) return;
       const { code, message } = BridgeError.from(this.#failure);
       this.#told = true;
       logger.error("store not open: tried again, and what needs it waits", { code, error: message, tries });
@@ -141,8 +147,9 @@ export class StoreHandle<Store extends AsyncDisposable & TellsHealth> {
   }
 
   async #open(): Promise<void> {
-    const { role, open, look } = this.#options;
+    const { role, open, look, clock } = this.#options;
     using limit = deadline(
+      clock,
       OPEN_TIMEOUT_MS,
       () => new BridgeError("TIMEOUT", `the ${role} store was not open after ${OPEN_TIMEOUT_MS} ms`),
     );

@@ -65,7 +65,7 @@ export class StorePool {
    * @throws what a store was refused with, unless its service is only away
    */
   async open(blocks: StoresSection, signal: AbortSignal): Promise<void> {
-    const begun = await this.begin(blocks);
+    const begun = await this.begin(blocks, true);
     try {
       await Promise.all(begun.map(async (role) => this.#handles[role]?.refused(REFUSAL_MS, signal)));
     } catch (error) {
@@ -77,16 +77,17 @@ export class StorePool {
   }
 
   /** The same, but waits for nothing: also one that is refused is tried until it opens. Returns what is new. */
-  async begin(blocks: StoresSection): Promise<readonly StoreRole[]> {
+  async begin(blocks: StoresSection, awaited = false): Promise<readonly StoreRole[]> {
     const { dlqStores, outboxStores, leaseStores } = this.#registry;
     const changed = ROLES.filter((role) => !isDeepStrictEqual(this.#handles[role]?.block, blocks[role]));
     if (changed.includes("outbox") && this.#handles.outbox !== undefined) this.#watch.closed();
     await Promise.all(changed.map((role) => this.#closeInTime(role)));
     for (const role of ROLES) this.#handles[role]?.doubt();
     for (const role of changed) {
-      if (role === "dlq") this.#handles.dlq = this.#handle(role, blocks.dlq, dlqStores);
-      if (role === "outbox") this.#handles.outbox = this.#handle(role, blocks.outbox, outboxStores, this.#watch.look);
-      if (role === "lease") this.#handles.lease = this.#handle(role, blocks.lease, leaseStores);
+      if (role === "dlq") this.#handles.dlq = this.#handle(role, awaited, blocks.dlq, dlqStores);
+      if (role === "outbox")
+        this.#handles.outbox = this.#handle(role, awaited, blocks.outbox, outboxStores, this.#watch.look);
+      if (role === "lease") this.#handles.lease = this.#handle(role, awaited, blocks.lease, leaseStores);
     }
     return changed;
   }
@@ -107,7 +108,7 @@ export class StorePool {
 
   /** One that does not close in time keeps nobody from going on: nobody uses it any more. */
   async #closeInTime(role: StoreRole): Promise<void> {
-    for (const { phase, error } of await runPhases([this.#closing(role)])) {
+    for (const { phase, error } of await runPhases(this.#seams.clock, [this.#closing(role)])) {
       this.#seams.logger.error("not closed", { part: phase, error: asError(error).message });
     }
   }
@@ -126,6 +127,7 @@ export class StorePool {
 
   #handle<Store extends Stores[StoreRole]>(
     role: StoreRole,
+    awaited: boolean,
     block: StoreConfig | undefined,
     plugins: ReadonlyMap<string, StorePlugin<Store>>,
     look: StoreHandleOptions<Store>["look"] = async () => () => {},
@@ -136,6 +138,6 @@ export class StorePool {
     const seams = { ...this.#seams, logger: this.#seams.logger.child({ store: role }) };
     const built = plugin.create(block.options, { ...seams, id: role });
     const open = builtStore(built, `${role} store`, `the ${role} store plugin "${block.type}"`);
-    return new StoreHandle({ ...seams, role, block, open, look });
+    return new StoreHandle({ ...seams, role, block, open, awaited, look });
   }
 }

@@ -2,7 +2,9 @@ import type { BridgeConfig } from "@bridge/config";
 import { asError } from "../as-error.ts";
 import { drainsLeft } from "../change/stranding.ts";
 import { OperationError } from "../operation-error.ts";
-import type { RuntimeParts } from "../runtime/build.ts";
+import { discardParts } from "../runtime/discard-parts.ts";
+import { without } from "../runtime/part-sets.ts";
+import type { RuntimeParts } from "../runtime/runtime-parts.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { StopError } from "../runtime/stop-phases.ts";
 import type { Foundation } from "./foundation.ts";
@@ -35,12 +37,23 @@ export type SwapOutcome =
  * Aborting `signal` before all is opened counts as a failure. It does not cut short what is being stopped.
  */
 export async function swap(options: SwapOptions, signal: AbortSignal): Promise<SwapOutcome> {
+  const taken = { parts: false };
+  try {
+    return await swapping(options, taken, signal);
+  } finally {
+    if (!taken.parts) discardParts(without(options.parts, options.runtime.parts));
+  }
+}
+
+/** `taken.parts`: whether the runtime has the new parts, and sees to their end. */
+async function swapping(options: SwapOptions, taken: { parts: boolean }, signal: AbortSignal): Promise<SwapOutcome> {
   const { runtime, foundation, from, to, parts, rebuild, root } = options;
   const start = async (config: BridgeConfig, next: RuntimeParts, opening: AbortSignal): Promise<void> => {
     opening.throwIfAborted();
     if (config === from) await foundation.reopen(config);
     else await foundation.open(config, opening);
     foundation.starting(config, next);
+    if (next === parts) taken.parts = runtime.running;
     await runtime.adopt(next, opening);
   };
   try {

@@ -183,6 +183,48 @@ describe("what is wrong with a definition is told at once, where it stands there
     ],
   ];
 
+  const RUDE = [null, 5, "all", true, [], {}, { type: "nope" }, { type: "__proto__" }, Symbol.iterator];
+  const VALUES = [...RUDE, { type: "static" }, { type: "rules", rules: "x" }, { type: "rules", rules: [null] }];
+  const resolvers = [...VALUES, { type: "header_map", header: "h" }, { type: "header_map", header: "h", map: [] }];
+
+  test.each(resolvers.map((resolver) => ({ resolver })))("a resolver that is none: $resolver", ({ resolver }) => {
+    const to = { p: inside.at("p"), q: inside.at("q") };
+    const definition = { id: "b", stores, routes: { r: { ...route, to, resolver } } } as unknown as BridgeDefinition;
+    const told = problemsOf(definition).map(formatProblem);
+    expect(told.length).toBeGreaterThan(0);
+    for (const problem of told) expect(problem).toMatch(/^routes\.r\.resolver\b/);
+  });
+
+  test.each(["bridge", "stores", "sessions", "senders", "processors", "routes"])("%s that is no block", (key) => {
+    for (const value of [null, 5, "abc", [], () => {}]) {
+      const told = problemsOf({ id: "b", stores, routes: {}, [key]: value });
+      expect(told.map(formatProblem)).toEqual([
+        expect.stringMatching(new RegExp(`^${key}: is .*: give it an object$`)),
+      ]);
+    }
+  });
+
+  test("processors of a route that are no list", () => {
+    for (const processors of [null, 5, "abc", {}]) {
+      const told = problemsOf({
+        id: "b",
+        stores,
+        routes: { r: { ...route, processors } },
+      } as unknown as BridgeDefinition);
+      expect(told.map(formatProblem)).toEqual([
+        expect.stringMatching(/^routes\.r\.processors: is .*: give it a list of processors$/),
+      ]);
+    }
+  });
+
+  test("no definition at all", () => {
+    for (const definition of [undefined, null, "b", []]) {
+      expect(problemsOf(definition as unknown as BridgeDefinition).map(formatProblem)).toEqual([
+        expect.stringMatching(/^definition: is .*: give it an object$/),
+      ]);
+    }
+  });
+
   test.each(broken)("%s", (_, definition, problems) => {
     const told = problemsOf(definition as BridgeDefinition).map(formatProblem);
     for (const [index, problem] of problems.entries()) expect(told[index]).toContain(problem);

@@ -13,6 +13,25 @@ import {
 import { bound, dlq } from "./support.ts";
 
 describe("hooks of a bridge in code", () => {
+  test("may be an instance of a class, with fields of its own", async () => {
+    class Told {
+      states: string[] = [];
+      onState({ to }: StateChange): void {
+        this.states.push(to);
+      }
+    }
+    const inside = memory();
+    const hooks = new Told();
+    const routes = { copy: { from: inside.channel("in"), to: inside.at("out") } };
+    const supervisor = await defineBridge({ id: "b", stores: { dlq }, routes, hooks }).start({ signal: bound() });
+    await supervisor.shutdown();
+    expect(hooks.states).toContain("running");
+    const broken = Object.assign(new Told(), { onProgress: 5 }) as unknown as BridgeHooks;
+    expect(() => defineBridge({ id: "b", stores: { dlq }, routes, hooks: broken })).toThrow(
+      "hooks.onProgress: is of type number: give it a function",
+    );
+  });
+
   test("are told what happens, and are no part of the document", async () => {
     const inside = memory();
     const told: StateChange[] = [];

@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { BridgeError } from "@bridge/ports";
-import { createTestBridge, type MemoryAdapter } from "@bridge/transport-memory";
-import { describe, expect, test } from "vitest";
+import { createTestBridge, memory, type MemoryAdapter } from "@bridge/transport-memory";
+import { describe, expect, test, vi } from "vitest";
 import { type BridgeDefinition, defineBridge } from "../../src/index.ts";
 import { dlq } from "./support.ts";
 
@@ -28,6 +30,19 @@ describe("a bridge inside a test", () => {
     expect(bytes?.text()).toBe("hi");
     expect(json?.json()).toEqual({ item: "apple" });
     expect(json?.contentType).toBe("application/json");
+  });
+
+  test("fake timers of the test runner do not touch it", async () => {
+    vi.useFakeTimers();
+    try {
+      await using bridge = await createTestBridge(copying());
+      bridge.inside.hub.channel("out").sends.failNext(1, DOWN);
+      await bridge.send("in", { payload: "hello" });
+      await bridge.advance(MINUTE);
+      expect(await bridge.received("out", 1)).toHaveLength(1);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("what is no payload is refused by its name", async () => {
@@ -103,6 +118,113 @@ describe("a bridge inside a test", () => {
     await Promise.all([bridge.close(), bridge.close()]);
     expect(bridge.bridge.state().kind).toBe("shutting_down");
     expect(bridge.inside.hub.channel("in")).toMatchObject({ accepted: 0, unsettled: 0 });
+  });
+
+  test("calls that let time pass go one by one, each with all of its time", async () => {
+    await using bridge = await createTestBridge(copying());
+    const before = bridge.clock.now();
+    await Promise.all([bridge.advance(1_000), bridge.advance(500)]);
+    expect(bridge.clock.now() - before).toBe(1_500);
+  });
+
+  test("a closed bridge says that it is closed, not that it keeps no dead letters", async () => {
+    const bridge = await createTestBridge(copying());
+    await bridge.close();
+    await expect(bridge.deadLetters()).rejects.toThrow("the bridge is closed");
+  });
+
+  test("a message for a channel that no route takes from is an error that names those that are", async () => {
+    await using bridge = await createTestBridge(copying());
+    bridge.inside.hub.channel("im");
+    for (const channel of ["im", "out", "IN"])
+      await expect(bridge.send(channel, {})).rejects.toThrow(
+        `no route takes messages from channel "${channel}", but from "in"`,
+      );
+    expect(await bridge.received("im")).toEqual([]);
+  });
+
+  test("what is waited for in another channel than it is in is an error that names that one", async () => {
+    await using bridge = await createTestBridge(copying());
+    await bridge.send("in", { payload: "x" });
+    await expect(bridge.received("owt", 1)).rejects.toThrow(
+      'channel "owt" holds 0 messages, where 1 are waited for; there are some in "out"',
+    );
+  });
+
+  test("a message for a bridge that is closed, or closes, is an error; what was received is still there", async () => {
+    const bridge = await createTestBridge(copying());
+    await bridge.send("in", { payload: "x" });
+    const closing = bridge.close();
+    await expect(bridge.send("in", {})).rejects.toThrow("the bridge is closed: it takes no messages");
+    await closing;
+    await expect(bridge.send("in", {})).rejects.toThrow("the bridge is closed: it takes no messages");
+    expect(await bridge.received("out", 1)).toHaveLength(1);
+    await bridge.advance(MINUTE);
+    await bridge.close();
+  });
+
+  test("nothing is handed to a target once the bridge is closed, however much time passes", async () => {
+    const bridge = await createTestBridge(copying({ policy: { max_replay_attempts: 1_000 } }));
+    const { sends } = bridge.inside.hub.channel("out");
+    sends.failNext(Infinity, DOWN);
+    await bridge.send("in", { id: "retried" });
+    await bridge.close();
+    sends.clear();
+    bridge.inside.hub.publish("in", { id: "late", payload: "" });
+    await bridge.advance(60 * MINUTE);
+    expect(await bridge.received("out")).toEqual([]);
+  });
+
+  test("two test bridges of one definition have messages, time and dead letters of their own", async () => {
+    const define = copying({ policy: { max_replay_attempts: 1 } });
+    await using one = await createTestBridge(define);
+    await using other = await createTestBridge(define);
+    one.inside.hub.channel("out").sends.failNext(1, DOWN);
+    await one.send("in", { id: "fails" });
+    await other.send("in", { id: "arrives" });
+    await one.advance(MINUTE);
+    expect([one.clock.now() - other.clock.now(), (await one.deadLetters()).length]).toEqual([MINUTE, 1]);
+    expect([await other.deadLetters(), (await other.received("out")).map(({ id }) => id)]).toEqual([[], ["arrives"]]);
+    await one.close();
+    await other.send("in", { id: "again" });
+    expect(await other.received("out")).toHaveLength(2);
+  });
+
+  test("a bridge that runs already is refused, because its time is another; once it is closed it may be tested again", async () => {
+    const inside = memory();
+    const shared = copying()(inside);
+    const one = await createTestBridge(() => shared);
+    await expect(createTestBridge(() => shared)).rejects.toThrow("the bridge runs already, with another time");
+    await one.close();
+    const next = await createTestBridge(() => shared);
+    await expect(next.send("in", {})).rejects.toThrow('no route takes messages from channel "in", but from none');
+    await next.close();
+    await using _ = await shared.start();
+    await expect(createTestBridge(() => shared)).rejects.toThrow("the bridge runs already, with another time");
+  });
+
+  test("a plain script that waits for a message stays alive until it is told that none came", async () => {
+    const script = `
+      import { defineBridge } from "@bridge/core";
+      import { createTestBridge } from "@bridge/transport-memory";
+      const define = (inside) => defineBridge({
+        id: "copy",
+        routes: { r: {
+          from: inside.channel("in"), to: inside.at("out"),
+          policy: { on_permanent_failure: "drop", on_expired: "drop" },
+        } },
+      });
+      const bridge = await createTestBridge(define);
+      await bridge.received("out", 1).catch((error) => console.log(error.message));
+      await bridge.close();`;
+    const run = promisify(execFile)(
+      process.execPath,
+      ["--conditions=@bridge/source", "--input-type=module", "--eval", script],
+      {
+        cwd: import.meta.dirname,
+      },
+    );
+    expect((await run).stdout).toContain("holds 0 messages, where 1 are waited for");
   });
 
   test("time does not go backwards", async () => {

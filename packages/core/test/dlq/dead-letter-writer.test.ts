@@ -3,6 +3,7 @@ import { openMemoryDlq } from "@bridge/dlq-memory";
 import { expect, test } from "vitest";
 import { RouteAccount } from "../../src/accounting/accounts.ts";
 import { DeadLetterWriter } from "../../src/dlq/dead-letter-writer.ts";
+import { FailureLog } from "../../src/route/failure-log.ts";
 import { StoreCalls } from "../../src/route/store-calls.ts";
 import { envelopeOf } from "../support/envelope.ts";
 import { FakeClock, turn } from "../support/fake-clock.ts";
@@ -33,9 +34,11 @@ function writerTo(dlq: DlqStore | undefined) {
   const storeCalls = { dlq: new StoreCalls(clock), outbox: new StoreCalls(clock) };
   const account = new RouteAccount("r");
   const writer = new DeadLetterWriter({
+    clock,
     dlq: () => dlq,
     account,
     logger,
+    failureLog: new FailureLog(logger, clock),
     hooks: noHooks,
     storeCalls,
     tracer: undefined,
@@ -67,6 +70,14 @@ test("one that the store refuses, or for which none is open, is a failure that i
       ["error: dead letter not written: the message is kept where it is and tried again"],
     ]);
   }
+});
+
+test("those that cannot be written are told at once, and then each minute with their number", async () => {
+  const { writer, account, told, clock } = writerTo(undefined);
+  for (let tries = 0; tries < 100; tries++) await writer.write(ENTRY, bound());
+  expect([account.dlqWriteFailures, told.length]).toEqual([100, 1]);
+  await clock.advance(60_000);
+  expect(told).toHaveLength(2);
 });
 
 test("one that was given up is no failure: its message is kept where it is", async () => {

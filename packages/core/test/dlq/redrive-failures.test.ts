@@ -1,4 +1,12 @@
-import { BridgeError, type DeadLetter, type DlqAdmin, type DlqStore, RESERVED, silentLogger } from "@bridge/ports";
+import {
+  BridgeError,
+  type DeadLetter,
+  type DlqAdmin,
+  type DlqStore,
+  RESERVED,
+  silentLogger,
+  systemClock,
+} from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { describe, expect, test } from "vitest";
 import { redrive, type RedriveTarget } from "../../src/dlq/redrive.ts";
@@ -53,7 +61,16 @@ function run(
     ...(replay && { replay }),
     deliveryMode: () => "direct_hold",
   };
-  return redrive({ ids, store, target, busy: new Set(), logger: silentLogger, signal: bound(), ...options });
+  return redrive({
+    ids,
+    store,
+    target,
+    busy: new Set(),
+    clock: systemClock,
+    logger: silentLogger,
+    signal: bound(),
+    ...options,
+  });
 }
 
 const left = async (store: Store): Promise<number> =>
@@ -143,7 +160,15 @@ describe("spec 4.6.7: without redrive-safe injection", () => {
       inject: async (routeId) => (injected.push(routeId), DELIVERED),
       deliveryMode: (routeId) => (routeId === "outboxed" ? "shared_outbox" : "direct_hold"),
     };
-    const options = { ids: ["e0"], store, target, busy: new Set<string>(), logger: silentLogger, signal: bound() };
+    const options = {
+      ids: ["e0"],
+      store,
+      target,
+      busy: new Set<string>(),
+      clock: systemClock,
+      logger: silentLogger,
+      signal: bound(),
+    };
     const error = `refused: runtime lacks redrive-safe injection (${reason})`;
     expect((await redrive(options)).errors).toEqual([{ id: "e0", error }]);
     expect([injected, await left(store)]).toEqual([[], 1]);

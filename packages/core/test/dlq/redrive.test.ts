@@ -1,4 +1,4 @@
-import { BridgeError, type DeadLetter, type DlqStore, RESERVED, silentLogger } from "@bridge/ports";
+import { BridgeError, type DeadLetter, type DlqStore, RESERVED, silentLogger, systemClock } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { describe, expect, test } from "vitest";
 import { redrive, type RedriveTarget } from "../../src/dlq/redrive.ts";
@@ -296,7 +296,7 @@ describe("spec 4.6.7: a runtime without redrive-safe injection", () => {
     deliveryMode: (routeId) => (routeId === "outboxed" ? "shared_outbox" : "direct_hold"),
   };
   const run = (ids: readonly string[]) =>
-    redrive({ ids, store, target, busy: new Set(), logger: silentLogger, signal: bound() });
+    redrive({ ids, store, target, busy: new Set(), clock: systemClock, logger: silentLogger, signal: bound() });
 
   test.each([
     ["a binding-scoped entry", entryOf("bound", { bindingId: "out" })],

@@ -2,6 +2,7 @@ import { type DlqStore, silentLogger } from "@bridge/ports";
 import { afterEach, expect, test, vi } from "vitest";
 import { Accounts } from "../../src/accounting/accounts.ts";
 import { DeadLetterWriter } from "../../src/dlq/dead-letter-writer.ts";
+import { FailureLog } from "../../src/route/failure-log.ts";
 import { StoreCalls } from "../../src/route/store-calls.ts";
 import { deadLetterOf } from "../../src/route/dead-letter.ts";
 import { envelopeOf } from "../support/envelope.ts";
@@ -11,7 +12,7 @@ import { noHooks } from "../support/no-hooks.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-test("a DLQ that never answers has failed after 30 s, and is not called any more", async () => {
+test("a DLQ that never answers has failed after 20 s, and is not called any more", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const clock = new FakeClock();
   let bound: AbortSignal | undefined;
@@ -23,10 +24,19 @@ test("a DLQ that never answers has failed after 30 s, and is not called any more
   const storeCalls = { dlq: new StoreCalls(clock), outbox: new StoreCalls(clock) };
   const dlq = () => ({ put }) as unknown as DlqStore;
   const logger = silentLogger;
-  const writer = new DeadLetterWriter({ dlq, account, storeCalls, logger, hooks: noHooks, tracer: undefined });
+  const writer = new DeadLetterWriter({
+    dlq,
+    clock,
+    account,
+    storeCalls,
+    logger,
+    failureLog: new FailureLog(logger, clock),
+    hooks: noHooks,
+    tracer: undefined,
+  });
   const given = { received: envelopeOf(), routeId: "r", bindingId: "out", attempts: 1, failedAt: 0 };
   const written = writer.write(deadLetterOf(given, refusal), new AbortController().signal);
-  await vi.advanceTimersByTimeAsync(29_000);
+  await vi.advanceTimersByTimeAsync(19_000);
   expect(bound?.aborted).toBe(false);
   await vi.advanceTimersByTimeAsync(2_000);
   expect(await written).toMatchObject({ code: "TIMEOUT" });

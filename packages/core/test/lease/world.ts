@@ -115,6 +115,15 @@ export class Machine implements Clock {
     });
   }
 
+  after(ms: number, fire: () => void): Disposable {
+    const cancel = this.#world.at(this.#world.time + ms / this.#rate, this, fire);
+    return { [Symbol.dispose]: () => cancel() };
+  }
+
+  turn(run: () => void): void {
+    setImmediate(run);
+  }
+
   every(): Disposable {
     throw new Error("leases need no ticking");
   }

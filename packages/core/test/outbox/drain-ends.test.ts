@@ -1,6 +1,6 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryOutbox } from "@bridge/memory";
-import { type DlqStore, type OutboxStore, systemRandom } from "@bridge/ports";
+import { BridgeError, type DlqStore, type OutboxStore, systemRandom } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
 import { expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -30,6 +30,23 @@ async function started(options: MemoryBridgeOptions, changes: Partial<OutboxStor
 }
 
 const TWO = { dispatchMode: "fan_out", bindings: ["one", "other"] } as const;
+
+test("a record whose loan lapses while its store takes no ends is sent again, and booked once", async () => {
+  let full = true;
+  const { hub, clock, supervisor, outbox } = await started({ policy: { sendTimeoutMs: 1_000 } });
+  const finish = outbox.finish.bind(outbox);
+  outbox.finish = async (ends, signal) => {
+    if (full) throw new BridgeError("UNAVAILABLE", "no room");
+    return finish(ends, signal);
+  };
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => hub.channel("out").arrived === 2, 500, 200);
+  full = false;
+  await clock.advance(120_000);
+  expect(supervisor.stats()).toMatchObject({ unaccounted: 0 });
+  expect(supervisor.stats().legs[0]).toMatchObject({ inOutbox: 0, dispositions: { delivered: 1 } });
+  await supervisor.shutdown();
+});
 
 test("a stop lets end what was lent and lends nothing more, however much room there is while it waits for others", async () => {
   const { hub, clock, supervisor, asked } = await started({ ...TWO, policy: { maxInFlight: 1 } });

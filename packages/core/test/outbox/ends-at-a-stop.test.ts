@@ -31,7 +31,7 @@ async function telling() {
   return { clock, inner, told, supervisor };
 }
 
-test("an end that waits to be said again is said at once when a stop begins, so that nothing is delivered twice", async () => {
+test("an end that waits to be repeated is said at once when a stop begins, so that nothing is delivered twice", async () => {
   const { inner, told, supervisor } = await telling();
   told.failing = false;
   // No time passes for the pause by itself.

@@ -1,14 +1,17 @@
+import type { RoutePolicy } from "@bridge/config";
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryOutbox } from "@bridge/memory";
 import { BridgeError, type DlqStore, type OutboxStore, systemRandom } from "@bridge/ports";
 import { expect, test } from "vitest";
+import { WRITE_TIMEOUT_MS } from "../../src/dlq/dead-letter-writer.ts";
+import { FINISH_TIMEOUT_MS } from "../../src/outbox/claim-ends.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, memoryBridge, refusal } from "../support/memory-bridge.ts";
 
 type Call = "persist" | "claim" | "finish" | "put";
 
 /** A bridge of which one call to a store can be made to fail, or to get no answer. */
-async function bridgeWhose(call: Call) {
+async function bridgeWhose(call: Call, policy: Partial<RoutePolicy> = { sendTimeoutMs: 10_000 }) {
   const clock = new FakeClock();
   const store = { manner: "well" as "well" | "refuses" | "hangs" };
   const instead = async (): Promise<void> => {
@@ -30,7 +33,6 @@ async function bridgeWhose(call: Call) {
     openMemoryOutbox({ maxRecords: 100, retentionMs: 3_600_000, clock, random: systemRandom() }),
   );
   const dlq: DlqStore = within(openMemoryDlq({ maxEntries: 100 }));
-  const policy = { sendTimeoutMs: 10_000 };
   const bridge = memoryBridge({ deliveryMode: "shared_outbox", clock, outbox, dlq, policy });
   await bridge.supervisor.start(bound());
   const progress = () => bridge.supervisor.view().routes[0]?.progress;
@@ -67,5 +69,17 @@ test.each<[Call, string]>([
   hub.publish("in", { id: "m1" });
   await clock.until(() => progress()?.progress === "waiting", 100, 1_000);
   expect(progress()?.reason).toBe(reason);
+  await supervisor.shutdown();
+});
+
+test("a record whose dead letter is being written is not lent again, nor sent, as long as its DLQ may still answer", async () => {
+  const { hub, clock, supervisor, store } = await bridgeWhose("put", { sendTimeoutMs: 1_000, maxInFlight: 2 });
+  const attempts = () => supervisor.stats().legs[0]?.attempts;
+  hub.channel("out").sends.failNext(Infinity, refusal);
+  store.manner = "hangs";
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => attempts() === 1);
+  await clock.advance(WRITE_TIMEOUT_MS + FINISH_TIMEOUT_MS);
+  expect(attempts()).toBe(1);
   await supervisor.shutdown();
 });

@@ -43,6 +43,27 @@ test("in an outbox that is shared, what we have on loan is ours to end, however 
   await supervisor.shutdown();
 });
 
+test("what the store lent so long ago that the loan is over is not sent before it is lent again", async () => {
+  const answer = Promise.withResolvers<void>();
+  const lent: number[] = [];
+  const { hub, clock, supervisor } = await started((inner) => ({
+    async claim(request, signal) {
+      const claims = await inner.claim(request, signal);
+      if (claims.length > 0 && lent.push(request.loanMs) === 1) await answer.promise;
+      return claims;
+    },
+  }));
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => lent.length === 1);
+  await clock.advance((lent[0] ?? 0) + 1);
+  answer.resolve();
+  await clock.until(() => hub.channel("out").arrived > 0);
+  expect(lent).toHaveLength(2);
+  await clock.until(() => supervisor.stats().legs[0]?.inOutbox === 0);
+  expect(hub.channel("out").arrived).toBe(1);
+  await supervisor.shutdown();
+});
+
 test("in an outbox that is shared, what we gave back and another has ended since leaves our books", async () => {
   const ended = new Set<string>();
   const { hub, clock, supervisor } = await started(

@@ -1,4 +1,4 @@
-import { type OutboxStatus, systemRandom } from "@bridge/ports";
+import { type Logger, type OutboxStatus, silentLogger, systemRandom } from "@bridge/ports";
 import { openMemoryOutbox } from "@bridge/memory";
 import { expect, test } from "vitest";
 import { Accounts } from "../../src/accounting/accounts.ts";
@@ -29,7 +29,10 @@ test.each([
   const depth = new OutboxDepth(1);
   depth.found(1);
   const stop = new AbortController();
-  await using _ = followOwnRecords({ store: () => store, account, depth, held, clock }, stop.signal);
+  await using _ = followOwnRecords(
+    { store: () => store, account, depth, held, clock, logger: silentLogger },
+    stop.signal,
+  );
   await clock.until(() => asked === 1, 500);
   if (given.held) held.add("record");
   answer.resolve("done");
@@ -61,7 +64,10 @@ test("of many records each has its turn, again and again, some at a time", async
   const depth = new OutboxDepth(1_000);
   depth.found(ids.length);
   const stop = new AbortController();
-  await using _ = followOwnRecords({ store: () => store, account, depth, held: new Set(), clock }, stop.signal);
+  await using _ = followOwnRecords(
+    { store: () => store, account, depth, held: new Set(), clock, logger: silentLogger },
+    stop.signal,
+  );
   for (let round = 0; round < 2; round++) {
     const sizes: number[] = [];
     for (const size of [50, 50, 30]) {
@@ -76,29 +82,6 @@ test("of many records each has its turn, again and again, some at a time", async
     await clock.until(() => !account.own.has(id), 500, 1_000);
   }
   expect([account.read().dispositions.abandoned, depth.depth]).toEqual([2, 128]);
-  stop.abort();
-});
-
-test("when one of ours has ended elsewhere the next look comes soon, however long none had", async () => {
-  const clock = new FakeClock();
-  const memory = openMemoryOutbox({ maxRecords: 10, retentionMs: 1_000, clock, random: systemRandom() });
-  const ended = new Set<string>();
-  const status = async (id: string): Promise<OutboxStatus> => (ended.has(id) ? "done" : "pending");
-  const store = { ...memory, shared: true, status };
-  const account = new Accounts().leg("r", "out");
-  for (const id of ["a", "b"]) {
-    account.open("received");
-    account.persist(id);
-  }
-  const stop = new AbortController();
-  const options = { store: () => store, account, depth: new OutboxDepth(10), held: new Set<string>(), clock };
-  await using _ = followOwnRecords(options, stop.signal);
-  await clock.advance(200_000);
-  ended.add("a");
-  await clock.until(() => !account.own.has("a"), 500);
-  ended.add("b");
-  await clock.advance(2_500);
-  expect(account.own.has("b")).toBe(false);
   stop.abort();
 });
 
@@ -120,9 +103,58 @@ test("what is on loan here is not asked for, because its end is seen here", asyn
     account.persist(id);
   }
   const stop = new AbortController();
-  const options = { store: () => store, account, depth: new OutboxDepth(10), held: new Set(["lent"]), clock };
+  const held = new Set(["lent"]);
+  const options = { store: () => store, account, depth: new OutboxDepth(10), held, clock, logger: silentLogger };
   await using _ = followOwnRecords(options, stop.signal);
   await clock.until(() => asked.length === 2, 500);
   expect(asked).toEqual(["elsewhere", "elsewhere"]);
   stop.abort();
+});
+
+test("records that are not there any more leave the books, and the log says how many", async () => {
+  const clock = new FakeClock();
+  const memory = openMemoryOutbox({ maxRecords: 10, retentionMs: 1_000, clock, random: systemRandom() });
+  const status = async (id: string): Promise<OutboxStatus | undefined> => (id === "ended" ? "done" : undefined);
+  const account = new Accounts().leg("r", "out");
+  const depth = new OutboxDepth(10);
+  for (const id of ["ended", "deleted", "emptied"]) {
+    account.open("received");
+    account.persist(id);
+    depth.found(1);
+  }
+  const told: unknown[] = [];
+  const logger: Logger = { ...silentLogger, warn: (_, fields) => void told.push(fields) };
+  const store = () => ({ ...memory, shared: true, status });
+  const stop = new AbortController();
+  await using _ = followOwnRecords({ store, account, depth, held: new Set(), clock, logger }, stop.signal);
+  await clock.until(() => depth.depth === 0, 500);
+  expect(account.read().dispositions.abandoned).toBe(3);
+  expect(told).toEqual([{ records: 2 }]);
+  stop.abort();
+});
+
+test("others are asked less and less often while nothing of ours ends there, and soon again when something has", async () => {
+  const clock = new FakeClock();
+  const start = clock.now();
+  const memory = openMemoryOutbox({ maxRecords: 10, retentionMs: 1_000, clock, random: systemRandom() });
+  const asked: [string, number][] = [];
+  const status = async (id: string): Promise<OutboxStatus> => {
+    const seconds = (clock.now() - start) / 1_000;
+    asked.push([id, seconds]);
+    return id === "short" && seconds > 60 ? "done" : "pending";
+  };
+  const account = new Accounts().leg("r", "out");
+  for (const id of ["long", "short"]) {
+    account.open("received");
+    account.persist(id);
+  }
+  const depth = new OutboxDepth(10);
+  depth.found(2);
+  const store = { ...memory, shared: true, status };
+  const options = { store: () => store, account, depth, held: new Set<string>(), clock, logger: silentLogger };
+  await using _ = followOwnRecords(options, new AbortController().signal);
+  await clock.advance(100_000);
+  const times = (of: string): number[] => asked.filter(([id]) => id === of).map(([, seconds]) => seconds);
+  expect(times("short")).toEqual([4, 8, 16, 32, 62]);
+  expect(times("long")).toEqual([4, 8, 16, 32, 62, 64, 68, 76, 92]);
 });

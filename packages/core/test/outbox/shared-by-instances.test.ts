@@ -196,8 +196,12 @@ test("an instance whose dead letter could not be written is full again when anot
   down = false;
   await other.supervisor.start(bound());
   await clock.until(() => booksOf(other).dead_lettered === 1);
+  // By the next look, and not when its time is over.
+  const soon = clock.monotonic() + 2_000;
   await clock.until(() => one.supervisor.view().level === "full");
-  expect(booksOf(one)).toMatchObject({ inOutbox: 0, abandoned: 1, unaccounted: 0 });
+  expect(clock.monotonic()).toBeLessThan(soon);
+  await clock.until(() => booksOf(one).abandoned === 1);
+  expect(booksOf(one)).toMatchObject({ inOutbox: 0, unaccounted: 0 });
 });
 
 test("a record of another instance that an operator moves to the DLQ gives no room of max_outbox_depth here", async () => {
@@ -213,7 +217,7 @@ test("a record of another instance that an operator moves to the DLQ gives no ro
   expect(booksOf(other)).toMatchObject({ inOutbox: 1 });
 });
 
-test("an end that is refused when it is said again may be another instance's: it is in their books, and abandoned here", async () => {
+test("an end that is refused when it is repeated may be another instance's: it is in their books, and abandoned here", async () => {
   let lost = 1;
   const { hub, clock, one } = pair((inner) => ({
     async finish(ends, signal) {
@@ -226,4 +230,59 @@ test("an end that is refused when it is said again may be another instance's: it
   hub.publish("in", { id: "m" });
   await clock.until(() => booksOf(one).inOutbox === 0 && booksOf(one).received === 1 && lost < 0, 500, 500);
   expect(booksOf(one)).toEqual({ ...NOTHING, received: 1, abandoned: 1 });
+});
+
+test("a dead letter that another instance writes after all is nobody's obstacle any more, and one that is refused still is", async () => {
+  const state = { down: true, most: 1 };
+  const inner = openMemoryDlq({ maxEntries: 100 });
+  const dlq: DlqStore = {
+    ...inner,
+    async put(entry, signal) {
+      if (state.down) throw new BridgeError("UNAVAILABLE", "the server is away");
+      if (entry.envelope.id.length > state.most) throw new BridgeError("PAYLOAD_TOO_LARGE", "too large for this store");
+      return inner.put(entry, signal);
+    },
+  };
+  const turn = { of: "one" };
+  const claims =
+    (name: string): Changes =>
+    (store) => ({ claim: async (request, signal) => (turn.of === name ? store.claim(request, signal) : []) });
+  const { hub, clock, one, other } = pair(claims("one"), claims("other"), { dlq });
+  const reasonOf = ({ supervisor }: MemoryBridge) => supervisor.view().routes[0]?.progress?.reason ?? "";
+  const isFull = ({ supervisor }: MemoryBridge) => supervisor.view().level === "full";
+  await one.supervisor.start(bound());
+  await other.supervisor.start(bound());
+  hub.channel("out").sends.failNext(Infinity, refusal);
+  hub.publish("in", { id: "m" });
+  hub.publish("in", { id: "large" });
+  await clock.until(() => reasonOf(one).includes("the server is away"));
+  turn.of = "other";
+  state.down = false;
+  await clock.until(() => reasonOf(other).includes("too large"), 100, 400);
+  expect(await inner.count(10, bound())).toBe(1);
+  // The one that was written does not speak for the one that was not.
+  await clock.advance(2_000);
+  expect([isFull(one), isFull(other)]).toEqual([false, false]);
+  const before = clock.monotonic();
+  state.most = Infinity;
+  await clock.until(() => isFull(one) && isFull(other), 100, 400);
+  // By the next try of the other one, and a look.
+  expect(clock.monotonic() - before).toBeLessThan(35_000);
+  expect(await inner.count(10, bound())).toBe(2);
+});
+
+test("an instance that could not enter how records ended is full again when another one has them", async () => {
+  const state = { down: true };
+  const { hub, clock, one, other } = pair((store) => ({
+    claim: async (request, signal) => (state.down ? store.claim(request, signal) : []),
+    finish: () => Promise.reject(new BridgeError("UNAVAILABLE", "disk full")),
+  }));
+  await one.supervisor.start(bound());
+  hub.publish("in", { id: "m" });
+  await clock.until(() => one.supervisor.view().level === "subscribed");
+  state.down = false;
+  await other.supervisor.start(bound());
+  await clock.until(() => booksOf(other).delivered === 1, 1_000, 400);
+  await clock.until(() => booksOf(one).abandoned === 1, 1_000, 400);
+  expect(one.supervisor.view().level).toBe("full");
 });

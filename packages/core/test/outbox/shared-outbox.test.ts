@@ -209,7 +209,7 @@ describe("shared_outbox: the source is settled when the record is durable", () =
     await supervisor.shutdown();
   });
 
-  test("a write whose answer got lost is said again and is no duplicate of itself", async () => {
+  test("a write whose answer got lost is repeated and is no duplicate of itself", async () => {
     let lost = 1;
     const outbox = outboxWith((inner) => ({
       persist: async (records, signal) => {

@@ -49,6 +49,8 @@ test("an outbox that is away is told of once, and when it is back, however often
   for (let n = 0; n < 30; n++) await away.clock.advance(1_000);
   const told = (start: string): number => lines.filter(([message]) => message.startsWith(start)).length;
   expect([told("outbox not readable"), told("outbox not written")]).toEqual([1, 1]);
+  const unreadable = lines.find(([message]) => message.startsWith("outbox not readable"));
+  expect(unreadable?.[1]).toMatchObject({ code: "CONNECTION_LOST", binding_id: "out" });
   away.become("well");
   for (let n = 0; n < 10; n++) await away.clock.advance(1_000);
   expect([told("outbox not readable"), told("outbox not written")]).toEqual([1, 1]);

@@ -13,7 +13,7 @@ async function started(changes: (inner: OutboxStore) => Partial<OutboxStore>, mo
   return bridge;
 }
 
-test("an end that the store refuses when it is said again, because the record is pending, is in nobody's books", async () => {
+test("an end that the store refuses when it is repeated, because the record is pending, is in nobody's books", async () => {
   let said = 0;
   const { hub, clock, supervisor } = await started((inner) => ({
     async finish(ends, signal) {

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, systemClock } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { TurnBatch } from "../../src/outbox/turn-batch.ts";
 
@@ -11,7 +11,7 @@ function batch() {
     calls.push(items);
     return items.map((item) => `result ${item}`);
   };
-  const batched = new TurnBatch(run, (bytes) => bytes);
+  const batched = new TurnBatch(systemClock, run, (bytes) => bytes);
   const add = async (...items: readonly number[]): Promise<readonly string[]> => {
     const { results, first } = batched.add(items);
     return (await results).slice(first, first + items.length);
@@ -41,7 +41,7 @@ test("a call that fails, or answers for fewer than it was asked for, is told to 
     if (items.includes(0)) throw new Error("refused");
     return items.includes(-1) ? items.slice(1) : items;
   };
-  const batched = new TurnBatch(run);
+  const batched = new TurnBatch(systemClock, run);
   const [one, other] = [batched.add([1, 0]), batched.add([2])];
   await expect(one.results).rejects.toThrow("refused");
   await expect(other.results).rejects.toThrow("refused");
@@ -53,6 +53,7 @@ test("a call that fails, or answers for fewer than it was asked for, is told to 
 test("after a call that was late less goes in one, until each item goes alone", async () => {
   const calls: number[] = [];
   const batched = new TurnBatch(
+    systemClock,
     async (items: readonly number[]) => {
       calls.push(items.length);
       if (items.length > 1) throw new BridgeError("TIMEOUT", "no answer in time");

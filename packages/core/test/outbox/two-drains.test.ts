@@ -1,3 +1,4 @@
+import { times } from "@bridge/tooling/long";
 import { BridgeError, type OutboxStore, systemRandom } from "@bridge/ports";
 import { openMemoryOutbox } from "@bridge/memory";
 import { memoryHub } from "@bridge/transport-memory";
@@ -116,6 +117,6 @@ test("two owners of one outbox, whose words may be lost so that loans lapse: not
       for (const { supervisor } of owners) await supervisor.shutdown();
       await store[Symbol.asyncDispose]();
     }),
-    { numRuns: 60 },
+    { numRuns: times(15, 60) },
   );
 }, 120_000);

@@ -14,3 +14,10 @@ test.each<[ErrorCode, number, string]>([
   const casualty = { received: envelopeOf(), routeId: "r", bindingId: "out", attempts, failedAt: 1 };
   expect(deadLetterOf(casualty, new BridgeError(code, "why")).reason).toBe(reason);
 });
+
+test("of an error with a whole answer in its text, a dead letter keeps the beginning", () => {
+  const casualty = { received: envelopeOf(), routeId: "r", bindingId: "out", attempts: 1, failedAt: 1 };
+  const { lastError } = deadLetterOf(casualty, new BridgeError("REJECTED", `why: ${"x".repeat(1_000_000)}`));
+  expect(lastError).toHaveLength(8_192);
+  expect(lastError).toMatch(/^why: x/);
+});

@@ -109,6 +109,8 @@ describe.each(["direct_hold", "shared_outbox"] as const)("%s", (deliveryMode) =>
     ]);
     expect(tried()[1]?.fields["stack"]).toContain("failure-log.test");
     expect(tried()[0]?.fields).not.toHaveProperty("stack");
+    const unexpected = of("unexpected error: nobody has classified it, and others go on");
+    expect(unexpected).toMatchObject([{ level: "error", fields: { where: "binding out", envelope_id: "m1" } }]);
     expect(tried()[1]?.fields["retry_in_ms"]).toBeGreaterThan(0);
     expect(JSON.stringify(tried())).not.toContain("secret");
     for (let at = 0; at < 40 && supervisor.stats().legs.every((leg) => leg.dispositions.delivered === 0); at++) {

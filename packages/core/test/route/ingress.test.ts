@@ -74,7 +74,7 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
     const wide = { wide: "v".repeat(INGRESS_LIMITS.headerSize) };
     for (const [what, message] of [
       ["the number of headers", { id: "m", subject: "s", payload, headers: many }],
-      ["the headers together", { id: "m", subject: "s", payload, headers: wide }],
+      ["the size of the headers", { id: "m", subject: "s", payload, headers: wide }],
       ["an id", { id: "m".repeat(INGRESS_LIMITS.idLength + 1), subject: "s", payload }],
       ["the subject", { id: "m", subject: "s".repeat(INGRESS_LIMITS.subjectLength + 1), payload }],
     ] as const) {
@@ -84,6 +84,21 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
       expect(envelope.payload).toBe(payload);
       expect(Object.keys(envelope.headers).length).toBeLessThanOrEqual(INGRESS_LIMITS.headers + 1);
     }
+  });
+
+  test("a header that is too large takes no other with it, and the error names it", () => {
+    const headers = { large: "v".repeat(INGRESS_LIMITS.headerSize), tenant: "acme", device: "7" };
+    const { envelope, error } = normalise({ id: "m", subject: "s", payload, headers }, context);
+    expect(envelope.headers).toMatchObject({ tenant: "acme", device: "7" });
+    expect(envelope.headers["large"]).toBeUndefined();
+    expect(error?.message).toMatch(/; left out: large$/);
+  });
+
+  test("of thousands of headers that are left out the error names a few", () => {
+    const headers = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`h${at}`.padEnd(200, "x"), "v"]));
+    const { error } = normalise({ id: "m", subject: "s", payload, headers }, context);
+    expect(error?.message).toMatch(/left out: h\S+, .* and \d+ more$/);
+    expect(error?.message.length).toBeLessThan(1_000);
   });
 
   test.each(["id", "subject", "contentType", "correlationId", "dedupId", "orderingKey"])(

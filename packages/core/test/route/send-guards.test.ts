@@ -55,6 +55,23 @@ test("what a send to an address that must not be seen has failed with does not q
 });
 
 describe("send_timeout and cancellation of sends", () => {
+  test("a route wakes nobody while it sends nothing", async () => {
+    const clock = new FakeClock();
+    using guards = new SendGuards(clock, 1_000);
+    const sender = new HeldSender();
+    const target = targetOf(sender);
+    expect(clock.pending).toBe(0);
+    for (let round = 0; round < 2; round++) {
+      const sent = guards.send(target, envelopeOf(), "a", owner);
+      await clock.advance(500);
+      expect(clock.pending).toBe(1);
+      sender.sends.at(-1)?.accept();
+      await sent;
+      await clock.advance(100);
+      expect(clock.pending).toBe(0);
+    }
+  });
+
   test("a send that the target does not answer fails with TIMEOUT at the deadline, and its signal aborts", async () => {
     const clock = new FakeClock();
     using guards = new SendGuards(clock, 1_000);

@@ -1,36 +1,9 @@
 import { getEventListeners } from "node:events";
-import { BridgeError, silentLogger, type TransportPlugin } from "@bridge/ports";
-import { openMemoryDlq } from "@bridge/dlq-memory";
+import { BridgeError, type TransportPlugin } from "@bridge/ports";
 import { openMemoryLeases } from "@bridge/memory";
 import { describe, expect, test } from "vitest";
-import { Accounts } from "../../src/accounting/accounts.ts";
-import { Controls } from "../../src/control/controls.ts";
-import { DueLooks } from "../../src/route/due-looks.ts";
-import { build } from "../../src/runtime/build.ts";
-import { Runtime } from "../../src/runtime/runtime.ts";
-import { bound, type MemoryBridge, memoryBridge, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
-import { noHooks } from "../support/no-hooks.ts";
-
-function runtimeOf(options: MemoryBridgeOptions = {}): { readonly bridge: MemoryBridge; readonly runtime: Runtime } {
-  const bridge = memoryBridge(options);
-  const dlq = openMemoryDlq({ maxEntries: 10 });
-  const seams = { clock: bridge.clock, random: { next: () => 0.5, id: () => "id" }, logger: silentLogger };
-  const budgets = () => bridge.config.bridge;
-  const parts = build({
-    ...seams,
-    config: bridge.config,
-    instanceId: "plant-a",
-    registry: bridge.registry,
-    accounts: new Accounts(),
-    controls: new Controls(bridge.clock),
-    looks: new DueLooks(bridge.clock),
-    hooks: noHooks,
-    dlq: () => dlq,
-    outbox: () => undefined,
-    budgets,
-  });
-  return { bridge, runtime: new Runtime({ ...seams, parts, budgets, keepLease: async () => {}, leaseLost: () => {} }) };
-}
+import { bound, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
+import { runtimeOf } from "../support/runtime-of.ts";
 
 describe("a runtime: one configuration, run once", () => {
   test("building opens nothing", async () => {
@@ -39,6 +12,14 @@ describe("a runtime: one configuration, run once", () => {
     expect(bridge.hub.link("s", "source").connections).toBe(0);
     expect(runtime.running).toBe(false);
     await runtime.stop();
+  });
+
+  test("a session is connected for each role that a part names it in, also when no route uses that part yet", () => {
+    const { runtime } = runtimeOf({ session: true, config: (config) => ({ ...config, routes: [] }) });
+    expect(runtime.links.map(({ sessionId, role }) => [sessionId, role])).toEqual([
+      ["s", "source"],
+      ["s", "target"],
+    ]);
   });
 
   test("in a cluster each instance opens its sessions under its own name, but for exclusive ones, which are passed on", () => {

@@ -1,7 +1,7 @@
 import type { BridgeConfig } from "@bridge/config";
 import { expect, test } from "vitest";
 import { ChangeQueue } from "../../src/supervisor/change-queue.ts";
-import { Serial } from "../../src/supervisor/serial.ts";
+import { Serial } from "@bridge/ports/internal";
 import { turn } from "../support/fake-clock.ts";
 
 /** A queue of configurations by name, each of which ends when the test says how. */

@@ -27,13 +27,13 @@ function answering(...answers: (readonly OutboxBacklog[] | undefined)[]) {
 
 test("a binding of which nothing waits any more leaves nothing behind, also when its store still has a line for it", async () => {
   const { outbox } = answering([line(0, 0), { ...line(2, 0), bindingId: "other route's", routeId: "other" }]);
-  expect(await leftBehind({ ...change, outbox }, bound())).toBeUndefined();
+  expect(await leftBehind({ ...change, clock: new FakeClock(), outbox }, bound())).toBeUndefined();
 });
 
 test("a store that cannot tell stands in the way at once: no time shows that nothing is left there", async () => {
   const clock = new FakeClock();
   for (const { outbox, asked } of [answering(undefined), { outbox: undefined, asked: () => 1 }]) {
-    const stranding = await leftBehindByStandstill({ ...change, outbox }, clock, bound());
+    const stranding = await leftBehindByStandstill({ ...change, clock, outbox }, bound());
     expect([stranding?.stranded, asked()]).toEqual([[{ store: "outbox" }], 1]);
   }
 });
@@ -41,7 +41,7 @@ test("a store that cannot tell stands in the way at once: no time shows that not
 test("a store that cannot tell any more, while what waited is looked at, says nothing of it", async () => {
   const clock = new FakeClock();
   const { outbox } = answering([line(1, 0)], undefined);
-  const told = leftBehindByStandstill({ ...change, outbox }, clock, bound());
+  const told = leftBehindByStandstill({ ...change, clock, outbox }, bound());
   await clock.advance(5_000);
   expect((await told)?.stranded).toEqual([{ store: "outbox" }]);
 });
@@ -52,7 +52,7 @@ test.each([
 ])("of records on their way, $waits within a second", async ({ after, stranded }) => {
   const clock = new FakeClock();
   const { outbox } = answering([line(1, 0)], [after]);
-  const told = leftBehindByStandstill({ ...change, outbox }, clock, bound());
+  const told = leftBehindByStandstill({ ...change, clock, outbox }, bound());
   await clock.advance(stranded === undefined ? 100 : 1_000);
   expect((await told)?.stranded[0]?.waiting).toBe(stranded);
 });

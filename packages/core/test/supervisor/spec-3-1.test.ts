@@ -14,7 +14,7 @@ interface Row {
   readonly next: SupervisorState["kind"];
   readonly health: HealthStatus;
   readonly cause?: string;
-  /** How often the receiver has been opened, and closed again. */
+  /** How often a receiver has been opened, and closed that was opened or was to be. */
   readonly opened: number;
   readonly closed: number;
   readonly unclosable?: boolean;
@@ -144,14 +144,16 @@ function counted(
       ...receiver,
       create: (options, context) => {
         const inner = receiver.create(options, context);
+        let wasTried = false;
         return {
           open: async (signal) => {
+            wasTried = true;
             await inner.open?.(signal);
             counts.opened++;
           },
           receive: (signal) => inner.receive(signal),
           [Symbol.asyncDispose]: async () => {
-            counts.closed++;
+            if (wasTried) counts.closed++;
             await inner[Symbol.asyncDispose]();
             if (unclosable) throw new Error("will not close");
           },

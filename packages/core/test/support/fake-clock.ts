@@ -1,4 +1,4 @@
-import type { Clock } from "@bridge/ports";
+import { type Clock, systemClock } from "@bridge/ports";
 
 interface Timer {
   at: number;
@@ -51,6 +51,15 @@ export class FakeClock implements Clock {
     const timer: Timer = { at: this.#now + ms, everyMs: ms, fire: tick };
     this.#timers.add(timer);
     return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
+  }
+
+  /** By the machine's time: a bound that waited for the test would bound nothing. */
+  after(ms: number, fire: () => void): Disposable {
+    return systemClock.after(ms, fire);
+  }
+
+  turn(run: () => void): void {
+    systemClock.turn(run);
   }
 
   /** Lets `ms` pass: every timer fires at its time, and what it set off runs before the next one. */

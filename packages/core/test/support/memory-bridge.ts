@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import {
   type BridgeConfig,
   type DeliveryMode,
@@ -223,7 +224,7 @@ function configOf(options: MemoryBridgeOptions): BridgeConfig {
 
 /** A signal that keeps a broken test from hanging. */
 export function bound(): AbortSignal {
-  return AbortSignal.timeout(20_000);
+  return AbortSignal.timeout(PATIENCE.timeout);
 }
 
 export const refusal = new BridgeError("REJECTED", "the target refused the message");

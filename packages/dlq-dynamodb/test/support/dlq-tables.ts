@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { createTable, DynamoClient } from "@bridge/dynamodb";
 import { patientClock } from "@bridge/conformance";
 import { type DlqAdmin, type DlqStore, type Random, silentLogger, systemClock, systemRandom } from "@bridge/ports";
@@ -14,7 +15,7 @@ let tables = 0;
 export async function makeTable(dynamo: TestDynamo): Promise<string> {
   const name = `dead-letters-${tables++}`;
   await using client = new DynamoClient({ ...SEAMS, sdk: dynamo.sdk });
-  await createTable(dlqTable(name), client, systemClock, AbortSignal.timeout(20_000));
+  await createTable(dlqTable(name), client, systemClock, AbortSignal.timeout(PATIENCE.timeout));
   dynamo.reset();
   return name;
 }
@@ -24,5 +25,8 @@ export function openDlq(
   table: string,
   more: Partial<DynamodbDlqOptions> = {},
 ): Promise<DlqStore & { readonly admin: DlqAdmin }> {
-  return openDynamodbDlq({ ...SEAMS, sdk: dynamo.sdk, tableName: table, ...more }, AbortSignal.timeout(20_000));
+  return openDynamodbDlq(
+    { ...SEAMS, sdk: dynamo.sdk, tableName: table, ...more },
+    AbortSignal.timeout(PATIENCE.timeout),
+  );
 }

@@ -36,44 +36,40 @@ export async function createTable(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<CreatedTable> {
-  const created = await ensureTable(description, client, signal);
-  const actual = await untilUsable(description.name, client, clock, signal);
-  requireLike(description, actual);
-  return { table: created ? "created" : "present", ttl: await ensureTtl(description, client, signal) };
+  const table = await untilUsable(description, client, clock, signal);
+  return { table, ttl: await ensureTtl(description, client, signal) };
+}
+
+/** One that is being deleted is waited for, and made anew. */
+async function untilUsable(
+  description: TableDescription,
+  client: DynamoClient,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<CreatedTable["table"]> {
+  for (let created = false; ; await clock.delay(POLL_MS, signal)) {
+    const actual = await described(description.name, client, signal);
+    // One that was made a moment ago may not be known yet.
+    if (actual === undefined) created ||= await make(description, client, signal);
+    else if (isUsable(actual)) {
+      requireLike(description, actual);
+      return created ? "created" : "present";
+    }
+  }
 }
 
 /** Whether it was made by this call. */
-async function ensureTable(description: TableDescription, client: DynamoClient, signal: AbortSignal): Promise<boolean> {
-  try {
-    await describeTable(description.name, client, signal);
-    return false;
-  } catch (error) {
-    if (serviceErrorOf(error) !== NO_TABLE) throw error;
-  }
+async function make(description: TableDescription, client: DynamoClient, signal: AbortSignal): Promise<boolean> {
   try {
     await client.send(new CreateTableCommand(createTableInput(description)), signal);
     return true;
   } catch (error) {
-    // Somebody else makes it at the same time, or the answer to an earlier try was lost.
+    // Somebody else makes it at the same time, or the answer to an earlier try was lost, or it is not gone yet.
     if (serviceErrorOf(error) !== "ResourceInUseException") throw error;
     return false;
   }
 }
 
-async function untilUsable(
-  name: string,
-  client: DynamoClient,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<ActualTable> {
-  for (;;) {
-    const actual = await described(name, client, signal);
-    if (actual !== undefined && isUsable(actual)) return actual;
-    await clock.delay(POLL_MS, signal);
-  }
-}
-
-/** A table that was made a moment ago may not be known yet. */
 async function described(name: string, client: DynamoClient, signal: AbortSignal): Promise<ActualTable | undefined> {
   try {
     return await describeTable(name, client, signal);

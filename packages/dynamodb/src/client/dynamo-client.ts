@@ -7,7 +7,8 @@ import {
   type ServiceOutputTypes,
 } from "@aws-sdk/client-dynamodb";
 import { BridgeError, type Clock, type Random, type StoreHealth } from "@bridge/ports";
-import { orAborted, FaultWatch, LinkedAbort, retryDelay, Slots } from "@bridge/ports/internal";
+import { boundCredentials, orAborted, FaultWatch, LinkedAbort, retryDelay, Slots } from "@bridge/ports/internal";
+import { rememberEndpoints } from "./asked-endpoint.ts";
 import { addConsumption, type Consumed } from "./consumption.ts";
 import { failureOf, isConditionFailed, NoAnswer } from "./failure.ts";
 
@@ -103,15 +104,19 @@ export class DynamoClient implements AsyncDisposable {
       ...options.sdk,
     });
     addConsumption(this.#sdk, options.onConsumed);
+    rememberEndpoints(this.#sdk);
+    boundCredentials(this.#sdk.config);
   }
 
-  /** @throws BridgeError `DESTINATION_NOT_FOUND` when the SDK finds no region, with the remedy */
+  /** @throws BridgeError `DESTINATION_NOT_FOUND` when the SDK finds no region, or none that can be, with the remedy */
   async requireRegion(): Promise<void> {
     try {
       await this.#sdk.config.region();
     } catch {
-      const remedy = "set AWS_REGION, or a region in the AWS profile";
-      throw new BridgeError("DESTINATION_NOT_FOUND", `no AWS region is configured: ${remedy}`, { charged: false });
+      const remedy = "set AWS_REGION, or a region in the AWS profile, to one such as eu-central-1";
+      throw new BridgeError("DESTINATION_NOT_FOUND", `no usable AWS region is configured: ${remedy}`, {
+        charged: false,
+      });
     }
   }
 

@@ -1,4 +1,5 @@
 import { BridgeError, type ErrorCode } from "@bridge/ports";
+import { endpointOf } from "./asked-endpoint.ts";
 
 /** What a failed try of a request comes to. */
 export interface Failure {
@@ -20,6 +21,10 @@ const SKEWED: Verdict = {
   again: false,
   unsure: false,
   why: "signed by a clock that is wrong; set the clock of this machine",
+};
+const FOREIGN: Verdict = {
+  ...CUT,
+  why: "the answer is none of DynamoDB's, or was cut off; look at what is in between, such as a proxy, and at AWS_ENDPOINT_URL_DYNAMODB",
 };
 const UNREACHABLE: Verdict = { ...CUT, unsure: false, why: "the service cannot be reached" };
 const REFUSED: Verdict = { code: "REJECTED", again: false, unsure: false, why: "the service refuses the request" };
@@ -64,8 +69,6 @@ const BY_NAME: Readonly<Record<string, Verdict>> = {
   ]),
   ...all(SKEWED, ["RequestExpired", "RequestInTheFuture", "RequestTimeTooSkewed"]),
   ...all(TIMEOUT, ["RequestTimeout", "RequestTimeoutException", "TimeoutError"]),
-  // An answer that ends early or is none of the service's.
-  ...all(CUT, ["NoReceipt", "SyntaxError"]),
   ...all(NO_TABLE, ["ResourceNotFoundException", "TableNotFoundException"]),
   ...all(TOO_LARGE, ["ItemCollectionSizeLimitExceededException", "RequestEntityTooLarge"]),
   ...all(NOT_AUTHORIZED, [
@@ -98,9 +101,14 @@ const BY_CODE: Readonly<Record<string, Verdict>> = {
   ...all(TIMEOUT, ["ETIMEDOUT"]),
 };
 
+/** What the client calls an answer that names no error, as all of the service do. */
+const NOT_OF_DYNAMODB: ReadonlySet<string> = new Set(["NoReceipt", "SyntaxError", "TypeError", "Unknown"]);
+
 interface Thrown {
   readonly name?: string;
   readonly code?: unknown;
+  /** What came, when there was an answer. */
+  readonly $response?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string };
 }
 
@@ -119,11 +127,16 @@ export class NoAnswer extends Error {
  * apart, and signs the next request by the service's.
  */
 export function failureOf(thrown: unknown, what: string, clockCorrected = false): Failure {
-  const { name = "Error", code, $metadata = {} } = (thrown ?? {}) as Thrown;
+  const { name = "Error", code, $metadata = {}, $response } = (thrown ?? {}) as Thrown;
   const { httpStatusCode: status = 0, requestId } = $metadata;
+  const isForeign = (name === "NoReceipt" || $response !== undefined) && NOT_OF_DYNAMODB.has(name);
   const verdict =
-    (typeof code === "string" ? BY_CODE[code] : undefined) ?? BY_NAME[name] ?? (status >= 500 ? UNAVAILABLE : UNKNOWN);
-  const detail = typeof code === "string" ? code : name;
+    (typeof code === "string" ? BY_CODE[code] : undefined) ??
+    (isForeign ? FOREIGN : undefined) ??
+    BY_NAME[name] ??
+    (status >= 500 ? UNAVAILABLE : UNKNOWN);
+  const from = isForeign ? ` from ${endpointOf(thrown) ?? "somewhere"}, status ${status || 200}` : "";
+  const detail = (typeof code === "string" ? code : name) + from;
   const request = requestId === undefined ? "" : `, request ${requestId}`;
   return {
     error: new BridgeError(verdict.code, `${what}: ${verdict.why} (${detail}${request})`, {

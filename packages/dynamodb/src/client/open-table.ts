@@ -1,5 +1,5 @@
 import { type AttributeValue, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
-import { BridgeError, type Logger } from "@bridge/ports";
+import { BridgeError, type Logger, systemClock } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { describeTable, requireLike } from "./describe-table.ts";
 import { DynamoClient, type DynamoOptions } from "./dynamo-client.ts";
@@ -43,7 +43,7 @@ async function check(
   signal: AbortSignal,
 ): Promise<void> {
   const late = new BridgeError("TIMEOUT", `table ${description.name}: no answer within ${CHECK_TIMEOUT_MS} ms`);
-  using limit = deadline(CHECK_TIMEOUT_MS, late);
+  using limit = deadline(systemClock, CHECK_TIMEOUT_MS, late);
   try {
     requireLike(description, await describeTable(description.name, client, AbortSignal.any([signal, limit.signal])));
   } catch (thrown) {

@@ -1,8 +1,10 @@
 import type { OutboxClaim } from "@bridge/ports";
+import { spoiledRecord } from "@bridge/ports/internal";
 import { isFree, lendOne } from "./lend.ts";
 import { findRecord } from "./look-up.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { recordIn } from "./record-item.ts";
+import { isWhole } from "./spoiled-records.ts";
 
 /** Lends one pending record, due or not and whatever its key. */
 export async function claimOne(
@@ -13,14 +15,23 @@ export async function claimOne(
 ): Promise<OutboxClaim | undefined> {
   const stored = await findRecord(parts, id, signal);
   if (stored === undefined || stored.status !== "pending" || !isFree(parts, stored, true)) return undefined;
-  const window = parts.lanes.of(recordIn(stored.item));
+  const { item } = stored;
+  const window = parts.lanes.of({ routeId: item["route"]?.S ?? "", bindingId: item["binding"]?.S ?? "" });
   if (window.find(stored.key)?.busy === true) return undefined;
-  const record = window.keep(stored);
-  record.busy = true;
+  const refused = (): Error => {
+    parts.spoiled.found(parts, window, stored);
+    return spoiledRecord(id);
+  };
+  if (!isWhole(stored)) throw refused();
+  const waiting = window.keep(stored);
+  waiting.busy = true;
   try {
-    const loan = await lendOne(parts, window, record, loanMs, signal);
-    return loan && { record: recordIn(loan.stored.item), token: loan.token, attempts: stored.attempts };
+    const loan = await lendOne(parts, window, waiting, loanMs, signal);
+    if (loan === undefined) return undefined;
+    const record = recordIn(loan.stored.item);
+    if (record === undefined) throw refused();
+    return { record, token: loan.token, attempts: stored.attempts };
   } finally {
-    record.busy = false;
+    waiting.busy = false;
   }
 }

@@ -86,7 +86,9 @@ async function claimKnown(
     if (picked.length === 0) break;
     const loans = await lend(parts, window, picked, loanMs, signal);
     for (const { stored, token } of loans) {
-      claims.push({ record: recordIn(stored.item), token, attempts: stored.attempts });
+      const record = recordIn(stored.item);
+      if (record === undefined) parts.spoiled.found(parts, window, stored);
+      else claims.push({ record, token, attempts: stored.attempts });
     }
     if (loans.length === 0) break;
   }

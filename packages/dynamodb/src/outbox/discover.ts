@@ -3,6 +3,7 @@ import type { LaneWindow } from "./lane-window.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { BY_PLACE } from "./outbox-table.ts";
 import { contentBytes, storedRecord, text } from "./record-item.ts";
+import { isWhole } from "./spoiled-records.ts";
 
 /** An index is behind its table, and clocks are apart: what came in before the place that was reached is found so late. */
 const ANEW_MS = 30_000;
@@ -22,6 +23,7 @@ export async function look(
 ): Promise<readonly number[]> {
   const now = parts.clock.monotonic();
   if (now - window.startedAt >= ANEW_MS) {
+    parts.spoiled.review(window);
     window.lookAnew();
     window.startedAt = now;
   }
@@ -63,12 +65,18 @@ export async function read(parts: OutboxParts, window: LaneWindow, limit: number
       if (window.find(record.key) !== record || record.busy) continue;
       if (stored === undefined || stored.status !== "pending" || isForgotten(parts, stored)) {
         window.drop(record);
+        parts.spoiled.over(record.key);
         continue;
       }
       const state = states(stored.group);
       if (state === "closed") {
         bytes += contentBytes(stored.item);
-        window.read(record, stored);
+        if (isWhole(stored)) {
+          parts.spoiled.over(record.key);
+          window.read(record, stored);
+        } else {
+          parts.spoiled.found(parts, window, stored);
+        }
         continue;
       }
       // An open one is found again when the lane is looked through anew.

@@ -1,4 +1,5 @@
 import type { ClaimEnd } from "@bridge/ports";
+import type { Item } from "../client/batches.ts";
 import type { Change } from "./items.ts";
 import { partsOfToken } from "./lend.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
@@ -81,16 +82,17 @@ async function enter(
   return made;
 }
 
-function finishOf({ clock, retentionMs }: OutboxParts, status: "done" | "dead"): Omit<Change, "when"> {
+function finishOf(parts: OutboxParts, status: "done" | "dead"): Omit<Change, "when"> {
+  return { set: finishedNow(parts, status), remove: DELIVERED, add: { revision: number(1) } };
+}
+
+/** What a record says that is finished from now on. */
+export function finishedNow({ clock, retentionMs }: OutboxParts, status: "done" | "dead"): Item {
   const now = clock.now();
   return {
-    set: {
-      status: text(status),
-      finished_at: number(now),
-      expires_at: number(Math.ceil((now + retentionMs) / 1_000) + MARGIN_S),
-    },
-    remove: DELIVERED,
-    add: { revision: number(1) },
+    status: text(status),
+    finished_at: number(now),
+    expires_at: number(Math.ceil((now + retentionMs) / 1_000) + MARGIN_S),
   };
 }
 

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { OutboxRecord } from "@bridge/ports";
+import { recordIdentity } from "@bridge/ports/internal";
 
 /**
  * Into how many partitions of the index each lane is spread. Fixed: an instance that counts otherwise would not see what
@@ -23,8 +24,8 @@ function digest(...names: readonly string[]): string {
 }
 
 /** The key of the only item that there can be for a message's leg. */
-export function recordKey({ routeId, bindingId, envelope }: Pick<OutboxRecord, keyof LaneName | "envelope">): string {
-  return `R#${digest(routeId, bindingId, envelope.id)}`;
+export function recordKey(record: OutboxRecord): string {
+  return `R#${digest(record.routeId, record.bindingId, recordIdentity(record))}`;
 }
 
 export function groupKey(group: string): string {

@@ -13,6 +13,7 @@ import type { OutboxParts } from "./outbox-parts.ts";
 import { outboxTable } from "./outbox-table.ts";
 import { persist } from "./persist.ts";
 import { Recent } from "./recent.ts";
+import { SpoiledRecords } from "./spoiled-records.ts";
 import { timelineOf } from "./timeline.ts";
 import { backlog, list } from "./views.ts";
 
@@ -44,6 +45,7 @@ export async function openDynamodbOutbox(options: DynamodbOutboxOptions, signal:
     groups: new Groups(items, clock, random),
     orders: new Orders(items),
     lanes: new Lanes(items, { timeline, seenAt, random }),
+    spoiled: new SpoiledRecords(),
     timeline,
     keys: new Recent(REMEMBERED),
     seenAt,
@@ -52,6 +54,7 @@ export async function openDynamodbOutbox(options: DynamodbOutboxOptions, signal:
     random,
     logger,
   };
+  const over = new AbortController();
   let closed = false;
 
   function begin(bound: AbortSignal): OutboxParts {
@@ -70,10 +73,12 @@ export async function openDynamodbOutbox(options: DynamodbOutboxOptions, signal:
     redriving: async (entryId, bound) => redriving(begin(bound), entryId, bound),
     backlog: async (bound) => backlog(begin(bound), bound),
     list: async (filter, page, bound) => list(begin(bound), filter, page, bound),
-    health: () => client.health(),
+    health: () => ({ ...client.health(), ...parts.spoiled.health() }),
     prove: () => client.prove(),
+    acknowledgeDamage: () => parts.spoiled.acknowledge(parts, over.signal),
     async [Symbol.asyncDispose]() {
       closed = true;
+      over.abort(new BridgeError("UNAVAILABLE", "the outbox is closed"));
       await client[Symbol.asyncDispose]();
     },
   };

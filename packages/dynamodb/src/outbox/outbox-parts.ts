@@ -4,6 +4,7 @@ import type { Items } from "./items.ts";
 import type { Lanes } from "./lanes.ts";
 import type { Orders } from "./orders.ts";
 import type { Recent } from "./recent.ts";
+import type { SpoiledRecords } from "./spoiled-records.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** What the methods of a store work with. */
@@ -12,6 +13,7 @@ export interface OutboxParts extends Seams {
   readonly groups: Groups;
   readonly orders: Orders;
   readonly lanes: Lanes;
+  readonly spoiled: SpoiledRecords;
   readonly timeline: Timeline;
   /** The keys of records that have been seen lately, by their ids. */
   readonly keys: Recent<string, string>;

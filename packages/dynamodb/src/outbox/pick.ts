@@ -3,6 +3,7 @@ import type { LaneWindow, Waiting } from "./lane-window.ts";
 import { recordKeyOf, tagOf } from "./names.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { storedRecord } from "./record-item.ts";
+import { isWhole } from "./spoiled-records.ts";
 
 /** Lines of which nothing is known are looked up so many at a time. */
 const LEARN = 100;
@@ -139,6 +140,8 @@ async function learn(
         orders.over(line);
       } else if (state === "open") {
         passed.add(line);
+      } else if (!isWhole(stored)) {
+        parts.spoiled.found(parts, window, stored);
       } else {
         pending.add(line);
         if (window.find(stored.key)?.busy !== true) window.arrived(stored);

@@ -1,7 +1,7 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import type { Item } from "../client/batches.ts";
 import { type OutboxRecord, type OutboxStatus } from "@bridge/ports";
-import { packEnvelope, unpackEnvelope } from "@bridge/ports/internal";
+import { ownBytes, type PackedContent, packEnvelope, recordSeal, unpackEnvelope } from "@bridge/ports/internal";
 import type { Hold } from "./hold.ts";
 import { orderKey, orderLine, shardName, shardOf } from "./names.ts";
 
@@ -47,8 +47,14 @@ export function number(value: number): AttributeValue {
 
 /** The item of a new record. Its bytes are a copy: those of a source may change while they are on their way. */
 export function itemOf(record: OutboxRecord, key: string, place: string): Item {
-  const { envelope, received, orderingKey, entryId } = record;
-  const sameBytes = received?.payload === envelope.payload;
+  const { envelope, received, orderingKey } = record;
+  const entryId = record.entryId === "" ? undefined : record.entryId;
+  const payload = ownBytes(envelope.payload);
+  const packed = packEnvelope(envelope);
+  const packedReceived = received === undefined ? null : packEnvelope(received);
+  const receivedPayload =
+    received === undefined || received.payload === envelope.payload ? null : ownBytes(received.payload);
+  const content = { envelope: packed, received: packedReceived, payload, receivedPayload };
   return {
     pk: text(key),
     id: text(record.id),
@@ -60,14 +66,15 @@ export function itemOf(record: OutboxRecord, key: string, place: string): Item {
     shard: text(shardName(record, shardOf(key, orderingKey))),
     place: text(place),
     address: text(record.address),
-    envelope: text(packEnvelope(envelope)),
-    payload: { B: envelope.payload.slice() },
+    envelope: text(packed),
+    payload: { B: payload },
+    seal: { B: recordSeal({ ...record, entryId }, content) },
     digest: text(record.payloadDigest),
     created_at: number(record.createdAt),
     ...(orderingKey !== undefined && { ordering_key: text(orderingKey) }),
-    ...(entryId !== undefined && entryId !== "" && { entry_id: text(entryId) }),
-    ...(received !== undefined && { received: text(packEnvelope(received)) }),
-    ...(received !== undefined && !sameBytes && { received_payload: { B: received.payload.slice() } }),
+    ...(entryId !== undefined && { entry_id: text(entryId) }),
+    ...(packedReceived !== null && { received: text(packedReceived) }),
+    ...(receivedPayload !== null && { received_payload: { B: receivedPayload } }),
   };
 }
 
@@ -122,10 +129,25 @@ export function storedRecord(item: Item): StoredRecord {
   };
 }
 
-export function recordIn(item: Item): OutboxRecord {
-  const payload = Buffer.from(item["payload"]?.B ?? []);
-  const received = item["received"]?.S;
-  const receivedPayload = item["received_payload"]?.B;
+/** The record of an item with its content; `undefined` when it is not the one that was written. */
+export function recordIn(item: Item): OutboxRecord | undefined {
+  const { payload, envelope, seal } = item;
+  if (payload?.B === undefined || envelope?.S === undefined || seal?.B === undefined) return undefined;
+  const content = {
+    envelope: envelope.S,
+    received: item["received"]?.S ?? null,
+    payload: Buffer.from(payload.B),
+    receivedPayload: item["received_payload"]?.B === undefined ? null : Buffer.from(item["received_payload"].B),
+  };
+  try {
+    const record = unpacked(item, content);
+    return recordSeal(record, content).equals(seal.B) ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function unpacked(item: Item, { envelope, received, payload, receivedPayload }: PackedContent): OutboxRecord {
   const entryId = item["entry_id"]?.S;
   const orderingKey = item["ordering_key"]?.S;
   return {
@@ -133,10 +155,8 @@ export function recordIn(item: Item): OutboxRecord {
     routeId: item["route"]?.S ?? "",
     bindingId: item["binding"]?.S ?? "",
     address: item["address"]?.S ?? "",
-    envelope: unpackEnvelope(item["envelope"]?.S ?? "[]", payload),
-    ...(received !== undefined && {
-      received: unpackEnvelope(received, receivedPayload === undefined ? payload : Buffer.from(receivedPayload)),
-    }),
+    envelope: unpackEnvelope(envelope, payload),
+    ...(received !== null && { received: unpackEnvelope(received, receivedPayload ?? payload) }),
     payloadDigest: item["digest"]?.S ?? "",
     ...(entryId !== undefined && { entryId }),
     ...(orderingKey !== undefined && { orderingKey }),

@@ -1,3 +1,4 @@
+import { unpackEnvelope } from "@bridge/ports/internal";
 import type { OutboxBacklog, OutboxFilter, OutboxHead, Page } from "@bridge/ports";
 import type { Item } from "../client/batches.ts";
 import { isForgotten } from "./forgotten.ts";
@@ -5,7 +6,7 @@ import { isFree } from "./lend.ts";
 import { type LaneName, orderKeysOf, recordKeyOf, shardName, SHARDS } from "./names.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { BY_PLACE } from "./outbox-table.ts";
-import { recordIn, type StoredRecord, storedRecord } from "./record-item.ts";
+import { numberIn, type StoredRecord, storedRecord } from "./record-item.ts";
 
 /** A count reads at most so many pages of 1 MB of each shard: beyond some 40,000 records a lane it is a lower bound. */
 const COUNT_PAGES = 2;
@@ -13,6 +14,7 @@ const COUNT_PAGES = 2;
 const HEADS = 1_000;
 const PAGE = 200;
 const READ = 100;
+const NOTHING = new Uint8Array();
 
 /** One line for each lane that has unfinished records. */
 export async function backlog(parts: OutboxParts, signal: AbortSignal): Promise<readonly OutboxBacklog[]> {
@@ -157,17 +159,17 @@ async function headsOf(
 }
 
 function headOf(parts: OutboxParts, stored: StoredRecord): OutboxHead {
-  const { id, routeId, bindingId, address, envelope, orderingKey, createdAt } = recordIn(stored.item);
   const { clock, timeline, keys } = parts;
-  const { hold } = stored;
+  const { hold, id, item } = stored;
+  const orderingKey = item["ordering_key"]?.S;
+  const createdAt = numberIn(item, "created_at") ?? 0;
   keys.set(id, stored.key);
   return {
     id,
-    routeId,
-    bindingId,
-    envelopeId: envelope.id,
-    subject: envelope.subject,
-    address,
+    routeId: item["route"]?.S ?? "",
+    bindingId: item["binding"]?.S ?? "",
+    ...aboutOf(item),
+    address: item["address"]?.S ?? "",
     orderingKey,
     createdAt,
     dueAt: dueAt(),
@@ -179,5 +181,15 @@ function headOf(parts: OutboxParts, stored: StoredRecord): OutboxHead {
     if (hold?.dueAt === undefined) return createdAt;
     if (hold.by !== timeline.name) return hold.dueAt;
     return Math.round(clock.now() + hold.until - clock.monotonic());
+  }
+}
+
+/** Empty of a record that cannot be read. */
+function aboutOf(item: Item): Pick<OutboxHead, "envelopeId" | "subject"> {
+  try {
+    const { id, subject } = unpackEnvelope(item["envelope"]?.S ?? "", NOTHING);
+    return { envelopeId: id, subject };
+  } catch {
+    return { envelopeId: "", subject: "" };
   }
 }

@@ -7,7 +7,7 @@ import { readBatch, writeBatch } from "../../src/client/batches.ts";
 import { AT_ONCE, clientOf, makeNotes } from "./support/notes.ts";
 
 const TABLE = "notes";
-const signal = AbortSignal.timeout(50_000);
+const { signal } = new AbortController();
 let dynamo: TestDynamo;
 
 beforeAll(async () => {

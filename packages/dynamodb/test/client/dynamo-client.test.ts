@@ -10,7 +10,7 @@ import { getEventListeners } from "node:events";
 import { patientClock } from "@bridge/conformance";
 import { BridgeError, type Clock, type ErrorCode } from "@bridge/ports";
 import { type DynamoFault, testDynamo, type TestDynamo } from "@bridge/tooling/test-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { DynamoClient } from "../../src/client/dynamo-client.ts";
 import { AT_ONCE, clientOf, getNote, makeNotes, putNote } from "./support/notes.ts";
 
@@ -59,6 +59,8 @@ describe("what passes is tried again", () => {
     ["an error of a proxy that is none of the service's", { error: "Oops", status: 503 }],
     ["a connection that is cut", "cut"],
     ["an answer that is lost", "lose-answer"],
+    ["a page of a proxy", { page: 200 }],
+    ["a page that a proxy refuses with", { page: 407 }],
     ["finding 6.17: an answer that says yes and is empty", "empty"],
   ])("%s", async (_, fault) => {
     await using client = clientOf(dynamo);
@@ -197,6 +199,19 @@ describe("what does not pass is told at once", () => {
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(SECRET);
   });
 
+  test.each([200, 302, 403, 407, 503])("a page with status %i says where it came from", async (status) => {
+    await using client = clientOf(dynamo);
+    dynamo.choose = () => ({ page: status });
+    const given = new AbortController();
+    const sending = client.send(get(), given.signal).catch(() => {});
+    const { code, message } = await vi.waitUntil(() => client.failure, { timeout: 20_000 });
+    given.abort();
+    await sending;
+    expect(code).toBe("CONNECTION_LOST");
+    expect(message).toContain(`GetItem on table ${TABLE}: the answer is none of DynamoDB's, or was cut off`);
+    expect(message).toContain(`from ${dynamo.endpoint}, status ${status}`);
+  });
+
   test("without a region the remedy is named", async () => {
     await using client = new DynamoClient({
       clock: patientClock,
@@ -204,7 +219,9 @@ describe("what does not pass is told at once", () => {
       sdk: { ...dynamo.sdk, region: noRegion },
     });
     const error = await rejection(client.requireRegion());
-    expect(error.message).toBe("no AWS region is configured: set AWS_REGION, or a region in the AWS profile");
+    expect(error.message).toBe(
+      "no usable AWS region is configured: set AWS_REGION, or a region in the AWS profile, to one such as eu-central-1",
+    );
   });
 });
 

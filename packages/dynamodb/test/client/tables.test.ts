@@ -10,7 +10,7 @@ import { openTable } from "../../src/client/open-table.ts";
 import { type TableDescription, tableName } from "../../src/client/table-description.ts";
 import { clientOf, notesTable, optionsOf } from "./support/notes.ts";
 
-const signal = AbortSignal.timeout(50_000);
+const { signal } = new AbortController();
 let dynamo: TestDynamo;
 
 beforeAll(async () => {
@@ -65,6 +65,11 @@ test("finding 6.18: of several that switch the time to live on at once, the late
 test("a lost answer to its making is no error", async () => {
   dynamo.inject("CreateTable", "lose-answer");
   expect(await create(notesTable("lost"))).toMatchObject({ table: "present" });
+});
+
+test("one that is being deleted is waited for, and made anew", async () => {
+  dynamo.inject("DescribeTable", { answer: { Table: { TableStatus: "DELETING" } } });
+  expect(await create(notesTable("deleted"))).toMatchObject({ table: "created" });
 });
 
 test("it is used when it and its indexes are ready, not before", async () => {

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import assert from "node:assert/strict";
 import {
   type ConfigStaging,
@@ -190,11 +191,11 @@ test("what is being confirmed is not told as a change of somebody else's while i
   const confirmed = staging.confirm(staged, signal);
   await put.promise;
   const before = reads;
-  await vi.waitUntil(() => reads > before + 4);
+  await vi.waitUntil(() => reads > before + 4, PATIENCE);
   answered.resolve();
   expect(await confirmed).toBe(true);
   const after = reads;
-  await vi.waitUntil(() => reads > after + 2);
+  await vi.waitUntil(() => reads > after + 2, PATIENCE);
   expect(told).toBe(0);
   over.abort();
   await watching;
@@ -220,7 +221,7 @@ test("what a watch read before its own store confirmed something else is not tol
   expect(await staging.confirm(staged, signal)).toBe(true);
   answered.resolve();
   const after = reads;
-  await vi.waitUntil(() => reads > after + 3);
+  await vi.waitUntil(() => reads > after + 3, PATIENCE);
   expect(told).toBe(0);
   over.abort();
   await watching;

@@ -7,7 +7,6 @@ import { HandClock } from "@bridge/conformance";
 import { makeTable, openOn } from "./support/outbox.ts";
 import { claimAll, done, idsOf, PLACE, recordOf } from "./support/records.ts";
 
-const signal = AbortSignal.timeout(110_000);
 const THROTTLED: DynamoFault = { error: "ProvisionedThroughputExceededException" };
 /** Waits between tries are 0. */
 const AT_ONCE = { ...systemRandom(), next: () => 0 };
@@ -15,10 +14,12 @@ let dynamo: TestDynamo;
 let table: string;
 let store: OutboxStore;
 let gone: AbortController;
+let signal: AbortSignal;
 
 beforeAll(async () => void (dynamo = await testDynamo()));
 afterAll(() => dynamo[Symbol.asyncDispose]());
-beforeEach(async () => {
+beforeEach(async (own) => {
+  ({ signal } = own);
   dynamo.reset();
   gone = new AbortController();
   table = await makeTable(dynamo);
@@ -111,7 +112,7 @@ test.each([
   ["before the order of the key", 2],
   ["after the order of the key, before the word that makes them visible", 3],
 ])(
-  "a persist that ends halfway (%s) is not there, and comes whole when it is said again, elsewhere too",
+  "a persist that ends halfway (%s) is not there, and comes whole when it is repeated, elsewhere too",
   async (_, at) => {
     const records = Array.from({ length: 5 }, (__, i) => recordOf(`${i}`, { orderingKey: "key" }));
     await killAtUpdate(at, () => store.persist(records, gone.signal));

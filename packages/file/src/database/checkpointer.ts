@@ -1,4 +1,5 @@
 import { type MessagePort, Worker } from "node:worker_threads";
+import { type Pieces, type Reading, readPieces } from "./digests.ts";
 import { sqliteLocation } from "./sqlite-location.ts";
 
 /** What a checkpoint came to. */
@@ -7,12 +8,18 @@ export type CheckpointResult =
       readonly error?: undefined;
       /** Whether all of the log was brought into the file. */
       readonly isWhole: boolean;
+      /** When that was asked for, and the disk lets it be read. */
+      readonly reading?: Reading | undefined;
     }
   | { readonly error: Error };
 
-type Request = "open" | "checkpoint" | "close";
+interface Request {
+  readonly task: "open" | "checkpoint" | "close";
+  readonly pieces?: readonly Pieces[] | undefined;
+}
 interface Reply {
-  readonly isWhole: boolean;
+  readonly isWhole?: boolean;
+  readonly reading?: Reading | undefined;
   readonly error?: { readonly message: string; readonly errcode: number | undefined };
 }
 
@@ -22,26 +29,34 @@ interface Reply {
  */
 export class Checkpointer {
   readonly #location: string;
+  readonly #start: (location: string) => Worker;
   #worker: Worker | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(path: string) {
+  constructor(path: string, start = startThread) {
     this.#location = sqliteLocation(path);
+    this.#start = start;
   }
 
   /**
    * Opens the file, unless it has it open. While everything that was written is durable: a handle that is opened later is not
-   * told that a sync has failed, and what the disk has not taken would be brought into the file in part. Never rejects.
+   * told that a sync has failed, and what the disk has not taken would be brought into the file in part. Never rejects: a thread
+   * that cannot be started, as when there are too many, is tried again the next time.
    */
   open(): Promise<CheckpointResult> {
-    return this.#inTurn(() => this.#ask((this.#worker ??= this.#start()), "open"));
+    return this.#inTurn(async () => {
+      try {
+        this.#worker ??= this.#start(this.#location);
+      } catch (thrown) {
+        return { error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
+      }
+      return resultOf(await this.#ask({ task: "open" }));
+    });
   }
 
-  /** Never rejects: what did not work will be tried with the next one. */
-  run(): Promise<CheckpointResult> {
-    return this.#inTurn(async () =>
-      this.#worker === undefined ? { error: ended() } : this.#ask(this.#worker, "checkpoint"),
-    );
+  /** Reads `pieces` then, if that was all of the log. Never rejects: what did not work will be tried with the next one. */
+  run(pieces?: readonly Pieces[]): Promise<CheckpointResult> {
+    return this.#inTurn(async () => resultOf(await this.#ask({ task: "checkpoint", pieces })));
   }
 
   /** Resolves when the thread holds the file no more. */
@@ -50,7 +65,7 @@ export class Checkpointer {
       const worker = this.#worker;
       this.#worker = undefined;
       if (worker === undefined) return;
-      await ask(worker, "close");
+      await ask(worker, { task: "close" });
       await worker.terminate();
     });
   }
@@ -62,28 +77,30 @@ export class Checkpointer {
     return turn;
   }
 
-  async #ask(worker: Worker, request: Request): Promise<CheckpointResult> {
-    const reply = await ask(worker, request);
-    if (reply instanceof Error) {
-      this.#worker = undefined;
-      return { error: reply };
-    }
-    if (reply.error === undefined) return { isWhole: reply.isWhole };
-    return { error: Object.assign(new Error(reply.error.message), { errcode: reply.error.errcode }) };
+  async #ask(request: Request): Promise<Reply | Error> {
+    const reply = this.#worker === undefined ? ended() : await ask(this.#worker, request);
+    if (reply instanceof Error) this.#worker = undefined;
+    return reply;
   }
+}
 
-  #start(): Worker {
-    // From its text, so that it is there when everything has been bundled into one file.
-    const worker = new Worker(`(${serveCheckpoints.toString()})()`, {
-      eval: true,
-      execArgv: [],
-      name: "checkpointer",
-      workerData: this.#location,
-    });
-    worker.on("error", () => {}); // whoever waits for an answer is told
-    worker.unref();
-    return worker;
-  }
+function startThread(location: string): Worker {
+  // From its text, so that it is there when everything has been bundled into one file.
+  const worker = new Worker(`(${serveCheckpoints.toString()})(${readPieces.toString()})`, {
+    eval: true,
+    execArgv: [],
+    name: "checkpointer",
+    workerData: location,
+  });
+  worker.on("error", () => {}); // whoever waits for an answer is told
+  worker.unref();
+  return worker;
+}
+
+function resultOf(reply: Reply | Error): CheckpointResult {
+  if (reply instanceof Error) return { error: reply };
+  if (reply.error === undefined) return { isWhole: reply.isWhole === true, reading: reply.reading };
+  return { error: Object.assign(new Error(reply.error.message), { errcode: reply.error.errcode }) };
 }
 
 /** The worker's answer, or why there is none. The process stays alive until then. */
@@ -106,8 +123,8 @@ function ended(): Error {
   return new Error("the checkpoint thread has ended");
 }
 
-/** Runs in the worker, from its text: it may use nothing of this module but types. */
-function serveCheckpoints(): void {
+/** Runs in the worker, from its text, as does what it is given: it may use nothing of this module but types. */
+function serveCheckpoints(read: typeof readPieces): void {
   const { parentPort, workerData: location } = process.getBuiltinModule("node:worker_threads") as {
     readonly parentPort: MessagePort | null;
     readonly workerData: string;
@@ -134,14 +151,26 @@ function serveCheckpoints(): void {
     >;
     return busy === 0 && log === checkpointed;
   }
-  const serve: Readonly<Record<Request, () => unknown>> = { open, checkpoint, close: () => opened?.close() };
+  function readable(pieces: readonly Pieces[]): Reading | undefined {
+    try {
+      return read(pieces);
+    } catch {
+      return undefined;
+    }
+  }
+  function serve({ task, pieces }: Request): Reply {
+    if (task === "close") opened?.close();
+    else if (task === "open") open();
+    else if (checkpoint()) return { isWhole: true, reading: pieces && readable(pieces) };
+    return { isWhole: false };
+  }
   parentPort?.on("message", (request: Request) => {
     let reply: Reply;
     try {
-      reply = { isWhole: serve[request]() === true };
+      reply = serve(request);
     } catch (error) {
       const { message, errcode } = error as Error & { readonly errcode?: number };
-      reply = { isWhole: false, error: { message, errcode } };
+      reply = { error: { message, errcode } };
     }
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
     parentPort.postMessage(reply);

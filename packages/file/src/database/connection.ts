@@ -1,5 +1,6 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { type Reading, readPieces } from "./digests.ts";
 import { FileContents } from "./file-contents.ts";
 import { FileFault } from "./file-fault.ts";
 import type { FileKind } from "./file-kind.ts";
@@ -13,7 +14,7 @@ import { sqliteLocation } from "./sqlite-location.ts";
 import { writeLogAgain } from "./write-log-again.ts";
 
 /** Above this the log is brought into the file; it keeps that size, so that writing to it need not allocate. */
-const LOG_BYTES = 8 * 1024 * 1024;
+export const LOG_BYTES = 8 * 1024 * 1024;
 const CACHE_KIB = 16 * 1024;
 /** A file up to this size is checked whole when it is opened (about 6 ms a megabyte), a larger one as it is used. */
 const CHECKED_BYTES = 4 * 1024 * 1024;
@@ -139,12 +140,13 @@ function isCleared(mark: LogMark): boolean {
  */
 export function carryLogOver({ db, contents }: Connection): void {
   if (!contents.beginCheckpoint()) return;
-  let isWhole = false;
+  const sampling = contents.sampling();
+  let reading: Reading | undefined;
   try {
     const { busy, log, checkpointed } = db.prepare("PRAGMA wal_checkpoint(PASSIVE)").get() as Record<string, number>;
-    isWhole = busy === 0 && log === checkpointed;
+    if (busy === 0 && log === checkpointed) reading = sampling && readPieces(sampling.pieces);
   } finally {
-    contents.endCheckpoint(isWhole);
+    contents.endCheckpoint(sampling, reading);
   }
 }
 

@@ -1,6 +1,7 @@
-import { closeSync, existsSync, openSync, readdirSync, renameSync } from "node:fs";
+import { closeSync, existsSync, readdirSync, renameSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { FileFault } from "./file-fault.ts";
+import { openOwn } from "./own-file.ts";
 
 /** What is set aside of one file: itself, or only its log when it was gone. */
 const PARTS = ["", "-wal", "-mark"];
@@ -68,7 +69,7 @@ export class DamagedFiles {
     this.look();
     const files = this.#unacknowledged;
     try {
-      for (const file of files) closeSync(openSync(file + ACKNOWLEDGED, "a", 0o600));
+      for (const file of files) closeSync(openOwn(file + ACKNOWLEDGED, "a"));
     } catch (error) {
       throw FileFault.of(this.#path, error) ?? error;
     } finally {

@@ -1,6 +1,7 @@
 import { BridgeError, type Clock, type Logger } from "@bridge/ports";
 import { carryLogOver } from "./connection.ts";
 import { FileFault } from "./file-fault.ts";
+import { obstacleAt } from "./obstacle.ts";
 import type { OpenedFile } from "./open-or-create.ts";
 import type { RecoveringFile } from "./recovering-file.ts";
 
@@ -10,6 +11,8 @@ export class Displacement<Statements> {
   readonly #clock: Clock;
   readonly #logger: Logger;
   #found: BridgeError | undefined;
+  /** Whether that is because the file is elsewhere, or nowhere. */
+  #isLeft = false;
   /** As what the log of the file was set aside, when that was gone. */
   #logAside: string | undefined;
 
@@ -31,11 +34,13 @@ export class Displacement<Statements> {
   of(file: OpenedFile<Statements>, which: "written" | "all"): BridgeError | undefined {
     if (this.#logAside !== undefined && which === "all") this.#putBackLog(file, this.#logAside);
     const displaced = file.place.displaced(which);
-    if (displaced === "file") return (this.#found ??= this.#leaveBehind(file));
+    if (displaced === "hidden") return this.#hidden(file);
+    if (displaced === "file") return this.#leaveBehind(file);
     // Only a look at all of it says that all of it is there.
     if (this.#found !== undefined && which === "written") return this.#found;
     if (this.#found !== undefined) this.#logger.warn("the file is back in its place", { file: file.path });
     this.#found = undefined;
+    this.#isLeft = false;
     return displaced === "log" ? new FileFault(file.path, "disturbed") : harmTo(file, which);
   }
 
@@ -64,14 +69,26 @@ export class Displacement<Statements> {
     }
   }
 
+  /** Somebody has taken the folder from this user: the file may be where it was, and is not closed. */
+  #hidden({ path }: OpenedFile<Statements>): BridgeError {
+    const { message } = obstacleAt(path) ?? new FileFault(path, "forbidden");
+    if (this.#found?.message !== message) {
+      this.#logger.error("the file cannot be looked at: nothing new is taken", { file: path, error: message });
+      this.#found = new BridgeError("UNAVAILABLE", message, { charged: false });
+    }
+    return this.#found;
+  }
+
   /** What is in the file is still read and delivered; its log must not be taken for that of another one in its place. */
   #leaveBehind({ path, place, mark }: OpenedFile<Statements>): BridgeError {
-    const error = new BridgeError(
+    if (this.#isLeft && this.#found !== undefined) return this.#found;
+    this.#isLeft = true;
+    const error = (this.#found = new BridgeError(
       "UNAVAILABLE",
       `${path} (or its lock) was deleted, moved away or replaced while it is in use: nothing new is taken. ` +
         "Put it back, or let what it holds be delivered or redriven from here and restart the bridge then",
       { charged: false },
-    );
+    ));
     const fields = { file: path };
     this.#logger.error("the file is not in its place any more: what is in it ends with this process", fields);
     if (place.has("")) return error;

@@ -1,5 +1,6 @@
 import { fstatSync, readSync } from "node:fs";
-import { ForeignWrites } from "./foreign-writes.ts";
+import type { Reading } from "./digests.ts";
+import { ForeignWrites, type Sampling } from "./foreign-writes.ts";
 import type { LogEnd } from "./log-end.ts";
 import { isSame } from "./log-format.ts";
 
@@ -83,8 +84,17 @@ export class FileContents {
     }
   }
 
-  /** After that, however it ended; `isWhole` when all of the log is in the file. */
-  endCheckpoint(isWhole: boolean): void {
-    this.#foreign.endCheckpoint(isWhole);
+  /** What to read for {@link endCheckpoint} when all of the log is in the file. `undefined` when the disk does not say. */
+  sampling(): Sampling | undefined {
+    try {
+      return this.#foreign.sampling();
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** After that, however it ended; with what was read, when all of the log is in the file. */
+  endCheckpoint(sampling?: Sampling, reading?: Reading): void {
+    this.#foreign.endCheckpoint(sampling, reading);
   }
 }

@@ -7,8 +7,10 @@ import { lockFile } from "./file-lock.ts";
 import { type DiskSync, diskSync, GroupCommit } from "./group-commit.ts";
 import { HangWatch } from "./hang-watch.ts";
 import type { OpenedFile, OpeningOptions } from "./open-or-create.ts";
+import { faultAt } from "./obstacle.ts";
 import { realPlaceOf } from "./real-place.ts";
 import { RecoveringFile } from "./recovering-file.ts";
+import { Room } from "./room.ts";
 import type { Job } from "./transaction.ts";
 
 /** While the disk refuses writes it is asked so often whether it still does, so that it is known when it does not. */
@@ -37,6 +39,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   readonly #checkpoints: Checkpoints;
   readonly #hang: HangWatch;
   readonly #displacement: Displacement<Statements>;
+  readonly #room = new Room();
   readonly #timers: readonly Disposable[];
   #probing = false;
   #closing: Promise<void> | undefined;
@@ -67,6 +70,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
       displacement: (file: OpenedFile<Statements>) => displacement.of(file, "written"),
       isOpen: (file: OpenedFile<Statements>) => this.#file.isOpen(file),
       committed: (file: OpenedFile<Statements>) => this.#committed(file),
+      full: () => this.#full(),
       failed: (fault: FileFault) => this.#file.fail(fault),
     };
     const hang = (this.#hang = new HangWatch(path, options.clock));
@@ -115,7 +119,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
     try {
       return query(statements);
     } catch (thrown) {
-      const fault = FileFault.of(path, thrown);
+      const fault = faultAt(path, thrown);
       if (fault !== undefined && fault.fault !== "busy") this.#file.fail(fault);
       throw fault ?? BridgeError.from(thrown);
     }
@@ -139,6 +143,7 @@ export class FileDatabase<Statements> implements AsyncDisposable {
     await this.#checkpoints.close();
     this.#displacement.carryLogOver();
     this.#file.close();
+    this.#room[Symbol.dispose]();
     this.#lock[Symbol.dispose]();
   }
 
@@ -174,10 +179,11 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   #refusal(): BridgeError | undefined {
     if (this.#displacement.found !== undefined) return this.#displacement.found;
     const { maxBytes, kind } = this.#options;
-    if (maxBytes === undefined) return undefined;
-    const { db, path } = this.#file.open();
+    const file = this.#file.open();
+    if (maxBytes === undefined) return this.#room.want(file);
+    const { db, path } = file;
     const { bytes } = db.prepare(USED_BYTES).get() as { readonly bytes: number };
-    if (bytes < maxBytes) return undefined;
+    if (bytes < maxBytes) return this.#room.want(file);
     return new BridgeError("UNAVAILABLE", `${path} holds max_bytes ${maxBytes}: ${kind.remedy}, or raise max_bytes`, {
       charged: false,
     });
@@ -187,6 +193,11 @@ export class FileDatabase<Statements> implements AsyncDisposable {
     if (this.#displacement.found !== undefined) return;
     file.mark.set(file.logEnd);
     if (this.#closing === undefined) this.#checkpoints.committed(file);
+  }
+
+  #full(): void {
+    if (this.#closing === undefined && this.#displacement.found === undefined && this.#file.failure === undefined)
+      this.#checkpoints.refused(this.#file.open());
   }
 }
 

@@ -6,6 +6,7 @@ import { BridgeError, type BridgeErrorOptions } from "@bridge/ports";
 export type Fault =
   | "full"
   | "read_only"
+  | "forbidden"
   | "busy"
   | "damaged"
   | "failing"
@@ -34,8 +35,8 @@ const BY_SYSTEM_CODE: Readonly<Record<string, Fault>> = {
   ENOSPC: "full",
   EDQUOT: "full",
   EROFS: "read_only",
-  EACCES: "read_only",
-  EPERM: "read_only",
+  EACCES: "forbidden",
+  EPERM: "forbidden",
   EMFILE: "no_descriptors",
   ENFILE: "no_descriptors",
 };
@@ -45,21 +46,20 @@ const NO_PLACE = ["ENOENT", "ENOTDIR", "EISDIR", "ELOOP", "ENAMETOOLONG", "EINVA
 
 /** What passes by itself with what is wrong with the disk, or with the process. */
 const PASSING: readonly Fault[] = ["full", "read_only", "failing", "no_descriptors"];
-/** A permission is wrong until somebody changes it. */
-const FORBIDDEN = ["EACCES", "EPERM"];
 /** A disk that could not be used to open a file is worth another try after this time. */
 const AGAIN_MS = 1_000;
 
 /** What an open file takes: when one of them was not to be had, the others are free again. */
 const DESCRIPTORS = 8;
 
-/** True of a process that could not start, too. */
+/** What becomes of the process is not said here: it may run, or be about to end. */
 const REMEDIES: Readonly<Record<Fault, string>> = {
-  full: "the disk is full: make room; a bridge that runs goes on by itself",
-  read_only: "the disk, the folder or the file is read-only: make it writable; a bridge that runs goes on by itself",
+  full: "the disk is full: make room",
+  read_only: "the disk is read-only: make it writable",
+  forbidden: "this user may not use it: let the user that the bridge runs as do that (chown, chmod)",
   busy: "another program holds a lock on the file: close that program",
   damaged: "the file is damaged: check the disk, and restore a copy or move the file away",
-  failing: "the disk fails: check it; what was being written does not count, and a bridge that runs tries again",
+  failing: "the disk fails: check it; what was being written does not count",
   no_descriptors: "the process has no file descriptor left: allow it more (ulimit -n, LimitNOFILE=)",
   displaced:
     "the file was deleted or moved away while it was in use: put it back, or restart the bridge to begin a new one",
@@ -71,10 +71,19 @@ const REMEDIES: Readonly<Record<Fault, string>> = {
 /** Why a file cannot be used. */
 export class FileFault extends BridgeError {
   readonly fault: Fault;
+  /** What it is and what to do, as the end of a sentence that names the file. */
+  readonly words: string;
 
-  constructor(path: string, fault: Fault, options?: BridgeErrorOptions) {
-    super("UNAVAILABLE", `${path}: ${REMEDIES[fault]}${detail(options?.cause)}`, { ...options, charged: false });
+  constructor(path: string, fault: Fault, options: BridgeErrorOptions & { readonly words?: string } = {}) {
+    const { words = REMEDIES[fault] + detail(options.cause) } = options;
+    super("UNAVAILABLE", `${path}: ${words}`, { ...options, charged: false });
     this.fault = fault;
+    this.words = words;
+  }
+
+  /** Whether it may pass without anybody changing the file or what is configured: a file that cannot be opened is worth another try. */
+  get passes(): boolean {
+    return PASSING.includes(this.fault);
   }
 
   /** What `thrown` says about the file at `path`; `undefined` when it is about something else. */
@@ -95,10 +104,9 @@ export function opening<Opened>(path: string, open: () => Opened): Opened {
   try {
     return open();
   } catch (thrown) {
-    if (!(thrown instanceof FileFault) || !PASSING.includes(thrown.fault)) throw thrown;
-    const { cause, fault } = thrown;
-    if (FORBIDDEN.includes((cause as NodeJS.ErrnoException | undefined)?.code ?? "")) throw thrown;
-    throw new FileFault(path, fault, { cause, retryAfterMs: AGAIN_MS });
+    if (!(thrown instanceof FileFault) || !thrown.passes) throw thrown;
+    const { cause, fault, words } = thrown;
+    throw new FileFault(path, fault, { cause, words, retryAfterMs: AGAIN_MS });
   }
 }
 

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, openSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { BridgeError } from "@bridge/ports";
 import { FileFault } from "./file-fault.ts";
+import { openOwn } from "./own-file.ts";
 
 /**
  * Takes `path` for this process alone. The lock is one of the operating system's, on a file of its own beside the
@@ -23,7 +24,7 @@ export function lockFile(path: string): Disposable {
 export function tryLockFile(path: string): Disposable | undefined {
   const lockPath = `${path}-lock`;
   try {
-    create(lockPath);
+    usable(lockPath);
     const holder = new DatabaseSync(lockPath);
     try {
       // Never committed: the file stays empty.
@@ -40,6 +41,16 @@ export function tryLockFile(path: string): Disposable | undefined {
   }
 }
 
+function usable(lockPath: string): void {
+  try {
+    create(lockPath);
+    // SQLite does not say that it may not.
+    accessSync(lockPath, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    throw FileFault.of(lockPath, error) ?? error;
+  }
+}
+
 /**
  * Only if it is missing. One that is there is never opened here: closing it again would take the lock from whoever
  * holds it in this process, for that is how locks work on POSIX systems.
@@ -47,7 +58,7 @@ export function tryLockFile(path: string): Disposable | undefined {
 function create(lockPath: string): void {
   if (existsSync(lockPath)) return;
   try {
-    closeSync(openSync(lockPath, "wx", 0o600));
+    closeSync(openOwn(lockPath, "wx"));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 
-/** What is no longer where it was opened: the file itself (or its lock), or only its log. */
-export type Displaced = "file" | "log";
+/** What is no longer where it was opened: the file itself (or its lock), or only its log; `hidden` when nobody may look. */
+export type Displaced = "file" | "log" | "hidden";
 
 const PARTS = [
   ["", "file"],
@@ -26,13 +26,26 @@ export class FilePlace {
 
   /** Of those that are written to, or of all. */
   displaced(which: "written" | "all"): Displaced | undefined {
-    for (const [part, displaced] of which === "all" ? PARTS : WRITTEN) if (!this.has(part)) return displaced;
+    for (const [part, displaced] of which === "all" ? PARTS : WRITTEN) {
+      try {
+        if (!this.#isIn(part, identityOf(this.#path + part))) return displaced;
+      } catch {
+        return "hidden";
+      }
+    }
     return undefined;
   }
 
   /** Whether this part is where it was opened, or else at `path`. */
   has(part: string, path = this.#path + part): boolean {
-    const there = identityOf(path);
+    try {
+      return this.#isIn(part, identityOf(path));
+    } catch {
+      return false;
+    }
+  }
+
+  #isIn(part: string, there: Identity | undefined): boolean {
     const opened = this.#opened.get(part);
     return there !== undefined && there.dev === opened?.dev && there.ino === opened.ino;
   }
@@ -43,11 +56,12 @@ interface Identity {
   readonly ino: number;
 }
 
-/** `undefined` when nothing is there, or nobody may say. */
+/** `undefined` when nothing is there, or a disk does not say. Throws when this user may not look. */
 function identityOf(path: string): Identity | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EACCES") throw error;
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 /**
@@ -12,6 +12,8 @@ export function makeFolder(path: string): void {
   for (const each of missing.toReversed()) {
     try {
       mkdirSync(each, { mode: 0o700 });
+      // Whatever the umask of the process says.
+      chmodSync(each, 0o700);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }

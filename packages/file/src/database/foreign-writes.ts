@@ -1,19 +1,30 @@
 import { fstatSync } from "node:fs";
+import type { Pieces, Reading, Stamp } from "./digests.ts";
+import { FilePages } from "./file-pages.ts";
 import type { LogEnd } from "./log-end.ts";
-import { PageSample } from "./page-sample.ts";
 
 /** Of the pages that the last checkpoint brought into the file: each older copy of the file differs in them. */
 const LATEST = 64;
 /** A file can change twice within the resolution of its times, so what it holds is compared once more this often. */
 const DOUBTS = 2;
+/** After a checkpoint so many pages are enough for that, the latest ones first. */
+const DOUBTFUL = 16;
 
-/** What changes whenever somebody writes to a file. */
-interface Stamp {
-  readonly size: bigint;
-  readonly mtimeNs: bigint;
-  /** This one nobody can set back, as `cp -p` and `rsync -t` do with the other. */
-  readonly ctimeNs: bigint;
+/** Pages that tell whether a file was changed while all of its log was brought into it. */
+export interface Sampling {
+  /** Of the file and of its log, to be read afterwards, before anything else is written, on any thread. */
+  readonly pieces: readonly Pieces[];
+  /** The pages of the first pieces. */
+  readonly pages: readonly number[];
+  /** Of them, those that this process has not written. */
+  readonly unwritten: readonly number[];
+  /** Of them, those of the second pieces. */
+  readonly logged: readonly number[];
+  /** Of them, those that are compared from then on. */
+  readonly sampled: readonly number[];
 }
+
+type Digests = Map<number, number | undefined>;
 
 /**
  * Whether somebody else writes to an open file, such as by copying an older one onto it. This process alone may write to it,
@@ -23,27 +34,32 @@ interface Stamp {
 export class ForeignWrites {
   readonly #file: number;
   readonly #end: LogEnd;
+  readonly #pages: FilePages;
   #stamp: Stamp;
-  #sample: PageSample;
+  #sample: Digests;
   #doubts = DOUBTS;
+  #doubtful: readonly number[];
   #checkpoints = 0;
   #found = false;
 
   constructor(file: number, end: LogEnd) {
     this.#file = file;
     this.#end = end;
+    this.#pages = new FilePages(file);
     this.#stamp = stampOf(file);
-    this.#sample = new PageSample(file, Number(this.#stamp.size));
+    this.#doubtful = this.#pages.spread(this.#pages.count);
+    this.#sample = byPage(this.#doubtful, this.#pages.digests(this.#doubtful));
   }
 
   /** Whether the file was changed. While a checkpoint runs that is not known yet. */
   look(which: "written" | "all"): boolean {
     if (this.#found || this.#checkpoints > 0) return this.#found;
     const stamp = stampOf(this.#file);
-    if (!isSame(stamp, this.#stamp)) this.#doubts = DOUBTS;
+    if (!isSame(stamp, this.#stamp)) this.#doubtAll();
     else if (which === "written" || this.#doubts === 0) return false;
     else this.#doubts--;
-    this.#found = this.#sample.isChanged();
+    const now = byPage(this.#doubtful, this.#pages.digests(this.#doubtful));
+    this.#found = this.#isChanged(this.#doubtful, now);
     this.#stamp = stamp;
     return this.#found;
   }
@@ -55,37 +71,70 @@ export class ForeignWrites {
     return true;
   }
 
-  /** It does so no more. `isWhole` when all that was written is in the file. */
-  endCheckpoint(isWhole: boolean): void {
+  /** What to read when all that was written until now is in the file. */
+  sampling(): Sampling {
+    const { pages: written } = this.#end;
+    const unwritten = [...this.#sample.keys()].filter((page) => !written.has(page));
+    const latest: number[] = [];
+    const logged: number[] = [];
+    const frames: number[] = [];
+    let [count, older] = [this.#pages.count, written.size - LATEST];
+    for (const [page, frame] of written) {
+      if (page > count) count = page;
+      if (older-- > 0) continue;
+      latest.push(page);
+      if (frame === undefined) continue;
+      logged.push(page);
+      frames.push(frame);
+    }
+    const sampled = [...new Set([...latest, ...this.#pages.spread(count)])];
+    const pages = [...new Set([...sampled, ...unwritten])];
+    return { pieces: [this.#pages.pieces(pages), this.#end.pieces(frames)], pages, unwritten, logged, sampled };
+  }
+
+  /** This process writes to it no more. Without a reading what it holds is not known. */
+  endCheckpoint(sampling?: Sampling, reading?: Reading): void {
     if (--this.#checkpoints > 0) return;
-    const { pages } = this.#end;
-    this.#doubts = DOUBTS;
-    const sample = isWhole ? this.#sampleAgain(pages) : undefined;
-    if (sample === undefined) this.#sample.forget(pages.keys());
+    if (sampling !== undefined && reading !== undefined && this.#isSampled(sampling, reading)) this.#end.forgetPages();
     else {
-      this.#sample = sample;
-      this.#end.forgetPages();
+      for (const page of this.#end.pages.keys()) this.#sample.delete(page);
+      this.#doubtAll();
     }
   }
 
-  /** `undefined` when the file was changed, or touched meanwhile, or cannot be read. */
-  #sampleAgain(pages: LogEnd["pages"]): PageSample | undefined {
+  /** False when the file was changed, or touched meanwhile. */
+  #isSampled({ pages, unwritten, logged, sampled }: Sampling, { stamp, digests }: Reading): boolean {
+    const [file = [], log = []] = digests;
+    const now = byPage(pages, file);
+    this.#found ||= this.#isChanged(unwritten, now) || logged.some((page, at) => now.get(page) !== log[at]);
+    if (this.#found || !this.#is(stamp)) return false;
+    this.#stamp = stamp;
+    this.#sample = new Map(sampled.map((page) => [page, now.get(page)]));
+    this.#doubtful = sampled.slice(0, DOUBTFUL);
+    this.#doubts = DOUBTS;
+    return true;
+  }
+
+  #isChanged(pages: readonly number[], now: Digests): boolean {
+    return pages.some((page) => this.#sample.get(page) !== now.get(page));
+  }
+
+  #doubtAll(): void {
+    this.#doubtful = [...this.#sample.keys()];
+    this.#doubts = DOUBTS;
+  }
+
+  #is(stamp: Stamp): boolean {
     try {
-      const stamp = stampOf(this.#file);
-      const latest = [...pages].slice(-LATEST);
-      const isIn = ([page, frame]: readonly [number, number | undefined]): boolean =>
-        frame === undefined || this.#end.holds(frame, this.#sample.read(page));
-      this.#found ||= this.#sample.isChanged(pages) || !latest.every(isIn);
-      if (this.#found) return undefined;
-      const more = latest.map(([page]) => page);
-      const sample = new PageSample(this.#file, Number(stamp.size), more);
-      if (!isSame(stampOf(this.#file), stamp)) return undefined;
-      this.#stamp = stamp;
-      return sample;
+      return isSame(stampOf(this.#file), stamp);
     } catch {
-      return undefined;
+      return false;
     }
   }
+}
+
+function byPage(pages: readonly number[], digests: readonly number[]): Digests {
+  return new Map(pages.map((page, at) => [page, digests[at]]));
 }
 
 function stampOf(file: number): Stamp {

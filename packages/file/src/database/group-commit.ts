@@ -2,6 +2,7 @@ import { fdatasync } from "node:fs";
 import { promisify } from "node:util";
 import { BridgeError } from "@bridge/ports";
 import { FileFault } from "./file-fault.ts";
+import { faultAt } from "./obstacle.ts";
 import type { OpenedFile } from "./open-or-create.ts";
 import { type Job, type JobOutcome, runFreeing, runTogether } from "./transaction.ts";
 
@@ -35,6 +36,8 @@ export interface CommitTarget<Statements> {
   displacement(file: OpenedFile<Statements>): BridgeError | undefined;
   /** A group is durable. */
   committed(file: OpenedFile<Statements>): void;
+  /** The disk had no room for a group, or for a part of it. */
+  full(): void;
   /** The file is at fault: what was written last may last or not. */
   failed(fault: FileFault): void;
 }
@@ -147,11 +150,12 @@ export class GroupCommit<Statements> {
   /** What became of each job, or why none was done. */
   async #write(jobs: readonly Job<Statements, unknown>[]): Promise<readonly JobOutcome[] | BridgeError> {
     const outcomes = await this.#writeAndSync(jobs);
+    if (isFull(outcomes instanceof Error ? outcomes : faultIn(outcomes))) this.#target.full();
     if (outcomes instanceof Error) this.#fault = outcomes;
     else {
-      const isFull = this.#fault instanceof FileFault && this.#fault.fault === "full";
+      const wasFull = isFull(this.#fault);
       const written = outcomes.some(
-        (outcome, index) => outcome.ok && outcome.refusal === undefined && !(isFull && jobs[index]?.frees === true),
+        (outcome, index) => outcome.ok && outcome.refusal === undefined && !(wasFull && jobs[index]?.frees === true),
       );
       this.#fault = faultIn(outcomes) ?? (written ? undefined : this.#fault);
     }
@@ -165,9 +169,10 @@ export class GroupCommit<Statements> {
     try {
       file = this.#target.open();
       const refusal = this.#target.refusal();
+      if (refusal instanceof FileFault) this.#writable = false;
       outcomes = refusal === undefined ? runTogether(file, jobs) : runFreeing(file, jobs, refusal);
     } catch (thrown) {
-      const fault = FileFault.of(path, thrown);
+      const fault = faultAt(path, thrown);
       this.#writable = false;
       // A full or locked file is sound: nothing has been written.
       if (fault !== undefined && fault.fault !== "full" && fault.fault !== "busy") this.#target.failed(fault);
@@ -182,7 +187,7 @@ export class GroupCommit<Statements> {
       displacement = this.#target.displacement(file);
       if (displacement instanceof FileFault) throw displacement;
     } catch (thrown) {
-      const fault = FileFault.of(path, thrown) ?? new FileFault(path, "failing", { cause: thrown });
+      const fault = faultAt(path, thrown) ?? new FileFault(path, "failing", { cause: thrown });
       this.#writable = false;
       this.#target.failed(fault);
       return fault;
@@ -195,6 +200,11 @@ export class GroupCommit<Statements> {
       outcome.ok && jobs[index]?.frees !== true ? { ...outcome, refusal } : outcome,
     );
   }
+}
+
+/** Whether a job had no room on the disk. */
+export function isFull(fault: BridgeError | undefined): boolean {
+  return fault instanceof FileFault && fault.fault === "full";
 }
 
 /** Why the disk had no room for some of the jobs. */

@@ -1,4 +1,5 @@
 import { readSync } from "node:fs";
+import type { Pieces } from "./digests.ts";
 import {
   type Checksum,
   checksumOfFrame,
@@ -57,11 +58,12 @@ export class LogEnd {
     this.#pages.clear();
   }
 
-  /** Whether that is what a frame holds. */
-  holds(frame: number, page: Buffer): boolean {
-    if (this.#header === undefined) return false;
-    const bytes = Buffer.alloc(this.#frameBytes(this.#header));
-    return this.#read(this.#header, frame, bytes) && bytes.subarray(FRAME_HEADER_BYTES).equals(page);
+  /** Where the pages lie that frames hold. */
+  pieces(frames: readonly number[]): Pieces {
+    const header = this.#header;
+    if (header === undefined) return { file: this.#log, bytes: 0, at: [] };
+    const at = frames.map((frame) => this.#startOf(frame, header) + FRAME_HEADER_BYTES);
+    return { file: this.#log, bytes: header.pageSize, at };
   }
 
   /** The header that the log has now; `undefined` when it has none. */
@@ -131,8 +133,11 @@ export class LogEnd {
 
   /** As much of a frame as there is room for. */
   #read(header: LogHeader, frame: number, into: Buffer): boolean {
-    const at = LOG_HEADER_BYTES + (frame - 1) * this.#frameBytes(header);
-    return readSync(this.#log, into, 0, into.length, at) === into.length;
+    return readSync(this.#log, into, 0, into.length, this.#startOf(frame, header)) === into.length;
+  }
+
+  #startOf(frame: number, header: LogHeader): number {
+    return LOG_HEADER_BYTES + (frame - 1) * this.#frameBytes(header);
   }
 
   #frameBytes({ pageSize }: LogHeader): number {

@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, fsyncSync, readFileSync, statSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { LogEnd } from "./log-end.ts";
+import { openOwn } from "./own-file.ts";
 
 /** How far a log was durable. */
 export interface Mark {
@@ -74,7 +75,7 @@ export class LogMark {
   #maybeSet: boolean;
 
   constructor(path: string) {
-    this.#handle = openSync(`${path}-mark`, constants.O_RDWR | constants.O_CREAT, 0o600);
+    this.#handle = openOwn(`${path}-mark`, constants.O_RDWR | constants.O_CREAT);
     this.#maybeSet = fstatSync(this.#handle).size > 0;
   }
 

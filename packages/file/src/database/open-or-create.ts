@@ -7,6 +7,7 @@ import { FileFault } from "./file-fault.ts";
 import type { FileKind } from "./file-kind.ts";
 import { inspectFile } from "./inspect-file.ts";
 import { wasWritten } from "./log-mark.ts";
+import { faultAt, obstacleAt } from "./obstacle.ts";
 import type { OpenFile } from "./transaction.ts";
 
 /** SQL that SQLite cannot carry out: a table or a column is not there, or the format of the file is not known. */
@@ -48,7 +49,7 @@ export function openOrCreate<Statements>(
     if (damage !== undefined) throw damage;
     return open(path, options, known);
   } catch (thrown) {
-    const fault = FileFault.of(path, thrown);
+    const fault = faultAt(path, thrown);
     if (fault?.fault !== "damaged") throw fault ?? thrown;
     if (onDamage === "refuse") throw fault;
     const aside = damagedFiles.setAside(clock.now());
@@ -66,6 +67,9 @@ function open<Statements>(
   { kind, prepare, logger }: OpeningOptions<Statements>,
   known: boolean,
 ): OpenedFile<Statements> {
+  // SQLite opens what it may not write to all the same, and makes a log that nobody may write to, either.
+  const obstacle = obstacleAt(path);
+  if (obstacle !== undefined) throw obstacle;
   const found = inspectFile(path, kind);
   if (found === "absent") {
     if (known) throw new FileFault(path, "displaced");

@@ -1,9 +1,8 @@
 import { type ClaimRequest, type OutboxClaim } from "@bridge/ports";
-import { orAborted, payloadBytes } from "@bridge/ports/internal";
+import { orAborted, payloadBytes, spoiledRecord } from "@bridge/ports/internal";
 import type { Entry } from "./entry.ts";
 import type { Loan } from "./loans.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
-import { spoiled } from "./record-rows.ts";
 
 /** A claim with more payload than this is cut short. */
 const CLAIM_BYTES = 8 * 1024 * 1024;
@@ -65,7 +64,7 @@ export async function claimOne(
   });
   if (loan === undefined) return undefined;
   const [claimed] = handOut(parts, [loan], signal);
-  if (claimed === undefined) throw spoiled(id);
+  if (claimed === undefined) throw spoiledRecord(id);
   return claimed;
 }
 

@@ -64,8 +64,7 @@ function headOf(row: HeadRow, lane: Lane, parts: OutboxParts): OutboxHead {
     id: row.id,
     routeId: lane.routeId,
     bindingId: lane.bindingId,
-    envelopeId: row.envelope_id,
-    subject: subjectOf(row),
+    ...aboutOf(row),
     address: row.address,
     ...(row.ordering_key !== null && { orderingKey: row.ordering_key }),
     createdAt: row.created_at,
@@ -76,11 +75,12 @@ function headOf(row: HeadRow, lane: Lane, parts: OutboxParts): OutboxHead {
 }
 
 /** Empty of a record that cannot be read. */
-function subjectOf({ envelope }: HeadRow): string {
+function aboutOf({ envelope }: HeadRow): Pick<OutboxHead, "envelopeId" | "subject"> {
   try {
-    return unpackEnvelope(envelope, NOTHING).subject;
+    const { id, subject } = unpackEnvelope(envelope, NOTHING);
+    return { envelopeId: id, subject };
   } catch {
-    return "";
+    return { envelopeId: "", subject: "" };
   }
 }
 

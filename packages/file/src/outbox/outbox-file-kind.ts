@@ -15,7 +15,7 @@ CREATE TABLE record (
   number INTEGER PRIMARY KEY,
   lane INTEGER NOT NULL,
   id TEXT NOT NULL UNIQUE,
-  envelope_id TEXT NOT NULL,
+  identity TEXT NOT NULL,
   payload_digest TEXT NOT NULL,
   ordering_key TEXT,
   entry_id TEXT,
@@ -26,7 +26,7 @@ CREATE TABLE record (
   retry_delay INTEGER NOT NULL DEFAULT 0,
   finished_at INTEGER
 );
-CREATE UNIQUE INDEX record_by_envelope ON record (lane, envelope_id);
+CREATE UNIQUE INDEX record_by_identity ON record (lane, identity);
 CREATE INDEX record_by_end ON record (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX record_by_entry ON record (entry_id) WHERE entry_id IS NOT NULL;
 CREATE TABLE content (

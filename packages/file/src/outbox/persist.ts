@@ -1,5 +1,5 @@
 import { type OutboxRecord, type PersistResult } from "@bridge/ports";
-import { payloadBytes } from "@bridge/ports/internal";
+import { payloadBytes, recordIdentity } from "@bridge/ports/internal";
 import type { Lane } from "./lane.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import type { OutboxStatements } from "./outbox-statements.ts";
@@ -49,7 +49,7 @@ function add(statements: OutboxStatements, additions: readonly Addition[], first
 }
 
 function repeat(statements: OutboxStatements, { record, lane }: Addition): Added {
-  const there = statements.byEnvelope(lane.number, record.envelope.id);
+  const there = statements.byIdentity(lane.number, recordIdentity(record));
   if (there?.payload_digest !== record.payloadDigest) return { kind: "conflict" };
   return { kind: "duplicate", id: there.id, status: STATUSES[there.status] ?? "pending" };
 }

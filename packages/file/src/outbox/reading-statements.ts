@@ -25,7 +25,6 @@ interface StateRow extends QueueRow {
 
 /** What a list shows. */
 export interface HeadRow extends QueueRow {
-  readonly envelope_id: string;
   readonly created_at: number;
   readonly address: string;
   readonly envelope: string;
@@ -39,7 +38,7 @@ export interface ReadingStatements {
   newest(): number;
   /** The numbers of records from one number up to another. */
   between(from: number, upTo: number): readonly number[];
-  byEnvelope(lane: number, envelopeId: string): StateRow | undefined;
+  byIdentity(lane: number, identity: string): StateRow | undefined;
   byId(id: string): StateRow | undefined;
   /** A record with its content; `undefined` when it is finished. */
   stored(number: number): StoredRow | undefined;
@@ -63,7 +62,7 @@ export function readingStatements(db: DatabaseSync): ReadingStatements {
   const depths = db.prepare("SELECT lane, count(*) AS depth FROM content INDEXED BY content_by_lane GROUP BY lane");
   const newest = db.prepare("SELECT coalesce(max(number), 0) AS number FROM record");
   const between = db.prepare("SELECT number FROM record WHERE number BETWEEN ? AND ?");
-  const byEnvelope = db.prepare(`SELECT ${STATE} FROM record WHERE lane = ? AND envelope_id = ?`);
+  const byIdentity = db.prepare(`SELECT ${STATE} FROM record WHERE lane = ? AND identity = ?`);
   const byId = db.prepare(`SELECT ${STATE} FROM record WHERE id = ?`);
   const stored = db.prepare(`
     SELECT number, id, payload_digest, ordering_key, entry_id, created_at,
@@ -74,7 +73,7 @@ export function readingStatements(db: DatabaseSync): ReadingStatements {
     LEFT JOIN record USING (number) ORDER BY number`);
   const unfinished = db.prepare(`${UNFINISHED} ORDER BY number LIMIT ?`);
   const head = db.prepare(`
-    SELECT ${QUEUE}, envelope_id, created_at, address, envelope
+    SELECT ${QUEUE}, created_at, address, envelope
     FROM record JOIN content USING (number) WHERE number = ?`);
   const oldestCreatedAt = db.prepare(
     `SELECT created_at FROM record WHERE number = (${UNFINISHED} ORDER BY number LIMIT 1)`,
@@ -87,7 +86,7 @@ export function readingStatements(db: DatabaseSync): ReadingStatements {
     depths: () => depths.all() as never,
     newest: () => numberOf(newest.get()),
     between: (from, upTo) => between.all(from, upTo).map(numberOf),
-    byEnvelope: (lane, envelopeId) => byEnvelope.get(lane, envelopeId) as never,
+    byIdentity: (lane, identity) => byIdentity.get(lane, identity) as never,
     byId: (id) => byId.get(id) as never,
     stored: (number) => stored.get(number) as never,
     queue: (lane, after, upTo, limit) => queue.all(lane, after, upTo, limit) as never,

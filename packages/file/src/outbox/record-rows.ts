@@ -1,6 +1,5 @@
-import { hash } from "node:crypto";
-import { BridgeError, type OutboxRecord, type OutboxStatus } from "@bridge/ports";
-import { packEnvelope, unpackEnvelope } from "@bridge/ports/internal";
+import { type OutboxRecord, type OutboxStatus } from "@bridge/ports";
+import { packEnvelope, recordIdentity, recordSeal, unpackEnvelope } from "@bridge/ports/internal";
 
 /** The statuses by their number in the file. */
 export const STATUSES = ["pending", "done", "dead"] as const satisfies readonly OutboxStatus[];
@@ -28,7 +27,7 @@ export type RecordValues = [
   number: number,
   lane: number,
   id: string,
-  envelopeId: string,
+  identity: string,
   payloadDigest: string,
   orderingKey: string | null,
   entryId: string | null,
@@ -47,8 +46,8 @@ export type ContentValues = [
 ];
 
 export function recordValues(number: number, lane: number, record: OutboxRecord): RecordValues {
-  const { id, envelope, payloadDigest, orderingKey, entryId, createdAt } = record;
-  return [number, lane, id, envelope.id, payloadDigest, orderingKey ?? null, entryId ?? null, createdAt];
+  const { id, payloadDigest, orderingKey, entryId, createdAt } = record;
+  return [number, lane, id, recordIdentity(record), payloadDigest, orderingKey ?? null, entryId ?? null, createdAt];
 }
 
 export function contentValues(number: number, lane: number, record: OutboxRecord): ContentValues {
@@ -56,7 +55,12 @@ export function contentValues(number: number, lane: number, record: OutboxRecord
   const packed = received === undefined ? null : packEnvelope(received);
   const receivedPayload = received === undefined || received.payload === envelope.payload ? null : received.payload;
   const envelopeText = packEnvelope(envelope);
-  const seal = sealOf(record, envelopeText, packed, envelope.payload, receivedPayload);
+  const seal = recordSeal(record, {
+    envelope: envelopeText,
+    received: packed,
+    payload: envelope.payload,
+    receivedPayload,
+  });
   return [number, lane, address, envelopeText, packed, envelope.payload, receivedPayload, seal];
 }
 
@@ -65,15 +69,11 @@ export function recordOf(row: StoredRow, routeId: string, bindingId: string): Ou
   const { envelope, received, payload, received_payload: receivedPayload, seal } = row;
   try {
     const record = recordIn(row, routeId, bindingId);
-    const isSame = sealOf(record, envelope, received, payload, receivedPayload).equals(seal);
+    const isSame = recordSeal(record, { envelope, received, payload, receivedPayload }).equals(seal);
     return isSame ? record : undefined;
   } catch {
     return undefined;
   }
-}
-
-export function spoiled(id: string): BridgeError {
-  return new BridgeError("INTERNAL", `record ${id} of the outbox is not as it was written: it is kept, and not sent`);
 }
 
 function recordIn(row: StoredRow, routeId: string, bindingId: string): OutboxRecord {
@@ -89,18 +89,4 @@ function recordIn(row: StoredRow, routeId: string, bindingId: string): OutboxRec
     ...(row.ordering_key !== null && { orderingKey: row.ordering_key }),
     createdAt: row.created_at,
   };
-}
-
-/** Everything that a record is, however it is stored. */
-function sealOf(
-  record: OutboxRecord,
-  envelope: string,
-  received: string | null,
-  payload: Uint8Array,
-  receivedPayload: Uint8Array | null,
-): Buffer {
-  const { id, routeId, bindingId, address, payloadDigest, orderingKey, entryId, createdAt } = record;
-  const digests = [hash("sha256", payload), receivedPayload && hash("sha256", receivedPayload)];
-  const texts = [id, routeId, bindingId, address, payloadDigest, orderingKey ?? null, entryId ?? null, createdAt];
-  return hash("sha256", JSON.stringify([...texts, envelope, received, ...digests]), "buffer");
 }

@@ -31,9 +31,9 @@ export function writingStatements(db: DatabaseSync): WritingStatements {
   );
   const addRecords = insertion(
     db,
-    "record (number, lane, id, envelope_id, payload_digest, ordering_key, entry_id, created_at)",
+    "record (number, lane, id, identity, payload_digest, ordering_key, entry_id, created_at)",
     "(?, ?, ?, ?, ?, ?, ?, ?)",
-    "ON CONFLICT (lane, envelope_id) DO NOTHING",
+    "ON CONFLICT (lane, identity) DO NOTHING",
   );
   const addContents = insertion(
     db,

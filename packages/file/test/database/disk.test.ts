@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { execFileSync } from "node:child_process";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,6 +31,34 @@ describe.skipIf(noSmallDisk)("a disk that is full (needs the right to mount)", (
     expect(notes.ids()).toEqual([...done, "more"]);
   });
 
+  test.each(["in use", "opened again"])(
+    "keeps room for what makes room: all can be deleted from a file %s",
+    async (how) => {
+      using disk = smallDisk(24 * 1_024);
+      const options = { path: join(disk.folder, "notes.db") };
+      const done: string[] = [];
+      const fill = async (notes: Notes): Promise<void> => {
+        for (;;) done.push(await notes.write(adding(`n${done.length}`, 20_000)));
+      };
+      let notes = new Notes(options);
+      try {
+        await expect(fill(notes)).rejects.toThrow(/the disk is full/);
+        if (how === "opened again") {
+          await notes[Symbol.asyncDispose]();
+          notes = new Notes(options);
+        }
+        expect(notes.ids()).toEqual(done);
+        for (const id of done) await notes.write(removing(id));
+        expect(notes.ids()).toEqual([]);
+        const filled = done.splice(0).length;
+        await expect(fill(notes)).rejects.toThrow(/the disk is full/);
+        expect(done.length, "the room of what is gone is used again").toBeGreaterThan(filled / 2);
+      } finally {
+        await notes[Symbol.asyncDispose]();
+      }
+    },
+  );
+
   test("is found to have room again when nobody writes", async () => {
     using disk = smallDisk(1_024);
     const { clock, tick } = tickingClock();
@@ -37,7 +66,7 @@ describe.skipIf(noSmallDisk)("a disk that is full (needs the right to mount)", (
     await expect(notes.write(adding("large", 2_000_000))).rejects.toMatchObject(UNAVAILABLE);
     expect(notes.health().fault).toMatch(/the disk is full/);
     tick();
-    await vi.waitFor(() => expect(notes.health().fault).toBeUndefined());
+    await vi.waitFor(() => expect(notes.health().fault).toBeUndefined(), PATIENCE);
     expect(notes.ids()).toEqual([]);
   });
 
@@ -124,6 +153,18 @@ describe.skipIf(noBreakableDisk)("a disk that turns read-only (needs the right t
     expect(notes.writable).toBe(false);
   });
 
+  test("a lock file that may not be written to is named, and is not tried again", async () => {
+    using disk = breakableDisk();
+    const path = join(disk.folder, "notes.db");
+    await new Notes({ path })[Symbol.asyncDispose]();
+    execFileSync("sync", ["-f", disk.folder]);
+    using _ = immutable([`${path}-lock`]);
+    expect(refusalOf(path)).toMatchObject({ retryAfterMs: undefined });
+    expect(String(refusalOf(path))).toMatch(
+      /has "notes\.db-lock" beside it, which this user may not read and write: let/,
+    );
+  });
+
   test("files that nobody may write to any more refuse writes, end nothing, and go on when one may", async () => {
     using disk = breakableDisk();
     await using notes = new Notes({ path: join(disk.folder, "notes.db") });
@@ -132,9 +173,11 @@ describe.skipIf(noBreakableDisk)("a disk that turns read-only (needs the right t
     {
       using _ = immutable(readdirSync(disk.folder).map((name) => join(disk.folder, name)));
       await expect(notes.write(adding("b"))).rejects.toMatchObject(UNAVAILABLE);
-      await expect(notes.write(adding("b"))).rejects.toThrow(/read-only/);
+      await expect(notes.write(adding("b"))).rejects.toThrow(
+        /notes\.db: is a file that this user may not read and write: let/,
+      );
     }
-    await vi.waitFor(() => notes.write(adding("c")), 10_000);
+    await vi.waitFor(() => notes.write(adding("c")), PATIENCE);
     expect(notes.ids()).toEqual(expect.arrayContaining(["a", "c"]));
   });
 });

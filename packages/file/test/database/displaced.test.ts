@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { copyFileSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LogFields, silentLogger } from "@bridge/ports";
@@ -5,7 +6,6 @@ import { expect, test, vi } from "vitest";
 import { adding, Notes, removing, scratchFolder } from "./support/notes.ts";
 
 const GONE = /was deleted, moved away or replaced while it is in use: nothing new is taken/;
-const BOUND = { timeout: 10_000 };
 
 test.each<[string, (path: string) => void]>([
   ["deleted", (path) => rmSync(path)],
@@ -30,7 +30,7 @@ test.each<[string, (path: string) => void]>([
   await notes.write(adding("b"));
   harm(path);
   // The lock and what stands beside the file are looked at each second, the rest before each group is confirmed.
-  if (_ === "without its lock") await vi.waitFor(() => expect(notes.health().fault).toMatch(GONE), BOUND);
+  if (_ === "without its lock") await vi.waitFor(() => expect(notes.health().fault).toMatch(GONE), PATIENCE);
   await expect(notes.write(adding("c"))).rejects.toMatchObject({ code: "UNAVAILABLE", charged: false });
   await expect(notes.write(adding("d"))).rejects.toThrow(GONE);
   expect(notes.health().fault).toMatch(GONE);
@@ -43,7 +43,7 @@ test("finding 3.2: it is known within a second when nobody writes", async () => 
   using scratch = scratchFolder();
   await using notes = new Notes({ path: scratch.path });
   rmSync(scratch.path);
-  await vi.waitFor(() => expect(notes.health().fault).toMatch(GONE), BOUND);
+  await vi.waitFor(() => expect(notes.health().fault).toMatch(GONE), PATIENCE);
 });
 
 test("finding 3.2: a file that is put back is written to again, with all that was confirmed", async () => {
@@ -54,7 +54,7 @@ test("finding 3.2: a file that is put back is written to again, with all that wa
     renameSync(scratch.path, `${scratch.path}-elsewhere`);
     await expect(notes.write(adding("b"))).rejects.toThrow(GONE);
     renameSync(`${scratch.path}-elsewhere`, scratch.path);
-    await vi.waitFor(() => notes.write(adding("c")), BOUND);
+    await vi.waitFor(() => notes.write(adding("c")), PATIENCE);
     expect(notes.health().fault).toBeUndefined();
   }
   await using notes = new Notes({ path: scratch.path });
@@ -74,10 +74,10 @@ test.each([
       for (const id of ["a", "b"]) await notes.write(adding(id));
       renameSync(path, `${path}-elsewhere`);
       meanwhile(path);
-      await vi.waitFor(() => expect(notes.health().setAside).toHaveLength(1), BOUND);
+      await vi.waitFor(() => expect(notes.health().setAside).toHaveLength(1), PATIENCE);
       await notes.write(removing("a"));
       renameSync(`${path}-elsewhere`, path);
-      await vi.waitFor(() => expect(notes.health()).toEqual({ setAside: [] }), BOUND);
+      await vi.waitFor(() => expect(notes.health()).toEqual({ setAside: [] }), PATIENCE);
       await notes.write(adding("c"));
       expect(readdirSync(folder).filter((name) => name.includes("damaged"))).toEqual([]);
       // Nor is anything missing after a kill.
@@ -102,7 +102,7 @@ test.each(["stopped", "killed"])(
       await using notes = new Notes({ path });
       for (const id of ["a", "b", "c"]) await notes.write(adding(id));
       renameSync(path, `${path}-elsewhere`);
-      await vi.waitFor(() => expect(notes.health().setAside).toHaveLength(1), BOUND);
+      await vi.waitFor(() => expect(notes.health().setAside).toHaveLength(1), PATIENCE);
       if (how === "killed") cpSync(folder, after.folder, { recursive: true });
       await notes.write(removing("a"));
     }
@@ -121,10 +121,10 @@ test("a log that somebody has put into the place meanwhile is not written over b
     await using notes = new Notes({ path });
     await notes.write(adding("a"));
     renameSync(path, `${path}-elsewhere`);
-    await vi.waitFor(() => expect(notes.health().setAside).toHaveLength(1), BOUND);
+    await vi.waitFor(() => expect(notes.health().setAside).toHaveLength(1), PATIENCE);
     writeFileSync(`${path}-wal`, "other");
     renameSync(`${path}-elsewhere`, path);
-    await vi.waitFor(() => notes.write(adding("b")), BOUND);
+    await vi.waitFor(() => notes.write(adding("b")), PATIENCE);
     expect(notes.health().setAside).toHaveLength(1);
   }
   await using notes = new Notes({ path });
@@ -144,7 +144,7 @@ test("finding 3.2: the log of a file that is gone is never taken for that of the
     await using notes = new Notes({ path });
     for (let i = 0; i < 20; i++) await notes.write(adding(`lost ${i}`, 5_000));
     renameSync(copy, path);
-    await vi.waitFor(() => expect(notes.health().fault).toMatch(GONE), BOUND);
+    await vi.waitFor(() => expect(notes.health().fault).toMatch(GONE), PATIENCE);
     expect(notes.health().setAside).toHaveLength(1);
     // Nor after a kill, whatever was written since.
     await notes.write(removing("lost 1"));
@@ -170,8 +170,8 @@ test("finding 3.2: a log that was deleted or replaced is written anew, and nothi
       harm();
       // The one that shows it may last or not.
       await notes.write(adding(`b${done.length}`)).catch(() => {});
-      await vi.waitFor(async () => done.push(await notes.write(adding(`c${done.length}`))), BOUND);
-      await vi.waitFor(() => expect(readdirSync(scratch.folder)).toContain("notes.db-wal"), BOUND);
+      await vi.waitFor(async () => done.push(await notes.write(adding(`c${done.length}`))), PATIENCE);
+      await vi.waitFor(() => expect(readdirSync(scratch.folder)).toContain("notes.db-wal"), PATIENCE);
     }
     expect(notes.ids()).toEqual(expect.arrayContaining(done));
   }

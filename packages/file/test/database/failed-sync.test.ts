@@ -1,3 +1,4 @@
+import { times } from "@bridge/tooling/long";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { filesIn, replay } from "@bridge/tooling/power-loss";
@@ -62,8 +63,8 @@ describe.skipIf(noSystemFaults)("a sync that fails once, and is good afterwards 
           }
         },
       ),
-      { numRuns: 25, endOnFailure: true },
+      { numRuns: times(8, 25), endOnFailure: true },
     );
-    expect(failures, "runs in which a sync has failed").toBeGreaterThan(10);
+    expect(failures, "runs in which a sync has failed").toBeGreaterThan(times(0, 10));
   });
 });

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { FileFault } from "../../src/database/file-fault.ts";
 
-test.each(["full", "read_only", "failing"] as const)(
-  "%s: what it promises is true of a process that ends because of it, too",
+test.each(["full", "read_only", "forbidden", "failing", "no_descriptors"] as const)(
+  "%s: says what to do, and nothing of what the process does then, which may be about to end",
   (fault) => {
-    expect(new FileFault("notes.db", fault).message).toMatch(
-      /[;,] (?:and )?a bridge that runs (?:goes on|tries again)/,
-    );
+    const { message, words } = new FileFault("notes.db", fault);
+    expect(message).toBe(`notes.db: ${words}`);
+    expect(words).toMatch(/: \w+ /);
+    expect(words).not.toMatch(/goes on|tries again|by itself|wait/);
   },
 );
 

@@ -99,6 +99,7 @@ test("finding 10.1: a group whose file fails during its sync is not done, though
     refusal: () => undefined,
     displacement: () => undefined,
     committed: () => void told.push("committed"),
+    full: () => void told.push("full"),
     failed: ({ fault }) => void told.push(fault),
   };
   const commits = new GroupCommit(target, gate.sync);

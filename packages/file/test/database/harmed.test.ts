@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { copyFileSync, cpSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { type LogFields, silentLogger } from "@bridge/ports";
 import { describe, expect, test, vi } from "vitest";
@@ -5,7 +6,6 @@ import { SyncGate } from "./support/gate.ts";
 import { adding, Notes, NOTES, removing, scratchFolder } from "./support/notes.ts";
 import { tickingClock } from "./support/ticking-clock.ts";
 
-const BOUND = { timeout: 10_000 };
 const DAMAGED = /the file is damaged: check the disk, and restore a copy .*while it is in use/;
 
 type Harm = (path: string) => void;
@@ -69,7 +69,7 @@ describe.each([
     const { clock, tick } = tickingClock();
     await using notes = await withNotes(scratch, { onDamage: "quarantine", clock });
     harm(scratch.path);
-    await vi.waitFor(() => (tick(), expect(notes.health().setAside).toHaveLength(1)), BOUND);
+    await vi.waitFor(() => (tick(), expect(notes.health().setAside).toHaveLength(1)), PATIENCE);
     expect(notes.ids()).toEqual([]);
     expect(await notes.write(adding("new"))).toBe("new");
   });
@@ -105,7 +105,7 @@ test("when SQLite is the first to meet a log that was cut off, its mark stays", 
   for (let i = 0; i < 20; i++) await notes.write(adding(`${i}`, 5_000));
   truncateSync(`${scratch.path}-wal`, 5_000);
   expect(() => notes.ids()).toThrow(/the disk fails/);
-  await vi.waitFor(() => (tick(), expect(notes.health().fault).toMatch(/damaged/)), BOUND);
+  await vi.waitFor(() => (tick(), expect(notes.health().fault).toMatch(/damaged/)), PATIENCE);
   cpSync(scratch.folder, after.folder, { recursive: true });
   expect(() => new Notes({ path: after.path })).toThrow(/damaged/);
 });

@@ -1,3 +1,4 @@
+import { times } from "@bridge/tooling/long";
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -73,7 +74,7 @@ test.skipIf(noSmallDisk || !canTell())(
           expect(logEnd.frame, `after ${JSON.stringify(each)}`).toBe(Math.max(0, frames));
         }
       }),
-      { numRuns: 150 },
+      { numRuns: times(40, 150) },
     );
   },
 );

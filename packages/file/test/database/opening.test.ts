@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   closeSync,
@@ -8,6 +9,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -239,7 +241,7 @@ test.each(["refuse", "quarantine"] as const)("damage that shows while the file i
   const remove = (): Promise<void[]> => Promise.all(all.map((id) => notes.write(removing(id))));
   await expect(remove()).rejects.toThrow(`${path}: the file is damaged`);
   if (onDamage === "refuse") await expect(remove()).rejects.toThrow(`${path}: the file is damaged`);
-  else await vi.waitFor(() => expect(notes.ids()).toEqual([]), 10_000);
+  else await vi.waitFor(() => expect(notes.ids()).toEqual([]), PATIENCE);
   const aside = readdirSync(scratch.folder).filter((name) => name.includes("damaged"));
   expect(aside.length > 0).toBe(onDamage === "quarantine");
 });
@@ -331,7 +333,7 @@ test("no other program reads the file while it is in use, nor after a look or wh
   expect(others()).toContain("locked");
   rmSync(`${path}-wal`);
   await notes.write(adding("b")).catch(() => {});
-  await vi.waitFor(() => notes.write(adding("c")), 10_000);
+  await vi.waitFor(() => notes.write(adding("c")), PATIENCE);
   expect(others()).toContain("locked");
   expect(notes.ids()).toContain("c");
 });
@@ -347,21 +349,29 @@ function disposable(db: DatabaseSync): DatabaseSync & Disposable {
 }
 
 test.each<[string, (folder: string) => string, RegExp]>([
-  ["below /proc", () => "/proc/bridge/one/two/notes.db", /no file can be made there: name another path/],
-  ["a folder", (folder) => folder, /no file can be made there: name another path \(it is no regular file\)/],
-  ["a device", () => "/dev/full", /no file can be made there: name another path \(it is no regular file\)/],
+  ["below /proc", () => "/proc/bridge/one/two/notes.db", /lies in "\/proc", where nothing can be kept: name a file/],
+  ["a folder", (folder) => folder, /is a folder: name a file, which is made when it is missing/],
+  ["a device", () => "/dev/full", /is no regular file: name a file, which is made/],
   [
     "below a file",
     (folder) => (writeFileSync(join(folder, "file"), ""), join(folder, "file", "notes.db")),
-    /no file can be made there/,
+    /lies below ".*file", which is no folder: name a file/,
   ],
   [
     "below two links in a circle",
     (folder) => (circle(folder), join(folder, "a", "notes.db")),
-    /no file can be made there/,
+    /is a link that leads in a circle: name a file/,
   ],
-  ["a link to itself", (folder) => (circle(folder), join(folder, "a")), /no file can be made there/],
-  ["a name that is too long", (folder) => join(folder, "n".repeat(300), "notes.db"), /no file can be made there/],
+  [
+    "a link to itself",
+    (folder) => (circle(folder), join(folder, "a")),
+    /is a link that leads in a circle: name a file/,
+  ],
+  [
+    "a name that is too long",
+    (folder) => join(folder, "n".repeat(300), "notes.db"),
+    /has a longer name than this file system takes: name a file/,
+  ],
 ])("finding 3.4: a path where no file can be is refused at once, by name: %s", (_, make, refusal) => {
   using scratch = scratchFolder();
   const path = make(scratch.folder);
@@ -405,3 +415,21 @@ test("a file that is gone since it was last in use is begun anew, and that is to
   expect(notes.ids()).toEqual([]);
   expect(warn.mock.calls).toEqual([[expect.stringMatching(/is gone and a new one is begun/), { file: scratch.path }]]);
 });
+
+test.each(["there", "missing"])(
+  "a link that leads to nothing yet, in a folder that is %s, stays: the file is made where it leads to",
+  async (folder) => {
+    using scratch = scratchFolder();
+    const target = join(scratch.folder, folder, "notes.db");
+    if (folder === "there") mkdirSync(join(scratch.folder, folder));
+    symlinkSync(join(folder, "notes.db"), scratch.path);
+    {
+      await using notes = new Notes({ path: scratch.path });
+      await notes.write(adding("a"));
+      expect(() => new Notes({ path: target })).toThrow(/is in use/);
+    }
+    expect(readlinkSync(scratch.path)).toBe(join(folder, "notes.db"));
+    await using notes = new Notes({ path: target });
+    expect(notes.ids()).toEqual(["a"]);
+  },
+);

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import {
   chmodSync,
   closeSync,
@@ -16,7 +17,6 @@ import { SyncGate } from "./support/gate.ts";
 import { adding, Notes, removing, scratchFolder } from "./support/notes.ts";
 import { tickingClock } from "./support/ticking-clock.ts";
 
-const BOUND = { timeout: 10_000 };
 const OVER = /was (written over|cut off) while/;
 const MEGABYTE = 1024 * 1024;
 const PAGE = 4_096;
@@ -30,7 +30,7 @@ async function untilCheckpoint(notes: Notes, path: string, name: string): Promis
   await vi.waitFor(async () => {
     await notes.write(adding(`${name} ${Math.random()}`));
     expect(statSync(`${path}-wal`).size).toBeLessThanOrEqual(8 * MEGABYTE);
-  }, BOUND);
+  }, PATIENCE);
 }
 
 /** Overwrites in place: what has the file open has it still. */
@@ -117,7 +117,7 @@ test("it is set aside where that is wanted", async () => {
   const { clock, tick } = tickingClock();
   await using notes = await withOlderCopy(scratch.path, { clock, onDamage: "quarantine" });
   overwrite(`${scratch.path}-copy`, scratch.path);
-  await vi.waitFor(() => (tick(), expect(notes.health().setAside).toHaveLength(1)), BOUND);
+  await vi.waitFor(() => (tick(), expect(notes.health().setAside).toHaveLength(1)), PATIENCE);
   expect(await notes.write(adding("new"))).toBe("new");
   expect(notes.ids()).toEqual(["new"]);
 });

@@ -1,3 +1,4 @@
+import { times } from "@bridge/tooling/long";
 import { fdatasyncSync, readFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -71,6 +72,6 @@ test("what was done survives a power loss, whatever becomes of what was not sync
       expect(survivor.ids()).toEqual(expect.arrayContaining(done));
       expect(await survivor.write(adding("next"))).toBe("next");
     }),
-    { numRuns: 100 },
+    { numRuns: times(30, 100) },
   );
 });

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { execFileSync } from "node:child_process";
 import { closeSync, existsSync, fdatasyncSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -50,7 +51,7 @@ describe.skipIf(noThinDisk)("a disk whose pool is used up (needs the right to mo
           if (i % every === 0) forget(path + part);
       }
       disk.refill();
-      await vi.waitFor(() => write("after"), 10_000);
+      await vi.waitFor(() => write("after"), PATIENCE);
       expect(notes.ids()).toEqual(expect.arrayContaining(done));
     } finally {
       await notes[Symbol.asyncDispose]();

@@ -100,7 +100,7 @@ describe("a sync that fails", () => {
     expect((await store.backlog(signal))[0]?.depth).toBe(2);
   });
 
-  test("an end that is said again while it is being written ends nothing twice, and the status tells of it", async () => {
+  test("an end that is repeated while it is being written ends nothing twice, and the status tells of it", async () => {
     const held = Promise.withResolvers<void>();
     let slow = false;
     await using store = openScratchOutbox({

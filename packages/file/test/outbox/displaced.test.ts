@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
@@ -35,7 +36,7 @@ test("what was refused because the file was not in its place, but is in it, is l
   await expect(store.persist([early], signal)).rejects.toThrow(/was deleted, moved away or replaced/);
   renameSync(elsewhere, folder);
   const late = outboxRecord("late");
-  await vi.waitFor(() => store.persist([late], signal), { timeout: 10_000 });
+  await vi.waitFor(() => store.persist([late], signal), PATIENCE);
   expect(await store.persist([early], signal)).toEqual([{ kind: "duplicate", id: "early", status: "pending" }]);
   const claims = await store.claim({ ...ROUTE, limit: 100, loanMs: 60_000 }, signal);
   expect(claims.map(({ record }) => record.id)).toEqual(["early", "late"]);

@@ -1,3 +1,4 @@
+import { times } from "@bridge/tooling/long";
 import { SuiteClock } from "@bridge/conformance";
 import { outboxCommands, OutboxModel } from "@bridge/conformance/outbox-commands";
 import fc from "fast-check";
@@ -21,8 +22,8 @@ const FOUND = [
 type Case = [name: string, window: WindowLimits | undefined, parameters: fc.Parameters<unknown>];
 
 test.each<Case>([
-  ["all of it in memory", undefined, { numRuns: 25 }],
-  ["most of it in the file", SMALL, { numRuns: 40 }],
+  ["all of it in memory", undefined, { numRuns: times(8, 25) }],
+  ["most of it in the file", SMALL, { numRuns: times(12, 40) }],
   ...FOUND.map((run): Case => [`seed ${run.seed}`, SMALL, { ...run, numRuns: 1 }]),
 ])("does what a naive list does, killed now and then: %s", { timeout: 120_000 }, async (_, window, parameters) => {
   await fc.assert(

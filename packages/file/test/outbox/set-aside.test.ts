@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { truncateSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { end, outboxRecord, ROUTE } from "./support/records.ts";
@@ -12,7 +13,7 @@ test("finding 10.1: the end of a loan from before a file was set aside ends no r
   await store.persist([outboxRecord("before")], signal);
   const [lent] = await store.claim(CLAIM, signal);
   truncateSync(`${scratch.path}-wal`, 0);
-  await vi.waitFor(() => expect(store.health?.().setAside).toHaveLength(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(store.health?.().setAside).toHaveLength(1), PATIENCE);
   await store.persist([outboxRecord("after")], signal);
   await store.finish([end(lent!, { kind: "done" })], signal);
   expect(await store.status("after", signal)).toBe("pending");

@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { type LogFields, type OutboxStore, silentLogger } from "@bridge/ports";
-import { expect, test } from "vitest";
+import { PATIENCE } from "@bridge/tooling/patience";
+import { expect, test, vi } from "vitest";
 import { end, outboxRecord, ROUTE } from "./support/records.ts";
 import { openOutbox, scratchFolder } from "./support/scratch-outbox.ts";
 
@@ -42,11 +43,11 @@ test.each([
   ["dead letter that it redrives", "UPDATE record SET entry_id = 'other' WHERE number = 2"],
   ["digest", "UPDATE record SET payload_digest = 'digesu' WHERE number = 2"],
   ["seal", "UPDATE content SET seal = zeroblob(32) WHERE number = 2"],
-  ["id", "UPDATE record SET id = 'r9' WHERE number = 2"],
-  ["record itself, which is gone", "DELETE FROM record WHERE number = 2"],
+  ["id", "UPDATE record SET id = 'r9' WHERE number = 2", "r9"],
+  ["record itself, which is gone", "DELETE FROM record WHERE number = 2", "of number 2"],
 ])(
   "finding 3.3, finding 1.8: a record whose %s has changed is kept, counted and never sent; all others are",
-  async (_, sql) => {
+  async (_, sql, id = "r1") => {
     for (const key of [undefined, "key"]) {
       using scratch = scratchFolder();
       await changed(scratch, sql, key);
@@ -55,7 +56,9 @@ test.each([
       await using store = openOutbox(scratch.path, { logger });
       expect(await delivered(store)).toEqual(["r0", "r2", "r3", "r4"]);
       expect(store.health?.()).toMatchObject({ fault: undefined, setAside: [], spoiled: 1 });
-      expect(errors).toMatchObject([[expect.stringMatching(/is kept, and not sent/), { route_id: "route" }]]);
+      expect(errors).toMatchObject([
+        [expect.stringMatching(/is kept, and not sent/), { record_id: id, route_id: "route" }],
+      ]);
       expect(await store.backlog(signal)).toMatchObject([{ depth: 1 }]);
       await store.list({}, { limit: 10, offset: 0 }, signal);
       await store.persist([outboxRecord("r5", key === undefined ? {} : { orderingKey: key })], signal);
@@ -88,6 +91,31 @@ test("finding 3.3: a spoiled record is found again after a restart, and put asid
     { number: 2, payload: "other" },
   ]);
   db.close();
+});
+
+test("a record whose envelope cannot be read is listed without a subject and an id of it", async () => {
+  using scratch = scratchFolder();
+  await changed(scratch, "UPDATE content SET envelope = '[' WHERE number = 2");
+  await using store = openOutbox(scratch.path);
+  expect(await store.list({}, { limit: 2, offset: 0 }, signal)).toMatchObject([
+    { id: "r0", envelopeId: "envelope of r0", subject: "subject" },
+    { id: "r1", envelopeId: "", subject: "" },
+  ]);
+});
+
+test("a spoiled record that could not be put aside is told of, and still counted", async () => {
+  using scratch = scratchFolder();
+  await changed(scratch, "UPDATE content SET payload = CAST('other' AS BLOB) WHERE number = 2");
+  const warnings: string[] = [];
+  const logger = { ...silentLogger, warn: (line: string) => void warnings.push(line) };
+  const disk = { full: false };
+  const sync = () => (disk.full ? Promise.reject(new Error("no space left")) : Promise.resolve());
+  await using store = openOutbox(scratch.path, { logger, sync });
+  await delivered(store);
+  disk.full = true;
+  expect(store.acknowledgeDamage?.()).toEqual(["r1"]);
+  await vi.waitFor(() => expect(warnings).toContain("spoiled records were not put aside"), PATIENCE);
+  expect(store.health?.().spoiled).toBe(1);
 });
 
 test("finding 3.3: records whose route has been lost refuse the file", async () => {

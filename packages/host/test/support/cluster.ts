@@ -66,7 +66,12 @@ export class Instance {
     const death = new AbortController();
     const store = await shared.open();
     // As a start reads it; what cannot be run is refused.
-    const source = new ConfigSource({ origin: storeOrigin(store, sources), registry, logger: silentLogger });
+    const source = new ConfigSource({
+      origin: storeOrigin(store, sources),
+      registry,
+      clock: systemClock,
+      logger: silentLogger,
+    });
     const judged = await source.read(NEVER);
     if (!judged.ok) throw new Error(judged.error);
     return new Instance(name, shared, store, source, judged.config, death);

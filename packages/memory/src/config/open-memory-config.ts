@@ -137,9 +137,9 @@ class MemoryConfigStore implements ConfigStore {
     }
   }
 
-  #holds({ version, revision }: Pick<StoredConfig, "version" | "revision">): boolean {
+  #holds({ revision }: Pick<StoredConfig, "revision">): boolean {
     const { state } = this.#held;
-    return state.kind === "changed" && state.stored.version === version && state.stored.revision === revision;
+    return state.kind === "changed" && state.stored.revision === revision;
   }
 
   /** A write of our own, which the watches of this store do not tell. */

@@ -3,7 +3,6 @@ import {
   type ClaimEnd,
   type ClaimRequest,
   type Clock,
-  type Envelope,
   type OutboxBacklog,
   type OutboxClaim,
   type OutboxFilter,
@@ -14,6 +13,7 @@ import {
   type PersistResult,
   type Random,
 } from "@bridge/ports";
+import { ownCopy, recordIdentity } from "@bridge/ports/internal";
 import { type Linked, LinkedList } from "./linked-list.ts";
 
 /** In the queue of its route and binding until it is finished, and then among the finished. */
@@ -191,7 +191,7 @@ export class RecordTable {
   #enter(identity: string, record: OutboxRecord): PersistResult {
     const row: Row = {
       identity,
-      record: copyOf(record),
+      record: ownCopy(record),
       status: "pending",
       attempts: 0,
       retryAt: undefined,
@@ -228,7 +228,7 @@ export class RecordTable {
   #lend(row: Row, loanMs: number): OutboxClaim {
     row.token = this.#options.random.id();
     row.lentUntil = this.#options.clock.monotonic() + loanMs;
-    return { record: copyOf(row.record), token: row.token, attempts: row.attempts };
+    return { record: ownCopy(row.record), token: row.token, attempts: row.attempts };
   }
 
   #headOf(row: Row): OutboxHead {
@@ -250,24 +250,10 @@ export class RecordTable {
   }
 }
 
-function identityOf({ routeId, bindingId, envelope }: OutboxRecord): string {
-  return JSON.stringify([routeId, bindingId, envelope.id]);
+function identityOf(record: OutboxRecord): string {
+  return JSON.stringify([record.routeId, record.bindingId, recordIdentity(record)]);
 }
 
 function nameOf(routeId: string, bindingId: string): string {
   return JSON.stringify([routeId, bindingId]);
-}
-
-/** Only bytes can be changed by those who have them. */
-function copyOf(record: OutboxRecord): OutboxRecord {
-  const { envelope, received } = record;
-  return {
-    ...record,
-    envelope: withOwnBytes(envelope),
-    ...(received !== undefined && { received: withOwnBytes(received) }),
-  };
-}
-
-function withOwnBytes(envelope: Envelope): Envelope {
-  return { ...envelope, payload: envelope.payload.slice() };
 }

@@ -1,5 +1,5 @@
 import { type ConfigStagingCaseName, configStagingCases } from "@bridge/conformance";
-import { type ConfigStaging, type ConfigStore } from "@bridge/ports";
+import { type ConfigStaging, type ConfigStore, systemClock } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { expect, test } from "vitest";
 import { memorySubject } from "./memory-subject.ts";
@@ -119,6 +119,6 @@ test.for(MUTANTS)("a store that $fault is caught", async ({ change, caughtBy }) 
     },
   });
   const run = cases.find(({ name }) => name === caughtBy)?.run;
-  using bound = deadline(500, new Error("the case did not end"));
+  using bound = deadline(systemClock, 500, new Error("the case did not end"));
   await expect(run?.(bound.signal)).rejects.toBeInstanceOf(Error);
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { leaseStoreCases, type LeaseStoreSubject } from "@bridge/conformance";
+import { systemClock } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { expect, test } from "vitest";
 import { openMemoryLeases } from "../../src/lease/open-memory-leases.ts";
@@ -7,19 +8,17 @@ import { ENDING_MUTANTS } from "./ending-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { REPLACING_MUTANTS } from "./replacing-mutants.ts";
 
-const BOUND = { timeout: 30_000 };
-
 const MUTANTS = [...REPLACING_MUTANTS, ...ENDING_MUTANTS];
 
-test.for(MUTANTS)("a lease store that $fault is caught: $caughtBy", BOUND, async (mutant) => {
+test.for(MUTANTS)("a lease store that $fault is caught: $caughtBy", async (mutant) => {
   const run = caseOf(mutant, subjectOf(mutant));
-  using bound = deadline(10_000, new Error("the case did not end"));
+  using bound = deadline(systemClock, 10_000, new Error("the case did not end"));
   await expect(run(bound.signal)).rejects.toBeInstanceOf(Error);
   expect(bound.signal.aborted).toBe(false);
 });
 
-test.for(MUTANTS)("and not for another reason: $caughtBy", BOUND, async ({ fault, caughtBy }) => {
-  using bound = deadline(10_000, new Error("the case did not end"));
+test.for(MUTANTS)("and not for another reason: $caughtBy", async ({ fault, caughtBy }) => {
+  using bound = deadline(systemClock, 10_000, new Error("the case did not end"));
   await expect(caseOf({ fault, caughtBy }, subjectOf({ fault, caughtBy }))(bound.signal)).resolves.toBeUndefined();
 });
 

@@ -158,7 +158,7 @@ export const REPLACING_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: "says that what stands there already was made",
-    caughtBy: "a replacement that was made is refused when it is said again",
+    caughtBy: "a replacement that was made is refused when it is repeated",
     mutate: (store) => ({
       async replace(key, expected, next, signal) {
         const there = await store.read(key, signal);

@@ -131,6 +131,8 @@ export const CLAIMING_MUTANTS: readonly Mutant[] = [
         monotonic: () => clock.now(),
         delay: (ms, signal) => clock.delay(ms, signal),
         every: (ms, tick) => clock.every(ms, tick),
+        after: (ms, fire) => clock.after(ms, fire),
+        turn: (run) => clock.turn(run),
       },
     }),
   },

@@ -79,7 +79,7 @@ test("a disposed outbox leaves no timer behind", async () => {
       },
     };
   };
-  const watched = { now: () => 0, monotonic: () => 0, delay: clock.delay.bind(clock), every };
+  const watched = { ...systemClock, now: () => 0, monotonic: () => 0, every };
   const store = openMemoryOutbox({ maxRecords: 1, retentionMs: 1, clock: watched, random: systemRandom() });
   expect(ticking).toBe(1);
   await store[Symbol.asyncDispose]();

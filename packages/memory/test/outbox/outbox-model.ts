@@ -183,5 +183,9 @@ function newRow(record: OutboxRecord): Row {
 }
 
 function isSameMessage(a: OutboxRecord, b: OutboxRecord): boolean {
-  return a.routeId === b.routeId && a.bindingId === b.bindingId && a.envelope.id === b.envelope.id;
+  return a.routeId === b.routeId && a.bindingId === b.bindingId && identityOf(a) === identityOf(b);
+}
+
+function identityOf({ identity, envelope }: OutboxRecord): string {
+  return JSON.stringify(identity === undefined ? { message: envelope.id } : { identity });
 }

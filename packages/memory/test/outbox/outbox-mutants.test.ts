@@ -1,5 +1,5 @@
 import { outboxStoreCases, type OutboxStoreSubject } from "@bridge/conformance";
-import { systemRandom } from "@bridge/ports";
+import { systemRandom, systemClock } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { expect, test } from "vitest";
 import { type MemoryOutboxOptions, openMemoryOutbox } from "../../src/outbox/open-memory-outbox.ts";
@@ -10,8 +10,6 @@ import { PERSISTING_MUTANTS } from "./persisting-mutants.ts";
 import { SURVIVING_MUTANTS } from "./surviving-mutants.ts";
 import { VIEWING_MUTANTS } from "./viewing-mutants.ts";
 
-const BOUND = { timeout: 30_000 };
-
 const MUTANTS = [
   ...PERSISTING_MUTANTS,
   ...CLAIMING_MUTANTS,
@@ -20,16 +18,16 @@ const MUTANTS = [
   ...SURVIVING_MUTANTS,
 ];
 
-test.for(MUTANTS)("an outbox that $fault is caught", BOUND, async (mutant) => {
+test.for(MUTANTS)("an outbox that $fault is caught", async (mutant) => {
   const run = caseOf(mutant, subjectOf(mutant));
-  using bound = deadline(10_000, new Error("the case did not end"));
+  using bound = deadline(systemClock, 10_000, new Error("the case did not end"));
   await expect(run(bound.signal)).rejects.toBeInstanceOf(Error);
   expect(bound.signal.aborted).toBe(false);
 });
 
-test.for(MUTANTS)("and not for another reason: $caughtBy", BOUND, async (mutant) => {
+test.for(MUTANTS)("and not for another reason: $caughtBy", async (mutant) => {
   const { mutate: _, options: __, reopen: ___, ...sound } = mutant;
-  using bound = deadline(10_000, new Error("the case did not end"));
+  using bound = deadline(systemClock, 10_000, new Error("the case did not end"));
   await expect(caseOf(mutant, subjectOf(sound))(bound.signal)).resolves.toBeUndefined();
 });
 

@@ -20,7 +20,7 @@ export interface Tried {
 
 type Step = fc.AsyncCommand<Known, Tried>;
 type Owner = 0 | 1;
-type Fields = Pick<OutboxRecord, "routeId" | "bindingId" | "payloadDigest" | "orderingKey" | "entryId"> & {
+type Fields = Pick<OutboxRecord, "routeId" | "bindingId" | "payloadDigest" | "orderingKey" | "entryId" | "identity"> & {
   readonly message: string;
 };
 
@@ -40,6 +40,8 @@ const fields = fc.record<Fields>({
   message: fc.constantFrom("m1", "m2", "m3", "m4", "m5"),
   payloadDigest: fc.constantFrom("d", "d", "d", "other"),
   orderingKey: fc.constantFrom(undefined, "k1", "k2"),
+  // Also the ids of messages, which these are not.
+  identity: fc.option(fc.constantFrom("m1", "m2", "=m3"), { nil: undefined, freq: 3 }),
   entryId: fc.option(entryId, { nil: undefined, freq: 3 }),
 });
 const outcome = fc.oneof(

@@ -3,6 +3,7 @@ import { systemRandom } from "@bridge/ports";
 import { openMemoryOutbox } from "../../src/outbox/open-memory-outbox.ts";
 
 const FORGETS = "it keeps nothing beyond the process, and says so";
+const UNCHANGED = "nobody can change what is in the memory of a process";
 const OWN_TIME = "its time is its own";
 
 describeOutboxStore("memory", {
@@ -16,6 +17,8 @@ describeOutboxStore("memory", {
     "what was lent at an abrupt end is lent again, uncharged": FORGETS,
     "no key is overtaken because of an abrupt end": FORGETS,
     "what redrives an entry survives an abrupt end": FORGETS,
+    "a changed record is never lent, and holds up no other": UNCHANGED,
+    "an unreadable record is never lent, and holds up no other": UNCHANGED,
   },
 });
 
@@ -38,5 +41,7 @@ describeOutboxStore("memory, as a server", {
     "a record is due in the millisecond that its retry names": OWN_TIME,
     "a loan lasts as long when the clock is set": OWN_TIME,
     "a new record is due even when the clock is set back": OWN_TIME,
+    "a changed record is never lent, and holds up no other": UNCHANGED,
+    "an unreadable record is never lent, and holds up no other": UNCHANGED,
   },
 });

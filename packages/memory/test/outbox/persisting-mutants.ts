@@ -114,6 +114,19 @@ export const PERSISTING_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    fault: "looks at envelope ids whatever the identity",
+    caughtBy: "a repeat under an identity of its own is a duplicate, whatever its envelope's id",
+    mutate: onRecord((record) => ({ ...record, identity: undefined })),
+  },
+  {
+    fault: "takes an identity for the id of a message",
+    caughtBy: "an identity of its own and the id of a message are told apart, however alike",
+    mutate: onRecord(({ identity, ...record }) => ({
+      ...record,
+      envelope: { ...record.envelope, id: identity ?? record.envelope.id },
+    })),
+  },
+  {
     fault: "runs the names of route, binding and message together",
     caughtBy: "names that would run together are told apart",
     mutate: joining("|"),

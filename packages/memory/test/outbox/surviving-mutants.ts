@@ -72,7 +72,7 @@ export const SURVIVING_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: "thinks that it has written what was aborted on the way",
-    caughtBy: "a persist that is aborted on the way can be said again",
+    caughtBy: "a persist that is aborted on the way can be repeated",
     mutate(store) {
       const aborted = new Set<string>();
       return {
@@ -103,7 +103,7 @@ export const SURVIVING_MUTANTS: readonly Mutant[] = [
   },
   {
     fault: "takes a loan for ended whose end was aborted",
-    caughtBy: "a finish that is aborted on the way can be said again",
+    caughtBy: "a finish that is aborted on the way can be repeated",
     mutate(store) {
       const aborted = new Set<string>();
       return {

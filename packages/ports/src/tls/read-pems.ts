@@ -1,5 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
 import { BridgeError } from "../errors.ts";
+import { readSmallFile } from "../small-file.ts";
 import { type PemRole, whyNoPair, whyNoPem } from "./pem.ts";
 
 /** Far above any chain of certificates, and any list of authorities. */
@@ -51,11 +51,7 @@ async function read(which: keyof Pems, file: NamedPem | undefined): Promise<Buff
 
 async function contentOf(file: NamedPem): Promise<Buffer> {
   try {
-    const kind = await stat(file.path);
-    // A pipe would be waited for.
-    if (!kind.isFile()) throw new Error("it is no file");
-    if (kind.size > MAX_FILE_BYTES) throw new Error(`it has more than ${MAX_FILE_BYTES} bytes`);
-    return await readFile(file.path);
+    return await readSmallFile(file.path, MAX_FILE_BYTES);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw unusable(file, `cannot be read: ${code ?? message}`, error);

@@ -1,7 +1,7 @@
 import { type ClientTls, clientTlsSchema } from "@bridge/ports/internal";
 import { describe, integer, secret, text } from "@bridge/ports/options";
 import * as v from "valibot";
-import { serverUrlProblem } from "./server-url.ts";
+import { ONE_SERVER, serverUrlProblem } from "./server-url.ts";
 
 /** Where a store of PostgreSQL is and how it is reached: what the configuration says under `options`. */
 export interface ConnectionOptions {
@@ -50,7 +50,10 @@ const connection = {
     v.optional(serverUrl),
     'The server and the database, such as "postgresql://bridge@host:5432/plant?sslmode=verify-full"; never shown, as it may hold a password. Default: `host` and the options after it.',
   ),
-  host: describe(v.optional(text()), "The server, or the folder of its socket. Default: `PGHOST`, else `localhost`."),
+  host: describe(
+    v.optional(v.pipe(text(), v.regex(/^[^,]*$/, ONE_SERVER))),
+    "The server, or the folder of its socket. Default: `PGHOST`, else `localhost`.",
+  ),
   port: describe(v.optional(integer(1, 65_535)), "Default: `PGPORT`, else 5432."),
   database: describe(v.optional(text()), "Default: `PGDATABASE`, else the name of the user."),
   user: describe(v.optional(text()), "Default: `PGUSER`, else the user that the bridge runs as."),

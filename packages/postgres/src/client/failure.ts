@@ -39,15 +39,31 @@ const MEDDLED: Verdict = {
 const SUPPRESSED: Verdict = {
   ...SERVER,
   again: false,
-  why: "the server kept nothing of what it took: take away the trigger or the rule that is not the bridge's",
+  why: "the server kept nothing of what it took: take away the trigger, the rule or the policy that is not the bridge's",
 };
+const CHANGED: Verdict = {
+  ...SERVER,
+  again: false,
+  why: "somebody else has changed a column, a key or a function of the tables: put it back as a new schema of `bridge -create-tables` has it",
+};
+const POOLED: Verdict = {
+  ...SERVER,
+  again: false,
+  why: "the server does not know the connection's statements: let the pooler be in session mode, or set its max_prepared_statements",
+};
+/** Somebody else has changed a table under a connection, which keeps its statements as they were; a new one has none. */
+const STALE: Verdict = { ...SERVER, why: "a table was changed under the connection" };
 const UNKNOWN: Verdict = { ...REFUSED, code: "INTERNAL", fault: true, why: "failed" };
 
 /** By SQLSTATE (appendix A of the server's manual), else by its class, the first two letters. */
 const BY_STATE: Readonly<Record<string, Verdict>> = {
   "08": CUT,
   // What it does not support is not what a record has in it.
-  "0A": { ...SERVER, again: false, why: "the server does not support the statement" },
+  "0A": {
+    ...SERVER,
+    again: false,
+    why: "the server does not support the statement, as with a rule on a table: take away the rule that is not the bridge's",
+  },
   "22": REFUSED,
   // Columns take text and numbers of any size, so that it was somebody else who has made them narrower.
   "22001": MEDDLED,
@@ -62,12 +78,19 @@ const BY_STATE: Readonly<Record<string, Verdict>> = {
     again: false,
     why: "default_transaction_isolation must be read committed: ALTER ROLE … SET default_transaction_isolation = 'read committed'",
   },
-  "25006": { ...SERVER, why: "the server is read-only, as a standby is" },
+  "25006": { ...SERVER, why: "the server is read-only, as a standby is, or default_transaction_read_only is on" },
+  "26": POOLED,
   "28": { ...SERVER, code: "NOT_AUTHORIZED", again: false, why: "not let in: check user, password and pg_hba.conf" },
   "3D000": { ...SERVER, code: "DESTINATION_NOT_FOUND", again: false, why: "there is no such database" },
   "3F": { ...SERVER, code: "DESTINATION_NOT_FOUND", again: false, why: `there is no such schema: ${MIGRATE}` },
   "40": { ...SERVER, fault: false, why: "it collided with others" },
   "40003": CUT,
+  "42P05": POOLED,
+  // The tables are there, and otherwise than the bridge has made them.
+  "42P10": CHANGED,
+  "42804": CHANGED,
+  "42846": CHANGED,
+  "42883": CHANGED,
   "42501": { ...SERVER, code: "FORBIDDEN", again: false, why: "not allowed: grant the privileges to the user" },
   "42": { ...SERVER, code: "DESTINATION_NOT_FOUND", again: false, why: `the tables are not as needed: ${MIGRATE}` },
   "53": { ...SERVER, why: "the server is out of room" },
@@ -144,6 +167,7 @@ export function failureOf(thrown: unknown, what: string, label: string): Failure
   if (thrown instanceof DatabaseError) {
     const { code: state = "", constraint } = thrown;
     const where = constraint === undefined ? "" : `, constraint ${constraint}`;
+    if (isStale(thrown)) return failed(STALE, `SQLSTATE ${state}`);
     return failed(BY_STATE[state] ?? BY_STATE[state.slice(0, 2)] ?? UNKNOWN, `SQLSTATE ${state}${where}`);
   }
   const { code, message, syscall } = thrown as NodeJS.ErrnoException;
@@ -159,5 +183,10 @@ export function failureOf(thrown: unknown, what: string, label: string): Failure
 export function leavesUsable(thrown: unknown): boolean {
   if (thrown instanceof Declined || thrown instanceof NothingKept) return true;
   if (!(thrown instanceof DatabaseError)) return false;
-  return thrown.severity === "ERROR" && !FOR_LIFE.has(thrown.code ?? "");
+  return thrown.severity === "ERROR" && !FOR_LIFE.has(thrown.code ?? "") && !isStale(thrown);
+}
+
+/** "cached plan must not change result type", in whatever language. */
+function isStale({ code, routine }: DatabaseError): boolean {
+  return code === "0A000" && routine === "RevalidateCachedQuery";
 }

@@ -1,10 +1,11 @@
 import { readClientTls, deadline, orAborted } from "@bridge/ports/internal";
-import { BridgeError, type Logger } from "@bridge/ports";
+import { BridgeError, type Logger, systemClock } from "@bridge/ports";
 import { escapeIdentifier } from "pg";
 import type { ConnectionOptions } from "./connection-options.ts";
 import { areTablesGone, keyOf, missingOf, neededBy, THERE } from "./needed.ts";
 import { PostgresClient, type PostgresOptions } from "./postgres-client.ts";
-import { incomplete, ISOLATION, isolated, missing, refuseNewer, unsynced } from "./refusals.ts";
+import { type Keeping, keepingOf, VERSIONS, wrongWith } from "./keeping.ts";
+import { incomplete, missing, refuseNewer } from "./refusals.ts";
 
 /** How the tables of one store came to be: each step once, in this order, for ever. */
 export interface Migrations {
@@ -21,7 +22,6 @@ export interface Migrated {
   readonly to: number;
 }
 
-const TABLE = "migrations";
 /** Names the lock for all bridges on this database: "bridge" as a number. */
 const LOCK = 0x627269646765;
 /** An index on a large table takes its time. */
@@ -48,10 +48,10 @@ export async function migrate(migrations: Migrations, client: PostgresClient, si
       // To say IF NOT EXISTS needs the privilege to make one, also when there is one.
       const { count: schemas } = await run("SELECT 1 FROM pg_namespace WHERE nspname = $1", [client.schema]);
       if (schemas === 0) await run(`CREATE SCHEMA ${escapeIdentifier(client.schema)}`);
-      const { rows: tables } = await run("SELECT (to_regclass($1) IS NOT NULL)::int AS found", [table(TABLE)]);
+      const { rows: tables } = await run("SELECT (to_regclass($1) IS NOT NULL)::int AS found", [table(VERSIONS)]);
       if (tables[0]?.found !== 1) {
         await run(
-          `CREATE TABLE ${table(TABLE)} (
+          `CREATE TABLE ${table(VERSIONS)} (
             store text NOT NULL,
             version int NOT NULL,
             made_at timestamptz NOT NULL DEFAULT now(),
@@ -71,14 +71,14 @@ export async function migrate(migrations: Migrations, client: PostgresClient, si
         for (const { kind, name } of parts.filter((one) => !("table" in one) && there.has(keyOf(one)))) {
           await run(`DROP ${kind} ${table(name)}`);
         }
-        await run(`DELETE FROM ${table(TABLE)} WHERE store = $1`, [store]);
+        await run(`DELETE FROM ${table(VERSIONS)} WHERE store = $1`, [store]);
         from = 0;
       }
       for (const [index, step] of steps.entries()) {
         const version = index + 1;
         if (version <= from) continue;
         await run(step(table));
-        await run(`INSERT INTO ${table(TABLE)} (store, version) VALUES ($1, $2)`, [store, version]);
+        await run(`INSERT INTO ${table(VERSIONS)} (store, version) VALUES ($1, $2)`, [store, version]);
       }
       return { from, to: steps.length };
     },
@@ -92,7 +92,7 @@ export async function migrate(migrations: Migrations, client: PostgresClient, si
  * not let us, the client is given all the same: calls fail until it can, and {@link PostgresClient.health} tells of it.
  *
  * @throws BridgeError `DESTINATION_NOT_FOUND` when there are no such tables, `SCHEMA_VIOLATION` when they are of another
- * version, or when the server does not wait for its disk, or isolates transactions otherwise than they need; `UNAVAILABLE` when a
+ * version, or when the server does not keep what is written as it has to; `UNAVAILABLE` when a
  * file of `tls` cannot be used; each names the remedy
  */
 export async function openPostgres(
@@ -103,7 +103,7 @@ export async function openPostgres(
 ): Promise<PostgresClient> {
   signal.throwIfAborted();
   if (connection.tls !== undefined) await orAborted(readClientTls(connection.tls), signal);
-  const client = new PostgresClient(connection, options);
+  const client = new PostgresClient(connection, { ...options, migrations });
   try {
     await check(migrations, client, options.logger, signal);
     return client;
@@ -121,7 +121,7 @@ async function check(
 ): Promise<void> {
   const { store, steps } = migrations;
   const late = new BridgeError("TIMEOUT", `${client.label}: no answer within ${CHECK_TIMEOUT_MS} ms`);
-  using limit = deadline(CHECK_TIMEOUT_MS, late);
+  using limit = deadline(systemClock, CHECK_TIMEOUT_MS, late);
   try {
     const bound = AbortSignal.any([signal, limit.signal]);
     const statement = {
@@ -129,10 +129,14 @@ async function check(
       text: versionOf(client),
       values: [store],
     };
-    const { rows } = await client.query<{ found: number; synced: string; isolation: string }>(statement, bound);
-    const { found: version = 0, synced, isolation = ISOLATION } = rows[0] ?? {};
-    if (synced === "off") throw unsynced(client);
-    if (isolation !== ISOLATION) throw isolated(client, isolation);
+    const { rows } = await client.query<{ found: number }>(statement, bound);
+    const version = rows[0]?.found ?? 0;
+    const { rows: keeping } = await client.query<Keeping>(
+      { ...statement, ...keepingOf(migrations, client.schema) },
+      bound,
+    );
+    const wrong = keeping[0] && wrongWith(keeping[0]);
+    if (wrong !== undefined) throw new BridgeError("SCHEMA_VIOLATION", `${client.label}: ${wrong}`);
     refuseNewer(migrations, version, client);
     if (version < steps.length) throw missing(migrations, version, client);
     const { rows: keys } = await client.query<{ key: string }>(
@@ -157,6 +161,5 @@ async function check(
 }
 
 function versionOf(client: PostgresClient): string {
-  return `SELECT coalesce(max(version), 0)::int AS found, current_setting('synchronous_commit') AS synced,
-    current_setting('default_transaction_isolation') AS isolation FROM ${client.table(TABLE)} WHERE store = $1`;
+  return `SELECT coalesce(max(version), 0)::int AS found FROM ${client.table(VERSIONS)} WHERE store = $1`;
 }

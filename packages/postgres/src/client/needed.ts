@@ -25,6 +25,7 @@ export function neededBy({ steps }: Migrations): readonly Needed[] {
   for (const [, table = "", body = ""] of text.matchAll(TABLE)) {
     add({ kind: "table", name: table });
     for (const [, name = ""] of body.matchAll(COLUMN)) add({ kind: "column", name, table });
+    if (body.includes("PRIMARY KEY")) add({ kind: "index", name: `${table}_pkey`, table });
   }
   for (const [, table = "", name = ""] of text.matchAll(ADDED)) add({ kind: "column", name, table });
   for (const [, name = "", table = ""] of text.matchAll(INDEX)) add({ kind: "index", name, table });
@@ -36,7 +37,8 @@ export function neededBy({ steps }: Migrations): readonly Needed[] {
 
 /** All that there is in the schema `$1`, each as {@link keyOf} has it. */
 export const THERE = `
-  SELECT CASE c.relkind WHEN 'S' THEN 'sequence' WHEN 'i' THEN 'index' ELSE 'table' END || ' ' || c.relname AS key
+  SELECT CASE WHEN c.relkind = 'S' THEN 'sequence' WHEN c.relkind IN ('i', 'I') THEN 'index' WHEN c.relkind IN ('r', 'p') THEN 'table'
+         ELSE 'other' END || ' ' || c.relname AS key
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1
    UNION ALL
   SELECT 'column ' || c.relname || '.' || a.attname

@@ -8,9 +8,9 @@ import { type Failure, failureOf, NoAnswer, NothingKept } from "./failure.ts";
 import { type Hearing, type HearingOptions, listen } from "./listen.ts";
 import type { Answer, Statement, Transaction } from "./statement.ts";
 import { ask, makeTransaction, type TransactionOptions } from "./transaction.ts";
-import { trialOf, type WriteTrial } from "./write-trial.ts";
+import { trialOf, type TrialOptions } from "./write-trial.ts";
 
-export interface PostgresOptions {
+export interface PostgresOptions extends TrialOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** How long a call may take with all its tries, in milliseconds. Default: 20 s. The caller's signal bounds it too. */
@@ -19,8 +19,6 @@ export interface PostgresOptions {
   readonly tryTimeoutMs?: number | undefined;
   /** A try that follows one without an answer may take twice as long, up to so many milliseconds. Default: the call's time. */
   readonly longestTryMs?: number | undefined;
-  /** How it is found out whether the store takes writes. Default: only whether the server answers. */
-  readonly trial?: WriteTrial | undefined;
 }
 
 const CALL_TIMEOUT_MS = 20_000;
@@ -50,6 +48,8 @@ export class PostgresClient implements AsyncDisposable {
   readonly #calls = new Set<LinkedAbort>();
   readonly #over = new AbortController();
   readonly #faults: FaultWatch;
+  /** Why what is written now would not last. */
+  #unkept: BridgeError | undefined;
 
   constructor(connection: ConnectionOptions, options: PostgresOptions) {
     const { clock, tryTimeoutMs = TRY_TIMEOUT_MS } = options;
@@ -59,7 +59,7 @@ export class PostgresClient implements AsyncDisposable {
     this.label = this.#server.label;
     this.#slots = new Slots(connection.pool_size);
     this.#connections = new Connections(this.#server, connection.pool_size, tryTimeoutMs, clock);
-    this.#faults = new FaultWatch(clock, trialOf(this, options.trial), this.#over.signal);
+    this.#faults = new FaultWatch(clock, trialOf(this, options), this.#over.signal);
   }
 
   /** The name of a table of the schema, quoted. */
@@ -70,7 +70,8 @@ export class PostgresClient implements AsyncDisposable {
   /** One statement, which is a transaction by itself. It may be made twice: look at {@link Answer.unsure}. */
   async query<Row extends object>(statement: Statement, signal: AbortSignal): Promise<Answer<Row>> {
     let unsure = false;
-    const { what, endsWhenLate = false } = statement;
+    const { what, endsWhenLate = false, lasting = false } = statement;
+    if (lasting && this.#unkept !== undefined) throw this.#unkept;
     const { rows, count } = await this.#call(
       what,
       async (client, longerMs) =>
@@ -146,6 +147,15 @@ export class PostgresClient implements AsyncDisposable {
     const { error } = failureOf(new NothingKept(), what, this.label);
     this.#faults.failed(what, error);
     return error;
+  }
+
+  /** What a look has found of how the server keeps what is written; {@link health} tells it too. Throws it. */
+  kept(what: string, wrong: string | undefined): void {
+    this.#unkept =
+      wrong === undefined ? undefined : new BridgeError("UNAVAILABLE", `${this.label}: ${wrong}`, { charged: false });
+    if (this.#unkept === undefined) return;
+    this.#faults.failed(what, this.#unkept);
+    throw this.#unkept;
   }
 
   /** What {@link health} tells of, with its code. */

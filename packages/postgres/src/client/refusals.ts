@@ -3,19 +3,7 @@ import type { Migrations } from "./migrations.ts";
 import { keyOf, type Needed } from "./needed.ts";
 import type { PostgresClient } from "./postgres-client.ts";
 
-/** All statements are written for it. */
-export const ISOLATION = "read committed";
 const REMEDY = "make them with `bridge -create-tables`";
-
-export function unsynced({ label }: PostgresClient): BridgeError {
-  const text = `${label}: synchronous_commit is off for the bridge's user, so that a crash of the server would lose what it has said is written: ALTER ROLE … SET synchronous_commit = on`;
-  return new BridgeError("SCHEMA_VIOLATION", text);
-}
-
-export function isolated({ label }: PostgresClient, isolation: string): BridgeError {
-  const text = `${label}: default_transaction_isolation is ${isolation} for the bridge's user, and its statements need ${ISOLATION}: ALTER ROLE … SET default_transaction_isolation = '${ISOLATION}'`;
-  return new BridgeError("SCHEMA_VIOLATION", text);
-}
 
 export function missing({ store, steps }: Migrations, version: number, { schema, label }: PostgresClient): BridgeError {
   const where = `schema ${schema} at ${label}`;

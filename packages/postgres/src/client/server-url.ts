@@ -18,6 +18,10 @@ const TLS: Readonly<Record<string, boolean>> = {
   "verify-full": true,
 };
 
+/** Of a list of servers, as other clients take it. */
+export const ONE_SERVER =
+  "names several servers, and the bridge connects to one: use an address that follows the primary, such as a service name, a virtual address or a proxy";
+
 /** Why `text` is not the address of a server; never repeats it, since it may hold a password. */
 export function serverUrlProblem(text: string): string | undefined {
   const parsed = parse(text);
@@ -31,7 +35,11 @@ export function parseServerUrl(text: string): ServerUrl {
   return parsed;
 }
 
+/** A comma between its user and its database. */
+const SEVERAL = /^\s*\w+:\/\/(?:[^/?#]*@)?(?![^/?#]*@)[^/?#]*,/;
+
 function parse(text: string): ServerUrl | string {
+  if (SEVERAL.test(text)) return ONE_SERVER;
   const url = URL.parse(text);
   if (url === null || !PROTOCOLS.has(url.protocol)) {
     return 'not the address of a server: write it as "postgresql://user@host:5432/database"; what a URL must not hold is percent-encoded';

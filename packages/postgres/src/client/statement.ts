@@ -13,6 +13,11 @@ export interface Statement {
    */
   readonly endsWhenLate?: boolean;
   /**
+   * Of a write upon whose answer the only other copy is let go: refused while it is known that it would not outlast a crash of
+   * the server. Default: it is made.
+   */
+  readonly lasting?: boolean;
+  /**
    * Of a write that changes no row when what it writes is there already: asks for that row. Without one the server has kept
    * nothing of what it took, which is a fault of its tables. Default: a write may change no row.
    */

@@ -1,11 +1,15 @@
-import { type DeadLetter } from "@bridge/ports";
-import { packDeadLetter, unpackDeadLetter } from "@bridge/ports/internal";
+import type { DeadLetter, DeadLetterHead } from "@bridge/ports";
+import { headOrKnown, packDeadLetter, unpackDeadLetter } from "@bridge/ports/internal";
 
 export interface HeadRow {
+  readonly id: string;
+  readonly route_id: string;
+  readonly category: DeadLetterHead["category"];
+  readonly failed_at: number;
   readonly head: string;
 }
 
-export interface EntryRow extends HeadRow {
+export interface EntryRow extends Pick<HeadRow, "head"> {
   readonly envelope: string;
   readonly payload: Buffer;
 }
@@ -18,6 +22,10 @@ export function valuesOf(entry: DeadLetter): readonly unknown[] {
   const { head, envelope } = packDeadLetter(entry);
   const payload = Buffer.from(buffer, byteOffset, byteLength);
   return [id, routeId, category, Math.floor(failedAt), head, envelope, payload];
+}
+
+export function headOf({ id, route_id: routeId, category, failed_at, head }: HeadRow): DeadLetterHead {
+  return headOrKnown({ id, routeId, category, failedAt: failed_at }, head);
 }
 
 /** @throws BridgeError when it is not the entry that was written */

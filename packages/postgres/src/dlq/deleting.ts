@@ -6,11 +6,13 @@ import { type Filtered, filtered } from "./filtered.ts";
 
 /** Entries of one statement: locks are held briefly, and nobody else waits for long. */
 const CHUNK = 1_000;
+const DELETING = "deleting dead letters";
 /** What nobody has forgotten after that was left behind by a process that ended: far longer than a call takes. */
 const LEFT_BEHIND = "1 hour";
 
-interface Row {
-  readonly id: string;
+interface Gone {
+  readonly picked: number;
+  readonly ids: readonly string[];
 }
 
 /**
@@ -95,12 +97,14 @@ export class Deleting {
       ), forgotten AS (
         DELETE FROM ${deletions} WHERE mark = ANY(${old})
       )
-      SELECT id FROM gone`;
+      SELECT (SELECT count(*) FROM picked) AS picked, ARRAY(SELECT id FROM gone) AS ids`;
     const all = [...values, size, mark, forgotten];
-    const statement = { what: "deleting dead letters", text, values: all };
-    const { rows, unsure } = await this.#client.query<Row>(statement, signal);
-    const found = rows.map(({ id }) => id);
-    const before = unsure ? await this.#noted(mark, signal) : found;
+    const statement = { what: DELETING, text, values: all };
+    const { rows, unsure } = await this.#client.query<Gone>(statement, signal);
+    const { picked, ids } = rows[0] ?? { picked: 0, ids: [] };
+    // They were locked: a trigger that somebody else has made keeps them, and says nothing.
+    if (ids.length < picked) throw this.#client.keptNothing(DELETING);
+    const before = unsure ? await this.#noted(mark, signal) : ids;
     this.#toForget.push(mark);
     return before;
   }
@@ -108,7 +112,10 @@ export class Deleting {
   /** What the tries of one statement have deleted together. */
   async #noted(mark: string, signal: AbortSignal): Promise<readonly string[]> {
     const text = `SELECT unnest(ids) AS id FROM ${this.#client.table(DELETIONS)} WHERE mark = $1`;
-    const { rows } = await this.#client.query<Row>({ what: "looking what was deleted", text, values: [mark] }, signal);
+    const { rows } = await this.#client.query<{ id: string }>(
+      { what: "looking what was deleted", text, values: [mark] },
+      signal,
+    );
     return rows.map(({ id }) => id);
   }
 }

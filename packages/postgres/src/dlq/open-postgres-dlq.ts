@@ -1,8 +1,8 @@
 import { type Clock, type DlqAdmin, type DlqStore, type Logger, type Random } from "@bridge/ports";
-import { SpoiledEntries, unpackDeadLetterHead } from "@bridge/ports/internal";
+import { SpoiledEntries } from "@bridge/ports/internal";
 import { type ConnectionOptions } from "../client/connection-options.ts";
 import { openPostgres } from "../client/migrations.ts";
-import { entryOf, type EntryRow, type HeadRow, isPossible, valuesOf } from "./dead-letter-row.ts";
+import { entryOf, type EntryRow, headOf, type HeadRow, isPossible, valuesOf } from "./dead-letter-row.ts";
 import { Deleting } from "./deleting.ts";
 import { DLQ_TABLES, ENTRIES } from "./dlq-tables.ts";
 import { filtered } from "./filtered.ts";
@@ -46,7 +46,7 @@ export async function openPostgresDlq(
         ON CONFLICT (id) DO UPDATE SET (${columns}) = (${replaced}) WHERE there.failed_at < $8`;
       const values = [...valuesOf(entry), Math.ceil(visibleFrom())];
       const proof = { text: `SELECT 1 FROM ${entries} WHERE id = $1`, values: [entry.id] };
-      await client.query({ what: "writing a dead letter", text, values, proof }, caller);
+      await client.query({ what: "writing a dead letter", text, values, proof, lasting: true }, caller);
     },
     async get(id, caller) {
       caller.throwIfAborted();
@@ -62,12 +62,12 @@ export async function openPostgresDlq(
       if (filter.routeId !== undefined && !isPossible(filter.routeId)) return [];
       const { condition, values } = filtered(filter, visibleFrom());
       // What lies before the page is passed over in the index alone.
-      const text = `SELECT head FROM ${entries} JOIN (
+      const text = `SELECT id, route_id, category, failed_at, head FROM ${entries} JOIN (
           SELECT id FROM ${entries} WHERE ${condition} ORDER BY failed_at, id
           LIMIT $${values.length + 1} OFFSET $${values.length + 2}
         ) AS page USING (id) ORDER BY failed_at, id`;
       const statement = { what: "listing dead letters", text, values: [...values, limit, offset] };
-      return (await client.query<HeadRow>(statement, caller)).rows.map(({ head }) => unpackDeadLetterHead(head));
+      return (await client.query<HeadRow>(statement, caller)).rows.map(headOf);
     },
     async count(cap, caller) {
       const { condition, values } = filtered({}, visibleFrom());

@@ -76,12 +76,16 @@ function replacement(
   const values = [key, holder, token, beat, ttlMs, written];
   if (expected === undefined) {
     const text = `INSERT INTO ${table} (key, holder, token, beat, ttl_ms, written)
-      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`;
-    return { what: "taking a lease", text, values };
+      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (key) DO NOTHING`;
+    const proof = { text: `SELECT 1 FROM ${table} WHERE key = $1`, values: [key] };
+    return { what: "taking a lease", text, values, proof };
   }
   const text = `UPDATE ${table} SET holder = $2, token = $3, beat = $4, ttl_ms = $5, written = $6
     WHERE key = $1 AND token = $7 AND beat = $8`;
-  return { what: "replacing a lease", text, values: [...values, expected.token, expected.beat] };
+  // It is somebody else's now, or the row would have changed.
+  const held = `SELECT 1 FROM ${table} WHERE key = $1 AND token = $2 AND beat = $3`;
+  const proof = { text: `SELECT 1 WHERE NOT EXISTS (${held})`, values: [key, expected.token, expected.beat] };
+  return { what: "replacing a lease", text, values: [...values, expected.token, expected.beat], proof };
 }
 
 function tryLease(table: (name: string) => string): string {

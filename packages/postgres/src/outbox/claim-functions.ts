@@ -17,15 +17,18 @@ export const free = (q: string, now: string, lost?: string): string => `(
  * splitting a key between them; the order does not depend on it.
  */
 export const CLAIM_FUNCTIONS = (table: Table): string => `
--- Lends what is due, oldest first, from p_floor on; what is on loan under a token of p_lost is due.
+-- Lends what is due, oldest first, from p_floor on; what is on loan under a token of p_lost is due. Those of p_spoiled are not there
+-- for it.
 CREATE FUNCTION ${table("outbox_claim")}(
-  p_place uuid, p_floor bigint, p_limit int, p_bytes bigint, p_loan_ms double precision, p_token text, p_lost text[]
-) RETURNS TABLE (number bigint, attempts int, id text) LANGUAGE plpgsql ${BY_INDEX} AS $$
+  p_place uuid, p_floor bigint, p_limit int, p_bytes bigint, p_loan_ms double precision, p_spoiled bigint[],
+  p_token text, p_lost text[]
+) RETURNS TABLE (place uuid, number bigint, attempts int, id text) LANGUAGE plpgsql ${BY_INDEX} AS $$
 #variable_conflict use_column
 DECLARE
   v_keyed boolean;
   v_now timestamptz;
   v_picked bigint[];
+  v_lent bigint;
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
     RAISE EXCEPTION USING ERRCODE = 'active_sql_transaction', MESSAGE = 'default_transaction_isolation must be read committed';
@@ -42,10 +45,11 @@ BEGIN
           SELECT q.number, q.bytes
             FROM ${table("outbox_queue")} AS q
            WHERE q.place = p_place AND q.number >= p_floor AND ${free("q", "v_now", "p_lost")}
+             AND q.number <> ALL (p_spoiled)
              AND (q.key_hash IS NULL OR v_keyed AND (
                SELECT h.number >= p_floor AND ${free("h", "v_now", "p_lost")}
                  FROM ${table("outbox_queue")} AS h
-                WHERE h.place = p_place AND h.key_hash = q.key_hash ORDER BY h.number LIMIT 1
+                WHERE h.place = p_place AND h.key_hash = q.key_hash AND h.number <> ALL (p_spoiled) ORDER BY h.number LIMIT 1
              ))
            ORDER BY q.number LIMIT p_limit
              FOR UPDATE OF q SKIP LOCKED
@@ -62,6 +66,7 @@ BEGIN
             SELECT q.number, q.key_hash, lag(q.number) OVER (PARTITION BY q.key_hash ORDER BY q.number) AS elder_picked, (
                      SELECT max(o.number) FROM ${table("outbox_queue")} AS o
                       WHERE o.place = p_place AND o.key_hash = q.key_hash AND o.number < q.number
+                        AND o.number <> ALL (p_spoiled)
                    ) AS elder
               FROM ${table("outbox_queue")} AS q
              WHERE q.place = p_place AND q.number = ANY (v_picked)
@@ -73,13 +78,18 @@ BEGIN
   UPDATE ${table("outbox_queue")} AS q
      SET held_at = v_now, held_until = v_now + p_loan_ms * interval '1 ms', token = p_token
    WHERE q.place = p_place AND q.number = ANY (v_picked)
-  RETURNING q.number, q.attempts, q.id;
+  RETURNING q.place, q.number, q.attempts, q.id;
+  -- They were locked: a trigger that somebody else has made keeps them from being lent, and says nothing.
+  GET DIAGNOSTICS v_lent = ROW_COUNT;
+  IF v_lent <> coalesce(cardinality(v_picked), 0) THEN
+    RAISE integrity_constraint_violation USING MESSAGE = 'loans were not kept';
+  END IF;
 END $$;
 
 -- Lends one record, due or not and whatever its key.
 CREATE FUNCTION ${table("outbox_claim_one")}(
   p_id text, p_loan_ms double precision, p_token text, p_lost text[]
-) RETURNS TABLE (number bigint, attempts int, id text) LANGUAGE plpgsql ${BY_INDEX} AS $$
+) RETURNS TABLE (place uuid, number bigint, attempts int, id text) LANGUAGE plpgsql ${BY_INDEX} AS $$
 #variable_conflict use_column
 DECLARE
   v_now timestamptz := ${table("outbox_now")}();
@@ -92,6 +102,6 @@ BEGIN
        WHERE r.id = p_id AND r.status = 0 ORDER BY r.number LIMIT 1
     ) AS r
    WHERE q.place = r.place AND q.number = r.number AND (q.token IS NULL OR ${free("q", "v_now", "p_lost")})
-  RETURNING q.number, q.attempts, q.id;
+  RETURNING q.place, q.number, q.attempts, q.id;
 END $$;
 `;

@@ -1,7 +1,7 @@
 import type { ClaimEnd } from "@bridge/ports";
-import { float8s, int4s, int8s, texts } from "./arrays.ts";
+import { float8s, int4s, int8s, texts, uuids } from "./arrays.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { partsOfToken, type TokenParts } from "./names.ts";
+import { partsOfToken, placeBytes, type TokenParts } from "./names.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { STATUSES } from "./record-rows.ts";
 import { storedText } from "./stored-text.ts";
@@ -24,7 +24,7 @@ export class Finishes {
 
   constructor(parts: OutboxParts) {
     this.#parts = parts;
-    const types = "$1::int8[], $2::text[], $3::text[], $4::int4[], $5::int4[], $6::float8[], $7::float8";
+    const types = "$1::uuid[], $2::int8[], $3::text[], $4::text[], $5::int4[], $6::int4[], $7::float8[], $8::float8";
     this.#text = `SELECT nth FROM ${parts.client.table("outbox_finish")}(${types})`;
   }
 
@@ -54,6 +54,7 @@ export class Finishes {
     const mark = Math.floor(random.next() * MARKS);
     const outcomes = endings.map(({ end }) => end.outcome);
     const values = [
+      uuids(endings.map(({ token }) => placeBytes(token.place))),
       int8s(endings.map(({ token }) => token.number)),
       texts(endings.map(({ end }) => storedText(end.id))),
       texts(endings.map(({ token }) => token.loan)),
@@ -79,11 +80,16 @@ export class Finishes {
     const { rows } = await client.query<{ number: number }>(
       {
         what: "looking for ends of loans of the outbox",
-        text: `SELECT r.number
-                 FROM ${client.table("outbox_record")} AS r
-                 LEFT JOIN ${client.table("outbox_queue")} AS q ON q.place = r.place AND q.number = r.number
-                WHERE r.number = ANY ($1::int8[]) AND $2::float8 IN (r.mark, q.mark)`,
-        values: [int8s(open.map(({ token }) => token.number)), mark],
+        text: `SELECT g.number
+                 FROM unnest($1::uuid[], $2::int8[]) AS g (place, number)
+                 LEFT JOIN ${client.table("outbox_record")} AS r ON r.number = g.number
+                 LEFT JOIN ${client.table("outbox_queue")} AS q ON q.place = g.place AND q.number = g.number
+                WHERE $3::float8 IN (r.mark, q.mark)`,
+        values: [
+          uuids(open.map(({ token }) => placeBytes(token.place))),
+          int8s(open.map(({ token }) => token.number)),
+          mark,
+        ],
       },
       this.#signal,
     );

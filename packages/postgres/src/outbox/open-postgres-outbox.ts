@@ -13,6 +13,7 @@ import type { OutboxParts } from "./outbox-parts.ts";
 import { OUTBOX_MIGRATIONS } from "./outbox-tables.ts";
 import { Persists } from "./persists.ts";
 import { Places } from "./places.ts";
+import { SpoiledRecords } from "./spoiled-records.ts";
 import { tryRecord } from "./try-record.ts";
 import { backlog, list } from "./views.ts";
 
@@ -49,9 +50,11 @@ export async function openPostgresOutbox(options: PostgresOutboxOptions, signal:
   const places = new Places();
   const arrivals = new Arrivals(client, { places, clock: postgres?.clock ?? clock, self: random.id() });
   const claims = new CallLimit(CLAIM);
-  const parts: OutboxParts = { client, places, contents: new Contents(), claims, arrivals, clock, random, logger };
+  const contents = new Contents();
+  const spoiled = new SpoiledRecords(client, { clock, logger });
+  const parts: OutboxParts = { client, places, contents, claims, arrivals, spoiled, clock, random, logger };
   const [persists, finishes, statuses] = [new Persists(parts), new Finishes(parts), new Statuses(parts)];
-  const lending = new Claims(parts);
+  const lending = new Claims(parts, finishes);
   const sweep = sweepEvery(SWEEP_MS, (end) => forget(client, retentionMs, end), options);
   let closed = false;
 
@@ -95,8 +98,9 @@ export async function openPostgresOutbox(options: PostgresOutboxOptions, signal:
       begin(bound);
       return list(parts, filter, page, bound);
     },
-    health: () => client.health(),
+    health: () => ({ ...client.health(), ...spoiled.health() }),
     prove: () => client.prove(),
+    acknowledgeDamage: () => spoiled.acknowledge(),
     async [Symbol.asyncDispose]() {
       closed = true;
       await sweep[Symbol.asyncDispose]();

@@ -4,6 +4,7 @@ import type { PostgresClient } from "../client/postgres-client.ts";
 import type { Arrivals } from "./arrivals.ts";
 import type { Contents } from "./contents.ts";
 import type { Places } from "./places.ts";
+import type { SpoiledRecords } from "./spoiled-records.ts";
 
 /** What the methods of a store work with. */
 export interface OutboxParts extends Seams {
@@ -13,4 +14,5 @@ export interface OutboxParts extends Seams {
   /** How much one claim lends at most, as its records are read in one statement. */
   readonly claims: CallLimit;
   readonly arrivals: Arrivals;
+  readonly spoiled: SpoiledRecords;
 }

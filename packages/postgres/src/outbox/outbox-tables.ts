@@ -6,7 +6,7 @@ type Table = (name: string) => string;
 
 /**
  * `outbox_record` is what stays as evidence against duplicates; `outbox_queue` has what is not finished, and nothing
- * else. Payloads stay as they are: trying to compress what is read once costs more than its room.
+ * else. `outbox_spoiled` keeps what an operator has acknowledged that was changed. Payloads stay as they are: trying to compress what is read once costs more than its room.
  *
  * A loan, and an end, change a row in its place (HOT), for which pages leave room; so no index names a column that they
  * change. What is finished is vacuumed by its count, as the queue is short however much has gone through it.
@@ -52,6 +52,7 @@ CREATE TABLE ${table("outbox_queue")} (
   received text COLLATE "C",
   payload bytea NOT NULL,
   received_payload bytea,
+  seal bytea NOT NULL,
   PRIMARY KEY (place, number)
 ) WITH (
   fillfactor = 50,
@@ -69,6 +70,7 @@ ALTER TABLE ${table("outbox_queue")}
   ALTER COLUMN received_payload SET STORAGE EXTERNAL;
 CREATE INDEX outbox_queue_by_key ON ${table("outbox_queue")} (place, key_hash, number) WHERE key_hash IS NOT NULL;
 CREATE INDEX outbox_queue_by_entry ON ${table("outbox_queue")} USING hash (entry_id) WHERE entry_id IS NOT NULL;
+CREATE TABLE ${table("outbox_spoiled")} (LIKE ${table("outbox_queue")});
 `;
 
 /** The tables of an outbox, for {@link migrate} and `bridge -create-tables`. */

@@ -50,7 +50,7 @@ export class Persists {
 
   add(records: readonly OutboxRecord[], signal: AbortSignal): Promise<readonly PersistResult[]> {
     const additions = records.map((record): Addition => {
-      const identity = identityOf(record, record.envelope.id);
+      const identity = identityOf(record);
       const place = this.#parts.places.of(record);
       return { record: ownCopy(record), place, identity, name: identity.toString("hex") };
     });
@@ -129,6 +129,7 @@ export class Persists {
         name: "outbox_persist",
         text: this.#text,
         values: recordValues(additions),
+        lasting: true,
         endsWhenLate: additions.length > 1 && bytesOf(additions) > LARGE_BYTES,
       },
       this.#signal,

@@ -1,5 +1,5 @@
 import type { OutboxPlace } from "@bridge/ports";
-import { shortHash } from "./names.ts";
+import { placeHash } from "./names.ts";
 import { storedText } from "./stored-text.ts";
 
 /** Configurations come and go; what is forgotten of a place is found again. */
@@ -35,7 +35,7 @@ export class Places {
       this.#count = 1;
     }
     const place: Place = {
-      hash: shortHash(JSON.stringify([routeId, bindingId])),
+      hash: placeHash({ routeId, bindingId }),
       routeId: storedText(routeId),
       bindingId: storedText(bindingId),
       floor: 0,

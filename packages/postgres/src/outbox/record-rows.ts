@@ -1,7 +1,7 @@
 import { type OutboxRecord, type OutboxStatus } from "@bridge/ports";
-import { packEnvelope, unpackEnvelope } from "@bridge/ports/internal";
+import { packEnvelope, type PackedContent, recordSeal, unpackEnvelope } from "@bridge/ports/internal";
 import { byteas, float8s, int4s, texts, uuids } from "./arrays.ts";
-import { shortHash } from "./names.ts";
+import { placeBytes, placeHash, shortHash } from "./names.ts";
 import type { Place } from "./places.ts";
 import { storedText, textOf } from "./stored-text.ts";
 
@@ -18,9 +18,8 @@ export interface Addition {
 }
 
 /** The types of {@link recordValues}, as the server names them. */
-export const RECORD_TYPES = "uuid text text int4 text uuid text float8 text uuid text text text text bytea bytea".split(
-  " ",
-);
+export const RECORD_TYPES =
+  "uuid text text int4 text uuid text float8 text uuid text text text text bytea bytea bytea".split(" ");
 
 /** Arrays of what records have, in the order of the arguments of `outbox_persist`: first their places, each once. */
 export function recordValues(additions: readonly Addition[]): readonly Buffer[] {
@@ -28,6 +27,7 @@ export function recordValues(additions: readonly Addition[]): readonly Buffer[] 
   for (const { place } of additions) if (!at.has(place)) at.set(place, at.size + 1);
   const places = [...at.keys()];
   const records = additions.map(({ record }) => record);
+  const contents = records.map(contentOf);
   return [
     uuids(places.map(({ hash }) => hash)),
     texts(places.map(({ routeId }) => routeId)),
@@ -41,21 +41,23 @@ export function recordValues(additions: readonly Addition[]): readonly Buffer[] 
     uuids(records.map(({ orderingKey }) => (orderingKey === undefined ? undefined : shortHash(orderingKey)))),
     texts(records.map(({ entryId }) => optional(entryId))),
     texts(records.map(({ address }) => storedText(address))),
-    texts(records.map(({ envelope }) => packEnvelope(envelope))),
-    texts(records.map(({ received }) => received && packEnvelope(received))),
-    byteas(records.map(({ envelope }) => envelope.payload)),
-    byteas(
-      records.map(({ envelope, received }) => (received?.payload === envelope.payload ? undefined : received?.payload)),
-    ),
+    texts(contents.map(({ envelope }) => envelope)),
+    texts(contents.map(({ received }) => received ?? undefined)),
+    byteas(contents.map(({ payload }) => payload)),
+    byteas(contents.map(({ receivedPayload }) => receivedPayload ?? undefined)),
+    byteas(contents.map((content, i) => sealOf(records[i] as OutboxRecord, content))),
   ];
 }
 
 /** A row of the queue with what its record has. */
 export interface StoredRow {
+  /** As the server writes it. */
+  readonly place: string;
   readonly number: number;
   readonly id: string;
   readonly route_id: string;
   readonly binding_id: string;
+  /** Empty when somebody else has deleted the evidence. */
   readonly digest: string;
   readonly created_at: number;
   readonly entry_id: string | null;
@@ -65,12 +67,27 @@ export interface StoredRow {
   readonly received: string | null;
   readonly payload: Buffer;
   readonly received_payload: Buffer | null;
+  readonly seal: Buffer;
 }
 
 export const CONTENT_COLUMNS =
-  "q.number, q.id, q.route_id, q.binding_id, r.digest, q.created_at, q.entry_id, q.ordering_key, q.address, q.envelope, q.received, q.payload, q.received_payload";
+  "q.place, q.number, q.id, q.route_id, q.binding_id, coalesce(r.digest, '') AS digest, q.created_at, q.entry_id, q.ordering_key, q.address, q.envelope, q.received, q.payload, q.received_payload, q.seal";
 
-export function recordOf(row: StoredRow): OutboxRecord {
+/** `undefined` when it is not the record that was written, or not in its place. */
+export function recordOf(row: StoredRow): OutboxRecord | undefined {
+  const { envelope, received, payload, received_payload: receivedPayload, seal } = row;
+  try {
+    const record = recordIn(row);
+    const isSame =
+      sealOf(record, { envelope, received, payload, receivedPayload }).equals(seal) &&
+      placeHash(record).equals(placeBytes(row.place));
+    return isSame ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function recordIn(row: StoredRow): OutboxRecord {
   const { payload } = row;
   return {
     id: textOf(row.id),
@@ -84,6 +101,20 @@ export function recordOf(row: StoredRow): OutboxRecord {
     ...(row.ordering_key !== null && { orderingKey: textOf(row.ordering_key) }),
     createdAt: row.created_at,
   };
+}
+
+function contentOf({ envelope, received }: OutboxRecord): PackedContent {
+  return {
+    envelope: packEnvelope(envelope),
+    received: received === undefined ? null : packEnvelope(received),
+    payload: envelope.payload,
+    receivedPayload: received === undefined || received.payload === envelope.payload ? null : received.payload,
+  };
+}
+
+/** Without the digest of the evidence, which somebody may have deleted: the record is delivered all the same. */
+function sealOf(record: OutboxRecord, content: PackedContent): Buffer {
+  return recordSeal({ ...record, payloadDigest: "" }, content);
 }
 
 function optional(text: string | undefined): string | undefined {

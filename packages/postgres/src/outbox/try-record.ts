@@ -16,6 +16,7 @@ const RECORD = [
   "NULL::text",
   "''::bytea",
   "NULL::bytea",
+  "''::bytea",
 ];
 
 /** For the client's trial: persists as many records as `$1` says, 0 or 1, as {@link Persists} does. */

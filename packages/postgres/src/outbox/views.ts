@@ -119,13 +119,11 @@ export async function list(
 }
 
 function headOf(row: HeadRow, now: number): OutboxHead {
-  const { id: envelopeId, subject } = unpackEnvelope(row.envelope, NOTHING);
   return {
     id: textOf(row.id),
     routeId: textOf(row.route_id),
     bindingId: textOf(row.binding_id),
-    envelopeId,
-    subject,
+    ...aboutOf(row.envelope),
     address: textOf(row.address),
     ...(row.ordering_key !== null && { orderingKey: textOf(row.ordering_key) }),
     createdAt: row.created_at,
@@ -133,6 +131,16 @@ function headOf(row: HeadRow, now: number): OutboxHead {
     attempts: row.attempts,
     lent: row.lent,
   };
+}
+
+/** Empty of a record that cannot be read. */
+function aboutOf(envelope: string): Pick<OutboxHead, "envelopeId" | "subject"> {
+  try {
+    const { id, subject } = unpackEnvelope(envelope, NOTHING);
+    return { envelopeId: id, subject };
+  } catch {
+    return { envelopeId: "", subject: "" };
+  }
 }
 
 function stored(text: string | undefined): string | null {

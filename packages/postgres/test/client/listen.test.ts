@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { once, EventEmitter } from "node:events";
 import { queryObjects } from "node:v8";
 import { type Clock, systemClock } from "@bridge/ports";
@@ -22,7 +23,7 @@ describe.skipIf(noPostgres)("hearing a channel", () => {
     await using client = openClient({ ...schema.connection, pool_size: 1 }, { clock: systemClock });
     const events = new EventEmitter();
     const next = async (name: string) =>
-      (await once(events, name, { signal: AbortSignal.timeout(20_000) }))[0] as string;
+      (await once(events, name, { signal: AbortSignal.timeout(PATIENCE.timeout) }))[0] as string;
     const heard = next("hearing");
     const hearing = client.listen(channel, {
       onNotified: (payload) => events.emit("notified", payload),
@@ -71,7 +72,7 @@ describe.skipIf(noPostgres)("hearing a channel", () => {
       },
     };
     const rest = async (after: number): Promise<number> => {
-      await once(reached, `${after}`, { signal: AbortSignal.timeout(20_000) });
+      await once(reached, `${after}`, { signal: AbortSignal.timeout(PATIENCE.timeout) });
       return queryObjects(Promise, { format: "count" });
     };
     await using client = openClient(schema.connection, { clock });

@@ -18,6 +18,11 @@ test("options of a store stand beside those of the connection", () => {
   expect(problems({ most: 1 })).toHaveLength(1);
 });
 
+test("a host is one, and a comma in a password is none of them", () => {
+  expect(problems({ host: "a,b" })).toEqual([serverUrlProblem("postgres://a,b")]);
+  expect(problems({ url: "postgresql://me:p,w@host/plant,7" })).toEqual([]);
+});
+
 test("what the url says is not said twice", () => {
   expect(problems({ url: "postgresql://host", host: "host", user: "me" })).toEqual([
     "host, user: the url says that already; remove one of the two",
@@ -31,6 +36,8 @@ test.each([
   ["postgresql://host/db?connect_timeout=3", /^only sslmode/],
   ["postgresql://host/db?sslmode=prefer", /^sslmode is one of disable, require, verify-ca, verify-full/],
   ["postgresql://us%E0er@host/db", /percent-encoded/],
+  ["postgres://a,b/db", /^names several servers, .* follows the primary/],
+  ["postgres://us%E0er:p,w@a:5432,b:5432/db?sslmode=require", /^names several servers/],
 ])("%s is no address, and the answer does not repeat it", (url, why) => {
   expect(serverUrlProblem(url)).toMatch(why);
   expect(serverUrlProblem(url)).not.toContain("us%E0er");

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import assert from "node:assert/strict";
 import { once, EventEmitter } from "node:events";
 import { systemClock } from "@bridge/ports";
@@ -62,7 +63,8 @@ describe.skipIf(noPostgresCluster)("a server that", () => {
     async (how) => {
       await using client = open();
       const events = new EventEmitter();
-      const hearing = (): Promise<unknown> => once(events, "hearing", { signal: AbortSignal.timeout(20_000) });
+      const hearing = (): Promise<unknown> =>
+        once(events, "hearing", { signal: AbortSignal.timeout(PATIENCE.timeout) });
       const first = hearing();
       using _ = client.listen("notes", { onNotified() {}, onHearing: () => events.emit("hearing") });
       await first;

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { systemClock, systemRandom, silentLogger } from "@bridge/ports";
 import { noPostgres, testSchema } from "@bridge/tooling/test-postgres";
 import { describe, expect, test } from "vitest";
@@ -14,7 +15,7 @@ describe.skipIf(noPostgres)("making tables (needs PostgreSQL)", () => {
     })(schema.connection, SEAMS);
     await schema.rows(`CREATE SCHEMA ${schema.connection.schema}`);
     await schema.rows(`CREATE VIEW ${schema.connection.schema}.notes AS SELECT 1 AS id`);
-    await expect(make(AbortSignal.timeout(20_000))).rejects.toMatchObject({
+    await expect(make(AbortSignal.timeout(PATIENCE.timeout))).rejects.toMatchObject({
       code: "DESTINATION_NOT_FOUND",
       message: expect.stringMatching(
         /^in the schema test_\w+ something else has the name of a table.*SQLSTATE 42/,

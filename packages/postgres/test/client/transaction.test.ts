@@ -90,7 +90,7 @@ describe.skipIf(noPostgres)("a transaction", () => {
     "whose last answer is lost (repeatable: %s) is made again only if it may be",
     async (repeatable) => {
       await using proxy = await tcpProxy({ target: { port: portOf(schema.connection) } });
-      await using client = openClient(by(schema.connection, proxy.port), { clock: systemClock, tryTimeoutMs: 300 });
+      await using client = openClient(by(schema.connection, proxy.port), { clock: systemClock, tryTimeoutMs: 2_000 });
       let done = 0;
       const made = client.transaction(
         "writing",
@@ -98,9 +98,9 @@ describe.skipIf(noPostgres)("a transaction", () => {
           await t.query({ ...insert(`lost-${repeatable}`), text: `${insert("").text} ON CONFLICT DO NOTHING` });
           if (++done > 1) return done;
           // What is said from now on arrives late: the last word does, its answer does not.
-          proxy.delay(50);
-          setTimeout(() => proxy.cut(), 75);
-          setTimeout(() => void proxy.restore(), 80);
+          proxy.delay(200);
+          setTimeout(() => proxy.cut(), 300);
+          setTimeout(() => void proxy.restore(), 310);
           return done;
         },
         signal,
@@ -119,7 +119,7 @@ describe.skipIf(noPostgres)("a transaction", () => {
 
   test("whose last word is not answered in time is not made again", async () => {
     await using proxy = await tcpProxy({ target: { port: portOf(schema.connection) } });
-    await using client = openClient(by(schema.connection, proxy.port), { clock: systemClock, tryTimeoutMs: 100 });
+    await using client = openClient(by(schema.connection, proxy.port), { clock: systemClock, tryTimeoutMs: 1_000 });
     let done = 0;
     const made = client.transaction(
       "writing",

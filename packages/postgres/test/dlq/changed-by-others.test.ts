@@ -3,7 +3,7 @@ import { noPostgres, testSchema } from "@bridge/tooling/test-postgres";
 import { describe, expect, test } from "vitest";
 import { makeTables, openDlq } from "./support/dlq.ts";
 
-const signal = AbortSignal.timeout(60_000);
+const { signal } = new AbortController();
 
 describe.skipIf(noPostgres)("dead letters into whose table somebody lets nothing be written", () => {
   test.each([
@@ -40,4 +40,22 @@ describe.skipIf(noPostgres)("dead letters into whose table somebody lets nothing
       "kept",
     ]);
   });
+});
+
+test.skipIf(noPostgres)("dead letters that a trigger keeps are not said to be deleted, nor to be gone", async () => {
+  await using schema = await testSchema();
+  await makeTables(schema.connection);
+  await using store = await openDlq(schema.connection);
+  const name = schema.connection.schema;
+  for (const id of ["one", "other"]) await store.put(deadLetter(id), signal);
+  await schema.rows(
+    `CREATE FUNCTION ${name}.keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+     CREATE TRIGGER keeps BEFORE DELETE ON ${name}.dead_letters FOR EACH ROW EXECUTE FUNCTION ${name}.keep()`,
+  );
+  await expect(store.admin.delete(["one", "unknown"], signal)).rejects.toThrow("take away the trigger");
+  await expect(store.admin.deleteWhere({}, undefined, signal)).rejects.toThrow("take away the trigger");
+  expect(store.health?.().fault).toContain("kept nothing of what it took");
+  await schema.rows(`DROP TRIGGER keeps ON ${name}.dead_letters`);
+  expect(await store.admin.delete(["one", "unknown"], signal)).toEqual(new Set(["one"]));
+  expect(await store.admin.deleteWhere({}, undefined, signal)).toBe(1);
 });

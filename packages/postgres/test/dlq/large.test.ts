@@ -24,7 +24,6 @@ describe.skipIf(noPostgres)("of many dead letters", () => {
     schema = await testSchema();
     await makeTables(schema.connection);
     table = `${schema.connection.schema}.dead_letters`;
-    await schema.rows(`ALTER TABLE ${table} SET UNLOGGED`);
     await schema.rows(`INSERT INTO ${table}
       SELECT md5(n::text), 'r' || n % 3, CASE WHEN n % 2 = 0 THEN 'rejected' ELSE 'permanent' END, n,
         '{"failedAt":' || n || '}', '[]', '' FROM generate_series(1, ${ROWS}) n`);

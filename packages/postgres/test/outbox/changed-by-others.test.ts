@@ -1,10 +1,10 @@
 import { BridgeError, type OutboxStore } from "@bridge/ports";
 import { noPostgres } from "@bridge/tooling/test-postgres";
 import { describe, expect, test } from "vitest";
-import { makeTables, openOn } from "./support/outbox.ts";
-import { claimAll, idsOf, recordOf, recordsOf } from "./support/records.ts";
+import { makeTables, openOn, type TestTables } from "./support/outbox.ts";
+import { claimAll, done, idsOf, recordOf, recordsOf } from "./support/records.ts";
 
-const signal = AbortSignal.timeout(60_000);
+const { signal } = new AbortController();
 
 describe.skipIf(noPostgres)("an outbox whose sequences somebody has set back", () => {
   test("holds that against itself and not against the message, and takes it when it can", async () => {
@@ -50,6 +50,106 @@ describe.skipIf(noPostgres)(
     );
   },
 );
+
+/** A trigger that keeps rows of a table as they are. */
+async function keepRows(
+  { schema }: TestTables,
+  on: "DELETE" | "UPDATE",
+  table: string,
+): Promise<() => Promise<unknown>> {
+  const name = schema.connection.schema;
+  await schema.rows(
+    `CREATE FUNCTION ${name}.keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+     CREATE TRIGGER keeps BEFORE ${on} ON ${name}.${table} FOR EACH ROW EXECUTE FUNCTION ${name}.keep()`,
+  );
+  return () => schema.rows(`DROP TRIGGER keeps ON ${name}.${table}; DROP FUNCTION ${name}.keep()`);
+}
+
+describe.skipIf(noPostgres)("an outbox to whose tables somebody has put a trigger that keeps rows as they are", () => {
+  const ended = { kind: "done" } as const;
+  const again = { kind: "retry", delayMs: 0, attempts: 1 } as const;
+
+  test.each([
+    ["DELETE", "outbox_queue", ended],
+    ["UPDATE", "outbox_record", ended],
+    ["UPDATE", "outbox_queue", again],
+  ] as const)(
+    "on %s of %s: no end is taken for one of somebody else, and health says why",
+    async (on, table, outcome) => {
+      await using tables = await makeTables();
+      await using store = await openOn(tables.connection);
+      await store.persist(recordsOf(3), signal);
+      const claims = await claimAll(store, signal);
+      const ends = claims.map(({ record: { id }, token }) => ({ id, token, outcome }));
+      const drop = await keepRows(tables, on, table);
+      await expect(store.finish(ends, signal)).rejects.toMatchObject({
+        code: "UNAVAILABLE",
+        message: expect.stringContaining("take away the trigger") as string,
+      });
+      expect(store.health?.().fault).toContain("kept nothing of what it took");
+      await drop();
+      expect(await store.finish(ends, signal)).toEqual([true, true, true]);
+      expect(await store.finish(ends, signal)).toEqual([false, false, false]);
+    },
+  );
+
+  test("on UPDATE: nothing waits in silence, and it is lent without", async () => {
+    await using tables = await makeTables();
+    await using store = await openOn(tables.connection);
+    await store.persist(recordsOf(3), signal);
+    const drop = await keepRows(tables, "UPDATE", "outbox_queue");
+    await expect(claimAll(store, signal)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(store.health?.().fault).toContain("kept nothing of what it took");
+    await drop();
+    expect(await claimAll(store, signal)).toHaveLength(3);
+  });
+});
+
+describe.skipIf(noPostgres)("an outbox whose evidence somebody has deleted", () => {
+  test.each(["here", "by another instance"])("delivers what was persisted %s, once", async (where) => {
+    await using tables = await makeTables();
+    await using store = await openOn(tables.connection);
+    await using other = await openOn(tables.connection);
+    await store.persist(
+      recordsOf(4, (i) => (i < 2 ? "key" : undefined)),
+      signal,
+    );
+    const [first, ...claims] = await claimAll(store, signal);
+    await tables.schema.rows(`TRUNCATE ${tables.connection.schema}.outbox_record`);
+    const lender = where === "here" ? store : other;
+    // What is on loan is ended, and what comes back is lent again, to whoever asks.
+    const retries = claims.map(({ record: { id }, token }) => ({
+      id,
+      token,
+      outcome: { kind: "retry" as const, delayMs: 0, attempts: 1 },
+    }));
+    expect(await store.finish([...(first ? [done(first)] : []), ...retries], signal)).toEqual([true, true, true, true]);
+    const lent = await claimAll(lender, signal);
+    expect(idsOf(lent)).toEqual(idsOf(claims));
+    expect(lent.map(({ record }) => record.envelope)).toEqual(claims.map(({ record }) => record.envelope));
+    expect(await lender.finish(lent.map(done), signal)).toEqual([true, true, true]);
+    expect(await store.backlog(signal)).toEqual([]);
+  });
+
+  test("and the records too, no longer says that those wait", async () => {
+    await using tables = await makeTables();
+    await using store = await openOn(tables.connection);
+    await store.persist(recordsOf(1), signal);
+    await tables.schema.rows(`TRUNCATE ${tables.connection.schema}.outbox_queue`);
+    expect(await store.status("record-0", signal)).toBeUndefined();
+  });
+});
+
+test.skipIf(noPostgres)("an outbox to whose queue somebody has put a rule names the remedy", async () => {
+  await using tables = await makeTables();
+  await using store = await openOn(tables.connection);
+  const { schema } = tables.connection;
+  await tables.schema.rows(`CREATE RULE eats AS ON INSERT TO ${schema}.outbox_queue DO INSTEAD NOTHING`);
+  await expect(store.persist(recordsOf(1), signal)).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    message: expect.stringContaining("take away the rule") as string,
+  });
+});
 
 /** What the store says to it, or the code of the fault. */
 async function persisted(store: OutboxStore, record: ReturnType<typeof recordOf>): Promise<string> {

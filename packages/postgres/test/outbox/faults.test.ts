@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Connection, makeTables, openOn, type TestTables } from "./support/outbox.ts";
 import { claimAll, done, idsOf, recordOf, recordsOf } from "./support/records.ts";
 
-const signal = AbortSignal.timeout(60_000);
+const { signal } = new AbortController();
 /** Waits between tries are 0. */
 const AT_ONCE = { ...systemRandom(), next: () => 0 };
 /** How long the server's answers are on their way, in which they can be cut off. */
@@ -128,7 +128,7 @@ describe.skipIf(noPostgres)("an outbox whose server is hard to reach", () => {
   const lendLate = (loan: string | undefined) =>
     tables.schema.rows(
       `SELECT c.id FROM (SELECT DISTINCT place FROM ${schema}.outbox_queue) AS q,
-         ${schema}.outbox_claim(q.place, 0, 1, 1000, 60000, $1, '{}') AS c`,
+         ${schema}.outbox_claim(q.place, 0, 1, 1000, 60000, '{}', $1, '{}') AS c`,
       [loan],
     );
 
@@ -154,7 +154,7 @@ describe.skipIf(noPostgres)("an outbox whose server is hard to reach", () => {
   test("a session that does not see what others commit meanwhile lends nothing", async () => {
     const statements = [
       "BEGIN ISOLATION LEVEL REPEATABLE READ",
-      `SELECT * FROM ${schema}.outbox_claim(gen_random_uuid(), 0, 1, 1000, 60000, 't', '{}')`,
+      `SELECT * FROM ${schema}.outbox_claim(gen_random_uuid(), 0, 1, 1000, 60000, '{}', 't', '{}')`,
     ];
     await expect(tables.schema.rows(statements.join("; "))).rejects.toThrow(/must be read committed/);
     await tables.schema.rows("ROLLBACK");

@@ -1,9 +1,12 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { describeOutboxStore } from "@bridge/conformance";
 import type { OutboxStore } from "@bridge/ports";
 import { noPostgres } from "@bridge/tooling/test-postgres";
 import { afterAll, beforeAll, describe, vi } from "vitest";
 import { type Connection, makeTables, type OpenOptions, openOn, type TestTables } from "./support/outbox.ts";
 import { ServerTime } from "./support/server-time.ts";
+
+const SPOILING = { changed: "payload = 'other'", unreadable: "envelope = '{garbage'" } as const;
 
 describe.skipIf(noPostgres)("PostgreSQL", () => {
   let tables: TestTables;
@@ -38,10 +41,15 @@ describe.skipIf(noPostgres)("PostgreSQL", () => {
       return open(options);
     },
     second: async (_, options) => open(options),
+    async spoil(store, id, how, options) {
+      await store[Symbol.asyncDispose]();
+      await tables.schema.rows(`UPDATE ${connection.schema}.outbox_queue SET ${SPOILING[how]} WHERE id = $1`, [id]);
+      return open(options);
+    },
     async reopen(store, options) {
       // With a process its connections end; what the server has got of it is done still, and not after the case.
       await store[Symbol.asyncDispose]();
-      await vi.waitFor(untilGone, { timeout: 30_000 });
+      await vi.waitFor(untilGone, PATIENCE);
       return open(options);
     },
   });

@@ -5,7 +5,8 @@ import { makeTables, openOn, type TestTables } from "./support/outbox.ts";
 import { claimAll, done, idsOf, recordOf, recordsOf } from "./support/records.ts";
 
 const WRITERS = 20;
-const signal = AbortSignal.timeout(110_000);
+let signal: AbortSignal;
+beforeEach((own) => void ({ signal } = own));
 
 /** The same messages in records of their own, in an order of their own. */
 function batchOf(writer: number, messages: number): readonly OutboxRecord[] {
@@ -117,7 +118,7 @@ describe.skipIf(noPostgres)("20 writers", () => {
     await tables.schema.rows("BEGIN");
     const entered = await tables.schema.rows(
       `SELECT nth FROM ${schema}.outbox_queue AS q, ${schema}.outbox_finish(
-         ARRAY[q.number], ARRAY[q.id], ARRAY[q.token], '{0}', '{1}', '{60000}', 0)
+         ARRAY[q.place], ARRAY[q.number], ARRAY[q.id], ARRAY[q.token], '{0}', '{1}', '{60000}', 0)
         WHERE q.token IS NOT NULL`,
     );
     expect(entered).toHaveLength(1);

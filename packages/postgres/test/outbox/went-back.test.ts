@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { makeTables, openOn, type TestTables } from "./support/outbox.ts";
 import { claimAll, done, idsOf, PLACE, recordOf } from "./support/records.ts";
 
-const signal = AbortSignal.timeout(60_000);
+const { signal } = new AbortController();
 const OTHER = { routeId: "route", bindingId: "other" } as const;
 
 describe.skipIf(noPostgres)("an outbox whose database went back under it", () => {

@@ -4,7 +4,7 @@ import { describe, test } from "vitest";
 import { makeTables, openOn, type TestTables } from "./support/outbox.ts";
 import { claimAll, idsOf, recordOf } from "./support/records.ts";
 
-const signal = AbortSignal.timeout(120_000);
+const { signal } = new AbortController();
 /** Within which an idle store has to know; a look is every 3 s and takes no more than 5. */
 const KNOWN_MS = 12_000;
 

@@ -24,8 +24,8 @@ export const LEG_METRICS: readonly Metric[] = [
   {
     name: "bridge_legs_in_outbox",
     type: "gauge",
-    help: "Legs that are persisted and not finished.",
-    read: perLeg((leg) => leg.inOutbox),
+    help: "Legs that are persisted and not finished; no sample while the outbox is not open.",
+    read: (reading) => (isOutboxAway(reading) ? [] : inOutbox(reading)),
   },
   {
     name: "bridge_legs_total",
@@ -58,6 +58,13 @@ export const LEG_METRICS: readonly Metric[] = [
     read: ({ stats }) => single(stats.unaccounted),
   },
 ];
+
+const inOutbox = perLeg((leg) => leg.inOutbox);
+
+/** What is in it is counted when it is opened. */
+function isOutboxAway({ view }: Reading): boolean {
+  return view.stores.some(({ role, open }) => role === "outbox" && !open);
+}
 
 function perLeg(value: (leg: LegStats) => number) {
   return ({ stats }: Reading) => stats.legs.values().map((leg) => ({ labels: legLabels(leg), value: value(leg) }));

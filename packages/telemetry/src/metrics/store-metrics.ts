@@ -20,19 +20,28 @@ export const STORE_METRICS: readonly Metric[] = [
   {
     name: "bridge_store_set_aside_files",
     type: "gauge",
-    help: "Damaged files that the store has set aside and that no operator has acknowledged.",
-    read: perStore(({ setAside }) => setAside.length),
+    help: "Damaged files that the store has set aside and that no operator has acknowledged; no sample while it is not open.",
+    read: perOpenStore(({ setAside }) => setAside.length),
   },
   {
     name: "bridge_store_spoiled_records",
     type: "gauge",
-    help: "Records that were found not to be as they were written: they are kept, and never delivered.",
-    read: perStore(({ spoiled = 0 }) => spoiled),
+    help: "Records that were found not to be as they were written: they are kept, and never delivered; no sample while the store is not open.",
+    read: perOpenStore(({ spoiled = 0 }) => spoiled),
   },
 ];
 
 function perStore(value: (store: StoreView) => number) {
-  return ({ view }: Reading) => view.stores.map((store) => ({ labels: { store: store.role }, value: value(store) }));
+  return ({ view }: Reading) => view.stores.map(sampleOf(value));
+}
+
+/** Of what is in the others nobody knows. */
+function perOpenStore(value: (store: StoreView) => number) {
+  return ({ view }: Reading) => view.stores.filter(({ open }) => open).map(sampleOf(value));
+}
+
+function sampleOf(value: (store: StoreView) => number) {
+  return (store: StoreView): Sample => ({ labels: { store: store.role }, value: value(store) });
 }
 
 /** A sample for each binding that has, or may have, something in the outbox. */

@@ -51,12 +51,15 @@ export class HttpReceiver implements Receiver, Mount {
   readonly #onEnd = (exchange: Exchange): void => this.#forget(exchange);
   readonly #counts = { overCapacity: 0, notConfirmed: 0, unauthorized: 0, foreign: 0 };
   #disposed = false;
+  /** From now on: whom it is to replace has the address still. */
+  readonly #expected: AsyncDisposable;
   #mounted: Mounted | undefined;
   #sweeper: Disposable | undefined;
 
   constructor(deps: HttpReceiverDeps) {
     this.id = deps.id;
     this.#deps = deps;
+    this.#expected = deps.listeners.expect(deps.address);
     this.#authorised = deps.apiKey === undefined ? () => true : apiKeyCheck(deps.apiKey);
     this.#backlog = new Backlog(deps.backlog);
     this.#inbox = new Inbox(this.#backlog, () => this.#refuseAll());
@@ -65,6 +68,7 @@ export class HttpReceiver implements Receiver, Mount {
   async open(signal: AbortSignal): Promise<void> {
     const { listeners, address, path, tls, clock, logger, responseTimeoutMs } = this.#deps;
     this.#mounted = await listeners.mount({ address, path, tls, mount: this, clock, logger }, signal);
+    await this.#expected[Symbol.asyncDispose]();
     if (this.#disposed) {
       await this.#mounted[Symbol.asyncDispose]();
       throw new Error(`receiver "${this.id}" was closed while it opened`);
@@ -136,6 +140,7 @@ export class HttpReceiver implements Receiver, Mount {
     this.#sweeper?.[Symbol.dispose]();
     this.#inbox.close();
     await this.#mounted?.[Symbol.asyncDispose]();
+    await this.#expected[Symbol.asyncDispose]();
   }
 
   /** What can be said before the request is looked at as a message; the key comes first (contract §2). */

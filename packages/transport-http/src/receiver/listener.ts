@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { BoundedServer, type ListenerStats, type ServerLimits, type TlsFiles } from "@bridge/net-kit";
-import { type Clock, type Logger } from "@bridge/ports";
+import { type Clock, type Logger, systemClock } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import type { ListenAddress } from "./listen-address.ts";
 import { listenError } from "./listen-error.ts";
@@ -48,7 +48,7 @@ export class Listener {
   #server: BoundedServer | undefined;
   /**
    * By path, longest first, `/` written as the empty string. `undefined` is a receiver that has closed: until the
-   * listener does, its callers are asked to come back, for to them 404 would mean never.
+   * listener does, or its successor is there, its callers are asked to come back, for to them 404 would mean never.
    */
   #mounts: readonly (readonly [path: string, mount: Mount | undefined])[] = [];
 
@@ -100,9 +100,18 @@ export class Listener {
     return { [Symbol.dispose]: () => this.#set(key, undefined) };
   }
 
+  /** From now on the paths of receivers that have closed are as unknown as any other. */
+  forgetClosed(): void {
+    this.#mounts = this.#mounts.filter(([, mount]) => mount !== undefined);
+  }
+
   /** Stops listening, lets the answers under way go out, and cuts what is left when that takes too long. */
   async close(): Promise<void> {
-    using bound = deadline(this.#deps.limits.closeTimeoutMs, new Error("callers took too long to read their answers"));
+    using bound = deadline(
+      systemClock,
+      this.#deps.limits.closeTimeoutMs,
+      new Error("callers took too long to read their answers"),
+    );
     await this.#server?.close(bound.signal);
   }
 

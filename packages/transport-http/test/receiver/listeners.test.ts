@@ -1,6 +1,10 @@
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { authority } from "@bridge/tooling/certificates";
 import { describe, expect, test } from "vitest";
 import { type LogFields, silentLogger, systemClock } from "@bridge/ports";
 import { httpTransport } from "../../src/http-transport.ts";
@@ -73,6 +77,61 @@ describe("receivers of one address share a listener (contract 8)", () => {
     await again[Symbol.asyncDispose]();
     await b[Symbol.asyncDispose]();
     await expect(post(b, "/b")).rejects.toThrow("fetch failed");
+  });
+});
+
+describe("a receiver that is to follow another, as in a change of its options", () => {
+  const addr = "127.0.0.1:0";
+
+  test("finds the listener open, and callers are asked to come back meanwhile", async () => {
+    const plugin = httpTransport();
+    const former = await openReceiver({ plugin, id: "a", path: "/a" });
+    const next = await buildReceiver(plugin, "a", { addr, path: "/a", api_key: "a-key-for-the-receiver" });
+    await former[Symbol.asyncDispose]();
+    expect(await post(former, "/a")).toBe(503);
+    await next.open?.(new AbortController().signal);
+    expect(await post(former, "/a")).toBe(401);
+    await next[Symbol.asyncDispose]();
+    await expect(post(former, "/a")).rejects.toThrow("fetch failed");
+  });
+
+  test("leaves nothing of the former path", async () => {
+    const plugin = httpTransport();
+    const former = await openReceiver({ plugin, id: "a", path: "/a" });
+    const next = await buildReceiver(plugin, "a", { addr, path: "/b" });
+    await former[Symbol.asyncDispose]();
+    await next.open?.(new AbortController().signal);
+    expect(await post(former, "/a")).toBe(404);
+    await next[Symbol.asyncDispose]();
+  });
+
+  test("does not keep the listener when it is given up, or cannot open", async () => {
+    for (const open of [false, true]) {
+      const plugin = httpTransport();
+      const former = await openReceiver({ plugin, id: "a", path: "/a" });
+      const next = await buildReceiver(plugin, "a", { addr, path: "/a" });
+      await former[Symbol.asyncDispose]();
+      expect(await post(former, "/a")).toBe(503);
+      if (open) await expect(next.open?.(AbortSignal.abort(new Error("given up")))).rejects.toThrow("given up");
+      await next[Symbol.asyncDispose]();
+      await expect(post(former, "/a")).rejects.toThrow("fetch failed");
+    }
+  });
+
+  test("may have other TLS files once the former is gone", async () => {
+    const issuer = authority();
+    const folder = mkdtempSync(join(tmpdir(), "bridge-listeners-"));
+    const files = issuer.issue("localhost", ["localhost"]);
+    const [cert_file, key_file] = [join(folder, "tls.crt"), join(folder, "tls.key")];
+    writeFileSync(cert_file, files.cert);
+    writeFileSync(key_file, files.key);
+    const plugin = httpTransport();
+    const former = await openReceiver({ plugin, id: "a", path: "/a" });
+    const next = await buildReceiver(plugin, "a", { addr, path: "/a", tls: { cert_file, key_file } });
+    await former[Symbol.asyncDispose]();
+    await expect(next.open?.(new AbortController().signal)).resolves.toBeUndefined();
+    await next[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true });
   });
 });
 

@@ -1,5 +1,8 @@
+// Imported rather than global, so that a test may replace the global one by a fake.
+import { setImmediate } from "node:timers";
+
 /** So many turns of the event loop without a look at the clock, and nobody is at work. */
-const QUIET_TURNS = 5;
+const QUIET_TURNS = 2;
 /** Who works on and on, such as a source that never ends, is not waited for any longer. */
 const MOST_TURNS = 1_000;
 

@@ -1,6 +1,9 @@
+// Imported rather than global, so that a test may replace the global ones by fakes.
+import { clearTimeout, setTimeout } from "node:timers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock, DeadLetter, DlqStore, Logger, Random } from "@bridge/ports";
 import { type MemoryAdapter, memory } from "../memory.ts";
+import type { MemoryChannel } from "../memory-channel.ts";
 import { memoryHub } from "../memory-hub.ts";
 import { quiet } from "./quiet.ts";
 import { TestClock } from "./test-clock.ts";
@@ -34,7 +37,10 @@ export interface TestBridge<Supervisor extends TestedSupervisor = TestedSupervis
   readonly inside: MemoryAdapter;
   /** Its time; {@link TestBridge.advance} lets it pass. */
   readonly clock: Clock;
-  /** Hands a message to a route by its channel, and resolves when all is done that can be done without time passing. */
+  /**
+   * Hands a message to a route by its channel, and resolves when all is done that can be done without time passing.
+   * @throws Error when no route takes messages from that channel, or the bridge is closed
+   */
   send(channel: string, message: TestMessage): Promise<void>;
   /**
    * The messages that a route has put into a channel, oldest first, once all is done that can be done without time passing. With
@@ -42,11 +48,14 @@ export interface TestBridge<Supervisor extends TestedSupervisor = TestedSupervis
    * @throws Error that says how many there are, when there are not so many
    */
   received(channel: string, atLeast?: number): Promise<readonly ReceivedMessage[]>;
-  /** The dead letters, oldest first. @throws Error when the bridge has no store for them */
+  /** The dead letters, oldest first. @throws Error when the bridge has no store for them, or is closed */
   deadLetters(): Promise<readonly DeadLetter[]>;
-  /** Lets so many milliseconds pass: each timer fires at its time, in order, and what it has set off is done before the next. */
+  /**
+   * Lets so many milliseconds pass: each timer fires at its time, in order, and what it has set off is done before the next.
+   * Calls that overlap go one by one.
+   */
   advance(ms: number): Promise<void>;
-  /** Shuts the bridge down, as disposing it does. */
+  /** Shuts the bridge down, as disposing it does. What was received is still there to be read; nothing more is handed to a handler. */
   close(): Promise<void>;
 }
 
@@ -54,10 +63,11 @@ const STARTS_AT = Date.UTC(2026, 0);
 const REAL_WAIT_MS = 5_000;
 const PAGE = 1_000;
 /** What is closed in the real world gets a real moment for each of these. */
-const CLOSING_STEP_MS = 100;
+const CLOSING_STEP_MS = 25;
 
 /**
- * Starts a bridge for a test. `define` is given channels to make its routes from.
+ * Starts a bridge for a test. `define` is given channels to make its routes from, and makes a new bridge each time: two that run
+ * at once have nothing in common.
  *
  * @example
  * await using test = await createTestBridge((inside) =>
@@ -72,7 +82,10 @@ export async function createTestBridge<Supervisor extends TestedSupervisor>(
 ): Promise<TestBridge<Supervisor>> {
   const clock = new TestClock(startsAt);
   const inside = memory(memoryHub());
+  const { hub } = inside;
   const bridge = await define(inside).start({ clock, random, ...(logger !== undefined && { logger }) });
+  if (clock.looks === 0)
+    throw new Error("the bridge runs already, with another time: let the function define one each time it is called");
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= shutDown(bridge, clock));
   return {
@@ -80,25 +93,30 @@ export async function createTestBridge<Supervisor extends TestedSupervisor>(
     inside,
     clock,
     send: async (channel, message) => {
-      inside.hub.publish(channel, publishable(message));
+      if (closed !== undefined) throw new Error("the bridge is closed: it takes no messages");
+      const sources = hub.channels().filter(({ isSource }) => isSource);
+      if (!sources.some(({ name }) => name === channel))
+        throw new Error(`no route takes messages from channel "${channel}", but from ${namesOf(sources)}`);
+      hub.publish(channel, publishable(message));
       await quiet(clock);
     },
     received: async (channel, atLeast = 0) => {
       await quiet(clock);
-      const there = inside.hub.channel(channel);
-      await there
-        .until(() => there.messages().length >= atLeast, AbortSignal.timeout(REAL_WAIT_MS))
-        .catch(() => {
-          const count = there.messages().length;
-          throw new Error(`channel "${channel}" holds ${count} messages, where ${atLeast} are waited for`);
-        });
+      const there = hub.channel(channel);
+      await inRealTime((signal) => there.until(() => there.messages().length >= atLeast, signal)).catch(() => {
+        const count = there.messages().length;
+        const others = hub.channels().filter((other) => other !== there && other.messages().length > 0);
+        const elsewhere = others.length === 0 ? "" : `; there are some in ${namesOf(others)}`;
+        throw new Error(`channel "${channel}" holds ${count} messages, where ${atLeast} are waited for${elsewhere}`);
+      });
       return there.messages().map(received);
     },
     deadLetters: async () => {
       await quiet(clock);
+      if (closed !== undefined) throw new Error("the bridge is closed: read its dead letters before that");
       const store = bridge.dlq();
       if (store === undefined) throw new Error("the bridge keeps no dead letters: give it `stores: { dlq: … }`");
-      return readAll(store);
+      return inRealTime((signal) => readAll(store, signal));
     },
     advance: (ms) => clock.advance(ms),
     close,
@@ -106,13 +124,27 @@ export async function createTestBridge<Supervisor extends TestedSupervisor>(
   };
 }
 
+function namesOf(channels: readonly MemoryChannel[]): string {
+  return channels.length === 0 ? "none" : channels.map(({ name }) => JSON.stringify(name)).join(", ");
+}
+
 function sameEachTime(): Random {
   let ids = 0;
   return { next: () => 0.5, id: () => `test-${ids++}` };
 }
 
-async function readAll(store: DlqStore): Promise<readonly DeadLetter[]> {
-  const signal = AbortSignal.timeout(REAL_WAIT_MS);
+/** Unlike one of `AbortSignal.timeout`, its timer keeps the process alive. */
+async function inRealTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(new Error(`it was not done within ${REAL_WAIT_MS} ms`)), REAL_WAIT_MS);
+  try {
+    return await work(limit.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readAll(store: DlqStore, signal: AbortSignal): Promise<readonly DeadLetter[]> {
   const letters: DeadLetter[] = [];
   for (let offset = 0; ; offset += PAGE) {
     const heads = await store.list({}, { limit: PAGE, offset }, signal);

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import type { Clock } from "@bridge/ports";
 import { quiet } from "./quiet.ts";
 
@@ -12,6 +13,7 @@ export class TestClock implements Clock {
   readonly #timers = new Set<Timer>();
   readonly #epoch: number;
   #elapsed = 0;
+  #advanced: Promise<void> = Promise.resolve();
   #looks = 0;
 
   /** `epoch`: the time of day at which it begins, in epoch milliseconds. */
@@ -59,10 +61,27 @@ export class TestClock implements Clock {
     return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
   }
 
-  /** Lets `ms` pass: every timer fires at its time, and what it has set off runs before the next one fires. */
+  after(ms: number, fire: () => void): Disposable {
+    this.#looks++;
+    const timer = this.#set(ms, undefined, fire);
+    return { [Symbol.dispose]: () => void this.#timers.delete(timer) };
+  }
+
+  turn(run: () => void): void {
+    this.#looks++;
+    setImmediate(run);
+  }
+
+  /** Lets `ms` pass: every timer fires at its time, and what it has set off runs before the next one fires. Calls go one by one. */
   async advance(ms: number): Promise<void> {
     if (!(ms >= 0 && Number.isFinite(ms)))
       throw new RangeError(`advance: ${ms} is no number of milliseconds from 0 on`);
+    const passed = this.#advanced.then(() => this.#pass(ms));
+    this.#advanced = passed.catch(() => {});
+    await passed;
+  }
+
+  async #pass(ms: number): Promise<void> {
     const end = this.#elapsed + ms;
     for (let next = await this.#nextUntil(end); next !== undefined; next = await this.#nextUntil(end)) {
       this.#elapsed = Math.max(this.#elapsed, next.at);

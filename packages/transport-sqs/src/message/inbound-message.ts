@@ -16,25 +16,38 @@ export const SYSTEM_ATTRIBUTES = {
   fifo: ["ApproximateReceiveCount", "MessageGroupId", "MessageDeduplicationId"],
 } as const;
 
-/** A message as it came from SQS (the README's table, from right to left). */
+/**
+ * A message as it came from SQS (the README's table, from right to left). An attribute that makes no sense is a header of its own,
+ * so that nothing of the message is lost with what cannot be read.
+ */
 export function inboundMessage(received: Message, fifo: boolean): Inbound {
   const own = (part: keyof typeof ATTRIBUTES): string | undefined => ownText(received, part);
+  let undecodable: BridgeError | undefined;
+  const senseless = newHeaders();
+  const read = <T>(part: keyof typeof ATTRIBUTES, sense: (text: string | undefined) => T): T | undefined => {
+    const text = own(part);
+    try {
+      return sense(text);
+    } catch (error) {
+      undecodable ??= BridgeError.from(error);
+      if (text !== undefined) senseless[ATTRIBUTES[part]] = text;
+      return undefined;
+    }
+  };
   const body = received.Body ?? "";
-  const head = {
+  const more = read("moreHeaders", (text) => (text === undefined ? undefined : unpacked(text)));
+  const message: SourceMessage = {
     id: own("id") ?? received.MessageId,
     subject: own("subject") ?? "",
     contentType: own("contentType"),
     correlationId: own("correlationId"),
     dedupId: own("dedupId") ?? (fifo ? nativeDedupId(received, body) : undefined),
     orderingKey: orderingKey(received, fifo),
+    expiresAt: read("expiresAt", timestamp),
+    payload: read("encoding", (encoding) => decodeBody(body, encoding)) ?? Buffer.from(body, "utf8"),
+    headers: headersOf(received, { ...more, ...senseless }),
   };
-  try {
-    const expiresAt = timestamp(own("expiresAt"));
-    const headers = headersOf(received, own("moreHeaders"));
-    return { message: { ...head, headers, expiresAt, payload: decodeBody(body, own("encoding")) } };
-  } catch (error) {
-    return { message: { ...head, payload: Buffer.from(body, "utf8") }, undecodable: BridgeError.from(error) };
-  }
+  return undecodable === undefined ? { message } : { message, undecodable };
 }
 
 /** A key that is long or has odd characters is in the queue's own field as a hash. */
@@ -56,7 +69,7 @@ function nativeDedupId(received: Message, body: string): string | undefined {
   return native === sha256(body) ? undefined : native;
 }
 
-function headersOf(received: Message, more: string | undefined): Record<string, string> {
+function headersOf(received: Message, more: Readonly<Record<string, string>>): Record<string, string> {
   const headers = newHeaders();
   for (const name of Object.keys(received.MessageAttributes ?? {}).toSorted()) {
     const lower = name.toLowerCase();
@@ -64,7 +77,7 @@ function headersOf(received: Message, more: string | undefined): Record<string, 
     const value = acting || isReserved(name) ? undefined : textOf(received, name);
     if (value !== undefined) add(headers, lower, value);
   }
-  for (const [name, value] of more === undefined ? [] : Object.entries(unpacked(more))) {
+  for (const [name, value] of Object.entries(more)) {
     if (!isReserved(name)) add(headers, name.toLowerCase(), value);
   }
   return headers;

@@ -244,10 +244,12 @@ describe("a message of another program", () => {
     ["more-headers", "{"],
     ["more-headers", '{"a":1}'],
     ["expires-at", "tomorrow"],
-  ])("that says %s: %s is undecodable, and keeps its bytes", (attribute, StringValue) => {
-    const MessageAttributes = { [attribute]: { DataType: "String", StringValue } };
+  ])("that says %s: %s is undecodable, and keeps its bytes and all attributes", (attribute, StringValue) => {
+    const tenant = { DataType: "String", StringValue: "acme" };
+    const MessageAttributes = { [attribute]: { DataType: "String", StringValue }, tenant };
     const { message, undecodable } = inboundMessage({ Body: "no base64!", MessageAttributes }, false);
     expect(undecodable?.code).toBe("INVALID_PAYLOAD");
     expect(Buffer.from(message.payload).toString()).toBe("no base64!");
+    expect({ ...message.headers }).toEqual({ [attribute]: StringValue, tenant: "acme" });
   });
 });

@@ -38,13 +38,13 @@ export async function writeAll(path: string, names: readonly string[], options?:
   for (const name of names) await sink.write(event(name));
 }
 
-/** The files of the chain, oldest first. */
+/** The files of the chain, oldest first. After a power loss in a rotation there may be no current one. */
 export function files(folder: string): readonly string[] {
-  const [current, ...full] = readdirSync(folder)
-    .filter((name) => !name.endsWith("-lock"))
-    .toSorted()
-    .map((name) => join(folder, name));
-  return current === undefined ? [] : [...full, current];
+  const names = readdirSync(folder).filter((name) => !name.endsWith("-lock"));
+  const isFull = (name: string): boolean => /\.\d{16}$/.test(name);
+  return [...names.filter(isFull).toSorted(), ...names.filter((name) => !isFull(name))].map((name) =>
+    join(folder, name),
+  );
 }
 
 export function lines(path: string): readonly string[] {

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { patientClock } from "@bridge/conformance";
 import { type Random, silentLogger, systemClock } from "@bridge/ports";
@@ -34,7 +35,7 @@ export function optionsOf(dynamo: TestDynamo) {
 
 export async function makeNotes(dynamo: TestDynamo, name: string): Promise<void> {
   await using client = clientOf(dynamo);
-  await createTable(notesTable(name), client, systemClock, AbortSignal.timeout(10_000));
+  await createTable(notesTable(name), client, systemClock, AbortSignal.timeout(PATIENCE.timeout));
   dynamo.reset();
 }
 

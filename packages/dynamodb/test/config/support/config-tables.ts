@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
 import type { ConfigDocument, ConfigPlace, ConfigStoreSubject } from "@bridge/conformance";
 import { createTable } from "../../../src/client/create-table.ts";
@@ -28,7 +29,7 @@ export class ConfigTable implements AsyncDisposable {
 
   static async make(dynamo: TestDynamo): Promise<ConfigTable> {
     const table = new ConfigTable(dynamo);
-    await createTable(configTable(TABLE), table.client, systemClock, AbortSignal.timeout(20_000));
+    await createTable(configTable(TABLE), table.client, systemClock, AbortSignal.timeout(PATIENCE.timeout));
     dynamo.reset();
     return table;
   }
@@ -36,7 +37,7 @@ export class ConfigTable implements AsyncDisposable {
   open(document: string, options: Partial<DynamodbConfigOptions> = {}): Promise<ConfigStore> {
     const watch = () => ({ pollIntervalMs: 5 });
     const given = { ...SEAMS, sdk: this.dynamo.sdk, tableName: TABLE, document, watch, ...options };
-    return openDynamodbConfig(given, AbortSignal.timeout(20_000));
+    return openDynamodbConfig(given, AbortSignal.timeout(PATIENCE.timeout));
   }
 
   newDocument(): string {

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { createTable } from "../../../src/client/create-table.ts";
 import { DynamoClient } from "../../../src/client/dynamo-client.ts";
 import { patientClock } from "@bridge/conformance";
@@ -16,7 +17,7 @@ let tables = 0;
 export async function makeTable(dynamo: TestDynamo): Promise<string> {
   const name = `leases-${tables++}`;
   await using client = new DynamoClient({ ...SEAMS, sdk: dynamo.sdk });
-  await createTable(leaseTable(name), client, systemClock, AbortSignal.timeout(20_000));
+  await createTable(leaseTable(name), client, systemClock, AbortSignal.timeout(PATIENCE.timeout));
   dynamo.reset();
   return name;
 }
@@ -27,5 +28,5 @@ export function openLeases(
   more: Partial<DynamodbLeasesOptions> = {},
 ): Promise<LeaseStore> {
   const options = { ...SEAMS, sdk: dynamo.sdk, tableName: table, ...more };
-  return openDynamodbLeases(options, AbortSignal.timeout(20_000));
+  return openDynamodbLeases(options, AbortSignal.timeout(PATIENCE.timeout));
 }

@@ -35,12 +35,17 @@ export function openScratchOutbox(options: Partial<FileOutboxOptions> = {}): Out
 
 /**
  * Another outbox on what the file of `store` holds at this moment, as if the process had been killed: the store itself
- * is not closed in between.
+ * is not closed in between. `before` may change what it holds.
  */
-export async function survivorOf(store: OutboxStore, options: Partial<FileOutboxOptions> = {}): Promise<OutboxStore> {
+export async function survivorOf(
+  store: OutboxStore,
+  options: Partial<FileOutboxOptions> = {},
+  before: (path: string) => void = () => {},
+): Promise<OutboxStore> {
   const scratch = scratchFolder();
   cpSync(dirname(PATHS.get(store) ?? ""), scratch.folder, { recursive: true });
   await store[Symbol.asyncDispose]();
+  before(scratch.path);
   return openIn(scratch, options);
 }
 

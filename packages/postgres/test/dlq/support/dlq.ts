@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { patientClock } from "@bridge/conformance";
 import { type Random, silentLogger, systemRandom } from "@bridge/ports";
 import { type ConnectionOptions } from "../../../src/client/connection-options.ts";
@@ -13,9 +14,9 @@ export const SEAMS = {
 };
 
 export async function makeTables(connection: ConnectionOptions): Promise<void> {
-  await tableMaker(DLQ_TABLES)(connection, { ...SEAMS, id: "dlq" })(AbortSignal.timeout(20_000));
+  await tableMaker(DLQ_TABLES)(connection, { ...SEAMS, id: "dlq" })(AbortSignal.timeout(PATIENCE.timeout));
 }
 
 export function openDlq(connection: ConnectionOptions, more: Partial<PostgresDlqOptions> = {}) {
-  return openPostgresDlq({ ...SEAMS, connection, ...more }, AbortSignal.timeout(20_000));
+  return openPostgresDlq({ ...SEAMS, connection, ...more }, AbortSignal.timeout(PATIENCE.timeout));
 }

@@ -1,3 +1,4 @@
+import { PATIENCE } from "@bridge/tooling/patience";
 import { patientClock } from "@bridge/conformance";
 import { type LeaseStore, type Random, silentLogger, systemRandom } from "@bridge/ports";
 import { type ConnectionOptions } from "../../../src/client/connection-options.ts";
@@ -13,12 +14,12 @@ export const SEAMS = {
 };
 
 export async function makeTables(connection: ConnectionOptions): Promise<void> {
-  await tableMaker(LEASE_TABLES)(connection, { ...SEAMS, id: "lease" })(AbortSignal.timeout(20_000));
+  await tableMaker(LEASE_TABLES)(connection, { ...SEAMS, id: "lease" })(AbortSignal.timeout(PATIENCE.timeout));
 }
 
 export function openLeases(
   connection: ConnectionOptions,
   more: Partial<PostgresLeasesOptions> = {},
 ): Promise<LeaseStore> {
-  return openPostgresLeases({ ...SEAMS, connection, ...more }, AbortSignal.timeout(20_000));
+  return openPostgresLeases({ ...SEAMS, connection, ...more }, AbortSignal.timeout(PATIENCE.timeout));
 }

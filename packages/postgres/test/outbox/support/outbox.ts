@@ -1,5 +1,13 @@
 import { patientClock } from "@bridge/conformance";
-import { type Clock, type OutboxStore, type Random, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import {
+  type Clock,
+  type Logger,
+  type OutboxStore,
+  type Random,
+  silentLogger,
+  systemClock,
+  systemRandom,
+} from "@bridge/ports";
 import { migrate } from "../../../src/client/migrations.ts";
 import { PostgresClient, type PostgresOptions } from "../../../src/client/postgres-client.ts";
 import { testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
@@ -22,7 +30,7 @@ export async function makeTables(url?: string): Promise<TestTables> {
   const { connection } = schema;
   await using client = new PostgresClient(connection, { clock: patientClock, random: systemRandom() });
   await migrate(OUTBOX_MIGRATIONS, client, signal);
-  const tables = ["record", "queue"].map((name) => client.table(`outbox_${name}`));
+  const tables = ["record", "queue", "spoiled"].map((name) => client.table(`outbox_${name}`));
   return {
     schema,
     connection,
@@ -35,20 +43,27 @@ export async function makeTables(url?: string): Promise<TestTables> {
 export interface OpenOptions {
   readonly clock?: Clock;
   readonly random?: Random;
+  readonly logger?: Logger;
   readonly retentionMs?: number;
   readonly postgres?: Partial<PostgresOptions>;
 }
 
 /** A handle on the tables; statements go by a time that a slow machine does not run out of. */
 export function openOn(connection: Connection, options: OpenOptions = {}): Promise<OutboxStore> {
-  const { clock = systemClock, random = systemRandom(), retentionMs = 3_600_000, postgres } = options;
+  const {
+    clock = systemClock,
+    random = systemRandom(),
+    retentionMs = 3_600_000,
+    logger = silentLogger,
+    postgres,
+  } = options;
   return openPostgresOutbox(
     {
       connection,
       retentionMs,
       clock,
       random,
-      logger: silentLogger,
+      logger,
       postgres: { clock: patientClock, ...postgres },
     },
     signal,

@@ -1,0 +1,15 @@
+import type { RouteRunner } from "./route-runner.ts";
+import type { RuntimeParts } from "./runtime-parts.ts";
+
+/**
+ * What routes have abandoned of receivers that are still among `parts` has to come again: from a source without a session
+ * when it is asked anew, over a session on another connection.
+ */
+export function handBack(runners: readonly RouteRunner[], parts: RuntimeParts): void {
+  const [links, intakes] = [new Set(parts.links.values()), new Set(parts.intakes.values())];
+  for (const { parts: own } of runners) {
+    if (!intakes.has(own.intake)) continue;
+    own.intake.restart();
+    if (own.sourceLink !== undefined && links.has(own.sourceLink)) own.sourceLink.cut?.();
+  }
+}

@@ -1,0 +1,141 @@
+import { openMemoryOutbox } from "@bridge/memory";
+import {
+  BridgeError,
+  type ClaimEnd,
+  type LogFields,
+  type OutboxStore,
+  silentLogger,
+  systemRandom,
+} from "@bridge/ports";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { ClaimEnds } from "../../src/outbox/claim-ends.ts";
+import { StoreCalls } from "../../src/route/store-calls.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { HastyClock } from "../support/hasty-clock.ts";
+
+const END: ClaimEnd = { id: "record", token: "t", outcome: { kind: "done" } };
+
+/** The ends of one route's records, told to a store of which `finish` and `status` are given. */
+function tellingTo(calls: (clock: FakeClock) => Partial<OutboxStore> | undefined, clock = new FakeClock()) {
+  const changes = calls(clock);
+  const store = changes && {
+    ...openMemoryOutbox({ maxRecords: 10, retentionMs: 3_600_000, clock, random: systemRandom() }),
+    ...changes,
+  };
+  const told: (LogFields | undefined)[] = [];
+  const account = { outboxWriteFailures: 0 };
+  const leaving = new AbortController();
+  const givenUp = new AbortController();
+  const parts = {
+    account,
+    clock,
+    logger: { ...silentLogger, error: (_: string, fields?: LogFields) => void told.push(fields) },
+    storeCalls: { dlq: new StoreCalls(clock), outbox: new StoreCalls(clock) },
+  } as unknown as ConstructorParameters<typeof ClaimEnds>[1];
+  const signals = { leaving: leaving.signal, givenUp: givenUp.signal };
+  return { clock, ends: new ClaimEnds(() => store, parts, signals), told, account, leaving, givenUp };
+}
+
+const full = new BridgeError("UNAVAILABLE", "disk full");
+
+/** Lets time pass until it is known whether the end was entered. */
+async function answered(clock: FakeClock, entered: Promise<boolean>): Promise<boolean> {
+  let answer: boolean | undefined;
+  void entered.then((given) => (answer = given));
+  await clock.until(() => answer !== undefined, 1_000);
+  return entered;
+}
+
+test("an end is repeated for a minute, and five times at least, less and less often: then the record is sent again", async () => {
+  await fc.assert(
+    // The example is over after a minute to the millisecond.
+    fc.asyncProperty(fc.integer({ min: 0, max: 20_000 }), async (callMs) => {
+      const begun: number[] = [];
+      const { clock, ends, account, told } = tellingTo((time) => ({
+        async finish() {
+          begun.push(time.now());
+          time.skip(callMs);
+          throw full;
+        },
+      }));
+      expect(await answered(clock, ends.enter(END))).toBe(false);
+      const expected: number[] = [];
+      const [start = 0] = begun;
+      for (let at = start, pauseMs = 500; ; pauseMs = Math.min(4_000, 2 * pauseMs)) {
+        expected.push(at);
+        if (expected.length >= 5 && at + callMs - start >= 60_000) break;
+        at += callMs + pauseMs;
+      }
+      expect(begun).toEqual(expected);
+      expect(account.outboxWriteFailures).toBe(expected.length);
+      expect(told).toEqual([{ code: "UNAVAILABLE", error: "disk full", records: 1 }]);
+    }),
+    { numRuns: 30, examples: [[0], [20_000], [5_062.5]] },
+  );
+});
+
+test("while a stop waits, an end is repeated every half second and five times in all", async () => {
+  const begun: number[] = [];
+  const { clock, ends, leaving } = tellingTo((time) => ({
+    async finish() {
+      begun.push(time.now());
+      throw full;
+    },
+  }));
+  leaving.abort();
+  expect(await answered(clock, ends.enter(END))).toBe(false);
+  const [start = 0] = begun;
+  expect(begun.map((at) => at - start)).toEqual([0, 500, 1_000, 1_500, 2_000]);
+});
+
+test("what is given up is answered at once, whether it waits for the store or for its next try", async () => {
+  for (const finish of [() => new Promise<never>(() => {}), () => Promise.reject(full)]) {
+    const { clock, ends, leaving, givenUp } = tellingTo(() => ({ finish }));
+    leaving.abort();
+    const entered = ends.enter(END);
+    await clock.advance(0);
+    givenUp.abort(new BridgeError("TIMEOUT", "no time left"));
+    expect(await entered).toBe(false);
+  }
+});
+
+test.each([
+  ["is not there", undefined, "UNAVAILABLE", "no outbox store is open"],
+  ["does not answer", { finish: () => new Promise<never>(() => {}) }, "TIMEOUT", "the outbox store did not answer"],
+  ["refuses", { finish: () => Promise.reject(full) }, "UNAVAILABLE", "disk full"],
+])("a store that %s: why is known while an end waits for that, and no longer", async (_, calls, code, message) => {
+  const { clock, ends } = tellingTo(() => calls, new HastyClock());
+  expect(ends.fault).toBeUndefined();
+  const entered = ends.enter(END);
+  await clock.until(() => ends.fault !== undefined);
+  expect(ends.fault).toMatchObject({ code, message });
+  expect(await answered(clock, entered)).toBe(false);
+  expect(ends.fault).toBeUndefined();
+});
+
+test.each([
+  ["done", "done"],
+  ["dead", "dead"],
+  ["retry", "pending"],
+] as const)("%s that is refused when it is repeated was entered before if the record is %s", async (kind, become) => {
+  for (const status of ["done", "dead", "pending", undefined] as const) {
+    for (const said of [true, false]) {
+      let tries = 0;
+      let asked = 0;
+      const { clock, ends } = tellingTo(() => ({
+        async finish() {
+          if (tries++ === 0) throw full;
+          return [said];
+        },
+        async status() {
+          asked++;
+          return status;
+        },
+      }));
+      const outcome: ClaimEnd["outcome"] = kind === "retry" ? { kind, delayMs: 0, attempts: 1 } : { kind };
+      expect(await answered(clock, ends.enter({ ...END, outcome }))).toBe(said || status === become);
+      expect(asked).toBe(said ? 0 : 1);
+    }
+  }
+});

@@ -1,0 +1,114 @@
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { openMemoryOutbox } from "@bridge/memory";
+import { BridgeError, type DlqStore, type OutboxStore, silentLogger, systemRandom } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { deadLetterRecords } from "../../src/outbox/dead-letter-record.ts";
+import { envelopeOf } from "../support/envelope.ts";
+import { HastyClock } from "../support/hasty-clock.ts";
+import { bound } from "../support/memory-bridge.ts";
+import { noHooks } from "../support/no-hooks.ts";
+
+const refuse = () => Promise.reject(new BridgeError("UNAVAILABLE", "disk full"));
+const never = () => new Promise<never>(() => {});
+
+/** An outbox with the records `a` and `b`, and calls of both stores that can be replaced. */
+async function holding(
+  changes: { readonly outbox?: (inner: OutboxStore) => Partial<OutboxStore>; readonly put?: DlqStore["put"] } = {},
+) {
+  const clock = new HastyClock();
+  const inner = openMemoryOutbox({ maxRecords: 10, retentionMs: 3_600_000, clock, random: systemRandom() });
+  const memoryDlq = openMemoryDlq({ maxEntries: 10 });
+  const record = { routeId: "r", bindingId: "out", address: "out", payloadDigest: "", createdAt: clock.now() };
+  await inner.persist(
+    ["a", "b"].map((id) => ({ ...record, id, envelope: envelopeOf({ id }) })),
+    bound(),
+  );
+  const moved: string[] = [];
+  const outbox = { ...inner, ...changes.outbox?.(inner) };
+  const dlq = { ...memoryDlq, ...(changes.put && { put: changes.put }) };
+  const seams = { clock, random: systemRandom(), logger: silentLogger, hooks: noHooks };
+  const options = { ...seams, outbox, dlq, moved: ({ id }: { readonly id: string }) => void moved.push(id) };
+  return {
+    moved,
+    move: (ids: readonly string[], signal = bound()) => deadLetterRecords(ids, options, signal),
+    /** What the next owner is lent. */
+    due: async () => {
+      const claims = await inner.claim({ routeId: "r", bindingId: "out", limit: 10, loanMs: 1_000 }, bound());
+      return claims.map(({ record: { id }, attempts }) => [id, attempts]);
+    },
+    entries: async () => (await memoryDlq.list({}, { limit: 10, offset: 0 }, bound())).length,
+  };
+}
+
+const UNTRIED = [
+  ["a", 0],
+  ["b", 0],
+];
+
+test("records that an operator moves are in the DLQ and nowhere else, each once", async () => {
+  const { move, moved, due, entries } = await holding();
+  expect(await move(["a", "b", "a"])).toEqual({ moved: 2, errors: [] });
+  expect([moved, await due(), await entries()]).toEqual([["a", "b"], [], 2]);
+});
+
+test.each([
+  ["refuses", refuse, "disk full"],
+  ["does not answer", never, "the store did not answer"],
+])("a DLQ that %s: the record is due again at once, and nothing is charged", async (_, put, error) => {
+  const { move, moved, due } = await holding({ put });
+  expect(await move(["a"])).toEqual({ moved: 0, errors: [{ id: "a", error }] });
+  expect([moved, await due()]).toEqual([[], UNTRIED]);
+});
+
+test("when neither store can be written to, what is told is why there is no dead letter", async () => {
+  const { move, moved } = await holding({
+    put: refuse,
+    outbox: () => ({ finish: () => Promise.reject(new BridgeError("CONNECTION_LOST", "the outbox is away")) }),
+  });
+  expect(await move(["a"])).toEqual({ moved: 0, errors: [{ id: "a", error: "disk full" }] });
+  expect(moved).toEqual([]);
+});
+
+test("an outbox that lends nothing fails each record, and nothing is dead-lettered", async () => {
+  for (const [claimOne, error] of [
+    [refuse, "disk full"],
+    [never, "the store did not answer"],
+    [async () => undefined, "record not pending, or being sent at the moment"],
+  ] as const) {
+    const { move, moved, entries } = await holding({ outbox: () => ({ claimOne }) });
+    expect(await move(["a", "b"])).toEqual({
+      moved: 0,
+      errors: [
+        { id: "a", error },
+        { id: "b", error },
+      ],
+    });
+    expect([moved, await entries()]).toEqual([[], 0]);
+  }
+});
+
+test("a record whose end is not entered has its dead letter too, is told of, and is not taken for moved", async () => {
+  for (const [finish, error] of [
+    [async () => [false], "the record was taken over by somebody else; it is in the DLQ too"],
+    [refuse, "disk full"],
+    [never, "the store did not answer"],
+  ] as const) {
+    const { move, moved, entries } = await holding({ outbox: () => ({ finish }) });
+    expect(await move(["a"])).toEqual({ moved: 0, errors: [{ id: "a", error }] });
+    expect([moved, await entries()]).toEqual([[], 1]);
+  }
+});
+
+test("at the caller's bound the record that has begun is seen through, and the others are not attempted", async () => {
+  const stop = new AbortController();
+  const { move, moved, due } = await holding({
+    outbox: (inner) => ({
+      claimOne(...asked) {
+        stop.abort(new Error("60 s are over"));
+        return inner.claimOne(...asked);
+      },
+    }),
+  });
+  expect(await move(["a", "b"], stop.signal)).toEqual({ moved: 1, errors: [{ id: "b", error: "not attempted" }] });
+  expect([moved, await due()]).toEqual([["a"], [["b", 0]]]);
+});

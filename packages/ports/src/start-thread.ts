@@ -1,0 +1,18 @@
+import { realpathSync } from "node:fs";
+import { Worker, type WorkerOptions } from "node:worker_threads";
+
+/**
+ * Starts a thread.
+ *
+ * @throws Error when the process can have no more threads, or its working directory is gone, without which Node starts none
+ */
+export function startThread(program: URL, options: WorkerOptions): Worker {
+  try {
+    // Asks the system; process.cwd() remembers what it was.
+    realpathSync.native(".");
+  } catch (error) {
+    const why = "the working directory of this process is gone: start the process again, in a folder that stays";
+    throw new Error(why, { cause: error });
+  }
+  return new Worker(program, options);
+}

@@ -1,0 +1,59 @@
+import { Session } from "node:inspector/promises";
+
+/** Of a file of the engine: which bytes some run has been through. */
+interface File {
+  readonly reached: Uint8Array;
+  count: number;
+}
+
+/** Tells which parts of the engine's sources a run is the first to reach, as V8 counts blocks. */
+export class Reached implements Disposable {
+  readonly #session = new Session();
+  readonly #engine: string;
+  readonly #files = new Map<string, File>();
+
+  /** `engine`: the folder whose files count, as a URL. */
+  constructor(engine: string) {
+    this.#engine = engine;
+    this.#session.connect();
+  }
+
+  async begin(): Promise<void> {
+    await this.#session.post("Profiler.enable");
+    await this.#session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
+  }
+
+  /** How many bytes of source were reached since the last call, and never before. */
+  async more(): Promise<number> {
+    const { result } = await this.#session.post("Profiler.takePreciseCoverage");
+    let more = 0;
+    for (const { url, functions } of result) if (url.startsWith(this.#engine)) more += this.#add(url, functions);
+    return more;
+  }
+
+  [Symbol.dispose](): void {
+    this.#session.disconnect();
+  }
+
+  #add(url: string, functions: readonly { readonly ranges: readonly Range[] }[]): number {
+    const ranges = functions.flatMap((each) => each.ranges);
+    const now = new Uint8Array(Math.max(0, ...ranges.map(({ endOffset }) => endOffset)));
+    // The inner range of two is the later one, and says what holds.
+    for (const { startOffset, endOffset, count } of ranges) now.fill(count > 0 ? 1 : 0, startOffset, endOffset);
+    const file = this.#files.get(url) ?? { reached: new Uint8Array(1 << 18), count: 0 };
+    this.#files.set(url, file);
+    const before = file.count;
+    for (const [index, is] of now.entries()) {
+      if (is === 0 || file.reached[index] === 1) continue;
+      file.reached[index] = 1;
+      file.count++;
+    }
+    return file.count - before;
+  }
+}
+
+interface Range {
+  readonly startOffset: number;
+  readonly endOffset: number;
+  readonly count: number;
+}

@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { env } from "node:process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const FOLDER = new URL("../../known-bugs/", import.meta.url);
+const run = promisify(execFile);
+
+/** A defect that the engine had, or could have. */
+export interface KnownBug {
+  readonly name: string;
+  /** What goes wrong, in one sentence. */
+  readonly what: string;
+  /** Why no seed finds it, as far as that is known. */
+  readonly lacks: string | undefined;
+  readonly file: string;
+}
+
+/** In the order of their names. */
+export async function knownBugs(): Promise<readonly KnownBug[]> {
+  const files = (await readdir(FOLDER)).filter((file) => file.endsWith(".patch")).toSorted();
+  return Promise.all(files.map((file) => read(new URL(file, FOLDER))));
+}
+
+async function read(url: URL): Promise<KnownBug> {
+  const file = fileURLToPath(url);
+  const [what = "", ...rest] = (await readFile(file, "utf8")).split("\n");
+  const lacks = rest.find((line) => line.startsWith(LACKS))?.slice(LACKS.length);
+  return { name: file.replace(/^.*[/\\]|\.patch$/g, ""), what, lacks, file };
+}
+
+const LACKS = "Missed: ";
+
+/**
+ * Puts it back into the sources below `folder`.
+ * @throws Error when they are no longer as the patch has them
+ */
+export async function putBack({ file }: KnownBug, folder: string): Promise<void> {
+  await apply(folder, file);
+}
+
+/** Takes it out again. */
+export async function takeOut({ file }: KnownBug, folder: string): Promise<void> {
+  await apply(folder, "--reverse", file);
+}
+
+async function apply(folder: string, ...args: readonly string[]): Promise<void> {
+  // Within a repository git would leave out what it does not know of.
+  await run("git", ["apply", ...args], { cwd: folder, env: { ...env, GIT_CEILING_DIRECTORIES: folder } });
+}

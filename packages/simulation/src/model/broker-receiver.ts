@@ -1,0 +1,62 @@
+import type { Delivery, Receiver } from "@bridge/ports";
+import type { BrokerSession } from "./broker-session.ts";
+
+const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/** Hands on what comes over a session; its buffer is bounded by the broker's window. */
+export class BrokerReceiver implements Receiver {
+  readonly #session: BrokerSession;
+  #buffer: Delivery[] = [];
+  #waiting: ((result: IteratorResult<Delivery, undefined>) => void) | undefined;
+
+  constructor(session: BrokerSession, id: string) {
+    this.#session = session;
+    session.subscriptions.add(id);
+    session.taker = (delivery) => this.#take(delivery);
+  }
+
+  receive(signal: AbortSignal): AsyncIterable<Delivery> {
+    return { [Symbol.asyncIterator]: () => this.#iterate(signal) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#session.taker = undefined;
+    this.#buffer = [];
+  }
+
+  #iterate(signal: AbortSignal): AsyncIterator<Delivery, undefined> {
+    const end = (): void => {
+      this.#waiting?.(DONE);
+      this.#waiting = undefined;
+    };
+    signal.addEventListener("abort", end, { once: true });
+    return {
+      next: () => {
+        if (signal.aborted) return Promise.resolve(DONE);
+        const value = this.#next();
+        if (value !== undefined) return Promise.resolve({ done: false, value });
+        return new Promise((resolve) => (this.#waiting = resolve));
+      },
+      return: async () => {
+        signal.removeEventListener("abort", end);
+        end();
+        return DONE;
+      },
+    };
+  }
+
+  /** What a lost connection has left here is the broker's again. */
+  #next(): Delivery | undefined {
+    for (;;) {
+      const delivery = this.#buffer.shift();
+      if (delivery?.signal?.aborted !== true) return delivery;
+    }
+  }
+
+  #take(delivery: Delivery): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting === undefined) this.#buffer.push(delivery);
+    else waiting({ done: false, value: delivery });
+  }
+}

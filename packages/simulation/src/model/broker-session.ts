@@ -1,0 +1,217 @@
+import { BridgeError, type Connection, type Delivery, type Session, type Settlement } from "@bridge/ports";
+import type { Plan } from "../plan/plan.ts";
+import { openAgain, type Owner } from "../time/virtual-time.ts";
+import type { Broker, Consumer, Handed } from "./broker.ts";
+import { Loans, OVER } from "./loans.ts";
+import { Way } from "./way.ts";
+
+export interface BrokerSessionOptions {
+  readonly broker: Broker;
+  readonly owner: Owner;
+  readonly habits: Plan["broker"];
+  readonly window: number;
+  /** Whether whoever connects takes the place of whoever is connected. */
+  readonly exclusive: boolean;
+}
+
+/** Closing a connection is bounded. */
+const CLOSE_MS = 2_000;
+
+/** One instance's session at the broker, with at most one connection. */
+export class BrokerSession implements Session {
+  readonly subscriptions = new Set<string>();
+  readonly options: BrokerSessionOptions;
+  /** Whoever waits for deliveries. */
+  taker: ((delivery: Delivery) => void) | undefined;
+  #connection: BrokerConnection | undefined;
+
+  constructor(options: BrokerSessionOptions) {
+    this.options = options;
+  }
+
+  connect(signal: AbortSignal): Promise<Connection> {
+    const { broker, owner, habits } = this.options;
+    const { time, dice } = broker.options;
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => reject(signal.reason as Error);
+      signal.addEventListener("abort", onAbort, { once: true });
+      const blocked = (): number => Math.max(openAgain(owner, "broker", ">"), openAgain(owner, "broker", "<"));
+      new Way(time, dice, 2 * habits.latencyMs, owner, blocked).go(() => {
+        signal.removeEventListener("abort", onAbort);
+        if (signal.aborted) return;
+        if (broker.down) return reject(new BridgeError("CONNECTION_LOST", "the broker is down"));
+        this.#connection = new BrokerConnection(this);
+        resolve(this.#connection);
+      });
+    });
+  }
+
+  /** The broker drops the connection; the client hears of it later. */
+  cut(noticedAfterMs: number): void {
+    this.#connection?.cut(noticedAfterMs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connection?.[Symbol.asyncDispose]();
+  }
+}
+
+class BrokerConnection implements Connection, Consumer {
+  readonly closed: Promise<BridgeError | undefined>;
+  readonly unacked: Consumer["unacked"] = new Map();
+  readonly #session: BrokerSession;
+  readonly #gone = new AbortController();
+  readonly #closed = Promise.withResolvers<BridgeError | undefined>();
+  readonly #there: Way;
+  readonly #back: Way;
+  /** Of a broker that lends. */
+  readonly #loans: Loans | undefined;
+  /** By the broker, which the client may not have noticed yet. */
+  #dropped = false;
+
+  constructor(session: BrokerSession) {
+    const { broker, owner, habits } = session.options;
+    const { time, dice } = broker.options;
+    this.#session = session;
+    this.closed = this.#closed.promise;
+    this.#there = new Way(time, dice, habits.latencyMs, undefined, () => openAgain(owner, "broker", ">"));
+    this.#back = new Way(time, dice, habits.latencyMs, owner, () => openAgain(owner, "broker", "<"));
+    const { loanMs } = habits;
+    if (loanMs !== undefined) this.#loans = new Loans({ time, owner, loanMs, extend: this.#extend.bind(this) });
+  }
+
+  get exclusive(): boolean {
+    return this.#session.options.exclusive;
+  }
+
+  get window(): number {
+    return this.#session.options.window;
+  }
+
+  async reconcile(signal: AbortSignal): Promise<ReadonlySet<string>> {
+    signal.throwIfAborted();
+    const { subscriptions } = this.#session;
+    if (subscriptions.size === 0) return subscriptions;
+    const { promise, resolve, reject } = Promise.withResolvers<ReadonlySet<string>>();
+    this.#gone.signal.addEventListener("abort", () => reject(this.#gone.signal.reason as Error), { once: true });
+    if (this.#gone.signal.aborted) reject(this.#gone.signal.reason as Error);
+    this.#there.go(() => {
+      if (this.#dropped || this.#gone.signal.aborted) return;
+      this.#back.go(() => resolve(subscriptions));
+      this.#session.options.broker.attach(this);
+    });
+    return promise;
+  }
+
+  hand(held: { readonly number: number }, receives: number): void {
+    this.#back.go(() => {
+      if (!this.#gone.signal.aborted) this.#session.taker?.(this.#delivery(held.number, receives));
+    });
+  }
+
+  cut(noticedAfterMs: number): void {
+    const { broker, owner } = this.#session.options;
+    const { time } = broker.options;
+    this.#dropped = true;
+    broker.lose(this);
+    time.reach(owner, time.now + noticedAfterMs, () => this.#end(new BridgeError("CONNECTION_LOST", "cut")));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#gone.signal.aborted) return;
+    this.#end(undefined);
+    const { broker, owner } = this.#session.options;
+    const { time } = broker.options;
+    await new Promise<void>((resolve) => {
+      // A broker that does not answer is waited for no longer.
+      time.reach(owner, time.now + CLOSE_MS, resolve);
+      this.#there.go(() => {
+        broker.detach(this);
+        this.#back.go(resolve);
+      });
+    });
+  }
+
+  #end(cause: BridgeError | undefined): void {
+    if (this.#gone.signal.aborted) return;
+    this.#gone.abort(cause ?? new BridgeError("CONNECTION_LOST", "the connection was closed"));
+    this.#loans?.end(this.#gone.signal.reason);
+    this.#closed.resolve(cause);
+  }
+
+  #extend(handed: Handed, answer: (still: boolean) => void): void {
+    this.#there.go(() => {
+      const still = this.#session.options.broker.extend(this, handed);
+      this.#back.go(() => answer(still));
+    });
+  }
+
+  #delivery(number: number, receives: number): Delivery {
+    const taken = this.#loans?.hold({ number, receives }) ?? this.#gone.signal;
+    const { broker, owner, habits } = this.#session.options;
+    const { auditor, trace } = broker.options;
+    let settled = false;
+    const settle = (settlement: Settlement): Promise<void> | void => {
+      if (!owner.alive) return;
+      trace.add(`engine settles ${number}: ${said(settlement)}`);
+      auditor.acts(owner, "settles", number);
+      auditor.settles(number, settlement, settled);
+      settled = true;
+      if (taken.aborted) throw taken.reason as Error;
+      this.#loans?.release(number);
+      if (!habits.confirms) {
+        this.#there.go(() => void broker.settled(this, { number, receives }, settlement));
+        return;
+      }
+      return new Promise((resolve, reject) => {
+        const onGone = (): void => reject(this.#gone.signal.reason as Error);
+        this.#gone.signal.addEventListener("abort", onGone, { once: true });
+        this.#there.go(() => {
+          const known = broker.settled(this, { number, receives }, settlement);
+          if (!known && habits.loanMs === undefined) return;
+          this.#back.go(() => {
+            this.#gone.signal.removeEventListener("abort", onGone);
+            if (known) resolve();
+            else reject(OVER);
+          });
+        });
+      });
+    };
+    return {
+      message: {
+        id: `m-${number}`,
+        subject: "simulated",
+        payload: payloadOf(number),
+        ...keyed(broker.options.keyOf(number)),
+      },
+      ...(habits.counts && { receiveCount: receives }),
+      releasable: habits.releasable,
+      signal: taken,
+      settle,
+    };
+  }
+}
+
+function said(settlement: Settlement): string {
+  switch (settlement.kind) {
+    case "accept":
+      return settlement.outcome;
+    case "release":
+      return `release for ${Math.round(settlement.delayMs)} ms`;
+    case "refuse":
+      return `refuse with ${settlement.error.code}`;
+  }
+}
+
+function keyed(key: number | undefined): { readonly orderingKey?: string } {
+  return key === undefined ? {} : { orderingKey: `key ${key}` };
+}
+
+function payloadOf(number: number): Uint8Array {
+  return new TextEncoder().encode(String(number));
+}
+
+/** The message that a payload is of. */
+export function numberIn(payload: Uint8Array): number {
+  return Number(new TextDecoder().decode(payload));
+}

@@ -1,0 +1,75 @@
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { BridgeError, type DlqStore } from "@bridge/ports";
+import type { Auditor } from "../run/auditor.ts";
+import type { Owner } from "../time/virtual-time.ts";
+import type { Trace } from "../trace.ts";
+import { numberIn } from "./broker-session.ts";
+import { Remote, type RemoteOptions } from "./remote.ts";
+
+export interface DeadLettersOptions extends Omit<RemoteOptions, "name"> {
+  readonly trace: Trace;
+  readonly auditor: Auditor;
+}
+
+/** A store of dead letters behind a network: what it holds outlives the instances, and its answers may not come. */
+export class DeadLetters {
+  readonly service: Remote;
+  readonly #options: DeadLettersOptions;
+  readonly #entries = new Map<string, { readonly number: number; readonly bindingId: string }>();
+  readonly #kept = openMemoryDlq({ maxEntries: 100_000 });
+
+  constructor(options: DeadLettersOptions) {
+    this.#options = options;
+    this.service = new Remote({ ...options, name: "dlq" });
+  }
+
+  /** Up to so many entries, the oldest first. */
+  oldest(count: number): ReadonlyMap<string, { readonly number: number; readonly bindingId: string }> {
+    return new Map([...this.#entries].slice(0, count));
+  }
+
+  #deleted(id: string): void {
+    const { trace, auditor } = this.#options;
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    this.#entries.delete(id);
+    trace.add(`DLQ deletes ${entry.number} for ${entry.bindingId}`);
+    auditor.deleted(entry.number, entry.bindingId);
+  }
+
+  /** As one instance has it. */
+  store(owner: Owner): DlqStore {
+    const { trace, auditor } = this.#options;
+    const { service } = this;
+    const kept = this.#kept;
+    const own = new AbortController().signal;
+    return {
+      put: (entry, signal) =>
+        service.ask(owner, signal, {
+          writes: true,
+          work: () => {
+            const number = numberIn(entry.envelope.payload);
+            trace.add(`DLQ keeps ${number} for ${entry.bindingId}: ${entry.errorCode}`);
+            auditor.kept(entry, number);
+            if (!this.#entries.has(entry.id)) this.#entries.set(entry.id, { number, bindingId: entry.bindingId });
+            return kept.put(entry, own);
+          },
+        }),
+      get: (id, signal) => service.ask(owner, signal, { work: () => kept.get(id, own) }),
+      list: (filter, page, signal) => service.ask(owner, signal, { work: () => kept.list(filter, page, own) }),
+      count: (cap, signal) => service.ask(owner, signal, { work: () => kept.count(cap, own) }),
+      admin: {
+        delete: (ids, signal) =>
+          service.ask(owner, signal, {
+            work: async () => {
+              const deleted = (await kept.admin?.delete(ids, own)) ?? new Set();
+              for (const id of deleted) this.#deleted(id);
+              return deleted;
+            },
+          }),
+        deleteWhere: () => Promise.reject(new BridgeError("UNAVAILABLE", "nobody asks for this")),
+      },
+      async [Symbol.asyncDispose]() {},
+    };
+  }
+}

@@ -1,0 +1,102 @@
+import { BridgeError } from "@bridge/ports";
+import type { Dice } from "../dice.ts";
+import type { Habits } from "../plan/plan.ts";
+import { openAgain, type Owner, type VirtualTime } from "../time/virtual-time.ts";
+
+/**
+ * How a service that is down looks from outside: it refuses, it is silent, it does what it is asked and the answer is lost, it
+ * does a part of that and fails, or it has no room for anything new.
+ */
+export type Down = "refuses" | "silent" | "loses" | "torn" | "full";
+
+export interface RemoteOptions {
+  readonly name: string;
+  readonly time: VirtualTime;
+  readonly dice: Dice;
+  readonly habits: Habits;
+  /** A disk rather than a server: what is asked while it is silent is done afterwards, unless whoever has asked is dead. */
+  readonly local?: boolean;
+}
+
+export interface Question<Answer> {
+  /** Whether it needs room. */
+  readonly writes?: boolean;
+  /** What the service does, durably once it resolves; `torn`: only a part of it. Takes no time. */
+  readonly work: (torn: boolean) => Promise<Answer>;
+}
+
+/** A service behind a network: questions take their time, and so do the answers, which may never come. */
+export class Remote {
+  #down: Down | undefined;
+  readonly #options: RemoteOptions;
+  #crashes = 0;
+  #hung: (() => void)[] = [];
+
+  constructor(options: RemoteOptions) {
+    this.#options = options;
+  }
+
+  get down(): Down | undefined {
+    return this.#down;
+  }
+
+  set down(how: Down | undefined) {
+    this.#down = how;
+    if (how === undefined) for (const run of this.#hung.splice(0)) run();
+  }
+
+  /** What it has not made durable by now never happens. */
+  crash(): void {
+    this.#crashes++;
+  }
+
+  /** What was asked before the instance died is done all the same. */
+  ask<Answer>(owner: Owner, signal: AbortSignal, question: Question<Answer>): Promise<Answer> {
+    const { time, dice, habits, name, local = false } = this.#options;
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    if (!owner.alive) return promise;
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    const later = (run: () => void, notBefore = 0): void =>
+      void time.at(Math.max(notBefore, time.now + dice.next() * habits.latencyMs), run);
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort, { once: true });
+    // Between a process and its disk there is no network.
+    const opens = (way: ">" | "<"): number => (local ? 0 : openAgain(owner, name, way));
+    // What a network holds up comes late, or never.
+    const lost = (until: number): boolean => until > time.now && dice.chance(0.5);
+    const tell = (said: () => void): void => {
+      const until = opens("<");
+      if (lost(until)) return;
+      time.reach(owner, Math.max(until, time.now + dice.next() * habits.latencyMs), () => {
+        signal.removeEventListener("abort", onAbort);
+        said();
+      });
+    };
+    const fail = (code: "UNAVAILABLE" | "CONNECTION_LOST", message: string): void =>
+      tell(() => reject(new BridgeError(code, `${name} ${message}`)));
+    const arrive = (): void => {
+      const crashes = this.#crashes;
+      const { down } = this;
+      if (local) {
+        if (!owner.alive) return;
+        if (down === "silent" || down === "loses" || down === "torn") return void this.#hung.push(arrive);
+      }
+      if (down === "silent") return;
+      if (down === "refuses") return fail("CONNECTION_LOST", "refuses");
+      if (down === "full" && question.writes === true) return fail("UNAVAILABLE", "is full");
+      later(() => {
+        if (crashes !== this.#crashes) return fail("CONNECTION_LOST", "has crashed");
+        question.work(down === "torn").then(
+          (answer) => {
+            if (down === "torn" || (down === "loses" && dice.chance(0.5))) fail("CONNECTION_LOST", "is gone");
+            else if (down !== "loses") tell(() => resolve(answer));
+          },
+          (error: unknown) => tell(() => reject(error)),
+        );
+      });
+    };
+    const until = opens(">");
+    if (!lost(until)) later(arrive, until);
+    return promise;
+  }
+}

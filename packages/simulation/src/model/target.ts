@@ -1,0 +1,113 @@
+import { BridgeError, type Envelope, type ErrorCode, type Sender } from "@bridge/ports";
+import type { Dice } from "../dice.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { Auditor } from "../run/auditor.ts";
+import { openAgain, type Owner, type VirtualTime } from "../time/virtual-time.ts";
+import type { Trace } from "../trace.ts";
+import { numberIn } from "./broker-session.ts";
+
+const TRANSIENT: readonly [ErrorCode, ...ErrorCode[]] = ["UNAVAILABLE", "THROTTLED", "CONNECTION_LOST", "TIMEOUT"];
+
+export interface TargetOptions {
+  readonly time: VirtualTime;
+  readonly dice: Dice;
+  readonly trace: Trace;
+  readonly auditor: Auditor;
+  readonly plan: Plan;
+}
+
+/** What becomes of one send: whether the target takes it, and what the sender is told, if anything. */
+interface Reply {
+  readonly accepts: boolean;
+  readonly answer: "accepted" | "silent" | BridgeError;
+  readonly slow: boolean;
+}
+
+/** Targets that take messages, refuse them, are slow, silent, or take them and lose the answer. */
+export class Target {
+  /** While it is down: how that looks. */
+  down: "refuses" | "silent" | "loses" | undefined;
+  /** While the faults last; after them a target only refuses what it always refuses. */
+  moody = true;
+  readonly options: TargetOptions;
+
+  constructor(options: TargetOptions) {
+    this.options = options;
+  }
+
+  /** How one instance reaches it. */
+  sender(owner: Owner): Sender {
+    return {
+      send: (envelope, address, signal) => this.send(envelope, address, signal, owner),
+      async [Symbol.asyncDispose]() {},
+    };
+  }
+
+  /** `reaches`: whether what arrives now arrives at all. */
+  send({ payload }: Envelope, address: string, signal: AbortSignal, owner: Owner, reaches = () => true): Promise<void> {
+    const { time, dice, trace, auditor, plan } = this.options;
+    const number = numberIn(payload);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    if (!owner.alive) return promise;
+    let over = false;
+    const end = (error: unknown): void => {
+      over = true;
+      signal.removeEventListener("abort", onAbort);
+      if (error === undefined) {
+        auditor.heard++;
+        return resolve();
+      }
+      auditor.failed(number, address, error);
+      reject(error);
+    };
+    const onAbort = (): void => end(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    const way = (longer: number): number => dice.next() * plan.target.latencyMs * longer;
+    auditor.sends(owner, number, address);
+    const there = openAgain(owner, "target", ">");
+    time.at(Math.max(there, time.now + way(1)), () => {
+      if (!reaches()) return;
+      const { accepts, answer, slow } = this.#reply(number);
+      const told = typeof answer === "string" ? answer : answer.code;
+      trace.add(`target ${address} ${accepts ? "takes" : "does not take"} ${number}: ${told}`);
+      if (accepts) auditor.accepts(number, address);
+      if (answer === "silent") {
+        if (accepts) auditor.unheard(number, address);
+        return;
+      }
+      if (accepts) auditor.unheard(number, address);
+      time.reach(owner, Math.max(openAgain(owner, "target", "<"), time.now + way(slow ? 50 : 1)), () => {
+        if (over || !reaches()) return;
+        if (accepts && answer === "accepted") auditor.heardAfterAll(number, address);
+        end(answer === "accepted" ? undefined : answer);
+      });
+    });
+    return promise;
+  }
+
+  #reply(number: number): Reply {
+    const { dice, plan } = this.options;
+    const { refuses, loses, silent, slow } = plan.target;
+    const lost = (): Reply => ({
+      accepts: true,
+      answer: dice.chance(0.5) ? "silent" : new BridgeError("CONNECTION_LOST", "the answer was lost"),
+      slow: false,
+    });
+    if (this.down === "refuses") return refusal("UNAVAILABLE");
+    if (this.down === "silent") return { accepts: false, answer: "silent", slow: false };
+    if (this.down === "loses") return lost();
+    const poison = plan.messages[number]?.poison;
+    if (poison !== undefined) return refusal(poison);
+    if (this.moody) {
+      if (dice.chance(refuses)) return refusal(dice.pick(TRANSIENT));
+      if (dice.chance(loses)) return lost();
+      if (dice.chance(silent)) return { accepts: false, answer: "silent", slow: false };
+      if (dice.chance(slow)) return { accepts: true, answer: "accepted", slow: true };
+    }
+    return { accepts: true, answer: "accepted", slow: false };
+  }
+}
+
+function refusal(code: ErrorCode): Reply {
+  return { accepts: false, answer: new BridgeError(code, code), slow: false };
+}

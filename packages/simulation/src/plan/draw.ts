@@ -1,0 +1,252 @@
+import type { BridgeDocument } from "@bridge/config";
+import type { ErrorCode } from "@bridge/ports";
+import { Dice } from "../dice.ts";
+import type { BrokerHabits, Edge, Fault, OutboxHabits, Plan, PlannedMessage } from "./plan.ts";
+
+/** The id of the one route. */
+export const ROUTE = "route";
+
+const POISON: readonly [ErrorCode, ...ErrorCode[]] = [
+  "INVALID_PAYLOAD",
+  "NOT_AUTHORIZED",
+  "FORBIDDEN",
+  "PAYLOAD_TOO_LARGE",
+  "SCHEMA_VIOLATION",
+  "DESTINATION_NOT_FOUND",
+];
+const KINDS = [
+  "kill",
+  "cut",
+  "target-cut",
+  "broker-down",
+  "target-down",
+  "dlq-down",
+  "stop",
+  "redrive",
+  "pause",
+  "jump",
+  "freeze",
+  "link",
+] as const;
+const ANSWERS = ["refuses", "silent", "loses"] as const;
+
+/** What happens in the run of a seed: a pure function of it. */
+export function draw(seed: number): Plan {
+  const dice = new Dice(seed);
+  const spanMs = dice.scaled(5_000, 300_000);
+  const messages = drawMessages(dice.fork("messages"), spanMs);
+  const drawnOutbox = drawOutbox(dice.fork("outbox"));
+  const many = drawMany(dice.fork("instances"));
+  const outbox = drawnOutbox && { ...drawnOutbox, shared: drawnOutbox.shared || many.instances > 1 };
+  const faults = drawFaults(dice.fork("faults"), spanMs, { outbox: outbox !== undefined, ...many });
+  const bindings = dice.chance(0.7) ? ["out-0"] : ["out-0", "out-1", "out-2"].slice(0, dice.whole(2, 3));
+  const linked = dice.chance(0.4);
+  const maxReplayAttempts = dice.scaled(1, 10);
+  const drops = dice.chance(0.25);
+  const sendTimeoutMs = dice.scaled(100, 30_000);
+  const wrong = (most: number): number => (dice.chance(0.5) ? dice.next() * most : 0);
+  return {
+    seed,
+    document: documentOf(dice.fork("document"), {
+      bindings,
+      maxReplayAttempts,
+      sendTimeoutMs,
+      drops,
+      outbox,
+      linked,
+      ...many,
+    }),
+    bindings,
+    maxReplayAttempts,
+    drops,
+    messages,
+    faults,
+    broker: withLoans(dice.fork("loans"), {
+      latencyMs: dice.scaled(1, 300),
+      confirms: dice.chance(0.5),
+      releasable: dice.chance(0.5),
+      counts: dice.chance(0.5),
+    }),
+    target: {
+      // A target that is never in time is no fault that ends.
+      latencyMs: dice.scaled(1, Math.min(1_000, Math.floor(sendTimeoutMs / 3))),
+      refuses: wrong(0.3),
+      loses: wrong(0.1),
+      silent: wrong(0.05),
+      slow: wrong(0.1),
+    },
+    dlq: { latencyMs: dice.scaled(1, 300) },
+    ...(outbox !== undefined && { outbox }),
+    ...(many.exclusive && { leases: { latencyMs: dice.scaled(1, 300) } }),
+    instances: many.instances,
+    calmAt: Math.max(spanMs, ...faults.map(({ at, forMs }) => at + forMs)),
+  };
+}
+
+function drawMessages(dice: Dice, spanMs: number): readonly PlannedMessage[] {
+  const keys = dice.chance(0.4) ? dice.scaled(1, 20) : 0;
+  const poisoned = dice.chance(0.5) ? dice.next() * 0.2 : 0;
+  return Array.from({ length: dice.scaled(10, 2_000) }, () => Math.floor(dice.next() * spanMs))
+    .toSorted((a, b) => a - b)
+    .map((at, number) => ({
+      number,
+      at,
+      ...(dice.chance(poisoned) && { poison: dice.pick(POISON) }),
+      ...(keys > 0 && dice.chance(0.7) && { key: dice.whole(1, keys) }),
+    }));
+}
+
+/** Whoever lends messages counts how often. */
+function withLoans(dice: Dice, habits: BrokerHabits): BrokerHabits {
+  if (dice.chance(0.7)) return habits;
+  return { ...habits, counts: true, loanMs: dice.scaled(3_000, 60_000) };
+}
+
+function drawOutbox(dice: Dice): OutboxHabits | undefined {
+  if (dice.chance(0.5)) return undefined;
+  return {
+    latencyMs: dice.scaled(1, 100),
+    shared: dice.chance(0.5),
+    maxRecords: dice.chance(0.2) ? dice.scaled(3, 1_000) : 100_000,
+  };
+}
+
+interface Many {
+  readonly instances: number;
+  /** Whether one at a time has the session of the source. */
+  readonly exclusive: boolean;
+}
+
+function drawMany(dice: Dice): Many {
+  return { instances: dice.chance(0.6) ? 1 : dice.whole(2, 3), exclusive: dice.chance(0.3) };
+}
+
+interface Parts extends Many {
+  readonly outbox: boolean;
+}
+
+function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly Fault[] {
+  const { outbox, exclusive, instances } = parts;
+  // Of a machine that stands still and whose time of day is set, no clock shows how long it stood.
+  const machines = exclusive && dice.chance(0.5);
+  const kinds = [
+    ...KINDS.filter((kind) => kind !== "jump" || !machines),
+    ...(outbox ? (["outbox-down", "outbox-down", "outbox-crash"] as const) : []),
+    ...(exclusive ? (["leases-down", "freeze"] as const) : []),
+  ] as const;
+  const edges = [
+    "broker",
+    "target",
+    "dlq",
+    ...(outbox ? (["outbox"] as const) : []),
+    ...(exclusive ? (["leases"] as const) : []),
+  ] as const;
+  return Array.from({ length: dice.chance(0.1) ? 0 : dice.scaled(3, 20) }, (): Fault => {
+    const fault = drawFault(dice, spanMs, { kind: dice.pick(["kill", ...kinds]), edges, machines });
+    return instances === 1 ? fault : { ...fault, instance: dice.whole(0, instances - 1) };
+  }).toSorted((a, b) => a.at - b.at);
+}
+
+interface Choice {
+  readonly kind: Fault["kind"];
+  readonly edges: readonly [Edge, ...Edge[]];
+  readonly machines: boolean;
+}
+
+function drawFault(dice: Dice, spanMs: number, { kind, edges, machines }: Choice): Fault {
+  const span = { at: Math.floor(dice.next() * spanMs), forMs: dice.scaled(10, 60_000) };
+  switch (kind) {
+    case "cut":
+      return { ...span, kind, forMs: 0, noticedAfterMs: dice.scaled(1, 30_000) };
+    case "redrive":
+      return { ...span, kind, forMs: 0, entries: dice.scaled(1, 100), callers: dice.scaled(1, 3) };
+    case "target-cut":
+      return { ...span, kind, forMs: 0, noticedAfterMs: dice.scaled(1, 30_000) };
+    case "target-down":
+    case "dlq-down":
+      return { ...span, kind, answers: dice.pick(ANSWERS) };
+    case "outbox-down":
+      return { ...span, kind, answers: dice.pick([...ANSWERS, "torn", "full"]) };
+    case "leases-down":
+      return { ...span, kind, answers: dice.pick(ANSWERS) };
+    case "freeze":
+      // Longer than most leases last.
+      return { ...span, kind, forMs: dice.whole(1_000, 60_000), machine: machines && dice.chance(0.5) };
+    case "link":
+      return { ...span, kind, edge: dice.pick(edges), ways: dice.pick([[">"], ["<"], [">", "<"]]) };
+    case "outbox-crash":
+      return { ...span, kind, forMs: 0 };
+    case "jump":
+      return { ...span, kind, forMs: 0, ms: dice.whole(-3_600_000, 3_600_000) };
+    case "kill":
+    case "broker-down":
+    case "stop":
+    case "pause":
+      return { ...span, kind };
+  }
+}
+
+interface Drawn {
+  readonly bindings: readonly string[];
+  readonly maxReplayAttempts: number;
+  readonly sendTimeoutMs: number;
+  readonly drops: boolean;
+  readonly outbox: OutboxHabits | undefined;
+  /** Whether senders sit on a session. */
+  readonly linked: boolean;
+  readonly instances: number;
+  readonly exclusive: boolean;
+}
+
+function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
+  const { bindings, maxReplayAttempts, sendTimeoutMs, drops, outbox, linked, instances, exclusive } = drawn;
+  const drainS = dice.whole(5, 30);
+  return {
+    bridge: {
+      id: "simulated",
+      ...(instances > 1 && { deployment_mode: "clustered" }),
+      ...(exclusive && {
+        lease_ttl: `${Math.max(5_000, 2 * sendTimeoutMs)}ms`,
+        lease_poll_interval: `${dice.scaled(200, 5_000)}ms`,
+      }),
+      drain_timeout: `${drainS}s`,
+      shutdown_timeout: `${drainS + dice.whole(5, 30)}s`,
+    },
+    stores: {
+      dlq: { type: "simulated" },
+      ...(outbox !== undefined && { outbox: { type: "simulated" } }),
+      ...(exclusive && { lease: { type: "simulated" } }),
+    },
+    sessions: [
+      { id: "session", transport: "simulated", session_mode: exclusive ? "exclusive" : "persistent" },
+      ...(linked ? [{ id: "targets", transport: "linked", session_mode: "ephemeral" } as const] : []),
+    ],
+    receivers: [{ id: "in", transport: "simulated", session_id: "session" }],
+    senders: [
+      linked ? { id: "out", transport: "linked", session_id: "targets" } : { id: "out", transport: "simulated" },
+    ],
+    bindings: bindings.map((id) => ({ id, sender_id: "out", address: id })),
+    routes: [
+      {
+        id: ROUTE,
+        receiver_id: "in",
+        ...(outbox !== undefined && { delivery_mode: "shared_outbox" }),
+        dispatch_mode: bindings.length === 1 ? "single" : "fan_out",
+        bindings,
+        policy: {
+          max_in_flight: dice.scaled(1, 100),
+          max_replay_attempts: maxReplayAttempts,
+          send_timeout: `${sendTimeoutMs}ms`,
+          ...(outbox !== undefined && { max_outbox_depth: dice.scaled(instances > 1 ? 100 : bindings.length, 10_000) }),
+          on_permanent_failure: drops ? "drop" : "dlq",
+          backoff: {
+            initial_interval: `${dice.scaled(1, 2_000)}ms`,
+            max_interval: `${dice.whole(2_000, 20_000)}ms`,
+            multiplier: dice.whole(1, 4),
+            jitter: dice.next(),
+          },
+        },
+      },
+    ],
+  };
+}

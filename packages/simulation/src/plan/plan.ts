@@ -1,0 +1,96 @@
+import type { BridgeDocument } from "@bridge/config";
+import type { ErrorCode } from "@bridge/ports";
+
+/** A message that a source publishes. */
+export interface PlannedMessage {
+  /** 0 for the first; the payload says it. */
+  readonly number: number;
+  readonly at: number;
+  /** A target that refuses it refuses it always, with this. */
+  readonly poison?: ErrorCode;
+  /** Those of one key keep their order. */
+  readonly key?: number;
+}
+
+/** How one side of an edge behaves when nothing is wrong with it. */
+export interface Habits {
+  /** The longest way, in milliseconds; each takes a part of it. */
+  readonly latencyMs: number;
+}
+
+/** Of a source. */
+export interface BrokerHabits extends Habits {
+  readonly confirms: boolean;
+  readonly releasable: boolean;
+  readonly counts: boolean;
+  /** What it hands out is lent for so long, and comes again when nobody has said more by then. Default: for a connection. */
+  readonly loanMs?: number;
+}
+
+/** Of an outbox. */
+export interface OutboxHabits extends Habits {
+  /** A server that instances share, or a file that one has open. */
+  readonly shared: boolean;
+  readonly maxRecords: number;
+}
+
+/** Of what a target does, the share that goes wrong by itself. */
+export interface TargetHabits extends Habits {
+  readonly refuses: number;
+  readonly loses: number;
+  readonly silent: number;
+  readonly slow: number;
+}
+
+/** What an instance has a connection to. */
+export type Edge = "broker" | "target" | "dlq" | "outbox" | "leases";
+
+/** Something that goes wrong, or that an operator does, for a time. */
+export type Fault = {
+  readonly at: number;
+  readonly forMs: number;
+  /** Whom it concerns, of several instances, from 0. Default: the first one. */
+  readonly instance?: number;
+} & (
+  | { readonly kind: "kill" }
+  | { readonly kind: "cut"; readonly noticedAfterMs: number }
+  /** Of a sender that sits on a session. */
+  | { readonly kind: "target-cut"; readonly noticedAfterMs: number }
+  | { readonly kind: "broker-down" }
+  | { readonly kind: "target-down"; readonly answers: "refuses" | "silent" | "loses" }
+  | { readonly kind: "dlq-down"; readonly answers: "refuses" | "silent" | "loses" }
+  | { readonly kind: "outbox-down"; readonly answers: "refuses" | "silent" | "loses" | "torn" | "full" }
+  | { readonly kind: "outbox-crash" }
+  | { readonly kind: "leases-down"; readonly answers: "refuses" | "silent" | "loses" }
+  /** `machine`: it stands still with its machine, whose monotonic clock does not show that. */
+  | { readonly kind: "freeze"; readonly machine: boolean }
+  | { readonly kind: "link"; readonly edge: Edge; readonly ways: readonly (">" | "<")[] }
+  | { readonly kind: "stop" }
+  /** Of the oldest dead letters, up to so many, by as many callers at once. */
+  | { readonly kind: "redrive"; readonly entries: number; readonly callers: number }
+  | { readonly kind: "pause" }
+  | { readonly kind: "jump"; readonly ms: number }
+);
+
+/** Everything that one seed decides before its run. */
+export interface Plan {
+  readonly seed: number;
+  /** As an operator would write it. */
+  readonly document: BridgeDocument;
+  readonly bindings: readonly string[];
+  readonly maxReplayAttempts: number;
+  readonly drops: boolean;
+  readonly messages: readonly PlannedMessage[];
+  readonly faults: readonly Fault[];
+  readonly broker: BrokerHabits;
+  readonly target: TargetHabits;
+  readonly dlq: Habits;
+  /** Of routes whose mode is `shared_outbox`. */
+  readonly outbox?: OutboxHabits;
+  /** Of an exclusive session of the source. */
+  readonly leases?: Habits;
+  /** How many instances run at a time. Default: 1. */
+  readonly instances?: number;
+  /** When the last message is published and the last fault is over. */
+  readonly calmAt: number;
+}

@@ -1,0 +1,279 @@
+import { BridgeError, type DeadLetter, type Settlement } from "@bridge/ports";
+import type { Plan } from "../plan/plan.ts";
+import type { Owner } from "../time/virtual-time.ts";
+
+/** What one target knows of one message. */
+interface AtTarget {
+  accepted: number;
+  /** Acceptances that no instance heard of in time: each may be followed by another one. */
+  unheard: number;
+  refusedForGood: number;
+  /** Sends that did not end well for the engine, whatever the target made of them. */
+  failed: number;
+  /** Where the outbox has it. */
+  record: "pending" | "done" | "dead" | undefined;
+  /** Loans that lapsed: whoever had the record may have sent it. */
+  lapsed: number;
+  /** How often it was entered again when the outbox had made room for others and forgotten it. */
+  again: number;
+  /** Redrives of it that came into the outbox. */
+  replays: number;
+}
+
+interface Known {
+  published: boolean;
+  forgotten: boolean;
+  /** How often a lost connection or a dead instance gave it back. */
+  handedBack: number;
+  receives: number;
+  readonly targets: Map<string, AtTarget>;
+  readonly deadLetters: Set<string>;
+  /** How often an operator has asked for its delivery again. */
+  redrives: number;
+}
+
+/** Keeps its own books of what is seen at the edges, and holds the engine's doings against them. It asks the engine nothing. */
+export class Auditor {
+  readonly violations: string[] = [];
+  readonly #plan: Plan;
+  readonly #known: Known[];
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+    this.#known = plan.messages.map(() => ({
+      published: false,
+      forgotten: false,
+      handedBack: 0,
+      receives: 0,
+      targets: new Map(),
+      deadLetters: new Set(),
+      redrives: 0,
+    }));
+  }
+
+  /** Dead letters that were deleted, and those that redrives say they have redriven. */
+  deletions = 0;
+  redriveCount = 0;
+  /** Who has the lease. */
+  holder: () => string | undefined = () => undefined;
+  /** Whether the outbox has lent it to that instance. */
+  lent: (by: Owner, number: number, binding: string) => boolean = () => true;
+  /** Acceptances that an instance has heard of. */
+  heard = 0;
+  /** Records that the outbox has as delivered. */
+  done = 0;
+
+  violated(words: string): void {
+    if (this.violations.length < 10) this.violations.push(words);
+  }
+
+  published(number: number): void {
+    this.#of(number).published = true;
+  }
+
+  handedOut(number: number): void {
+    this.#of(number).receives++;
+  }
+
+  handedBack(number: number): void {
+    this.#of(number).handedBack++;
+  }
+
+  forgotten(number: number): void {
+    this.#of(number).forgotten = true;
+  }
+
+  accepts(number: number, binding: string): void {
+    if (!this.#of(number).published) this.violated(`message ${number} was sent before it was published`);
+    if (this.#at(number, binding).accepted++ === 0) this.#inOrder(number, binding);
+  }
+
+  /** The instance that sent it has not heard that it was accepted. */
+  unheard(number: number, binding: string): void {
+    this.#at(number, binding).unheard++;
+  }
+
+  /** It has. */
+  heardAfterAll(number: number, binding: string): void {
+    this.#at(number, binding).unheard--;
+  }
+
+  /** Invariant 5: what is done under a lease is done by whoever has it. */
+  acts(by: Owner, what: "sends" | "settles", number: number): void {
+    const { leases, outbox } = this.#plan;
+    // What operators redrive is under no lease.
+    const leased = what === "settles" || (outbox === undefined && this.#of(number).redrives === 0);
+    if (leases === undefined || !leased) return;
+    const holder = this.holder();
+    if (holder !== by.name)
+      this.violated(`${by.name} ${what} ${number} while ${holder === "" ? "nobody" : holder} has the lease`);
+  }
+
+  /** A send begins: not while an operator has paused the route, and not of a record that others may have by now. */
+  sends(by: Owner, number: number, binding: string): void {
+    this.acts(by, "sends", number);
+    if (by.paused === true) this.violated(`${by.name} sends ${number} while its route is paused`);
+    const { outbox, faults } = this.#plan;
+    // Of a clock that stood still nobody can tell how long a loan has lasted.
+    const measured = !faults.some((fault) => fault.kind === "freeze" && fault.machine);
+    if (outbox !== undefined && measured && !this.lent(by, number, binding))
+      this.violated(`${by.name} sends ${number} to ${binding}, which the outbox has not lent to it`);
+  }
+
+  failed(number: number, binding: string, error: unknown): void {
+    const at = this.#at(number, binding);
+    at.failed++;
+    const lasts = BridgeError.is(error) && error.class !== "transient";
+    if (lasts) at.refusedForGood++;
+  }
+
+  kept({ bindingId, attempts, errorCode }: DeadLetter, number: number): void {
+    const known = this.#of(number);
+    known.deadLetters.add(bindingId);
+    if (this.#mayGiveUp(known, bindingId)) return;
+    this.violated(
+      `message ${number} was dead-lettered for ${bindingId} with ${errorCode} after ${attempts} attempts, which its target gave no cause for`,
+    );
+  }
+
+  persisted(number: number, binding: string): void {
+    const at = this.#at(number, binding);
+    if (at.record !== undefined) {
+      at.again++;
+      if (this.#remembers) this.violated(`message ${number} was entered twice for ${binding} in the outbox`);
+    }
+    at.record = "pending";
+  }
+
+  /** An operator asks for it to be delivered again, from the DLQ. */
+  redriven(number: number): void {
+    this.#of(number).redrives++;
+  }
+
+  /** A redrive of it has come into the outbox. */
+  replays(number: number, binding: string): void {
+    this.#at(number, binding).replays++;
+  }
+
+  /** Its dead letter is gone. A redrive deletes what has been delivered. */
+  deleted(number: number, binding: string): void {
+    const known = this.#of(number);
+    known.deadLetters.delete(binding);
+    this.deletions++;
+    if ((known.targets.get(binding)?.accepted ?? 0) === 0)
+      this.violated(`the dead letter of message ${number} for ${binding} was deleted, and its target has not got it`);
+  }
+
+  /** The outbox gives it to somebody else, because whoever had it has not said what became of it. */
+  lapsed(number: number, binding: string): void {
+    this.#at(number, binding).lapsed++;
+  }
+
+  /** The outbox is told that it is over. */
+  ended(number: number, binding: string, how: "done" | "dead", replay: boolean): void {
+    const known = this.#of(number);
+    const at = this.#at(number, binding);
+    if (!replay) at.record = how;
+    if (how === "done") this.done++;
+    const proven =
+      how === "done"
+        ? at.accepted > 0
+        : known.deadLetters.has(binding) || (this.#plan.drops && this.#mayGiveUp(known, binding));
+    if (!proven) this.violated(`message ${number} was entered as ${how} for ${binding} in the outbox without proof`);
+  }
+
+  /** The engine tells the source. Invariant 6: once, and after the proof. */
+  settles(number: number, settlement: Settlement, again: boolean): void {
+    if (again) this.violated(`a delivery of message ${number} was settled twice`);
+    if (settlement.kind === "refuse") this.violated(`message ${number} was refused to a source that cannot be told`);
+    if (settlement.kind !== "accept") return;
+    const open = this.#openAt(number);
+    if (open.length > 0)
+      this.violated(`message ${number} was settled as ${settlement.outcome} without proof for ${open.join(", ")}`);
+  }
+
+  /** Invariants 2 and 3, when all is at rest. */
+  close(): void {
+    if (this.redriveCount > this.deletions)
+      this.violated(`${this.redriveCount} dead letters were told to be redriven, and ${this.deletions} were deleted`);
+    for (const [number, known] of this.#known.entries()) {
+      if (!known.published) continue;
+      const open = this.#openAt(number);
+      if (open.length > 0)
+        this.violated(`message ${number} is lost: it is neither at ${open.join(", ")} nor in the DLQ nor dropped`);
+      if (!known.forgotten) this.violated(`message ${number} is still at its source when all is at rest`);
+      for (const [binding, { accepted, unheard, lapsed, again, replays, record }] of known.targets) {
+        const repeats = this.#plan.outbox === undefined ? known.handedBack + known.redrives : lapsed + again + replays;
+        const bound = 1 + unheard + repeats;
+        if (record === "pending") this.violated(`message ${number} is still in the outbox when all is at rest`);
+        if (accepted > bound)
+          this.violated(`message ${number} came ${accepted} times to ${binding}, where ${bound} would have a cause`);
+      }
+    }
+  }
+
+  /** Whether what a source hands out again is known from the first time. */
+  get #remembers(): boolean {
+    const { outbox, messages, bindings } = this.#plan;
+    return outbox !== undefined && outbox.maxRecords >= messages.length * bindings.length;
+  }
+
+  /** Invariant 4: of one key, first acceptances come in the order of the source, but for what is given up. */
+  #inOrder(number: number, binding: string): void {
+    const { messages, instances = 1, leases, broker } = this.#plan;
+    const key = messages[number]?.key;
+    // Instances that share a queue get each its part of a key.
+    if (key === undefined || (instances > 1 && leases === undefined)) return;
+    // Younger ones are handed out while an older one is still lent to nobody who is there.
+    if (broker.loanMs !== undefined) return;
+    for (let older = number - 1; older >= 0; older--) {
+      const before = this.#known[older];
+      if (messages[older]?.key !== key || before?.published !== true) continue;
+      if ((before.targets.get(binding)?.accepted ?? 0) > 0) return;
+      const givenUp = before.deadLetters.has(binding) || (this.#plan.drops && this.#mayGiveUp(before, binding));
+      if (!givenUp) this.violated(`message ${number} came to ${binding} before ${older}, which has the same key`);
+      return;
+    }
+  }
+
+  /** The bindings for which a message is in no safe place. */
+  #openAt(number: number): readonly string[] {
+    const known = this.#of(number);
+    return this.#plan.bindings.filter((binding) => {
+      const at = known.targets.get(binding);
+      if ((at?.accepted ?? 0) > 0 || at?.record !== undefined || known.deadLetters.has(binding)) return false;
+      return !(this.#plan.drops && this.#mayGiveUp(known, binding));
+    });
+  }
+
+  /** Whether the policy allows it: a target that refuses for good, or as many attempts as are configured. */
+  #mayGiveUp(known: Known, binding: string): boolean {
+    const at = known.targets.get(binding);
+    if (at === undefined) return false;
+    if (at.refusedForGood > 0) return true;
+    const before = this.#plan.broker.counts && this.#plan.outbox === undefined ? Math.max(0, known.receives - 1) : 0;
+    return at.failed > 0 && at.failed + before >= this.#plan.maxReplayAttempts;
+  }
+
+  #of(number: number): Known {
+    const known = this.#known[number];
+    if (known === undefined) throw new Error(`there is no message ${number}`);
+    return known;
+  }
+
+  #at(number: number, binding: string): AtTarget {
+    const { targets } = this.#of(number);
+    const at = targets.get(binding) ?? {
+      accepted: 0,
+      unheard: 0,
+      refusedForGood: 0,
+      failed: 0,
+      record: undefined,
+      lapsed: 0,
+      replays: 0,
+      again: 0,
+    };
+    targets.set(binding, at);
+    return at;
+  }
+}

@@ -1,0 +1,86 @@
+import type { Fault } from "../plan/plan.ts";
+import type { DeadLetters } from "../model/dead-letters.ts";
+import type { Instance } from "./instance.ts";
+import type { Instances } from "./instances.ts";
+import type { World } from "./world.ts";
+
+/** A broker that hears nothing of a client for so long drops its connection. */
+const KEEPALIVE_MS = 15_000;
+
+/** What is refused, because nothing runs or the store is away, is asked for another time. */
+function redrive(
+  { supervisor, owner }: Instance,
+  entries: ReturnType<DeadLetters["oldest"]>,
+  { auditor }: World,
+): void {
+  for (const { number } of entries.values()) auditor.redriven(number);
+  supervisor.redrive([...entries.keys()]).then(
+    ({ redriven }) => {
+      if (owner.alive) auditor.redriveCount += redriven;
+    },
+    () => {},
+  );
+}
+
+/** Lets a fault begin; what is returned ends it. What an operator does to an instance that is gone is done to none. */
+export function carryOut(fault: Fault, world: World, instances: Instances): () => void {
+  const { broker, target, dlq, outbox, leases, time } = world;
+  const instance = instances.at(fault.instance);
+  switch (fault.kind) {
+    case "kill":
+      instances.kill(fault.instance);
+      return () => instances.begin(fault.instance);
+    case "freeze":
+      return instance?.freeze(fault.machine) ?? (() => {});
+    case "link": {
+      instance?.block(fault.edge, fault.ways, time.now + fault.forMs);
+      if (fault.edge === "broker" && fault.forMs > KEEPALIVE_MS)
+        time.at(time.now + KEEPALIVE_MS, () => instance?.cut(fault.forMs - KEEPALIVE_MS));
+      return () => {};
+    }
+    case "cut":
+      instance?.cut(fault.noticedAfterMs);
+      return () => {};
+    case "target-cut":
+      instance?.cutFromTargets(fault.noticedAfterMs);
+      return () => {};
+    case "broker-down":
+      broker.down = true;
+      for (const each of instances.live) each.cut(0);
+      return () => void (broker.down = false);
+    case "target-down":
+      target.down = fault.answers;
+      return () => void (target.down = undefined);
+    case "dlq-down":
+      dlq.service.down = fault.answers;
+      return () => void (dlq.service.down = undefined);
+    case "outbox-down":
+      outbox.service.down = fault.answers;
+      return () => void (outbox.service.down = undefined);
+    case "outbox-crash":
+      outbox.service.crash();
+      return () => {};
+    case "leases-down":
+      leases.service.down = fault.answers;
+      return () => void (leases.service.down = undefined);
+    case "stop":
+      if (instance === undefined) return () => {};
+      instances.stop(instance);
+      return () => instances.start(instance);
+    case "redrive": {
+      const oldest = dlq.oldest(fault.entries);
+      for (let caller = 0; caller < fault.callers; caller++) {
+        // Each at an instance of its own, where there are several.
+        const at = instances.live[caller % Math.max(1, instances.live.length)];
+        at?.asked(() => redrive(at, oldest, world));
+      }
+      return () => {};
+    }
+    case "pause":
+      instance?.pause();
+      return () => instance?.resume();
+    case "jump":
+      instance?.clock.jump(fault.ms);
+      return () => {};
+  }
+}

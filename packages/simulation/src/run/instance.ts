@@ -1,0 +1,110 @@
+import { parseConfig } from "@bridge/config";
+import { createSupervisor, type Supervisor } from "@bridge/core";
+import type { LogFields, Logger } from "@bridge/ports";
+import type { Dice } from "../dice.ts";
+import { ROUTE } from "../plan/draw.ts";
+import { InstanceClock } from "../time/instance-clock.ts";
+import type { Owner, VirtualTime } from "../time/virtual-time.ts";
+import { type Sessions, simulatedPlugins } from "./simulated-plugins.ts";
+import type { World } from "./world.ts";
+
+/** The first moment of 2026. */
+const EPOCH = 1_767_225_600_000;
+/** A clock is wrong by up to a hundredth, or, where leases are measured, by less than half of that, and by up to an hour. */
+const DRIFT = 0.01;
+const LEASED_DRIFT = 0.004;
+const SKEW_MS = 3_600_000;
+
+/** One process of the bridge, from its start to its end: the engine's own supervisor between edges that are models. */
+export class Instance {
+  readonly owner: Owner;
+  readonly name: string;
+  readonly clock: InstanceClock;
+  readonly supervisor: Supervisor;
+  readonly #time: VirtualTime;
+  readonly #sessions: Sessions = { sources: new Set(), targets: new Set() };
+
+  constructor(world: World, name: string) {
+    const dice: Dice = world.dice.fork(name);
+    this.name = name;
+    this.#time = world.time;
+    this.owner = { name, alive: true, pending: 0, blocked: new Map() };
+    this.clock = new InstanceClock({
+      time: world.time,
+      owner: this.owner,
+      epoch: EPOCH + dice.whole(-SKEW_MS, SKEW_MS),
+      rate: 1 + (world.plan.leases === undefined ? DRIFT : LEASED_DRIFT) * (2 * dice.next() - 1),
+      phase: () => dice.next(),
+    });
+    const registry = simulatedPlugins(world, this.owner, this.#sessions);
+    const config = parseConfig(world.plan.document, registry);
+    const logger = traced(name, (line) => this.owner.alive && world.trace.add(line));
+    this.supervisor = createSupervisor({ config, registry, clock: this.clock, random: dice, logger, instanceId: name });
+  }
+
+  /** The broker drops its connections. */
+  cut(noticedAfterMs: number): void {
+    for (const session of this.#sessions.sources) session.cut(noticedAfterMs);
+  }
+
+  /** The targets do. */
+  cutFromTargets(noticedAfterMs: number): void {
+    for (const session of this.#sessions.targets) session.cut(noticedAfterMs);
+  }
+
+  /** An operator asks it for something, which one that stands still hears afterwards. */
+  asked(what: () => void): void {
+    this.#time.reach(this.owner, this.#time.now, what);
+  }
+
+  pause(): void {
+    this.asked(() => {
+      this.supervisor.pauseRoute(ROUTE);
+      this.owner.paused = true;
+    });
+  }
+
+  resume(): void {
+    this.asked(() => {
+      this.owner.paused = false;
+      this.supervisor.resumeRoute(ROUTE);
+    });
+  }
+
+  /** It stands still: stopped, or with its machine (`machine`), whose clock does not show that. */
+  freeze(machine: boolean): () => void {
+    const since = this.#time.now;
+    this.#time.freeze(this.owner);
+    return () => {
+      if (this.owner.frozen === undefined) return;
+      if (machine) this.clock.stoodStill(this.#time.now - since);
+      this.#time.thaw(this.owner);
+    };
+  }
+
+  /** Nothing gets through to an edge (`>`) or from it (`<`) until then. */
+  block(edge: string, ways: readonly (">" | "<")[], until: number): void {
+    for (const way of ways) this.owner.blocked?.set(`${edge} ${way}`, until);
+  }
+
+  /** Its memory is gone, and what of it still runs on a promise reaches nobody. */
+  kill(): void {
+    this.owner.alive = false;
+    this.cut(0);
+  }
+}
+
+function traced(name: string, add: (line: string) => void): Logger {
+  const line = (level: string) => (message: string, fields?: LogFields) => {
+    const code = fields?.["code"];
+    add(`${name} ${level}: ${message}${typeof code === "string" ? ` (${code})` : ""}`);
+  };
+  const logger: Logger = {
+    debug: line("debug"),
+    info: line("info"),
+    warn: line("warn"),
+    error: line("error"),
+    child: () => logger,
+  };
+  return logger;
+}

@@ -1,0 +1,94 @@
+import type { World } from "./world.ts";
+import { Instance } from "./instance.ts";
+
+/** Whoever runs them needs so long to see that one has ended and to start another. */
+const RESTART_MS = 2_000;
+
+/** The instances of a run, each in its place: whoever runs them starts the next one when one is gone. */
+export class Instances {
+  /** How many there have been. */
+  count = 0;
+  readonly #world: World;
+  readonly #places: (Instance | undefined)[];
+  /** Nothing is started any more. */
+  #over = false;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#places = Array.from({ length: world.plan.instances ?? 1 }, () => undefined);
+  }
+
+  get live(): readonly Instance[] {
+    return this.#places.filter((instance) => instance !== undefined);
+  }
+
+  at(place: number | undefined): Instance | undefined {
+    return this.#places[place ?? 0];
+  }
+
+  beginAll(): void {
+    for (const place of this.#places.keys()) this.begin(place);
+  }
+
+  /** Starts a process, unless there is one. */
+  begin(place: number | undefined = 0): void {
+    if (this.#over || this.#places[place] !== undefined) return;
+    const { trace, auditor, time } = this.#world;
+    const name = `instance-${this.count++}`;
+    trace.add(`${name} begins`);
+    const instance = new Instance(this.#world, name);
+    this.#places[place] = instance;
+    this.start(instance);
+    void instance.supervisor.terminated.then(({ cause, error }) => {
+      if (!instance.owner.alive) return;
+      trace.add(`${name} is beyond recovery (${cause})`);
+      // The one thing that ends a process here: it has lost what only a new process may take again.
+      if (cause !== "lease_lost") auditor.violated(`${name} is beyond recovery (${cause}): ${error.message}`);
+      time.at(time.now + RESTART_MS, () => {
+        if (this.#places[place] !== instance) return;
+        this.kill(place);
+        this.begin(place);
+      });
+    });
+  }
+
+  kill(place: number | undefined = 0): void {
+    const instance = this.#places[place];
+    if (instance === undefined) return;
+    this.#world.trace.add(`${instance.name} is killed`);
+    instance.kill();
+    this.#places[place] = undefined;
+  }
+
+  /** What is shut down, or ends meanwhile, is not replaced. */
+  replaceNoMore(): void {
+    this.#over = true;
+  }
+
+  /** The run is over. */
+  killAll(): void {
+    this.replaceNoMore();
+    for (const place of this.#places.keys()) this.kill(place);
+  }
+
+  start(instance: Instance): void {
+    this.#watch(instance, "start", () => instance.supervisor.start());
+  }
+
+  stop(instance: Instance): void {
+    this.#watch(instance, "stop", () => instance.supervisor.stop());
+  }
+
+  /** A start or a stop that fails is nothing that any fault here allows, but of what is beyond recovery. */
+  #watch(instance: Instance, what: string, ask: () => Promise<void>): void {
+    const { trace, auditor } = this.#world;
+    instance.asked(() => {
+      ask().then(
+        () => trace.add(`${what} of ${instance.name} done`),
+        (error: unknown) => {
+          if (!instance.supervisor.beyondRecovery()) auditor.violated(`a ${what} failed: ${String(error)}`);
+        },
+      );
+    });
+  }
+}

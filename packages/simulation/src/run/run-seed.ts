@@ -1,0 +1,156 @@
+import type { Supervisor } from "@bridge/core";
+import { draw } from "../plan/draw.ts";
+import type { Plan } from "../plan/plan.ts";
+import { carryOut } from "./carry-out.ts";
+import type { Instance } from "./instance.ts";
+import { Instances } from "./instances.ts";
+import { type World, worldOf } from "./world.ts";
+
+/** After the last fault everything has to be done within this, and what its edges need for the messages one after another. */
+const CALM_MS = 20 * 60_000;
+/** One message goes so often over each edge, there and back; a try that fails comes again. */
+const WAYS = 4;
+/** When all is done, an instance may still wait so long for answers that do not come. */
+const UNHEARD_MS = 2 * 60_000;
+/** What is at rest is looked at for so long. */
+const REST_MS = 10_000;
+const SHUTDOWN_MS = 5 * 60_000;
+
+export interface SeedRun {
+  readonly plan: Plan;
+  /** What was asked of it and does not hold; empty when all is well. */
+  readonly violations: readonly string[];
+  /** SHA-256 of all that happened. */
+  readonly digest: string;
+  /** All that happened, when it was to be kept. */
+  readonly trace: readonly string[];
+  readonly instances: number;
+  readonly virtualMs: number;
+}
+
+/** Runs what a seed decides, and asks afterwards whether everything that is promised holds. */
+export function runSeed(seed: number, keepsTrace = false): Promise<SeedRun> {
+  return runPlan(draw(seed), keepsTrace);
+}
+
+/** Runs a plan that comes from a seed, or from a file. */
+export async function runPlan(plan: Plan, keepsTrace = false): Promise<SeedRun> {
+  const world = worldOf(plan, keepsTrace);
+  const instances = new Instances(world);
+  try {
+    await run(world, instances);
+  } catch (error) {
+    world.auditor.violated(error instanceof Error ? error.message : String(error));
+  }
+  instances.killAll();
+  await world.leases[Symbol.asyncDispose]();
+  const { trace, auditor, time } = world;
+  return {
+    plan,
+    violations: auditor.violations,
+    digest: trace.digest(),
+    trace: trace.lines,
+    instances: instances.count,
+    virtualMs: time.now,
+  };
+}
+
+async function run(world: World, instances: Instances): Promise<void> {
+  const { plan, time, trace, broker, target, outbox, auditor } = world;
+  for (const { number, at } of plan.messages) time.at(at, () => broker.publish(number));
+  for (const fault of plan.faults) {
+    time.at(fault.at, () => {
+      trace.add(`fault: ${fault.kind} while ${statesOf(instances)}`);
+      const over = carryOut(fault, world, instances);
+      time.at(time.now + fault.forMs, over);
+    });
+  }
+  instances.beginAll();
+  await time.pass(plan.calmAt + 1);
+  target.moody = false;
+  const idle = (): boolean => broker.empty && outbox.empty;
+  const calmMs = CALM_MS + plan.messages.length * WAYS * longestWay(plan);
+  await time.pass(plan.calmAt + calmMs, idle);
+  if (!idle())
+    auditor.violated(`${Math.round(calmMs / 60_000)} minutes after the last fault there is still something to do`);
+  // An answer that was lost is waited for.
+  await time.pass(time.now + UNHEARD_MS, () => instances.live.every(({ supervisor }) => isAtRest(supervisor)));
+  await time.pass(time.now + REST_MS);
+  // So is one that nobody needs any more: to a dead letter whose record another has delivered meanwhile.
+  await time.pass(time.now + UNHEARD_MS, () => instances.live.every(({ supervisor }) => isAtRest(supervisor)));
+  const last = instances.live;
+  if (last.length < (plan.instances ?? 1)) throw new Error("not all instances run when the faults are over");
+  for (const instance of last) atRest(world, instance);
+  // Of those that were killed nobody has the books.
+  if (instances.count === last.length) compareBooks(world, last);
+  instances.replaceNoMore();
+  for (const instance of last) if (instance.owner.alive) await end(world, instance);
+  if (broker.connections > 0) auditor.violated("after the shutdown there is still a connection to the broker");
+  auditor.close();
+}
+
+/** The states of the engine that a fault meets. */
+function statesOf({ live }: Instances): string {
+  const states = live.map(({ supervisor }) => supervisor.view().state);
+  return states.length === 0 ? "gone" : [...new Set(states)].toSorted().join(" and ");
+}
+
+function isAtRest(supervisor: Supervisor): boolean {
+  const { routes, legs } = supervisor.stats();
+  if (routes.some(({ inFlight }) => inFlight > 0) || legs.some(({ inOutbox }) => inOutbox !== 0)) return false;
+  return isWell(supervisor);
+}
+
+/** One that waits for a lease, which another has, is as far as it may be. */
+function isWell(supervisor: Supervisor): boolean {
+  const { level, health, role } = supervisor.view();
+  return health === "ok" && (level === "full" || (role === "standby" && level === "subscribed"));
+}
+
+/** Invariants 1, 7 and 9, of an instance that has nothing to do. */
+function atRest({ auditor }: World, { supervisor, name }: Instance): void {
+  const { legs, routes, unaccounted } = supervisor.stats();
+  const view = supervisor.view();
+  if (unaccounted !== 0) auditor.violated(`the books do not add up: ${unaccounted} legs are unaccounted for`);
+  for (const { routeId, inFlight } of routes)
+    if (inFlight !== 0) auditor.violated(`at rest ${inFlight} slots of ${routeId} are taken`);
+  for (const { bindingId, inFlight } of legs)
+    if (inFlight !== 0) auditor.violated(`at rest ${inFlight} legs to ${bindingId} are in flight`);
+  if (!isWell(supervisor))
+    auditor.violated(`at rest ${name} is ${view.health} and its level is ${view.level}, as ${view.role}`);
+  for (const { bindingId, inOutbox } of legs)
+    if (inOutbox !== 0) auditor.violated(`at rest ${inOutbox} legs to ${bindingId} are in the outbox, by the books`);
+}
+
+/** What all of them together have booked as delivered is what the edges have seen. */
+function compareBooks({ auditor, plan: { outbox } }: World, instances: readonly Instance[]): void {
+  const legs = instances.flatMap(({ supervisor }) => supervisor.stats().legs);
+  const delivered = legs.reduce((sum, { dispositions }) => sum + dispositions.delivered, 0);
+  const counted = outbox === undefined ? auditor.heard : auditor.done;
+  // Of what a shared outbox has as done, and has not said so, nobody knows who it was.
+  if (delivered > counted || (delivered < counted && outbox?.shared !== true))
+    auditor.violated(
+      `${delivered} legs are booked as delivered, ${auditor.heard} acceptances were heard, and the outbox has ${auditor.done} as done`,
+    );
+}
+
+/** Shuts an instance down. Invariant 9: nothing of it is left. */
+async function end({ time, auditor }: World, { supervisor, owner }: Instance): Promise<void> {
+  let over = false;
+  supervisor.shutdown().then(
+    () => (over = true),
+    (error: unknown) => {
+      over = true;
+      auditor.violated(`the shutdown failed: ${String(error)}`);
+    },
+  );
+  await time.pass(time.now + SHUTDOWN_MS, () => over);
+  if (!over) return auditor.violated(`the shutdown has not ended after ${SHUTDOWN_MS / 60_000} minutes`);
+  await time.pass(time.now + REST_MS);
+  if (owner.pending > 0) auditor.violated(`after the shutdown ${owner.pending} timers are left`);
+}
+
+/** Over all edges that a message may take. */
+function longestWay({ broker, target, dlq, outbox }: Plan): number {
+  return broker.latencyMs + target.latencyMs + dlq.latencyMs + (outbox?.latencyMs ?? 0);
+}

@@ -1,0 +1,91 @@
+import { createRegistry, type Registry } from "@bridge/config";
+import { defineFactory, type SenderContext, type Session, type SessionContext } from "@bridge/ports";
+import * as v from "valibot";
+import { BrokerReceiver } from "../model/broker-receiver.ts";
+import { BrokerSession } from "../model/broker-session.ts";
+import { TargetSession } from "../model/target-session.ts";
+import type { Owner } from "../time/virtual-time.ts";
+import type { World } from "./world.ts";
+
+const options = v.strictObject({});
+
+export interface Sessions {
+  readonly sources: Set<BrokerSession>;
+  readonly targets: Set<TargetSession>;
+}
+
+/** The edges of one instance, as plugins of a configuration. `sessions` are those that it has opened. */
+export function simulatedPlugins(world: World, owner: Owner, { sources, targets }: Sessions): Registry {
+  return createRegistry({
+    transports: [
+      {
+        type: "simulated",
+        session: defineFactory({
+          options,
+          create: (_, { maxInFlight, sessionMode }: SessionContext): Session => {
+            const session = new BrokerSession({
+              broker: world.broker,
+              owner,
+              habits: world.plan.broker,
+              window: maxInFlight,
+              exclusive: sessionMode === "exclusive",
+            });
+            sources.add(session);
+            return session;
+          },
+        }),
+        receiver: {
+          needsSession: true,
+          topics: "refused",
+          redelivers: "always",
+          competing: true,
+          ...defineFactory({
+            options,
+            create: (_, { id, session }: { readonly id: string; readonly session?: Session | undefined }) =>
+              new BrokerReceiver(session as BrokerSession, id),
+          }),
+        },
+        sender: {
+          needsSession: false,
+          ...defineFactory({ options, create: () => world.target.sender(owner) }),
+        },
+      },
+      {
+        type: "linked",
+        session: defineFactory({
+          options,
+          create: (): Session => {
+            const session = new TargetSession({ ...world, owner });
+            targets.add(session);
+            return session;
+          },
+        }),
+        sender: {
+          needsSession: true,
+          ...defineFactory({ options, create: (_, { session }: SenderContext) => (session as TargetSession).sender() }),
+        },
+      },
+    ],
+    outboxStores: [
+      {
+        type: "simulated",
+        reach: world.plan.outbox?.shared === true ? "cluster" : "instance",
+        ...defineFactory({ options, create: () => (signal: AbortSignal) => world.outbox.open(owner, signal) }),
+      },
+    ],
+    leaseStores: [
+      {
+        type: "simulated",
+        reach: "cluster",
+        ...defineFactory({ options, create: () => async () => world.leases.store(owner) }),
+      },
+    ],
+    dlqStores: [
+      {
+        type: "simulated",
+        reach: "cluster",
+        ...defineFactory({ options, create: () => async () => world.dlq.store(owner) }),
+      },
+    ],
+  });
+}

@@ -1,0 +1,55 @@
+import { Dice } from "../dice.ts";
+import { Broker } from "../model/broker.ts";
+import { DeadLetters } from "../model/dead-letters.ts";
+import { Leases } from "../model/leases.ts";
+import { Outbox } from "../model/outbox.ts";
+import { Target } from "../model/target.ts";
+import type { OutboxHabits, Plan } from "../plan/plan.ts";
+import { VirtualTime } from "../time/virtual-time.ts";
+import { Trace } from "../trace.ts";
+import { Auditor } from "./auditor.ts";
+
+/** Everything around the instances: it goes on when they die. */
+export interface World {
+  readonly plan: Plan;
+  readonly time: VirtualTime;
+  readonly trace: Trace;
+  readonly auditor: Auditor;
+  readonly broker: Broker;
+  readonly target: Target;
+  readonly dlq: DeadLetters;
+  readonly outbox: Outbox;
+  readonly leases: Leases;
+  readonly dice: Dice;
+}
+
+/** What nobody asks has no habits that matter. */
+const NO_OUTBOX: OutboxHabits = { latencyMs: 1, shared: false, maxRecords: 1 };
+
+/** `keep`: the trace, for a story. */
+export function worldOf(plan: Plan, keep: boolean): World {
+  const time = new VirtualTime();
+  const trace = new Trace(() => time.now, keep);
+  const auditor = new Auditor(plan);
+  const dice = new Dice(plan.seed).fork("world");
+  const shared = { time, trace, auditor };
+  const leases = new Leases({ ...shared, dice: dice.fork("leases"), habits: plan.leases ?? { latencyMs: 1 } });
+  const outbox = new Outbox({ ...shared, dice: dice.fork("outbox"), habits: plan.outbox ?? NO_OUTBOX });
+  auditor.holder = () => leases.holder;
+  auditor.lent = (by, number, binding) => outbox.lends(by, number, binding);
+  return {
+    plan,
+    ...shared,
+    leases,
+    broker: new Broker({
+      ...shared,
+      dice: dice.fork("broker"),
+      habits: plan.broker,
+      keyOf: (number) => plan.messages[number]?.key,
+    }),
+    target: new Target({ ...shared, dice: dice.fork("target"), plan }),
+    dlq: new DeadLetters({ ...shared, dice: dice.fork("dlq"), habits: plan.dlq }),
+    outbox,
+    dice: dice.fork("instances"),
+  };
+}

@@ -1,0 +1,82 @@
+import type { Fault } from "./plan/plan.ts";
+import type { SeedRun } from "./run/run-seed.ts";
+
+/** So much of what happened last is told. */
+const LAST_LINES = 60;
+
+/** What a seed has broken, in words. `again` is the command that shows it once more. */
+export function story(
+  { plan, violations, trace, instances, virtualMs }: SeedRun,
+  again = `pnpm simulate --seeds 1 --from ${plan.seed}`,
+): string {
+  const { seed, messages, faults, bindings, broker, target } = plan;
+  const named = new Set(violations.flatMap((words) => /^message (\d+) /.exec(words)?.[1] ?? []));
+  const told = trace.filter((line) => [...named].some((number) => new RegExp(`\\b${number}\\b`).test(line)));
+  return [
+    `seed ${seed} VIOLATED`,
+    ...violations.map((words) => `  ! ${words}`),
+    `  ${messages.length} messages to ${bindings.join(", ")} within ${seconds(plan.calmAt)}, ${instances} instances, ${seconds(virtualMs)} in all`,
+    `  policy: ${JSON.stringify(plan.document.routes)}`,
+    `  broker: ${JSON.stringify(broker)}`,
+    `  target: ${JSON.stringify(target)}`,
+    ...(plan.outbox === undefined ? [] : [`  outbox: ${JSON.stringify(plan.outbox)}`]),
+    ...faults.map((fault) => `  ${seconds(fault.at)}: ${wordsOf(fault)}`),
+    ...(told.length > 0 ? ["  what happened to them:", ...indented(told.slice(0, LAST_LINES))] : []),
+    "  what happened last:",
+    ...indented(trace.slice(-LAST_LINES)),
+    `  again: ${again}`,
+    "",
+  ].join("\n");
+}
+
+const WORDS = {
+  refuses: "refuses",
+  silent: "is silent",
+  loses: "loses its answers",
+  torn: "does a part and fails",
+  full: "is full",
+} as const;
+
+function wordsOf(fault: Fault): string {
+  const forMs = fault.forMs > 0 ? ` for ${seconds(fault.forMs)}` : "";
+  switch (fault.kind) {
+    case "kill":
+      return `the instance is killed, and another begins after ${seconds(fault.forMs)}`;
+    case "cut":
+      return `the broker drops the connection, which is noticed after ${seconds(fault.noticedAfterMs)}`;
+    case "target-cut":
+      return `the target drops the connection, which is noticed after ${seconds(fault.noticedAfterMs)}`;
+    case "broker-down":
+      return `the broker is down${forMs}`;
+    case "target-down":
+      return `the target ${WORDS[fault.answers]}${forMs}`;
+    case "dlq-down":
+      return `the DLQ ${WORDS[fault.answers]}${forMs}`;
+    case "outbox-down":
+      return `the outbox ${WORDS[fault.answers]}${forMs}`;
+    case "outbox-crash":
+      return "the outbox crashes, and what was not durable is gone";
+    case "leases-down":
+      return `the store of leases ${WORDS[fault.answers]}${forMs}`;
+    case "freeze":
+      return `the ${fault.machine ? "instance's machine" : "instance"} stands still${forMs}`;
+    case "link":
+      return `nothing gets ${fault.ways.map((way) => (way === ">" ? "to" : "from")).join(" or ")} the ${fault.edge}${forMs}`;
+    case "stop":
+      return `an operator stops the bridge${forMs}`;
+    case "redrive":
+      return `${fault.callers} operators redrive the ${fault.entries} oldest dead letters`;
+    case "pause":
+      return `an operator pauses the route${forMs}`;
+    case "jump":
+      return `the time of day jumps by ${seconds(fault.ms)}`;
+  }
+}
+
+function indented(lines: readonly string[]): readonly string[] {
+  return lines.map((line) => `    ${line.trimEnd()}`);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(3)} s`;
+}

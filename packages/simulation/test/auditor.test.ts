@@ -1,0 +1,149 @@
+import { BridgeError, type DeadLetter } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { draw, type Plan } from "../src/index.ts";
+import { Auditor } from "../src/run/auditor.ts";
+
+const DELIVERED = { kind: "accept", outcome: "delivered", envelopeId: "m-0" } as const;
+
+/** One message to one binding, published and handed out. */
+function auditing(changes: Partial<Plan> = {}): Auditor {
+  const { outbox: _, ...drawn } = draw(1);
+  const { loanMs: __, ...broker } = drawn.broker;
+  const own = { bindings: ["out"], messages: [{ number: 0, at: 0 }], drops: false, maxReplayAttempts: 3 };
+  const plan = { ...drawn, ...own, broker };
+  const auditor = new Auditor({ ...plan, ...changes });
+  auditor.published(0);
+  auditor.handedOut(0);
+  return auditor;
+}
+
+const letter = { bindingId: "out", attempts: 1, errorCode: "TIMEOUT" } as DeadLetter;
+const timeout = new BridgeError("TIMEOUT", "late");
+
+test("a message that is settled before its target has it is told of, and so is one that is settled twice", () => {
+  const auditor = auditing();
+  auditor.settles(0, DELIVERED, false);
+  auditor.accepts(0, "out");
+  auditor.settles(0, DELIVERED, true);
+  expect(auditor.violations).toEqual([
+    "message 0 was settled as delivered without proof for out",
+    "a delivery of message 0 was settled twice",
+  ]);
+});
+
+test("what was accepted once and forgotten by its source is well", () => {
+  const auditor = auditing();
+  auditor.accepts(0, "out");
+  auditor.settles(0, DELIVERED, false);
+  auditor.forgotten(0);
+  auditor.close();
+  expect(auditor.violations).toEqual([]);
+});
+
+test("what is nowhere is lost, and what its source still has is not done", () => {
+  const lost = auditing();
+  lost.forgotten(0);
+  lost.close();
+  expect(lost.violations).toEqual(["message 0 is lost: it is neither at out nor in the DLQ nor dropped"]);
+  const waiting = auditing();
+  waiting.accepts(0, "out");
+  waiting.close();
+  expect(waiting.violations).toEqual(["message 0 is still at its source when all is at rest"]);
+});
+
+test.each([
+  ["an answer that was not heard", (auditor: Auditor) => auditor.unheard(0, "out")],
+  ["a source that took it back", (auditor: Auditor) => auditor.handedBack(0)],
+])("a repeat has a cause: %s", (_, cause) => {
+  for (const caused of [false, true]) {
+    const auditor = auditing();
+    if (caused) cause(auditor);
+    auditor.accepts(0, "out");
+    auditor.accepts(0, "out");
+    auditor.forgotten(0);
+    auditor.close();
+    expect(auditor.violations).toEqual(caused ? [] : ["message 0 came 2 times to out, where 1 would have a cause"]);
+  }
+});
+
+test("a dead letter has a cause: a refusal for good, or as many attempts as are configured", () => {
+  const early = auditing();
+  for (let tries = 1; tries <= 2; tries++) early.failed(0, "out", timeout);
+  early.kept(letter, 0);
+  expect(early.violations).toHaveLength(1);
+  const late = auditing();
+  for (let tries = 1; tries <= 3; tries++) late.failed(0, "out", timeout);
+  late.kept(letter, 0);
+  const refused = auditing();
+  refused.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
+  refused.kept(letter, 0);
+  expect([...late.violations, ...refused.violations]).toEqual([]);
+});
+
+test("a message that overtakes an older one of its key is told of, unless that one was given up", () => {
+  const messages = [0, 1, 2].map((number) => ({ number, at: 0, ...(number !== 1 && { key: 1 }) }));
+  for (const given of [true, false]) {
+    const auditor = auditing({ messages, instances: 1 });
+    for (const number of [1, 2]) {
+      auditor.published(number);
+      auditor.handedOut(number);
+    }
+    if (given) {
+      auditor.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
+      auditor.kept(letter, 0);
+    }
+    auditor.accepts(1, "out");
+    auditor.accepts(2, "out");
+    expect(auditor.violations).toEqual(given ? [] : ["message 2 came to out before 0, which has the same key"]);
+  }
+});
+
+test("a dead letter is deleted once its target has the message, and no more are told to be redriven", () => {
+  for (const arrived of [true, false]) {
+    const auditor = auditing();
+    auditor.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
+    auditor.kept(letter, 0);
+    auditor.forgotten(0);
+    auditor.redriven(0);
+    if (arrived) auditor.accepts(0, "out");
+    auditor.deleted(0, "out");
+    auditor.redriveCount = arrived ? 1 : 2;
+    auditor.close();
+    expect(auditor.violations).toHaveLength(arrived ? 0 : 3);
+  }
+});
+
+test("a send while the route is paused is told of", () => {
+  const auditor = auditing();
+  auditor.holder = () => "first";
+  for (const paused of [false, true]) auditor.sends({ name: "first", alive: true, pending: 0, paused }, 0, "out");
+  expect(auditor.violations).toEqual(["first sends 0 while its route is paused"]);
+});
+
+test("a send of what the outbox has not lent is told of, unless a machine's clock stood still", () => {
+  const by = { name: "first", alive: true, pending: 0 };
+  const outbox = { latencyMs: 1, shared: true, maxRecords: 1 };
+  for (const machine of [false, true])
+    for (const lent of [false, true]) {
+      const auditor = auditing({ outbox, faults: [{ kind: "freeze", at: 0, forMs: 1, machine }] });
+      auditor.lent = () => lent;
+      auditor.sends(by, 0, "out");
+      expect(auditor.violations).toEqual(
+        lent || machine ? [] : ["first sends 0 to out, which the outbox has not lent to it"],
+      );
+    }
+});
+
+test("what is dropped is lost, unless the policy drops and the target gave cause", () => {
+  const dropped = { ...DELIVERED, outcome: "dropped" } as const;
+  for (const [drops, cause] of [
+    [false, true],
+    [true, false],
+    [true, true],
+  ] as const) {
+    const auditor = auditing({ drops });
+    if (cause) auditor.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
+    auditor.settles(0, dropped, false);
+    expect(auditor.violations).toHaveLength(drops && cause ? 0 : 1);
+  }
+});

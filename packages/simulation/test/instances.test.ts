@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { draw } from "../src/index.ts";
+import { Auditor } from "../src/run/auditor.ts";
+import { InstanceClock } from "../src/time/instance-clock.ts";
+import { type Owner, VirtualTime } from "../src/time/virtual-time.ts";
+
+function instance() {
+  const time = new VirtualTime();
+  const owner: Owner = { name: "one", alive: true, pending: 0 };
+  const clock = new InstanceClock({ time, owner, epoch: 0, rate: 1, phase: () => 0 });
+  const seen: string[] = [];
+  const note = (what: string) => (): void => void seen.push(`${what} at ${time.now}`);
+  return { time, owner, clock, seen, note };
+}
+
+test("what is due to an instance that stands still comes when it goes on, in its order, and what is called off does not", async () => {
+  const { time, owner, clock, seen, note } = instance();
+  clock.after(10, note("timer"));
+  const off = clock.after(15, note("called off"));
+  time.reach(owner, 20, note("answer"));
+  clock.after(200, note("later"));
+  time.freeze(owner);
+  await time.pass(100);
+  expect(seen).toEqual([]);
+  off[Symbol.dispose]();
+  time.thaw(owner);
+  await time.pass(300);
+  expect(seen).toEqual(["timer at 100", "answer at 100", "later at 200"]);
+  expect(owner.pending).toBe(0);
+});
+
+test("of a machine that stands still only the time of day shows it, and its timers wait for their time", async () => {
+  const { time, owner, clock, seen, note } = instance();
+  clock.after(50, note("timer"));
+  await time.pass(10);
+  time.freeze(owner);
+  await time.pass(110);
+  clock.stoodStill(100);
+  time.thaw(owner);
+  expect([clock.monotonic(), clock.now()]).toEqual([10, 110]);
+  await time.pass(300);
+  expect(seen).toEqual(["timer at 150"]);
+});
+
+test("whoever acts without the lease is told of, and whoever has it is not", () => {
+  const { outbox: _, ...plan } = draw(1);
+  const auditor = new Auditor({ ...plan, leases: { latencyMs: 1 } });
+  auditor.holder = () => "other";
+  auditor.acts({ name: "one", alive: true, pending: 0 }, "settles", 0);
+  auditor.acts({ name: "other", alive: true, pending: 0 }, "sends", 0);
+  expect(auditor.violations).toEqual(["one settles 0 while other has the lease"]);
+});

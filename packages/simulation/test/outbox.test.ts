@@ -1,0 +1,103 @@
+import { type OutboxRecord, type OutboxStore } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { draw, type Plan } from "../src/index.ts";
+import type { Outbox } from "../src/model/outbox.ts";
+import { worldOf } from "../src/run/world.ts";
+
+const signal = new AbortController().signal;
+const place = { routeId: "route", bindingId: "out-0" };
+
+function record(number: number): OutboxRecord {
+  const envelope = {
+    id: `m-${number}`,
+    sourceId: "in",
+    subject: "simulated",
+    contentType: "",
+    headers: {},
+    payload: new TextEncoder().encode(String(number)),
+    correlationId: `m-${number}`,
+    receivedAt: 0,
+  };
+  return { ...place, id: `record ${number}`, address: "out-0", envelope, payloadDigest: "", createdAt: 0 };
+}
+
+async function opened(shared: boolean) {
+  const messages = [0, 1, 2].map((number) => ({ number, at: 0 }));
+  const plan: Plan = { ...draw(1), bindings: ["out-0"], messages, outbox: { latencyMs: 10, shared, maxRecords: 100 } };
+  const world = worldOf(plan, false);
+  /** Lets time pass until there is an answer. */
+  async function answer<Answer>(asked: Promise<Answer>): Promise<Answer> {
+    asked.catch(() => {});
+    await world.time.pass(world.time.now + 1_000);
+    return asked;
+  }
+  const open = (outbox: Outbox): Promise<OutboxStore> => answer(outbox.open({ alive: true, pending: 0 }, signal));
+  return { ...world, answer, open, store: await open(world.outbox) };
+}
+
+test("a file that is opened again has what was persisted and how it ended, and nothing on loan", async () => {
+  const { outbox, store, answer, open, auditor } = await opened(false);
+  await answer(store.persist([record(0), record(1), record(2)], signal));
+  const [first] = await answer(store.claim({ ...place, limit: 2, loanMs: 60_000 }, signal));
+  auditor.accepts(0, "out-0");
+  const ends = [{ id: "record 0", token: first?.token ?? "", outcome: { kind: "done" } as const }];
+  expect(await answer(store.finish(ends, signal))).toEqual([true]);
+  const again = await open(outbox);
+  await expect(answer(store.status("record 1", signal))).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  expect(await answer(again.status("record 0", signal))).toBe("done");
+  const claims = await answer(again.claim({ ...place, limit: 9, loanMs: 60_000 }, signal));
+  expect(claims.map((claim) => claim.record.id)).toEqual(["record 1", "record 2"]);
+});
+
+test("a record is on loan to whoever claimed it, until it has ended or the time is up", async () => {
+  const { outbox, answer, time } = await opened(true);
+  const owner = { alive: true, pending: 0 };
+  const store = await answer(outbox.open(owner, signal));
+  await answer(store.persist([record(0), record(1)], signal));
+  expect(outbox.lends(owner, 0, "out-0")).toBe(false);
+  const claims = await answer(store.claim({ ...place, limit: 2, loanMs: 60_000 }, signal));
+  expect([0, 1].map((number) => outbox.lends(owner, number, "out-0"))).toEqual([true, true]);
+  expect(outbox.lends({ alive: true, pending: 0 }, 0, "out-0")).toBe(false);
+  const retry = { kind: "retry", attempts: 1, delayMs: 0 } as const;
+  await answer(store.finish([{ id: "record 0", token: claims[0]?.token ?? "", outcome: retry }], signal));
+  expect([0, 1].map((number) => outbox.lends(owner, number, "out-0"))).toEqual([false, true]);
+  await time.pass(time.now + 60_000);
+  expect(outbox.lends(owner, 1, "out-0")).toBe(false);
+});
+
+test("a dead letter that is redriven while a redrive of it is on its way is told of", async () => {
+  const { store, answer, auditor } = await opened(true);
+  for (const id of ["first", "second"])
+    await answer(
+      store.persist([{ ...record(0), id, entryId: "entry", envelope: { ...record(0).envelope, id } }], signal),
+    );
+  expect(auditor.violations).toEqual(["message 0 is redriven to out-0 while a redrive of it is on its way"]);
+});
+
+test("a server that loses its answers has done what it was asked, one that crashes has not, and a disk that hangs does it later", async () => {
+  const server = await opened(true);
+  server.outbox.service.down = "loses";
+  const lost = new AbortController();
+  const persisting = server.store.persist([record(0)], lost.signal);
+  persisting.catch(() => {});
+  await server.time.pass(server.time.now + 100);
+  expect(server.outbox.empty).toBe(false);
+  server.outbox.service.down = undefined;
+  const crashing = server.store.persist([record(1)], signal);
+  crashing.catch(() => {});
+  for (let ms = 0; ms < 20; ms++) {
+    server.outbox.service.crash();
+    await server.time.pass(server.time.now + 1);
+  }
+  await server.time.pass(server.time.now + 100);
+  await expect(crashing).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+  expect(await server.answer(server.store.list({}, { limit: 9, offset: 0 }, signal))).toHaveLength(1);
+
+  const file = await opened(false);
+  file.outbox.service.down = "silent";
+  const hanging = file.store.persist([record(0)], signal);
+  await file.time.pass(file.time.now + 1_000);
+  expect(file.outbox.empty).toBe(true);
+  file.outbox.service.down = undefined;
+  expect(await file.answer(hanging)).toEqual([{ kind: "persisted" }]);
+});

@@ -1,0 +1,46 @@
+import type { Envelope } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { draw } from "../src/index.ts";
+import { TargetSession } from "../src/model/target-session.ts";
+import { worldOf } from "../src/run/world.ts";
+
+const signal = new AbortController().signal;
+
+async function connected() {
+  const { outbox: _, leases: __, ...drawn } = draw(1);
+  const plan = { ...drawn, target: { latencyMs: 10, refuses: 0, loses: 0, silent: 0, slow: 0 }, messages: [] };
+  const world = worldOf({ ...plan, bindings: ["out"], messages: [{ number: 0, at: 0 }] }, false);
+  world.auditor.published(0);
+  const session = new TargetSession({ ...world, owner: { name: "one", alive: true, pending: 0 } });
+  const connecting = session.connect(signal);
+  await world.time.pass(100);
+  const sender = session.sender();
+  const envelope = { payload: new TextEncoder().encode("0") } as Envelope;
+  const send = (): Promise<void> => {
+    const sending = sender.send(envelope, "out", signal);
+    sending.catch(() => {});
+    return sending;
+  };
+  return { ...world, session, connection: await connecting, send };
+}
+
+test("what is sent over a connection that the target has dropped arrives nowhere, and fails when that is noticed", async () => {
+  const { time, session, connection, send, auditor } = await connected();
+  session.cut(5_000);
+  const sending = send();
+  await time.pass(10_000);
+  await expect(sending).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+  expect((await connection.closed)?.code).toBe("CONNECTION_LOST");
+  expect([auditor.heard, auditor.violations]).toEqual([0, []]);
+});
+
+test("whoever sends over a session that is known to be lost is told of", async () => {
+  const { time, session, send, auditor } = await connected();
+  const sending = send();
+  await time.pass(1_000);
+  await sending;
+  session.cut(0);
+  await time.pass(2_000);
+  await expect(send()).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+  expect([auditor.heard, auditor.violations]).toEqual([1, ["message 0 was sent over a session that is not connected"]]);
+});

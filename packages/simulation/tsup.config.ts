@@ -1,0 +1,3 @@
+import { library } from "@bridge/tooling/tsup";
+
+export default library();
