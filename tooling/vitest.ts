@@ -1,3 +1,4 @@
+import { env } from "node:process";
 import type { ViteUserConfig } from "vitest/config";
 import { PATIENCE } from "./patience.ts";
 
@@ -21,5 +22,7 @@ export const base: ViteUserConfig = {
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: PATIENCE },
+    // One of 10,000 tests that trips over a busy machine stops no landing. The closing line names it; it is a defect all the same.
+    retry: env["CI"] === "true" ? 1 : 0,
   },
 };

@@ -27,5 +27,6 @@ export default defineConfig({
     // One after another: each measures a machine that it has to itself.
     fileParallelism: false,
     testTimeout: 600_000,
+    retry: 0,
   },
 });

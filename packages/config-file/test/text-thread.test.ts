@@ -183,19 +183,23 @@ describe("the thread", () => {
     expect(await next).toEqual({ kind: "problems", problems: [] });
   });
 
-  it("ends after a while without a task, and at once when it is closed", async () => {
+  it("ends after a while without a task, and starts again with the next", async () => {
     const clock = new SuiteClock(0);
-    const thread = new TextThread(clock);
+    await using thread = new TextThread(clock);
     const value = expect.objectContaining({ kind: "value" }) as unknown;
     expect(await thread.do(readTask(), NEVER)).toEqual(value);
     expect(threads()).toBe(0); // at rest it keeps no process alive
     await clock.pass(20_000);
     expect(await thread.do(readTask(), NEVER)).toEqual(value);
-    const closed = thread.do(readTask(), NEVER);
-    const ended = closed.catch(String);
-    await new Promise(setImmediate);
+  });
+
+  it("that is closed ends at once, whatever it works on", async () => {
+    const thread = new TextThread(systemClock, program("for (;;);"));
+    const ended = thread.do(readTask(), NEVER).catch(String);
+    await until(() => threads() === 1);
     await thread[Symbol.asyncDispose]();
     expect(await ended).toMatch("it was closed");
+    expect(threads()).toBe(0);
   });
 
   it("that has failed makes no file unreadable for ever", async () => {
