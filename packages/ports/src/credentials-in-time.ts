@@ -5,7 +5,7 @@ import { systemClock } from "./system.ts";
 
 /** How long one request for credentials may go without a word. What answers them is on the machine or beside it. */
 const TIMEOUT_MS = 2_000;
-/** So long before they expire the SDK begins to look for new ones. */
+/** So long before they expire new ones are asked for; the SDK does the same. */
 const RENEWED_MS = 300_000;
 
 interface Asked {
@@ -33,16 +33,29 @@ export function boundCredentials<Found extends Credentials>(
 ): void {
   const ask = config.credentials;
   let found: Found | undefined;
+  let renewing: Promise<void> | undefined;
+  // Left to itself, the SDK would renew behind the back of whoever asks, where on Node 22 no bound reaches it.
+  const renew = async (): Promise<void> => {
+    try {
+      found = await inTime(timeoutMs, () => ask({ forceRefresh: true }));
+    } catch {
+      // The next to ask tries again, and is told once these have expired.
+    }
+    renewing = undefined;
+  };
   const bounded = async (options?: Asked): Promise<Found> => {
-    if (found !== undefined && options?.forceRefresh !== true && !isDue(found)) return found;
+    if (found !== undefined && options?.forceRefresh !== true && lifeMs(found) > 0) {
+      if (lifeMs(found) < RENEWED_MS) renewing ??= renew();
+      return found;
+    }
     return (found = await inTime(timeoutMs, () => ask(options)));
   };
   // The SDK has kept them already.
   config.credentials = Object.assign(bounded, { memoized: true });
 }
 
-function isDue({ expiration }: Credentials): boolean {
-  return expiration !== undefined && expiration.getTime() - systemClock.now() < RENEWED_MS;
+function lifeMs({ expiration }: Credentials): number {
+  return expiration === undefined ? Infinity : expiration.getTime() - systemClock.now();
 }
 
 async function inTime<T>(timeoutMs: number, ask: () => Promise<T>): Promise<T> {
