@@ -66,6 +66,10 @@ function wordsOf(fault: Fault): string {
       return `an operator stops the bridge${forMs}`;
     case "redrive":
       return `${fault.callers} operators redrive the ${fault.entries} oldest dead letters`;
+    case "discard":
+      return `an operator deletes the ${fault.entries} oldest dead letters`;
+    case "move":
+      return `${fault.callers} operators move the ${fault.records} oldest records of the outbox to the DLQ`;
     case "pause":
       return `an operator pauses the route${forMs}`;
     case "jump":

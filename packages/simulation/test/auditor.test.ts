@@ -147,3 +147,31 @@ test("what is dropped is lost, unless the policy drops and the target gave cause
     expect(auditor.violations).toHaveLength(drops && cause ? 0 : 1);
   }
 });
+
+test("what an operator moves from the outbox is in the DLQ before it is dead, and no more are told to be moved", () => {
+  const outbox = { latencyMs: 1, shared: true, maxRecords: 9 };
+  for (const asked of [false, true]) {
+    for (const kept of [false, true]) {
+      const auditor = auditing({ outbox });
+      auditor.persisted(0, "out");
+      auditor.forgotten(0);
+      if (asked) auditor.moves(0, "out");
+      if (kept) auditor.kept({ ...letter, errorCode: "REJECTED" }, 0);
+      auditor.ended(0, "out", "dead", false);
+      auditor.moveCount = 1;
+      auditor.close();
+      expect(auditor.violations).toHaveLength(asked ? Number(!kept) : 2);
+    }
+  }
+});
+
+test("a dead letter that an operator has deleted is no loss, and no proof that its target has it", () => {
+  const auditor = auditing();
+  auditor.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
+  auditor.kept(letter, 0);
+  auditor.settles(0, { ...DELIVERED, outcome: "dead_lettered" }, false);
+  auditor.discarded(0, "out");
+  auditor.forgotten(0);
+  auditor.close();
+  expect(auditor.violations).toEqual([]);
+});

@@ -28,13 +28,23 @@ export class DeadLetters {
     return new Map([...this.#entries].slice(0, count));
   }
 
-  #deleted(id: string): void {
+  /** An operator wants these no more; whether it was done is told to nobody here. */
+  discard(owner: Owner, ids: readonly string[]): void {
+    const work = (): Promise<void> => this.#delete(ids, "discarded").then(() => {});
+    this.service.ask(owner, new AbortController().signal, { work }).catch(() => {});
+  }
+
+  async #delete(ids: readonly string[], why: "deleted" | "discarded"): Promise<ReadonlySet<string>> {
     const { trace, auditor } = this.#options;
-    const entry = this.#entries.get(id);
-    if (entry === undefined) return;
-    this.#entries.delete(id);
-    trace.add(`DLQ deletes ${entry.number} for ${entry.bindingId}`);
-    auditor.deleted(entry.number, entry.bindingId);
+    const deleted = (await this.#kept.admin?.delete(ids, new AbortController().signal)) ?? new Set();
+    for (const id of deleted) {
+      const entry = this.#entries.get(id);
+      if (entry === undefined) continue;
+      this.#entries.delete(id);
+      trace.add(`DLQ: ${entry.number} for ${entry.bindingId} is ${why}`);
+      auditor[why](entry.number, entry.bindingId);
+    }
+    return deleted;
   }
 
   /** As one instance has it. */
@@ -61,11 +71,7 @@ export class DeadLetters {
       admin: {
         delete: (ids, signal) =>
           service.ask(owner, signal, {
-            work: async () => {
-              const deleted = (await kept.admin?.delete(ids, own)) ?? new Set();
-              for (const id of deleted) this.#deleted(id);
-              return deleted;
-            },
+            work: () => this.#delete(ids, "deleted"),
           }),
         deleteWhere: () => Promise.reject(new BridgeError("UNAVAILABLE", "nobody asks for this")),
       },

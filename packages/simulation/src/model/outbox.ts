@@ -79,6 +79,17 @@ export class Outbox {
     return this.#unfinished === 0;
   }
 
+  /** Up to so many unfinished records, the oldest first. */
+  oldest(count: number): ReadonlyMap<string, { readonly number: number; readonly bindingId: string }> {
+    const found = new Map<string, { readonly number: number; readonly bindingId: string }>();
+    for (const [id, { record, status }] of this.#kept) {
+      if (found.size === count) break;
+      const number = numberIn(record.envelope.payload);
+      if (status === "pending") found.set(id, { number, bindingId: record.bindingId });
+    }
+    return found;
+  }
+
   /** As one instance has it. */
   async open(owner: Owner, signal: AbortSignal): Promise<OutboxStore> {
     const { shared } = this.#options.habits;

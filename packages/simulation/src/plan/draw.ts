@@ -23,6 +23,7 @@ const KINDS = [
   "dlq-down",
   "stop",
   "redrive",
+  "discard",
   "pause",
   "jump",
   "freeze",
@@ -131,7 +132,7 @@ function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly Fault[] 
   const machines = exclusive && dice.chance(0.5);
   const kinds = [
     ...KINDS.filter((kind) => kind !== "jump" || !machines),
-    ...(outbox ? (["outbox-down", "outbox-down", "outbox-crash"] as const) : []),
+    ...(outbox ? (["outbox-down", "outbox-down", "outbox-crash", "move", "move"] as const) : []),
     ...(exclusive ? (["leases-down", "freeze"] as const) : []),
   ] as const;
   const edges = [
@@ -141,10 +142,26 @@ function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly Fault[] 
     ...(outbox ? (["outbox"] as const) : []),
     ...(exclusive ? (["leases"] as const) : []),
   ] as const;
-  return Array.from({ length: dice.chance(0.1) ? 0 : dice.scaled(3, 20) }, (): Fault => {
+  const faults = Array.from({ length: dice.chance(0.1) ? 0 : dice.scaled(3, 20) }, (): Fault => {
     const fault = drawFault(dice, spanMs, { kind: dice.pick(["kill", ...kinds]), edges, machines });
     return instances === 1 ? fault : { ...fault, instance: dice.whole(0, instances - 1) };
   }).toSorted((a, b) => a.at - b.at);
+  return closer(dice, faults).toSorted((a, b) => a.at - b.at);
+}
+
+/** Some begin while what the one before has begun is still under way. */
+function closer(dice: Dice, faults: readonly Fault[]): readonly Fault[] {
+  let before = 0;
+  return faults.map((fault, index) => {
+    const soon = index > 0 && dice.chance(0.3) ? before + dice.scaled(1, 3_000) : fault.at;
+    before = Math.min(soon, fault.at);
+    return { ...fault, at: before };
+  });
+}
+
+/** As often longer than most bounds of the engine as shorter. */
+function lasting(dice: Dice): number {
+  return dice.chance(0.6) ? dice.scaled(10, 60_000) : dice.whole(5_000, 60_000);
 }
 
 interface Choice {
@@ -154,12 +171,16 @@ interface Choice {
 }
 
 function drawFault(dice: Dice, spanMs: number, { kind, edges, machines }: Choice): Fault {
-  const span = { at: Math.floor(dice.next() * spanMs), forMs: dice.scaled(10, 60_000) };
+  const span = { at: Math.floor(dice.next() * spanMs), forMs: lasting(dice) };
   switch (kind) {
     case "cut":
       return { ...span, kind, forMs: 0, noticedAfterMs: dice.scaled(1, 30_000) };
     case "redrive":
       return { ...span, kind, forMs: 0, entries: dice.scaled(1, 100), callers: dice.scaled(1, 3) };
+    case "discard":
+      return { ...span, kind, forMs: 0, entries: dice.scaled(1, 100) };
+    case "move":
+      return { ...span, kind, forMs: 0, records: dice.scaled(1, 30), callers: dice.scaled(1, 3) };
     case "target-cut":
       return { ...span, kind, forMs: 0, noticedAfterMs: dice.scaled(1, 30_000) };
     case "target-down":

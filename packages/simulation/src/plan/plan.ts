@@ -68,6 +68,10 @@ export type Fault = {
   | { readonly kind: "stop" }
   /** Of the oldest dead letters, up to so many, by as many callers at once. */
   | { readonly kind: "redrive"; readonly entries: number; readonly callers: number }
+  /** Of the oldest dead letters, up to so many are deleted: nobody wants them any more. */
+  | { readonly kind: "discard"; readonly entries: number }
+  /** Of the oldest records of the outbox, up to so many go to the DLQ, by as many callers at once. */
+  | { readonly kind: "move"; readonly records: number; readonly callers: number }
   | { readonly kind: "pause" }
   | { readonly kind: "jump"; readonly ms: number }
 );

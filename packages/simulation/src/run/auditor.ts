@@ -18,6 +18,8 @@ interface AtTarget {
   again: number;
   /** Redrives of it that came into the outbox. */
   replays: number;
+  /** How often an operator has asked for it to be moved to the DLQ. */
+  moves: number;
 }
 
 interface Known {
@@ -28,6 +30,8 @@ interface Known {
   receives: number;
   readonly targets: Map<string, AtTarget>;
   readonly deadLetters: Set<string>;
+  /** The bindings whose dead letter an operator has deleted. */
+  readonly discarded: Set<string>;
   /** How often an operator has asked for its delivery again. */
   redrives: number;
 }
@@ -47,6 +51,7 @@ export class Auditor {
       receives: 0,
       targets: new Map(),
       deadLetters: new Set(),
+      discarded: new Set(),
       redrives: 0,
     }));
   }
@@ -54,6 +59,9 @@ export class Auditor {
   /** Dead letters that were deleted, and those that redrives say they have redriven. */
   deletions = 0;
   redriveCount = 0;
+  /** Records that ended as dead after an operator had asked for that, and those that moves say they have moved. */
+  movedRecords = 0;
+  moveCount = 0;
   /** Who has the lease. */
   holder: () => string | undefined = () => undefined;
   /** Whether the outbox has lent it to that instance. */
@@ -130,7 +138,7 @@ export class Auditor {
   kept({ bindingId, attempts, errorCode }: DeadLetter, number: number): void {
     const known = this.#of(number);
     known.deadLetters.add(bindingId);
-    if (this.#mayGiveUp(known, bindingId)) return;
+    if (this.#mayGiveUp(known, bindingId) || this.#at(number, bindingId).moves > 0) return;
     this.violated(
       `message ${number} was dead-lettered for ${bindingId} with ${errorCode} after ${attempts} attempts, which its target gave no cause for`,
     );
@@ -155,6 +163,18 @@ export class Auditor {
     this.#at(number, binding).replays++;
   }
 
+  /** An operator asks for it to be moved from the outbox to the DLQ. */
+  moves(number: number, binding: string): void {
+    this.#at(number, binding).moves++;
+  }
+
+  /** An operator has deleted its dead letter. */
+  discarded(number: number, binding: string): void {
+    const { deadLetters, discarded } = this.#of(number);
+    deadLetters.delete(binding);
+    discarded.add(binding);
+  }
+
   /** Its dead letter is gone. A redrive deletes what has been delivered. */
   deleted(number: number, binding: string): void {
     const known = this.#of(number);
@@ -175,10 +195,11 @@ export class Auditor {
     const at = this.#at(number, binding);
     if (!replay) at.record = how;
     if (how === "done") this.done++;
+    else if (at.moves > 0) this.movedRecords++;
     const proven =
       how === "done"
         ? at.accepted > 0
-        : known.deadLetters.has(binding) || (this.#plan.drops && this.#mayGiveUp(known, binding));
+        : isKept(known, binding) || (this.#plan.drops && this.#mayGiveUp(known, binding));
     if (!proven) this.violated(`message ${number} was entered as ${how} for ${binding} in the outbox without proof`);
   }
 
@@ -194,6 +215,8 @@ export class Auditor {
 
   /** Invariants 2 and 3, when all is at rest. */
   close(): void {
+    if (this.moveCount > this.movedRecords)
+      this.violated(`${this.moveCount} records were told to be moved to the DLQ, and ${this.movedRecords} were`);
     if (this.redriveCount > this.deletions)
       this.violated(`${this.redriveCount} dead letters were told to be redriven, and ${this.deletions} were deleted`);
     for (const [number, known] of this.#known.entries()) {
@@ -230,7 +253,7 @@ export class Auditor {
       const before = this.#known[older];
       if (messages[older]?.key !== key || before?.published !== true) continue;
       if ((before.targets.get(binding)?.accepted ?? 0) > 0) return;
-      const givenUp = before.deadLetters.has(binding) || (this.#plan.drops && this.#mayGiveUp(before, binding));
+      const givenUp = isKept(before, binding) || (this.#plan.drops && this.#mayGiveUp(before, binding));
       if (!givenUp) this.violated(`message ${number} came to ${binding} before ${older}, which has the same key`);
       return;
     }
@@ -241,7 +264,7 @@ export class Auditor {
     const known = this.#of(number);
     return this.#plan.bindings.filter((binding) => {
       const at = known.targets.get(binding);
-      if ((at?.accepted ?? 0) > 0 || at?.record !== undefined || known.deadLetters.has(binding)) return false;
+      if ((at?.accepted ?? 0) > 0 || at?.record !== undefined || isKept(known, binding)) return false;
       return !(this.#plan.drops && this.#mayGiveUp(known, binding));
     });
   }
@@ -271,9 +294,15 @@ export class Auditor {
       record: undefined,
       lapsed: 0,
       replays: 0,
+      moves: 0,
       again: 0,
     };
     targets.set(binding, at);
     return at;
   }
+}
+
+/** Whether the DLQ has it, or had it when an operator deleted that. */
+function isKept({ deadLetters, discarded }: Known, binding: string): boolean {
+  return deadLetters.has(binding) || discarded.has(binding);
 }

@@ -1,5 +1,6 @@
 import type { Fault } from "../plan/plan.ts";
 import type { DeadLetters } from "../model/dead-letters.ts";
+import type { Outbox } from "../model/outbox.ts";
 import type { Instance } from "./instance.ts";
 import type { Instances } from "./instances.ts";
 import type { World } from "./world.ts";
@@ -20,6 +21,24 @@ function redrive(
     },
     () => {},
   );
+}
+
+function move({ supervisor, owner }: Instance, records: ReturnType<Outbox["oldest"]>, { auditor }: World): void {
+  for (const { number, bindingId } of records.values()) auditor.moves(number, bindingId);
+  supervisor.deadLetterRecords([...records.keys()]).then(
+    ({ moved }) => {
+      if (owner.alive) auditor.moveCount += moved;
+    },
+    () => {},
+  );
+}
+
+/** By so many at once, each at an instance of its own, where there are several. */
+function bySeveral({ live }: Instances, callers: number, ask: (at: Instance) => void): void {
+  for (let caller = 0; caller < callers; caller++) {
+    const at = live[caller % Math.max(1, live.length)];
+    at?.asked(() => ask(at));
+  }
 }
 
 /** Lets a fault begin; what is returned ends it. What an operator does to an instance that is gone is done to none. */
@@ -69,11 +88,17 @@ export function carryOut(fault: Fault, world: World, instances: Instances): () =
       return () => instances.start(instance);
     case "redrive": {
       const oldest = dlq.oldest(fault.entries);
-      for (let caller = 0; caller < fault.callers; caller++) {
-        // Each at an instance of its own, where there are several.
-        const at = instances.live[caller % Math.max(1, instances.live.length)];
-        at?.asked(() => redrive(at, oldest, world));
-      }
+      bySeveral(instances, fault.callers, (at) => redrive(at, oldest, world));
+      return () => {};
+    }
+    case "discard": {
+      const oldest = dlq.oldest(fault.entries);
+      instance?.asked(() => dlq.discard(instance.owner, [...oldest.keys()]));
+      return () => {};
+    }
+    case "move": {
+      const oldest = outbox.oldest(fault.records);
+      bySeveral(instances, fault.callers, (at) => move(at, oldest, world));
       return () => {};
     }
     case "pause":
