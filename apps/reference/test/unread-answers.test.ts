@@ -4,12 +4,9 @@ import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { ADMIN_KEY, Folder, HTTP } from "./support/folder.ts";
 
-/**
- * A heap that the answers to a single attacker would fill, and what a process comes to with it. The first requests of 40 connections,
- * which a busy machine reads at once, take some 100 MB.
- */
-const SMALL_HEAP = "--max-old-space-size=192";
-const RESIDENT_BOUND_MB = 400;
+/** A heap that the answers to a single attacker would fill, and what a process comes to with it. */
+const SMALL_HEAP = "--max-old-space-size=96";
+const RESIDENT_BOUND_MB = 300;
 const ATTACK_MS = 5_000;
 
 const ROUTES = Array.from(

@@ -35,7 +35,6 @@ export class Connection implements Holder {
   readonly #memory: ClientMemory;
   readonly #onCut: () => void;
   #isBusy = false;
-  #isPausing = false;
   #waiting: WaitingRequest[] = [];
   /** What was kept at most when a part of an answer was last handed over. */
   #expected = 0;
@@ -76,7 +75,6 @@ export class Connection implements Holder {
       return;
     }
     this.#waiting.push(request);
-    this.#holdBack();
     this.#account();
   }
 
@@ -114,7 +112,10 @@ export class Connection implements Holder {
 
   get #kept(): number {
     if (this.socket.destroyed) return 0;
-    return Math.max(this.socket.writableLength, this.#expected) + this.#waiting.length * WAITING_REQUEST_BYTES;
+    const written = Math.max(this.socket.writableLength, this.#expected);
+    return this.hasWaiting
+      ? written + this.#waiting.length * WAITING_REQUEST_BYTES + this.socket.readableLength
+      : written;
   }
 
   #take({ incoming, outgoing, take }: WaitingRequest): void {
@@ -134,15 +135,5 @@ export class Connection implements Holder {
     // Not at once: a connection full of requests would be answered to its end before any other gets a turn.
     if (this.hasWaiting) setImmediate(this.#takeNext);
     else if (this.socket.isPaused()) this.socket.resume();
-  }
-
-  /** The platform's server asks for more behind each request that it has read, so the pause comes after that. */
-  #holdBack(): void {
-    if (this.#isPausing) return;
-    this.#isPausing = true;
-    queueMicrotask(() => {
-      this.#isPausing = false;
-      if (this.hasWaiting) this.socket.pause();
-    });
   }
 }

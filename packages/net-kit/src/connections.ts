@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { Clock } from "@bridge/ports";
 import type { ClientMemory } from "./client-memory.ts";
 import { Connection } from "./connection.ts";
+import { readInSlices } from "./read-in-slices.ts";
 
 /** Of the connections that could make room, this part is ranked at once, so that a flood does not rank them all each time. */
 const RANKED_PART = 10;
@@ -61,6 +62,7 @@ export class Connections {
     const ends = endsOf(socket);
     this.#open.set(socket, connection);
     if (handshakes) this.#handshaking.set(ends, connection);
+    else readInSlices(socket, () => connection.hasWaiting);
     closeWithoutStacks(socket);
     socket.once("close", () => {
       connection.forget();
@@ -79,6 +81,7 @@ export class Connections {
     this.#open.delete(connection.socket);
     connection.socket = socket;
     this.#open.set(socket, connection);
+    readInSlices(socket, () => connection.hasWaiting);
     closeWithoutStacks(socket);
     socket.once("close", () => {
       connection.forget();

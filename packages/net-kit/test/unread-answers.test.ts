@@ -82,7 +82,7 @@ describe.each([false, true])("finding 5.1: clients that do not read (TLS: %s)", 
 
   it("40 of them leave what is kept below its bound, and others are answered", async () => {
     using own = place(secure);
-    const bound = 8 * MIB;
+    const bound = 4 * MIB;
     const memory = new ClientMemory(bound);
     const answers = new Set<ServerResponse>();
     let most = 0;
