@@ -1,4 +1,5 @@
 import { BridgeError, type Clock, type Logger } from "@bridge/ports";
+import { kindOf } from "@bridge/ports/internal";
 import type { Context } from "hono";
 import type { Identify } from "./authenticator.ts";
 import { HttpError } from "./http-error.ts";
@@ -79,7 +80,7 @@ function callerOf(answer: unknown): Caller | undefined {
   if (!Array.isArray(permissions)) throw new TypeError("authenticate answered with permissions that are no list");
   for (const permission of permissions as readonly unknown[]) {
     if (isPermission(permission)) continue;
-    const shown = typeof permission === "string" ? JSON.stringify(permission.slice(0, 50)) : `a ${typeof permission}`;
+    const shown = typeof permission === "string" ? JSON.stringify(permission.slice(0, 50)) : kindOf(permission);
     throw new TypeError(`authenticate answered with the permission ${shown}: there are ${PERMISSIONS.join(", ")}`);
   }
   return { name, permissions: permissions as readonly Permission[] };

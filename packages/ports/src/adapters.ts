@@ -5,6 +5,7 @@ import type {
   ProcessorDefinition,
   StoreDefinition,
 } from "./definition.ts";
+import { givenOptions } from "./given-options.ts";
 import type { DlqStorePlugin, LeaseStorePlugin, OutboxStorePlugin, ProcessorPlugin } from "./plugin.ts";
 
 /** What may stand beside the options of a store of messages, in code. */
@@ -38,7 +39,7 @@ export function storeAdapter<Plugin extends DlqStorePlugin | OutboxStorePlugin |
   plugin: Plugin,
 ): Plugin & ((options: object) => StoreDefinition<Plugin>) {
   const define = (given: object): StoreDefinition<Plugin> => {
-    const { abandon_backlog, ...options } = given as KeepsMessages;
+    const { abandon_backlog, ...options } = optionsOf("store", plugin, given) as KeepsMessages;
     return { kind: "store", plugin, options, ...(abandon_backlog !== undefined && { abandon_backlog }) };
   };
   return Object.assign(define, plugin);
@@ -51,7 +52,15 @@ export function processorAdapter<Plugin extends ProcessorPlugin>(
   const define = (options: object): ProcessorDefinition => ({
     kind: "processor",
     plugin,
-    options: { ...options },
+    options: { ...optionsOf("processor", plugin, options) },
   });
   return Object.assign(define, plugin);
+}
+
+/** @throws TypeError that names the keys which there are, when `given` is no object */
+function optionsOf(kind: string, { type, options }: Pick<ProcessorPlugin, "type" | "options">, given: object): object {
+  const { entries = {} } = options as { readonly entries?: object };
+  const keys = Object.keys(entries);
+  const remedy = keys.length === 0 ? "an object" : `an object with ${keys.join(", ")}`;
+  return givenOptions(`${kind} "${type}"`, given, remedy);
 }

@@ -1,3 +1,4 @@
+import { moreOptions } from "./given-options.ts";
 import type {
   DlqStorePlugin,
   LeaseStorePlugin,
@@ -131,9 +132,9 @@ export interface WithSessionMode {
 /** A sender of a transport, for definitions in code. `given` are its options, with the rate limit beside them. */
 export function addressedSender(
   link: Pick<SenderDefinition, "transport" | "session">,
-  given: object = {},
+  given?: object,
 ): AddressedSender {
-  const { rate_limit, ...options } = given as RateLimited;
+  const { rate_limit, ...options } = moreOptions(`a sender of ${link.transport.type}`, given) as RateLimited;
   const sender: AddressedSender = {
     kind: "sender",
     ...link,

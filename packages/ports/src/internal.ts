@@ -24,7 +24,9 @@ export {
   unpackDeadLetterHead,
 } from "./packed-dead-letter.ts";
 export { formatTimestamp } from "./timestamp.ts";
+export { kindOf } from "./kind-of.ts";
 export { knownAcrossCopies } from "./known-across-copies.ts";
+export { givenOptions, moreOptions } from "./given-options.ts";
 export { steadyLogger } from "./steady-logger.ts";
 export { SpoiledEntries } from "./spoiled-entries.ts";
 export { packEnvelope, unpackEnvelope } from "./packed-envelope.ts";

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { extname } from "node:path";
+import { kindOf } from "./kind-of.ts";
 
 /** The program that a package brings for a thread of its own. */
 export interface ThreadProgram {
@@ -34,7 +35,7 @@ export function threadProgram({ entry, file, from, threadUrl }: ThreadProgram): 
 /** A thread cannot start from anything but a file, and says so only once a message waits for it. */
 function whyMissing(url: unknown, name: string): string | undefined {
   if (url === undefined) return "it cannot be found from CommonJS";
-  if (!(url instanceof URL)) return `${name} is no URL, but a ${typeof url}`;
+  if (!(url instanceof URL)) return `${name} is no URL, but ${kindOf(url)}`;
   if (url.protocol !== "file:") return `${name} is no file: URL, but ${shown(url)}`;
   return isFile(url) ? undefined : `${name === "it" ? "it is not" : `${name} names no file`} at ${url.href}`;
 }

@@ -1,5 +1,5 @@
 import { type ProcessorAdapter, processorAdapter, type ProcessorDefinition, type ProcessorPlugin } from "@bridge/ports";
-import { threadProgram } from "@bridge/ports/internal";
+import { givenOptions, threadProgram } from "@bridge/ports/internal";
 
 /** What programs may say of the thread in which a processor works. */
 export interface ThreadOptions {
@@ -36,13 +36,13 @@ export function threadAdapter<Options extends object>(
     plugins.set(key, plugin);
     return plugin;
   };
-  const define = ({ threadUrl, ...options }: Options & ThreadOptions): ProcessorDefinition => ({
-    kind: "processor",
-    plugin: pluginWith({ threadUrl }),
-    options,
-  });
-  return Object.assign(define, pluginWith({}), {
-    with: (thread: ThreadOptions) => processorAdapter(pluginWith(thread)),
+  const plain = pluginWith({});
+  const define = (given: Options & ThreadOptions): ProcessorDefinition => {
+    const { threadUrl, ...options } = givenOptions(`processor "${plain.type}"`, given);
+    return { kind: "processor", plugin: pluginWith({ threadUrl }), options };
+  };
+  return Object.assign(define, plain, {
+    with: (thread: ThreadOptions) => processorAdapter(pluginWith(givenOptions(`thread of "${plain.type}"`, thread))),
   });
 }
 

@@ -1,4 +1,4 @@
-import { splitUrl } from "@bridge/ports/internal";
+import { givenOptions, moreOptions, splitUrl } from "@bridge/ports/internal";
 import {
   type AddressedSender,
   addressedSender,
@@ -13,6 +13,8 @@ import {
 } from "@bridge/ports";
 import { amqpTransport } from "./amqp-transport.ts";
 import type { AmqpReceiverOptions, AmqpSenderOptions, AmqpSessionOptions } from "./option-types.ts";
+
+const SUCH = 'an object, such as { url: "amqp://127.0.0.1" }';
 
 /** A broker of AMQP 0-9-1, in code: one session, which everything that is made with it shares. */
 export interface AmqpBroker extends SessionDefinition {
@@ -42,17 +44,18 @@ export interface AmqpAdapter extends TransportMaker {
  * };
  */
 export const amqp: AmqpAdapter = Object.assign(
-  ({ session_mode: mode, ...options }: AmqpSessionOptions & WithSessionMode): AmqpBroker => {
+  (given: AmqpSessionOptions & WithSessionMode): AmqpBroker => {
+    const { session_mode: mode, ...options } = givenOptions("amqp", given, SUCH);
     const session: SessionDefinition = { kind: "session", transport: amqp, mode, ...withoutUser(options) };
     const link = { transport: amqp, session };
     return Object.assign(session, {
       queue: (name: string, more?: Omit<AmqpReceiverOptions, "queue">): ReceiverDefinition => ({
         kind: "receiver",
         ...link,
-        options: { ...more, queue: name },
+        options: { ...moreOptions("a queue of amqp", more), queue: name },
       }),
       exchange: (name: string, more?: Omit<AmqpSenderOptions, "exchange"> & RateLimited) =>
-        addressedSender(link, { ...more, exchange: name }),
+        addressedSender(link, { ...moreOptions("an exchange of amqp", more), exchange: name }),
       at: sendersOf<Omit<AmqpSenderOptions, "exchange">>(link).at,
     });
   },

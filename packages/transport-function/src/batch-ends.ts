@@ -1,6 +1,6 @@
 import { types } from "node:util";
 import { isError } from "./failure.ts";
-import { kindOf } from "./kind-of.ts";
+import { kindOf } from "@bridge/ports/internal";
 
 /** How a message of a batch ended: with why it failed, or well. */
 export type End = { readonly failed: unknown } | undefined;

@@ -1,6 +1,6 @@
 import { parseDuration } from "@bridge/ports/options";
 import { checkOptions, type HandlerOptions } from "./handler-options.ts";
-import { kindOf } from "./kind-of.ts";
+import { kindOf } from "@bridge/ports/internal";
 
 const DEFAULTS = { size: 100, within: "10ms" } as const;
 const MAX_SIZE = 10_000;

@@ -1,5 +1,5 @@
 import { BridgeError } from "@bridge/ports";
-import { kindOf } from "./kind-of.ts";
+import { kindOf } from "@bridge/ports/internal";
 
 const MAX_LENGTH = 500;
 

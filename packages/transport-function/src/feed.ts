@@ -1,6 +1,6 @@
 import { BridgeError, type Clock, type Logger } from "@bridge/ports";
 import { failure, messageOf } from "./failure.ts";
-import { kindOf } from "./kind-of.ts";
+import { kindOf } from "@bridge/ports/internal";
 import type { Source } from "./source-definition.ts";
 import { readYielded, type Yielded } from "./yielded.ts";
 

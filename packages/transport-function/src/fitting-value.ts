@@ -1,5 +1,5 @@
 import { isThenable } from "@bridge/ports/internal";
-import { kindOf } from "./kind-of.ts";
+import { kindOf } from "@bridge/ports/internal";
 import { PermanentError } from "./permanent-error.ts";
 import type { StandardSchemaV1 } from "./standard-schema.ts";
 

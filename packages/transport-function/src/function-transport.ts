@@ -2,7 +2,7 @@ import { defineFactory, type ReceiverContext, type SenderContext, type Transport
 import { Feed } from "./feed.ts";
 import { FunctionReceiver } from "./function-receiver.ts";
 import { Handler } from "./handler-definition.ts";
-import { kindOf } from "./kind-of.ts";
+import { kindOf } from "@bridge/ports/internal";
 import { receiverOptions, senderOptions } from "./options.ts";
 import { Source } from "./source-definition.ts";
 

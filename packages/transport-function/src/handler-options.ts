@@ -1,5 +1,5 @@
 import type { RateLimited } from "@bridge/ports";
-import { kindOf } from "./kind-of.ts";
+import { kindOf } from "@bridge/ports/internal";
 
 /** What a handler may have besides its function. In a document these are keys of its sender. */
 export type HandlerOptions = RateLimited;

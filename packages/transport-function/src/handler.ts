@@ -5,7 +5,7 @@ import { FunctionSender } from "./function-sender.ts";
 import { Handler } from "./handler-definition.ts";
 import { checkOptions, type HandlerOptions } from "./handler-options.ts";
 import type { BatchFunction, HandlerFunction, SchemaHandlerFunction } from "./handler-function.ts";
-import { kindOf } from "./kind-of.ts";
+import { kindOf } from "@bridge/ports/internal";
 import { schemaFunction } from "./schema-function.ts";
 import type { SchemaOutput, StandardSchemaV1 } from "./standard-schema.ts";
 

@@ -1,5 +1,5 @@
 import { BridgeError, ERROR_CODES, type ErrorCode } from "@bridge/ports";
-import { knownAcrossCopies } from "@bridge/ports/internal";
+import { kindOf, knownAcrossCopies } from "@bridge/ports/internal";
 
 type CodeOf<Class> = { [Code in ErrorCode]: (typeof ERROR_CODES)[Code] extends Class ? Code : never }[ErrorCode];
 
@@ -40,5 +40,5 @@ function isPermanent(code: unknown): boolean {
 }
 
 function shown(code: unknown): string {
-  return typeof code === "string" ? JSON.stringify(code.slice(0, 50)) : `a ${typeof code}`;
+  return typeof code === "string" ? JSON.stringify(code.slice(0, 50)) : kindOf(code);
 }

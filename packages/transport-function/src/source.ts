@@ -1,5 +1,5 @@
 import { FUNCTIONS } from "./function-maker.ts";
-import { kindOf } from "./kind-of.ts";
+import { kindOf } from "@bridge/ports/internal";
 import { type BeginSource, Source } from "./source-definition.ts";
 import type { SourceItem } from "./yielded.ts";
 

@@ -6,7 +6,7 @@ import {
   newHeaders,
   type SourceMessage,
 } from "@bridge/ports";
-import { kindOf } from "./kind-of.ts";
+import { kindOf } from "@bridge/ports/internal";
 import { messageOf } from "./failure.ts";
 import { payloadLeft, writtenPayload } from "./written-payload.ts";
 
@@ -52,7 +52,7 @@ const MAX_NAME = 100;
 
 /** Reads what `who` yielded, which may be anything and may throw when it is looked at. Never throws. */
 export function readYielded(who: string, name: string, item: unknown): Yielded {
-  if (typeof item !== "object" || item === null || Array.isArray(item) || ArrayBuffer.isView(item)) {
+  if (!isItem(item)) {
     const payload = typeof item === "string" ? Buffer.from(item) : payloadLeft(item);
     return {
       message: { subject: name, payload },
@@ -61,6 +61,15 @@ export function readYielded(who: string, name: string, item: unknown): Yielded {
     };
   }
   return new Reading(item).yielded(who, name);
+}
+
+function isItem(item: unknown): item is object {
+  try {
+    return typeof item === "object" && item !== null && !Array.isArray(item) && !ArrayBuffer.isView(item);
+  } catch {
+    // A proxy that was revoked.
+    return false;
+  }
 }
 
 /** Reads each member once, and remembers what was wrong. */

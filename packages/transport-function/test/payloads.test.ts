@@ -100,7 +100,28 @@ test.each([
     "headers cannot be read: looked at",
   ],
   [new Proxy({}, { get: thrower, has: thrower, getPrototypeOf: thrower }), "id cannot be read: looked at"],
-])("what is no message is INVALID_PAYLOAD and named, and the source goes on: %#", async (item, fault) => {
+])("what is no message is INVALID_PAYLOAD and named, and the source goes on: %#", hurtsItselfOnly);
+
+// The runner's own formatting of a row would look at it.
+test.each(["item", "payload", "nested", "headers", "id"])(
+  "a proxy that was revoked hurts its message only: %s",
+  async (place) => {
+    expect.assertions(3);
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const rows: Readonly<Record<string, readonly [unknown, string]>> = {
+      item: [proxy, "it is an object that cannot be read, not an object with a payload"],
+      payload: [{ payload: proxy }, "payload cannot be read"],
+      nested: [{ payload: { nested: proxy } }, "payload cannot be read"],
+      headers: [{ payload: "a", headers: proxy }, "headers cannot be read"],
+      id: [{ payload: "a", id: proxy }, "id is an object that cannot be read, not a text"],
+    };
+    const [item, fault] = rows[place] ?? [];
+    await hurtsItselfOnly(item, fault ?? "");
+  },
+);
+
+async function hurtsItselfOnly(item: unknown, fault: string): Promise<void> {
   // A generator would look at it before anybody else.
   const items = [item, { payload: "after" }];
   const yielding = {
@@ -112,7 +133,7 @@ test.each([
   expect(delivery.undecodable?.message).toContain(fault);
   await delivery.settle({ ...ACCEPT, outcome: "dead_lettered" });
   expect(Buffer.from((await next(iterator)).message.payload).toString()).toBe("after");
-});
+}
 
 test("a message carries what it was yielded with, its own copy of it", async () => {
   const item = {

@@ -21,6 +21,16 @@ test.each([...codes.filter((entry) => !isFinal(entry)).map(([code]) => code), "O
   },
 );
 
+test.each([
+  [undefined, "undefined"],
+  [null, "null"],
+  [{}, "an object"],
+  [5, "a number"],
+  ["OTHER", '"OTHER"'],
+])("a code that is none is named as what it is: %o", (code: unknown, shown) => {
+  expect(() => new PermanentError(code as PermanentCode, "why")).toThrow(`code of a PermanentError is ${shown}: use`);
+});
+
 test("its type has these codes and no others", () => {
   expectTypeOf<"REJECTED" | "FORBIDDEN">().toExtend<PermanentCode>();
   expectTypeOf<"TIMEOUT">().not.toExtend<PermanentCode>();

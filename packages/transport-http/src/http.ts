@@ -6,6 +6,7 @@ import {
   type TransportMaker,
   type TransportPlugin,
 } from "@bridge/ports";
+import { moreOptions } from "@bridge/ports/internal";
 import { httpTransport } from "./http-transport.ts";
 import type { HttpReceiverOptions, HttpSenderOptions } from "./option-types.ts";
 
@@ -31,10 +32,10 @@ export const http: HttpAdapter = Object.assign(
   {
     type: "http",
     plugin: () => httpTransport(),
-    listen: (options: HttpReceiverOptions = {}): ReceiverDefinition => ({
+    listen: (options?: HttpReceiverOptions): ReceiverDefinition => ({
       kind: "receiver",
       transport: http,
-      options: { ...options },
+      options: { ...moreOptions("http.listen", options) },
     }),
   },
 );

@@ -9,6 +9,7 @@ import {
   type TransportPlugin,
   type WithSessionMode,
 } from "@bridge/ports";
+import { moreOptions } from "@bridge/ports/internal";
 import { type MemoryHub, memoryHub } from "./memory-hub.ts";
 import { memoryTransport } from "./memory-transport.ts";
 import type { MemoryReceiverOptions, MemorySenderOptions } from "./option-types.ts";
@@ -49,7 +50,8 @@ export function memory(hub: MemoryHub = memoryHub()): MemoryAdapter {
   const transport = { type: "memory", plugin: () => memoryTransport(hub) };
   const adapter: MemoryAdapter = Object.assign(transport, partsOf(transport), {
     hub,
-    session: ({ session_mode: mode }: WithSessionMode = {}) => {
+    session: (options?: WithSessionMode) => {
+      const { session_mode: mode }: WithSessionMode = moreOptions("a session of memory", options);
       const session: SessionDefinition = { kind: "session", transport, mode, options: {} };
       return Object.assign(session, partsOf(transport, session));
     },
@@ -61,6 +63,10 @@ function partsOf(transport: TransportMaker, session?: SessionDefinition): Memory
   const link = { transport, session };
   return {
     ...sendersOf<MemorySenderOptions>(link),
-    channel: (name, options) => ({ kind: "receiver", ...link, options: { ...options, channel: name } }),
+    channel: (name, options) => ({
+      kind: "receiver",
+      ...link,
+      options: { ...moreOptions("a channel of memory", options), channel: name },
+    }),
   };
 }

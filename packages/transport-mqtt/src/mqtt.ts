@@ -1,4 +1,4 @@
-import { splitUrls } from "@bridge/ports/internal";
+import { givenOptions, kindOf, moreOptions, splitUrls } from "@bridge/ports/internal";
 import {
   type AddressedSender,
   type RateLimited,
@@ -13,6 +13,8 @@ import {
 } from "@bridge/ports";
 import { mqttTransport } from "./mqtt-transport.ts";
 import type { MqttSenderOptions, MqttSessionOptions } from "./option-types.ts";
+
+const SUCH = 'an object, such as { broker_urls: ["mqtt://127.0.0.1"] }';
 
 /** A broker of MQTT, in code: one session, which everything that is made with it shares. */
 export interface MqttBroker extends SessionDefinition {
@@ -42,18 +44,22 @@ export interface MqttAdapter extends TransportMaker {
  * const routes = { readings: { from: broker.topic("plant/+/readings", { qos: 1 }), to: broker.at("all/readings") } };
  */
 export const mqtt: MqttAdapter = Object.assign(
-  ({ session_mode: mode, ...options }: MqttSessionOptions & WithSessionMode): MqttBroker => {
+  (given: MqttSessionOptions & WithSessionMode): MqttBroker => {
+    const { session_mode: mode, ...options } = givenOptions("mqtt", given, SUCH);
     const session: SessionDefinition = { kind: "session", transport: mqtt, mode, ...withoutUser(options) };
     const link = { transport: mqtt, session };
-    const topics = (filters: readonly (TopicDefinition | string)[]): ReceiverDefinition => ({
-      kind: "receiver",
-      ...link,
-      topics: filters.map((filter) => (typeof filter === "string" ? { topic: filter } : filter)),
-      options: {},
-    });
+    const topics = (filters: readonly (TopicDefinition | string)[]): ReceiverDefinition => {
+      if (!Array.isArray(filters))
+        throw new TypeError(`topics of mqtt are ${kindOf(filters)}: give it a list of filters`);
+      const named = filters.map((filter: TopicDefinition | string) =>
+        typeof filter === "string" ? { topic: filter } : filter,
+      );
+      return { kind: "receiver", ...link, topics: named, options: {} };
+    };
     return Object.assign(session, sendersOf<MqttSenderOptions>(link), {
       topics,
-      topic: (topic: string, more?: Omit<TopicDefinition, "topic">) => topics([{ ...more, topic }]),
+      topic: (topic: string, more?: Omit<TopicDefinition, "topic">) =>
+        topics([{ ...moreOptions("a topic of mqtt", more), topic }]),
     });
   },
   { type: "mqtt", plugin: () => mqttTransport },

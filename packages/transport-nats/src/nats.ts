@@ -1,4 +1,4 @@
-import { splitUrls } from "@bridge/ports/internal";
+import { givenOptions, moreOptions, splitUrls } from "@bridge/ports/internal";
 import {
   type AddressedSender,
   type RateLimited,
@@ -12,6 +12,8 @@ import {
 } from "@bridge/ports";
 import { natsTransport } from "./nats-transport.ts";
 import type { NatsReceiverOptions, NatsSenderOptions, NatsSessionOptions } from "./option-types.ts";
+
+const SUCH = 'an object, such as { servers: ["nats://127.0.0.1"] }';
 
 /** A cluster of NATS servers, in code: one session, which everything that is made with it shares. */
 export interface NatsCluster extends SessionDefinition {
@@ -41,14 +43,15 @@ export interface NatsAdapter extends TransportMaker {
  * };
  */
 export const nats: NatsAdapter = Object.assign(
-  ({ session_mode: mode, ...options }: NatsSessionOptions & WithSessionMode): NatsCluster => {
+  (given: NatsSessionOptions & WithSessionMode): NatsCluster => {
+    const { session_mode: mode, ...options } = givenOptions("nats", given, SUCH);
     const session: SessionDefinition = { kind: "session", transport: nats, mode, ...withoutUser(options) };
     const link = { transport: nats, session };
     return Object.assign(session, sendersOf<NatsSenderOptions>(link), {
       stream: (name: string, more?: Omit<NatsReceiverOptions, "stream">): ReceiverDefinition => ({
         kind: "receiver",
         ...link,
-        options: { ...more, stream: name },
+        options: { ...moreOptions("a stream of nats", more), stream: name },
       }),
     });
   },

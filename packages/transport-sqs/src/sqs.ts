@@ -7,6 +7,7 @@ import {
   type TransportMaker,
   type TransportPlugin,
 } from "@bridge/ports";
+import { givenOptions, moreOptions } from "@bridge/ports/internal";
 import type { SqsReceiverOptions, SqsSenderOptions } from "./option-types.ts";
 import { sqsTransport, type SqsTransportSettings } from "./sqs-transport.ts";
 
@@ -29,13 +30,14 @@ export interface SqsAdapter extends TransportMaker {
  * const queues = sqs({ client: { region: "eu-central-1" } });
  * const routes = { orders: { from: queues.queue(ordersUrl), to: queues.at(invoicesUrl) } };
  */
-export function sqs(settings: SqsTransportSettings = {}): SqsAdapter {
+export function sqs(given: SqsTransportSettings = {}): SqsAdapter {
+  const settings = givenOptions("sqs", given);
   const transport = { type: "sqs", plugin: () => sqsTransport(settings) };
   return Object.assign(transport, sendersOf<SqsSenderOptions>({ transport }), {
     queue: (url: string, options?: Omit<SqsReceiverOptions, "queue_url">): ReceiverDefinition => ({
       kind: "receiver",
       transport,
-      options: { ...options, queue_url: url },
+      options: { ...moreOptions("a queue of sqs", options), queue_url: url },
     }),
   });
 }

@@ -24,7 +24,8 @@ export function documentOf(definition: BridgeDefinition): DefinedDocument {
   const parts = new DocumentParts();
   if (blockOf(parts, ["definition"], definition) === undefined) throw new ConfigError(parts.problems);
   const { id, bridge = {}, stores = {}, routes, sessions, senders, processors, hooks, ...sections } = definition;
-  for (const [name, message] of hookProblems(hooks)) parts.problems.push({ path: ["hooks", name], message });
+  for (const [name, message] of hookProblems(hooks))
+    parts.problems.push({ path: name === undefined ? ["hooks"] : ["hooks", name], message });
   for (const [name, part] of named(parts, "sessions", "session", sessions)) {
     parts.session(part as SessionDefinition, ["sessions", name], name);
   }

@@ -1,3 +1,4 @@
+import { kindOf } from "@bridge/ports/internal";
 import type { DeadLetter, DeadLetterHead, Envelope } from "@bridge/ports";
 import type { SupervisorState } from "../supervisor/contract.ts";
 import type { Progress } from "../view/progress.ts";
@@ -95,27 +96,32 @@ const HOOK_NAMES = [
   "onProgress",
 ] as const satisfies (keyof BridgeHooks)[];
 
+const REMEDY = `give it an object with functions under these names: ${HOOK_NAMES.join(", ")}`;
+
 export type HookName = (typeof HOOK_NAMES)[number];
 
-/**
- * What is wrong with hooks that the compiler has not seen, by the name of each. An instance of a class may have fields of its
- * own besides.
- */
-export function hookProblems(hooks: unknown): readonly (readonly [name: string, message: string])[] {
-  const problems: (readonly [string, string])[] = [];
-  const given = Object(hooks ?? {}) as Readonly<Record<string, unknown>>;
+/** A problem of one hook, or, without a name, of all. */
+export type HookProblem = readonly [name: string | undefined, message: string];
+
+/** What is wrong with hooks that the compiler has not seen. An instance of a class may have fields of its own besides. */
+export function hookProblems(hooks: unknown): readonly HookProblem[] {
+  if (hooks === undefined) return [];
+  if (typeof hooks !== "object" || hooks === null) return [[undefined, `is ${kindOf(hooks)}: ${REMEDY}`]];
+  const problems: HookProblem[] = [];
+  const given = hooks as Readonly<Record<string, unknown>>;
+  if (isOfClass(hooks) && HOOK_NAMES.every((name) => given[name] === undefined))
+    return [[undefined, `is ${kindOf(hooks)} without a hook: ${REMEDY}`]];
   for (const name of new Set([...(isOfClass(hooks) ? [] : Object.keys(given)), ...HOOK_NAMES])) {
     const hook = given[name];
     const known = (HOOK_NAMES as readonly string[]).includes(name);
     if (!known) problems.push([name, `is no hook: there are ${HOOK_NAMES.join(", ")}`]);
     else if (hook !== undefined && typeof hook !== "function")
-      problems.push([name, `is ${hook === null ? "null" : `of type ${typeof hook}`}: give it a function`]);
+      problems.push([name, `is ${kindOf(hook)}: give it a function`]);
   }
   return problems;
 }
 
-function isOfClass(hooks: unknown): boolean {
-  if (typeof hooks !== "object" || hooks === null) return false;
+function isOfClass(hooks: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(hooks);
   return prototype !== Object.prototype && prototype !== null;
 }

@@ -50,7 +50,8 @@ export function instanceIdOf({ bridge: { id, instanceId } }: BridgeConfig, rando
  * @throws TypeError naming a hook that is no function, or that there is not
  */
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  for (const [name, message] of hookProblems(options.hooks)) throw new TypeError(`hooks.${name} ${message}`);
+  for (const [name, message] of hookProblems(options.hooks))
+    throw new TypeError(`hooks${name === undefined ? "" : `.${name}`} ${message}`);
   const veils = options.veils ?? new Veils();
   const logger = options.logger ?? silentLogger;
   const seams = {

@@ -4,6 +4,7 @@ import { memory } from "@bridge/transport-memory";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import {
   type BridgeHooks,
+  createSupervisor,
   defineBridge,
   type MessageHead,
   type Progress,
@@ -28,7 +29,7 @@ describe("hooks of a bridge in code", () => {
     expect(hooks.states).toContain("running");
     const broken = Object.assign(new Told(), { onProgress: 5 }) as unknown as BridgeHooks;
     expect(() => defineBridge({ id: "b", stores: { dlq }, routes, hooks: broken })).toThrow(
-      "hooks.onProgress: is of type number: give it a function",
+      "hooks.onProgress: is a number: give it a function",
     );
   });
 
@@ -79,7 +80,29 @@ describe("hooks of a bridge in code", () => {
     const routes = { copy: { from: inside.channel("in"), to: inside.at("out") } };
     expect(() => defineBridge({ id: "b", stores: { dlq }, routes, hooks })).toThrow(ConfigError);
     expect(() => defineBridge({ id: "b", stores: { dlq }, routes, hooks })).toThrow(
-      /hooks\.onState.*of type string: give it a function[^]*hooks\.onDead.*no hook/,
+      /hooks\.onState.*is a string: give it a function[^]*hooks\.onDead.*no hook/,
     );
+  });
+
+  class Quiet {
+    states = 0;
+  }
+  test.each([
+    [1, "a number"],
+    [null, "null"],
+    ["onState", "a string"],
+    [() => {}, "a function"],
+    [new Map([["onState", () => {}]]), "a Map without a hook"],
+    [[() => {}], "an array without a hook"],
+    [Promise.resolve({ onState() {} }), "a Promise without a hook"],
+    [new Quiet(), "an object without a hook"],
+  ])("what holds none is refused, not taken for none: %o", (given: unknown, kind) => {
+    const inside = memory();
+    const hooks = given as BridgeHooks;
+    const routes = { copy: { from: inside.channel("in"), to: inside.at("out") } };
+    const { config, registry } = defineBridge({ id: "b", stores: { dlq }, routes });
+    const why = `is ${kind}: give it an object with functions under these names: onDeadLetter, onAttemptFailed`;
+    expect(() => defineBridge({ id: "b", stores: { dlq }, routes, hooks })).toThrow(`hooks: ${why}`);
+    expect(() => createSupervisor({ config, registry, hooks })).toThrow(`hooks ${why}`);
   });
 });

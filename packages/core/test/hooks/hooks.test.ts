@@ -295,7 +295,7 @@ describe("rude hooks", () => {
   test("are no functions, or none that there are: that is told at once", () => {
     const { config, registry } = memoryBridge();
     const made = (hooks: unknown) => () => createSupervisor({ config, registry, hooks: hooks as BridgeHooks });
-    expect(made({ onState: 5 })).toThrow(new TypeError("hooks.onState is of type number: give it a function"));
+    expect(made({ onState: 5 })).toThrow(new TypeError("hooks.onState is a number: give it a function"));
     expect(made({ onDeadletter() {} })).toThrow("hooks.onDeadletter is no hook: there are onDeadLetter, ");
   });
 });

@@ -29,6 +29,8 @@ export function splitUrl(url: string): SplitUrl {
 
 /** The same for the addresses of one server or cluster, which cannot name different users. */
 export function splitUrls(urls: readonly string[]): Omit<SplitUrl, "url"> & { readonly urls: readonly string[] } {
+  // What is no list of texts is for the schema to refuse.
+  if (!Array.isArray(urls)) return { urls };
   const split = urls.map(splitUrl);
   const users = new Set(split.map(({ username, password }) => JSON.stringify([username, password])));
   const [first] = split;
