@@ -44,6 +44,7 @@ export const AUDIT_ACTIONS = {
   "config.txn.commit": "config",
   "config.txn.rollback": "config",
   "api.describe": "api",
+  "session.read": "session",
   /** A missing or wrong key. */
   "auth.failure": "admin",
   /** A client over its limit of failures was turned away. */
@@ -71,6 +72,7 @@ export const LOOKS: ReadonlySet<AuditAction> = new Set<AuditAction>([
   "config.history",
   "config.txn.read",
   "api.describe",
+  "session.read",
   "auth.failure",
   "auth.throttled",
 ]);

@@ -60,6 +60,17 @@ export interface BridgeDocument {
     readonly admin_api_key?: string | undefined;
     /** The key of the monitor server, at least 16 characters. Empty: taken from BRIDGE_MONITOR_API_KEY. The admin key opens it too. */
     readonly monitor_api_key?: string | undefined;
+    /** Keys with names of their own that open a part of both servers. A change of this list applies at once. */
+    readonly api_keys?: readonly {
+      /** Names the key: audit events call whoever shows it by this name. `admin` and `monitor` are taken. */
+      readonly id: string;
+      /** What callers send, at least 16 characters. */
+      readonly key: string;
+      /** What the key opens. `viewer` looks, without payloads. `operator` works with messages: reads, redrives and deletes dead letters, injects, pauses routes. `admin` may do everything. Give this or permissions. */
+      readonly role?: "viewer" | "operator" | "admin" | undefined;
+      /** What the key opens, one by one, in place of a role. */
+      readonly permissions?: readonly ("read" | "payload.read" | "dlq.redrive" | "dlq.delete" | "dlq.purge" | "message.inject" | "route.pause" | "outbox.move" | "bridge.control" | "damage.acknowledge" | "config.write")[] | undefined;
+    }[] | undefined;
     /** The origins whose web pages may call the servers, separated by commas. `*` is not allowed. */
     readonly cors_origins?: string | undefined;
     /** The certificate chain of both servers, a PEM file. Needs tls_key_file. */

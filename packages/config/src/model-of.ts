@@ -111,6 +111,7 @@ function sectionsOf({
       monitorAddr: http.monitor_addr,
       adminApiKey: http.admin_api_key,
       monitorApiKey: http.monitor_api_key,
+      apiKeys: http.api_keys,
       corsOrigins: http.cors_origins,
       tlsCertFile: http.tls_cert_file,
       tlsKeyFile: http.tls_key_file,

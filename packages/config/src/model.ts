@@ -4,6 +4,7 @@
  */
 import type { Reach, SessionMode, Topic } from "@bridge/ports";
 import type { Condition } from "@bridge/ports/conditions";
+import type { Permission, Role } from "@bridge/ports/internal";
 
 export interface BridgeConfig {
   /** 0 when the document has none; each commit writes one more (spec 9.2). */
@@ -60,12 +61,22 @@ export interface ConfigWatchSection {
   readonly debounceMs: number;
 }
 
+/** A key of the servers that opens what its role, or its permissions, say: one of them is there. */
+export interface ApiKey {
+  readonly id: string;
+  readonly key: string;
+  readonly role?: Role | undefined;
+  readonly permissions?: readonly Permission[] | undefined;
+}
+
 export interface HttpSection {
   readonly adminAddr: string;
   readonly monitorAddr: string;
   /** Empty: taken from the environment by the host. */
   readonly adminApiKey: string;
   readonly monitorApiKey: string;
+  /** In force as they are now, unlike the rest, which counts as it was when the process started. */
+  readonly apiKeys: readonly ApiKey[];
   readonly corsOrigins: readonly string[];
   readonly tlsCertFile: string;
   readonly tlsKeyFile: string;

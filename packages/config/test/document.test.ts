@@ -95,6 +95,7 @@ describe("a document in which nothing is wrong", () => {
       monitorAddr: "[::1]:9081",
       adminApiKey: "0123456789abcdef",
       monitorApiKey: "",
+      apiKeys: [],
       corsOrigins: ["https://ops.example.com", "http://localhost:3000"],
       tlsCertFile: "",
       tlsKeyFile: "",

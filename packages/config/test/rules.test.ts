@@ -346,3 +346,47 @@ describe("options of plugins", () => {
     ]);
   });
 });
+
+describe("operators 5.1: named keys of the servers", () => {
+  const KEY = "0123456789abcdef";
+  const one = (id: string, rest: Json = { role: "viewer" }): Json => ({
+    id,
+    key: `${id}-key-0123456789`,
+    ...rest,
+  });
+  const faults = (...api_keys: readonly Json[]): readonly string[] =>
+    problemsOf(changed(["http", { admin_api_key: KEY, monitor_api_key: `${KEY}-monitor`, api_keys }]));
+
+  it("have a role or permissions", () => {
+    expect(faults(one("alice"), one("bob", { permissions: ["read", "dlq.redrive"] }))).toEqual([]);
+    const needs = "http.api_keys[0]: needs either a role or permissions";
+    expect(faults(one("bob", {}))).toEqual([expect.stringContaining(needs)]);
+    expect(faults(one("bob", { role: "admin", permissions: ["read"] }))).toEqual([expect.stringContaining(needs)]);
+    expect(faults(one("bob", { role: "operater" }))).toEqual([
+      expect.stringMatching(/^http\.api_keys\[0\]\.role: .*did you mean "operator"/),
+    ]);
+    expect(faults(one("bob", { permissions: [] }))).toEqual(["http.api_keys[0].permissions: must name at least one"]);
+  });
+
+  it("have names of their own, which audit events can show", () => {
+    expect(faults(one("alice"), one("alice"))).toEqual([
+      'http.api_keys[1].id: the name "alice" is taken by http.api_keys[0]: choose another',
+      "http.api_keys[1].key: is the key of http.api_keys[0]: an audit event could not tell who it was",
+    ]);
+    for (const name of ["admin", "monitor"])
+      expect(faults(one(name))).toEqual([
+        `http.api_keys[0].id: the name "${name}" is that of a key without a name: choose another`,
+      ]);
+    expect(faults(one("Alice"))).toEqual([expect.stringContaining("1 to 64 of a-z")]);
+  });
+
+  it("are nobody else's", () => {
+    for (const [key, owner] of [
+      [KEY, "http.admin_api_key"],
+      [`${KEY}-monitor`, "http.monitor_api_key"],
+    ] as const)
+      expect(faults(one("alice", { key, role: "viewer" }))).toEqual([
+        `http.api_keys[0].key: is the key of ${owner}: an audit event could not tell who it was`,
+      ]);
+  });
+});

@@ -1,4 +1,5 @@
-import type { HttpSection } from "@bridge/config";
+import type { ApiKey, HttpSection } from "@bridge/config";
+import type { AdminKey } from "@bridge/http-kit";
 import type { MonitorKeys } from "@bridge/http-monitor";
 import type { HostProcess } from "./host-process.ts";
 
@@ -11,12 +12,18 @@ const MIN_KEY_LENGTH = 16;
 export function apiKeys(http: HttpSection | undefined, env: HostProcess["env"]): MonitorKeys {
   const adminApiKey = http?.adminApiKey || fromEnvironment("BRIDGE_ADMIN_API_KEY", env);
   const monitorApiKey = http?.monitorApiKey || fromEnvironment("BRIDGE_MONITOR_API_KEY", env);
-  if (http !== undefined && adminApiKey === undefined) {
+  const named = http?.apiKeys ?? [];
+  if (http !== undefined && adminApiKey === undefined && named.length === 0) {
     throw new Error(
-      "the http block has no admin key: set http.admin_api_key or the environment variable BRIDGE_ADMIN_API_KEY",
+      "the http block has no admin key: set http.admin_api_key, http.api_keys or the environment variable BRIDGE_ADMIN_API_KEY",
     );
   }
-  return { adminApiKey, monitorApiKey };
+  const adminApiKeys = Object.fromEntries(named.map(adminKey));
+  return { adminApiKey, ...(named.length > 0 && { adminApiKeys }), monitorApiKey };
+}
+
+function adminKey({ id, key, role, permissions = [] }: ApiKey): readonly [name: string, key: AdminKey] {
+  return [id, role === undefined ? { key, permissions } : { key, role }];
 }
 
 /** A key of the environment; an empty one counts as absent. @throws Error when it is too short */

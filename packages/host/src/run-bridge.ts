@@ -1,6 +1,6 @@
 import { createRegistry, type Plugins } from "@bridge/config";
 import type { BridgeHooks } from "@bridge/core";
-import { apiKeys } from "./api-keys.ts";
+import { ConfiguredKeys } from "./configured-keys.ts";
 import { fileOrigin } from "./config-origin.ts";
 import { checkedFile, validateConfiguration } from "./configuration.ts";
 import { createTables } from "./create-tables.ts";
@@ -9,7 +9,6 @@ import { checkFlags, type Flags, FLAGS } from "./flags.ts";
 import type { HostProcess } from "./host-process.ts";
 import { runProgram } from "./run-program.ts";
 import { serveBridge } from "./serve-bridge.ts";
-import { serverKeys } from "./server-keys.ts";
 import type { ShutdownBudgets } from "./shut-down.ts";
 import type { OpenTelemetry } from "./telemetry-export.ts";
 import { tryMessage } from "./try-message.ts";
@@ -69,9 +68,13 @@ async function run(
     hooks,
     version: program.version,
     startEmpty: flags.startEmpty,
-    prepare: ({ watch, logger }) => ({
-      origin: fileOrigin(flags.config, { env, servers: usualServers(env), watch, logger }),
-      keys: (http) => serverKeys(apiKeys(http, env)),
-    }),
+    prepare: ({ watch, logger }) => {
+      const keys = new ConfiguredKeys(env, logger);
+      return {
+        origin: fileOrigin(flags.config, { env, servers: usualServers(env), watch, logger }),
+        keys: (http) => keys.of(http),
+        onHttp: (http) => keys.follow(http),
+      };
+    },
   });
 }

@@ -58,6 +58,8 @@ export interface ProcessParts {
    * is to come into force: a throw refuses it.
    */
   readonly keys: (http: HttpSection | undefined) => ServerKeys;
+  /** Told of the `http` block of each configuration that comes into force after the first. Default: nothing follows it. */
+  readonly onHttp?: ((http: HttpSection | undefined) => void) | undefined;
   /** What is known of keys that a companion exchanges. Default: they stay. */
   readonly keyRefresh?: (() => KeyRefresh | undefined) | undefined;
   /** What goes on besides the bridge. Default: nothing. */
@@ -106,7 +108,11 @@ export async function serveBridge(serving: ServeOptions): Promise<Ending> {
       if (config === undefined) return "not_started";
       onConfig(config);
       const keysInForce = parts.keys(config.http);
-      return await serve({ ...serving, ...parts, source, config, onConfig, keysInForce, watch, veils, seams });
+      const onNext = (next: BridgeConfig): void => {
+        onConfig(next);
+        parts.onHttp?.(next.http);
+      };
+      return await serve({ ...serving, ...parts, source, config, onConfig: onNext, keysInForce, watch, veils, seams });
     } finally {
       await closeStore(parts.origin.store, seams);
     }

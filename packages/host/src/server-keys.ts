@@ -31,7 +31,7 @@ export class RotatingKeys implements ServerKeys {
   /** @throws Error as {@link serverKeys} does */
   constructor(keys: MonitorKeys) {
     this.#inForce = serverKeys(keys);
-    const identify = (presented: string): string | undefined => this.#inForce.admin?.identify(presented);
+    const identify: Keyring["identify"] = (presented) => this.#inForce.admin?.identify(presented);
     this.admin = this.#inForce.admin && { identify };
     this.monitor = { identify: (presented) => this.#inForce.monitor.identify(presented) };
   }

@@ -9,6 +9,7 @@ const http = (keys: Partial<HttpSection> = {}): HttpSection => ({
   monitorAddr: ":0",
   adminApiKey: "",
   monitorApiKey: "",
+  apiKeys: [],
   corsOrigins: [],
   tlsCertFile: "",
   tlsKeyFile: "",

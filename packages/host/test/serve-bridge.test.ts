@@ -35,6 +35,7 @@ const overrule: Overrule = (config) => ({
       monitorAddr: "127.0.0.1:0",
       adminApiKey: "",
       monitorApiKey: "",
+      apiKeys: [],
       corsOrigins: [],
       tlsCertFile: "",
       tlsKeyFile: "",

@@ -26,6 +26,7 @@ import { LIMITS } from "./limits.ts";
 import { toHttpError } from "./operation-status.ts";
 import { outboxEndpoints } from "./outbox.ts";
 import { routeEndpoints } from "./routes.ts";
+import { sessionEndpoint } from "./session.ts";
 import { bridgeInfo, entry, entryHead, entryPage, outboxPage, outboxRecord, route } from "./schemas.ts";
 
 export interface AdminAppOptions extends Partial<Seams> {
@@ -33,7 +34,7 @@ export interface AdminAppOptions extends Partial<Seams> {
   readonly supervisor: () => Supervisor | undefined;
   /** Changes the configuration while the bridge runs. Absent: the endpoints of the configuration do not exist. */
   readonly configTransactions?: ConfigTransactions | undefined;
-  /** At least one key; or a ring, which may know others at each request. A key opens everything. */
+  /** At least one key; or a ring, which may know others at each request. A key opens everything, or what its role or permissions say. */
   readonly keys?: AdminKeys | Keyring | undefined;
   /** Tells who calls and what they may do, in place of `keys`. Audit records name the caller. */
   readonly authenticate?: Authenticate | undefined;
@@ -75,6 +76,7 @@ export function createAdminApp(options: AdminAppOptions): Hono {
   return serve({
     server: "admin",
     endpoints: [
+      sessionEndpoint(bridge),
       ...bridgeEndpoints(bridge),
       ...routeEndpoints(bridge),
       ...dlqReadEndpoints(bridge),

@@ -1,2 +1,11 @@
-export { type Authenticate, type Caller, type Permission, PERMISSIONS } from "@bridge/http-kit";
+export {
+  type AdminKey,
+  type AdminKeys,
+  type Authenticate,
+  type Caller,
+  type Permission,
+  PERMISSIONS,
+  type Role,
+  ROLES,
+} from "@bridge/http-kit";
 export { type AdminAppOptions, createAdminApp } from "./admin-app.ts";

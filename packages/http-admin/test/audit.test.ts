@@ -67,11 +67,15 @@ describe("spec 6: every endpoint is audited", () => {
     expect(tell(admin).at(-1)).toEqual([action, "failure"]);
   });
 
-  it.each(CALLS)("$method $path, refused after authentication, is $action with outcome failure", async (call) => {
-    await using admin = await startAdmin({ seenAs: () => undefined });
-    expect((await admin.call(call.method, call.path, call.body)).status).toBe(503);
-    expect(tell(admin)).toEqual([[call.action, "failure"]]);
-  });
+  // Who calls is told before there is a bridge.
+  it.each(CALLS.filter(({ path }) => path !== "/session"))(
+    "$method $path, refused after authentication, is $action with outcome failure",
+    async (call) => {
+      await using admin = await startAdmin({ seenAs: () => undefined });
+      expect((await admin.call(call.method, call.path, call.body)).status).toBe(503);
+      expect(tell(admin)).toEqual([[call.action, "failure"]]);
+    },
+  );
 
   it.each(CALLS)("$method $path without a key is auth.failure of the peer, and nothing else", async (call) => {
     await using admin = await startAdmin();

@@ -9,6 +9,7 @@ import { stuck } from "./stuck.ts";
 
 /** Each endpoint with the statuses that are shown here, besides 401 and 429. */
 const SHOWN = {
+  "GET /api/v1/admin/session": [200],
   "GET /api/v1/admin/bridge": [200, 503],
   "POST /api/v1/admin/bridge/start": [200, 409, 413, 500, 503],
   "GET /api/v1/admin/routes": [200, 503],
@@ -165,6 +166,7 @@ describe("the OpenAPI document of the admin server", () => {
       "EntryHead",
       "EntryPage",
       "Error",
+      "Forbidden",
       "OutboxPage",
       "OutboxRecord",
       "Route",

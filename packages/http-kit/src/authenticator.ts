@@ -4,7 +4,7 @@ import { clientOf } from "./client-address.ts";
 import { HttpError } from "./http-error.ts";
 import { type Keyring, presentedKey } from "./keyring.ts";
 import type { Caller } from "./own-authentication.ts";
-import { PERMISSIONS } from "./permissions.ts";
+import { PERMISSIONS } from "@bridge/ports/internal";
 import type { Throttle } from "./throttle.ts";
 
 /** What a caller is known by. */
@@ -28,12 +28,12 @@ export interface AuthenticatorOptions {
   readonly audit: AuditTrail<string>;
 }
 
-/** By the key that the caller shows, which opens everything. */
+/** By the key that the caller shows. */
 export function byKey(keyring: Keyring): Identify {
   return ({ headers }) => {
     const presented = presentedKey(headers);
-    const name = presented === undefined ? undefined : keyring.identify(presented);
-    return name === undefined ? undefined : { name, permissions: PERMISSIONS };
+    const known = presented === undefined ? undefined : keyring.identify(presented);
+    return typeof known === "string" ? { name: known, permissions: PERMISSIONS, role: "admin" } : known;
   };
 }
 

@@ -1,6 +1,7 @@
 import type { GenericSchema, InferOutput, ObjectSchema, OptionalSchema } from "valibot";
+import type { Caller } from "./own-authentication.ts";
 import type { PartedBody } from "./parted-body.ts";
-import type { Permission } from "./permissions.ts";
+import type { Permission } from "@bridge/ports/internal";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
@@ -46,6 +47,8 @@ interface Call<Params, Query, Body> {
   readonly body: Body;
   /** The name of the caller, or of the key that was shown; empty when none had to be. */
   readonly actor: string;
+  /** Who that is, and what they may do. */
+  readonly caller: Caller;
 }
 
 type Replies<Answers> = {
@@ -67,10 +70,10 @@ interface EndpointRow<
   readonly method: Method;
   readonly path: Path;
   readonly access: Access;
-  /** What a caller has to be let do. Default: `read`, unless access is `open`. */
-  readonly needs?: Permission;
+  /** What a caller has to be let do; `any`: something. Default: `read`, unless access is `open`. */
+  readonly needs?: Permission | "any";
   /** What some bodies need instead. */
-  readonly needsFor?: (body: Decoded<Body>) => Permission;
+  readonly needsFor?: { readonly permission: Permission; readonly when: (body: Decoded<Body>) => boolean };
   /** What the endpoint is for, in a sentence. */
   readonly summary: string;
   /** The action that is recorded for each call that was let in. Absent: calls are not recorded. */
@@ -111,7 +114,7 @@ export type Endpoint<Action extends string = string> = Omit<
   >,
   "resourceId" | "guard" | "params" | "begin" | "needsFor"
 > & {
-  readonly needsFor?: (body: unknown) => Permission;
+  readonly needsFor?: { readonly permission: Permission; readonly when: (body: unknown) => boolean };
   readonly begin?: { readonly action: Action; readonly detail?: (body: unknown) => Detail };
   readonly params?: Readonly<Record<string, string>>;
   readonly resourceId?: (params: Readonly<Record<string, string>>) => string;

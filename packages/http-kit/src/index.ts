@@ -1,4 +1,4 @@
-export { type AdminKeys, namedAdminKeys } from "./admin-keys.ts";
+export { type AdminKey, type AdminKeys, namedAdminKeys } from "./admin-keys.ts";
 export { type AuditTrail, type AuthAction, type CallRecord } from "./audit-trail.ts";
 export { type Detail, type Endpoint, type EndpointFactory, endpointFor } from "./endpoint.ts";
 export { HttpError } from "./http-error.ts";
@@ -7,6 +7,6 @@ export { listen, type ListenOptions } from "./listen.ts";
 export { type FetchApp, type Listener } from "./listener.ts";
 export { type Authenticate, type Caller } from "./own-authentication.ts";
 export { PartedBody, type PartedBodyOptions } from "./parted-body.ts";
-export { type Permission, PERMISSIONS } from "./permissions.ts";
+export { type Permission, PERMISSIONS, type Role, ROLES } from "@bridge/ports/internal";
 export { serve, type ServeOptions } from "./serve.ts";
 export { type ThrottleOptions } from "./throttle.ts";

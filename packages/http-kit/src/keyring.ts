@@ -1,20 +1,30 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { Caller } from "./own-authentication.ts";
+import type { Permission } from "@bridge/ports/internal";
+import type { Role } from "@bridge/ports/internal";
 
 const MIN_KEY_LENGTH = 16;
 const NAME = /^[a-z0-9._-]{1,64}$/;
 // What the ends of a header value cannot carry, or a header not at all.
 const UNSENDABLE = /^\s|\s$|\p{Cc}/u;
 
-/** A key and who it belongs to. */
+/** A key, who it belongs to, and what it opens. */
 export interface NamedKey {
   readonly name: string;
   readonly key: string;
+  /** Default: all. */
+  readonly permissions?: readonly Permission[];
+  /** The role that the permissions are those of. */
+  readonly role?: Role;
 }
 
 /** Keys by the digest of each; the keys themselves are not kept. */
 export interface Keyring {
-  /** The name of the key; `undefined` when it is none of ours. Takes the same time whichever key matches, or none. */
-  identify(presented: string): string | undefined;
+  /**
+   * Who the key belongs to, or just their name if they may do everything; `undefined` when it is none of ours. Takes the same time
+   * whichever key matches, or none.
+   */
+  identify(presented: string): Caller | string | undefined;
 }
 
 /**
@@ -38,7 +48,7 @@ export function keyringOf<Keys extends object>(
  * @throws Error when a name or a key is malformed (spec 5.4), or one key has two names; never shows a key
  */
 export function createKeyring(keys: readonly NamedKey[]): Keyring {
-  const digests = keys.map(({ name, key }) => {
+  const digests = keys.map(({ name, key, permissions, role }) => {
     if (!NAME.test(name))
       throw new Error(`the API key name ${JSON.stringify(name)} is invalid: use 1 to 64 of a-z, 0-9, ".", "_" and "-"`);
     // A program that the compiler has not seen may hand over anything, and what the platform would say of it shows the key.
@@ -48,7 +58,8 @@ export function createKeyring(keys: readonly NamedKey[]): Keyring {
       throw new Error(`the API key "${name}" is too short: it needs at least ${MIN_KEY_LENGTH} characters`);
     if (UNSENDABLE.test(key))
       throw new Error(`the API key "${name}" cannot be sent in a header: remove control characters and outer blanks`);
-    return { name, digest: digestOf(Buffer.from(key, "utf8")) };
+    const caller: Caller | string = permissions === undefined ? name : { name, permissions, role };
+    return { name, caller, digest: digestOf(Buffer.from(key, "utf8")) };
   });
   const names = new Map<string, string>();
   for (const { name, digest } of digests) {
@@ -61,8 +72,8 @@ export function createKeyring(keys: readonly NamedKey[]): Keyring {
     identify(presented) {
       // The platform reads header bytes as Latin-1: undoing that gives the bytes that were sent.
       const digest = digestOf(Buffer.from(presented, "latin1"));
-      let match: string | undefined;
-      for (const known of digests) if (timingSafeEqual(known.digest, digest)) match = known.name;
+      let match: Caller | string | undefined;
+      for (const known of digests) if (timingSafeEqual(known.digest, digest)) match = known.caller;
       return match;
     },
   };

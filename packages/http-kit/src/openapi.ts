@@ -2,7 +2,7 @@ import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from "@valibot/
 import * as v from "valibot";
 import { isOptional } from "./decode.ts";
 import type { Answer, Endpoint } from "./endpoint.ts";
-import { PERMISSIONS } from "./permissions.ts";
+import { PERMISSIONS } from "@bridge/ports/internal";
 
 export interface OpenApiOptions {
   readonly title: string;
@@ -19,6 +19,7 @@ const errorSchema = v.strictObject({ error: v.pipe(v.string(), v.description("Wh
 /** The body of a 403. */
 const forbiddenSchema = v.strictObject({
   ...errorSchema.entries,
+  reason: v.literal("permission"),
   needs: v.pipe(v.picklist(PERMISSIONS), v.description("The permission that you have not.")),
 });
 
@@ -29,7 +30,7 @@ const SECURITY_SCHEMES = {
 
 /** The OpenAPI 3.1 document of a table, from the schemas that the server validates with. */
 export function openApiDocument({ title, endpoints, schemas = {}, byKey }: OpenApiOptions): Record<string, unknown> {
-  const definitions = { ...schemas, Error: errorSchema, ...(!byKey && { Forbidden: forbiddenSchema }) };
+  const definitions = { ...schemas, Error: errorSchema, Forbidden: forbiddenSchema };
   const config: ConversionConfig = {
     target: "draft-2020-12",
     typeMode: "input",
@@ -62,12 +63,18 @@ function operation(row: Endpoint, byKey: boolean, convert: Convert): object {
     operationId: operationId(row),
     summary: row.summary,
     ...(row.access === "open" ? { security: [] } : byKey && { security: [{ apiKey: [] }, { bearer: [] }] }),
+    ...(row.access !== "open" && { "x-permission": permissionsOf(row) }),
     ...(parameters.length > 0 && { parameters }),
     ...(row.body !== undefined && {
       requestBody: { required: !isOptional(row.body), content: { "application/json": { schema: convert(row.body) } } },
     }),
     responses: responses(row, byKey, convert),
   };
+}
+
+/** All that may be asked for: some bodies need another one. */
+function permissionsOf({ needs = "read", needsFor }: Endpoint): readonly string[] {
+  return needsFor === undefined ? [needs] : [needs, needsFor.permission];
 }
 
 function pathParameters(row: Endpoint): readonly object[] {
@@ -125,7 +132,7 @@ function sharedRefusals(row: Endpoint, byKey: boolean): Readonly<Record<number, 
     400: "The query or the body is invalid.",
     ...(row.access !== "open" && {
       401: byKey ? "The API key is missing or wrong." : "You are not authenticated.",
-      ...(!byKey && {
+      ...(row.needs !== "any" && {
         403: `You may not do this; \`needs\` is the permission that it takes, such as ${row.needs ?? "read"}.`,
       }),
       429: "Too many failed authentication attempts; Retry-After says how many seconds to wait.",

@@ -3,13 +3,16 @@ import { kindOf } from "@bridge/ports/internal";
 import type { Context } from "hono";
 import type { Identify } from "./authenticator.ts";
 import { HttpError } from "./http-error.ts";
-import { isPermission, type Permission, PERMISSIONS } from "./permissions.ts";
+import type { Role } from "@bridge/ports/internal";
+import { isPermission, type Permission, PERMISSIONS } from "@bridge/ports/internal";
 
 /** Who calls, and what they may do. */
 export interface Caller {
   /** What audit records call them: 1 to 128 characters, none of them a control character. */
   readonly name: string;
   readonly permissions: readonly Permission[];
+  /** The role that these permissions are those of, to be shown to the caller. It opens nothing. */
+  readonly role?: Role | undefined;
 }
 
 /**

@@ -15,7 +15,7 @@ import type { Endpoint, Method, Outcome, Reply } from "./endpoint.ts";
 import { HttpError } from "./http-error.ts";
 import type { Caller } from "./own-authentication.ts";
 import { PartedBody } from "./parted-body.ts";
-import type { Permission } from "./permissions.ts";
+import type { Permission } from "@bridge/ports/internal";
 import { veiledBody } from "./veiled-body.ts";
 
 /** A resource id in an audit record is cut here: anybody with a key can make one up. */
@@ -25,6 +25,8 @@ export interface PipelineOptions<Action extends string> extends Seams {
   readonly server: "admin" | "monitor";
   readonly audit: AuditTrail<Action>;
   readonly authenticate: Authenticator;
+  /** Stands before the name of a caller who may not do something. */
+  readonly called: "the key " | "";
   readonly cors: Cors;
   /** Whether even an unknown path is answered only to those who have a key. */
   readonly hidesPaths: boolean;
@@ -140,7 +142,7 @@ export class Pipeline<Action extends string> {
     let reply: Reply;
     try {
       if (exchange.row === undefined) throw methodNotAllowed(exchange.rows);
-      reply = await run(exchange.row, exchange, caller, begin);
+      reply = await run(exchange.row, exchange, caller, this.#options.called, begin);
     } catch (error) {
       reply = this.#refusal(error, exchange);
     }
@@ -222,22 +224,26 @@ async function run<Action extends string>(
   row: Endpoint<Action>,
   { context, request, params }: Exchange<Action>,
   caller: Caller,
+  called: PipelineOptions<Action>["called"],
   begin: (row: Endpoint<Action>, body: unknown) => Promise<void>,
 ): Promise<Reply> {
-  if (row.access !== "open") mustHave(caller, row.needs ?? "read");
+  const needs = row.needs ?? "read";
+  if (row.access !== "open" && needs !== "any") mustHave(caller, needs, called);
   row.guard?.(params);
   const bytes = row.body === undefined ? await discardBody(context) : await readBody(context);
   const query = decodeQuery(row.query, new URL(request.url).searchParams);
   const body = row.body && bytes && decodeBody(row.body, bytes);
-  if (row.needsFor !== undefined) mustHave(caller, row.needsFor(body));
+  if (row.needsFor?.when(body) === true) mustHave(caller, row.needsFor.permission, called);
   await begin(row, body);
-  return row.handle({ params, query, body, actor: caller.name });
+  return row.handle({ params, query, body, actor: caller.name, caller });
 }
 
 /** @throws HttpError 403 */
-function mustHave({ name, permissions }: Caller, needs: Permission): void {
+function mustHave({ name, permissions }: Caller, needs: Permission, called: PipelineOptions<string>["called"]): void {
   if (permissions.includes(needs)) return;
-  throw new HttpError(403, `${JSON.stringify(name)} may not do this: it needs ${needs}`, {}, { fields: { needs } });
+  const who = `${called}${JSON.stringify(name)}`;
+  const fields = { reason: "permission", needs };
+  throw new HttpError(403, `${who} may not do this: it needs ${needs}`, {}, { fields });
 }
 
 /** Nothing was done: a change that nobody could read of later would be one without a trace. */

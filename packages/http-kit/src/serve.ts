@@ -75,6 +75,7 @@ export function serve<Action extends string>(options: ServeOptions<Action>): Ser
       audit,
       throttle: new Throttle(clock, options.throttle),
     }),
+    called: authenticate === undefined ? "the key " : "",
     cors: createCors(options.corsOrigins ?? [], new Set(endpoints.map((row) => row.method))),
     hidesPaths: endpoints.every((row) => row.access !== "open"),
     translate: options.translate ?? (() => undefined),

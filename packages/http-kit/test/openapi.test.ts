@@ -47,10 +47,20 @@ describe("the OpenAPI document", () => {
         schema: { type: "integer", minimum: 1, pattern: "^\\d+$", default: 7 },
       },
     ]);
-    expect(Object.keys(read?.responses ?? {})).toEqual(["200", "400", "401", "404", "429", "500", "503"]);
+    expect(Object.keys(read?.responses ?? {})).toEqual(["200", "400", "401", "403", "404", "429", "500", "503"]);
     expect(read?.security).toEqual([{ apiKey: [] }, { bearer: [] }]);
     const write = paths["/api/v1/admin/things"]?.["post"];
-    expect(Object.keys(write?.responses ?? {})).toEqual(["200", "207", "400", "401", "413", "429", "500", "503"]);
+    expect(Object.keys(write?.responses ?? {})).toEqual([
+      "200",
+      "207",
+      "400",
+      "401",
+      "403",
+      "413",
+      "429",
+      "500",
+      "503",
+    ]);
     expect(write?.requestBody).toMatchObject({
       required: true,
       content: { "application/json": { schema: { required: ["names"], additionalProperties: false } } },

@@ -11,7 +11,10 @@ test("an authentication of the program's own opens the views to whoever may read
   const get = (as?: string) =>
     answer(monitor.get("monitor/topology", undefined, as === undefined ? {} : { headers: { as } }));
   expect(await get("reader")).toMatchObject([200, { instance_id: expect.any(String) as string }]);
-  expect(await get("other")).toEqual([403, { error: '"other" may not do this: it needs read', needs: "read" }]);
+  expect(await get("other")).toEqual([
+    403,
+    { error: '"other" may not do this: it needs read', reason: "permission", needs: "read" },
+  ]);
   expect(await get()).toEqual([401, { error: "not authenticated" }]);
   expect((await monitor.get("monitor/live")).status).toBe(200);
   expect(monitor.events).toMatchObject([

@@ -23,6 +23,8 @@ export {
   unpackDeadLetter,
   unpackDeadLetterHead,
 } from "./packed-dead-letter.ts";
+export { isPermission, type Permission, PERMISSIONS } from "./permissions.ts";
+export { isRole, type Role, ROLES } from "./roles.ts";
 export { formatTimestamp } from "./timestamp.ts";
 export { kindOf } from "./kind-of.ts";
 export { knownAcrossCopies } from "./known-across-copies.ts";

@@ -25,7 +25,7 @@ export function overruledBy({ bridgeId, instanceId, listeners }: Bootstrap): Ove
       config: {
         ...config,
         bridge: { ...bridge, id: bridgeId, instanceId: instanceId ?? bridge.instanceId },
-        http: { ...listeners, adminApiKey: "", monitorApiKey: "" },
+        http: { ...listeners, adminApiKey: "", monitorApiKey: "", apiKeys: [] },
       },
       warnings,
     };

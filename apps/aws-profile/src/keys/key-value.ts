@@ -1,16 +1,16 @@
 import { repeatedKey } from "@bridge/ports/internal";
-import { createKeyring, type NamedKey } from "@bridge/http-kit";
+import { type AdminKey, createKeyring, namedAdminKeys } from "@bridge/http-kit";
 
 /** What a parameter or a secret holds: one key, or several by their names. */
 export type KeyValue =
   | { readonly single: string; readonly named?: undefined }
-  | { readonly single?: undefined; readonly named: Readonly<Record<string, string>> };
+  | { readonly single?: undefined; readonly named: Readonly<Record<string, string | AdminKey>> };
 
 const KEY_TO_TRY_NAMES_WITH = "a key of enough characters";
 
 /**
- * Reads the text of a parameter or secret. One that begins with `{` is a JSON object of keys by name (contract §3), any
- * other is a key; a line break at its end is not part of it.
+ * Reads the text of a parameter or secret. One that begins with `{` is a JSON object of keys by name (contract §3), each a string, or
+ * `{"key": …, "role": …}` with `permissions` in place of `role`; any other is a key, and a line break at its end is not part of it.
  * @throws Error saying which entry is wrong and how. It shows neither keys nor names: who mixes them up has keys for names.
  */
 export function keyValueOf(text: string): KeyValue {
@@ -21,16 +21,21 @@ export function keyValueOf(text: string): KeyValue {
   }
   const entries = Object.entries(mapOf(value));
   if (entries.length === 0) throw new Error("the map of named keys is empty: give at least one name and key");
-  const checked: NamedKey[] = entries.map(([name, key], index) => {
+  const checked = entries.map(([name, key], index) => {
     const entry = `entry-${index + 1}`;
-    if (typeof key !== "string") throw new Error(`${entry} of the map of named keys is not a name and a string`);
+    if (typeof key !== "string" && !isBlock(key))
+      throw new Error(`${entry} of the map of named keys is neither a name and a string nor a name and {key, role}`);
     if (name === "admin")
       throw new Error(`${entry} of the map of named keys is called "admin": this is the name of a single key`);
     requireName(name, entry);
-    return { name: entry, key };
+    return [entry, key] as const;
   });
-  createKeyring(checked);
+  createKeyring(namedAdminKeys({ adminApiKeys: Object.fromEntries(checked) }));
   return { named: Object.fromEntries(entries) };
+}
+
+function isBlock(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function mapOf(text: string): object {

@@ -2,7 +2,7 @@ import { apiKeys, type HostProcess } from "@bridge/host";
 import type { MonitorKeys } from "@bridge/http-monitor";
 import type { SecretReader } from "@bridge/secrets-aws";
 import type { Bootstrap } from "../bootstrap/bootstrap.ts";
-import { keyValueOf } from "./key-value.ts";
+import { keyValueOf, type KeyValue } from "./key-value.ts";
 
 type KeyParams = Pick<Bootstrap, "adminKeyParam" | "monitorKeyParam" | "wantsAdmin">;
 
@@ -25,7 +25,18 @@ export async function readKeys(
   const monitorApiKey = monitor === undefined ? fromEnvironment.monitorApiKey : monitor.single;
   if (wantsAdmin && admin === undefined && adminApiKey === undefined)
     throw new Error("admin_addr: the admin server has no key: give admin_api_key_param or BRIDGE_ADMIN_API_KEY");
-  return { adminApiKey, adminApiKeys: admin?.named, monitorApiKey, monitorApiKeys: monitor?.named };
+  return { adminApiKey, adminApiKeys: admin?.named, monitorApiKey, monitorApiKeys: stringsOf(monitor?.named) };
+}
+
+/** @throws Error for a key with a role: those of the monitor server open the same */
+function stringsOf(named: KeyValue["named"]): Readonly<Record<string, string>> | undefined {
+  if (named === undefined) return undefined;
+  const strings = Object.entries(named).map(([name, key]) => {
+    if (typeof key !== "string")
+      throw new Error("monitor_api_key_param: keys of the monitor server have no roles: give each as a string");
+    return [name, key] as const;
+  });
+  return Object.fromEntries(strings);
 }
 
 async function valueOf(key: string, name: string | undefined, secrets: SecretReader, signal: AbortSignal) {

@@ -14,6 +14,7 @@ import { repeatedBindings } from "./repeated-bindings.ts";
 import { resolverChoices } from "./resolver-choices.ts";
 import type { Rule } from "./rule-context.ts";
 import { serverAddresses } from "./server-addresses.ts";
+import { apiKeys } from "./api-keys.ts";
 import { sharedKey } from "./shared-key.ts";
 import { stores } from "./stores.ts";
 import { tlsFiles } from "./tls-files.ts";
@@ -54,4 +55,5 @@ export const WARNINGS: readonly Rule[] = [
   idleBindings,
   unusedParts,
   sharedKey,
+  apiKeys,
 ];

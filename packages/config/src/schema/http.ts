@@ -1,12 +1,13 @@
 import { apiKey, conditional, describe, type PemFile } from "@bridge/ports/options";
 import * as v from "valibot";
+import { apiKeySchema } from "./api-keys.ts";
 import { corsOrigins } from "./cors-origins.ts";
 import { listenAddress } from "./listen-address.ts";
 
 const pem = (about: PemFile) =>
   v.optional(v.pipe(v.string("expected a string"), v.metadata({ file: "read", pem: about })), "");
 
-/** The `http` block (spec 1.7). The servers listen as it says until the process ends. */
+/** The `http` block (spec 1.7). But for `api_keys`, the servers do as it says until the process ends. */
 export const httpSchema = v.pipe(
   v.strictObject({
     admin_addr: describe(v.optional(listenAddress(), ":8080"), "Where the admin server listens."),
@@ -18,6 +19,10 @@ export const httpSchema = v.pipe(
     monitor_api_key: describe(
       v.optional(apiKey({ mayBeEmpty: true }), ""),
       "The key of the monitor server, at least 16 characters. Empty: taken from BRIDGE_MONITOR_API_KEY. The admin key opens it too.",
+    ),
+    api_keys: describe(
+      v.optional(v.array(apiKeySchema), []),
+      "Keys with names of their own that open a part of both servers. A change of this list applies at once.",
     ),
     cors_origins: describe(
       v.optional(corsOrigins(), ""),

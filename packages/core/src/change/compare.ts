@@ -66,7 +66,7 @@ function* keptParts(
 
 function atStart(config: BridgeConfig): Readonly<Record<(typeof AT_START)[number], unknown>> {
   return {
-    http: config.http,
+    http: config.http && { ...config.http, apiKeys: undefined },
     audit: config.audit,
     telemetry: config.telemetry,
     "bridge.id": config.bridge.id,
@@ -109,6 +109,7 @@ const IN_PLACE: readonly (readonly [key: string, field: Exclude<keyof BridgeConf
 function inPlaceChanges(from: BridgeConfig, to: BridgeConfig): readonly string[] {
   return [
     ...(isDeepStrictEqual(from.configWatch, to.configWatch) ? [] : ["config_watch"]),
+    ...(isDeepStrictEqual(from.http?.apiKeys ?? [], to.http?.apiKeys ?? []) ? [] : ["http.api_keys"]),
     ...IN_PLACE.filter(([, field]) => from.bridge[field] !== to.bridge[field]).map(([key]) => key),
     ...changedLimits("routes", from, to),
     ...changedLimits("senders", from, to),

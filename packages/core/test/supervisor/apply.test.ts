@@ -87,6 +87,7 @@ describe("spec 3.1: a reconfiguration swap", () => {
       monitorAddr: ":2",
       adminApiKey: "",
       monitorApiKey: "",
+      apiKeys: [],
       corsOrigins: [],
       tlsCertFile: "",
       tlsKeyFile: "",
