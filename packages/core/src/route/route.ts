@@ -144,6 +144,13 @@ export class Route implements Reader {
     this.#parts.intake.detach(this);
   }
 
+  /** Takes nothing more from its source; resolves when what it has taken has ended, or `signal` aborts. */
+  async finish(signal: AbortSignal): Promise<void> {
+    this.#parts.intake.detach(this);
+    if (this.paused) this.#inFlight.cancelParked();
+    await orAborted(this.#inFlight.ended(), signal).catch(() => {});
+  }
+
   /** Whether deliveries of its source were abandoned, which the source would only hand out again if it were told to. */
   get left(): boolean {
     return this.#inFlight.left;

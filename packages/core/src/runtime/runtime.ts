@@ -36,8 +36,8 @@ export interface RuntimeOptions extends Omit<WorkersOptions, "leaseLeft" | "runn
  * stops what goes, {@link adopt} starts what comes. One of them at a time.
  *
  * Stopping is idempotent and tears down once: every caller gets that teardown's outcome. Its order (spec 3.3): what
- * was unsettled when the stop began may settle, within the quiesce budget; then work is cancelled, which settles
- * nothing; then sessions, receivers and senders close side by side, each under its own ceiling.
+ * was unsettled when the stop began may settle, and then what was taken meanwhile, within the quiesce budget; then work is
+ * cancelled, which settles nothing; then sessions, receivers and senders close side by side, each under its own ceiling.
  *
  * All of that is done in slices, because there are thousands of routes: those that have not been reached yet go on.
  */

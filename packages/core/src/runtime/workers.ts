@@ -93,20 +93,25 @@ export class Workers {
   }
 
   /**
-   * Lets what is unsettled now settle, and the routes in `emptied` deliver what the outbox holds. What is left at the end of
-   * the budget falls to redelivery; it is no failure.
+   * Lets what is unsettled now settle, and the routes in `emptied` deliver what the outbox holds. Sources are pulled until then
+   * (spec 3.3): what that has brought settles afterwards, with nothing more behind it. What is left at the end of the budget
+   * falls to redelivery; it is no failure.
    */
   async quiesce(runners: readonly RouteRunner[], emptied: ReadonlySet<string> = new Set()): Promise<void> {
     const { clock, budgets } = this.#options;
     this.#phases = new Set(["quiesce"]);
     using budget = deadline(clock, stopBudget(budgets()).quiesceMs, new Error("quiesce budget spent"));
-    const quiet: Promise<void>[] = [];
-    await changeSlices(clock).each(runners, ({ route }) => {
-      const ended = route.quiesce(budget.signal, emptied.has(route.id));
-      ended.catch(() => {});
-      quiet.push(ended);
-    });
-    await Promise.all(quiet);
+    const all = async (wait: (route: Route) => Promise<void>): Promise<void> => {
+      const quiet: Promise<void>[] = [];
+      await changeSlices(clock).each(runners, ({ route }) => {
+        const ended = wait(route);
+        ended.catch(() => {});
+        quiet.push(ended);
+      });
+      await Promise.all(quiet);
+    };
+    await all((route) => route.quiesce(budget.signal, emptied.has(route.id)));
+    await all((route) => route.finish(budget.signal));
   }
 
   /** Cancels what is done with `parts`, waits for its end, and closes them. */

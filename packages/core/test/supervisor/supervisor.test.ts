@@ -192,7 +192,7 @@ describe("spec 3.3: stopping", () => {
     await supervisor.shutdown();
   });
 
-  test("pull sources keep pulling while it quiesces, but the quiesce waits only for what was there", async () => {
+  test("pull sources keep pulling while it quiesces, and what they bring settles, too, before anything is cancelled", async () => {
     const { hub, supervisor } = memoryBridge({ quiesceTimeoutMs: 10_000, drainTimeoutMs: 20_000 });
     await supervisor.start(bound());
     const hold = hub.channel("out").sends.hold();
@@ -201,16 +201,22 @@ describe("spec 3.3: stopping", () => {
     const stopped = supervisor.stop(bound());
     await turn();
     hold[Symbol.dispose]();
-    using _ = hub.channel("out").sends.hold();
+    const later = hub.channel("out").sends.hold();
     hub.publish("in", { id: "young" });
-    await hub.channel("in").until((channel) => channel.handedOut === 2, bound());
+    await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
+    await hub.channel("in").until((channel) => channel.accepted === 1, bound());
+    for (let turns = 0; turns < 20; turns++) await turn();
+    hub.publish("in", { id: "late" });
+    for (let turns = 0; turns < 20; turns++) await turn();
+    later[Symbol.dispose]();
     await stopped;
-    expect(
+    const idsIn = (channel: string): unknown =>
       hub
-        .channel("in")
+        .channel(channel)
         .messages()
-        .map((message) => message.id),
-    ).toEqual(["young"]);
+        .map(({ id }) => id);
+    expect([idsIn("out"), idsIn("in")]).toEqual([["old", "young"], ["late"]]);
+    expect(supervisor.stats().legs[0]).toMatchObject({ dispositions: { delivered: 2, abandoned: 0 } });
     await supervisor.shutdown();
   });
 
