@@ -2,12 +2,10 @@ import type { BridgeError } from "@bridge/ports";
 import { type Disposition, DISPOSITIONS, type LegStats } from "../view/stats.ts";
 import { SEND_BOUNDS_MS, STAY_BOUNDS_MS } from "./duration-bounds.ts";
 import { Histogram, type HistogramStats } from "./histogram.ts";
+import { UnansweredWrites } from "./unanswered-writes.ts";
 
 /** Where a message came from, for the accounts. */
 export type Origin = "received" | "injected";
-
-/** More are not remembered: an outbox that does not answer for so long takes no messages either. */
-const MAX_UNSURE = 10_000;
 
 /** Why an attempt failed, and when. */
 export interface LastFailure {
@@ -44,8 +42,7 @@ export class LegAccount {
   readonly outboxAge = new Histogram(STAY_BOUNDS_MS);
   /** What this process has persisted in a shared outbox and not seen end, oldest first. */
   readonly #own = new Set<string>();
-  /** What may be in the outbox, because nobody has heard what became of the write, and whether its leg was given up. */
-  readonly #unsure = new Map<string, "held" | "drained" | "left">();
+  readonly #unanswered = new UnansweredWrites();
   readonly #closed: Record<Disposition, number> = {
     delivered: 0,
     dead_lettered: 0,
@@ -68,8 +65,9 @@ export class LegAccount {
     this.inFlight++;
   }
 
-  /** It ends, in exactly one way. */
-  close(disposition: Disposition): void {
+  /** It ends, in exactly one way. What was on its way into the outbox as `recordId` may have been drained, and has ended so. */
+  close(disposition: Disposition, recordId?: string): void {
+    if (recordId !== undefined && this.#unanswered.closed(recordId)) return;
     this.#closed[disposition]++;
     this.inFlight--;
   }
@@ -97,55 +95,52 @@ export class LegAccount {
     return this.#own;
   }
 
-  /**
-   * It is durable in the outbox, and comes out of it in exactly one way. `sharedId` is its record's in an outbox that
-   * other processes drain too.
-   */
-  persist(sharedId?: string): void {
-    this.inFlight--;
-    this.inOutbox++;
-    if (sharedId !== undefined) this.#own.add(sharedId);
-  }
-
-  /** A write of it has failed, and nobody knows whether it was made: the record may be drained before that is known. */
-  unsure(recordId: string): void {
-    if (this.#unsure.size < MAX_UNSURE && !this.#unsure.has(recordId)) this.#unsure.set(recordId, "held");
+  /** A write of its record begins: the record may be drained before the answer comes, if one comes at all. */
+  writes(recordId: string): void {
+    this.#unanswered.begin(recordId);
   }
 
   /**
-   * It is known what became of the write, which was made now (`anew`), or by a try before. Returns whether it is in the
-   * outbox for a second time: it had come out, and the store has forgotten it since.
+   * The write is answered: the record was persisted, now (`anew`) or by a try before, and comes out of the outbox in exactly
+   * one way. Returns false when it has come out already. `shared`: other processes drain the outbox too.
    */
-  sure(recordId: string, anew: boolean): boolean {
-    const again = anew && this.#unsure.get(recordId) === "drained";
-    if (again) this.recover(1);
-    this.#unsure.delete(recordId);
-    return again;
+  persist(recordId: string, anew: boolean, shared: boolean): boolean {
+    const where = this.#unanswered.persisted(recordId, anew);
+    if (where === "out") return false;
+    if (where === "again") this.recover(1);
+    else {
+      this.inFlight--;
+      this.inOutbox++;
+    }
+    if (shared) this.#own.add(recordId);
+    return true;
   }
 
-  /** It was given up before that was known. Returns whether the record has come out of the outbox already. */
-  leaveUnsure(recordId: string): boolean {
-    const drained = this.#unsure.get(recordId) === "drained";
-    if (drained) this.recover(1);
-    if (drained) this.#unsure.delete(recordId);
-    else if (this.#unsure.has(recordId)) this.#unsure.set(recordId, "left");
-    return drained;
+  /** The write is answered: nothing of it was persisted. */
+  notPersisted(recordId: string): void {
+    this.#unanswered.refused(recordId);
   }
 
-  /** Returns whether it was in these books; else it comes into them with its end. `shared`: others drain the outbox too. */
+  /** It is given up before a write of it was answered. */
+  leave(recordId: string, shared: boolean): void {
+    this.#unanswered.left(recordId, shared);
+  }
+
+  /**
+   * Returns whether it took room of the outbox by these books. What comes out before its write was answered has that of the
+   * write; what was not in them comes into them with its end. `shared`: others drain the outbox too.
+   */
   drain(disposition: Disposition, recordId: string, shared: boolean): boolean {
-    const own = shared ? this.#own.delete(recordId) : this.#isOwn(recordId);
-    if (!own) this.recover(1);
+    const whose = this.#unanswered.drained(recordId);
     this.#closed[disposition]++;
+    if (whose === "leg") {
+      this.inFlight--;
+      return false;
+    }
+    const own = shared ? this.#own.delete(recordId) : whose === undefined;
+    if (!own) this.recover(1);
     this.inOutbox--;
     return own;
-  }
-
-  #isOwn(recordId: string): boolean {
-    const state = this.#unsure.size === 0 ? undefined : this.#unsure.get(recordId);
-    if (state === "held") this.#unsure.set(recordId, "drained");
-    if (state === "left") this.#unsure.delete(recordId);
-    return state !== "left";
   }
 
   /** Another process has ended it, and has it in its books. */
@@ -165,7 +160,7 @@ export class LegAccount {
     this.#closed.abandoned += this.inOutbox;
     this.inOutbox = 0;
     this.#own.clear();
-    this.#unsure.clear();
+    this.#unanswered.forgetLeft();
   }
 
   /** Whether nothing of it can change any more once its route is gone. */

@@ -98,18 +98,17 @@ export class SharedOutbox implements Handover {
       const { bindingId } = target;
       const result = results?.[next++];
       if (result === undefined) {
-        target.account.close("abandoned");
+        target.account.close("abandoned", record.id);
         ended.push({ disposition: "abandoned", bindingId });
       } else if (result.kind === "persisted") {
-        target.account.persist(this.#options.store()?.shared === true ? record.id : undefined);
         this.#options.wake(bindingId);
         ended.push({ disposition: "persisted", bindingId, recordId: record.id });
       } else if (result.kind === "duplicate") {
-        target.account.close("duplicate");
+        target.account.close("duplicate", record.id);
         ended.push({ disposition: "duplicate", bindingId, recordId: result.id });
       } else {
         const error = result.kind === "refused" ? result.error : conflict();
-        ended.push(refused ? refuse(target, error) : await this.#fail(work, target, error));
+        ended.push(refused ? refuse(target, error, record.id) : await this.#fail(work, target, error, record.id));
       }
     }
     return summarise(ended);
@@ -142,12 +141,12 @@ export class SharedOutbox implements Handover {
   }
 
   /** Ends a leg that never got into the outbox, by the policy. */
-  async #fail(work: Work, target: Target, error: BridgeError): Promise<EndedLeg> {
+  async #fail(work: Work, target: Target, error: BridgeError, recordId?: string): Promise<EndedLeg> {
     const { failures } = this.#options;
     const { bindingId, account } = target;
     const ended = await failures.after(work, bindingId, error, failures.attemptsOf(work, bindingId));
     const outcome: EndedLeg = ended === "again" ? { disposition: "abandoned", bindingId } : ended;
-    account.close(outcome.disposition);
+    account.close(outcome.disposition, recordId);
     return outcome;
   }
 
@@ -182,13 +181,12 @@ export class SharedOutbox implements Handover {
       while (!work.cancelled) {
         const room = depth.tryTake(records.length);
         work.handedOut ||= room;
+        if (room) for (const { target, record } of entries) target.account.writes(record.id);
         const results = room ? await this.#write(records) : undefined;
         if (results !== undefined && !BridgeError.is(results)) {
-          if (failures > 0) this.#nowSure(entries, results);
-          const ours = results.map((result, index) => ofThisTry(result, records[index]?.id));
-          const kept = ours.filter((result) => result.kind === "persisted").length;
+          const kept = this.#enter(entries, results);
           if (kept < records.length) depth.give(records.length - kept);
-          return ours;
+          return results.map((result, index) => ofThisTry(result, records[index]?.id));
         }
         if (!waiting) this.#waiting++;
         waiting = true;
@@ -197,9 +195,6 @@ export class SharedOutbox implements Handover {
           continue;
         }
         depth.give(records.length);
-        if (this.#options.store()?.shared !== true) {
-          for (const { target, record } of entries) target.account.unsure(record.id);
-        }
         this.#tellFailure(work, results);
         if (++failures === 1) this.#failing++;
         this.#failure = results;
@@ -209,7 +204,8 @@ export class SharedOutbox implements Handover {
           backoffDelay(backoff, failures, () => parts.random.next()),
         );
       }
-      this.#leaveUnsure(entries);
+      const shared = this.#options.store()?.shared === true;
+      for (const { target, record } of entries) target.account.leave(record.id, shared);
       return undefined;
     } finally {
       if (waiting) this.#waiting--;
@@ -217,15 +213,18 @@ export class SharedOutbox implements Handover {
     }
   }
 
-  #nowSure(entries: readonly Entry[], results: readonly PersistResult[]): void {
-    for (const [index, { target, record }] of entries.entries()) {
-      if (target.account.sure(record.id, results[index]?.kind === "persisted")) this.#options.depth.found(1);
+  /** Returns how many are in the outbox now. */
+  #enter(entries: readonly Entry[], results: readonly PersistResult[]): number {
+    const shared = this.#options.store()?.shared === true;
+    let kept = 0;
+    let next = 0;
+    for (const { target, record } of entries) {
+      const result = results[next++];
+      const persisted = result !== undefined && ofThisTry(result, record.id).kind === "persisted";
+      if (!persisted) target.account.notPersisted(record.id);
+      else if (target.account.persist(record.id, result.kind === "persisted", shared)) kept++;
     }
-  }
-
-  /** Nobody knows what became of what tries before have written, and nobody is going to ask. */
-  #leaveUnsure(entries: readonly Entry[]): void {
-    for (const { target, record } of entries) if (target.account.leaveUnsure(record.id)) this.#options.depth.found(1);
+    return kept;
   }
 
   /** Counts each, and logs the first one of the route and what differs from the last: all that it holds fails alike. */
@@ -281,7 +280,7 @@ function conflict(): BridgeError {
 }
 
 /** For a caller who waits for the answer and is told that (contract §8). */
-function refuse({ account, bindingId }: Target, error: BridgeError): EndedLeg {
-  account.close("released");
+function refuse({ account, bindingId }: Target, error: BridgeError, recordId: string): EndedLeg {
+  account.close("released", recordId);
   return { disposition: "released", error, bindingId };
 }

@@ -26,7 +26,7 @@ test("a record that has ended elsewhere leaves the books although a store's answ
   const store = losing(clock);
   const account = new Accounts().leg("r", "out");
   account.open("received");
-  account.persist("record");
+  account.persist("record", true, true);
   const depth = new OutboxDepth(1);
   depth.found(1);
   const stop = new AbortController();

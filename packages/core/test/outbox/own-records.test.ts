@@ -24,7 +24,7 @@ test.each([
   };
   const account = new Accounts().leg("r", "out");
   account.open("received");
-  account.persist("record");
+  account.persist("record", true, true);
   const held = new Set<string>();
   const depth = new OutboxDepth(1);
   depth.found(1);
@@ -59,7 +59,7 @@ test("of many records each has its turn, again and again, some at a time", async
   const ids = Array.from({ length: 130 }, (_, at) => `r${at}`);
   for (const id of ids) {
     account.open("received");
-    account.persist(id);
+    account.persist(id, true, true);
   }
   const depth = new OutboxDepth(1_000);
   depth.found(ids.length);
@@ -100,7 +100,7 @@ test("what is on loan here is not asked for, because its end is seen here", asyn
   const account = new Accounts().leg("r", "out");
   for (const id of ["lent", "elsewhere"]) {
     account.open("received");
-    account.persist(id);
+    account.persist(id, true, true);
   }
   const stop = new AbortController();
   const held = new Set(["lent"]);
@@ -119,7 +119,7 @@ test("records that are not there any more leave the books, and the log says how 
   const depth = new OutboxDepth(10);
   for (const id of ["ended", "deleted", "emptied"]) {
     account.open("received");
-    account.persist(id);
+    account.persist(id, true, true);
     depth.found(1);
   }
   const told: unknown[] = [];
@@ -146,7 +146,7 @@ test("others are asked less and less often while nothing of ours ends there, and
   const account = new Accounts().leg("r", "out");
   for (const id of ["long", "short"]) {
     account.open("received");
-    account.persist(id);
+    account.persist(id, true, true);
   }
   const depth = new OutboxDepth(10);
   depth.found(2);

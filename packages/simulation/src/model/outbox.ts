@@ -50,6 +50,8 @@ const RETENTION_MS = 3_600_000;
  */
 export class Outbox {
   readonly service: Remote;
+  /** Told whenever an instance asks it for something. */
+  asked: (by: Owner) => void = () => {};
   readonly #options: OutboxOptions;
   readonly #listeners = new Set<Listener>();
   /** In the order in which they were persisted. */
@@ -111,6 +113,7 @@ export class Outbox {
     let closed = false;
     const ask = <Answer>(signal: AbortSignal, writes: boolean, work: (torn: boolean) => Promise<Answer>) => {
       if (closed) return Promise.reject(new BridgeError("UNAVAILABLE", "the outbox is closed"));
+      this.asked(owner);
       return service.ask(owner, signal, {
         writes,
         work: (torn) =>

@@ -4,6 +4,7 @@ import type { Plan } from "../plan/plan.ts";
 import { carryOut } from "./carry-out.ts";
 import type { Instance } from "./instance.ts";
 import { Instances } from "./instances.ts";
+import type { Owner } from "../time/virtual-time.ts";
 import { type World, worldOf } from "./world.ts";
 
 /** After the last fault everything has to be done within this, and what its edges need for the messages one after another. */
@@ -65,6 +66,7 @@ async function run(world: World, instances: Instances): Promise<void> {
       time.at(time.now + fault.forMs, over);
     });
   }
+  outbox.asked = (by) => noneNegative(world, instances, by);
   instances.beginAll();
   await time.pass(plan.calmAt + 1);
   target.moody = false;
@@ -105,6 +107,18 @@ function isAtRest(supervisor: Supervisor): boolean {
 function isWell(supervisor: Supervisor): boolean {
   const { level, health, role } = supervisor.view();
   return health === "ok" && (level === "full" || (role === "standby" && level === "subscribed"));
+}
+
+/** Of an instance at work: no book says that there is less than nothing. */
+function noneNegative({ auditor }: World, { live }: Instances, by: Owner): void {
+  const instance = live.find(({ owner }) => owner === by);
+  if (instance === undefined) return;
+  const { legs, routes } = instance.supervisor.stats();
+  for (const { bindingId, inFlight, inOutbox } of legs)
+    if (inFlight < 0 || inOutbox < 0)
+      auditor.violated(`by the books ${inFlight} legs to ${bindingId} are in flight and ${inOutbox} in the outbox`);
+  for (const { routeId, inFlight } of routes)
+    if (inFlight < 0) auditor.violated(`by the books ${inFlight} slots of ${routeId} are taken`);
 }
 
 /** Invariants 1, 7 and 9, of an instance that has nothing to do. */
