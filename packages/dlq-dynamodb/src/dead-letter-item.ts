@@ -1,40 +1,56 @@
 import type { Item } from "@bridge/dynamodb/internal";
-import { BridgeError, type DeadLetter, type DeadLetterHead } from "@bridge/ports";
+import { BridgeError, type DeadLetter, type DeadLetterHead, type Random } from "@bridge/ports";
 import { packDeadLetter, unpackDeadLetter, unpackDeadLetterHead } from "@bridge/ports/internal";
 import { orderKey } from "./order-key.ts";
+import { type Content, MAX_PARTS, PART_BYTES, partedContent, type PartedContent, PLACE } from "./parted-content.ts";
 import { shardsOf } from "./partitions.ts";
 
 /** What the service lets an item have, names of attributes included. */
 const MAX_ITEM_BYTES = 400 * 1024;
 /** Less than the service lets a sort key have, of which the id is the end. */
 const MAX_ID_BYTES = 1_000;
+const NOTHING = new Uint8Array();
 
 /** Whether an entry can have this id. The bridge's own ids are 64 hexadecimal digits. */
 export function isPossibleId(id: string): boolean {
   return id !== "" && Buffer.byteLength(id) <= MAX_ID_BYTES;
 }
 
+/** What is written of an entry: one item, and what that cannot hold. */
+export interface WrittenEntry {
+  readonly item: Item;
+  /** Envelope and payload, which then are not in the item. */
+  readonly content: PartedContent | undefined;
+}
+
 /**
  * The item of an entry, which the service may remove after `expiresAt`, in epoch milliseconds.
  *
- * @throws BridgeError `PAYLOAD_TOO_LARGE` when no item can hold it
+ * @throws BridgeError `PAYLOAD_TOO_LARGE` when it cannot be kept
  */
-export function itemOf(entry: DeadLetter, expiresAt: number | undefined): Item {
+export function writtenEntry(entry: DeadLetter, expiresAt: number | undefined, random: Random): WrittenEntry {
   const { id, category, routeId, failedAt } = entry;
+  const { payload } = entry.envelope;
   if (!isPossibleId(id)) throw tooLarge(`the id of the dead letter is empty or longer than ${MAX_ID_BYTES} bytes`);
   const { head, envelope } = packDeadLetter(entry);
-  const item: Item = {
+  const index: Item = {
     id: { S: id },
     ...shardsOf(id, category, routeId),
     order_key: { S: orderKey(failedAt, id) },
     head: { S: head },
-    envelope: { S: envelope },
-    payload: { B: entry.envelope.payload },
-    ...(expiresAt !== undefined && { expires_at: { N: String(Math.ceil(expiresAt / 1_000)) } }),
+    ...expiry(expiresAt),
   };
+  const whole: Item = { ...index, envelope: { S: envelope }, payload: { B: payload } };
+  if (bytesOf(whole) <= MAX_ITEM_BYTES) return { item: whole, content: undefined };
+  const contentBytes = Buffer.byteLength(envelope) + payload.length;
+  if (contentBytes > MAX_PARTS * PART_BYTES)
+    throw tooLarge(`the dead letter has ${contentBytes} bytes, and the table keeps ${MAX_PARTS * PART_BYTES} at most`);
+  const content = partedContent(envelope, payload, random.id());
+  const item: Item = { ...index, [PLACE]: { S: content.place } };
   const bytes = bytesOf(item);
-  if (bytes <= MAX_ITEM_BYTES) return item;
-  throw tooLarge(`the dead letter has ${bytes} bytes, and an item of the table holds ${MAX_ITEM_BYTES}`);
+  if (bytes > MAX_ITEM_BYTES)
+    throw tooLarge(`what lists show of it has ${bytes} bytes, and an item of the table holds ${MAX_ITEM_BYTES}`);
+  return { item, content };
 }
 
 /** Of an item of the table or of one of its indexes. */
@@ -42,9 +58,19 @@ export function headOf(item: Item): DeadLetterHead {
   return unpackDeadLetterHead(item["head"]?.S ?? "{}");
 }
 
-/** @throws BridgeError when it is not the entry that was written */
-export function entryOf(id: string, { head, envelope, payload }: Item): DeadLetter {
-  return unpackDeadLetter(id, { head: head?.S ?? "", envelope: envelope?.S ?? "" }, payload?.B ?? new Uint8Array());
+/**
+ * `content`: what its parts hold, if it has any.
+ *
+ * @throws BridgeError when it is not the entry that was written
+ */
+export function entryOf(id: string, { head, envelope, payload }: Item, content?: Content): DeadLetter {
+  const { envelope: text, payload: bytes } = content ?? { envelope: envelope?.S ?? "", payload: payload?.B ?? NOTHING };
+  return unpackDeadLetter(id, { head: head?.S ?? "", envelope: text }, bytes);
+}
+
+/** When the service may remove an item, in epoch milliseconds. */
+export function expiry(at: number | undefined): Item {
+  return at === undefined ? {} : { expires_at: { N: String(Math.ceil(at / 1_000)) } };
 }
 
 /** At least what the service makes of it. */

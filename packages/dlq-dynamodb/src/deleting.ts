@@ -4,17 +4,21 @@ import type { Item } from "@bridge/dynamodb/internal";
 import type { Clock, Random } from "@bridge/ports";
 import { isPossibleId } from "./dead-letter-item.ts";
 import { atOrAfter } from "./order-key.ts";
+import { PLACE } from "./parted-content.ts";
+import type { Parts } from "./parts.ts";
 
 /** Requests at once: enough to be quick, and half of the connections is left for messages. */
 const AT_ONCE = 25;
 /** How long it can be looked up who has deleted an entry: far longer than a call takes with all its tries. */
 const MARK_MS = 3_600_000;
+const NO_PARTS = "none";
 
 export interface Deleting {
   readonly client: DynamoClient;
   readonly tableName: string;
   /** Entries that failed before are not there. */
   readonly visibleFrom: () => number;
+  readonly parts: Parts;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -69,24 +73,34 @@ export async function deleteOldest(
  * answer is lost, whether this call has deleted the entry or another one; with it one of all callers knows that it was.
  */
 async function deleteId(id: string, deleting: Deleting, signal: AbortSignal): Promise<boolean> {
-  const { client, tableName, visibleFrom, clock, random } = deleting;
+  const { client, tableName, visibleFrom, parts, clock, random } = deleting;
   const mark = random.id();
   const expiry = Math.ceil((clock.now() + MARK_MS) / 1_000);
   const command = new UpdateItemCommand({
     TableName: tableName,
     Key: { id: { S: id } },
-    UpdateExpression:
-      "SET deleted_by = :mark, expires_at = :expiry REMOVE order_key, category_shard, route_shard, head, envelope, payload",
+    // What is set comes back, and what is removed does not: so where the parts are is set to what it is.
+    UpdateExpression: `SET deleted_by = :mark, expires_at = :expiry, ${PLACE} = if_not_exists(${PLACE}, :none) REMOVE order_key, category_shard, route_shard, head, envelope, payload`,
+    ReturnValues: "UPDATED_NEW",
     ConditionExpression: "order_key >= :from",
     ExpressionAttributeValues: {
       ":mark": { S: mark },
       ":expiry": { N: String(expiry) },
       ":from": { S: atOrAfter(visibleFrom()) },
+      ":none": { S: NO_PARTS },
     },
   });
   const result = await client.sendIf(command, signal);
-  if (result.made || !result.unsure) return result.made;
+  if (!result.made && !result.unsure) return false;
+  const left = result.made ? result.output.Attributes : await markOf(id, deleting, signal);
+  if (left?.["deleted_by"]?.S !== mark) return false;
+  const place = left[PLACE]?.S ?? NO_PARTS;
+  if (place !== NO_PARTS) await parts.forget(id, place, signal);
+  return true;
+}
+
+async function markOf(id: string, { client, tableName }: Deleting, signal: AbortSignal): Promise<Item | undefined> {
   const key = { TableName: tableName, Key: { id: { S: id } }, ConsistentRead: true };
-  const { Item } = await client.send(new GetItemCommand({ ...key, ProjectionExpression: "deleted_by" }), signal);
-  return Item?.["deleted_by"]?.S === mark;
+  const marks = { ...key, ProjectionExpression: `deleted_by, ${PLACE}` };
+  return (await client.send(new GetItemCommand(marks), signal)).Item;
 }

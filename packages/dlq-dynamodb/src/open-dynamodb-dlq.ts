@@ -1,13 +1,15 @@
 import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { type DynamoOptions } from "@bridge/dynamodb";
-import { type Consumed, openTable } from "@bridge/dynamodb/internal";
+import { type Consumed, type Item, openTable } from "@bridge/dynamodb/internal";
 import { type Clock, type DlqAdmin, type DlqStore, type Logger, type Random } from "@bridge/ports";
 import { SpoiledEntries } from "@bridge/ports/internal";
-import { entryOf, headOf, isPossibleId, itemOf } from "./dead-letter-item.ts";
+import { entryOf, headOf, isPossibleId, writtenEntry } from "./dead-letter-item.ts";
 import { deleteIds, deleteOldest } from "./deleting.ts";
 import { dlqTable } from "./dlq-table.ts";
 import { EntryIndex } from "./entry-index.ts";
 import { atOrAfter } from "./order-key.ts";
+import { PLACE } from "./parted-content.ts";
+import { Parts } from "./parts.ts";
 
 export interface DynamodbDlqOptions {
   /** The table, as {@link dlqTable} describes it. */
@@ -25,10 +27,8 @@ export interface DynamodbDlqOptions {
 
 /**
  * A DLQ store in a table that all instances share. A put, a get and each delete is one request on one item, strongly
- * consistent; lists, counts and deletes by filter find entries by indexes, which may be some moments behind.
- *
- * An entry that no item can hold (400 KB with its envelope) is refused as `PAYLOAD_TOO_LARGE` before anything is sent:
- * the engine then keeps the message where it is.
+ * consistent; lists, counts and deletes by filter find entries by indexes, which may be some moments behind. An entry that
+ * is larger than an item (400 KB with its envelope) has its content in further items.
  *
  * @throws BridgeError `DESTINATION_NOT_FOUND` when there is no such table or no region, `SCHEMA_VIOLATION` when the table
  * has another form
@@ -43,27 +43,46 @@ export async function openDynamodbDlq(
   const visibleFrom = (): number => (retentionMs === undefined ? 0 : clock.now() - retentionMs + 1);
   const index = new EntryIndex(client, tableName, visibleFrom);
   const spoiled = new SpoiledEntries(options.logger);
-  const deleting = { client, tableName, visibleFrom, clock, random };
+  const parts = new Parts(client, tableName, clock);
+  const deleting = { client, tableName, visibleFrom, parts, clock, random };
+  const itemAt = async (id: string, caller: AbortSignal): Promise<Item | undefined> => {
+    const key = { TableName: tableName, Key: { id: { S: id } }, ConsistentRead: true };
+    const { Item } = await client.send(new GetItemCommand(key), caller);
+    return (Item?.["order_key"]?.S ?? "") >= atOrAfter(visibleFrom()) ? Item : undefined;
+  };
 
   return {
     async put(entry, caller) {
       caller.throwIfAborted();
+      const { id } = entry;
+      const expiresAt = retentionMs === undefined ? undefined : entry.failedAt + retentionMs;
+      const { item, content } = writtenEntry(entry, expiresAt, random);
+      if (content !== undefined) await parts.put(id, content, expiresAt, caller);
       const command = new PutItemCommand({
         TableName: tableName,
-        Item: itemOf(entry, retentionMs === undefined ? undefined : entry.failedAt + retentionMs),
+        Item: item,
         ConditionExpression: "attribute_not_exists(order_key) OR order_key < :from",
         ExpressionAttributeValues: { ":from": { S: atOrAfter(visibleFrom()) } },
       });
-      // Refused: the first entry of this id is there, which is all that is wanted.
-      await client.sendIf(command, caller);
+      const { made } = await client.sendIf(command, caller);
+      // Refused: the first entry of this id is there, which is all that is wanted; this very call may have written it.
+      if (made || content === undefined) return;
+      const place = (await itemAt(id, caller))?.[PLACE]?.S;
+      if (place !== content.place) await parts.forget(id, content.place, caller);
     },
     async get(id, caller) {
       caller.throwIfAborted();
       if (!isPossibleId(id)) return undefined;
-      const key = { TableName: tableName, Key: { id: { S: id } }, ConsistentRead: true };
-      const { Item } = await client.send(new GetItemCommand(key), caller);
-      const isThere = (Item?.["order_key"]?.S ?? "") >= atOrAfter(visibleFrom());
-      return isThere ? spoiled.read(id, () => entryOf(id, Item ?? {})) : undefined;
+      for (;;) {
+        const item = await itemAt(id, caller);
+        const place = item?.[PLACE]?.S;
+        if (item === undefined) return undefined;
+        if (place === undefined) return spoiled.read(id, () => entryOf(id, item));
+        const content = await parts.get(id, place, caller);
+        // Somebody may have deleted it meanwhile, and written it anew.
+        const isLost = content === undefined && (await itemAt(id, caller))?.[PLACE]?.S === place;
+        if (content !== undefined || isLost) return spoiled.read(id, () => entryOf(id, item, content));
+      }
     },
     async list(filter, page, caller) {
       caller.throwIfAborted();
