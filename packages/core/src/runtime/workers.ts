@@ -1,6 +1,6 @@
 import { type ShutdownBudgets, stopBudget } from "@bridge/config";
 import type { Seams } from "@bridge/ports";
-import { deadline } from "@bridge/ports/internal";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { partKey } from "../change/part-graph.ts";
 import type { Lease } from "../lease/lease.ts";
 import { LeaseLost } from "../lease/lease-lost.ts";
@@ -13,6 +13,9 @@ import { closePhases, releasePhases } from "./close-phases.ts";
 import { RouteRunner } from "./route-runner.ts";
 import type { RuntimeParts } from "./runtime-parts.ts";
 import { type PhaseFailure, runPhases, type StopPhase } from "./stop-phases.ts";
+
+/** Of a quiesce that is used up, what is left to the messages that came last; half of one that is short. */
+const LAST_COME_MS = 5_000;
 
 export interface WorkersOptions extends Seams {
   /** Read when a stop begins. */
@@ -100,7 +103,8 @@ export class Workers {
   async quiesce(runners: readonly RouteRunner[], emptied: ReadonlySet<string> = new Set()): Promise<void> {
     const { clock, budgets } = this.#options;
     this.#phases = new Set(["quiesce"]);
-    using budget = deadline(clock, stopBudget(budgets()).quiesceMs, new Error("quiesce budget spent"));
+    const { quiesceMs } = stopBudget(budgets());
+    using budget = deadline(clock, quiesceMs, new Error("quiesce budget spent"));
     const all = async (wait: (route: Route) => Promise<void>): Promise<void> => {
       const quiet: Promise<void>[] = [];
       await changeSlices(clock).each(runners, ({ route }) => {
@@ -110,8 +114,13 @@ export class Workers {
       });
       await Promise.all(quiet);
     };
-    await all((route) => route.quiesce(budget.signal, emptied.has(route.id)));
+    // One message that does not end, of one route, must not cost those of the others their last word.
+    const comingMs = Math.max(quiesceMs / 2, quiesceMs - LAST_COME_MS);
+    using coming = deadline(clock, comingMs, new Error("sources have been pulled for long enough"));
+    const first = all((route) => route.quiesce(budget.signal, emptied.has(route.id)));
+    await orAborted(first, coming.signal).catch(() => {});
     await all((route) => route.finish(budget.signal));
+    await first;
   }
 
   /** Cancels what is done with `parts`, waits for its end, and closes them. */
