@@ -24,7 +24,14 @@ const encoder = new TextEncoder();
 
 /** @throws TypeError naming `field`, or what in it is neither bytes nor text nor a JSON value */
 export function encodePayload(value: CodePayload, field = "payload"): EncodedPayload {
-  if (typeof value === "string") return { payload: encoder.encode(value) };
+  if (typeof value === "string") {
+    if (!value.isWellFormed()) {
+      throw new TypeError(
+        `${field} has half a character (a lone surrogate), which UTF-8 cannot say: give it whole text, or bytes`,
+      );
+    }
+    return { payload: encoder.encode(value) };
+  }
   if (types.isUint8Array(value)) {
     if (value.buffer instanceof ArrayBuffer && value.buffer.detached) {
       throw new TypeError(`${field} has given its memory away: hand over a copy`);

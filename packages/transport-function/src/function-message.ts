@@ -1,7 +1,8 @@
 import { carriedHeaders, type Envelope, newHeaders, RESERVED } from "@bridge/ports";
 import { PermanentError } from "./permanent-error.ts";
 
-const text = new TextDecoder();
+/** A mark at the beginning is a part of what was received. */
+const text = new TextDecoder("utf-8", { ignoreBOM: true });
 const strictText = new TextDecoder("utf-8", { fatal: true });
 
 /**

@@ -9,6 +9,7 @@ export function writtenPayload(value: unknown): EncodedPayload {
 
 /** What is left of a payload that is none, so that it can be looked at. */
 export function payloadLeft(value: unknown): Uint8Array {
+  if (typeof value === "string") return Buffer.from(value);
   try {
     if (types.isAnyArrayBuffer(value)) return new Uint8Array(value).slice();
     if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice();

@@ -53,9 +53,8 @@ const MAX_NAME = 100;
 /** Reads what `who` yielded, which may be anything and may throw when it is looked at. Never throws. */
 export function readYielded(who: string, name: string, item: unknown): Yielded {
   if (!isItem(item)) {
-    const payload = typeof item === "string" ? Buffer.from(item) : payloadLeft(item);
     return {
-      message: { subject: name, payload },
+      message: { subject: name, payload: payloadLeft(item) },
       undecodable: unreadable(who, [`it is ${kindOf(item)}, not an object with a payload`], undefined),
       settled: undefined,
     };

@@ -52,6 +52,12 @@ test("a handler gets the message with all that it carries", async () => {
   expect(message.json<{ total: number }>().total).toBe(5);
 });
 
+test("text is as it was received, a mark at its beginning, too", async () => {
+  const message = await received({ payload: Buffer.from("\ufeff5") });
+  expect(message.text()).toBe("\ufeff5");
+  expect(message.json()).toBe(5);
+});
+
 test("console.log shows all of a message", async () => {
   const shown = inspect(await received({ headers: { plain: "1" } }));
   for (const part of ["id: 'm1'", "plain: '1'", "Uint8Array(7)"]) expect(shown).toContain(part);

@@ -42,6 +42,7 @@ test.each([
   [new Date(0), "payload is an object of Date: give it", ""],
   [Number.NaN, "payload is NaN, which JSON cannot say", "NaN"],
   [{ total: 5n }, "payload.total is a bigint: give it", ""],
+  ["a\ud83d", "payload has half a character (a lone surrogate), which UTF-8 cannot say", "a\ufffd"],
 ])("a payload of another kind is INVALID_PAYLOAD, with what is left of it: %o", async (payload, fault, left) => {
   const { undecodable, text } = await received({ payload });
   expect(undecodable).toMatchObject({ code: "INVALID_PAYLOAD" });

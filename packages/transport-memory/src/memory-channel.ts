@@ -1,4 +1,4 @@
-import { BridgeError, type Clock, type Settlement, type SourceMessage } from "@bridge/ports";
+import { BridgeError, encodePayload, type Clock, type Settlement, type SourceMessage } from "@bridge/ports";
 import { ChannelQueue, type Held } from "./channel-queue.ts";
 import { FaultGate } from "./fault-gate.ts";
 import { RingQueue } from "./ring-queue.ts";
@@ -25,8 +25,6 @@ export interface ChannelOptions {
 
 /** Of what is remembered, besides the last settlement. */
 const MAX_HISTORY_BYTES = 1024 * 1024;
-
-const encoder = new TextEncoder();
 
 /**
  * A named queue inside the process. Senders put messages in, receivers take them out; several receivers share them.
@@ -112,11 +110,11 @@ export class MemoryChannel {
 
   /**
    * Puts a message in; with `undecodable`, one that its receivers hand out as impossible to decode.
-   * @throws BridgeError `UNAVAILABLE` when the channel is full
+   * @throws BridgeError `UNAVAILABLE` when the channel is full; TypeError for a text with half a character
    */
   publish(message: MemoryMessage, undecodable?: BridgeError): void {
     const { subject = this.name, payload = "", ...rest } = message;
-    const bytes = typeof payload === "string" ? encoder.encode(payload) : payload;
+    const bytes = typeof payload === "string" ? encodePayload(payload).payload : payload;
     this.put({ ...rest, subject, payload: bytes }, undefined, undecodable);
   }
 

@@ -9,6 +9,7 @@ import {
   RESERVED,
   type SourceMessage,
 } from "@bridge/ports";
+import { HalfCharacters, headerName } from "./half-characters.ts";
 import { isHeaders, isTime, mendMessage } from "./mend-message.ts";
 import { soundPayload } from "./sound-payload.ts";
 
@@ -68,7 +69,8 @@ function ingressOf(message: SourceMessage, context: IngressContext): Ingress | u
 function read(message: SourceMessage, context: IngressContext): Ingress | undefined {
   let error: BridgeError | undefined;
   let { id = "", subject, dedupId, orderingKey, correlationId = "" } = message;
-  const { headers: given, contentType = "", expiresAt } = message;
+  let { contentType = "" } = message;
+  const { headers: given, expiresAt } = message;
   const payload = soundPayload(message.payload);
   if (payload === undefined || !isTime(expiresAt)) return undefined;
   if (typeof id !== "string" || typeof subject !== "string" || typeof correlationId !== "string") return undefined;
@@ -81,12 +83,29 @@ function read(message: SourceMessage, context: IngressContext): Ingress | undefi
   if (longest > INGRESS_LIMITS.idLength) {
     error = tooLarge("an id, correlation id, ordering key or deduplication id", INGRESS_LIMITS.idLength);
     id = id.length > INGRESS_LIMITS.idLength ? "" : id;
-    correlationId = correlationId.slice(0, INGRESS_LIMITS.idLength);
+    correlationId = correlationId.slice(0, INGRESS_LIMITS.idLength).toWellFormed();
     [dedupId, orderingKey] = [undefined, undefined];
   }
   if (subject.length > INGRESS_LIMITS.subjectLength) {
     error = tooLarge("the subject", INGRESS_LIMITS.subjectLength);
-    subject = subject.slice(0, INGRESS_LIMITS.subjectLength);
+    subject = subject.slice(0, INGRESS_LIMITS.subjectLength).toWellFormed();
+  }
+  const whole =
+    id.isWellFormed() &&
+    subject.isWellFormed() &&
+    contentType.isWellFormed() &&
+    correlationId.isWellFormed() &&
+    dedupId?.isWellFormed() !== false &&
+    orderingKey?.isWellFormed() !== false;
+  if (!whole) {
+    error = halved({ id, subject, contentType, correlationId, dedupId, orderingKey });
+    // An identity that is mended might be another message's.
+    if (!id.isWellFormed()) id = "";
+    if (dedupId?.isWellFormed() === false) dedupId = undefined;
+    if (orderingKey?.isWellFormed() === false) orderingKey = undefined;
+    subject = subject.toWellFormed();
+    contentType = contentType.toWellFormed();
+    correlationId = correlationId.toWellFormed();
   }
 
   const generated = id === "";
@@ -127,8 +146,9 @@ function copyHeaders(
   let count = 0;
   let size = 0;
   let leftOut: LeftOut | undefined;
-  for (const name in from) {
-    const value = from[name];
+  let halves: HalfCharacters | undefined;
+  for (let name in from) {
+    let value = from[name];
     if (value === undefined || isReserved(name)) continue;
     if (typeof value !== "string") return "not texts";
     const itsSize = name.length + value.length;
@@ -138,11 +158,21 @@ function copyHeaders(
     }
     count++;
     size += itsSize;
+    if (!value.isWellFormed() || !name.isWellFormed()) {
+      (halves ??= new HalfCharacters()).add(headerName(name));
+      [name, value] = [name.toWellFormed(), value.toWellFormed()];
+    }
     const lower = name.toLowerCase();
     const before = to[lower];
     to[lower] = before === undefined ? value : `${before}, ${value}`;
   }
-  return leftOut?.error();
+  return leftOut?.error() ?? halves?.error();
+}
+
+function halved(texts: Readonly<Record<string, string | undefined>>): BridgeError {
+  const halves = new HalfCharacters();
+  for (const [name, text] of Object.entries(texts)) if (text?.isWellFormed() === false) halves.add(name);
+  return halves.error();
 }
 
 /** The headers that a message was too large for: who reads the dead letter has to know what it lacks. */

@@ -1,4 +1,5 @@
 import { type Envelope, newHeaders, RESERVED } from "@bridge/ports";
+import { HalfCharacters, headerName } from "./half-characters.ts";
 import { kindOf } from "./kind-of.ts";
 import { INGRESS_LIMITS } from "./ingress.ts";
 import { isHeaders, isTime } from "./mend-message.ts";
@@ -34,6 +35,7 @@ export function soundEnvelope(value: unknown): Envelope {
   if (!isTime(receivedAt)) throw new Error("receivedAt of the envelope is no time in epoch milliseconds");
   if (!isTime(expiresAt)) throw new Error("expiresAt of the envelope is no time in epoch milliseconds");
   const sound = { ...envelope, headers: soundHeaders(headers), payload: bytes };
+  allWhole(sound);
   return expiresAt === undefined ? sound : { ...sound, expiresAt };
 }
 
@@ -53,6 +55,17 @@ function soundHeaders(headers: unknown): Record<string, string> {
   }
   bounded("the size of all headers", size, MOST.headerSize);
   return sound;
+}
+
+/** @throws BridgeError `INVALID_PAYLOAD` naming the texts that are not well-formed: another attempt would make the same of them */
+function allWhole(envelope: Pick<Envelope, (typeof TEXTS)[number] | "headers">): void {
+  let halves: HalfCharacters | undefined;
+  for (const name of TEXTS) if (!envelope[name].isWellFormed()) (halves ??= new HalfCharacters()).add(name);
+  for (const name in envelope.headers) {
+    if (envelope.headers[name]?.isWellFormed() === true && name.isWellFormed()) continue;
+    (halves ??= new HalfCharacters()).add(headerName(name));
+  }
+  if (halves !== undefined) throw halves.error();
 }
 
 /** What comes in is within these limits, and stores and brokers rely on it. */

@@ -448,6 +448,8 @@ describe("processors that have a say before each send", () => {
       [{ subject: long }, "subject of the envelope is above the limit of 65536"],
       [{ headers: many }, "the number of headers of the envelope is above the limit"],
       [{ headers: { a: `${long}${long}` } }, "the size of all headers of the envelope is above the limit"],
+      [{ subject: "cut \ud83d" }, "half a character (a lone surrogate) stands in subject of the message"],
+      [{ headers: { a: "\ude00" } }, 'half a character (a lone surrogate) stands in header "a" of the message'],
       [{ headers: { UPPER: "1" } }, undefined],
     ] as const) {
       const changes: Processor = { process: (envelope) => ({ kind: "pass", envelope: { ...envelope, ...change } }) };

@@ -114,6 +114,32 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
     },
   );
 
+  test.each(["id", "subject", "contentType", "correlationId", "dedupId", "orderingKey"])(
+    "half a character in the %s is refused: nothing after it would carry it, or tell it from another one",
+    (part) => {
+      const message = { id: "m", subject: "s", payload, [part]: "order 1 \ud83d" };
+      const { envelope, error } = normalise(message, context);
+      expect(error).toMatchObject({ code: "INVALID_PAYLOAD" });
+      expect(error?.message).toMatch(new RegExp(`^half a character .*stands in ${part} of the message`));
+      expect(envelope.id).toBe(part === "id" ? "minted" : "m");
+      expect(JSON.stringify(envelope)).not.toContain(String.raw`\ud83d`);
+      expect(envelope.headers).toEqual(part === "id" ? { [RESERVED.generatedId]: "true" } : {});
+    },
+  );
+
+  test("half a character in the name or the value of a header is refused, and no other header with it", () => {
+    const headers = { "a\ud83d": "1", b: "\ude00", whole: "\u{1f600}" };
+    const { envelope, error } = normalise({ id: "m", subject: "s", payload, headers }, context);
+    expect(error?.code).toBe("INVALID_PAYLOAD");
+    expect(error?.message).toContain(String.raw`stands in header "a\ud83d", header "b" of the message`);
+    expect(envelope.headers).toEqual({ "a\ufffd": "1", b: "\ufffd", whole: "\u{1f600}" });
+  });
+
+  test("a text that is cut at its limit is not cut within a character", () => {
+    const subject = `${"s".repeat(INGRESS_LIMITS.subjectLength - 1)}\u{1f600}`;
+    expect(normalise({ id: "m", subject, payload }, context).envelope.subject.isWellFormed()).toBe(true);
+  });
+
   test("any message makes an envelope with an id, and never one with a header of the bridge that the bridge did not set", () => {
     // All code points, as with the unit "binary", which takes more than a second to be set up.
     const unit = fc.integer({ min: 0, max: 0x10_ff_ff }).map((point) => String.fromCodePoint(point));
@@ -126,6 +152,7 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
       fc.property(messages, (message) => {
         const { envelope } = normalise(message, context);
         expect(envelope.id).not.toBe("");
+        expect(JSON.stringify(envelope)).not.toMatch(/\\ud[89a-f]/);
         const reserved = Object.keys(envelope.headers).filter((name) => name.startsWith("x-bridge."));
         expect(reserved).toEqual(envelope.id === "minted" ? [RESERVED.generatedId] : []);
       }),

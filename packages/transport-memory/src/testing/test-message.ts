@@ -26,7 +26,7 @@ export function publishable({ payload = "", ...rest }: TestMessage) {
 }
 
 export function received(message: SourceMessage): ReceivedMessage {
-  const text = (): string => new TextDecoder().decode(message.payload);
-  const json: ReceivedMessage["json"] = () => JSON.parse(text()) as never;
+  const text = (): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(message.payload);
+  const json: ReceivedMessage["json"] = () => JSON.parse(new TextDecoder().decode(message.payload)) as never;
   return { ...message, headers: message.headers ?? {}, text, json };
 }
