@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, defineFactory, type Receiver, type ReceiverDefinition, type TransportMaker } from "@bridge/ports";
 import { createTestBridge, memory, type MemoryAdapter } from "@bridge/transport-memory";
+import * as v from "valibot";
 import { describe, expect, test, vi } from "vitest";
 import { type BridgeDefinition, defineBridge } from "../../src/index.ts";
 import { dlq } from "./support.ts";
@@ -225,6 +226,61 @@ describe("a bridge inside a test", () => {
       },
     );
     expect((await run).stdout).toContain("holds 0 messages, where 1 are waited for");
+  });
+
+  test("a source that yields on and on is named by advance, which would have no end, and the bridge closes", async () => {
+    let yielded = 0;
+    const endless: TransportMaker = {
+      type: "endless",
+      plugin: () => ({
+        type: "endless",
+        receiver: {
+          needsSession: false,
+          topics: "refused",
+          redelivers: "always",
+          ...defineFactory({
+            options: v.strictObject({}),
+            create: (): Receiver => ({
+              async *receive(signal) {
+                while (!signal.aborted) {
+                  yielded++;
+                  yield { message: { subject: "s", payload: new Uint8Array() }, settle: () => {} };
+                }
+              },
+              async [Symbol.asyncDispose]() {},
+            }),
+          }),
+        },
+      }),
+    };
+    const from: ReceiverDefinition = { kind: "receiver", transport: endless, options: {} };
+    const bridge = await createTestBridge((inside) =>
+      defineBridge({ id: "e", stores: { dlq }, routes: { r: { from, to: inside.at("out", { discard: true }) } } }),
+    );
+    await expect(bridge.advance(MINUTE)).rejects.toThrow("advance: the bridge is at work without end");
+    await expect(bridge.advance(1)).rejects.toThrow("a source that yields on and on has to end");
+    await bridge.close();
+    expect(yielded).toBeGreaterThan(1_000);
+  });
+
+  test.each([
+    [undefined, {}, "createTestBridge takes a function that defines a bridge, not undefined"],
+    [copying()(memory()), {}, "createTestBridge takes a function that defines a bridge, not an object"],
+    [() => undefined, {}, "the function of createTestBridge returned undefined: let it return what defineBridge does"],
+    [async (inside: MemoryAdapter) => copying()(inside), {}, "createTestBridge returned a Promise: let it return"],
+    [copying(), null, "options of createTestBridge are null: give it an object"],
+    [copying(), { startsAt: "2026" }, "startsAt of createTestBridge is a string that is no time: give epoch"],
+    [copying(), { startsAt: Number.NaN }, "startsAt of createTestBridge is a number that is no time: give epoch"],
+    [copying(), { random: Math.random }, "random of createTestBridge is a function: give it an object with next()"],
+  ])("what it does not take is named: %#", async (define: unknown, options: unknown, why) => {
+    const made = createTestBridge(define as never, options as never);
+    await expect(made).rejects.toThrow(TypeError);
+    await expect(made).rejects.toThrow(why);
+  });
+
+  test.each([undefined, null, "hello"])("a message that is none is named: %s", async (message: unknown) => {
+    await using bridge = await createTestBridge(copying());
+    await expect(bridge.send("in", message as never)).rejects.toThrow(/^message is .*: give it an object, such as/);
   });
 
   test("time does not go backwards", async () => {

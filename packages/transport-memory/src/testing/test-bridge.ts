@@ -2,6 +2,7 @@
 import { clearTimeout, setTimeout } from "node:timers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock, DeadLetter, DlqStore, Logger, Random } from "@bridge/ports";
+import { givenOptions, kindOf } from "@bridge/ports/internal";
 import { type MemoryAdapter, memory } from "../memory.ts";
 import type { MemoryChannel } from "../memory-channel.ts";
 import { memoryHub } from "../memory-hub.ts";
@@ -53,6 +54,7 @@ export interface TestBridge<Supervisor extends TestedSupervisor = TestedSupervis
   /**
    * Lets so many milliseconds pass: each timer fires at its time, in order, and what it has set off is done before the next.
    * Calls that overlap go one by one.
+   * @throws Error when the bridge is at work without end, as with a source that yields on and on
    */
   advance(ms: number): Promise<void>;
   /** Shuts the bridge down, as disposing it does. What was received is still there to be read; nothing more is handed to a handler. */
@@ -60,6 +62,8 @@ export interface TestBridge<Supervisor extends TestedSupervisor = TestedSupervis
 }
 
 const STARTS_AT = Date.UTC(2026, 0);
+/** Of what a date can say. */
+const LAST_MOMENT = 8.64e15;
 const REAL_WAIT_MS = 5_000;
 const PAGE = 1_000;
 /** What is closed in the real world gets a real moment for each of these. */
@@ -75,15 +79,19 @@ const CLOSING_STEP_MS = 25;
  * );
  * await test.send("in", { payload: { item: "apple" } });
  * expect((await test.received("out"))[0]?.json()).toEqual({ item: "apple" });
+ * @throws TypeError naming what is none of what it takes
  */
 export async function createTestBridge<Supervisor extends TestedSupervisor>(
   define: (inside: MemoryAdapter) => TestedBridge<Supervisor>,
-  { startsAt = STARTS_AT, random = sameEachTime(), logger }: TestBridgeOptions = {},
+  options: TestBridgeOptions = {},
 ): Promise<TestBridge<Supervisor>> {
+  const { startsAt, random, logger } = testSeams(options);
+  if (typeof define !== "function")
+    throw new TypeError(`createTestBridge takes a function that defines a bridge, not ${kindOf(define)}`);
   const clock = new TestClock(startsAt);
   const inside = memory(memoryHub());
   const { hub } = inside;
-  const bridge = await define(inside).start({ clock, random, ...(logger !== undefined && { logger }) });
+  const bridge = await startable(define(inside)).start({ clock, random, ...(logger !== undefined && { logger }) });
   if (clock.looks === 0)
     throw new Error("the bridge runs already, with another time: let the function define one each time it is called");
   let closed: Promise<void> | undefined;
@@ -128,6 +136,26 @@ function namesOf(channels: readonly MemoryChannel[]): string {
   return channels.length === 0 ? "none" : channels.map(({ name }) => JSON.stringify(name)).join(", ");
 }
 
+type TestSeams = Required<Pick<TestBridgeOptions, "startsAt" | "random">> & Pick<TestBridgeOptions, "logger">;
+
+function testSeams(options: TestBridgeOptions): TestSeams {
+  const { startsAt = STARTS_AT, random = sameEachTime(), ...rest } = givenOptions("createTestBridge", options);
+  if (!Number.isFinite(startsAt) || Math.abs(startsAt) > LAST_MOMENT)
+    throw new TypeError(`startsAt of createTestBridge is ${kindOf(startsAt)} that is no time: give epoch milliseconds`);
+  if (typeof random?.next !== "function" || typeof random.id !== "function")
+    throw new TypeError(`random of createTestBridge is ${kindOf(random)}: give it an object with next() and id()`);
+  return { startsAt, random, ...rest };
+}
+
+function startable<Bridge extends TestedBridge<TestedSupervisor>>(bridge: Bridge): Bridge {
+  const given: unknown = bridge;
+  if (typeof given === "object" && given !== null && "start" in given && typeof given.start === "function")
+    return bridge;
+  throw new TypeError(
+    `the function of createTestBridge returned ${kindOf(given)}: let it return what defineBridge does`,
+  );
+}
+
 function sameEachTime(): Random {
   let ids = 0;
   return { next: () => 0.5, id: () => `test-${ids++}` };
@@ -160,6 +188,6 @@ async function shutDown(bridge: TestedSupervisor, clock: TestClock): Promise<voi
   const shut = bridge.shutdown().finally(() => over.abort());
   // It is awaited below.
   shut.catch(() => {});
-  for (await quiet(clock); !over.signal.aborted; await sleep(1)) await clock.advance(CLOSING_STEP_MS);
+  for (await quiet(clock); !over.signal.aborted; await sleep(1)) await clock.advance(CLOSING_STEP_MS, true);
   await shut;
 }

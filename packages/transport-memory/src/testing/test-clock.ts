@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers";
 import type { Clock } from "@bridge/ports";
 import { quiet } from "./quiet.ts";
+import { Restlessness } from "./restlessness.ts";
 
 interface Timer {
   at: number;
@@ -72,30 +73,41 @@ export class TestClock implements Clock {
     setImmediate(run);
   }
 
-  /** Lets `ms` pass: every timer fires at its time, and what it has set off runs before the next one fires. Calls go one by one. */
-  async advance(ms: number): Promise<void> {
+  /**
+   * Lets `ms` pass: every timer fires at its time, and what it has set off runs before the next one fires. Calls go one by one.
+   * @throws Error when the bridge does not come to rest, unless it `mayWork` on
+   */
+  async advance(ms: number, mayWork = false): Promise<void> {
     if (!(ms >= 0 && Number.isFinite(ms)))
       throw new RangeError(`advance: ${ms} is no number of milliseconds from 0 on`);
-    const passed = this.#advanced.then(() => this.#pass(ms));
+    const passed = this.#advanced.then(() => this.#pass(ms, mayWork ? undefined : new Restlessness()));
     this.#advanced = passed.catch(() => {});
     await passed;
   }
 
-  async #pass(ms: number): Promise<void> {
+  async #pass(ms: number, restlessness: Restlessness | undefined): Promise<void> {
     const end = this.#elapsed + ms;
-    for (let next = await this.#nextUntil(end); next !== undefined; next = await this.#nextUntil(end)) {
+    for (;;) {
+      await this.#rest(restlessness);
+      const next = this.#firstUntil(end);
+      if (next === undefined) break;
       this.#elapsed = Math.max(this.#elapsed, next.at);
       if (next.everyMs === undefined) this.#timers.delete(next);
       else next.at = this.#elapsed + next.everyMs;
       next.fire();
     }
     this.#elapsed = end;
-    await quiet(this);
+    await this.#rest(restlessness);
   }
 
-  /** The first timer that is due by then, once nobody is at work who might set an earlier one. */
-  async #nextUntil(end: number): Promise<Timer | undefined> {
-    await quiet(this);
+  /** Until nobody is at work who might set an earlier timer. */
+  async #rest(restlessness: Restlessness | undefined): Promise<void> {
+    const before = this.#looks;
+    if (!(await quiet(this))) restlessness?.note(this.#looks - before);
+  }
+
+  /** The first timer that is due by then. */
+  #firstUntil(end: number): Timer | undefined {
     let first: Timer | undefined;
     for (const timer of this.#timers)
       if (timer.at <= end && (first === undefined || timer.at < first.at)) first = timer;

@@ -1,3 +1,4 @@
+import { kindOf } from "@bridge/ports/internal";
 import { type CodePayload, encodePayload, type SourceMessage } from "@bridge/ports";
 
 /** A message for a bridge under test. */
@@ -20,7 +21,10 @@ export interface ReceivedMessage extends SourceMessage {
 }
 
 /** As a channel takes it. @throws TypeError naming what of the payload is neither text nor bytes nor a JSON value */
-export function publishable({ payload = "", ...rest }: TestMessage) {
+export function publishable(message: TestMessage) {
+  if (typeof message !== "object" || message === null)
+    throw new TypeError(`message is ${kindOf(message)}: give it an object, such as { payload: "hello" }`);
+  const { payload = "", ...rest } = message;
   const encoded = encodePayload(payload);
   return { contentType: encoded.contentType, ...rest, payload: encoded.payload };
 }
