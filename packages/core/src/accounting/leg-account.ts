@@ -1,4 +1,4 @@
-import type { BridgeError } from "@bridge/ports";
+import type { BridgeError, OutboxStatus } from "@bridge/ports";
 import { type Disposition, DISPOSITIONS, type LegStats } from "../view/stats.ts";
 import { SEND_BOUNDS_MS, STAY_BOUNDS_MS } from "./duration-bounds.ts";
 import { Histogram, type HistogramStats } from "./histogram.ts";
@@ -6,6 +6,9 @@ import { UnansweredWrites } from "./unanswered-writes.ts";
 
 /** Where a message came from, for the accounts. */
 export type Origin = "received" | "injected";
+
+/** An outbox that does not answer lends no more than has room in it, and few of that at a time. */
+const MAX_DOUBTED = 10_000;
 
 /** Why an attempt failed, and when. */
 export interface LastFailure {
@@ -43,6 +46,8 @@ export class LegAccount {
   /** What this process has persisted in a shared outbox and not seen end, oldest first. */
   readonly #own = new Set<string>();
   readonly #unanswered = new UnansweredWrites();
+  /** What has ended so in an outbox of one's own if the outbox has heard that, oldest first: it has not answered. */
+  readonly #doubted = new Map<string, Disposition>();
   readonly #closed: Record<Disposition, number> = {
     delivered: 0,
     dead_lettered: 0,
@@ -132,6 +137,7 @@ export class LegAccount {
    */
   drain(disposition: Disposition, recordId: string, shared: boolean): boolean {
     const whose = this.#unanswered.drained(recordId);
+    if (this.#doubted.size > 0) this.#doubted.delete(recordId);
     this.#closed[disposition]++;
     if (whose === "leg") {
       this.inFlight--;
@@ -141,6 +147,25 @@ export class LegAccount {
     if (!own) this.recover(1);
     this.inOutbox--;
     return own;
+  }
+
+  /** An outbox that nobody else drains was told that it has ended so, and nobody knows whether it has heard that. */
+  doubt(recordId: string, disposition: Disposition): void {
+    if (this.#doubted.size < MAX_DOUBTED) this.#doubted.set(recordId, disposition);
+  }
+
+  /** Ids of {@link doubt} that have not come out of the books. */
+  get doubted(): Iterable<string> {
+    return this.#doubted.keys();
+  }
+
+  /** The outbox has heard it: the record is finished, or forgotten since. Returns whether it was in these books. */
+  doubtOver(recordId: string, status: Exclude<OutboxStatus, "pending"> | undefined): boolean {
+    const said = this.#doubted.get(recordId);
+    if (said === undefined) return false;
+    // Whoever has said it differently before was heard.
+    if (status === "done") return this.drain("delivered", recordId, false);
+    return this.drain(status === "dead" && said === "delivered" ? "dead_lettered" : said, recordId, false);
   }
 
   /** Another process has ended it, and has it in its books. */
@@ -161,6 +186,7 @@ export class LegAccount {
     this.inOutbox = 0;
     this.#own.clear();
     this.#unanswered.forgetLeft();
+    this.#doubted.clear();
   }
 
   /** Whether nothing of it can change any more once its route is gone. */

@@ -20,7 +20,7 @@ export class ClaimEnds {
   readonly #parts: Pick<RouteParts, "account" | "clock" | "logger" | "storeCalls">;
   readonly #leaving: AbortSignal;
   readonly #givenUp: AbortSignal;
-  readonly #batch: TurnBatch<ClaimEnd, boolean>;
+  readonly #batch: TurnBatch<ClaimEnd, boolean | undefined>;
   readonly #unwritable: StandingFault;
   /** What a try before may have entered, whose answer did not come. */
   readonly #doubtful = new Set<ClaimEnd>();
@@ -52,13 +52,16 @@ export class ClaimEnds {
     return this.#unentered > 0 ? this.#unwritable.fault : undefined;
   }
 
-  /** Resolves when the end is durable: true, or false when the loan had lapsed or the end could not be entered. */
-  enter(end: ClaimEnd): Promise<boolean> {
+  /**
+   * Resolves when the end is durable: true, or false when the loan had lapsed. `undefined` when nobody knows, because the store
+   * has not answered and is asked no more.
+   */
+  enter(end: ClaimEnd): Promise<boolean | undefined> {
     const { results, first } = this.#batch.add([end]);
-    return results.then((entered) => entered[first] === true);
+    return results.then((entered) => entered[first]);
   }
 
-  async #finish(ends: readonly ClaimEnd[]): Promise<readonly boolean[]> {
+  async #finish(ends: readonly ClaimEnd[]): Promise<readonly (boolean | undefined)[]> {
     this.#unentered++;
     try {
       return await this.#enterAll(ends);
@@ -68,7 +71,7 @@ export class ClaimEnds {
     }
   }
 
-  async #enterAll(ends: readonly ClaimEnd[]): Promise<readonly boolean[]> {
+  async #enterAll(ends: readonly ClaimEnd[]): Promise<readonly (boolean | undefined)[]> {
     const { clock } = this.#parts;
     const startedAt = clock.monotonic();
     for (let tries = 1; ; tries++) {
@@ -88,11 +91,13 @@ export class ClaimEnds {
         return entered;
       } catch (thrown) {
         const error = BridgeError.from(thrown);
-        for (const end of ends) this.#doubtful.add(end);
+        if (tries === 1) for (const end of ends) this.#doubtful.add(end);
         this.#parts.account.outboxWriteFailures++;
         this.#unwritable.met(error, { records: ends.length });
         const enough = this.#leaving.aborted || clock.monotonic() - startedAt >= SAID_FOR_MS;
-        if (this.#givenUp.aborted || (tries >= TRIES && enough)) return ends.map(() => false);
+        if (this.#givenUp.aborted || (tries >= TRIES && enough)) {
+          return ends.map((end) => (this.#doubtful.has(end) ? undefined : false));
+        }
         await this.#pause(tries);
       }
     }
@@ -122,7 +127,9 @@ export class ClaimEnds {
     const entered: boolean[] = [];
     for (const [index, end] of ends.entries()) {
       const status = results[index] === true ? undefined : await orAborted(store.status(end.id, signal), signal);
-      entered.push(results[index] === true || (this.#doubtful.has(end) && status === STATUS_AFTER[end.outcome.kind]));
+      // A store that has forgotten it had finished it.
+      const isSo = status === STATUS_AFTER[end.outcome.kind] || (status === undefined && end.outcome.kind !== "retry");
+      entered.push(results[index] === true || (this.#doubtful.has(end) && isSo));
     }
     return entered;
   }

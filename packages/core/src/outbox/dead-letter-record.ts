@@ -13,6 +13,8 @@ export interface MoveOptions extends Seams {
   readonly hooks: Hooks;
   /** Hears of each record that has left the outbox. */
   readonly moved: (record: OutboxRecord) => void;
+  /** Hears of each that may have left it: the outbox has not answered. */
+  readonly doubted: (record: OutboxRecord) => void;
 }
 
 /** How many records went, and why the others did not. */
@@ -40,7 +42,10 @@ export async function deadLetterRecords(
 }
 
 /** Says why it could not be moved. Sees a record through once it has begun: the caller's bound stops at the next one. */
-async function moveOne(id: string, { outbox, dlq, hooks, clock, moved }: MoveOptions): Promise<string | undefined> {
+async function moveOne(
+  id: string,
+  { outbox, dlq, hooks, clock, moved, doubted }: MoveOptions,
+): Promise<string | undefined> {
   using limit = boundOf(clock);
   const { signal } = limit;
   const claim = await orAborted(outbox.claimOne(id, LOAN_MS, signal), signal);
@@ -61,7 +66,11 @@ async function moveOne(id: string, { outbox, dlq, hooks, clock, moved }: MoveOpt
     await orAborted(outbox.finish([{ id, token, outcome: giveBack }], again.signal), again.signal).catch(() => {});
     throw error;
   }
-  const [held] = await orAborted(outbox.finish([{ id, token, outcome: { kind: "dead" } }], signal), signal);
+  const ending = orAborted(outbox.finish([{ id, token, outcome: { kind: "dead" } }], signal), signal);
+  const [held] = await ending.catch((error: unknown) => {
+    doubted(record);
+    throw error;
+  });
   if (held !== true) return "the record was taken over by somebody else; it is in the DLQ too";
   moved(record);
   return undefined;

@@ -122,7 +122,7 @@ export class Drain implements Disposable {
     }
   }
 
-  /** What others end of one's own records leaves the books here. */
+  /** What others end of one's own records leaves the books here, and what may have ended though the store has not said so. */
   #followOthers(signal: AbortSignal): AsyncDisposable {
     const { parts, target, store, depth } = this.#options;
     const { clock, logger } = parts;
@@ -220,8 +220,11 @@ export class Drain implements Disposable {
       else this.#retrying.delete(id);
       // The next of its key could not be claimed before.
       if (key !== undefined && end.kind !== "retry") this.wake();
-      if (entered && end.kind === "done") await this.#verdicts.entered(claim.record);
-      if (entered && outcome !== undefined) this.#settled(claim, outcome);
+      if (entered === true && end.kind === "done") await this.#verdicts.entered(claim.record);
+      if (entered === true && outcome !== undefined) this.#settled(claim, outcome);
+      // Of one that is shared whoever has persisted it looks it up.
+      if (entered === undefined && outcome !== undefined && !shared)
+        this.#options.target.account.doubt(id, outcome.disposition);
     } catch (thrown) {
       // It is sent again when its loan has lapsed.
       this.#sender.surprised(claim.record, thrown);

@@ -23,7 +23,9 @@ export interface OwnRecordsOptions {
 /**
  * In an outbox that is shared, other processes may end what this one has persisted. Those records are looked up from
  * time to time and leave the books here, as `abandoned`; whoever ended them has them in theirs. So they take no room of
- * `max_outbox_depth` either. Disposing ends it.
+ * `max_outbox_depth` either.
+ *
+ * In one that is not shared the same is done with records whose end was said and not answered. Disposing ends it.
  */
 export function followOwnRecords(options: OwnRecordsOptions, signal: AbortSignal): AsyncDisposable {
   const stop = new AbortController();
@@ -37,14 +39,15 @@ export function followOwnRecords(options: OwnRecordsOptions, signal: AbortSignal
 }
 
 async function follow(options: OwnRecordsOptions, signal: AbortSignal): Promise<void> {
-  const { clock, account } = options;
+  const { clock, account, store } = options;
   let pauseMs: number = EVERY_MS.first;
   let before: ReadonlySet<string> = new Set();
   let asked = new Set<string>();
   for (;;) {
     await clock.delay(pauseMs, signal);
-    const open = [...account.own].filter((id) => before.has(id) && !asked.has(id) && !options.held.has(id));
-    before = new Set(account.own);
+    const all = new Set(store()?.shared === true ? account.own : account.doubted);
+    const open = [...all].filter((id) => before.has(id) && !asked.has(id) && !options.held.has(id));
+    before = all;
     const some = open.slice(0, ASKED);
     // Each has its turn: those that wait for long do not keep us from the others.
     asked = some.length < open.length ? new Set([...asked, ...some]) : new Set();
@@ -53,14 +56,14 @@ async function follow(options: OwnRecordsOptions, signal: AbortSignal): Promise<
   }
 }
 
-/** Returns how many have ended elsewhere. */
+/** Returns how many have ended. */
 async function enter(
   { store, account, depth, held, clock, logger }: OwnRecordsOptions,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<number> {
   const opened = store();
-  if (opened?.shared !== true) return 0;
+  if (opened === undefined) return 0;
   using bound = deadline(clock, STATUS_TIMEOUT_MS, new Error("the outbox store did not answer"));
   const asking = AbortSignal.any([signal, bound.signal]);
   let ended = 0;
@@ -69,7 +72,9 @@ async function enter(
     ids.map(async (id) => {
       // A store that does not answer says nothing about the record: ask again.
       const status = await orAborted(opened.status(id, asking), asking).catch(() => "pending" as const);
-      if (status === "pending" || held.has(id) || !account.endedElsewhere(id)) return;
+      if (status === "pending" || held.has(id)) return;
+      const was = opened.shared === true ? account.endedElsewhere(id) : account.doubtOver(id, status);
+      if (!was) return;
       depth.give(1);
       ended++;
       if (status === undefined) unknown++;

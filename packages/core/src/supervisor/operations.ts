@@ -70,7 +70,11 @@ export class Operations {
       runtime()?.recordLeft(record, own);
       foundation.recordMoved(record);
     };
-    return deadLetterRecords(ids, { ...seams, outbox, dlq, hooks: foundation.hooks, moved }, signal);
+    const doubted = ({ routeId, bindingId, id }: OutboxRecord): void => {
+      // Of one that is shared whoever has persisted it looks it up.
+      if (outbox.shared !== true) accounts.leg(routeId, bindingId).doubt(id, "dead_lettered");
+    };
+    return deadLetterRecords(ids, { ...seams, outbox, dlq, hooks: foundation.hooks, moved, doubted }, signal);
   }
 
   #missing(role: "dlq" | "outbox", name: string): OperationError {

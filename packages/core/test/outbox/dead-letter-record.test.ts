@@ -27,9 +27,15 @@ async function holding(
   const outbox = { ...inner, ...changes.outbox?.(inner) };
   const dlq = { ...memoryDlq, ...(changes.put && { put: changes.put }) };
   const seams = { clock, random: systemRandom(), logger: silentLogger, hooks: noHooks };
-  const options = { ...seams, outbox, dlq, moved: ({ id }: { readonly id: string }) => void moved.push(id) };
+  const doubted: string[] = [];
+  const hears =
+    (list: string[]) =>
+    ({ id }: { readonly id: string }) =>
+      void list.push(id);
+  const options = { ...seams, outbox, dlq, moved: hears(moved), doubted: hears(doubted) };
   return {
     moved,
+    doubted,
     move: (ids: readonly string[], signal = bound()) => deadLetterRecords(ids, options, signal),
     /** What the next owner is lent. */
     due: async () => {
@@ -88,14 +94,14 @@ test("an outbox that lends nothing fails each record, and nothing is dead-letter
 });
 
 test("a record whose end is not entered has its dead letter too, is told of, and is not taken for moved", async () => {
-  for (const [finish, error] of [
-    [async () => [false], "the record was taken over by somebody else; it is in the DLQ too"],
-    [refuse, "disk full"],
-    [never, "the store did not answer"],
+  for (const [finish, error, unsure] of [
+    [async () => [false], "the record was taken over by somebody else; it is in the DLQ too", []],
+    [refuse, "disk full", ["a"]],
+    [never, "the store did not answer", ["a"]],
   ] as const) {
-    const { move, moved, entries } = await holding({ outbox: () => ({ finish }) });
+    const { move, moved, doubted, entries } = await holding({ outbox: () => ({ finish }) });
     expect(await move(["a"])).toEqual({ moved: 0, errors: [{ id: "a", error }] });
-    expect([moved, await entries()]).toEqual([[], 1]);
+    expect([moved, doubted, await entries()]).toEqual([[], unsure, 1]);
   }
 });
 

@@ -161,7 +161,7 @@ function closer(dice: Dice, faults: readonly Fault[]): readonly Fault[] {
 
 /** As often longer than most bounds of the engine as shorter. */
 function lasting(dice: Dice): number {
-  return dice.chance(0.6) ? dice.scaled(10, 60_000) : dice.whole(5_000, 60_000);
+  return dice.chance(0.6) ? dice.scaled(10, 60_000) : dice.whole(5_000, dice.chance(0.2) ? 200_000 : 60_000);
 }
 
 interface Choice {
