@@ -1,12 +1,21 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-import { subscribe } from "node:diagnostics_channel";
-import type { ClientRequest } from "node:http";
+import { deadline, orAborted } from "./async.ts";
+import { askInTime, boundAnswers } from "./credentials-requests.ts";
 import { systemClock } from "./system.ts";
 
-/** How long one request for credentials may go without a word. What answers them is on the machine or beside it. */
-const TIMEOUT_MS = 2_000;
+/** How long one request for credentials may take. What answers them is on the machine or beside it. */
+const REQUEST_MS = 2_000;
+/** How long who needs credentials waits for them: several requests may be one answer. */
+const WAIT_MS = 10_000;
 /** So long before they expire new ones are asked for; the SDK does the same. */
 const RENEWED_MS = 300_000;
+/** No renewal begins sooner after the one before: who gives credentials counts the requests. */
+const RENEWAL_PAUSE_MS = 10_000;
+/** Who asks so soon after a failure is told of that. */
+const FAILURE_PAUSE_MS = 1_000;
+
+/** What a service says of credentials that it does not take any more, or not yet. */
+const REFUSED =
+  /(?:^|[.#])(?:ExpiredToken(?:Exception)?|InvalidClientTokenId|InvalidSecurity|UnrecognizedClientException)$/;
 
 interface Asked {
   readonly forceRefresh?: boolean;
@@ -14,68 +23,147 @@ interface Asked {
 
 interface Credentials {
   readonly expiration?: Date;
+  readonly accessKeyId?: string;
 }
 
-const asking = new AsyncLocalStorage<number>();
-let askings = 0;
-let isWatching = false;
+type Ask<Found> = (options?: Asked) => Promise<Found>;
+
+/** Where a client of the SDK lets others in on its requests. */
+interface RequestStack {
+  add(middleware: <A, B>(next: (args: A) => Promise<B>) => (args: A) => Promise<B>, place: object): void;
+}
+
+export interface CredentialTimes {
+  /** Milliseconds. */
+  readonly requestMs?: number;
+  readonly waitMs?: number;
+  readonly renewalPauseMs?: number;
+  readonly failurePauseMs?: number;
+}
 
 /**
- * Bounds what a client of the AWS SDK asks for its credentials (the endpoint of a container, a role, single sign-on): a request
- * that gets no answer is given up, and the SDK tries again. It has no such bound itself, and everything that needs
- * credentials would wait for that one answer for ever.
- *
- * `config` is the `config` of the client; milliseconds in `timeoutMs`.
+ * Bounds the size of what a client of the AWS SDK is answered, and what it asks for its credentials (the endpoint of a container, a role, single sign-on): the SDK has
+ * no bound over a whole answer, and everything that needs credentials would wait for that one answer for ever. They are asked for
+ * by one request at a time, and with a pause. A request that is refused for its credentials is made once more if there are new ones.
  */
 export function boundCredentials<Found extends Credentials>(
-  config: { credentials: (options?: Asked) => Promise<Found> },
-  timeoutMs = TIMEOUT_MS,
+  client: {
+    readonly config: { credentials: Ask<Found>; readonly requestHandler: Parameters<typeof boundAnswers>[0] };
+    readonly middlewareStack: unknown;
+  },
+  times: CredentialTimes = {},
 ): void {
-  const ask = config.credentials;
-  let found: Found | undefined;
-  let renewing: Promise<void> | undefined;
-  // Left to itself, the SDK would renew behind the back of whoever asks, where on Node 22 no bound reaches it.
-  const renew = async (): Promise<void> => {
-    try {
-      found = await inTime(timeoutMs, () => ask({ forceRefresh: true }));
-    } catch {
-      // The next to ask tries again, and is told once these have expired.
-    }
-    renewing = undefined;
-  };
-  const bounded = async (options?: Asked): Promise<Found> => {
-    if (found !== undefined && options?.forceRefresh !== true && lifeMs(found) > 0) {
-      if (lifeMs(found) < RENEWED_MS) renewing ??= renew();
-      return found;
-    }
-    return (found = await inTime(timeoutMs, () => ask(options)));
-  };
+  boundAnswers(client.config.requestHandler);
+  const timely = new TimelyCredentials(client.config.credentials, times);
   // The SDK has kept them already.
-  config.credentials = Object.assign(bounded, { memoized: true });
+  client.config.credentials = Object.assign((options?: Asked) => timely.get(options), { memoized: true });
+  (client.middlewareStack as RequestStack).add(
+    (next) => async (args) => {
+      const { known } = timely;
+      try {
+        return await next(args);
+      } catch (thrown) {
+        const { name } = (thrown ?? {}) as { readonly name?: unknown };
+        if (typeof name === "string" && REFUSED.test(name) && (await timely.othersThan(known ?? timely.known)))
+          return next(args);
+        throw thrown;
+      }
+    },
+    { name: "refusedCredentials", step: "finalizeRequest", priority: "high" },
+  );
+}
+
+/** Credentials that are asked for anew before they expire, by one at a time. */
+class TimelyCredentials<Found extends Credentials> {
+  readonly #ask: Ask<Found>;
+  readonly #times: Required<CredentialTimes>;
+  #known: Found | undefined;
+  #asking: Promise<Found> | undefined;
+  #askedAt = -Infinity;
+  #failure: { readonly error: unknown; readonly at: number } | undefined;
+
+  constructor(ask: Ask<Found>, times: CredentialTimes) {
+    this.#ask = ask;
+    this.#times = {
+      requestMs: REQUEST_MS,
+      waitMs: WAIT_MS,
+      renewalPauseMs: RENEWAL_PAUSE_MS,
+      failurePauseMs: FAILURE_PAUSE_MS,
+      ...times,
+    };
+  }
+
+  get known(): Found | undefined {
+    return this.#known;
+  }
+
+  async get(options: Asked = {}): Promise<Found> {
+    const known = this.#known;
+    if (known !== undefined && options.forceRefresh !== true && lifeMs(known) > 0) {
+      // Left to itself, the SDK would renew behind the back of whoever asks, where on Node 22 no bound reaches it.
+      if (lifeMs(known) < RENEWED_MS && this.#mayRenew) this.#renew().catch(() => {});
+      return known;
+    }
+    const sinceFailure = systemClock.monotonic() - (this.#failure?.at ?? -Infinity);
+    if (this.#asking === undefined && sinceFailure < this.#times.failurePauseMs) throw this.#failure?.error;
+    return this.#inTime(this.#asked(options));
+  }
+
+  /** Whether there are others than `refused` by now; asks for them, unless that was done a moment ago. */
+  async othersThan(refused: Found | undefined): Promise<boolean> {
+    try {
+      if (this.#known === refused && this.#mayRenew) await this.#inTime(this.#renew());
+    } catch {
+      return false;
+    }
+    return this.#known?.accessKeyId !== refused?.accessKeyId;
+  }
+
+  get #mayRenew(): boolean {
+    return this.#asking !== undefined || systemClock.monotonic() - this.#askedAt >= this.#times.renewalPauseMs;
+  }
+
+  #renew(): Promise<Found> {
+    return this.#asked({ forceRefresh: true });
+  }
+
+  #asked(options: Asked): Promise<Found> {
+    this.#asking ??= this.#askNow(options);
+    return this.#asking;
+  }
+
+  async #askNow(options: Asked): Promise<Found> {
+    this.#askedAt = systemClock.monotonic();
+    try {
+      this.#known = await askInTime(this.#times.requestMs, () => this.#ask(options));
+      this.#failure = undefined;
+      return this.#known;
+    } catch (thrown) {
+      const error = noCredentials(thrown);
+      this.#failure = { error, at: systemClock.monotonic() };
+      throw error;
+    } finally {
+      this.#asking = undefined;
+    }
+  }
+
+  async #inTime(found: Promise<Found>): Promise<Found> {
+    const { waitMs } = this.#times;
+    using limit = deadline(systemClock, waitMs, () =>
+      noCredentials(new Error(`nobody has given credentials within ${waitMs} ms`)),
+    );
+    return await orAborted(found, limit.signal);
+  }
+}
+
+/** By its name those who judge the SDK's errors know it. */
+function noCredentials(thrown: unknown): Error {
+  if (thrown instanceof Error && /^(?:Credentials|Token)ProviderError$/.test(thrown.name)) return thrown;
+  const error = new Error(thrown instanceof Error ? thrown.message : "no credentials", { cause: thrown });
+  error.name = "CredentialsProviderError";
+  return error;
 }
 
 function lifeMs({ expiration }: Credentials): number {
   return expiration === undefined ? Infinity : expiration.getTime() - systemClock.now();
-}
-
-async function inTime<T>(timeoutMs: number, ask: () => Promise<T>): Promise<T> {
-  if (!isWatching) subscribe("http.client.request.created", giveUpInTime);
-  isWatching = true;
-  askings++;
-  try {
-    return await asking.run(timeoutMs, ask);
-  } finally {
-    // On Node 22 a storage in use costs each promise of the process.
-    if (--askings === 0) asking.disable();
-  }
-}
-
-/** The SDK's providers make their own clients, and take no signal: their requests are known by where they are made. */
-function giveUpInTime(message: unknown): void {
-  const timeoutMs = asking.getStore();
-  if (timeoutMs === undefined) return;
-  const { request } = message as { readonly request: ClientRequest };
-  request.setTimeout(timeoutMs, () =>
-    request.destroy(new Error(`the request for credentials got no answer within ${timeoutMs} ms`)),
-  );
 }

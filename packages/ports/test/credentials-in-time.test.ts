@@ -1,15 +1,21 @@
 import { once } from "node:events";
-import { createServer, get, type Server } from "node:http";
+import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { PassThrough, type Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { boundCredentials } from "../src/internal.ts";
 
+const TIMES = { requestMs: 20, waitMs: 60_000, renewalPauseMs: 0, failurePauseMs: 0 };
 const WAIT = { timeout: 60_000, interval: 5 };
 
 let server: Server;
 let asked = 0;
+let answer: (response: ServerResponse) => void = () => {};
 beforeAll(async () => {
-  server = createServer(() => void asked++).listen(0, "127.0.0.1");
+  server = createServer((_, response) => {
+    asked++;
+    answer(response);
+  }).listen(0, "127.0.0.1");
   await once(server, "listening");
 });
 afterAll(async () => {
@@ -17,8 +23,18 @@ afterAll(async () => {
   await once(server.close(), "close");
 });
 
+type Asked = { readonly forceRefresh?: boolean };
+type Middleware = (next: (args: object) => Promise<unknown>) => (args: object) => Promise<unknown>;
+
+/** Without requests of its own. */
+function client<Config extends object>(config: Config) {
+  const requestHandler = { handle: () => Promise.reject(new Error("none is expected")) };
+  return { config: Object.assign(config, { requestHandler }), middlewareStack: { add: () => {} } };
+}
+
 /** Rejects when the request ends; nothing ever answers it. */
 async function silence(): Promise<never> {
+  answer = () => {};
   // As providers do, which load what they need before they ask.
   await new Promise((resolve) => setImmediate(resolve));
   const request = get({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" });
@@ -41,7 +57,7 @@ function chain(lifeMs: number) {
 
 test("a renewal that gets no answer is given up and begun again, while the credentials are handed out", async () => {
   const config = { credentials: chain(60_000) };
-  boundCredentials(config, 20);
+  boundCredentials(client(config), TIMES);
   const first = await config.credentials();
   asked = 0;
   await expect
@@ -54,9 +70,9 @@ test("a renewal that gets no answer is given up and begun again, while the crede
 
 test("credentials that have expired are asked for in time, and who wants them is told", async () => {
   const config = { credentials: chain(-1) };
-  boundCredentials(config, 20);
+  boundCredentials(client(config), TIMES);
   await config.credentials();
-  await expect(config.credentials()).rejects.toThrow("the request for credentials got no answer within 20 ms");
+  await expect(config.credentials()).rejects.toThrow("the request for credentials was not answered within 20 ms");
 });
 
 test("credentials that do not expire soon are asked for once, unless new ones are demanded", async () => {
@@ -65,9 +81,116 @@ test("credentials that do not expire soon are asked for once, unless new ones ar
   const config: { credentials: (options?: { readonly forceRefresh?: boolean }) => ReturnType<typeof ask> } = {
     credentials: ask,
   };
-  boundCredentials(config, 20);
+  boundCredentials(client(config), TIMES);
   await config.credentials();
   expect(await config.credentials()).toMatchObject({ times: 1 });
   expect(await config.credentials({ forceRefresh: true })).toMatchObject({ times: 2 });
   expect(await config.credentials()).toMatchObject({ times: 2 });
+});
+
+/** An answer of the server as one credential's, as providers read it. */
+async function read(): Promise<object> {
+  const request = get({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  let text = "";
+  for await (const chunk of response) text += String(chunk);
+  return { accessKeyId: text };
+}
+
+/** Over the client's own carrier, as roles are asked for. */
+async function readOver(handle: () => Promise<{ readonly response: { readonly body?: unknown } }>): Promise<object> {
+  const { response } = await handle();
+  let text = "";
+  for await (const chunk of response.body as Readable) text += String(chunk);
+  return { accessKeyId: text };
+}
+
+describe.each(["a connection of the provider's", "the client's own carrier"])("over %s", (way) => {
+  const bounded = () => {
+    const requestHandler = {
+      handle: () => {
+        const body = new PassThrough();
+        answer(body as unknown as ServerResponse);
+        return Promise.resolve({ response: { body } });
+      },
+    };
+    const isOwn = way === "the client's own carrier";
+    const credentials = (): Promise<object> => (isOwn ? readOver(() => requestHandler.handle()) : read());
+    const config = { requestHandler, credentials };
+    boundCredentials({ config, middlewareStack: { add: () => {} } }, TIMES);
+    return config;
+  };
+
+  test("an answer that comes drop by drop is given up in time", async () => {
+    let drops: NodeJS.Timeout | undefined;
+    answer = (response) => (drops = setInterval(() => response.write(" "), 1));
+    await expect(bounded().credentials()).rejects.toMatchObject({ name: "CredentialsProviderError" });
+    clearInterval(drops);
+  });
+
+  test("an answer of more than 64 KiB is refused, and not kept", async () => {
+    let written = 0;
+    answer = (response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write(" ".repeat(16_384))) written++;
+      };
+      response.on("drain", more);
+      more();
+    };
+    await expect(bounded().credentials()).rejects.toMatchObject({ name: "CredentialsProviderError" });
+    expect(written).toBeLessThan(10_000);
+  });
+});
+
+test("however many want credentials, they are asked for by one, and after a failure with a pause", async () => {
+  let times = 0;
+  const ask = (_options?: Asked): Promise<object> => Promise.reject(new Error(`no ${++times}`));
+  const config = { credentials: ask };
+  boundCredentials(client(config), { ...TIMES, failurePauseMs: 60_000 });
+  for (let round = 0; round < 3; round++) {
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => config.credentials()));
+    expect(results.every(({ status }) => status === "rejected")).toBe(true);
+  }
+  expect(times).toBe(1);
+});
+
+test("credentials that expire soon are not asked for again before the pause is over", async () => {
+  let times = 0;
+  const config = {
+    credentials: (_options?: Asked) =>
+      Promise.resolve({ expiration: new Date(Date.now() + 60_000), accessKeyId: `${++times}` }),
+  };
+  boundCredentials(client(config), { ...TIMES, renewalPauseMs: 60_000 });
+  for (let i = 0; i < 20; i++) await config.credentials();
+  expect(times).toBe(1);
+});
+
+test("who waits for credentials that nobody gives is told", async () => {
+  const config = { credentials: (_options?: Asked) => new Promise<object>(() => {}) };
+  boundCredentials(client(config), { ...TIMES, waitMs: 20 });
+  await expect(config.credentials()).rejects.toThrow("nobody has given credentials within 20 ms");
+});
+
+test("a request that is refused for its credentials is made once more with new ones, and not without", async () => {
+  let key = 0;
+  let isRotated = true;
+  const config = {
+    credentials: (_options?: Asked) => Promise.resolve({ accessKeyId: `${isRotated ? ++key : key}` }),
+  };
+  const made = client(config);
+  let middleware: Middleware | undefined;
+  boundCredentials({ ...made, middlewareStack: { add: (added: Middleware) => (middleware = added) } }, TIMES);
+  const signers: string[] = [];
+  const send = middleware?.(async () => {
+    const { accessKeyId } = await config.credentials();
+    signers.push(accessKeyId);
+    if (accessKeyId !== "2") throw Object.assign(new Error(), { name: "ExpiredTokenException" });
+    return "sent";
+  });
+  await expect(send?.({})).resolves.toBe("sent");
+  expect(signers).toEqual(["1", "2"]);
+  await config.credentials({ forceRefresh: true });
+  isRotated = false;
+  await expect(send?.({})).rejects.toMatchObject({ name: "ExpiredTokenException" });
+  expect(signers).toEqual(["1", "2", "3"]);
 });

@@ -71,7 +71,7 @@ class AwsSecretReader implements SecretReader {
 
 function made<Client extends SSMClient | SecretsManagerClient>(client: Client): Client {
   rememberEndpoints(client);
-  boundCredentials(client.config);
+  boundCredentials(client);
   return client;
 }
 

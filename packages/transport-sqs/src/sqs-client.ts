@@ -39,7 +39,7 @@ export function sqsClient(configured: SQSClientConfig, { connections, requestTim
     ...configured,
     maxAttempts: 1,
   });
-  boundCredentials(client.config);
+  boundCredentials(client);
   makeLighter(client);
   return client;
 }

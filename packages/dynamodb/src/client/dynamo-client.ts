@@ -105,7 +105,7 @@ export class DynamoClient implements AsyncDisposable {
     });
     addConsumption(this.#sdk, options.onConsumed);
     rememberEndpoints(this.#sdk);
-    boundCredentials(this.#sdk.config);
+    boundCredentials(this.#sdk);
   }
 
   /** @throws BridgeError `DESTINATION_NOT_FOUND` when the SDK finds no region, or none that can be, with the remedy */

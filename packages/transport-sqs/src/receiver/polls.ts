@@ -2,6 +2,7 @@ import { type Message, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/cl
 import { BridgeError, type Clock, type Random } from "@bridge/ports";
 import { SYSTEM_ATTRIBUTES } from "../message/inbound-message.ts";
 import { sqsError } from "../sqs-error.ts";
+import { answerInTime } from "./answer-in-time.ts";
 
 interface PollBounds {
   /** Messages asked for by each request. */
@@ -34,6 +35,8 @@ export interface PollsOptions {
   readonly onFailure: (error: BridgeError) => void;
 }
 
+/** What SQS may take to answer, beyond the time that it waits for a message. */
+export const ANSWER_MS = 10_000;
 /** An answer without messages that comes this early was no long poll. */
 const EARLY_MS = 500;
 const EARLY_IN_A_ROW = 3;
@@ -44,7 +47,7 @@ const WHAT = "nothing received from SQS";
 const NEVER = new AbortController().signal;
 
 /**
- * Long polls of one queue. None is broken off: SQS might lend it a message all the same. How many run at a time follows what they bring: one on an empty queue, twice as many after each
+ * Long polls of one queue. None is broken off that may be answered: SQS might lend it a message all the same. How many run at a time follows what they bring: one on an empty queue, twice as many after each
  * that comes back full, one fewer after one that brings a fifth of that or less.
  */
 export class Polls {
@@ -124,7 +127,7 @@ export class Polls {
 
   async #receive(asked: Asked, isRepeated: boolean): Promise<readonly Message[]> {
     this.#made++;
-    const { client, queueUrl, fifo, waitMs, visibilityMs } = this.#options;
+    const { client, queueUrl, fifo, waitMs, visibilityMs, clock } = this.#options;
     const waitsMs = this.#failed && !isRepeated ? Math.min(waitMs, FIRST_WAIT_MS) : waitMs;
     const command = new ReceiveMessageCommand({
       QueueUrl: queueUrl,
@@ -136,7 +139,10 @@ export class Polls {
       ReceiveRequestAttemptId: asked.attempt,
     });
     try {
-      const { Messages = [] } = await client.send(command);
+      // The client bounds the time without a word, and neither the wait for credentials nor an answer that comes drop by drop.
+      const { Messages = [] } = await answerInTime(WHAT, waitsMs + ANSWER_MS, clock, (abortSignal) =>
+        client.send(command, { abortSignal }),
+      );
       if (areMessages(Messages)) return Messages;
       throw new BridgeError("UNAVAILABLE", `${WHAT}: the answer is none of SQS`);
     } catch (thrown) {

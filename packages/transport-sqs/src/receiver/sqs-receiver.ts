@@ -8,7 +8,7 @@ import { Deletes, late } from "./deletes.ts";
 import { Hold, type Keeper } from "./hold.ts";
 import { Holdings } from "./holdings.ts";
 import { inspectQueue } from "./inspect-queue.ts";
-import { Polls } from "./polls.ts";
+import { ANSWER_MS, Polls } from "./polls.ts";
 import { MAX_HIDDEN_MS, Visibility } from "./visibility.ts";
 
 export interface SqsReceiverContext extends Seams {
@@ -20,8 +20,6 @@ export interface SqsReceiverContext extends Seams {
 
 const CONNECTIONS = 50;
 const MAX_POLLS = 20;
-/** What SQS may take to answer, beyond the time that it waits for a message. */
-const ANSWER_MS = 10_000;
 /** How long a dispose waits for what is under way; the engine gives it a little more. */
 const CLOSE_MS = 4_000;
 
