@@ -9,7 +9,7 @@ export interface ChangeQueueOptions {
   readonly change: (config: BridgeConfig, signal: AbortSignal) => Promise<"applied" | "accepted">;
   /** Bounds changes that nobody waits for any more. */
   readonly root: AbortSignal;
-  /** Told of a change that had been accepted and failed, and with `undefined` when that is over. */
+  /** Told of a change that had been accepted and failed, and with `undefined` once a later one is taken, accepted before or not. */
   readonly refused: (error: unknown) => void;
 }
 
@@ -38,10 +38,7 @@ export class ChangeQueue {
   /** Nobody waits for it: what becomes of it is told in the view. */
   #accept(config: BridgeConfig): void {
     const { root, refused } = this.#options;
-    this.#enqueue(config, root).then(
-      () => refused(undefined),
-      (error: unknown) => refused(error),
-    );
+    this.#enqueue(config, root).catch((error: unknown) => refused(error));
   }
 
   async #enqueue(config: BridgeConfig, signal: AbortSignal): Promise<"applied" | "accepted"> {
@@ -71,7 +68,9 @@ export class ChangeQueue {
     this.#passedOver = undefined;
     try {
       signal.throwIfAborted();
-      return await this.#options.change(change.config, signal);
+      const answer = await this.#options.change(change.config, signal);
+      this.#options.refused(undefined);
+      return answer;
     } catch (error) {
       // The newest one comes to nothing, so the one before it, which was accepted, has its turn after all.
       if (passedOver !== undefined && this.#newest === change) this.#accept(passedOver);

@@ -204,6 +204,20 @@ describe("spec 3.1: a reconfiguration swap", () => {
     expect(supervisor.view().refusedChange).toBe('the configuration has no sender "out"');
     await supervisor.shutdown();
   });
+
+  test("one that was accepted and fails is told of until a newer one is in force", async () => {
+    const { hub, supervisor, config } = memoryBridge();
+    await supervisor.start(bound());
+    const hold = hub.channel("other").opens.hold();
+    const first = supervisor.apply(otherSource(config, undefined), bound());
+    await hub.channel("other").until((channel) => channel.opens.held === 1, bound());
+    await supervisor.apply({ ...config, senders: [] }, bound());
+    hold[Symbol.dispose]();
+    await first;
+    expect(await supervisor.apply(to("newer", config), bound())).toBe("applied");
+    expect(supervisor.view().refusedChange).toBeUndefined();
+    await supervisor.shutdown();
+  });
 });
 
 /** Another source, which with `hub` cannot be opened once. */
