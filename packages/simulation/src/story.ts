@@ -70,6 +70,8 @@ function wordsOf(fault: Fault): string {
       return `an operator deletes the ${fault.entries} oldest dead letters`;
     case "move":
       return `${fault.callers} operators move the ${fault.records} oldest records of the outbox to the DLQ`;
+    case "reload":
+      return `an operator changes the configuration${forMs} (${JSON.stringify(fault.change)})`;
     case "pause":
       return `an operator pauses the route${forMs}`;
     case "jump":

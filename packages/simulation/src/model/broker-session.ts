@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { BridgeError, type Connection, type Delivery, type Session, type Settlement } from "@bridge/ports";
 import type { Plan } from "../plan/plan.ts";
 import { openAgain, type Owner } from "../time/virtual-time.ts";
@@ -46,6 +47,11 @@ export class BrokerSession implements Session {
     });
   }
 
+  /** Those that wait for the end of its connection. */
+  get listeners(): number {
+    return this.#connection?.listeners ?? 0;
+  }
+
   /** The broker drops the connection; the client hears of it later. */
   cut(noticedAfterMs: number): void {
     this.#connection?.cut(noticedAfterMs);
@@ -80,6 +86,10 @@ class BrokerConnection implements Connection, Consumer {
     if (loanMs !== undefined) this.#loans = new Loans({ time, owner, loanMs, extend: this.#extend.bind(this) });
   }
 
+  get listeners(): number {
+    return getEventListeners(this.#gone.signal, "abort").length;
+  }
+
   get exclusive(): boolean {
     return this.#session.options.exclusive;
   }
@@ -93,11 +103,15 @@ class BrokerConnection implements Connection, Consumer {
     const { subscriptions } = this.#session;
     if (subscriptions.size === 0) return subscriptions;
     const { promise, resolve, reject } = Promise.withResolvers<ReadonlySet<string>>();
-    this.#gone.signal.addEventListener("abort", () => reject(this.#gone.signal.reason as Error), { once: true });
-    if (this.#gone.signal.aborted) reject(this.#gone.signal.reason as Error);
+    const onGone = (): void => reject(this.#gone.signal.reason as Error);
+    this.#gone.signal.addEventListener("abort", onGone, { once: true });
+    if (this.#gone.signal.aborted) onGone();
     this.#there.go(() => {
       if (this.#dropped || this.#gone.signal.aborted) return;
-      this.#back.go(() => resolve(subscriptions));
+      this.#back.go(() => {
+        this.#gone.signal.removeEventListener("abort", onGone);
+        resolve(subscriptions);
+      });
       this.#session.options.broker.attach(this);
     });
     return promise;

@@ -25,6 +25,7 @@ export interface OutboxOptions extends Omit<RemoteOptions, "name" | "habits"> {
 
 interface Kept {
   readonly record: OutboxRecord;
+  readonly since: number;
   status: OutboxStatus;
   attempts: number;
   retryAt: number;
@@ -90,6 +91,13 @@ export class Outbox {
       if (status === "pending") found.set(id, { number, bindingId: record.bindingId });
     }
     return found;
+  }
+
+  /** The messages that wait for these routes since before then. What operators redrive is in the DLQ as well. */
+  *waiting(routes: readonly string[], before: number): Iterable<number> {
+    for (const { record, status, since } of this.#kept.values())
+      if (status === "pending" && since < before && record.entryId === undefined && routes.includes(record.routeId))
+        yield numberIn(record.envelope.payload);
   }
 
   /** As one instance has it. */
@@ -171,7 +179,7 @@ export class Outbox {
 
   #keep(number: number, record: OutboxRecord): void {
     const loan = { token: undefined, lentTo: undefined, lentUntil: 0 };
-    const kept: Kept = { record, status: "pending", attempts: 0, retryAt: 0, ...loan };
+    const kept: Kept = { record, since: this.#options.time.now, status: "pending", attempts: 0, retryAt: 0, ...loan };
     this.#kept.set(record.id, kept);
     const leg = `${number} ${record.bindingId}`;
     this.#legs.set(leg, [...(this.#legs.get(leg) ?? []), kept]);

@@ -1,10 +1,11 @@
 import type { BridgeDocument } from "@bridge/config";
 import type { ErrorCode } from "@bridge/ports";
 import { Dice } from "../dice.ts";
+import type { Change } from "./change.ts";
 import type { BrokerHabits, Edge, Fault, OutboxHabits, Plan, PlannedMessage } from "./plan.ts";
 
 /** The id of the one route. */
-export const ROUTE = "route";
+const ROUTE = "route";
 
 const POISON: readonly [ErrorCode, ...ErrorCode[]] = [
   "INVALID_PAYLOAD",
@@ -131,6 +132,8 @@ function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly Fault[] 
   // Of a machine that stands still and whose time of day is set, no clock shows how long it stood.
   const machines = exclusive && dice.chance(0.5);
   const kinds = [
+    "reload" as const,
+    "reload" as const,
     ...KINDS.filter((kind) => kind !== "jump" || !machines),
     ...(outbox ? (["outbox-down", "outbox-down", "outbox-crash", "move", "move"] as const) : []),
     ...(exclusive ? (["leases-down", "freeze"] as const) : []),
@@ -143,7 +146,7 @@ function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly Fault[] 
     ...(exclusive ? (["leases"] as const) : []),
   ] as const;
   const faults = Array.from({ length: dice.chance(0.1) ? 0 : dice.scaled(3, 20) }, (): Fault => {
-    const fault = drawFault(dice, spanMs, { kind: dice.pick(["kill", ...kinds]), edges, machines });
+    const fault = drawFault(dice, spanMs, { kind: dice.pick(["kill", ...kinds]), edges, machines, outbox });
     return instances === 1 ? fault : { ...fault, instance: dice.whole(0, instances - 1) };
   }).toSorted((a, b) => a.at - b.at);
   return closer(dice, faults).toSorted((a, b) => a.at - b.at);
@@ -168,9 +171,10 @@ interface Choice {
   readonly kind: Fault["kind"];
   readonly edges: readonly [Edge, ...Edge[]];
   readonly machines: boolean;
+  readonly outbox: boolean;
 }
 
-function drawFault(dice: Dice, spanMs: number, { kind, edges, machines }: Choice): Fault {
+function drawFault(dice: Dice, spanMs: number, { kind, edges, machines, outbox }: Choice): Fault {
   const span = { at: Math.floor(dice.next() * spanMs), forMs: lasting(dice) };
   switch (kind) {
     case "cut":
@@ -199,11 +203,33 @@ function drawFault(dice: Dice, spanMs: number, { kind, edges, machines }: Choice
       return { ...span, kind, forMs: 0 };
     case "jump":
       return { ...span, kind, forMs: 0, ms: dice.whole(-3_600_000, 3_600_000) };
+    case "reload":
+      return { ...span, kind, change: drawChange(dice, outbox) };
     case "kill":
     case "broker-down":
     case "stop":
     case "pause":
       return { ...span, kind };
+  }
+}
+
+function drawChange(dice: Dice, outbox: boolean): Change {
+  const what = dice.pick<Change["what"]>([
+    "policy",
+    "rate",
+    "renamed",
+    "removed",
+    ...(outbox ? (["mode", "mode"] as const) : []),
+  ]);
+  switch (what) {
+    case "policy":
+      return { what, policy: { max_in_flight: dice.scaled(1, 100), backoff: { jitter: dice.next() } } };
+    case "rate":
+      return { what, perSecond: dice.scaled(1, 1_000) };
+    case "renamed":
+    case "removed":
+    case "mode":
+      return { what };
   }
 }
 

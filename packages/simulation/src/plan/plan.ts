@@ -1,5 +1,6 @@
 import type { BridgeDocument } from "@bridge/config";
 import type { ErrorCode } from "@bridge/ports";
+import type { Change } from "./change.ts";
 
 /** A message that a source publishes. */
 export interface PlannedMessage {
@@ -72,6 +73,8 @@ export type Fault = {
   | { readonly kind: "discard"; readonly entries: number }
   /** Of the oldest records of the outbox, up to so many go to the DLQ, by as many callers at once. */
   | { readonly kind: "move"; readonly records: number; readonly callers: number }
+  /** At its end the change is changed back. */
+  | { readonly kind: "reload"; readonly change: Change }
   | { readonly kind: "pause" }
   | { readonly kind: "jump"; readonly ms: number }
 );

@@ -1,4 +1,5 @@
 import { BridgeError, type DeadLetter, type Settlement } from "@bridge/ports";
+import { isStructural } from "../plan/change.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Owner } from "../time/virtual-time.ts";
 
@@ -32,6 +33,8 @@ interface Known {
   readonly deadLetters: Set<string>;
   /** The bindings whose dead letter an operator has deleted. */
   readonly discarded: Set<string>;
+  /** Whether a source was told that it may forget it. */
+  settled: boolean;
   /** How often an operator has asked for its delivery again. */
   redrives: number;
 }
@@ -41,9 +44,13 @@ export class Auditor {
   readonly violations: string[] = [];
   readonly #plan: Plan;
   readonly #known: Known[];
+  /** How routes are redirected while it runs. */
+  readonly #changes: ReadonlySet<string>;
 
   constructor(plan: Plan) {
     this.#plan = plan;
+    const changes = plan.faults.flatMap((fault) => (fault.kind === "reload" ? [fault.change] : []));
+    this.#changes = new Set(changes.filter(isStructural).map(({ what }) => what));
     this.#known = plan.messages.map(() => ({
       published: false,
       forgotten: false,
@@ -53,6 +60,7 @@ export class Auditor {
       deadLetters: new Set(),
       discarded: new Set(),
       redrives: 0,
+      settled: false,
     }));
   }
 
@@ -81,6 +89,10 @@ export class Auditor {
 
   handedOut(number: number): void {
     this.#of(number).receives++;
+  }
+
+  isSettled(number: number): boolean {
+    return this.#of(number).settled;
   }
 
   handedBack(number: number): void {
@@ -124,7 +136,7 @@ export class Auditor {
     const { outbox, faults } = this.#plan;
     // Of a clock that stood still nobody can tell how long a loan has lasted.
     const measured = !faults.some((fault) => fault.kind === "freeze" && fault.machine);
-    if (outbox !== undefined && measured && !this.lent(by, number, binding))
+    if (outbox !== undefined && !this.#changes.has("mode") && measured && !this.lent(by, number, binding))
       this.violated(`${by.name} sends ${number} to ${binding}, which the outbox has not lent to it`);
   }
 
@@ -208,6 +220,7 @@ export class Auditor {
     if (again) this.violated(`a delivery of message ${number} was settled twice`);
     if (settlement.kind === "refuse") this.violated(`message ${number} was refused to a source that cannot be told`);
     if (settlement.kind !== "accept") return;
+    this.#of(number).settled = true;
     const open = this.#openAt(number);
     if (open.length > 0)
       this.violated(`message ${number} was settled as ${settlement.outcome} without proof for ${open.join(", ")}`);
@@ -226,7 +239,10 @@ export class Auditor {
         this.violated(`message ${number} is lost: it is neither at ${open.join(", ")} nor in the DLQ nor dropped`);
       if (!known.forgotten) this.violated(`message ${number} is still at its source when all is at rest`);
       for (const [binding, { accepted, unheard, lapsed, again, replays, record }] of known.targets) {
-        const repeats = this.#plan.outbox === undefined ? known.handedBack + known.redrives : lapsed + again + replays;
+        const direct = known.handedBack + known.redrives;
+        const stored = lapsed + again + replays;
+        const { outbox } = this.#plan;
+        const repeats = outbox === undefined ? direct : this.#changes.size > 0 ? direct + stored : stored;
         const bound = 1 + unheard + repeats;
         if (record === "pending") this.violated(`message ${number} is still in the outbox when all is at rest`);
         if (accepted > bound)
@@ -238,6 +254,8 @@ export class Auditor {
   /** Whether what a source hands out again is known from the first time. */
   get #remembers(): boolean {
     const { outbox, messages, bindings } = this.#plan;
+    // Under another route's name it is another record.
+    if (this.#changes.has("renamed")) return false;
     return outbox !== undefined && outbox.maxRecords >= messages.length * bindings.length;
   }
 
@@ -245,6 +263,8 @@ export class Auditor {
   #inOrder(number: number, binding: string): void {
     const { messages, instances = 1, leases, broker } = this.#plan;
     const key = messages[number]?.key;
+    // What the outbox has of a route waits when a process has begun with another document.
+    if (this.#changes.size > 0 && this.#plan.outbox !== undefined) return;
     // Instances that share a queue get each its part of a key.
     if (key === undefined || (instances > 1 && leases === undefined)) return;
     // Younger ones are handed out while an older one is still lent to nobody who is there.
@@ -274,7 +294,8 @@ export class Auditor {
     const at = known.targets.get(binding);
     if (at === undefined) return false;
     if (at.refusedForGood > 0) return true;
-    const before = this.#plan.broker.counts && this.#plan.outbox === undefined ? Math.max(0, known.receives - 1) : 0;
+    const direct = this.#plan.outbox === undefined || this.#changes.has("mode");
+    const before = this.#plan.broker.counts && direct ? Math.max(0, known.receives - 1) : 0;
     return at.failed > 0 && at.failed + before >= this.#plan.maxReplayAttempts;
   }
 

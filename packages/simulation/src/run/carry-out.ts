@@ -101,8 +101,10 @@ export function carryOut(fault: Fault, world: World, instances: Instances): () =
       bySeveral(instances, fault.callers, (at) => move(at, oldest, world));
       return () => {};
     }
+    case "reload":
+      return instances.reloads.begin(fault.instance ?? 0, fault.change);
     case "pause":
-      instance?.pause();
+      instance?.pause(!instances.reloads.redirects(fault.instance ?? 0));
       return () => instance?.resume();
     case "jump":
       instance?.clock.jump(fault.ms);

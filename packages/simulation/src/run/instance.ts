@@ -1,8 +1,7 @@
-import { parseConfig } from "@bridge/config";
+import { type BridgeConfig, type BridgeDocument, parseConfig, type Registry } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import type { LogFields, Logger } from "@bridge/ports";
 import type { Dice } from "../dice.ts";
-import { ROUTE } from "../plan/draw.ts";
 import { InstanceClock } from "../time/instance-clock.ts";
 import type { Owner, VirtualTime } from "../time/virtual-time.ts";
 import { type Sessions, simulatedPlugins } from "./simulated-plugins.ts";
@@ -22,9 +21,10 @@ export class Instance {
   readonly clock: InstanceClock;
   readonly supervisor: Supervisor;
   readonly #time: VirtualTime;
+  readonly #registry: Registry;
   readonly #sessions: Sessions = { sources: new Set(), targets: new Set() };
 
-  constructor(world: World, name: string) {
+  constructor(world: World, name: string, document: BridgeDocument) {
     const dice: Dice = world.dice.fork(name);
     this.name = name;
     this.#time = world.time;
@@ -36,10 +36,15 @@ export class Instance {
       rate: 1 + (world.plan.leases === undefined ? DRIFT : LEASED_DRIFT) * (2 * dice.next() - 1),
       phase: () => dice.next(),
     });
-    const registry = simulatedPlugins(world, this.owner, this.#sessions);
-    const config = parseConfig(world.plan.document, registry);
+    const registry = (this.#registry = simulatedPlugins(world, this.owner, this.#sessions));
+    const config = this.configOf(document);
     const logger = traced(name, (line) => this.owner.alive && world.trace.add(line));
     this.supervisor = createSupervisor({ config, registry, clock: this.clock, random: dice, logger, instanceId: name });
+  }
+
+  /** Those that wait on one of its connections for the end of it, at most. */
+  get listeners(): number {
+    return Math.max(0, ...[...this.#sessions.sources].map(({ listeners }) => listeners));
   }
 
   /** The broker drops its connections. */
@@ -57,17 +62,22 @@ export class Instance {
     this.#time.reach(this.owner, this.#time.now, what);
   }
 
-  pause(): void {
+  configOf(document: BridgeDocument): BridgeConfig {
+    return parseConfig(document, this.#registry);
+  }
+
+  /** `surely`: no change is under way that could take away the route that is paused. */
+  pause(surely: boolean): void {
     this.asked(() => {
-      this.supervisor.pauseRoute(ROUTE);
-      this.owner.paused = true;
+      for (const { id } of this.supervisor.config().routes) this.supervisor.pauseRoute(id);
+      this.owner.paused = surely;
     });
   }
 
   resume(): void {
     this.asked(() => {
       this.owner.paused = false;
-      this.supervisor.resumeRoute(ROUTE);
+      for (const { id } of this.supervisor.config().routes) this.supervisor.resumeRoute(id);
     });
   }
 

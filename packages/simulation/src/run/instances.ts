@@ -1,5 +1,6 @@
 import type { World } from "./world.ts";
 import { Instance } from "./instance.ts";
+import { Reloads } from "./reloads.ts";
 
 /** Whoever runs them needs so long to see that one has ended and to start another. */
 const RESTART_MS = 2_000;
@@ -8,6 +9,7 @@ const RESTART_MS = 2_000;
 export class Instances {
   /** How many there have been. */
   count = 0;
+  readonly reloads: Reloads;
   readonly #world: World;
   readonly #places: (Instance | undefined)[];
   /** Nothing is started any more. */
@@ -15,6 +17,7 @@ export class Instances {
 
   constructor(world: World) {
     this.#world = world;
+    this.reloads = new Reloads(world, (place) => this.at(place));
     this.#places = Array.from({ length: world.plan.instances ?? 1 }, () => undefined);
   }
 
@@ -36,7 +39,7 @@ export class Instances {
     const { trace, auditor, time } = this.#world;
     const name = `instance-${this.count++}`;
     trace.add(`${name} begins`);
-    const instance = new Instance(this.#world, name);
+    const instance = new Instance(this.#world, name, this.reloads.documentAt(place));
     this.#places[place] = instance;
     this.start(instance);
     void instance.supervisor.terminated.then(({ cause, error }) => {
