@@ -1,3 +1,4 @@
+import { statSync, utimesSync } from "node:fs";
 import { BridgeError, type StoreHealth } from "@bridge/ports";
 import { Checkpointer } from "./checkpointer.ts";
 import { Checkpoints } from "./checkpoints.ts";
@@ -13,7 +14,7 @@ import { RecoveringFile } from "./recovering-file.ts";
 import { Room } from "./room.ts";
 import type { Job } from "./transaction.ts";
 
-/** While the disk refuses writes it is asked so often whether it still does, so that it is known when it does not. */
+/** So often the disk is asked whether it takes writes, so that it is known when it does not any more, and when it does again. */
 const PROBE_MS = 10_000;
 /** So often it is looked whether the file is still in its place. */
 const LOOK_MS = 1_000;
@@ -147,9 +148,9 @@ export class FileDatabase<Statements> implements AsyncDisposable {
     this.#lock[Symbol.dispose]();
   }
 
-  /** Writes what is there already. */
+  /** Writes what is there already, when the disk has refused something or looks as if it would. */
   async #probe(): Promise<void> {
-    if (this.#commits.fault === undefined || this.#probing) return;
+    if (this.#probing || (this.#commits.fault === undefined && takesChanges(this.#file.path))) return;
     this.#probing = true;
     const version = this.#options.kind.migrations.length;
     const run = (): void => this.#file.open().db.exec(`PRAGMA user_version = ${version}`);
@@ -198,6 +199,18 @@ export class FileDatabase<Statements> implements AsyncDisposable {
   #full(): void {
     if (this.#closing === undefined && this.#displacement.found === undefined && this.#file.failure === undefined)
       this.#checkpoints.refused(this.#file.open());
+  }
+}
+
+/** A disk that has become read-only shows it with the least that can be changed: the time of the file's lock. */
+function takesChanges(path: string): boolean {
+  try {
+    const lock = `${path}-lock`;
+    const { atime, mtime } = statSync(lock);
+    utimesSync(lock, atime, mtime);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -153,6 +153,32 @@ describe.skipIf(noBreakableDisk)("a disk that turns read-only (needs the right t
     expect(notes.writable).toBe(false);
   });
 
+  test("is told although nobody writes, and not before", async () => {
+    using disk = breakableDisk();
+    const { clock, tick } = tickingClock();
+    await using notes = new Notes({ path: join(disk.folder, "notes.db"), clock });
+    await notes.write(adding("a"));
+    execFileSync("sync", ["-f", disk.folder]);
+    tick();
+    expect(notes.health().fault).toBeUndefined();
+    disk.break();
+    tick();
+    await vi.waitFor(() => expect(notes.health().fault).toMatch(/read-only|the disk fails/), PATIENCE);
+    expect(notes.writable).toBe(false);
+  });
+
+  test("a lock file that nobody may change, beside a file that takes writes, says nothing", async () => {
+    using disk = breakableDisk();
+    const { clock, tick } = tickingClock();
+    const path = join(disk.folder, "notes.db");
+    await using notes = new Notes({ path, clock });
+    using _ = immutable([`${path}-lock`]);
+    tick();
+    await notes.write(adding("a"));
+    expect(notes.health().fault).toBeUndefined();
+    expect(notes.writable).toBe(true);
+  });
+
   test("a lock file that may not be written to is named, and is not tried again", async () => {
     using disk = breakableDisk();
     const path = join(disk.folder, "notes.db");
