@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createRegistry, emptyConfig } from "@bridge/config";
@@ -17,6 +17,9 @@ const key = join(folder, "key.pem");
 const pair = authority().issue("bridge");
 writeFileSync(there, pair.cert);
 writeFileSync(key, pair.key);
+const twin = join(folder, "twin.jsonl");
+writeFileSync(twin, "");
+linkSync(twin, join(folder, "first.jsonl"));
 
 async function validated(document: object): Promise<readonly [code: number, said: string]> {
   const file = join(folder, "bridge.json");
@@ -51,6 +54,11 @@ test.each([
     "a device in place of the audit file",
     { audit: { file: { path: "/dev/full" } } },
     'audit.file.path: "/dev/full" is no regular file: name a file, which is made when it is missing',
+  ],
+  [
+    "an audit file that has a second name",
+    { audit: { file: { path: twin } } },
+    `audit.file.path: "${twin}" has another name, a hard link, under which a second process could write to it with a log of its own: delete the other name, which find -samefile tells`,
   ],
 ])("-validate finds %s", async (_, document, message) => {
   const [code, said] = await validated(document);

@@ -64,7 +64,7 @@ const REMEDIES: Readonly<Record<Fault, string>> = {
   displaced:
     "the file was deleted or moved away while it was in use: put it back, or restart the bridge to begin a new one",
   disturbed: "its log was deleted or replaced while it is in use, and is written anew: leave the files beside it alone",
-  several_names: "it has another name, under which a second process could write to it with a log of its own",
+  several_names: "has another name, under which a second process could write to it: name a file that has none",
   no_place: "no file can be made there: name another path",
 };
 

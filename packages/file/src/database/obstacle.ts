@@ -86,8 +86,8 @@ function lookBeside(path: string, place: string, part: string): void {
 
 /** Log and lock lie beside the name, so that a second name of the same file would have its own. */
 function lookAtNames(path: string, { nlink }: Stats): void {
-  if (nlink > 1) throw severalNames(path, "a hard link: delete the other name");
-  if (isMountPoint(realpathSync(path))) throw severalNames(path, "mounted by itself: mount its folder");
+  if (nlink > 1) throw severalNames(path, "a hard link", "delete the other name, which find -samefile tells");
+  if (isMountPoint(realpathSync(path))) throw severalNames(path, "as it is mounted by itself", "mount its folder instead");
 }
 
 /** As the kernel says; where it does not say, nothing is mounted. */
@@ -132,8 +132,9 @@ function forbidden(path: string, what: string): FileFault {
   return new FileFault(path, "forbidden", { words: `${what}: ${ALLOW}` });
 }
 
-function severalNames(path: string, how: string): FileFault {
-  return new FileFault(path, "several_names", { cause: new Error(`it is ${how}`) });
+function severalNames(path: string, how: string, remedy: string): FileFault {
+  const what = `has another name, ${how}, under which a second process could write to it with a log of its own`;
+  return new FileFault(path, "several_names", { words: `${what}: ${remedy}` });
 }
 
 function codeOf(error: unknown): string {
