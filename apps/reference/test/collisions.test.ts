@@ -116,8 +116,16 @@ describe("parts that cannot be beside each other are refused before anything is 
     ["a store in the log of another", files(at("one.db-wal"), at("one.db")), /^stores\.outbox\.options: .*stores\.dlq/],
     ["a store whose log another is", files(at("one.db"), at("one.db-mark")), /^stores\.outbox\.options: .*stores\.dlq/],
     ["a file through a link", files(at("real/one.db"), at("linked/../linked/one.db")), /^stores\.outbox/],
-    ["a file that is missing through a link to it", files(at("missing.db"), at("leads-to-missing.db")), /^stores\.outbox/],
-    ["a folder that is missing through a link", files(at("missing/a.db"), at("leads-to-missing/a.db")), /^stores\.outbox/],
+    [
+      "a file that is missing through a link to it",
+      files(at("missing.db"), at("leads-to-missing.db")),
+      /^stores\.outbox/,
+    ],
+    [
+      "a folder that is missing through a link",
+      files(at("missing/a.db"), at("leads-to-missing/a.db")),
+      /^stores\.outbox/,
+    ],
     ["a link to itself", files(at("circle"), at("circle")), /^stores\.outbox/],
     [
       "a store and the audit file",

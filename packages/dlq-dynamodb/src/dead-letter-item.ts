@@ -1,9 +1,9 @@
 import type { Item } from "@bridge/dynamodb/internal";
 import { BridgeError, type DeadLetter, type DeadLetterHead, type Random } from "@bridge/ports";
-import { packDeadLetter, unpackDeadLetter, unpackDeadLetterHead } from "@bridge/ports/internal";
-import { orderKey } from "./order-key.ts";
+import { headOrKnown, packDeadLetter, type PackedDeadLetter } from "@bridge/ports/internal";
+import { orderKey, timeIn } from "./order-key.ts";
 import { type Content, MAX_PARTS, PART_BYTES, partedContent, type PartedContent, PLACE } from "./parted-content.ts";
-import { shardsOf } from "./partitions.ts";
+import { placeIn, shardsOf } from "./partitions.ts";
 
 /** What the service lets an item have, names of attributes included. */
 const MAX_ITEM_BYTES = 400 * 1024;
@@ -53,19 +53,16 @@ export function writtenEntry(entry: DeadLetter, expiresAt: number | undefined, r
   return { item, content };
 }
 
-/** Of an item of the table or of one of its indexes. */
+/** Of an item of the table or of one of its indexes; the route of one that cannot be read stands only in the index by route. */
 export function headOf(item: Item): DeadLetterHead {
-  return unpackDeadLetterHead(item["head"]?.S ?? "{}");
+  const { id, order_key: order, category_shard: byCategory, route_shard: byRoute, head } = item;
+  const known = { id: id?.S ?? "", failedAt: timeIn(order?.S ?? ""), ...placeIn(byRoute?.S ?? byCategory?.S ?? "") };
+  return headOrKnown(known, head?.S ?? "");
 }
 
-/**
- * `content`: what its parts hold, if it has any.
- *
- * @throws BridgeError when it is not the entry that was written
- */
-export function entryOf(id: string, { head, envelope, payload }: Item, content?: Content): DeadLetter {
-  const { envelope: text, payload: bytes } = content ?? { envelope: envelope?.S ?? "", payload: payload?.B ?? NOTHING };
-  return unpackDeadLetter(id, { head: head?.S ?? "", envelope: text }, bytes);
+/** An entry as its item and `content`, which its parts hold if it has any, have it. */
+export function packedOf({ head, envelope, payload }: Item, content?: Content): PackedDeadLetter & Content {
+  return { head: head?.S ?? "", ...(content ?? { envelope: envelope?.S ?? "", payload: payload?.B ?? NOTHING }) };
 }
 
 /** When the service may remove an item, in epoch milliseconds. */

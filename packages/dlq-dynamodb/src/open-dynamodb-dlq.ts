@@ -1,9 +1,9 @@
 import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { type DynamoOptions } from "@bridge/dynamodb";
 import { type Consumed, type Item, openTable } from "@bridge/dynamodb/internal";
-import { type Clock, type DlqAdmin, type DlqStore, type Logger, type Random } from "@bridge/ports";
-import { SpoiledEntries } from "@bridge/ports/internal";
-import { entryOf, headOf, isPossibleId, writtenEntry } from "./dead-letter-item.ts";
+import { type Clock, type DeadLetter, type DlqAdmin, type DlqStore, type Logger, type Random } from "@bridge/ports";
+import { SpoiledEntries, unpackDeadLetter } from "@bridge/ports/internal";
+import { headOf, isPossibleId, packedOf, writtenEntry } from "./dead-letter-item.ts";
 import { deleteIds, deleteOldest } from "./deleting.ts";
 import { dlqTable } from "./dlq-table.ts";
 import { EntryIndex } from "./entry-index.ts";
@@ -51,6 +51,9 @@ export async function openDynamodbDlq(
     return (Item?.["order_key"]?.S ?? "") >= atOrAfter(visibleFrom()) ? Item : undefined;
   };
 
+  const read = (id: string, packed: ReturnType<typeof packedOf>): DeadLetter =>
+    spoiled.read(id, packed, () => unpackDeadLetter(id, packed, packed.payload));
+
   return {
     async put(entry, caller) {
       caller.throwIfAborted();
@@ -77,11 +80,11 @@ export async function openDynamodbDlq(
         const item = await itemAt(id, caller);
         const place = item?.[PLACE]?.S;
         if (item === undefined) return undefined;
-        if (place === undefined) return spoiled.read(id, () => entryOf(id, item));
+        if (place === undefined) return read(id, packedOf(item));
         const content = await parts.get(id, place, caller);
         // Somebody may have deleted it meanwhile, and written it anew.
         const isLost = content === undefined && (await itemAt(id, caller))?.[PLACE]?.S === place;
-        if (content !== undefined || isLost) return spoiled.read(id, () => entryOf(id, item, content));
+        if (content !== undefined || isLost) return read(id, packedOf(item, content));
       }
     },
     async list(filter, page, caller) {

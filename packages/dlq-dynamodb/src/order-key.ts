@@ -7,6 +7,11 @@ export function orderKey(failedAt: number, id: string): string {
   return `${atOrAfter(failedAt)}/${id}`;
 }
 
+/** When what has this key failed; 0 when that cannot be read. */
+export function timeIn(key: string): number {
+  return Number.parseInt(key, 10) || 0;
+}
+
 /** Before every key of this time or later, and after every earlier one. */
 export function atOrAfter(time: number): string {
   const whole = Math.min(LATEST, Math.max(0, Math.ceil(time)));

@@ -44,6 +44,12 @@ export function partitionsOf({ routeId, category }: DeadLetterFilter): readonly 
   );
 }
 
+/** What a partition of either index says of its entries. */
+export function placeIn(partition: string): { readonly category: ErrorClass; readonly routeId: string } {
+  const [category = "", , ...route] = partition.split("/");
+  return { category: CATEGORIES.find((each) => each === category) ?? "permanent", routeId: route.join("/") };
+}
+
 function categoryShard(category: ErrorClass, shard: number): string {
   return `${category}/${shard}`;
 }

@@ -53,7 +53,7 @@ export function openFileDlq(options: FileDlqOptions): DlqStore & { readonly admi
     async get(id, signal) {
       signal.throwIfAborted();
       const row = file.read((statements) => statements.get(id));
-      return row === undefined ? undefined : spoiled.read(id, () => entryOf(id, row));
+      return row === undefined ? undefined : spoiled.read(id, row, () => entryOf(id, row));
     },
     async list(filter, page, signal) {
       signal.throwIfAborted();

@@ -16,13 +16,7 @@ export { repeatedKey } from "./repeated-key.ts";
 export { answerTurns, atOnce, mapped, sharedTurns, Slices, type Steps, Turns } from "./turns.ts";
 export { withoutOuterBlanks } from "./outer-blanks.ts";
 export { ownBytes, ownCopy, payloadBytes } from "./own-copy.ts";
-export {
-  headOrKnown,
-  packDeadLetter,
-  type PackedDeadLetter,
-  unpackDeadLetter,
-  unpackDeadLetterHead,
-} from "./packed-dead-letter.ts";
+export { headOrKnown, packDeadLetter, type PackedDeadLetter, unpackDeadLetter } from "./packed-dead-letter.ts";
 export { isPermission, type Permission, PERMISSIONS } from "./permissions.ts";
 export { isRole, type Role, ROLES } from "./roles.ts";
 export { formatTimestamp } from "./timestamp.ts";
@@ -31,7 +25,7 @@ export { knownAcrossCopies } from "./known-across-copies.ts";
 export { givenOptions, moreOptions } from "./given-options.ts";
 export { steadyLogger } from "./steady-logger.ts";
 export { SpoiledEntries } from "./spoiled-entries.ts";
-export { packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
+export { envelopeIdIn, packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
 export { FaultWatch, type Trial } from "./store/fault-watch.ts";
 export { LinkedAbort } from "./store/linked-abort.ts";
 export { recordIdentity } from "./store/record-identity.ts";

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import type { DeadLetter, DeadLetterHead } from "./dlq-store.ts";
 import { BridgeError } from "./errors.ts";
-import { packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
+import type { LogFields } from "./seams.ts";
+import { envelopeIdIn, packEnvelope, unpackEnvelope } from "./packed-envelope.ts";
 
 /** A dead letter without its payload, as stores keep it. */
 export interface PackedDeadLetter {
@@ -21,23 +22,62 @@ export function packDeadLetter({ envelope, ...head }: DeadLetter): PackedDeadLet
 }
 
 /** What a list shows. It says nothing of the digest, which is of the payload too. */
-export function unpackDeadLetterHead(text: string): DeadLetterHead {
+function unpackDeadLetterHead(text: string): DeadLetterHead {
   const { digest: _, ...head } = JSON.parse(text) as PackedHead;
   return head;
 }
 
-/** What a list shows of an entry whose columns are `known`: nothing more when it cannot be read, so that a page shows the others. */
+/**
+ * What a list shows of an entry whose columns are `known`: nothing more when it cannot be read, so that a page shows the others.
+ * What can be read is told as it was written, whatever somebody has put into the columns: a time that is none would hide the page.
+ */
 export function headOrKnown(
   known: Pick<DeadLetterHead, "id" | "routeId" | "category" | "failedAt">,
   text: string,
 ): DeadLetterHead {
   try {
-    return { ...unpackDeadLetterHead(text), ...known };
+    const head = unpackDeadLetterHead(text);
+    if (isHead(head)) return { ...head, id: known.id };
   } catch {
-    const reason = "this entry is not as it was written: it cannot be delivered";
-    const unknown = { bindingId: "", sourceId: "", correlationId: "", subject: "", lastError: "", attempts: 0 };
-    return { ...known, reason, errorCode: "INTERNAL", ...unknown };
+    // Nothing but the columns is known.
   }
+  const reason = "this entry is not as it was written: it cannot be delivered";
+  const unknown = { bindingId: "", sourceId: "", correlationId: "", subject: "", lastError: "", attempts: 0 };
+  return { ...known, reason, errorCode: "INTERNAL", ...unknown };
+}
+
+/** What of an entry can be read tells, for logs, whose it was. */
+export function legibleIn({ head: text, envelope }: PackedDeadLetter): LogFields {
+  const envelopeId = envelopeIdIn(envelope);
+  try {
+    const head: unknown = unpackDeadLetterHead(text);
+    const { routeId, bindingId } = head as Readonly<Record<string, unknown>>;
+    return { route_id: textIn(routeId), binding_id: textIn(bindingId), envelope_id: envelopeId };
+  } catch {
+    return { envelope_id: envelopeId };
+  }
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Whether it has all that a list shows. */
+function isHead(head: DeadLetterHead): boolean {
+  const { routeId, bindingId, sourceId, correlationId, subject, failedAt, attempts } = head;
+  const { reason, category, errorCode, lastError } = head;
+  const texts: unknown[] = [
+    routeId,
+    bindingId,
+    sourceId,
+    correlationId,
+    subject,
+    reason,
+    category,
+    errorCode,
+    lastError,
+  ];
+  return texts.every((text) => typeof text === "string") && Number.isFinite(failedAt) && Number.isFinite(attempts);
 }
 
 /**

@@ -22,6 +22,16 @@ export function packEnvelope(envelope: Envelope): string {
   return JSON.stringify(packed);
 }
 
+/** The id in a packed envelope, for logs; `undefined` when it cannot be read. */
+export function envelopeIdIn(text: string): string | undefined {
+  try {
+    const [id] = JSON.parse(text) as Packed;
+    return typeof id === "string" ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 export function unpackEnvelope(text: string, payload: Uint8Array): Envelope {
   const packed = JSON.parse(text) as Packed;
   const [id, sourceId, subject, contentType, headers, correlation, receivedAt, expiresAt] = packed;

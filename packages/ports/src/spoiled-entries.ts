@@ -1,3 +1,4 @@
+import { legibleIn, type PackedDeadLetter } from "./packed-dead-letter.ts";
 import type { Logger } from "./seams.ts";
 import type { StoreHealth } from "./store-health.ts";
 
@@ -17,8 +18,8 @@ export class SpoiledEntries {
     return this.#ids.size === 0 ? {} : { spoiled: this.#ids.size };
   }
 
-  /** Reads an entry; what throws then is that the entry is spoiled. */
-  read<Entry>(id: string, read: () => Entry): Entry {
+  /** Reads an entry, as it is packed; what throws then is that the entry is spoiled. */
+  read<Entry>(id: string, packed: PackedDeadLetter, read: () => Entry): Entry {
     try {
       const entry = read();
       this.#ids.delete(id);
@@ -26,7 +27,10 @@ export class SpoiledEntries {
     } catch (error) {
       if (!this.#ids.has(id) && this.#ids.size < MAX_IDS) {
         this.#ids.add(id);
-        this.#logger.error("a dead letter is not as it was written: it is kept, and never delivered", { entry_id: id });
+        this.#logger.error("a dead letter is not as it was written: it is kept, and never delivered", {
+          entry_id: id,
+          ...legibleIn(packed),
+        });
       }
       throw error;
     }

@@ -1,9 +1,17 @@
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
-/** Epoch milliseconds as an RFC 3339 timestamp in UTC. @throws RangeError beyond what a date can be */
+/** The first and the last moment that RFC 3339 can write. */
+const FIRST_MS = -62_167_219_200_000;
+const LAST_MS = 253_402_300_799_999;
+
+/**
+ * Epoch milliseconds as an RFC 3339 timestamp in UTC. What lies beyond the years 0000 to 9999 is told as their first or last moment,
+ * and what is no number as the first: a store may hold what somebody has changed, and one odd time must not hide the others.
+ */
 export function formatTimestamp(epochMs: number): string {
+  const written = Math.min(Math.max(Number.isNaN(epochMs) ? FIRST_MS : epochMs, FIRST_MS), LAST_MS);
   // oxlint-disable-next-line no-restricted-globals -- of a time that is given
-  return new Date(epochMs).toISOString();
+  return new Date(written).toISOString();
 }
 
 /** Epoch milliseconds of an RFC 3339 timestamp, rounded down; `undefined` when it is none. */

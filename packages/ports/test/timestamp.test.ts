@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseTimestamp } from "../src/timestamp.ts";
+import { formatTimestamp, parseTimestamp } from "../src/timestamp.ts";
 
 describe("RFC 3339 timestamps", () => {
   test.for([
@@ -14,6 +14,16 @@ describe("RFC 3339 timestamps", () => {
     ["0099-03-01T00:00:00Z", "0099-03-01T00:00:00.000Z"],
   ])("%s is %s", ([text = "", iso = ""]) => {
     expect(parseTimestamp(text)).toBe(Date.parse(iso));
+  });
+
+  test.for([
+    [0, "1970-01-01T00:00:00.000Z"],
+    [Number.MAX_SAFE_INTEGER, "9999-12-31T23:59:59.999Z"],
+    [Infinity, "9999-12-31T23:59:59.999Z"],
+    [-Infinity, "0000-01-01T00:00:00.000Z"],
+    [NaN, "0000-01-01T00:00:00.000Z"],
+  ] as const)("%d is told as %s", ([ms, text]) => {
+    expect(formatTimestamp(ms)).toBe(text);
   });
 
   test.for([

@@ -1,4 +1,5 @@
 import type { StoreHealth } from "@bridge/ports";
+import { envelopeIdIn } from "@bridge/ports/internal";
 import { finishedNow } from "./finish.ts";
 import type { LaneWindow } from "./lane-window.ts";
 import { laneText, shardNumber } from "./names.ts";
@@ -37,6 +38,7 @@ export class SpoiledRecords {
       record_id: id,
       route_id: routeId,
       binding_id: bindingId,
+      envelope_id: envelopeIdIn(stored.item["envelope"]?.S ?? ""),
     });
   }
 

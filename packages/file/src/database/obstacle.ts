@@ -87,7 +87,8 @@ function lookBeside(path: string, place: string, part: string): void {
 /** Log and lock lie beside the name, so that a second name of the same file would have its own. */
 function lookAtNames(path: string, { nlink }: Stats): void {
   if (nlink > 1) throw severalNames(path, "a hard link", "delete the other name, which find -samefile tells");
-  if (isMountPoint(realpathSync(path))) throw severalNames(path, "as it is mounted by itself", "mount its folder instead");
+  if (isMountPoint(realpathSync(path)))
+    throw severalNames(path, "as it is mounted by itself", "mount its folder instead");
 }
 
 /** As the kernel says; where it does not say, nothing is mounted. */

@@ -75,7 +75,9 @@ test("a file with a second name of its own is refused, because its log would be 
   const twin = join(scratch.folder, "twin.db");
   linkSync(scratch.path, twin);
   for (const path of [scratch.path, twin]) {
-    expect(() => new Notes({ path })).toThrow(/: has another name, a hard link, under which .* own: delete the other name/);
+    expect(() => new Notes({ path })).toThrow(
+      /: has another name, a hard link, under which .* own: delete the other name/,
+    );
   }
   rmSync(twin);
   await using notes = new Notes({ path: scratch.path });
@@ -92,7 +94,9 @@ test("a file that is mounted by itself is refused, because its log would lie out
   writeFileSync(mounted, "");
   skip(spawnSync("mount", ["--bind", scratch.path, mounted]).status !== 0, "only the superuser mounts");
   try {
-    expect(() => new Notes({ path: mounted })).toThrow(/: has another name, as it is mounted by itself, .* own: mount its folder/);
+    expect(() => new Notes({ path: mounted })).toThrow(
+      /: has another name, as it is mounted by itself, .* own: mount its folder/,
+    );
   } finally {
     spawnSync("umount", [mounted]);
   }

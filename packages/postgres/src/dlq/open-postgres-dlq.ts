@@ -55,7 +55,7 @@ export async function openPostgresDlq(
       const values = [id, Math.ceil(visibleFrom())];
       const { rows } = await client.query<EntryRow>({ what: "reading a dead letter", text, values }, caller);
       const [row] = rows;
-      return row && spoiled.read(id, () => entryOf(id, row));
+      return row && spoiled.read(id, row, () => entryOf(id, row));
     },
     async list(filter, { limit, offset }, caller) {
       caller.throwIfAborted();

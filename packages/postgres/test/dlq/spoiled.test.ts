@@ -1,3 +1,4 @@
+import { silentLogger, type LogFields } from "@bridge/ports";
 import { deadLetter } from "@bridge/conformance";
 import { noPostgres, testSchema } from "@bridge/tooling/test-postgres";
 import { expect, test } from "vitest";
@@ -28,5 +29,36 @@ test.skipIf(noPostgres).each([
     expect(store.health?.().spoiled).toBe(1);
     expect(await store.admin.delete(["b"], signal)).toEqual(new Set(["b"]));
     expect(store.health?.().spoiled).toBeUndefined();
+  },
+);
+
+test.skipIf(noPostgres)(
+  "the log names route, binding and envelope of a spoiled dead letter that can be read",
+  async () => {
+    await using schema = await testSchema();
+    await makeTables(schema.connection);
+    const told: (LogFields | undefined)[] = [];
+    const logger = { ...silentLogger, error: (_: string, fields?: LogFields) => void told.push(fields) };
+    await using store = await openDlq(schema.connection, { logger });
+    const entry = deadLetter("a");
+    await store.put(entry, signal);
+    await schema.rows(`UPDATE ${schema.connection.schema}.dead_letters SET payload = 'other'`);
+    await expect(store.get("a", signal)).rejects.toThrow("not as it was written");
+    const { routeId, bindingId, envelope } = entry;
+    expect(told).toEqual([{ entry_id: "a", route_id: routeId, binding_id: bindingId, envelope_id: envelope.id }]);
+  },
+);
+
+test.skipIf(noPostgres).each(["9223372036854775807", "8640000000000001", "-9223372036854775807"])(
+  "a dead letter that somebody has given the time %s is listed with the time that it has, and can be deleted",
+  async (time) => {
+    await using schema = await testSchema();
+    await makeTables(schema.connection);
+    await using store = await openDlq(schema.connection);
+    for (const id of ["a", "b"]) await store.put(deadLetter(id), signal);
+    await schema.rows(`UPDATE ${schema.connection.schema}.dead_letters SET failed_at = ${time} WHERE id = 'b'`);
+    const page = await store.list({}, { limit: 10, offset: 0 }, signal);
+    expect(page.find(({ id }) => id === "b")?.failedAt ?? deadLetter("b").failedAt).toBe(deadLetter("b").failedAt);
+    expect(await store.admin.delete(["b"], signal)).toEqual(new Set(time.startsWith("-") ? [] : ["b"]));
   },
 );
