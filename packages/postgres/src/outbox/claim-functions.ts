@@ -2,12 +2,18 @@ import { BY_INDEX } from "./write-functions.ts";
 
 type Table = (name: string) => string;
 
+/** No loan and no wait is as long as this: somebody has changed the row. A wait may be as long as a duration can be. */
+const LONGEST = { loan: "30 days", wait: "4000 days" } as const;
+
 /**
  * Whether a claim may have the record: it is on loan to nobody and waits for nothing, or no more. A hold that has not begun
- * yet, by more than clocks jitter, was made before the server's clock was set back: nobody waits for that time again.
+ * yet, by more than clocks jitter, was made before the server's clock was set back: nobody waits for that time again. One that
+ * is longer than any can be is none.
  */
 export const free = (q: string, now: string, lost?: string): string => `(
   ${q}.held_until IS NULL OR ${q}.held_until <= ${now} OR ${q}.held_at > ${now} + interval '1 minute'
+  OR ${q}.held_until > least(${q}.held_at, ${now})
+     + CASE WHEN ${q}.token IS NULL THEN interval '${LONGEST.wait}' ELSE interval '${LONGEST.loan}' END
   ${lost === undefined ? "" : `OR ${q}.token = ANY (${lost})`}
 ) IS TRUE`;
 

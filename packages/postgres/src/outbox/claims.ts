@@ -7,6 +7,7 @@ import { placeBytes, tokenOf } from "./names.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import type { Place } from "./places.ts";
 import { CONTENT_COLUMNS, recordOf, type StoredRow } from "./record-rows.ts";
+import type { Written } from "./spoiled-records.ts";
 import { storedText, textOf } from "./stored-text.ts";
 
 /** How often the oldest number of a place is looked for: it costs what has not been vacuumed yet. */
@@ -27,8 +28,13 @@ interface Lent {
   readonly id: string;
 }
 
+/** What there is of a record that is not as it was written. */
+interface Unsound {
+  readonly unsound: Written;
+}
+
 /** By their numbers. */
-type Contents = ReadonlyMap<number, OutboxRecord | "spoiled">;
+type Contents = ReadonlyMap<number, OutboxRecord | Unsound>;
 
 interface Loans {
   readonly claims: readonly OutboxClaim[];
@@ -94,7 +100,10 @@ export class Claims {
       try {
         const { rows, unsure } = await client.query<Lent>({ ...statement, values: [...values, loan, lost] }, signal);
         const records = unsure ? undefined : await this.#contentsOf(rows, signal);
-        const spoiled = rows.filter(({ number }) => records?.get(number) === "spoiled");
+        const spoiled = rows.flatMap((row) => {
+          const found = records?.get(row.number);
+          return found !== undefined && isUnsound(found) ? { ...row, ...found.unsound } : [];
+        });
         if (spoiled.length > 0) await this.#setAside(spoiled, loan, signal);
         // Whoever gave up in this very moment does not get them.
         signal.throwIfAborted();
@@ -111,7 +120,7 @@ export class Claims {
   }
 
   /** Others may find out for themselves, and lend what comes after them. */
-  async #setAside(lent: readonly Lent[], loan: string, signal: AbortSignal): Promise<void> {
+  async #setAside(lent: readonly (Lent & Written)[], loan: string, signal: AbortSignal): Promise<void> {
     const ends = lent
       .filter((one) => this.#parts.spoiled.found(one))
       .map(({ place, number, attempts, id }) => {
@@ -151,7 +160,7 @@ export class Claims {
   /** Of those that are still there: who has lent them for a moment only may come too late. */
   async #contentsOf(lent: readonly Lent[], signal: AbortSignal): Promise<Contents> {
     const { client, contents, claims, spoiled } = this.#parts;
-    const records = new Map<number, OutboxRecord | "spoiled">();
+    const records = new Map<number, OutboxRecord | Unsound>();
     const unknown: Lent[] = [];
     for (const one of lent) {
       const record = contents.take(one.number);
@@ -176,7 +185,8 @@ export class Claims {
       for (const row of rows) {
         const record = recordOf(row);
         if (record !== undefined) spoiled.over(row.number);
-        records.set(row.number, record ?? "spoiled");
+        const { route_id, binding_id, envelope } = row;
+        records.set(row.number, record ?? { unsound: { route_id, binding_id, envelope } });
       }
       claims.ended({ items: rows.length, bytes: rows.reduce((sum, { payload }) => sum + payload.length, 0) });
       return records;
@@ -187,12 +197,16 @@ export class Claims {
   }
 }
 
+function isUnsound(found: OutboxRecord | Unsound): found is Unsound {
+  return "unsound" in found;
+}
+
 function claimsOf(lent: readonly Lent[], records: Contents, loan: string): readonly OutboxClaim[] {
   return lent
     .toSorted((a, b) => a.number - b.number)
     .flatMap(({ place, number, attempts }) => {
       const record = records.get(number);
-      return record === undefined || record === "spoiled"
+      return record === undefined || isUnsound(record)
         ? []
         : { record, token: tokenOf({ place, number, loan }), attempts };
     });

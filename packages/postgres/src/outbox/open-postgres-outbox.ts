@@ -13,6 +13,7 @@ import type { OutboxParts } from "./outbox-parts.ts";
 import { OUTBOX_MIGRATIONS } from "./outbox-tables.ts";
 import { Persists } from "./persists.ts";
 import { Places } from "./places.ts";
+import { findMisplaced } from "./misplaced.ts";
 import { SpoiledRecords } from "./spoiled-records.ts";
 import { tryRecord } from "./try-record.ts";
 import { backlog, list } from "./views.ts";
@@ -55,8 +56,13 @@ export async function openPostgresOutbox(options: PostgresOutboxOptions, signal:
   const parts: OutboxParts = { client, places, contents, claims, arrivals, spoiled, clock, random, logger };
   const [persists, finishes, statuses] = [new Persists(parts), new Finishes(parts), new Statuses(parts)];
   const lending = new Claims(parts, finishes);
-  const sweep = sweepEvery(SWEEP_MS, (end) => forget(client, retentionMs, end), options);
+  const sweep = sweepEvery(SWEEP_MS, lookAfter, options);
   let closed = false;
+
+  async function lookAfter(end: AbortSignal): Promise<void> {
+    await findMisplaced(parts, end);
+    await forget(client, retentionMs, end);
+  }
 
   function begin(bound: AbortSignal): void {
     bound.throwIfAborted();

@@ -1,4 +1,5 @@
 import type { Clock, Logger, StoreHealth } from "@bridge/ports";
+import { envelopeIdIn } from "@bridge/ports/internal";
 import type { PostgresClient } from "../client/postgres-client.ts";
 import { int8s, texts, uuids } from "./arrays.ts";
 import { placeBytes } from "./names.ts";
@@ -10,6 +11,16 @@ import { textOf } from "./stored-text.ts";
 const MAX_RECORDS = 10_000;
 /** Somebody may have mended or deleted them. */
 const REVIEW_MS = 30_000;
+
+/** What a row says of itself, which need not be so; all as the server holds it. */
+export interface Written {
+  readonly route_id: string;
+  readonly binding_id: string;
+  readonly envelope: string;
+}
+
+/** A row of the queue that is not as it was written. */
+export interface SpoiledRow extends Row, Written {}
 
 interface Row {
   /** As the server writes it. */
@@ -33,6 +44,7 @@ export class SpoiledRecords {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #found = new Map<number, Spoiled>();
+  #misplaced: ReadonlySet<number> = new Set();
   /** By the hashes of places, in monotonic milliseconds. */
   readonly #reviewedAt = new Map<string, number>();
   /** The client bounds each call, and ends it when the store is closed. */
@@ -49,7 +61,8 @@ export class SpoiledRecords {
   }
 
   /** Whether claims pass over it from now on; there may be too many. */
-  found({ place, number, id }: Row): boolean {
+  found(row: SpoiledRow): boolean {
+    const { place, number, id } = row;
     const known = this.#found.get(number);
     if (known === undefined && this.#found.size >= MAX_RECORDS) return false;
     this.#found.set(number, { place, number, id, isPassedOver: true });
@@ -58,8 +71,20 @@ export class SpoiledRecords {
     if (!this.#reviewedAt.has(name)) this.#reviewedAt.set(name, this.#clock.monotonic());
     this.#logger.error("a record of the outbox is not as it was written: it is kept, and not sent", {
       record_id: textOf(id),
+      route_id: textOf(row.route_id),
+      binding_id: textOf(row.binding_id),
+      envelope_id: envelopeIdIn(row.envelope),
     });
     return true;
+  }
+
+  /** All that lie where no claim looks, because their place is not that of their route and binding. */
+  misplaced(rows: readonly SpoiledRow[]): void {
+    const numbers = new Set(rows.map(({ number }) => number));
+    // The others were put back or deleted.
+    for (const number of this.#misplaced) if (!numbers.has(number)) this.#found.delete(number);
+    this.#misplaced = numbers;
+    for (const row of rows) this.found(row);
   }
 
   /** It is as it was written again. */

@@ -11,7 +11,7 @@ const HEADS = 10_000;
 const NOTHING = new Uint8Array();
 
 /** The time, and each place that has unfinished records with its oldest: one step in the index for each. */
-function places(table: (name: string) => string): string {
+export function places(table: (name: string) => string): string {
   const oldest = (where: string) => `
     SELECT q.place, q.route_id, q.binding_id, q.created_at
       FROM ${table("outbox_queue")} AS q ${where} ORDER BY q.place, q.number LIMIT 1`;
@@ -68,7 +68,7 @@ export async function backlog({ client }: OutboxParts, signal: AbortSignal): Pro
     routeId: textOf(route_id),
     bindingId: textOf(binding_id),
     depth,
-    oldestCreatedAt: created_at,
+    oldestCreatedAt: timeOf(created_at),
     blockedKeys: blocked,
   }));
 }
@@ -119,6 +119,7 @@ export async function list(
 }
 
 function headOf(row: HeadRow, now: number): OutboxHead {
+  const createdAt = timeOf(row.created_at);
   return {
     id: textOf(row.id),
     routeId: textOf(row.route_id),
@@ -126,8 +127,8 @@ function headOf(row: HeadRow, now: number): OutboxHead {
     ...aboutOf(row.envelope),
     address: textOf(row.address),
     ...(row.ordering_key !== null && { orderingKey: textOf(row.ordering_key) }),
-    createdAt: row.created_at,
-    dueAt: row.wait === null ? Math.min(row.created_at, now) : Math.round(now + row.wait),
+    createdAt,
+    dueAt: row.wait === null ? Math.min(createdAt, now) : Math.round(now + row.wait),
     attempts: row.attempts,
     lent: row.lent,
   };
@@ -141,6 +142,11 @@ function aboutOf(envelope: string): Pick<OutboxHead, "envelopeId" | "subject"> {
   } catch {
     return { envelopeId: "", subject: "" };
   }
+}
+
+/** Somebody may have put there what is no time: the column holds any number, and none. */
+function timeOf(createdAt: number): number {
+  return Number.isFinite(createdAt) ? createdAt : 0;
 }
 
 function stored(text: string | undefined): string | null {

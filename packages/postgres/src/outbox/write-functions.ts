@@ -105,9 +105,13 @@ BEGIN
   SELECT (SELECT array_agg(e.nth::int) FROM (SELECT f.nth FROM finished AS f UNION ALL SELECT t.nth FROM retried AS t) AS e),
          ARRAY(SELECT f.number FROM finished AS f WHERE f.number NOT IN (SELECT m.number FROM marked AS m))
     INTO v_nth, v_unmarked;
-  -- What is still as it was, a trigger that somebody else has made has kept so, and says nothing. Evidence may be gone.
+  -- What is still as it was, a trigger that somebody else has made has kept so, and says nothing. Evidence may be gone, or be
+  -- another record's.
   IF EXISTS (
-    SELECT FROM ${table("outbox_record")} AS r WHERE r.number = ANY (v_unmarked) AND r.status = 0
+    SELECT
+      FROM unnest(p_numbers, p_ids) AS g (number, id)
+      JOIN ${table("outbox_record")} AS r ON r.number = g.number AND r.id = g.id
+     WHERE g.number = ANY (v_unmarked) AND r.status = 0
   ) OR coalesce(cardinality(v_nth), 0) < cardinality(p_numbers) AND EXISTS (
     SELECT
       FROM unnest(p_places, p_numbers, p_ids, p_tokens) AS g (place, number, id, token)

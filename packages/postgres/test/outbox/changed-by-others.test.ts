@@ -131,6 +131,18 @@ describe.skipIf(noPostgres)("an outbox whose evidence somebody has deleted", () 
     expect(await store.backlog(signal)).toEqual([]);
   });
 
+  test("or given to another record, ends all that is sent together with it", async () => {
+    await using tables = await makeTables();
+    await using store = await openOn(tables.connection);
+    await store.persist(recordsOf(3), signal);
+    const { schema } = tables.connection;
+    await tables.schema.rows(`UPDATE ${schema}.outbox_record SET id = 'o-' || id WHERE id = 'record-0'`);
+    const claims = await claimAll(store, signal);
+    expect(await store.finish(claims.map(done), signal)).toEqual([true, true, true]);
+    expect(store.health?.().fault).toBeUndefined();
+    expect(await store.backlog(signal)).toEqual([]);
+  });
+
   test("and the records too, no longer says that those wait", async () => {
     await using tables = await makeTables();
     await using store = await openOn(tables.connection);

@@ -51,11 +51,12 @@ describe.skipIf(noPostgres)("an outbox with a row that somebody has changed", ()
     const errors: string[] = [];
     const logger = {
       ...silentLogger,
-      error: (line: string, fields?: LogFields) => void errors.push(`${line}: ${String(fields?.["record_id"])}`),
+      error: (line: string, fields?: LogFields) =>
+        void errors.push(`${line}: ${String(fields?.["record_id"])} ${String(fields?.["route_id"])}`),
     };
     await using store = await openOn(tables.connection, { logger });
     expect(await drained(store, 1)).toEqual(OTHERS);
-    expect(errors).toEqual([expect.stringMatching(/is kept, and not sent: record-[19]$/)]);
+    expect(errors).toEqual([expect.stringMatching(/is kept, and not sent: record-[19] route$/)]);
     expect(store.health?.()).toMatchObject({ setAside: [], spoiled: 1 });
     expect(await store.backlog(signal)).toMatchObject([{ depth: 1, blockedKeys: 0 }]);
     expect(await store.list({}, { limit: 10, offset: 0 }, signal)).toHaveLength(1);
@@ -66,6 +67,52 @@ describe.skipIf(noPostgres)("an outbox with a row that somebody has changed", ()
     await using store = await openOn(tables.connection);
     await expect(store.claimOne("record-1", 1_000, signal)).resolves.toBeUndefined();
     expect(await drained(store, 100)).toEqual(OTHERS);
+  });
+
+  test("that lies where no claim looks is told when it is looked after, and not when it is put back", async () => {
+    const rounds: (() => void)[] = [];
+    const clock = Object.assign(new HandClock(3_600_000, 1_767_225_600_000), {
+      every: (_: number, tick: () => void): Disposable => {
+        rounds.push(tick);
+        return { [Symbol.dispose]() {} };
+      },
+    });
+    const [{ place } = { place: "" }] = await tables.schema.rows<{ place: string }>(
+      `SELECT DISTINCT place::text FROM ${tables.connection.schema}.outbox_queue`,
+    );
+    await change("place = '00000000-0000-0000-0000-000000000009'");
+    await using store = await openOn(tables.connection, { clock });
+    const spoiledLater = (): number | undefined => {
+      for (const round of rounds) round();
+      return store.health?.().spoiled;
+    };
+    await vi.waitFor(() => expect(spoiledLater()).toBe(1), PATIENCE);
+    await change(`place = '${place}'`);
+    await vi.waitFor(() => expect(spoiledLater()).toBeUndefined(), PATIENCE);
+    expect(await drained(store, 100)).toEqual(["record-0", "record-1", "record-2", "record-3", "record-4"]);
+  });
+
+  test.each([
+    "token = 'x', held_at = outbox_now(), held_until = 'infinity'",
+    "token = 'x', held_at = outbox_now(), held_until = '2100-01-01'",
+    "token = 'x', held_at = NULL, held_until = '2100-01-01'",
+    "held_at = outbox_now(), held_until = 'infinity'",
+    "held_at = '294276-12-31', held_until = '294276-12-31'",
+    "held_at = '4713-01-01 BC', held_until = '2100-01-01'",
+  ])("that is held for longer than anything can be is lent: %s", async (what) => {
+    await change(what.replaceAll("outbox_now", `${tables.connection.schema}.outbox_now`));
+    await using store = await openOn(tables.connection);
+    expect(await store.list({}, { limit: 10, offset: 0 }, signal)).toHaveLength(5);
+    expect(await drained(store, 100)).toEqual(["record-0", "record-1", "record-2", "record-3", "record-4"]);
+  });
+
+  test.each(["'NaN'", "'Infinity'", "'-Infinity'"])("whose time is %s hides no list", async (time) => {
+    await change(`created_at = ${time}`);
+    await using store = await openOn(tables.connection);
+    const list = await store.list({}, { limit: 10, offset: 0 }, signal);
+    expect(list.map(({ createdAt, dueAt }) => [createdAt, dueAt].every(Number.isFinite))).toEqual(Array(5).fill(true));
+    const [line] = await store.backlog(signal);
+    expect(line?.oldestCreatedAt).toSatisfy(Number.isFinite);
   });
 
   test("lets each instance lend the others of its key at once", async () => {
