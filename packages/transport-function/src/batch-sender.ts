@@ -1,4 +1,4 @@
-import { BridgeError, type Clock, type Envelope, type Sender } from "@bridge/ports";
+import { BridgeError, type Clock, type Envelope, type Logger, type Sender } from "@bridge/ports";
 import { Bag } from "@bridge/ports/internal";
 import type { BatchBounds } from "./batch-options.ts";
 import { batchEnds, type End } from "./batch-ends.ts";
@@ -14,16 +14,26 @@ export class BatchSender implements Sender {
   readonly #run: BatchFunction;
   readonly #bounds: BatchBounds;
   readonly #clock: Clock;
+  readonly #logger: Logger;
+  /** How long the first of a batch waits for others. */
+  #withinMs: number;
   readonly #running = new Bag<Batch>();
   /** The one that waits for more. */
   #open: Batch | undefined;
   #disposed: BridgeError | undefined;
 
-  constructor(name: string, run: BatchFunction, bounds: BatchBounds, clock: Clock) {
+  constructor(
+    name: string,
+    run: BatchFunction,
+    bounds: BatchBounds,
+    seams: { readonly clock: Clock; readonly logger: Logger },
+  ) {
     this.#who = `handler "${name}"`;
     this.#run = run;
     this.#bounds = bounds;
-    this.#clock = clock;
+    this.#clock = seams.clock;
+    this.#logger = seams.logger;
+    this.#withinMs = bounds.withinMs;
   }
 
   /** As with a single handler, what the handler has seen ends when the handler ends. */
@@ -46,15 +56,32 @@ export class BatchSender implements Sender {
   }
 
   #opened(): Batch {
-    const batch = new Batch((emptied) => {
-      emptied.close();
-      if (this.#open === emptied) this.#open = undefined;
+    const openedAt = this.#clock.monotonic();
+    const batch = new Batch((left, reason) => {
+      if (BridgeError.is(reason) && reason.code === "TIMEOUT") this.#waitLess(this.#clock.monotonic() - openedAt);
+      if (left.size === 0) this.#drop(left);
     });
-    this.#clock.delay(this.#bounds.withinMs, batch.full).then(
+    this.#clock.delay(this.#withinMs, batch.full).then(
       () => this.#handOver(batch),
       () => {},
     );
     return batch;
+  }
+
+  #drop(batch: Batch): void {
+    batch.close();
+    if (this.#open === batch) this.#open = undefined;
+  }
+
+  /** A message was given up after it had waited so long for others: at the next attempt it would again. */
+  #waitLess(waitedMs: number): void {
+    const withinMs = Math.max(1, Math.floor(waitedMs / 2));
+    if (withinMs >= this.#withinMs) return;
+    this.#withinMs = withinMs;
+    this.#logger.warn(
+      "messages waited for their batch until send_timeout was over: batches are handed over sooner now; set within of handler.batch well below send_timeout",
+      { handler: this.#who, within_ms: withinMs },
+    );
   }
 
   #handOver(batch: Batch): void {

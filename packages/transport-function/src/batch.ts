@@ -41,11 +41,11 @@ export class Batch implements Placed, HandlerContext {
   #own: AbortController | undefined;
   /** Aborts when it need not wait for others any more. */
   readonly #full = new AbortController();
-  readonly #emptied: (batch: Batch) => void;
+  readonly #left: (batch: Batch, reason: unknown) => void;
 
-  /** `emptied` is called when nobody waits for any of its messages, and the handler has not seen them. */
-  constructor(emptied: (batch: Batch) => void) {
-    this.#emptied = emptied;
+  /** `left` is called when somebody does not wait any more for a message that the handler has not seen. */
+  constructor(left: (batch: Batch, reason: unknown) => void) {
+    this.#left = left;
   }
 
   get size(): number {
@@ -92,7 +92,7 @@ export class Batch implements Placed, HandlerContext {
     }
     this.#members = this.#members.filter((other) => other !== member);
     member.end({ failed: this.#reason });
-    if (this.#waitedFor === 0) this.#emptied(this);
+    this.#left(this, this.#reason);
   }
 
   /** Tells the handler that nobody waits, whoever still does. */

@@ -1,5 +1,4 @@
-import { isThenable } from "@bridge/ports/internal";
-import { kindOf } from "@bridge/ports/internal";
+import { isThenable, kindOf } from "@bridge/ports/internal";
 import { PermanentError } from "./permanent-error.ts";
 import type { StandardSchemaV1 } from "./standard-schema.ts";
 
@@ -23,7 +22,10 @@ function outputOf(result: unknown): unknown {
     );
   }
   const { issues, value } = result as { readonly issues?: unknown; readonly value?: unknown };
-  if (issues === undefined) return value;
+  if (issues === undefined || issues === null) {
+    if ("value" in result) return value;
+    throw new TypeError("the schema of a handler is none: validate gave neither a value nor issues");
+  }
   // Messages of schemas quote the value, which belongs into no log: the cause has them, for programs.
   throw new PermanentError("INVALID_PAYLOAD", `the payload does not fit the handler's schema${placesOf(issues)}`, {
     cause: issues,

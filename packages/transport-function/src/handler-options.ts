@@ -1,5 +1,5 @@
 import type { RateLimited } from "@bridge/ports";
-import { kindOf } from "@bridge/ports/internal";
+import { givenOptions } from "@bridge/ports/internal";
 
 /** What a handler may have besides its function. In a document these are keys of its sender. */
 export type HandlerOptions = RateLimited;
@@ -7,10 +7,8 @@ export type HandlerOptions = RateLimited;
 /** @throws TypeError when `options` are none, or have a key that `who` does not know */
 export function checkOptions(who: string, options: unknown, known: readonly string[]): void {
   if (options === undefined) return;
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw new TypeError(`options of ${who} are ${kindOf(options)}: give it an object with ${known.join(", ")}`);
-  }
-  const unknown = Object.keys(options).find((key) => !known.includes(key));
+  const given = givenOptions(who, options as object, `an object with ${known.join(", ")}`);
+  const unknown = Object.keys(given).find((key) => !known.includes(key));
   if (unknown !== undefined) {
     throw new TypeError(`${who} knows no option "${unknown.slice(0, 100)}": there are ${known.join(", ")}`);
   }

@@ -54,7 +54,7 @@ function single(first: unknown, second?: unknown, third?: unknown): Handler {
 function batch(run: BatchFunction, options?: BatchOptions): Handler {
   if (typeof run !== "function") throw new TypeError(`handler.batch takes a function of messages, not ${kindOf(run)}`);
   const bounds = batchBounds(options);
-  return new Handler(FUNCTIONS, (name, { clock }) => new BatchSender(name, run, bounds, clock), options);
+  return new Handler(FUNCTIONS, (name, seams) => new BatchSender(name, run, bounds, seams), options);
 }
 
 function singleFunction(run: unknown): HandlerFunction {

@@ -14,7 +14,7 @@ import { payloadLeft, writtenPayload } from "./written-payload.ts";
 export interface SourceItem {
   /** Text, bytes or a JSON value. A JSON value gets the content type `application/json`, unless there is another one. */
   readonly payload: CodePayload;
-  /** The stable identity of the message, by which repeats are known. Default: the bridge makes one. */
+  /** The stable identity of the message, by which repeats are known. Default: `dedupId`; without one the bridge makes one. */
   readonly id?: string | undefined;
   /** Default: the name of the source. */
   readonly subject?: string | undefined;

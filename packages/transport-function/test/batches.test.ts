@@ -46,6 +46,40 @@ test("a batch is handed over when it is full, or when its first message has wait
   expect(clock.delays).toBe(0);
 });
 
+test("a message that waits for its batch until it is given up comes sooner next time, and not too late again", async () => {
+  const seen: (readonly string[])[] = [];
+  const clock = new ManualClock();
+  const orders = handler.batch((messages) => void seen.push(messages.map(({ id }) => id)), { within: "2s" });
+  const { sender: made, lines } = parts({ handlers: { orders } }, { clock });
+  const sender = made("orders");
+  const late = new AbortController();
+  const first = sendAll(sender, ["a"], late.signal);
+  await clock.pass(1_000);
+  late.abort(new BridgeError("TIMEOUT", "the target did not answer within 1000 ms"));
+  expect(await endsOf(first)).toMatchObject([{ code: "TIMEOUT" }]);
+  expect(seen).toEqual([]);
+  const again = sendAll(sender, ["a", "b"]);
+  await clock.pass(500);
+  expect(await endsOf(again)).toEqual(["accepted", "accepted"]);
+  expect(seen).toEqual([["a", "b"]]);
+  expect(lines).toMatchObject([{ level: "warn", fields: { handler: 'handler "orders"', within_ms: 500 } }]);
+});
+
+test("a stop that gives up what waits for its batch changes nothing of how long batches wait", async () => {
+  const seen: number[] = [];
+  const { sender, clock } = batching((messages) => void seen.push(messages.length), { within: "2s" });
+  const stop = new AbortController();
+  const first = sendAll(sender, ["a"], stop.signal);
+  await clock.pass(1_000);
+  stop.abort(new Error("the bridge stops"));
+  await endsOf(first);
+  const again = sendAll(sender, ["a"]);
+  await clock.pass(1_999);
+  expect(seen).toEqual([]);
+  await clock.pass(1);
+  expect(await endsOf(again)).toEqual(["accepted"]);
+});
+
 test.each<[string, (messages: unknown[]) => unknown]>([
   ["reversed", (messages) => Array.prototype.reverse.call(messages)],
   ["swapped", (messages) => ([messages[0], messages[4]] = [messages[4], messages[0]])],

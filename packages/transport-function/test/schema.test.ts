@@ -83,6 +83,12 @@ test.each([
   ],
   ["rejects", (): Promise<never> => Promise.reject(new Error("broken")), "broken"],
   ["says nothing", (): unknown => undefined, "the schema of a handler is none: validate gave undefined"],
+  [
+    "forgets the value",
+    (): unknown => ({}),
+    "the schema of a handler is none: validate gave neither a value nor issues",
+  ],
+  ["has null for issues", (): unknown => ({ issues: null }), "validate gave neither a value nor issues"],
   ["says yes", (): unknown => true, "the schema of a handler is none: validate gave a boolean"],
 ] as const)("a schema that %s fails the message as transient", async (_, validate, message) => {
   const error = await rejection(sending(saying(validate), 5));
@@ -90,7 +96,7 @@ test.each([
   expect((error as Error).message).toContain(message);
 });
 
-test.each([[null], ["no"], [[null, 5, { path: 5 }, { path: [{}, undefined] }]]])(
+test.each([["no"], [[null, 5, { path: 5 }, { path: [{}, undefined] }]]])(
   "issues that are none (%j) refuse as well",
   async (issues) => {
     expect(

@@ -86,7 +86,8 @@ export interface Supervisor extends ConfigApplier, AsyncDisposable {
 
   /**
    * Carries `message` through a route as if a source had delivered it, and tells what became of it. Aborting `signal`
-   * cancels the work; the call then rejects with the signal's reason and the message is nowhere.
+   * cancels the work. When nothing had been sent by then the call rejects with an OperationError `not_begun`; else with the
+   * signal's reason, and the message may have been delivered all the same.
    * @throws OperationError `unavailable` without a running runtime, `not_found` for an unknown route
    * @throws TypeError naming what of the payload is neither text nor bytes nor a JSON value
    */
