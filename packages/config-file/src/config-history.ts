@@ -1,10 +1,20 @@
 import type { ConfigHistory, ConfigHistoryEntry } from "@bridge/ports";
+import { entriesIn, linesOf } from "./history-lines.ts";
 import { readText, MissingFileError } from "./read-text.ts";
 import { replaceFile } from "./replace-file.ts";
 
 const KEPT = 20;
 /** A change holds values of a document, which has 4 MiB at most, before and after. */
 const MAX_HISTORY_BYTES = 2 * KEPT * 4 * 1024 * 1024;
+
+/** The file of the history cannot be used; the message names it, and not the document, with the remedy. */
+export class HistoryFileError extends Error {
+  override readonly name = "HistoryFileError";
+
+  constructor(path: string, why: string, cause: unknown) {
+    super(`${path}: ${why}: let this process read and write it, or move it away, and a new history begins`, { cause });
+  }
+}
 
 /** Committed changes in a file of JSON lines, the oldest first. `exclusively` keeps other writers away meanwhile. */
 export function configHistory(
@@ -19,27 +29,28 @@ export function configHistory(
         const former = await read(signal);
         const known = former.at(-1)?.pending === true ? former.slice(0, -1) : former;
         const entries = [...known, entry].slice(-KEPT);
-        const lines = entries.map((each) => `${JSON.stringify(each)}\n`).join("");
-        await replaceFile(await place(signal), Buffer.from(lines), signal);
+        await write(await place(signal), linesOf(entries), signal);
       }),
     list: async (signal) => (await read(signal)).toReversed(),
   };
 }
 
 async function entriesOf(path: string, signal: AbortSignal): Promise<readonly ConfigHistoryEntry[]> {
-  let text: string;
   try {
-    text = await readText(path, MAX_HISTORY_BYTES, signal);
+    return entriesIn(await readText(path, MAX_HISTORY_BYTES, signal));
   } catch (error) {
     if (error instanceof MissingFileError) return [];
-    throw error;
+    signal.throwIfAborted();
+    throw new HistoryFileError(path, error instanceof Error ? error.message : "it cannot be read", error);
   }
-  return text.split("\n").flatMap((line) => {
-    try {
-      return [JSON.parse(line) as ConfigHistoryEntry];
-    } catch {
-      // The empty end, or a line that somebody has edited: the others still tell what they know.
-      return [];
-    }
-  });
+}
+
+async function write(path: string, lines: string, signal: AbortSignal): Promise<void> {
+  try {
+    await replaceFile(path, Buffer.from(lines), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const code = (error as NodeJS.ErrnoException).code ?? "it does not say why";
+    throw new HistoryFileError(path, `it cannot be written (${code})`, error);
+  }
 }

@@ -3,6 +3,7 @@ import { access, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { tryLockFile } from "@bridge/file/internal";
 import { type Clock, ReadOnlyConfigError } from "@bridge/ports";
+import { HistoryFileError } from "./config-history.ts";
 
 const RETRY_MS = 10;
 const READ_ONLY_CODES: ReadonlySet<string | undefined> = new Set(["EACCES", "EPERM", "EROFS"]);
@@ -22,7 +23,7 @@ export async function exclusively<T>(
     using _ = await lockOf(path, clock, signal);
     return await write();
   } catch (error) {
-    throw isReadOnly(error)
+    throw !(error instanceof HistoryFileError) && isReadOnly(error)
       ? new ReadOnlyConfigError(
           `${path} cannot be written to, with its owner and mode: make the file and its folder writable for this process, or change it at its source`,
           { cause: error },

@@ -234,6 +234,42 @@ describe("the history", () => {
     await history.append({ ...entry, version: 2 }, NEVER);
     expect(readFileSync(path, "utf8").split("\n")).toHaveLength(3);
   });
+
+  it("has of a last line that was cut off what there is, as pending, until its version is known to run", async () => {
+    writeFileSync(at("bridge.yaml"), TEXT);
+    const { history } = openConfigFile(at("bridge.yaml"));
+    const first = { version: 1, committedAt: 5, actor: "alice", changes: [] };
+    const second = {
+      version: 2,
+      committedAt: 7,
+      actor: 'b"ob',
+      changes: [{ path: "bridge.log_level", after: "debug" }],
+    };
+    await history.append(first, NEVER);
+    await history.append({ ...second, pending: true }, NEVER);
+    const path = at("bridge.yaml.history.jsonl");
+    const text = readFileSync(path, "utf8");
+    const begin = text.lastIndexOf('{"version":2');
+    for (let end = begin + 14; end < text.length - 2; end++) {
+      writeFileSync(path, text.slice(0, end));
+      const [newest, ...others] = await history.list(NEVER);
+      expect(newest).toMatchObject({ version: 2, changes: [], pending: true });
+      expect(others).toEqual([first]);
+    }
+    const [torn = second] = await history.list(NEVER);
+    expect(torn).toEqual({ ...second, changes: [], pending: true });
+    await history.append(second, NEVER);
+    expect(await history.list(NEVER)).toEqual([second, first]);
+  });
+
+  it("names its own file and the remedy when that cannot be used, and not the document's", async () => {
+    writeFileSync(at("bridge.yaml"), TEXT);
+    const { history } = openConfigFile(at("bridge.yaml"));
+    mkdirSync(at("bridge.yaml.history.jsonl"));
+    const words = /bridge\.yaml\.history\.jsonl: it is not a regular file: .* or move it away/;
+    await expect(history.list(NEVER)).rejects.toThrow(words);
+    await expect(history.append({ version: 1, committedAt: 0, actor: "", changes: [] }, NEVER)).rejects.toThrow(words);
+  });
 });
 
 describe("finding 5.7: a file that has not changed", () => {

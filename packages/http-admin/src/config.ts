@@ -31,7 +31,7 @@ export function configEndpoints(transactions: ConfigTransactions): readonly Admi
       access: "admin",
       audit: "config.history",
       summary: "What was committed last, the newest first: who, when, and what changed.",
-      refusals: { 404: "The configuration is kept where no history is." },
+      refusals: { 404: "The configuration is kept where no history is.", 503: "The history cannot be read." },
       answers: { 200: { description: "At most 20 commits.", schema: configHistory } },
     }).handle(async () => {
       const entries = await transactions.history(NEVER);

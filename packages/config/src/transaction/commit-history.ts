@@ -15,6 +15,7 @@ export class CommitHistory {
   readonly #store: ConfigStore;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  #withdrawn: ConfigHistoryEntry | undefined;
 
   constructor(store: ConfigStore, clock: Clock, logger: Logger) {
     this.#store = store;
@@ -23,21 +24,26 @@ export class CommitHistory {
   }
 
   /**
-   * The version after which the next one is counted: that of `base`, or the highest that was ever committed, when somebody has
-   * put an older document back by hand. So no two commits have one version.
+   * The version after which the next one is counted: that of `base`, or the highest that was ever committed or begun, when somebody
+   * has put an older document back by hand. So no two commits have one version, also after one whose process was killed.
    */
   async after({ version }: StoredConfig): Promise<number> {
     let highest = version;
-    await this.#keep(async (signal) => {
+    await this.#keep(version, async (signal) => {
       for (const entry of (await this.#store.history?.list(signal)) ?? [])
-        if (entry.pending !== true && Number.isSafeInteger(entry.version)) highest = Math.max(highest, entry.version);
+        if (!this.#isFree(entry) && Number.isSafeInteger(entry.version)) highest = Math.max(highest, entry.version);
     });
     return highest;
   }
 
+  /** `entry`, which was begun, is known to be stored nowhere: its version is free. */
+  withdraw(entry: ConfigHistoryEntry): void {
+    this.#withdrawn = entry;
+  }
+
   /** Before `entry`'s version is written over `base`. */
   async begin(entry: ConfigHistoryEntry, base: StoredConfig): Promise<void> {
-    await this.#keep(async (signal) => {
+    await this.#keep(entry.version, async (signal) => {
       // What an earlier commit left behind is in the store: it stays in the history, though it may never have run.
       const former = await unconfirmedCommit(this.#store, base.version, signal);
       if (former !== undefined) await this.#store.history?.append(confirmed(former), signal);
@@ -47,10 +53,16 @@ export class CommitHistory {
 
   /** Once `entry`'s version is known to be what runs or will run. */
   async confirm(entry: ConfigHistoryEntry): Promise<void> {
-    await this.#keep(async (signal) => this.#store.history?.append(entry, signal));
+    await this.#keep(entry.version, async (signal) => this.#store.history?.append(entry, signal));
   }
 
-  async #keep(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  /** Of a change that was never stored. What is only staged is not, and else a process that was killed may have stored it. */
+  #isFree({ pending, version, committedAt }: ConfigHistoryEntry): boolean {
+    const { version: free, committedAt: at } = this.#withdrawn ?? {};
+    return pending === true && (this.#store.staging !== undefined || (version === free && committedAt === at));
+  }
+
+  async #keep(version: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     using limit = deadline(
       this.#clock,
       TIMEOUT_MS,
@@ -60,7 +72,10 @@ export class CommitHistory {
       await work(limit.signal);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#logger.warn("the history of the configuration cannot be kept", { error: reason });
+      this.#logger.warn("the history of the configuration cannot be kept", {
+        config_version: version,
+        error: reason,
+      });
     }
   }
 }

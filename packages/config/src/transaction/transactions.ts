@@ -215,7 +215,11 @@ class Transactions implements ConfigTransactions {
   async history(signal: AbortSignal): Promise<readonly ConfigHistoryEntry[] | undefined> {
     const { history } = this.#options.store;
     if (history === undefined) return undefined;
-    const entries = await this.#within(signal, (bound) => history.list(bound));
+    const entries = await this.#within(signal, (bound) => history.list(bound)).catch((error: unknown) => {
+      signal.throwIfAborted();
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new TransactionError("unavailable", `the history cannot be read: ${reason}`, { cause: error });
+    });
     const version = (await this.#stored(signal))?.version;
     const committing = this.#live()?.state.kind === "committing";
     return entries.flatMap((entry) => asKnown(entry, { version, staging: this.#options.store.staging, committing }));
@@ -262,6 +266,9 @@ class Transactions implements ConfigTransactions {
       instanceId: this.#instanceId,
       check: (document) => this.#checked(document, signal),
     });
+    const { status } = result;
+    if (status === "conflict" || status === "rolled_back" || (status === "committed_not_applied" && !differs))
+      this.#history.withdraw(entry);
     if (result.status === "committed_not_applied" && differs)
       this.#notApplied = { version: result.version, error: result.error, since: clock.now() };
     else if (result.status === "committed" || result.status === "committed_applying") this.#notApplied = undefined;

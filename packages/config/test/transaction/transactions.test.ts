@@ -516,6 +516,22 @@ describe("the history", () => {
     ]);
   });
 
+  it("gives no version again that a killed commit has begun, also after the former document was put back", async () => {
+    const on = stage();
+    on.store.entries.unshift({ version: 4, committedAt: 0, actor: "alice", changes: [], pending: true });
+    expect(await on.transactions.commit(await on.opened(DEBUG), "bob")).toEqual({ status: "committed", version: 5 });
+    expect(await versions(on)).toEqual([[5, undefined]]);
+  });
+
+  it("that cannot be read is unavailable, and says why", async () => {
+    const on = stage();
+    on.store.history.list = () => Promise.reject(new Error("h.jsonl: it is not a regular file"));
+    await expect(on.transactions.history(NEVER)).rejects.toMatchObject({
+      kind: "unavailable",
+      message: "the history cannot be read: h.jsonl: it is not a regular file",
+    });
+  });
+
   it("has nothing of what was rolled back or refused", async () => {
     const on = stage();
     on.applier.answer = () => Promise.reject(new Error("no"));
