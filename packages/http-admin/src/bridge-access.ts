@@ -1,6 +1,6 @@
 import { OperationError, type Supervisor } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
-import { BridgeError, type Clock, type DlqAdmin, type DlqStore, type OutboxStore } from "@bridge/ports";
+import { BridgeError, type ErrorCode, type Clock, type DlqAdmin, type DlqStore, type OutboxStore } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 
 /** How long work that was cut off has for saying what became of it. */
@@ -94,11 +94,22 @@ export class BridgeAccess {
     try {
       return await this.bounded(late, work);
     } catch (error) {
-      if (BridgeError.is(error) && error.code === "UNAVAILABLE") throw new HttpError(503, error.message);
+      if (BridgeError.is(error) && AWAY.has(error.code)) throw new HttpError(503, error.message);
       throw error;
     }
   }
 }
+
+/** What a store says that cannot be asked, whatever is asked of it. */
+const AWAY: ReadonlySet<ErrorCode> = new Set([
+  "TIMEOUT",
+  "CONNECTION_LOST",
+  "UNAVAILABLE",
+  "THROTTLED",
+  "NOT_AUTHORIZED",
+  "FORBIDDEN",
+  "DESTINATION_NOT_FOUND",
+]);
 
 function unavailable(): HttpError {
   return new HttpError(503, "runtime not available");

@@ -270,6 +270,21 @@ describe("a DLQ store that fails", () => {
     expect(admin.errors).toEqual([]);
   });
 
+  it.each(["TIMEOUT", "CONNECTION_LOST", "THROTTLED", "NOT_AUTHORIZED", "FORBIDDEN", "DESTINATION_NOT_FOUND"] as const)(
+    "is 503 while it is away or refuses everybody, and 500 when one entry is broken: %s",
+    async (code) => {
+      await using admin = await startAdmin();
+      admin.faults.store = () => {
+        throw new BridgeError(code, "no table");
+      };
+      expect(await admin.call("GET", "/dlq/messages")).toMatchObject({ status: 503, body: { error: "no table" } });
+      admin.faults.store = () => {
+        throw new BridgeError("INTERNAL", "not as it was written");
+      };
+      expect(await admin.call("GET", "/dlq/messages/e1")).toMatchObject({ status: 500 });
+    },
+  );
+
   it("is 500 when it does not answer within the operation timeout", async () => {
     await using admin = await startAdmin({ operationTimeoutMs: 50 });
     admin.faults.store = () => new Promise(() => {});
