@@ -68,11 +68,15 @@ export class RouteOutbox implements Disposable {
     return undefined;
   }
 
-  /** That messages wait, or would, until records have left, in words; `undefined` while there is room. */
+  /** Why messages wait, or would, until there is room or the store takes writes, in words; `undefined` while they need not. */
   get full(): string | undefined {
-    if (!this.handover.full) return undefined;
-    const { depth, max } = this.#depth;
-    return `the outbox is full: max_outbox_depth is ${max}, records not delivered yet: ${depth}`;
+    if (this.handover.full) {
+      const { depth, max } = this.#depth;
+      return `the outbox is full: max_outbox_depth is ${max}, records not delivered yet: ${depth}`;
+    }
+    // Whoever was refused may have gone, and then no message waits here that says so.
+    const fault = this.#options.parts.outbox()?.health?.().fault;
+    return fault === undefined || this.obstacle !== undefined ? undefined : `the outbox store takes nothing: ${fault}`;
   }
 
   /** The outbox has been opened, and holds so much that a former process has left. */

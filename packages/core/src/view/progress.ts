@@ -43,7 +43,7 @@ export interface ProgressFacts {
   readonly sendTimeoutMs: number;
   /** Without which nothing can go through, in words: a pause, a lease, a link, a store. */
   readonly obstacle: string | undefined;
-  /** Why nothing more is taken in, in words, while the rest may go on: a full outbox. */
+  /** Why nothing more is taken in, in words, while the rest may go on: an outbox that is full, or takes nothing. */
   readonly full: string | undefined;
   /** From the source to a binding, or into the outbox. */
   readonly wayIn: LaneFacts;

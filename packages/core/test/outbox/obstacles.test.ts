@@ -83,3 +83,35 @@ test("a record whose dead letter is being written is not lent again, nor sent, a
   expect(attempts()).toBe(1);
   await supervisor.shutdown();
 });
+
+test.each([
+  ["a target that refuses", "failing"],
+  ["nothing to do", "waiting"],
+] as const)(
+  "a route with %s says that its outbox takes nothing, though no message waits for that",
+  async (state, progress) => {
+    const clock = new FakeClock();
+    const inner = openMemoryOutbox({ maxRecords: 100, retentionMs: 3_600_000, clock, random: systemRandom() });
+    let fault: string | undefined;
+    const outbox: OutboxStore = { ...inner, health: () => ({ setAside: [], ...(fault !== undefined && { fault }) }) };
+    const { hub, supervisor } = memoryBridge({ deliveryMode: "shared_outbox", clock, outbox });
+    await supervisor.start(bound());
+    const now = () => supervisor.view().routes[0]?.progress;
+    if (state === "a target that refuses") {
+      hub.channel("out").sends.failNext(Infinity, new BridgeError("UNAVAILABLE", "503"));
+      hub.publish("in", { id: "m1" });
+      await clock.until(() => now()?.progress === "failing", 100, 1_000);
+    }
+    expect(now()?.reason ?? "").not.toContain("disk");
+    fault = "o.db: the disk is full: make room";
+    await clock.advance(1_000);
+    expect(now()).toMatchObject({
+      progress,
+      reason: expect.stringMatching(/the outbox store takes nothing: o\.db: the disk is full: make room$/) as string,
+    });
+    fault = undefined;
+    await clock.advance(1_000);
+    expect(now()?.reason ?? "").not.toContain("disk");
+    await supervisor.shutdown();
+  },
+);
