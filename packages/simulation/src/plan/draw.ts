@@ -36,9 +36,10 @@ const ANSWERS = ["refuses", "silent", "loses"] as const;
 export function draw(seed: number): Plan {
   const dice = new Dice(seed);
   const spanMs = dice.scaled(5_000, 300_000);
-  const messages = drawMessages(dice.fork("messages"), spanMs);
+  const published = drawMessages(dice.fork("messages"), spanMs);
   const drawnOutbox = drawOutbox(dice.fork("outbox"));
   const many = drawMany(dice.fork("instances"));
+  const messages = withInjects(dice.fork("injects"), published, many.instances);
   const outbox = drawnOutbox && { ...drawnOutbox, shared: drawnOutbox.shared || many.instances > 1 };
   const faults = drawFaults(dice.fork("faults"), spanMs, { outbox: outbox !== undefined, ...many });
   const bindings = dice.chance(0.7) ? ["out-0"] : ["out-0", "out-1", "out-2"].slice(0, dice.whole(2, 3));
@@ -96,6 +97,16 @@ function drawMessages(dice: Dice, spanMs: number): readonly PlannedMessage[] {
       ...(dice.chance(poisoned) && { poison: dice.pick(POISON) }),
       ...(keys > 0 && dice.chance(0.7) && { key: dice.whole(1, keys) }),
     }));
+}
+
+/** Some come from operators, without a key. */
+function withInjects(dice: Dice, messages: readonly PlannedMessage[], instances: number): readonly PlannedMessage[] {
+  const share = dice.chance(0.5) ? dice.next() * 0.2 : 0;
+  return messages.map(({ key, ...message }) => {
+    if (!dice.chance(share)) return { ...message, ...(key !== undefined && { key }) };
+    const patience = dice.chance(0.5) ? { patienceMs: dice.scaled(10, 60_000) } : {};
+    return { ...message, inject: { instance: dice.whole(0, instances - 1), ...patience } };
+  });
 }
 
 /** Whoever lends messages counts how often. */

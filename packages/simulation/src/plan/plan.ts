@@ -2,13 +2,23 @@ import type { BridgeDocument } from "@bridge/config";
 import type { ErrorCode } from "@bridge/ports";
 import type { Change } from "./change.ts";
 
-/** A message that a source publishes. */
+/** That an operator puts a message into the route of an instance. */
+export interface Inject {
+  /** From 0. */
+  readonly instance: number;
+  /** It is given up after this. Default: never. */
+  readonly patienceMs?: number;
+}
+
+/** A message that a source publishes, or an operator injects. */
 export interface PlannedMessage {
   /** 0 for the first; the payload says it. */
   readonly number: number;
   readonly at: number;
   /** A target that refuses it refuses it always, with this. */
   readonly poison?: ErrorCode;
+  /** It comes from an operator. */
+  readonly inject?: Inject;
   /** Those of one key keep their order. */
   readonly key?: number;
 }

@@ -35,9 +35,21 @@ interface Known {
   readonly discarded: Set<string>;
   /** Whether a source was told that it may forget it. */
   settled: boolean;
+  /** Of one that an operator injects: what came of that, as far as he was told. */
+  injected: "asked" | "nothing" | "done" | "unsure" | undefined;
   /** How often an operator has asked for its delivery again. */
   redrives: number;
 }
+
+/** What the answer to an inject means. */
+const INJECTED: Readonly<Record<string, Known["injected"]>> = {
+  nothing: "nothing",
+  failed: "unsure",
+  delivered: "done",
+  dead_lettered: "done",
+  dropped: "done",
+  pending: "done",
+};
 
 /** Keeps its own books of what is seen at the edges, and holds the engine's doings against them. It asks the engine nothing. */
 export class Auditor {
@@ -59,6 +71,7 @@ export class Auditor {
       targets: new Map(),
       deadLetters: new Set(),
       discarded: new Set(),
+      injected: undefined,
       redrives: 0,
       settled: false,
     }));
@@ -85,6 +98,30 @@ export class Auditor {
 
   published(number: number): void {
     this.#of(number).published = true;
+  }
+
+  /** An operator puts it into a route. */
+  injected(number: number): void {
+    const known = this.#of(number);
+    known.published = true;
+    known.injected = "asked";
+  }
+
+  /** He is told what became of it: `nothing`, or `failed` when that is not known, or an outcome. */
+  injectAnswered(number: number, what: string): void {
+    const known = this.#of(number);
+    const told = INJECTED[what];
+    known.injected = told ?? "unsure";
+    if (told === undefined) return this.violated(`the inject of message ${number} was answered with ${what}`);
+    if (told !== "done") return;
+    const open = this.#openAt(number);
+    if (open.length > 0)
+      this.violated(`the inject of message ${number} was answered with ${what}, without proof for ${open.join(", ")}`);
+    const missed = [...known.targets].filter(([, { accepted }]) => accepted === 0).map(([binding]) => binding);
+    if (what === "delivered" && (missed.length > 0 || known.targets.size < this.#plan.bindings.length))
+      this.violated(
+        `the inject of message ${number} was answered with delivered, and ${missed.join(", ")} has not got it`,
+      );
   }
 
   handedOut(number: number): void {
@@ -121,8 +158,9 @@ export class Auditor {
   /** Invariant 5: what is done under a lease is done by whoever has it. */
   acts(by: Owner, what: "sends" | "settles", number: number): void {
     const { leases, outbox } = this.#plan;
-    // What operators redrive is under no lease.
-    const leased = what === "settles" || (outbox === undefined && this.#of(number).redrives === 0);
+    // What operators redrive or inject is under no lease.
+    const { redrives, injected } = this.#of(number);
+    const leased = what === "settles" || (outbox === undefined && redrives === 0 && injected === undefined);
     if (leases === undefined || !leased) return;
     const holder = this.holder();
     if (holder !== by.name)
@@ -234,10 +272,12 @@ export class Auditor {
       this.violated(`${this.redriveCount} dead letters were told to be redriven, and ${this.deletions} were deleted`);
     for (const [number, known] of this.#known.entries()) {
       if (!known.published) continue;
-      const open = this.#openAt(number);
+      const open = known.injected === undefined || known.injected === "done" ? this.#openAt(number) : [];
+      if (known.injected === "nothing") this.#isNowhere(number, known);
       if (open.length > 0)
         this.violated(`message ${number} is lost: it is neither at ${open.join(", ")} nor in the DLQ nor dropped`);
-      if (!known.forgotten) this.violated(`message ${number} is still at its source when all is at rest`);
+      if (!known.forgotten && known.injected === undefined)
+        this.violated(`message ${number} is still at its source when all is at rest`);
       for (const [binding, { accepted, unheard, lapsed, again, replays, record }] of known.targets) {
         const direct = known.handedBack + known.redrives;
         const stored = lapsed + again + replays;
@@ -249,6 +289,15 @@ export class Auditor {
           this.violated(`message ${number} came ${accepted} times to ${binding}, where ${bound} would have a cause`);
       }
     }
+  }
+
+  /** What an operator was told has come to nothing is nowhere. */
+  #isNowhere(number: number, { targets, deadLetters }: Known): void {
+    for (const [binding, { accepted, record }] of targets)
+      if (accepted > 0 || record !== undefined)
+        this.violated(`the inject of message ${number} was answered with nothing, and ${binding} has got it`);
+    if (deadLetters.size > 0)
+      this.violated(`the inject of message ${number} was answered with nothing, and it is in the DLQ`);
   }
 
   /** Whether what a source hands out again is known from the first time. */

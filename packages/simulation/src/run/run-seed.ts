@@ -3,6 +3,7 @@ import { draw } from "../plan/draw.ts";
 import type { Fault, Plan } from "../plan/plan.ts";
 import { carryOut } from "./carry-out.ts";
 import type { Instance } from "./instance.ts";
+import { Injects } from "./injects.ts";
 import { Instances } from "./instances.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import { type World, worldOf } from "./world.ts";
@@ -60,7 +61,12 @@ export async function runPlan(plan: Plan, keepsTrace = false): Promise<SeedRun> 
 
 async function run(world: World, instances: Instances): Promise<void> {
   const { plan, time, trace, broker, target, outbox, auditor } = world;
-  for (const { number, at } of plan.messages) time.at(at, () => broker.publish(number));
+  const injects = new Injects(world);
+  for (const { number, at, inject } of plan.messages)
+    time.at(at, () => {
+      if (inject === undefined) broker.publish(number);
+      else injects.inject(instances.at(inject.instance), number, inject);
+    });
   for (const fault of plan.faults) {
     time.at(fault.at, () => {
       trace.add(`fault: ${nameOf(fault)} while ${statesOf(instances)}`);
@@ -72,7 +78,7 @@ async function run(world: World, instances: Instances): Promise<void> {
   instances.beginAll();
   await time.pass(plan.calmAt + 1);
   target.moody = false;
-  const idle = (): boolean => broker.empty && outbox.empty && instances.reloads.done;
+  const idle = (): boolean => broker.empty && outbox.empty && instances.reloads.done && injects.done;
   const calmMs = CALM_MS + plan.messages.length * WAYS * longestWay(plan);
   await time.pass(plan.calmAt + calmMs, idle);
   if (!idle())
