@@ -1,5 +1,5 @@
 import { deadline, orAborted } from "./async.ts";
-import { askInTime, boundAnswers } from "./credentials-requests.ts";
+import { askInTime, boundAnswers, NoCredentialsError } from "./credentials-requests.ts";
 import { systemClock } from "./system.ts";
 
 /** How long one request for credentials may take. What answers them is on the machine or beside it. */
@@ -138,8 +138,7 @@ class TimelyCredentials<Found extends Credentials> {
       this.#known = await askInTime(this.#times.requestMs, () => this.#ask(options));
       this.#failure = undefined;
       return this.#known;
-    } catch (thrown) {
-      const error = noCredentials(thrown);
+    } catch (error) {
       this.#failure = { error, at: systemClock.monotonic() };
       throw error;
     } finally {
@@ -149,19 +148,13 @@ class TimelyCredentials<Found extends Credentials> {
 
   async #inTime(found: Promise<Found>): Promise<Found> {
     const { waitMs } = this.#times;
-    using limit = deadline(systemClock, waitMs, () =>
-      noCredentials(new Error(`nobody has given credentials within ${waitMs} ms`)),
+    using limit = deadline(
+      systemClock,
+      waitMs,
+      () => new NoCredentialsError(`nobody has given credentials within ${waitMs} ms`),
     );
     return await orAborted(found, limit.signal);
   }
-}
-
-/** By its name those who judge the SDK's errors know it. */
-function noCredentials(thrown: unknown): Error {
-  if (thrown instanceof Error && /^(?:Credentials|Token)ProviderError$/.test(thrown.name)) return thrown;
-  const error = new Error(thrown instanceof Error ? thrown.message : "no credentials", { cause: thrown });
-  error.name = "CredentialsProviderError";
-  return error;
 }
 
 function lifeMs({ expiration }: Credentials): number {

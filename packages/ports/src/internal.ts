@@ -3,6 +3,7 @@ export { Bag, type Placed } from "./bag.ts";
 export { CallLimit, type CallSize } from "./call-limit.ts";
 export { deadline, type Deadline, orAborted } from "./async.ts";
 export { boundCredentials } from "./credentials-in-time.ts";
+export { NoCredentialsError } from "./credentials-requests.ts";
 export { Serial } from "./serial.ts";
 export { SequenceMap } from "./sequence-map.ts";
 export { SignalPool } from "./signal-pool.ts";

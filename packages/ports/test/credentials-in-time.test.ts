@@ -72,7 +72,9 @@ test("credentials that have expired are asked for in time, and who wants them is
   const config = { credentials: chain(-1) };
   boundCredentials(client(config), TIMES);
   await config.credentials();
-  await expect(config.credentials()).rejects.toThrow("the request for credentials was not answered within 20 ms");
+  await expect(config.credentials()).rejects.toThrow(
+    "127.0.0.1 was asked for credentials and has not answered within 20 ms",
+  );
 });
 
 test("credentials that do not expire soon are asked for once, unless new ones are demanded", async () => {
@@ -108,14 +110,15 @@ async function readOver(handle: () => Promise<{ readonly response: { readonly bo
 describe.each(["a connection of the provider's", "the client's own carrier"])("over %s", (way) => {
   const bounded = () => {
     const requestHandler = {
-      handle: () => {
+      handle: (_request: object) => {
         const body = new PassThrough();
         answer(body as unknown as ServerResponse);
         return Promise.resolve({ response: { body } });
       },
     };
     const isOwn = way === "the client's own carrier";
-    const credentials = (): Promise<object> => (isOwn ? readOver(() => requestHandler.handle()) : read());
+    const credentials = (): Promise<object> =>
+      isOwn ? readOver(() => requestHandler.handle({ hostname: "127.0.0.1" })) : read();
     const config = { requestHandler, credentials };
     boundCredentials({ config, middlewareStack: { add: () => {} } }, TIMES);
     return config;
@@ -124,7 +127,10 @@ describe.each(["a connection of the provider's", "the client's own carrier"])("o
   test("an answer that comes drop by drop is given up in time", async () => {
     let drops: NodeJS.Timeout | undefined;
     answer = (response) => (drops = setInterval(() => response.write(" "), 1));
-    await expect(bounded().credentials()).rejects.toMatchObject({ name: "CredentialsProviderError" });
+    await expect(bounded().credentials()).rejects.toMatchObject({
+      name: "CredentialsProviderError",
+      message: expect.stringMatching(/^\S+ was asked for credentials and has not answered within 20 ms$/) as string,
+    });
     clearInterval(drops);
   });
 
@@ -137,7 +143,10 @@ describe.each(["a connection of the provider's", "the client's own carrier"])("o
       response.on("drain", more);
       more();
     };
-    await expect(bounded().credentials()).rejects.toMatchObject({ name: "CredentialsProviderError" });
+    await expect(bounded().credentials()).rejects.toMatchObject({
+      name: "CredentialsProviderError",
+      message: "the answer has more than 65536 bytes, which are no credentials",
+    });
     expect(written).toBeLessThan(10_000);
   });
 });

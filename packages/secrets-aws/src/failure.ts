@@ -1,5 +1,6 @@
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import type { SSMClient } from "@aws-sdk/client-ssm";
+import { NoCredentialsError } from "@bridge/ports/internal";
 
 /** What to do about the refusals that an operator can mend, by the name of the error. */
 const REMEDIES: Readonly<Record<string, string>> = {
@@ -32,7 +33,8 @@ export function failure(error: unknown, service: string): Error {
     );
   }
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? ` (${error.code})` : "";
-  return new Error(REMEDIES[name] ?? `${service} cannot be asked: ${name}${code}`);
+  const missing = error instanceof NoCredentialsError ? ` (${error.message})` : "";
+  return new Error((REMEDIES[name] ?? `${service} cannot be asked: ${name}${code}`) + missing);
 }
 
 interface Foreign extends Error {

@@ -1,5 +1,6 @@
 import type { BatchResultErrorEntry } from "@aws-sdk/client-sqs";
 import { BridgeError, type ErrorCode } from "@bridge/ports";
+import { NoCredentialsError } from "@bridge/ports/internal";
 
 /** What SQS calls it, and what the engine makes of it: the README's table. */
 const CODES: Readonly<Record<string, ErrorCode>> = {
@@ -110,7 +111,8 @@ export function sqsError(what: string, thrown: unknown): BridgeError {
   const network = typeof code === "string" && NETWORK.test(code);
   // No request was made: there are no credentials right now.
   if (plain === "CredentialsProviderError" || plain === "TokenProviderError") {
-    return new BridgeError("UNAVAILABLE", `${what}: ${plain}`, { charged: false });
+    const why = thrown instanceof NoCredentialsError ? `: ${thrown.message}` : "";
+    return new BridgeError("UNAVAILABLE", `${what}: ${plain}${why}`, { charged: false });
   }
   const found = CODES[plain] ?? (network ? "CONNECTION_LOST" : byStatus($metadata?.httpStatusCode));
   if ($response !== undefined && found !== "THROTTLED" && (found === "INTERNAL" || NOT_OF_SQS.has(plain))) {

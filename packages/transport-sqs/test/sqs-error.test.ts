@@ -1,4 +1,5 @@
 import { BridgeError } from "@bridge/ports";
+import { NoCredentialsError } from "@bridge/ports/internal";
 import { describe, expect, test } from "vitest";
 import { entryError, isHandleGone, sqsError } from "../src/sqs-error.ts";
 
@@ -25,6 +26,16 @@ describe("errors of SQS", () => {
   ] as const)("%s is %s, as an error and as an entry", (name, code) => {
     expect(sqsError("not sent", named(name)).code).toBe(code);
     expect(entryError("not sent", { Id: "0", Code: name, SenderFault: true }).code).toBe(code);
+  });
+
+  test("without credentials it says what became of the search for them, and never what the SDK says", () => {
+    const ours = new NoCredentialsError("169.254.170.2 was asked for credentials and answered 500");
+    expect(sqsError("not sent", ours)).toMatchObject({
+      code: "UNAVAILABLE",
+      charged: false,
+      message: "not sent: CredentialsProviderError: 169.254.170.2 was asked for credentials and answered 500",
+    });
+    expect(sqsError("not sent", named("CredentialsProviderError")).message).toBe("not sent: CredentialsProviderError");
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { BridgeError, type ErrorCode } from "@bridge/ports";
+import { NoCredentialsError } from "@bridge/ports/internal";
 import { endpointOf } from "./asked-endpoint.ts";
 
 /** What a failed try of a request comes to. */
@@ -136,7 +137,8 @@ export function failureOf(thrown: unknown, what: string, clockCorrected = false)
     BY_NAME[name] ??
     (status >= 500 ? UNAVAILABLE : UNKNOWN);
   const from = isForeign ? ` from ${endpointOf(thrown) ?? "somewhere"}, status ${status || 200}` : "";
-  const detail = (typeof code === "string" ? code : name) + from;
+  const missing = thrown instanceof NoCredentialsError ? `: ${thrown.message}` : "";
+  const detail = (typeof code === "string" ? code : name) + from + missing;
   const request = requestId === undefined ? "" : `, request ${requestId}`;
   return {
     error: new BridgeError(verdict.code, `${what}: ${verdict.why} (${detail}${request})`, {
