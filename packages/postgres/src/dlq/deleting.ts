@@ -2,7 +2,7 @@ import type { DeadLetterFilter, Random } from "@bridge/ports";
 import type { PostgresClient } from "../client/postgres-client.ts";
 import { isPossible } from "./dead-letter-row.ts";
 import { DELETIONS, ENTRIES } from "./dlq-tables.ts";
-import { type Filtered, filtered } from "./filtered.ts";
+import { bound, type Filtered, filtered } from "./filtered.ts";
 
 /** Entries of one statement: locks are held briefly, and nobody else waits for long. */
 const CHUNK = 1_000;
@@ -68,7 +68,7 @@ export class Deleting {
       ORDER BY failed_at, id LIMIT ${CHUNK} FOR UPDATE SKIP LOCKED)`;
     let deleted = 0;
     for (;;) {
-      const values = [Math.ceil(this.#visibleFrom())];
+      const values = [bound(this.#visibleFrom())];
       const { count } = await this.#client.query({ what: "deleting expired dead letters", text, values }, signal);
       deleted += count;
       if (count < CHUNK) return deleted;

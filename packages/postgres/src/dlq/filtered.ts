@@ -8,7 +8,7 @@ export interface Filtered {
 
 /** Which rows a filter means, without those that failed before `visibleFrom`: each combination has its index. */
 export function filtered(filter: DeadLetterFilter, visibleFrom: number): Filtered {
-  const { routeId, category, since = 0, before } = filter;
+  const { routeId, category, since = -Infinity, before } = filter;
   const parts: string[] = [];
   const values: unknown[] = [];
   const add = (condition: string, value: unknown): void => {
@@ -22,7 +22,11 @@ export function filtered(filter: DeadLetterFilter, visibleFrom: number): Filtere
   return { condition: parts.join(" AND "), values };
 }
 
-/** The first whole millisecond that is not before it. */
-function bound(ms: number): number {
+/** What a `bigint` holds at least: somebody may have put there what is no time, and that is listed and deleted as all else is. */
+const LOWEST = "-9223372036854775808";
+
+/** The first whole millisecond that is not before it, as a value for the server. */
+export function bound(ms: number): number | string {
+  if (ms === -Infinity) return LOWEST;
   return Math.min(Math.max(Math.ceil(ms), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }

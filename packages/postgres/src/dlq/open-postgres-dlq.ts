@@ -5,7 +5,7 @@ import { openPostgres } from "../client/migrations.ts";
 import { entryOf, type EntryRow, headOf, type HeadRow, isPossible, valuesOf } from "./dead-letter-row.ts";
 import { Deleting } from "./deleting.ts";
 import { DLQ_TABLES, ENTRIES } from "./dlq-tables.ts";
-import { filtered } from "./filtered.ts";
+import { bound, filtered } from "./filtered.ts";
 import { sweep } from "./sweep.ts";
 
 export interface PostgresDlqOptions {
@@ -33,7 +33,7 @@ export async function openPostgresDlq(
   const { clock, random } = seams;
   const client = await openPostgres(connection, DLQ_TABLES, { ...seams, trial: tryEntry }, signal);
   const entries = client.table(ENTRIES);
-  const visibleFrom = (): number => (retentionMs === undefined ? 0 : clock.now() - retentionMs + 1);
+  const visibleFrom = (): number => (retentionMs === undefined ? -Infinity : clock.now() - retentionMs + 1);
   const deleting = new Deleting(client, random, visibleFrom);
   const sweeping = sweep(deleting, retentionMs !== undefined, seams);
   const spoiled = new SpoiledEntries(seams.logger);
@@ -44,7 +44,7 @@ export async function openPostgresDlq(
       const replaced = columns.replaceAll(/\w+/g, "excluded.$&");
       const text = `INSERT INTO ${entries} AS there (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7)
         ON CONFLICT (id) DO UPDATE SET (${columns}) = (${replaced}) WHERE there.failed_at < $8`;
-      const values = [...valuesOf(entry), Math.ceil(visibleFrom())];
+      const values = [...valuesOf(entry), bound(visibleFrom())];
       const proof = { text: `SELECT 1 FROM ${entries} WHERE id = $1`, values: [entry.id] };
       await client.query({ what: "writing a dead letter", text, values, proof, lasting: true }, caller);
     },
@@ -52,7 +52,7 @@ export async function openPostgresDlq(
       caller.throwIfAborted();
       if (!isPossible(id)) return undefined;
       const text = `SELECT head, envelope, payload FROM ${entries} WHERE id = $1 AND failed_at >= $2`;
-      const values = [id, Math.ceil(visibleFrom())];
+      const values = [id, bound(visibleFrom())];
       const { rows } = await client.query<EntryRow>({ what: "reading a dead letter", text, values }, caller);
       const [row] = rows;
       return row && spoiled.read(id, row, () => entryOf(id, row));
