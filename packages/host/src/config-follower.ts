@@ -50,6 +50,10 @@ export class ConfigFollower {
   #watching: Promise<void> = Promise.resolve();
   #reloadWaits = false;
   #lastReloadAt: number | undefined;
+  /** What the watch has told last, by the name of its content. */
+  #told: string | undefined;
+  /** What a reload has refused and the watch has not told yet: it tells the same change, which is not news then. */
+  #refusedFirst: { readonly seen: string | undefined; readonly problems: readonly string[] } | undefined;
   /** How many wait for their turn or have it, and since when there is one. */
   #reloading: { readonly since: number; readonly jobs: number } | undefined;
   readonly #reloads: Record<ReloadOutcome, number> = { applied: 0, accepted: 0, refused: 0, failed: 0 };
@@ -88,6 +92,7 @@ export class ConfigFollower {
 
   /** Begins with what has changed since the source was read. */
   start(): void {
+    this.#told = this.#options.source.store.seen;
     this.#watching = this.#watch();
   }
 
@@ -97,7 +102,11 @@ export class ConfigFollower {
     this.#reloadWaits = true;
     void this.#inTurn(async () => {
       this.#reloadWaits = false;
-      await this.#apply(await this.#options.source.read(this.#over.signal));
+      const { source } = this.#options;
+      const judged = await source.read(this.#over.signal);
+      const { seen } = source.store;
+      this.#refusedFirst = judged.ok || seen === this.#told ? undefined : { seen, problems: judged.problems };
+      await this.#apply(judged);
     });
   }
 
@@ -120,13 +129,16 @@ export class ConfigFollower {
   async #take(change: ConfigChange): Promise<void> {
     const { source } = this.#options;
     const { signal } = this.#over;
+    this.#told = change.kind === "changed" ? change.stored.revision : source.store.seen;
+    const known = this.#refusedFirst?.seen === this.#told ? this.#refusedFirst?.problems : undefined;
+    this.#refusedFirst = undefined;
     switch (change.kind) {
       case "missing":
-        return this.#apply(source.missing());
+        return this.#apply(source.missing(known));
       case "unreadable":
-        return this.#apply(source.refuse([change.error.message]));
+        return this.#apply(source.refuse([change.error.message], { known }));
       case "changed":
-        return this.#apply(await source.judge(change.stored, signal));
+        return this.#apply(await source.judge(change.stored, signal, known));
     }
   }
 
@@ -162,10 +174,10 @@ export class ConfigFollower {
   }
 
   /** Reading stops nothing: what may be found usable in a moment is read again. */
-  #refused({ error, missing, unread }: Unusable): void {
+  #refused({ error, missing, unread, repeated }: Unusable): void {
     const { source, logger } = this.#options;
     this.#unread = unread ? this.#unread + 1 : 0;
-    if (!unread || this.#lastError?.text !== error) {
+    if (!repeated && (!unread || this.#lastError?.text !== error)) {
       this.#reloads.refused++;
       const sentence = unread ? "unread" : missing ? "missing" : "refused";
       logger.error(SENTENCES[sentence], { source: source.store.source });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { BridgeConfig, Registry } from "@bridge/config";
 import { type Clock, type Logger, type StoredConfig } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
@@ -14,6 +15,9 @@ export type Judged =
       /** Whether it may be found usable in a moment, without having changed. */
       readonly unread: boolean;
       readonly error: string;
+      readonly problems: readonly string[];
+      /** Whether it was logged before, and so is not logged again. */
+      readonly repeated: boolean;
     };
 
 export interface ConfigSourceOptions {
@@ -23,6 +27,11 @@ export interface ConfigSourceOptions {
   readonly overrule?: Overrule | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+interface RefusalOptions {
+  readonly unread?: boolean;
+  readonly known?: readonly string[] | undefined;
 }
 
 /** Of the problems of one document so many have a line of the log each. */
@@ -56,43 +65,51 @@ export class ConfigSource {
     }
   }
 
-  /** Whether what was loaded or told can be run. Rejects only with the signal's reason. */
-  async judge(stored: StoredConfig, signal: AbortSignal): Promise<Judged> {
+  /**
+   * Whether what was loaded or told can be run; `known`, its problems as they were logged last, are not logged again. Rejects only
+   * with the signal's reason.
+   */
+  async judge(stored: StoredConfig, signal: AbortSignal, known?: readonly string[]): Promise<Judged> {
     const { registry, overrule = overruledNowhere, logger } = this.#options;
     using bound = this.#bound();
     try {
       const checked = await this.origin.check(stored, registry, AbortSignal.any([signal, bound.signal]));
       const warn = (warning: string): void => logger.warn("configuration warning", { warning });
-      checked.warnings.forEach(warn);
-      if (!checked.ok) return this.refuse(checked.problems, checked.unread);
+      const repeated = !checked.ok && isDeepStrictEqual(checked.problems, known);
+      if (!repeated) checked.warnings.forEach(warn);
+      if (!checked.ok) return this.refuse(checked.problems, { unread: checked.unread, known });
       const { config, warnings } = overrule(checked.config);
       warnings.forEach(warn);
       return { ok: true, config, stored };
     } catch (error) {
       signal.throwIfAborted();
-      return this.refuse([messageOf(error)], true);
+      return this.refuse([messageOf(error)], { unread: true, known });
     }
   }
 
-  missing(): Judged {
-    return { ok: false, missing: true, unread: false, error: `${this.store.source}: ${this.origin.whenMissing}` };
+  missing(known?: readonly string[]): Judged {
+    const error = `${this.store.source}: ${this.origin.whenMissing}`;
+    const problems = [error];
+    const repeated = isDeepStrictEqual(problems, known);
+    return { ok: false, missing: true, unread: false, error, problems, repeated };
   }
 
-  /** Logs why there is nothing to run. */
-  refuse(problems: readonly string[], unread = false): Judged {
+  /** Logs why there is nothing to run, unless that is `known`. */
+  refuse(problems: readonly string[], { unread = false, known }: RefusalOptions = {}): Judged {
+    const repeated = isDeepStrictEqual(problems, known);
+    if (!repeated) this.#log(problems);
+    const [first = "", ...others] = problems;
+    const error = others.length === 0 ? first : `${first} (and ${others.length} more)`;
+    return { ok: false, missing: false, unread, error, problems, repeated };
+  }
+
+  #log(problems: readonly string[]): void {
     const { logger } = this.#options;
     for (const problem of problems.slice(0, TOLD)) logger.error("configuration refused", { problem });
     if (problems.length > TOLD)
       logger.error("configuration refused: there are more problems, and -validate lists them", {
         more: problems.length - TOLD,
       });
-    const [first = "", ...others] = problems;
-    return {
-      ok: false,
-      missing: false,
-      unread,
-      error: others.length === 0 ? first : `${first} (and ${others.length} more)`,
-    };
   }
 
   #bound() {

@@ -73,6 +73,33 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe("a source that is followed", () => {
+  test.each([
+    ["not valid", "bridge: {id: test}\nnonsense: 1\n"],
+    ["no document", "- a\n"],
+    ["not parsed", "bridge: {\n"],
+  ])("is told once when SIGHUP and the watch see one change, and again at the next SIGHUP: %s", async (_, text) => {
+    const { path, write, follower, lines, store } = await follow(async () => "applied");
+    const watch = store.watch(AbortSignal.timeout(20_000))[Symbol.asyncIterator]();
+    writeFileSync(path, text);
+    follower.reload();
+    await until(() => follower.reloads().refused === 1);
+    // It tells what the follower's own watch tells.
+    await watch.next();
+    await until(() => follower.facts().reloadingSince === undefined);
+    const refusals = (): number => lines.filter(({ message }) => message.includes("not usable")).length;
+    const problems = (): number => lines.filter(({ message }) => message === "configuration refused").length;
+    expect([refusals(), problems(), follower.reloads().refused]).toEqual([1, 1, 1]);
+    follower.reload();
+    await until(() => follower.reloads().refused === 2);
+    write(2);
+    await until(() => follower.reloads().applied === 1);
+    writeFileSync(path, text);
+    await until(() => follower.reloads().refused === 3);
+    expect([refusals(), problems()]).toEqual([3, 3]);
+    await watch.return?.();
+    await stopped(follower);
+  });
+
   test("is applied one at a time, and of what changed meanwhile the newest", async () => {
     const begun: number[] = [];
     let busy = 0;
