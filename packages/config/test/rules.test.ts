@@ -64,6 +64,16 @@ describe("references between parts", () => {
     ]);
   });
 
+  it("warns of no more than ten parts that nothing uses, and tells how many there are", () => {
+    const more = Array.from({ length: 5_000 }, (_, n) => ({ id: `b${n}`, sender_id: "out", address: "a" }));
+    const warnings = warningsOf(changed(["bindings", [...(goodDocument()["bindings"] as object[]), ...more]]));
+    expect(warnings).toHaveLength(11);
+    expect(warnings.slice(-2)).toEqual([
+      'bindings[10]: nothing uses the binding "b9"',
+      "bindings[11]: from here on 4990 more bindings that nothing uses",
+    ]);
+  });
+
   it("warns of parts that nothing uses", () => {
     const document = changed(["routes", []]);
     expect(warningsOf(document)).toEqual([

@@ -34,7 +34,7 @@ interface RefusalOptions {
   readonly known?: readonly string[] | undefined;
 }
 
-/** Of the problems of one document so many have a line of the log each. */
+/** Of the problems of one document, and of its warnings, so many have a line of the log each. */
 const TOLD = 20;
 const READ_TIMEOUT_MS = 30_000;
 
@@ -70,16 +70,15 @@ export class ConfigSource {
    * with the signal's reason.
    */
   async judge(stored: StoredConfig, signal: AbortSignal, known?: readonly string[]): Promise<Judged> {
-    const { registry, overrule = overruledNowhere, logger } = this.#options;
+    const { registry, overrule = overruledNowhere } = this.#options;
     using bound = this.#bound();
     try {
       const checked = await this.origin.check(stored, registry, AbortSignal.any([signal, bound.signal]));
-      const warn = (warning: string): void => logger.warn("configuration warning", { warning });
       const repeated = !checked.ok && isDeepStrictEqual(checked.problems, known);
-      if (!repeated) checked.warnings.forEach(warn);
+      if (!repeated) this.#warn(checked.warnings);
       if (!checked.ok) return this.refuse(checked.problems, { unread: checked.unread, known });
       const { config, warnings } = overrule(checked.config);
-      warnings.forEach(warn);
+      this.#warn(warnings);
       return { ok: true, config, stored };
     } catch (error) {
       signal.throwIfAborted();
@@ -101,6 +100,13 @@ export class ConfigSource {
     const [first = "", ...others] = problems;
     const error = others.length === 0 ? first : `${first} (and ${others.length} more)`;
     return { ok: false, missing: false, unread, error, problems, repeated };
+  }
+
+  #warn(warnings: readonly string[]): void {
+    const { logger } = this.#options;
+    for (const warning of warnings.slice(0, TOLD)) logger.warn("configuration warning", { warning });
+    if (warnings.length > TOLD)
+      logger.warn("configuration warning: there are more, and -validate lists them", { more: warnings.length - TOLD });
   }
 
   #log(problems: readonly string[]): void {

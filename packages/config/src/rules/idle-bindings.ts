@@ -12,7 +12,11 @@ export const idleBindings: Rule = (context) => {
         route.resolver === undefined
           ? "without a resolver, single sends to the first one only: add a resolver, or set dispatch_mode: fan_out"
           : "the resolver never chooses it";
-      context.report.warning(place, `${context.hidden.show(place, id)} gets no message: ${remedy}`);
+      context.report.warning(
+        place,
+        `${context.hidden.show(place, id)} gets no message: ${remedy}`,
+        "bindings that get no message",
+      );
     }
   }
 };

@@ -1,5 +1,7 @@
 import type { Rule } from "./rule-context.ts";
 
+const LOSING = "routes that lose what is in flight when they stop";
+
 /** Warns of a `direct_hold` route whose source forgets what was not settled: a restart loses what was in flight. */
 export const unkeptMessages: Rule = (context) => {
   for (const { part: route, path } of context.parts("routes")) {
@@ -13,6 +15,7 @@ export const unkeptMessages: Rule = (context) => {
       context.report.warning(
         [...path, "delivery_mode"],
         `the receiver ${shown} does not keep messages that are in flight when the bridge ends: they are lost with direct_hold`,
+        LOSING,
       );
     }
     if (traits?.redelivers === "persistent-session" && session?.part.session_mode === "ephemeral") {
@@ -20,6 +23,7 @@ export const unkeptMessages: Rule = (context) => {
       context.report.warning(
         [...path, "delivery_mode"],
         `the session ${shown} is ephemeral, so its broker forgets messages that are in flight when the connection ends: they are lost with direct_hold; make it persistent`,
+        LOSING,
       );
     }
   }

@@ -19,7 +19,7 @@ export const unusedParts: Rule = function* (context) {
       yield;
       if (part.id === undefined || used.has(part.id)) continue;
       const shown = context.hidden.show([...path, "id"], part.id);
-      context.report.warning(path, `nothing uses the ${kind.slice(0, -1)} ${shown}`);
+      context.report.warning(path, `nothing uses the ${kind.slice(0, -1)} ${shown}`, `${kind} that nothing uses`);
     }
   }
 };
