@@ -80,7 +80,7 @@ describe("embedding", () => {
     expect(await run("own-authentication")).toEqual([
       "200 let in",
       "audit: bridge.stop guest@shop.example failure",
-      '403 {"error":"\\"guest@shop.example\\" may not do this: it needs bridge.control","needs":"bridge.control"}',
+      '403 {"error":"\\"guest@shop.example\\" may not do this: it needs bridge.control","reason":"permission","needs":"bridge.control"}',
       "audit: bridge.stop.begin ann@shop.example pending",
       "audit: bridge.stop ann@shop.example success",
       "200 let in",
