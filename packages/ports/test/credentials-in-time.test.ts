@@ -108,7 +108,7 @@ async function readOver(handle: () => Promise<{ readonly response: { readonly bo
 }
 
 describe.each(["a connection of the provider's", "the client's own carrier"])("over %s", (way) => {
-  const bounded = () => {
+  const bounded = (requestMs: number) => {
     const requestHandler = {
       handle: (_request: object) => {
         const body = new PassThrough();
@@ -120,14 +120,14 @@ describe.each(["a connection of the provider's", "the client's own carrier"])("o
     const credentials = (): Promise<object> =>
       isOwn ? readOver(() => requestHandler.handle({ hostname: "127.0.0.1" })) : read();
     const config = { requestHandler, credentials };
-    boundCredentials({ config, middlewareStack: { add: () => {} } }, TIMES);
+    boundCredentials({ config, middlewareStack: { add: () => {} } }, { ...TIMES, requestMs });
     return config;
   };
 
   test("an answer that comes drop by drop is given up in time", async () => {
     let drops: NodeJS.Timeout | undefined;
     answer = (response) => (drops = setInterval(() => response.write(" "), 1));
-    await expect(bounded().credentials()).rejects.toMatchObject({
+    await expect(bounded(20).credentials()).rejects.toMatchObject({
       name: "CredentialsProviderError",
       message: expect.stringMatching(/^\S+ was asked for credentials and has not answered within 20 ms$/) as string,
     });
@@ -143,7 +143,7 @@ describe.each(["a connection of the provider's", "the client's own carrier"])("o
       response.on("drain", more);
       more();
     };
-    await expect(bounded().credentials()).rejects.toMatchObject({
+    await expect(bounded(60_000).credentials()).rejects.toMatchObject({
       name: "CredentialsProviderError",
       message: "the answer has more than 65536 bytes, which are no credentials",
     });
