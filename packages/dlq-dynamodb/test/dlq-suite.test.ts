@@ -9,7 +9,6 @@ afterAll(() => dynamo[Symbol.asyncDispose]());
 let table = "";
 
 describeDlqStore("dynamodb", {
-  maxPayload: 395 * 1024,
   async open() {
     table = await makeTable(dynamo);
     return openDlq(dynamo, table);
