@@ -5,6 +5,7 @@ import type { ConnectionOptions } from "./connection-options.ts";
 import { areTablesGone, keyOf, missingOf, neededBy, THERE } from "./needed.ts";
 import { PostgresClient, type PostgresOptions } from "./postgres-client.ts";
 import { type Keeping, keepingOf, VERSIONS, wrongWith } from "./keeping.ts";
+import type { Privileges } from "./privileges.ts";
 import { incomplete, missing, refuseNewer } from "./refusals.ts";
 
 /** How the tables of one store came to be: each step once, in this order, for ever. */
@@ -13,6 +14,8 @@ export interface Migrations {
   readonly store: string;
   /** The statements of each version, the first one's number being 1. `table` quotes the name of a table. */
   readonly steps: readonly ((table: (name: string) => string) => string)[];
+  /** What statements do with them. */
+  readonly needs: Privileges;
 }
 
 /** What a call of {@link migrate} has found and done. */
@@ -62,7 +65,7 @@ export async function migrate(migrations: Migrations, client: PostgresClient, si
       const { rows } = await run(versionOf(client), [store]);
       let from = rows[0]?.found ?? 0;
       refuseNewer(migrations, from, client);
-      const parts = neededBy({ store, steps: steps.slice(0, from) });
+      const parts = neededBy({ ...migrations, steps: steps.slice(0, from) });
       const { rows: keys } = await run(THERE, [client.schema]);
       const there = new Set(keys.map(({ key }) => key));
       const lacks = missingOf(parts, there);
@@ -147,6 +150,8 @@ async function check(
     const lacks = missingOf(parts, new Set(keys.map(({ key }) => key)));
     if (areTablesGone(parts, lacks)) throw missing(migrations, 0, client);
     if (lacks.length > 0) throw incomplete(migrations, parts, lacks, client);
+    // Its health tells of it.
+    await client.denied(migrations, bound);
   } catch (thrown) {
     signal.throwIfAborted();
     // That there was no answer in time says less than what the last try met.

@@ -5,7 +5,9 @@ import { type Server, serverOf } from "./client-config.ts";
 import type { ConnectionOptions } from "./connection-options.ts";
 import { Connections } from "./connections.ts";
 import { type Failure, failureOf, NoAnswer, NothingKept } from "./failure.ts";
+import type { Migrations } from "./migrations.ts";
 import { type Hearing, type HearingOptions, listen } from "./listen.ts";
+import { type Denied, deniedOf, faultOf } from "./privileges.ts";
 import type { Answer, Statement, Transaction } from "./statement.ts";
 import { ask, makeTransaction, type TransactionOptions } from "./transaction.ts";
 import { trialOf, type TrialOptions } from "./write-trial.ts";
@@ -156,6 +158,16 @@ export class PostgresClient implements AsyncDisposable {
     if (this.#unkept === undefined) return;
     this.#faults.failed(what, this.#unkept);
     throw this.#unkept;
+  }
+
+  /** Resolves to what the bridge's user may not do that a store needs; {@link health} tells it too. */
+  async denied(migrations: Migrations, signal: AbortSignal): Promise<BridgeError | undefined> {
+    const statement = { what: "looking at the privileges", ...deniedOf(migrations, this.schema) };
+    const { rows } = await this.query<Denied>(statement, signal);
+    const fault = rows[0] && faultOf(rows[0], this.label);
+    // Under another name than the question's, whose next answer is no end of it.
+    if (fault !== undefined) this.#faults.failed("being allowed", fault);
+    return fault;
   }
 
   /** What {@link health} tells of, with its code. */

@@ -18,12 +18,14 @@ interface Client {
   transaction<T>(what: string, work: (on: Transaction) => Promise<T>, signal: AbortSignal): Promise<T>;
   /** Is told after each look whether what it writes would last, and if not, why. Throws then. */
   kept(what: string, wrong: string | undefined): void;
+  /** What the bridge's user may not do that the store needs. */
+  denied(migrations: Migrations, signal: AbortSignal): Promise<BridgeError | undefined>;
 }
 
 export interface TrialOptions {
   /** How it is found out whether the store takes writes. Default: only whether the server answers. */
   readonly trial?: WriteTrial | undefined;
-  /** With a trial: the tables of which it is looked whether what is in them lasts. */
+  /** With a trial: the tables of which it is looked whether what is in them lasts, and whether all that is needed is allowed. */
   readonly migrations?: Migrations | undefined;
 }
 
@@ -35,6 +37,9 @@ export function trialOf(client: Client, { trial, migrations }: TrialOptions): Tr
   if (trial === undefined) return (_, signal) => client.query({ what, text: "SELECT 1" }, signal);
   const text = trial((name) => client.table(name));
   return async (faulty, signal) => {
+    // First, as it names what is denied, which the server does not.
+    const denied = migrations && (await client.denied(migrations, signal));
+    if (denied !== undefined) throw denied;
     await (faulty ? writeAndUndo(client, text, signal) : client.query({ what, text, values: [0] }, signal));
     if (migrations === undefined) return;
     const statement = { what: looking, ...keepingOf(migrations, client.schema) };

@@ -1,4 +1,5 @@
 import type { Migrations } from "../client/migrations.ts";
+import { EVERYTHING } from "../client/privileges.ts";
 
 export const ENTRIES = "dead_letters";
 export const DELETIONS = "dead_letter_deletions";
@@ -10,6 +11,7 @@ export const DELETIONS = "dead_letter_deletions";
  */
 export const DLQ_TABLES: Migrations = {
   store: "dlq",
+  needs: { [ENTRIES]: EVERYTHING, [DELETIONS]: ["SELECT", "INSERT", "DELETE"] },
   steps: [
     (table) => `
       CREATE TABLE ${table(ENTRIES)} (

@@ -6,6 +6,7 @@ import type { Migrations } from "../client/migrations.ts";
  */
 export const LEASE_TABLES: Migrations = {
   store: "lease",
+  needs: { leases: ["SELECT", "INSERT", "UPDATE"] },
   steps: [
     (table) => `
       CREATE TABLE ${table("leases")} (

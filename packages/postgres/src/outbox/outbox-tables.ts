@@ -1,4 +1,5 @@
 import type { Migrations } from "../client/migrations.ts";
+import { EVERYTHING } from "../client/privileges.ts";
 import { CLAIM_FUNCTIONS } from "./claim-functions.ts";
 import { WRITE_FUNCTIONS } from "./write-functions.ts";
 
@@ -76,5 +77,11 @@ CREATE TABLE ${table("outbox_spoiled")} (LIKE ${table("outbox_queue")});
 /** The tables of an outbox, for {@link migrate} and `bridge -create-tables`. */
 export const OUTBOX_MIGRATIONS: Migrations = {
   store: "outbox",
+  needs: {
+    outbox_record: EVERYTHING,
+    outbox_queue: EVERYTHING,
+    outbox_spoiled: ["INSERT"],
+    outbox_number: ["USAGE"],
+  },
   steps: [(table) => TABLES(table) + WRITE_FUNCTIONS(table) + CLAIM_FUNCTIONS(table)],
 };

@@ -10,6 +10,7 @@ import { patientClock } from "@bridge/conformance";
 const { signal } = new AbortController();
 const FIRST: Migrations = {
   store: "notes",
+  needs: {},
   steps: [(table) => `CREATE TABLE ${table("notes")} (id text); CREATE INDEX ON ${table("notes")} (id)`],
 };
 const SECOND: Migrations = {
@@ -49,7 +50,7 @@ describe.skipIf(noPostgres)("migrations", () => {
       message: /^looking for the tables of the store notes at .+: .*make the tables with `bridge -create-tables`/,
     });
     await using client = openClient(schema.connection);
-    await migrate({ store: "others", steps: [] }, client, signal);
+    await migrate({ store: "others", needs: {}, steps: [] }, client, signal);
     await assert.rejects(open(schema.connection, FIRST), {
       code: "DESTINATION_NOT_FOUND",
       message: /has no tables of the store notes: make them with `bridge -create-tables`$/,
@@ -70,6 +71,7 @@ describe.skipIf(noPostgres)("migrations", () => {
   ])("that lack the %s are told by what they lack", async (lacks, drop) => {
     const whole: Migrations = {
       store: "notes",
+      needs: {},
       steps: [
         ...SECOND.steps,
         (table) => `CREATE TABLE ${table("more")} (id text PRIMARY KEY);

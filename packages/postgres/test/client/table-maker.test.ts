@@ -11,6 +11,7 @@ describe.skipIf(noPostgres)("making tables (needs PostgreSQL)", () => {
     await using schema = await testSchema();
     const make = tableMaker({
       store: "notes",
+      needs: {},
       steps: [(table) => `CREATE TABLE ${table("notes")} (id text PRIMARY KEY)`],
     })(schema.connection, SEAMS);
     await schema.rows(`CREATE SCHEMA ${schema.connection.schema}`);
