@@ -5,11 +5,18 @@ import { type Keeping, keepingOf, wrongWith } from "./keeping.ts";
 import type { Migrations } from "./migrations.ts";
 import type { Answer, Statement, Transaction } from "./statement.ts";
 
-/**
- * A statement that writes as many rows as `$1` says, 0 or 1, in the way that records are written. Without one the server
- * looks at tables, privileges, and whether it is read-only; with one at its room too.
- */
-type WriteTrial = (table: (name: string) => string) => string;
+type Text = (table: (name: string) => string) => string;
+
+/** What a store does with a row, in the way that it does it with its own. */
+export interface WriteTrial {
+  /**
+   * Writes as many rows as `$1` says, 0 or 1. Without one the server looks at tables, privileges, and whether it is read-only;
+   * with one at its room too.
+   */
+  readonly write: Text;
+  /** Does to that row what becomes of one, and returns or changes some: who takes rows may not let them go. */
+  readonly end: Text;
+}
 
 interface Client {
   readonly schema: string;
@@ -35,12 +42,17 @@ const looking = "looking how the server keeps what is written";
 /** Leaves nothing: no row, or one that is undone. */
 export function trialOf(client: Client, { trial, migrations }: TrialOptions): Trial {
   if (trial === undefined) return (_, signal) => client.query({ what, text: "SELECT 1" }, signal);
-  const text = trial((name) => client.table(name));
+  const table = (name: string): string => client.table(name);
+  const write = { what, text: trial.write(table) };
+  const whole = [
+    { ...write, values: [1] },
+    { what, text: trial.end(table) },
+  ];
   return async (faulty, signal) => {
     // First, as it names what is denied, which the server does not.
     const denied = migrations && (await client.denied(migrations, signal));
     if (denied !== undefined) throw denied;
-    await (faulty ? writeAndUndo(client, text, signal) : client.query({ what, text, values: [0] }, signal));
+    await (faulty ? writeAndUndo(client, whole, signal) : client.query({ ...write, values: [0] }, signal));
     if (migrations === undefined) return;
     const statement = { what: looking, ...keepingOf(migrations, client.schema) };
     const { rows } = await client.query<Keeping>(statement, signal);
@@ -48,14 +60,16 @@ export function trialOf(client: Client, { trial, migrations }: TrialOptions): Tr
   };
 }
 
-async function writeAndUndo(client: Client, text: string, signal: AbortSignal): Promise<void> {
+async function writeAndUndo(client: Client, statements: readonly Statement[], signal: AbortSignal): Promise<void> {
   const undo = new BridgeError("REJECTED", "undone", { charged: false });
   await client
     .transaction(
       what,
       async (transaction) => {
-        const { count } = await transaction.query({ text, values: [1] });
-        if (count === 0) throw new NothingKept();
+        for (const statement of statements) {
+          const { count } = await transaction.query(statement);
+          if (count === 0) throw new NothingKept();
+        }
         throw undo;
       },
       signal,

@@ -7,6 +7,7 @@ import { Deleting } from "./deleting.ts";
 import { DLQ_TABLES, ENTRIES } from "./dlq-tables.ts";
 import { bound, filtered } from "./filtered.ts";
 import { sweep } from "./sweep.ts";
+import { ENTRY_TRIAL } from "./try-entry.ts";
 
 export interface PostgresDlqOptions {
   /** The server, and the schema with {@link DLQ_TABLES}. */
@@ -31,7 +32,7 @@ export async function openPostgresDlq(
   signal: AbortSignal,
 ): Promise<DlqStore & { readonly admin: DlqAdmin }> {
   const { clock, random } = seams;
-  const client = await openPostgres(connection, DLQ_TABLES, { ...seams, trial: tryEntry }, signal);
+  const client = await openPostgres(connection, DLQ_TABLES, { ...seams, trial: ENTRY_TRIAL }, signal);
   const entries = client.table(ENTRIES);
   const visibleFrom = (): number => (retentionMs === undefined ? -Infinity : clock.now() - retentionMs + 1);
   const deleting = new Deleting(client, random, visibleFrom);
@@ -95,9 +96,4 @@ export async function openPostgresDlq(
       await client[Symbol.asyncDispose]();
     },
   };
-}
-
-function tryEntry(table: (name: string) => string): string {
-  return `INSERT INTO ${table(ENTRIES)} (id, route_id, category, failed_at, head, envelope, payload)
-    SELECT 'trial ' || random(), '', '', 0, '', '', '' WHERE $1::int = 1`;
 }

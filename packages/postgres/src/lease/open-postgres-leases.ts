@@ -2,6 +2,7 @@ import { BridgeError, type Clock, type LeaseRecord, type LeaseStore, type Logger
 import { type ConnectionOptions } from "../client/connection-options.ts";
 import { openPostgres } from "../client/migrations.ts";
 import { type Statement } from "../client/statement.ts";
+import type { WriteTrial } from "../client/write-trial.ts";
 import { LEASE_TABLES } from "./lease-tables.ts";
 
 export interface PostgresLeasesOptions {
@@ -35,7 +36,7 @@ const TRY_TIMEOUT_MS = 1_500;
 export async function openPostgresLeases(options: PostgresLeasesOptions, signal: AbortSignal): Promise<LeaseStore> {
   const { connection, random, ...rest } = options;
   const { tryTimeoutMs = TRY_TIMEOUT_MS } = options;
-  const seams = { ...rest, random, tryTimeoutMs, longestTryMs: tryTimeoutMs, trial: tryLease };
+  const seams = { ...rest, random, tryTimeoutMs, longestTryMs: tryTimeoutMs, trial: LEASE_TRIAL };
   const client = await openPostgres(connection, LEASE_TABLES, seams, signal);
   const table = client.table("leases");
 
@@ -88,7 +89,8 @@ function replacement(
   return { what: "replacing a lease", text, values: [...values, expected.token, expected.beat], proof };
 }
 
-function tryLease(table: (name: string) => string): string {
-  return `INSERT INTO ${table("leases")} (key, holder, token, beat, ttl_ms, written)
-    SELECT 'trial ' || random(), '', 0, 0, 0, '' WHERE $1::int = 1`;
-}
+const LEASE_TRIAL: WriteTrial = {
+  write: (table) => `INSERT INTO ${table("leases")} (key, holder, token, beat, ttl_ms, written)
+    SELECT 'trial ' || random(), '', 0, 0, 0, 'trial' WHERE $1::int = 1`,
+  end: (table) => `UPDATE ${table("leases")} SET beat = 1 WHERE key LIKE 'trial %' AND written = 'trial'`,
+};

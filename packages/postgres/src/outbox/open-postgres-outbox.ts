@@ -15,7 +15,7 @@ import { Persists } from "./persists.ts";
 import { Places } from "./places.ts";
 import { findMisplaced } from "./misplaced.ts";
 import { SpoiledRecords } from "./spoiled-records.ts";
-import { tryRecord } from "./try-record.ts";
+import { RECORD_TRIAL } from "./try-record.ts";
 import { backlog, list } from "./views.ts";
 
 /** Finished records may stay this much longer than they have to. */
@@ -45,7 +45,7 @@ export async function openPostgresOutbox(options: PostgresOutboxOptions, signal:
   const client = await openPostgres(
     connection,
     OUTBOX_MIGRATIONS,
-    { clock, random, logger, trial: tryRecord, ...postgres },
+    { clock, random, logger, trial: RECORD_TRIAL, ...postgres },
     signal,
   );
   const places = new Places();
