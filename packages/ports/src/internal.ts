@@ -39,5 +39,7 @@ export { Inbox } from "./broker/inbox.ts";
 export { maxMessageBytes, messageTooLarge } from "./broker/message-limit.ts";
 export { networkError } from "./broker/network-error.ts";
 export { watchReading } from "./broker/read-watch.ts";
+export { ServersInTurn } from "./broker/servers-in-turn.ts";
+export { TurnWrites } from "./broker/turn-writes.ts";
 export { GREETING_BYTES, strangerError } from "./broker/stranger.ts";
 export { splitUrl, splitUrls, type SplitUrl } from "./broker/url-credentials.ts";

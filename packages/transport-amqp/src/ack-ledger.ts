@@ -1,5 +1,5 @@
-import { BridgeError } from "@bridge/ports";
-import { SequenceMap } from "@bridge/ports/internal";
+import type { BridgeError } from "@bridge/ports";
+import { SequenceMap, TurnWrites } from "@bridge/ports/internal";
 import type { Channel } from "./connection/channel.ts";
 
 /** What a ledger needs of its channel. */
@@ -14,15 +14,16 @@ export type AckChannel = Pick<Channel, "ack" | "nack">;
  */
 export class AckLedger {
   readonly #channel: AckChannel;
-  readonly #gone = new AbortController();
+  readonly #writes = new TurnWrites<number>(
+    (accepted) => this.#acknowledge(accepted),
+    "the channel takes no acknowledgements any more",
+    setImmediate,
+  );
   /** Tags that the broker waits for. It counts them upwards, in the order in which it hands out. */
   readonly #outstanding = new SequenceMap<true>();
   /** No tag below this is outstanding. */
   #oldest = 1;
   #newest = 0;
-  /** Accepted in this turn. */
-  #accepted: number[] = [];
-  #written: PromiseWithResolvers<void> | undefined;
   #acknowledged = 0;
 
   constructor(channel: AckChannel) {
@@ -31,7 +32,7 @@ export class AckLedger {
 
   /** Aborts when the channel is gone, and with it the right to settle. */
   get signal(): AbortSignal {
-    return this.#gone.signal;
+    return this.#writes.signal;
   }
 
   get acknowledged(): number {
@@ -49,15 +50,7 @@ export class AckLedger {
 
   /** Resolves when the acknowledgement is written; rejects when the channel is lost before that. Once for each tag. */
   accept(tag: number): Promise<void> {
-    if (this.signal.aborted) return Promise.reject(this.signal.reason as BridgeError);
-    this.#accepted.push(tag);
-    if (this.#written === undefined) {
-      const written = Promise.withResolvers<void>();
-      written.promise.catch(() => {});
-      this.#written = written;
-      setImmediate(() => this.flush());
-    }
-    return this.#written.promise;
+    return this.#writes.add(tag);
   }
 
   /** Gives a message back to its queue, unless the channel is gone: then the broker has it back already. */
@@ -72,29 +65,12 @@ export class AckLedger {
 
   /** Writes what is accepted. */
   flush(): void {
-    const accepted = this.#accepted;
-    const written = this.#written;
-    if (written === undefined) return;
-    this.#accepted = [];
-    this.#written = undefined;
-    try {
-      this.#acknowledge(accepted);
-      written.resolve();
-    } catch (error) {
-      written.reject(
-        new BridgeError("CONNECTION_LOST", "the channel takes no acknowledgements any more", { cause: error }),
-      );
-    }
+    this.#writes.flush();
   }
 
   /** The channel is gone: what was not acknowledged will be handed out again. */
   lose(error: BridgeError): void {
-    if (this.signal.aborted) return;
-    this.#gone.abort(error);
-    this.#outstanding.clear();
-    this.#accepted = [];
-    this.#written?.reject(error);
-    this.#written = undefined;
+    if (this.#writes.lose(error)) this.#outstanding.clear();
   }
 
   #acknowledge(accepted: readonly number[]): void {

@@ -1,12 +1,5 @@
-import {
-  BridgeError,
-  type Connection,
-  type Session,
-  type SessionContext,
-  type Topic,
-  systemClock,
-} from "@bridge/ports";
-import { deadline } from "@bridge/ports/internal";
+import { BridgeError, type Connection, type Session, type SessionContext, type Topic } from "@bridge/ports";
+import { ServersInTurn } from "@bridge/ports/internal";
 import type { IConnackPacket } from "mqtt-packet";
 import { type BrokerUrl, parseBrokerUrl } from "./broker-url.ts";
 import { Intake, type IntakeLimits } from "./intake.ts";
@@ -28,21 +21,19 @@ const WAITING: IntakeLimits = { messages: 100, bytes: 16 * 1024 * 1024 };
 export class MqttSession implements Session {
   readonly #options: SessionOptions;
   readonly #context: SessionContext;
-  readonly #brokers: readonly BrokerUrl[];
+  readonly #brokers: ServersInTurn<BrokerUrl>;
   readonly #receivers = new Set<MqttReceiver>();
   readonly #wanted = new Subscriptions<MqttReceiver>();
   readonly #intake: Intake;
   readonly #counts: SourceCounts = { received: 0, acknowledged: 0, unmatched: 0 };
   readonly #disposed = new AbortController();
   #current: SourceConnection | TargetConnection | undefined;
-  /** Of the broker that an attempt begins with. */
-  #turn = 0;
   #connectedBefore = false;
 
   constructor(options: SessionOptions, context: SessionContext) {
     this.#options = options;
     this.#context = context;
-    this.#brokers = options.broker_urls.map(parseBrokerUrl);
+    this.#brokers = new ServersInTurn("broker", options.broker_urls.map(parseBrokerUrl));
     this.#intake = new Intake(WAITING, () => this.#current?.wire.resume());
   }
 
@@ -78,31 +69,9 @@ export class MqttSession implements Session {
     return receiver;
   }
 
-  async connect(signal: AbortSignal): Promise<Connection> {
-    const { connect_timeout: timeoutMs } = this.#options;
-    using bound = deadline(
-      systemClock,
-      timeoutMs,
-      new BridgeError("TIMEOUT", `no broker has answered within ${timeoutMs} ms`),
-    );
-    const attempt = AbortSignal.any([signal, bound.signal, this.#disposed.signal]);
-    const failures: BridgeError[] = [];
-    for (let index = 0; index < this.#brokers.length; index++) {
-      const turn = (this.#turn + index) % this.#brokers.length;
-      const broker = this.#brokers[turn] as BrokerUrl;
-      try {
-        const connection = await this.#connectTo(broker, attempt);
-        this.#turn = turn;
-        return connection;
-      } catch (error) {
-        if (signal.aborted) throw signal.reason;
-        failures.push(BridgeError.from(error));
-        if (attempt.aborted) break;
-      }
-    }
-    // A broker that used up the time of this attempt is not the first of the next one.
-    this.#turn = (this.#turn + 1) % this.#brokers.length;
-    throw summary(failures);
+  connect(signal: AbortSignal): Promise<Connection> {
+    const bounds = { signal, disposed: this.#disposed.signal, timeoutMs: this.#options.connect_timeout };
+    return this.#brokers.connect(bounds, (server, attempt) => this.#connectTo(server, attempt));
   }
 
   counters(): Readonly<Record<string, number>> {
@@ -187,10 +156,4 @@ export class MqttSession implements Session {
       });
     }
   }
-}
-
-function summary(failures: readonly BridgeError[]): BridgeError {
-  const last = failures.at(-1) ?? new BridgeError("UNAVAILABLE", "no broker could be tried");
-  if (failures.length < 2) return last;
-  return new BridgeError(last.code, failures.map(({ message }) => message).join("; "), { cause: last });
 }

@@ -1,5 +1,5 @@
-import { BridgeError } from "@bridge/ports";
-import { SequenceMap } from "@bridge/ports/internal";
+import type { BridgeError } from "@bridge/ports";
+import { SequenceMap, TurnWrites } from "@bridge/ports/internal";
 import type { NatsDelivery } from "./nats-delivery.ts";
 
 const ACK = Buffer.from("+ACK");
@@ -31,12 +31,13 @@ export interface LedgerOptions {
  */
 export class AckLedger {
   readonly #options: LedgerOptions;
-  readonly #gone = new AbortController();
+  readonly #writes = new TurnWrites<NatsDelivery>(
+    (settled) => this.#tellAll(settled),
+    "the connection takes no words any more",
+    setImmediate,
+  );
   /** What the server waits for, by its place in the stream. */
   readonly #outstanding = new SequenceMap<NatsDelivery>();
-  /** Settled in this turn. */
-  #settled: NatsDelivery[] = [];
-  #written: PromiseWithResolvers<void> | undefined;
   #age = 0;
   #acknowledged = 0;
 
@@ -46,7 +47,7 @@ export class AckLedger {
 
   /** Aborts when the connection is gone, and with it the right to settle. */
   get signal(): AbortSignal {
-    return this.#gone.signal;
+    return this.#writes.signal;
   }
 
   get acknowledged(): number {
@@ -105,22 +106,7 @@ export class AckLedger {
 
   /** Writes what is settled. */
   flush(): void {
-    const settled = this.#settled;
-    const written = this.#written;
-    if (written === undefined) return;
-    this.#settled = [];
-    this.#written = undefined;
-    try {
-      for (const delivery of settled) {
-        this.#options.tell(delivery.ackSubject, delivery.word);
-        this.#outstanding.take(delivery.sequence);
-      }
-      this.#acknowledged += settled.length;
-      written.resolve();
-    } catch (error) {
-      written.reject(new BridgeError("CONNECTION_LOST", "the connection takes no words any more", { cause: error }));
-    }
-    this.#options.onRoom();
+    this.#writes.flush();
   }
 
   /** The connection is about to be closed: writes what is settled. What is not is to be given back where it says. */
@@ -133,24 +119,23 @@ export class AckLedger {
 
   /** The connection is gone: what was not settled will be handed out again. */
   lose(error: BridgeError): void {
-    if (this.signal.aborted) return;
-    this.#gone.abort(error);
-    this.#outstanding.clear();
-    this.#settled = [];
-    this.#written?.reject(error);
-    this.#written = undefined;
+    if (this.#writes.lose(error)) this.#outstanding.clear();
   }
 
   #settle(delivery: NatsDelivery, word: Uint8Array): Promise<void> {
-    if (this.signal.aborted) return Promise.reject(this.signal.reason as BridgeError);
-    delivery.word = word;
-    this.#settled.push(delivery);
-    if (this.#written === undefined) {
-      const written = Promise.withResolvers<void>();
-      written.promise.catch(() => {});
-      this.#written = written;
-      setImmediate(() => this.flush());
+    if (!this.signal.aborted) delivery.word = word;
+    return this.#writes.add(delivery);
+  }
+
+  #tellAll(settled: readonly NatsDelivery[]): void {
+    try {
+      for (const delivery of settled) {
+        this.#options.tell(delivery.ackSubject, delivery.word);
+        this.#outstanding.take(delivery.sequence);
+      }
+      this.#acknowledged += settled.length;
+    } finally {
+      this.#options.onRoom();
     }
-    return this.#written.promise;
   }
 }

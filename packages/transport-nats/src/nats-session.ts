@@ -1,6 +1,6 @@
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
-import { type ClientIdentity, readClientTls, deadline, orAborted } from "@bridge/ports/internal";
-import { BridgeError, type Connection, type Session, type SessionContext, systemClock } from "@bridge/ports";
+import { type ClientIdentity, orAborted, readClientTls, ServersInTurn } from "@bridge/ports/internal";
+import { BridgeError, type Connection, type Session, type SessionContext } from "@bridge/ports";
 import type { ConnectionOptions, TlsOptions } from "@nats-io/transport-node";
 import { credentials } from "./credentials.ts";
 import type { NatsReceiver } from "./nats-receiver.ts";
@@ -17,20 +17,18 @@ const MAX_PINGS_OUT = 2;
 export class NatsSession implements Session {
   readonly #options: SessionOptions;
   readonly #context: SessionContext;
-  readonly #servers: readonly ServerUrl[];
+  readonly #servers: ServersInTurn<ServerUrl>;
   readonly #receivers = new Set<NatsReceiver>();
   readonly #ephemeral = new Map<NatsReceiver, string>();
   readonly #unsettling = new Map<NatsReceiver, string>();
   readonly #disposed = new AbortController();
-  /** Of the server that an attempt begins with. */
-  #turn = 0;
   #source: SourceConnection | undefined;
   #target: TargetConnection | undefined;
 
   constructor(options: SessionOptions, context: SessionContext) {
     this.#options = options;
     this.#context = context;
-    this.#servers = options.servers.map(parseServerUrl);
+    this.#servers = new ServersInTurn("server", options.servers.map(parseServerUrl));
   }
 
   get subscriptions(): ReadonlySet<string> {
@@ -48,30 +46,9 @@ export class NatsSession implements Session {
     this.#receivers.add(receiver);
   }
 
-  async connect(signal: AbortSignal): Promise<Connection> {
-    const { connect_timeout: timeoutMs } = this.#options;
-    using bound = deadline(
-      systemClock,
-      timeoutMs,
-      new BridgeError("TIMEOUT", `no server has answered within ${timeoutMs} ms`),
-    );
-    const attempt = AbortSignal.any([signal, bound.signal, this.#disposed.signal]);
-    const failures: BridgeError[] = [];
-    for (let index = 0; index < this.#servers.length; index++) {
-      const turn = (this.#turn + index) % this.#servers.length;
-      try {
-        const connection = await this.#connectTo(this.#servers[turn] as ServerUrl, attempt);
-        this.#turn = turn;
-        return connection;
-      } catch (error) {
-        if (signal.aborted) throw signal.reason;
-        failures.push(BridgeError.from(error));
-        if (attempt.aborted) break;
-      }
-    }
-    // A server that used up the time of this attempt is not the first of the next one.
-    this.#turn = (this.#turn + 1) % this.#servers.length;
-    throw summary(failures);
+  connect(signal: AbortSignal): Promise<Connection> {
+    const bounds = { signal, disposed: this.#disposed.signal, timeoutMs: this.#options.connect_timeout };
+    return this.#servers.connect(bounds, (server, attempt) => this.#connectTo(server, attempt));
   }
 
   counters(): Readonly<Record<string, number>> {
@@ -170,14 +147,6 @@ function tlsOptions(host: string, identity: ClientIdentity): TlsOptions {
 
 function closed(): BridgeError {
   return new BridgeError("CONNECTION_LOST", "the connection was closed");
-}
-
-/** One error of all attempts: the first one's code, unless another is worth another try. */
-function summary(failures: readonly BridgeError[]): BridgeError {
-  const [first = closed(), ...others] = failures;
-  if (others.length === 0) return first;
-  const code = (failures.find((failure) => failure.class === "transient") ?? first).code;
-  return new BridgeError(code, failures.map(({ message }) => message).join("; "), { cause: first });
 }
 
 function connectionName({ bridgeId, replica, id, role }: SessionContext): string {
