@@ -117,5 +117,7 @@ export class Groups {
 }
 
 function stateIn(item: { readonly state?: { readonly S?: string | undefined } } | undefined): GroupState {
-  return (item?.state?.S ?? "closed") as GroupState;
+  const state = item?.state?.S;
+  // What somebody has put there instead must not hide a record.
+  return state === "open" || state === "aborted" ? state : "closed";
 }

@@ -17,8 +17,9 @@ export interface Hold {
  * when it was seen unmoved for its whole length. A retry may end sooner by the time of day, never later.
  */
 export function endOf(hold: Hold, seenAt: number, { name, clock }: Timeline): number {
-  if (hold.by === name) return hold.until;
   const observed = seenAt + hold.ms;
+  // Never longer than it is: somebody may have changed the item.
+  if (hold.by === name) return Math.min(hold.until, observed);
   if (hold.dueAt === undefined) return observed;
   return Math.min(observed, clock.monotonic() + (hold.dueAt - clock.now()));
 }

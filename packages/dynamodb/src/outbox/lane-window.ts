@@ -219,8 +219,9 @@ function withoutContent(stored: StoredRecord): StoredRecord {
 }
 
 /** When a record was seen first as it is. */
-export function seen(seenAt: OutboxParts["seenAt"], { key, revision }: StoredRecord, now: number): number {
-  const name = `${key} ${revision}`;
+export function seen(seenAt: OutboxParts["seenAt"], { key, place, revision }: StoredRecord, now: number): number {
+  // A message that is persisted again begins with the first revision, at another place.
+  const name = `${key} ${place} ${revision}`;
   const known = seenAt.get(name);
   if (known === undefined) seenAt.set(name, now);
   return known ?? now;

@@ -3,7 +3,7 @@ import type { PersistResult } from "@bridge/ports";
 import { isForgotten } from "./forgotten.ts";
 import type { Condition } from "./items.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
-import { number, type StoredRecord, storedRecord, text } from "./record-item.ts";
+import { asSeen, type StoredRecord, storedRecord } from "./record-item.ts";
 
 /** How long one waits for somebody else to decide about the same message; a crash leaves nobody to do so. */
 const PATIENCE_MS = 10_000;
@@ -34,7 +34,7 @@ export async function place(
     // The answer to an earlier try was lost.
     if (there?.place === own.place && there.group === own.group) return { result: { kind: "persisted" }, stored: own };
     if (there?.counts === true && !isForgotten(parts, there)) return { result: repeatOf(there, own), stored: there };
-    when = there === undefined ? "absent" : as(there);
+    when = there === undefined ? "absent" : asSeen(there.item, ["id", "revision", "group"]);
   }
 }
 
@@ -59,11 +59,6 @@ async function decided(
     else if (waits) await clock.delay(lookMs * (1 + random.next()), signal);
     else return "undecided";
   }
-}
-
-/** That the item is still the one that was seen. */
-function as({ id, revision, group }: StoredRecord): Condition {
-  return { id: text(id), revision: number(revision), ...(group !== undefined && { group: text(group) }) };
 }
 
 function repeatOf(there: StoredRecord, own: StoredRecord): PersistResult {

@@ -8,6 +8,9 @@ import { orderKey, orderLine, shardName, shardOf } from "./names.ts";
 /** What AWS lets an item have; room is left for what is added to a record while it is delivered. */
 const MAX_ITEM_BYTES = 400 * 1024 - 2_048;
 
+/** No loan and no wait is as long as this: somebody has changed the item. A wait may be as long as a duration can be. */
+const LONGEST_MS = { lent: 30 * 86_400_000, waits: 4_000 * 86_400_000 } as const;
+
 /** A record's item, as far as everybody but its reader cares. */
 export interface StoredRecord {
   readonly key: string;
@@ -93,31 +96,20 @@ export function storedRecord(item: Item): StoredRecord {
   const orderingKey = item["ordering_key"]?.S;
   const routeId = item["route"]?.S ?? "";
   const bindingId = item["binding"]?.S ?? "";
-  const token = item["token"]?.S;
-  const heldBy = item["held_by"]?.S;
-  const dueAt = numberIn(item, "due_at");
+  const finished = finishIn(item);
   return {
     key,
     id: item["id"]?.S ?? "",
-    status: (item["status"]?.S ?? "pending") as OutboxStatus,
+    status: finished?.status ?? "pending",
     payloadDigest: item["digest"]?.S ?? "",
     revision: numberIn(item, "revision") ?? 0,
     group,
     place: item["place"]?.S ?? "",
     shard: item["shard"]?.S ?? "",
     attempts: numberIn(item, "attempts") ?? 0,
-    token,
-    hold:
-      heldBy === undefined
-        ? undefined
-        : {
-            kind: token === undefined ? "waits" : "lent",
-            ms: numberIn(item, "held_ms") ?? 0,
-            by: heldBy,
-            until: numberIn(item, "held_until") ?? 0,
-            ...(token === undefined && { dueAt }),
-          },
-    finishedAt: numberIn(item, "finished_at"),
+    token: item["token"]?.S,
+    hold: holdIn(item),
+    finishedAt: finished?.at,
     order:
       orderingKey === undefined || group === undefined
         ? undefined
@@ -127,6 +119,32 @@ export function storedRecord(item: Item): StoredRecord {
           },
     item,
   };
+}
+
+/** How a record was finished. Whatever else its item says, it is not: then it is waiting, or spoiled. */
+function finishIn(item: Item): { readonly status: OutboxStatus; readonly at: number } | undefined {
+  const status = item["status"]?.S;
+  const at = numberIn(item, "finished_at");
+  return (status === "done" || status === "dead") && at !== undefined ? { status, at } : undefined;
+}
+
+function holdIn(item: Item): Hold | undefined {
+  const by = item["held_by"]?.S;
+  const ms = numberIn(item, "held_ms") ?? 0;
+  const kind = item["token"]?.S === undefined ? "waits" : "lent";
+  if (by === undefined || ms > LONGEST_MS[kind]) return undefined;
+  const until = numberIn(item, "held_until") ?? 0;
+  return { kind, ms, by, until, ...(kind === "waits" && { dueAt: numberIn(item, "due_at") }) };
+}
+
+/** That an item is the one that was seen: these attributes as they were, whatever is in them. */
+export function asSeen(item: Item, names: readonly string[]): Item {
+  return Object.fromEntries(
+    ["pk", ...names].flatMap((name) => {
+      const value = item[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 /** The record of an item with its content; `undefined` when it is not the one that was written. */

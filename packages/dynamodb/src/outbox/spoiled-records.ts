@@ -4,7 +4,7 @@ import { finishedNow } from "./finish.ts";
 import type { LaneWindow } from "./lane-window.ts";
 import { laneText, shardNumber } from "./names.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
-import { number, recordIn, type StoredRecord, text } from "./record-item.ts";
+import { asSeen, number, numberIn, recordIn, type StoredRecord } from "./record-item.ts";
 
 /** No more are told apart: each is in the log. */
 const MAX_RECORDS = 10_000;
@@ -65,12 +65,11 @@ export class SpoiledRecords {
     return known.map(({ id }) => id);
   }
 
-  async #end(parts: OutboxParts, { key, id, place }: StoredRecord, signal: AbortSignal): Promise<void> {
+  async #end(parts: OutboxParts, { key, id, item }: StoredRecord, signal: AbortSignal): Promise<void> {
     const change = {
-      set: finishedNow(parts, "dead"),
+      set: { ...finishedNow(parts, "dead"), revision: number(1) },
       remove: ["shard", "place", "token", "held_ms", "held_by", "held_until", "due_at"],
-      add: { revision: number(1) },
-      when: { place: text(place) },
+      when: asSeen(item, ["place"]),
     };
     try {
       await parts.items.change(key, change, signal);
@@ -84,5 +83,7 @@ export class SpoiledRecords {
 
 /** Whether an unfinished record can be lent, and is the one that was written. */
 export function isWhole({ item }: StoredRecord): boolean {
-  return item["status"] !== undefined && item["revision"]?.N !== undefined && recordIn(item) !== undefined;
+  // Beyond the safe integers no condition would ever meet a revision.
+  const counts = Number.isSafeInteger(numberIn(item, "revision"));
+  return item["status"]?.S === "pending" && counts && recordIn(item) !== undefined;
 }

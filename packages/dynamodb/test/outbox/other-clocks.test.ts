@@ -60,6 +60,18 @@ test("a loan that is renewed by another claim is watched from then on", async ()
   expect(idsOf(await claimAll(other, signal))).toEqual(["record-a"]);
 });
 
+test("a loan of a message that was persisted again is watched by itself, whenever one of its earlier record was seen", async () => {
+  const { one, other, pass } = await machines(0);
+  await one.persist([recordOf("a")], signal);
+  const claims = await claimAll(one, signal, 1, LOAN_MS);
+  expect(await claimAll(other, signal)).toEqual([]);
+  await one.finish(claims.map(done), signal);
+  pass(HOUR_MS);
+  await one.persist([recordOf("a", { id: "record-b" })], signal);
+  expect(idsOf(await claimAll(one, signal, 1, LOAN_MS))).toEqual(["record-b"]);
+  expect(await claimAll(other, signal)).toEqual([]);
+});
+
 test("an operator elsewhere does not get what is lent, until that has been seen for its length", async () => {
   const { one, other, pass } = await machines(HOUR_MS);
   await one.persist([recordOf("a")], signal);

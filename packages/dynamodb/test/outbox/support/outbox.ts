@@ -1,4 +1,4 @@
-import { ScanCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { PutItemCommand, ScanCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Item } from "../../../src/client/batches.ts";
 import { createTable } from "../../../src/client/create-table.ts";
 import { DynamoClient } from "../../../src/client/dynamo-client.ts";
@@ -57,11 +57,26 @@ export async function changeRecord(dynamo: TestDynamo, tableName: string, id: st
   );
   const key = found.Items?.[0]?.["pk"];
   if (key === undefined) throw new Error(`there is no record ${id}`);
+  const reserved = ["status", "token"].filter((name) => change.includes(`#${name}`));
   const update = new UpdateItemCommand({
     TableName: tableName,
     Key: { pk: key },
     UpdateExpression: change,
+    ...(reserved.length > 0 && {
+      ExpressionAttributeNames: Object.fromEntries(reserved.map((name) => [`#${name}`, name])),
+    }),
     ...(values !== undefined && { ExpressionAttributeValues: values }),
   });
   await client.send(update, signal);
+}
+
+/** Writes a state into each item of a group, behind the back of whoever has the table open. */
+export async function changeGroups(dynamo: TestDynamo, tableName: string, state: string): Promise<void> {
+  await using client = new DynamoClient({ clock: systemClock, random: systemRandom(), sdk: dynamo.sdk, ...PATIENT });
+  const { Items: items = [] } = await client.send(new ScanCommand({ TableName: tableName }), signal);
+  const groups = items.filter(({ pk }) => pk?.S?.startsWith("G#"));
+  if (groups.length === 0) throw new Error("there is no group");
+  for (const group of groups) {
+    await client.send(new PutItemCommand({ TableName: tableName, Item: { ...group, state: { S: state } } }), signal);
+  }
 }
