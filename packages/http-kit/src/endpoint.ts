@@ -99,6 +99,8 @@ interface EndpointRow<
   readonly answers: Answers;
   /** The statuses of the {@link HttpError}s that `guard` and `handle` throw, with what each means. */
   readonly refusals?: Readonly<Record<number, string>>;
+  /** Whether its answers share what they are made of, so that any number may be made at once. Default: only two of a GET. */
+  readonly isShared?: boolean;
   /** Checked before the body is looked at. @throws HttpError */
   readonly guard?: (params: PathParams<Path>) => void;
 }

@@ -1,6 +1,7 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
 import * as v from "valibot";
 import { isOptional } from "./decode.ts";
+import { takesTurns } from "./answers-at-once.ts";
 import type { Answer, Endpoint } from "./endpoint.ts";
 import { PERMISSIONS } from "@bridge/ports/internal";
 
@@ -142,10 +143,12 @@ function sharedRefusals(row: Endpoint, byKey: boolean): Readonly<Record<number, 
   };
 }
 
-/** What stands beside an endpoint's own 503: that its call cannot be recorded, or that nobody can tell who calls. */
-function unavailable({ access, audit, refusals }: Endpoint, byKey: boolean): Readonly<Record<number, string>> {
+/** What stands beside an endpoint's own 503: too many calls, one that cannot be recorded, or that nobody can tell who calls. */
+function unavailable(row: Endpoint, byKey: boolean): Readonly<Record<number, string>> {
+  const { access, audit, refusals } = row;
   const reasons = [
     refusals?.[503],
+    takesTurns(row) && "Too many ask for this; Retry-After says when to try again.",
     audit !== undefined && "The audit log cannot be written, or not in time; nothing was changed.",
     access !== "open" && !byKey && "Authentication is not available.",
   ].filter((reason) => typeof reason === "string");

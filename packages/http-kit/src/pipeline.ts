@@ -4,6 +4,7 @@ import { type Seams } from "@bridge/ports";
 import { atOnce, jsonInSlices, Slices } from "@bridge/ports/internal";
 import type { Context } from "hono";
 import { answer, type AnswerBody } from "./answer.ts";
+import { AnswersAtOnce, type AnswerTurn } from "./answers-at-once.ts";
 import type { AuditTrail, CallRecord } from "./audit-trail.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { BodyTakenError, discardBody, readBody } from "./body.ts";
@@ -50,17 +51,22 @@ interface Exchange<Action extends string> {
   readonly rows: readonly Endpoint<Action>[];
   /** The row of its path and method. */
   readonly row: Endpoint<Action> | undefined;
+  /** Ends when its answer is made. */
+  readonly turn: AnswerTurn;
 }
 
 /**
  * What all endpoints share. The checks come in this order (contract §2): preflight, 401 or 429, unknown path 404, 405,
- * 403, the row's guard (503, 404), 413, 400, room in the audit log (503); then the work, its audit record, the answer.
+ * 403, the row's guard (503, 404), 413, 400, a turn of its own (503), room in the audit log (503); then the work, its audit
+ * record, the answer.
  */
 export class Pipeline<Action extends string> {
   readonly #options: PipelineOptions<Action>;
+  readonly #answers: AnswersAtOnce;
 
   constructor(options: PipelineOptions<Action>) {
     this.#options = options;
+    this.#answers = new AnswersAtOnce(options.clock);
   }
 
   /** Answers a request to the path of `rows`; without rows, to an unknown path. Never rejects. */
@@ -70,6 +76,8 @@ export class Pipeline<Action extends string> {
     const startedAt = clock.monotonic();
     const peer = peerAddress(context);
     const method = request.method === "HEAD" ? "GET" : request.method;
+    const row = rows.find((candidate) => candidate.method === method);
+    using turn = this.#answers.turn(row);
     const exchange: Exchange<Action> = {
       context,
       request,
@@ -78,7 +86,8 @@ export class Pipeline<Action extends string> {
       clientAddr: displayAddress(request.headers, peer),
       correlationId: correlationId(request.headers, random),
       rows,
-      row: rows.find((candidate) => candidate.method === method),
+      row,
+      turn,
     };
     const preflight = cors.preflight(request);
     const made: Reply =
@@ -132,6 +141,7 @@ export class Pipeline<Action extends string> {
       });
     let begun = false;
     const begin = async (row: Endpoint<Action>, body: unknown): Promise<void> => {
+      await exchange.turn.comes(() => exchange.request.signal);
       if (row.audit !== undefined && !(await audit.hasRoomFor(row.audit))) throw auditBusy();
       const { begin: first } = row;
       begun = true;

@@ -67,6 +67,7 @@ export function views({
       method: "GET",
       path: "/api/v1/monitor/metrics",
       access: "monitor",
+      isShared: true,
       summary: "Counters and gauges.",
       answers: {
         200: {
