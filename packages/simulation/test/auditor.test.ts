@@ -175,3 +175,58 @@ test("a dead letter that an operator has deleted is no loss, and no proof that i
   auditor.close();
   expect(auditor.violations).toEqual([]);
 });
+
+test("what has expired may be dropped when the policy says so and some clock shows it, and is sent no more by that clock", () => {
+  for (const shown of [1, 11]) {
+    const auditor = auditing({ messages: [{ number: 0, at: 0, expiresAt: 10 }], dropsExpired: true });
+    auditor.latest = () => shown;
+    const name = "first";
+    auditor.holder = () => name;
+    auditor.sends({ name, alive: true, pending: 0, wall: () => shown }, 0, "out");
+    auditor.settles(0, { ...DELIVERED, outcome: "expired" }, false);
+    expect(auditor.violations).toEqual([
+      shown > 10
+        ? "first sends 0, which has expired by its clock"
+        : "message 0 was settled as expired without proof for out",
+    ]);
+  }
+});
+
+test("what is filtered out is dropped, unless it is to be kept, and only when a processor has said so", () => {
+  for (const [said, keepsFiltered] of [
+    [true, false],
+    [false, false],
+    [true, true],
+  ] as const) {
+    const auditor = auditing({ keepsFiltered });
+    if (said) auditor.filtered(0);
+    auditor.settles(0, { ...DELIVERED, outcome: "filtered" }, false);
+    expect(auditor.violations).toHaveLength(said && !keepsFiltered ? 0 : 1);
+  }
+});
+
+test("a message that has no payload, and so no binding, is in the DLQ for all of them", () => {
+  for (const form of ["text", undefined] as const) {
+    const auditor = auditing({ messages: [{ number: 0, at: 0, ...(form && { form }) }] });
+    auditor.kept({ ...letter, bindingId: "" }, 0);
+    auditor.settles(0, { ...DELIVERED, outcome: "dead_lettered" }, false);
+    expect(auditor.violations).toHaveLength(form === undefined ? 1 : 0);
+  }
+});
+
+test("two messages of one id share their attempts while both are at work, and the outbox may refuse one of them", () => {
+  const messages = [0, 1].map((number) => ({ number, at: 0, id: "twin" }));
+  for (const over of [false, true]) {
+    const auditor = auditing({ messages });
+    auditor.published(1);
+    for (let tries = 1; tries <= 2; tries++) auditor.failed(1, "out", timeout);
+    if (over) auditor.forgotten(1);
+    auditor.failed(0, "out", timeout);
+    auditor.kept(letter, 0);
+    expect(auditor.violations).toHaveLength(over ? 1 : 0);
+  }
+  const boxed = auditing({ messages, outbox: { latencyMs: 1, shared: true, maxRecords: 9 } });
+  boxed.published(1);
+  boxed.kept({ ...letter, errorCode: "ID_CONFLICT" }, 0);
+  expect(boxed.violations).toEqual([]);
+});

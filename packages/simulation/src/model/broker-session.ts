@@ -3,6 +3,7 @@ import { BridgeError, type Connection, type Delivery, type Session, type Settlem
 import type { Plan } from "../plan/plan.ts";
 import { openAgain, type Owner } from "../time/virtual-time.ts";
 import type { Broker, Consumer, Handed } from "./broker.ts";
+import { publication } from "./publication.ts";
 import { Loans, OVER } from "./loans.ts";
 import { Way } from "./way.ts";
 
@@ -192,12 +193,7 @@ class BrokerConnection implements Connection, Consumer {
       });
     };
     return {
-      message: {
-        id: `m-${number}`,
-        subject: "simulated",
-        payload: payloadOf(number),
-        ...keyed(broker.options.keyOf(number)),
-      },
+      message: publication(broker.options.messageOf(number)),
       ...(habits.counts && { receiveCount: receives }),
       releasable: habits.releasable,
       signal: taken,
@@ -215,14 +211,6 @@ function said(settlement: Settlement): string {
     case "refuse":
       return `refuse with ${settlement.error.code}`;
   }
-}
-
-function keyed(key: number | undefined): { readonly orderingKey?: string } {
-  return key === undefined ? {} : { orderingKey: `key ${key}` };
-}
-
-function payloadOf(number: number): Uint8Array {
-  return new TextEncoder().encode(String(number));
 }
 
 /** The message that a payload is of. */

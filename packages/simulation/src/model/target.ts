@@ -46,6 +46,7 @@ export class Target {
   /** `reaches`: whether what arrives now arrives at all. */
   send({ payload }: Envelope, address: string, signal: AbortSignal, owner: Owner, reaches = () => true): Promise<void> {
     const { time, dice, trace, auditor, plan } = this.options;
+    if (!(payload instanceof Uint8Array)) auditor.violated("what was sent is no payload");
     const number = numberIn(payload);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     if (!owner.alive) return promise;

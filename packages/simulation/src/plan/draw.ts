@@ -30,6 +30,7 @@ const KINDS = [
   "freeze",
   "link",
 ] as const;
+const FORMS = ["text", "buffer", "shared", "resizable"] as const;
 const ANSWERS = ["refuses", "silent", "loses"] as const;
 
 /** What happens in the run of a seed: a pure function of it. */
@@ -37,9 +38,10 @@ export function draw(seed: number): Plan {
   const dice = new Dice(seed);
   const spanMs = dice.scaled(5_000, 300_000);
   const published = drawMessages(dice.fork("messages"), spanMs);
+  const policies = drawPolicies(dice.fork("policies"));
   const drawnOutbox = drawOutbox(dice.fork("outbox"));
   const many = drawMany(dice.fork("instances"));
-  const messages = withInjects(dice.fork("injects"), published, many.instances);
+  const messages = odd(dice.fork("odd"), withInjects(dice.fork("injects"), published, many.instances));
   const outbox = drawnOutbox && { ...drawnOutbox, shared: drawnOutbox.shared || many.instances > 1 };
   const faults = drawFaults(dice.fork("faults"), spanMs, { outbox: outbox !== undefined, ...many });
   const bindings = dice.chance(0.7) ? ["out-0"] : ["out-0", "out-1", "out-2"].slice(0, dice.whole(2, 3));
@@ -57,11 +59,14 @@ export function draw(seed: number): Plan {
       drops,
       outbox,
       linked,
+      filters: messages.some(({ filtered }) => filtered === true),
+      ...policies,
       ...many,
     }),
     bindings,
     maxReplayAttempts,
     drops,
+    ...policies,
     messages,
     faults,
     broker: withLoans(dice.fork("loans"), {
@@ -107,6 +112,31 @@ function withInjects(dice: Dice, messages: readonly PlannedMessage[], instances:
     const patience = dice.chance(0.5) ? { patienceMs: dice.scaled(10, 60_000) } : {};
     return { ...message, inject: { instance: dice.whole(0, instances - 1), ...patience } };
   });
+}
+
+/** A source that hands out what is not as others are. */
+function odd(dice: Dice, messages: readonly PlannedMessage[]): readonly PlannedMessage[] {
+  const share = (most: number): number => (dice.chance(0.2) ? dice.next() * most : 0);
+  const [twins, forms, expiring, filtered] = [share(0.3), share(0.2), share(0.5), share(0.3)];
+  const lastsMs = dice.scaled(100, 120_000);
+  return messages.map((message) => {
+    if (message.inject !== undefined) return message;
+    return {
+      ...message,
+      ...(dice.chance(twins) && { id: `twin-${Math.floor(message.number / dice.whole(2, 3))}` }),
+      ...(dice.chance(forms) && { form: dice.pick(FORMS) }),
+      ...(dice.chance(expiring) && { expiresAt: message.at + dice.whole(1, lastsMs) }),
+      ...(dice.chance(filtered) && { filtered: true as const }),
+    };
+  });
+}
+
+function drawPolicies(dice: Dice): Pick<Plan, "dropsExpired" | "keepsFiltered" | "rate"> {
+  return {
+    ...(dice.chance(0.3) && { dropsExpired: true }),
+    ...(dice.chance(0.5) && { keepsFiltered: true }),
+    ...(dice.chance(0.15) && { rate: dice.scaled(2, 200) }),
+  };
 }
 
 /** Whoever lends messages counts how often. */
@@ -244,7 +274,8 @@ function drawChange(dice: Dice, outbox: boolean): Change {
   }
 }
 
-interface Drawn {
+interface Drawn extends Pick<Plan, "dropsExpired" | "keepsFiltered" | "rate"> {
+  readonly filters: boolean;
   readonly bindings: readonly string[];
   readonly maxReplayAttempts: number;
   readonly sendTimeoutMs: number;
@@ -258,6 +289,9 @@ interface Drawn {
 
 function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
   const { bindings, maxReplayAttempts, sendTimeoutMs, drops, outbox, linked, instances, exclusive } = drawn;
+  const { filters, dropsExpired = false, keepsFiltered = false, rate } = drawn;
+  const limit = rate === undefined ? {} : { rate_limit: { messages_per_second: rate, burst: dice.scaled(1, 50) } };
+  const [ofRoute, ofSender] = dice.chance(0.5) ? [limit, {}] : [{}, limit];
   const drainS = dice.whole(5, 30);
   return {
     bridge: {
@@ -281,8 +315,13 @@ function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
     ],
     receivers: [{ id: "in", transport: "simulated", session_id: "session" }],
     senders: [
-      linked ? { id: "out", transport: "linked", session_id: "targets" } : { id: "out", transport: "simulated" },
+      {
+        id: "out",
+        ...(linked ? { transport: "linked", session_id: "targets" } : { transport: "simulated" }),
+        ...ofSender,
+      },
     ],
+    ...(filters && { processors: [{ id: "filter", type: "simulated" }] }),
     bindings: bindings.map((id) => ({ id, sender_id: "out", address: id })),
     routes: [
       {
@@ -291,14 +330,19 @@ function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
         ...(outbox !== undefined && { delivery_mode: "shared_outbox" }),
         dispatch_mode: bindings.length === 1 ? "single" : "fan_out",
         bindings,
+        ...(filters && { processors: ["filter"] }),
+        ...ofRoute,
         policy: {
           max_in_flight: dice.scaled(1, 100),
           max_replay_attempts: maxReplayAttempts,
           send_timeout: `${sendTimeoutMs}ms`,
           ...(outbox !== undefined && { max_outbox_depth: dice.scaled(instances > 1 ? 100 : bindings.length, 10_000) }),
           on_permanent_failure: drops ? "drop" : "dlq",
+          on_expired: dropsExpired ? "drop" : "dlq",
+          on_filtered: keepsFiltered ? "dlq" : "drop",
           backoff: {
-            initial_interval: `${dice.scaled(1, 2_000)}ms`,
+            // Who asks a small outbox a thousand times a second whether there is room shows nothing but that.
+            initial_interval: `${dice.scaled((outbox?.maxRecords ?? Infinity) < 1_000 ? 100 : 1, 2_000)}ms`,
             max_interval: `${dice.whole(2_000, 20_000)}ms`,
             multiplier: dice.whole(1, 4),
             jitter: dice.next(),

@@ -21,6 +21,14 @@ export interface PlannedMessage {
   readonly inject?: Inject;
   /** Those of one key keep their order. */
   readonly key?: number;
+  /** Default: one of its own. Two of one id are for their source the same message, whatever is in them. */
+  readonly id?: string;
+  /** What its payload is: bytes that others can change, or none. Default: bytes. */
+  readonly form?: "text" | "buffer" | "shared" | "resizable";
+  /** When it may be sent no more, by clocks that are right. */
+  readonly expiresAt?: number;
+  /** A processor filters it out. */
+  readonly filtered?: true;
 }
 
 /** How one side of an edge behaves when nothing is wrong with it. */
@@ -97,6 +105,12 @@ export interface Plan {
   readonly bindings: readonly string[];
   readonly maxReplayAttempts: number;
   readonly drops: boolean;
+  /** What has expired is dropped. Default: it goes to the DLQ. */
+  readonly dropsExpired?: boolean;
+  /** What is filtered out goes to the DLQ. Default: it is dropped. */
+  readonly keepsFiltered?: boolean;
+  /** How many messages go through each second, at the least of its limits. */
+  readonly rate?: number;
   readonly messages: readonly PlannedMessage[];
   readonly faults: readonly Fault[];
   readonly broker: BrokerHabits;

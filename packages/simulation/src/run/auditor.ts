@@ -1,6 +1,7 @@
 import { BridgeError, type DeadLetter, type Settlement } from "@bridge/ports";
 import { isStructural } from "../plan/change.ts";
 import type { Plan } from "../plan/plan.ts";
+import { isUnsound } from "../model/publication.ts";
 import type { Owner } from "../time/virtual-time.ts";
 
 /** What one target knows of one message. */
@@ -24,6 +25,9 @@ interface AtTarget {
 }
 
 interface Known {
+  readonly number: number;
+  /** A processor has filtered it out. */
+  filtered: boolean;
   published: boolean;
   forgotten: boolean;
   /** How often a lost connection or a dead instance gave it back. */
@@ -63,7 +67,9 @@ export class Auditor {
     this.#plan = plan;
     const changes = plan.faults.flatMap((fault) => (fault.kind === "reload" ? [fault.change] : []));
     this.#changes = new Set(changes.filter(isStructural).map(({ what }) => what));
-    this.#known = plan.messages.map(() => ({
+    this.#known = plan.messages.map((_, number) => ({
+      number,
+      filtered: false,
       published: false,
       forgotten: false,
       handedBack: 0,
@@ -83,6 +89,8 @@ export class Auditor {
   /** Records that ended as dead after an operator had asked for that, and those that moves say they have moved. */
   movedRecords = 0;
   moveCount = 0;
+  /** The latest time of day that any instance has shown. */
+  latest: () => number = () => 0;
   /** Who has the lease. */
   holder: () => string | undefined = () => undefined;
   /** Whether the outbox has lent it to that instance. */
@@ -170,6 +178,9 @@ export class Auditor {
   /** A send begins: not while an operator has paused the route, and not of a record that others may have by now. */
   sends(by: Owner, number: number, binding: string): void {
     this.acts(by, "sends", number);
+    const { expiresAt = Infinity } = this.#plan.messages[number] ?? {};
+    if (by.wall !== undefined && by.wall() > expiresAt)
+      this.violated(`${by.name} sends ${number}, which has expired by its clock`);
     if (by.paused === true) this.violated(`${by.name} sends ${number} while its route is paused`);
     const { outbox, faults } = this.#plan;
     // Of a clock that stood still nobody can tell how long a loan has lasted.
@@ -188,7 +199,8 @@ export class Auditor {
   kept({ bindingId, attempts, errorCode }: DeadLetter, number: number): void {
     const known = this.#of(number);
     known.deadLetters.add(bindingId);
-    if (this.#mayGiveUp(known, bindingId) || this.#at(number, bindingId).moves > 0) return;
+    if (this.#hasExpired(known) || known.filtered || this.#isUnsound(known)) return;
+    if (bindingId !== "" && (this.#mayGiveUp(known, bindingId) || this.#at(number, bindingId).moves > 0)) return;
     this.violated(
       `message ${number} was dead-lettered for ${bindingId} with ${errorCode} after ${attempts} attempts, which its target gave no cause for`,
     );
@@ -201,6 +213,11 @@ export class Auditor {
       if (this.#remembers) this.violated(`message ${number} was entered twice for ${binding} in the outbox`);
     }
     at.record = "pending";
+  }
+
+  /** A processor filters it out. */
+  filtered(number: number): void {
+    this.#of(number).filtered = true;
   }
 
   /** An operator asks for it to be delivered again, from the DLQ. */
@@ -230,7 +247,9 @@ export class Auditor {
     const known = this.#of(number);
     known.deadLetters.delete(binding);
     this.deletions++;
-    if ((known.targets.get(binding)?.accepted ?? 0) === 0)
+    // One without a binding is for all of them.
+    const wanted = binding === "" ? this.#plan.bindings : [binding];
+    if (wanted.some((id) => (known.targets.get(id)?.accepted ?? 0) === 0))
       this.violated(`the dead letter of message ${number} for ${binding} was deleted, and its target has not got it`);
   }
 
@@ -246,10 +265,7 @@ export class Auditor {
     if (!replay) at.record = how;
     if (how === "done") this.done++;
     else if (at.moves > 0) this.movedRecords++;
-    const proven =
-      how === "done"
-        ? at.accepted > 0
-        : isKept(known, binding) || (this.#plan.drops && this.#mayGiveUp(known, binding));
+    const proven = how === "done" ? at.accepted > 0 : isKept(known, binding) || this.#mayBeDropped(known, binding);
     if (!proven) this.violated(`message ${number} was entered as ${how} for ${binding} in the outbox without proof`);
   }
 
@@ -322,7 +338,7 @@ export class Auditor {
       const before = this.#known[older];
       if (messages[older]?.key !== key || before?.published !== true) continue;
       if ((before.targets.get(binding)?.accepted ?? 0) > 0) return;
-      const givenUp = isKept(before, binding) || (this.#plan.drops && this.#mayGiveUp(before, binding));
+      const givenUp = isKept(before, binding) || this.#mayBeDropped(before, binding);
       if (!givenUp) this.violated(`message ${number} came to ${binding} before ${older}, which has the same key`);
       return;
     }
@@ -334,18 +350,45 @@ export class Auditor {
     return this.#plan.bindings.filter((binding) => {
       const at = known.targets.get(binding);
       if ((at?.accepted ?? 0) > 0 || at?.record !== undefined || isKept(known, binding)) return false;
-      return !(this.#plan.drops && this.#mayGiveUp(known, binding));
+      return !this.#mayBeDropped(known, binding);
     });
+  }
+
+  #hasExpired({ number }: Known): boolean {
+    return (this.#plan.messages[number]?.expiresAt ?? Infinity) < this.latest();
+  }
+
+  #isUnsound({ number }: Known): boolean {
+    const message = this.#plan.messages[number];
+    return message !== undefined && isUnsound(message);
+  }
+
+  /** Others that have its id: what one of them counts as attempts counts for all, and the outbox takes the first only. */
+  #twins({ number }: Known): readonly Known[] {
+    const id = this.#plan.messages[number]?.id;
+    if (id === undefined) return [];
+    return this.#known.filter((other) => other.number !== number && this.#plan.messages[other.number]?.id === id);
+  }
+
+  /** Whether the policy drops it, for a reason that it has. */
+  #mayBeDropped(known: Known, binding: string): boolean {
+    const { drops, dropsExpired = false, keepsFiltered = false } = this.#plan;
+    if (drops && (this.#isUnsound(known) || this.#mayGiveUp(known, binding))) return true;
+    return (dropsExpired && this.#hasExpired(known)) || (!keepsFiltered && known.filtered);
   }
 
   /** Whether the policy allows it: a target that refuses for good, or as many attempts as are configured. */
   #mayGiveUp(known: Known, binding: string): boolean {
+    const twins = this.#twins(known);
+    if (this.#plan.outbox !== undefined && twins.some(({ published }) => published)) return true;
     const at = known.targets.get(binding);
     if (at === undefined) return false;
     if (at.refusedForGood > 0) return true;
     const direct = this.#plan.outbox === undefined || this.#changes.has("mode");
     const before = this.#plan.broker.counts && direct ? Math.max(0, known.receives - 1) : 0;
-    return at.failed > 0 && at.failed + before >= this.#plan.maxReplayAttempts;
+    let theirs = 0;
+    for (const twin of twins) if (!twin.forgotten) theirs += twin.targets.get(binding)?.failed ?? 0;
+    return at.failed > 0 && at.failed + before + theirs >= this.#plan.maxReplayAttempts;
   }
 
   #of(number: number): Known {
@@ -372,7 +415,7 @@ export class Auditor {
   }
 }
 
-/** Whether the DLQ has it, or had it when an operator deleted that. */
+/** Whether the DLQ has it, or had it when an operator deleted that: for this binding, or for all of them. */
 function isKept({ deadLetters, discarded }: Known, binding: string): boolean {
-  return deadLetters.has(binding) || discarded.has(binding);
+  return [binding, ""].some((id) => deadLetters.has(id) || discarded.has(id));
 }

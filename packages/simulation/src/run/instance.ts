@@ -2,13 +2,12 @@ import { type BridgeConfig, type BridgeDocument, parseConfig, type Registry } fr
 import { createSupervisor, type Supervisor } from "@bridge/core";
 import type { LogFields, Logger } from "@bridge/ports";
 import type { Dice } from "../dice.ts";
+import { EPOCH } from "../model/publication.ts";
 import { InstanceClock } from "../time/instance-clock.ts";
 import type { Owner, VirtualTime } from "../time/virtual-time.ts";
 import { type Sessions, simulatedPlugins } from "./simulated-plugins.ts";
 import type { World } from "./world.ts";
 
-/** The first moment of 2026. */
-const EPOCH = 1_767_225_600_000;
 /** A clock is wrong by up to a hundredth, or, where leases are measured, by less than half of that, and by up to an hour. */
 const DRIFT = 0.01;
 const LEASED_DRIFT = 0.004;
@@ -36,6 +35,8 @@ export class Instance {
       rate: 1 + (world.plan.leases === undefined ? DRIFT : LEASED_DRIFT) * (2 * dice.next() - 1),
       phase: () => dice.next(),
     });
+    this.owner.wall = () => this.clock.now() - EPOCH;
+    world.clocks.push(this.clock);
     const registry = (this.#registry = simulatedPlugins(world, this.owner, this.#sessions));
     const config = this.configOf(document);
     const logger = traced(name, (line) => this.owner.alive && world.trace.add(line));
@@ -99,6 +100,7 @@ export class Instance {
 
   /** Its memory is gone, and what of it still runs on a promise reaches nobody. */
   kill(): void {
+    this.clock.jump(0);
     this.owner.alive = false;
     this.cut(0);
   }

@@ -79,7 +79,9 @@ async function run(world: World, instances: Instances): Promise<void> {
   await time.pass(plan.calmAt + 1);
   target.moody = false;
   const idle = (): boolean => broker.empty && outbox.empty && instances.reloads.done && injects.done;
-  const calmMs = CALM_MS + plan.messages.length * WAYS * longestWay(plan);
+  const { rate = Infinity } = plan;
+  const limited = (plan.bindings.length * 1_000) / rate;
+  const calmMs = CALM_MS + plan.messages.length * WAYS * (longestWay(plan) + limited);
   await time.pass(plan.calmAt + calmMs, idle);
   if (!idle())
     auditor.violated(`${Math.round(calmMs / 60_000)} minutes after the last fault there is still something to do`);

@@ -5,6 +5,7 @@ import { BrokerReceiver } from "../model/broker-receiver.ts";
 import { BrokerSession } from "../model/broker-session.ts";
 import { TargetSession } from "../model/target-session.ts";
 import type { Owner } from "../time/virtual-time.ts";
+import { filter } from "../model/filter.ts";
 import type { World } from "./world.ts";
 
 const options = v.strictObject({});
@@ -66,6 +67,7 @@ export function simulatedPlugins(world: World, owner: Owner, { sources, targets 
         },
       },
     ],
+    processors: [{ type: "simulated", ...defineFactory({ options, create: () => filter(world) }) }],
     outboxStores: [
       {
         type: "simulated",

@@ -4,6 +4,8 @@ import { DeadLetters } from "../model/dead-letters.ts";
 import { Leases } from "../model/leases.ts";
 import { Outbox } from "../model/outbox.ts";
 import { Target } from "../model/target.ts";
+import { EPOCH } from "../model/publication.ts";
+import type { InstanceClock } from "../time/instance-clock.ts";
 import type { OutboxHabits, Plan } from "../plan/plan.ts";
 import { VirtualTime } from "../time/virtual-time.ts";
 import { Trace } from "../trace.ts";
@@ -20,6 +22,8 @@ export interface World {
   readonly dlq: DeadLetters;
   readonly outbox: Outbox;
   readonly leases: Leases;
+  /** Of all instances that there have been. */
+  readonly clocks: InstanceClock[];
   readonly dice: Dice;
 }
 
@@ -36,6 +40,8 @@ export function worldOf(plan: Plan, keep: boolean): World {
   const leases = new Leases({ ...shared, dice: dice.fork("leases"), habits: plan.leases ?? { latencyMs: 1 } });
   const outbox = new Outbox({ ...shared, dice: dice.fork("outbox"), habits: plan.outbox ?? NO_OUTBOX });
   auditor.holder = () => leases.holder;
+  const clocks: InstanceClock[] = [];
+  auditor.latest = () => Math.max(0, ...clocks.map((clock) => clock.latest())) - EPOCH;
   auditor.lent = (by, number, binding) => outbox.lends(by, number, binding);
   return {
     plan,
@@ -45,11 +51,12 @@ export function worldOf(plan: Plan, keep: boolean): World {
       ...shared,
       dice: dice.fork("broker"),
       habits: plan.broker,
-      keyOf: (number) => plan.messages[number]?.key,
+      messageOf: (number) => plan.messages[number] ?? { number, at: 0 },
     }),
     target: new Target({ ...shared, dice: dice.fork("target"), plan }),
     dlq: new DeadLetters({ ...shared, dice: dice.fork("dlq"), habits: plan.dlq }),
     outbox,
+    clocks,
     dice: dice.fork("instances"),
   };
 }

@@ -20,7 +20,7 @@ export function* simpler(plan: Plan): Generator<Plan> {
       if (easy !== undefined && easy !== value) yield { ...plan, [key]: { ...habits, [name]: easy } };
     }
   }
-  if (plan.messages.some(({ poison }) => poison !== undefined))
+  if (plan.messages.some((message) => Object.keys(message).length > 2))
     yield { ...plan, messages: plan.messages.map(({ number, at }) => ({ number, at })) };
   for (const [index, fault] of plan.faults.entries()) {
     const rounded = { ...fault, at: roundly(fault.at), forMs: roundly(fault.forMs) };

@@ -17,6 +17,8 @@ export class InstanceClock implements Clock {
   readonly #options: InstanceClockOptions;
   readonly #began: number;
   #jumped = 0;
+  /** The highest time of day that it has shown before it was set. */
+  #highest = 0;
   /** How long its machine did not run, which only the time of day shows. */
   #stood = 0;
 
@@ -27,6 +29,11 @@ export class InstanceClock implements Clock {
 
   now(): number {
     return Math.floor(this.#options.epoch + this.#jumped + this.#stood + this.monotonic());
+  }
+
+  /** The latest time of day that anybody can have read from it; what is read of a dead one's grows no more. */
+  latest(): number {
+    return Math.max(this.#highest, this.#options.owner.alive ? this.now() : 0);
   }
 
   /** Whole microseconds, so that powers that differ in their last digit between platforms do not show. */
@@ -42,6 +49,7 @@ export class InstanceClock implements Clock {
 
   /** Sets the time of day forwards or backwards. */
   jump(ms: number): void {
+    this.#highest = this.latest();
     this.#jumped += ms;
   }
 

@@ -12,6 +12,8 @@ export interface Owner {
   pending: number;
   /** While it stands still: what would have happened to it. */
   frozen?: (() => void)[] | undefined;
+  /** The time of day, as it shows it. */
+  wall?: () => number;
   /** Whether an operator has paused its route. */
   paused?: boolean;
   /** Until when what it sends to an edge, or what an edge sends to it, does not get through: by `edge >` and `edge <`. */
