@@ -31,7 +31,7 @@ export const ERROR_CODES = {
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 export interface BridgeErrorOptions extends ErrorOptions {
-  /** The target asks not to be tried again before this many milliseconds; raises the next retry delay. */
+  /** The target asks not to be tried again before this many milliseconds; raises the next retry delay, to five minutes at most. */
   readonly retryAfterMs?: number | undefined;
   /** `false` when nothing was tried, so that the failure is not charged to the replay cap. Default `true`. */
   readonly charged?: boolean | undefined;
