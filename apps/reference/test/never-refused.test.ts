@@ -55,6 +55,8 @@ const SERVERS = {
   tls_key_file: { tls_cert_file: "tls.crt", tls_key_file: "tls.key" },
 } as const;
 
+const NAMED_KEYS = { api_keys: [{ id: "grafana", role: "viewer", key: "a-key-of-a-dashboard" }] };
+
 describe("a client that connects all the time is never refused", () => {
   test("there is a row for each option", () => {
     const { properties, definitions } = JSON.parse(
@@ -66,7 +68,9 @@ describe("a client that connects all the time is never refused", () => {
     expect([...Object.keys(RECEIVER), ...ELSEWHERE].toSorted()).toEqual(
       Object.keys(definitions.http_receiver.properties).toSorted(),
     );
-    expect(Object.keys(SERVERS).toSorted()).toEqual(Object.keys(properties.http.properties).toSorted());
+    expect(Object.keys({ ...SERVERS, ...NAMED_KEYS }).toSorted()).toEqual(
+      Object.keys(properties.http.properties).toSorted(),
+    );
   });
 
   test.each(Object.entries(RECEIVER))("by a change of the receiver's %s and by its return", async (key, value) => {
@@ -96,6 +100,12 @@ describe("a client that connects all the time is never refused", () => {
     const again = await through({});
     expect(again).toMatchObject(NO_FAULTS);
     expect(again.told[0]).not.toHaveProperty("restart_required");
+  });
+
+  test("by a change of http.api_keys, which waits for nothing", async () => {
+    const changed = await through({ http: NAMED_KEYS }, {});
+    expect(changed).toMatchObject(NO_FAULTS);
+    for (const told of changed.told) expect(told).not.toHaveProperty("restart_required");
   });
 
   test("and what was called by a path that is gone for good gets 404", async () => {
