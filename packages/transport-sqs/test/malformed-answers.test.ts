@@ -22,6 +22,8 @@ const BODIES = [
   `{"Successful":"${SECRET}"}`,
   `{"Successful":[null],"Failed":[null]}`,
   `{"Successful":[{"Id":{"text":"${SECRET}"}}],"Failed":{"Id":"${SECRET}"}}`,
+  `{"Successful":[{"Id":"0","MessageId":"m"}],"Failed":[{"Id":"0","Code":"${SECRET}","SenderFault":true}]}`,
+  `{"Successful":[{"Id":"0","MessageId":"m"}],"Failed":[{"Id":"0","Code":"InvalidParameterValue"}]}`,
   `{"Failed":[{"Id":"0","Code":{"text":"${SECRET}"},"SenderFault":true}]}`,
   `{"Failed":[{"Id":"0","Code":"${SECRET}","Message":"${SECRET}","SenderFault":true}]}`,
   `{"__type":"${SECRET}","message":"${SECRET}"}`,

@@ -1,4 +1,9 @@
-import { type SendMessageBatchCommandOutput, SendMessageBatchCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import {
+  type SendMessageBatchCommandOutput,
+  SendMessageBatchCommand,
+  type SendMessageBatchResultEntry,
+  type SQSClient,
+} from "@aws-sdk/client-sqs";
 import type { BridgeError, Clock } from "@bridge/ports";
 import { failuresIn } from "../batch-answer.ts";
 import { Batches } from "../batches.ts";
@@ -57,7 +62,7 @@ export class SendQueue {
       await this.#failed(sends, sqsError(WHAT, thrown));
       return;
     }
-    const failures = failuresIn(output, sends.length);
+    const failures = failuresIn(output, sends.length, hasMessageId);
     for (const [index, send] of sends.entries()) {
       const failure = failures[index];
       if (failure === undefined) send.resolve();
@@ -84,4 +89,9 @@ export class SendQueue {
     // One after another: of one group they stay in order.
     for (const send of waiting) if (!send.gone) await this.#run([send]);
   }
+}
+
+/** What SQS has kept has one: a stub or a proxy may answer without. */
+function hasMessageId({ MessageId }: SendMessageBatchResultEntry): boolean {
+  return typeof MessageId === "string" && MessageId !== "";
 }

@@ -81,6 +81,23 @@ describe("a send that fails", () => {
     expect(b).toMatchObject({ reason: { code: "UNAVAILABLE" } });
   });
 
+  test.each([
+    ["gives it no message id", { Successful: [{ Id: "0" }] }],
+    ["gives it an empty message id", { Successful: [{ Id: "0", MessageId: "" }] }],
+    ["gives it a message id that is none", { Successful: [{ Id: "0", MessageId: 7 }] }],
+    [
+      "says that it failed, too",
+      { Successful: [{ Id: "0", MessageId: "m" }], Failed: [{ Id: "0", Code: "InternalError", SenderFault: false }] },
+    ],
+  ])("is told so when an answer names it as sent and %s", async (_, answer) => {
+    await using target = sender({ queue_url: url });
+    sqs.fault = () => ({ kind: "answer", body: JSON.stringify(answer) });
+    await expect(target.send(of("a"), "", never())).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    sqs.fault = undefined;
+    await target.send(of("a"), "", never());
+    expect(sqs.queue(url).bodies).toEqual(["a"]);
+  });
+
   test("takes nobody with it when the batch is refused as a whole because of it", async () => {
     await using target = sender({ queue_url: url });
     sqs.fault = ({ input }) =>
