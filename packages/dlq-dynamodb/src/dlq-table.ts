@@ -14,6 +14,7 @@ export function dlqTable(name: string): TableDescription {
     key: { partition: { name: "id", type: "S" } },
     indexes: [inOrder(INDEXES.category, "category_shard"), inOrder(INDEXES.route, "route_shard")],
     ttlAttribute: "expires_at",
+    writes: ["PutItem", "UpdateItem"],
   };
 }
 

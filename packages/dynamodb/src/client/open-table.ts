@@ -1,9 +1,9 @@
-import { type AttributeValue, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { BridgeError, type Logger, systemClock } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { describeTable, requireLike } from "./describe-table.ts";
 import { DynamoClient, type DynamoOptions } from "./dynamo-client.ts";
-import type { KeyAttribute, TableDescription, TableKey } from "./table-description.ts";
+import type { TableDescription } from "./table-description.ts";
+import { tryReading, tryWriting } from "./trials.ts";
 
 /** Starting does not wait longer for a service that does not answer. */
 const CHECK_TIMEOUT_MS = 5_000;
@@ -24,7 +24,7 @@ export async function openTable(
   const client = new DynamoClient({
     ...options,
     trial: (tried, faulty, ended) =>
-      faulty ? tried.sendIf(writeOfNothing(description), ended) : tried.send(readOfNothing(description), ended),
+      faulty ? tryWriting(description, tried, ended) : tryReading(description, tried, ended),
   });
   try {
     await client.requireRegion();
@@ -57,29 +57,4 @@ async function check(
       error: error.message,
     });
   }
-}
-
-function readOfNothing({ name, key }: TableDescription): GetItemCommand {
-  return new GetItemCommand({ TableName: name, Key: noItem(key) });
-}
-
-/** Taken, and not made: who may not write, or is throttled, hears that instead. */
-function writeOfNothing({ name, key }: TableDescription): PutItemCommand {
-  return new PutItemCommand({
-    TableName: name,
-    Item: noItem(key),
-    ConditionExpression: "attribute_exists(#key)",
-    ExpressionAttributeNames: { "#key": key.partition.name },
-  });
-}
-
-/** A key that no item has. */
-function noItem({ partition, sort }: TableKey): Record<string, AttributeValue> {
-  const attributes = [partition, ...(sort === undefined ? [] : [sort])];
-  return Object.fromEntries(attributes.map((one) => [one.name, noValue(one)]));
-}
-
-function noValue({ type }: KeyAttribute): AttributeValue {
-  if (type === "N") return { N: "-1" };
-  return type === "S" ? { S: "\u0000bridge-probe" } : { B: Uint8Array.of(0) };
 }

@@ -7,7 +7,11 @@ export interface TableDescription {
   readonly indexes: readonly TableIndex[];
   /** The attribute, in epoch seconds, after which the service may remove an item. Default: items stay. */
   readonly ttlAttribute?: string | undefined;
+  /** The writes without which the store does not work. Default: `PutItem`. */
+  readonly writes?: readonly Write[] | undefined;
 }
+
+export type Write = "PutItem" | "UpdateItem" | "DeleteItem";
 
 /** The attributes that order the items: strings, numbers or bytes. */
 export interface TableKey {

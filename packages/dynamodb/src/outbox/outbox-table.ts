@@ -25,5 +25,6 @@ export function outboxTable(name: string): TableDescription {
       { name: BY_ENTRY, key: { partition: { name: "entry_id", type: "S" } }, projection: "keys" },
     ],
     ttlAttribute: "expires_at",
+    writes: ["PutItem", "UpdateItem", "DeleteItem"],
   };
 }
