@@ -16,6 +16,7 @@ import { orderingKey } from "../route/identity.ts";
 import { KeyedOrder } from "../route/keyed-order.ts";
 import { Slots } from "../route/slots.ts";
 import { traceFields } from "../trace/trace-fields.ts";
+import type { DeliveredEntries } from "./delivered-entries.ts";
 import type { RedriveFailure, RedriveResult } from "./redrive-result.ts";
 
 /** The runtime that dead letters are injected into. */
@@ -37,6 +38,8 @@ export interface RedriveOptions {
   readonly target: RedriveTarget;
   /** The entries that some redrive of this process is working on; shared by all of its redrives. */
   readonly busy: Set<string>;
+  /** Shared likewise: what is in it is deleted and not sent. */
+  readonly delivered: DeliveredEntries;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Bounds the whole call: what it cuts off is reported and kept. */
@@ -138,7 +141,8 @@ async function fetch({ store, signal }: RedriveOptions, id: string): Promise<Dea
 
 /** Injects, then deletes; says what went wrong. */
 async function redriveOne(options: RedriveOptions, entry: DeadLetter): Promise<string | undefined> {
-  const { target } = options;
+  const { target, delivered } = options;
+  if (delivered.has(entry)) return remove(options, entry, undefined);
   using limit = deadline(
     options.clock,
     options.replayTimeoutMs ?? REPLAY_TIMEOUT_MS,
@@ -165,23 +169,26 @@ async function redriveOne(options: RedriveOptions, entry: DeadLetter): Promise<s
   if (result.outcome !== "delivered") {
     return `not delivered, ${result.outcome}${result.error === undefined ? "" : `: ${result.error.message}`}`;
   }
-  return await remove(options, entry.id, result);
+  return await remove(options, entry, result);
 }
 
 async function remove(
-  { store, clock, logger }: RedriveOptions,
-  id: string,
-  { trace, entryMayBeGone }: InjectResult,
+  { store, clock, logger, delivered }: RedriveOptions,
+  entry: DeadLetter,
+  result: InjectResult | undefined,
 ): Promise<string | undefined> {
+  const { id } = entry;
   using bound = deadline(clock, DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
   try {
     const deleted = await orAborted(store.admin.delete([id], bound.signal), bound.signal);
-    return deleted.has(id) || entryMayBeGone === true ? undefined : GONE;
+    delivered.delete(id);
+    return deleted.has(id) || result?.entryMayBeGone === true ? undefined : GONE;
   } catch (error) {
-    logger.error("redriven entry not deleted: redriving it again would deliver it twice", {
+    delivered.add(entry);
+    logger.error("redriven entry not deleted: until this process ends, a redrive deletes it and sends nothing", {
       entry_id: id,
       error: BridgeError.from(error).message,
-      ...traceFields(trace),
+      ...traceFields(result?.trace),
     });
     return NOT_DELETED;
   }

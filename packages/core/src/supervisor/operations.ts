@@ -1,5 +1,6 @@
 import type { BridgeConfig } from "@bridge/config";
 import type { DlqAdmin, DlqStore, OutboxRecord, Seams, SourceMessage } from "@bridge/ports";
+import { DeliveredEntries } from "../dlq/delivered-entries.ts";
 import { redrive } from "../dlq/redrive.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
 import { OperationError } from "../operation-error.ts";
@@ -22,6 +23,7 @@ export interface OperationsOptions {
 export class Operations {
   readonly #options: OperationsOptions;
   readonly #redriving = new Set<string>();
+  readonly #delivered = new DeliveredEntries();
 
   constructor(options: OperationsOptions) {
     this.#options = options;
@@ -47,6 +49,7 @@ export class Operations {
         deliveryMode: (routeId) => config().routes.find((route) => route.id === routeId)?.deliveryMode,
       },
       busy: this.#redriving,
+      delivered: this.#delivered,
       clock: seams.clock,
       logger: seams.logger,
       signal,

@@ -9,7 +9,8 @@ import {
 } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { describe, expect, test } from "vitest";
-import { redrive, type RedriveTarget } from "../../src/dlq/redrive.ts";
+import { DeliveredEntries } from "../../src/dlq/delivered-entries.ts";
+import { redrive, type RedriveOptions, type RedriveTarget } from "../../src/dlq/redrive.ts";
 import { OperationError } from "../../src/operation-error.ts";
 import type { InjectResult } from "../../src/route/inject-result.ts";
 import { envelopeOf } from "../support/envelope.ts";
@@ -54,7 +55,7 @@ function run(
   store: Store,
   ids: readonly string[],
   replay: RedriveTarget["replay"],
-  options: { readonly busy?: Set<string>; readonly signal?: AbortSignal; readonly replayTimeoutMs?: number } = {},
+  options: Partial<Pick<RedriveOptions, "busy" | "delivered" | "signal" | "replayTimeoutMs">> = {},
 ) {
   const target: RedriveTarget = {
     inject: () => Promise.reject(new Error("there is a safer way")),
@@ -66,6 +67,7 @@ function run(
     store,
     target,
     busy: new Set(),
+    delivered: new DeliveredEntries(),
     clock: systemClock,
     logger: silentLogger,
     signal: bound(),
@@ -147,6 +149,47 @@ describe("spec 4.6: what goes wrong with one entry is told of that entry", () =>
   });
 });
 
+describe("an entry that was delivered and not deleted", () => {
+  async function undeleted(replay: RedriveTarget["replay"]) {
+    const delivered = new DeliveredEntries();
+    const store = await storeOf(["e0"]);
+    const silent: Store = {
+      ...store,
+      admin: { ...store.admin, delete: () => Promise.reject(new BridgeError("TIMEOUT", "no answer")) },
+    };
+    const first = await run(silent, ["e0"], replay, { delivered });
+    expect(first.errors).toEqual([{ id: "e0", error: "delivered, entry not deleted" }]);
+    return { store, silent, delivered };
+  }
+
+  test("is deleted by the next redrive of the process, which sends nothing; that counts as redriven", async () => {
+    let sent = 0;
+    const replay = async () => (sent++, DELIVERED);
+    const { store, silent, delivered } = await undeleted(replay);
+    const again = await run(silent, ["e0"], replay, { delivered });
+    expect(again.errors).toEqual([{ id: "e0", error: "delivered, entry not deleted" }]);
+    expect(await run(store, ["e0"], replay, { delivered })).toMatchObject({ redriven: 1, failed: 0 });
+    expect([sent, await left(store)]).toEqual([1, 0]);
+  });
+
+  test("is sent when the message has failed again since, and is another entry under the same id", async () => {
+    let sent = 0;
+    const replay = async () => (sent++, DELIVERED);
+    const { delivered } = await undeleted(replay);
+    const store = await storeOf(["e0"], { failedAt: 2 });
+    expect(await run(store, ["e0"], replay, { delivered })).toMatchObject({ redriven: 1 });
+    expect([sent, await left(store)]).toEqual([2, 0]);
+  });
+
+  test("is forgotten when it is among the oldest of more than ten thousand", async () => {
+    const delivered = new DeliveredEntries();
+    const [entry] = await (await storeOf(["e0"])).list({}, { limit: 1, offset: 0 }, bound());
+    const nth = (n: number) => ({ ...(entry as DeadLetter), id: `e${n}` });
+    for (let n = 0; n <= 10_000; n++) delivered.add(nth(n));
+    expect([0, 1, 10_000].map((n) => delivered.has(nth(n)))).toEqual([false, true, true]);
+  });
+});
+
 describe("spec 4.6.7: without redrive-safe injection", () => {
   test.each([
     ["the entry belongs to one binding", { bindingId: "out" }],
@@ -165,6 +208,7 @@ describe("spec 4.6.7: without redrive-safe injection", () => {
       store,
       target,
       busy: new Set<string>(),
+      delivered: new DeliveredEntries(),
       clock: systemClock,
       logger: silentLogger,
       signal: bound(),

@@ -1,6 +1,7 @@
 import { BridgeError, type DeadLetter, type DlqStore, RESERVED, silentLogger, systemClock } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { describe, expect, test } from "vitest";
+import { DeliveredEntries } from "../../src/dlq/delivered-entries.ts";
 import { redrive, type RedriveTarget } from "../../src/dlq/redrive.ts";
 import { envelopeOf } from "../support/envelope.ts";
 import { turn } from "../support/fake-clock.ts";
@@ -296,7 +297,16 @@ describe("spec 4.6.7: a runtime without redrive-safe injection", () => {
     deliveryMode: (routeId) => (routeId === "outboxed" ? "shared_outbox" : "direct_hold"),
   };
   const run = (ids: readonly string[]) =>
-    redrive({ ids, store, target, busy: new Set(), clock: systemClock, logger: silentLogger, signal: bound() });
+    redrive({
+      ids,
+      store,
+      target,
+      busy: new Set(),
+      delivered: new DeliveredEntries(),
+      clock: systemClock,
+      logger: silentLogger,
+      signal: bound(),
+    });
 
   test.each([
     ["a binding-scoped entry", entryOf("bound", { bindingId: "out" })],
