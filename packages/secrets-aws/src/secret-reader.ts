@@ -36,7 +36,7 @@ class AwsSecretReader implements SecretReader {
     signal.throwIfAborted();
     const place = placeOf(name);
     const asked = place.kind === "secret" ? this.#secret(name, place.region, signal) : this.#parameter(name, signal);
-    let value: string | undefined;
+    let value: unknown;
     try {
       // Looking for credentials does not know the signal: it is left to itself.
       value = await orAborted(asked, signal);
@@ -44,7 +44,8 @@ class AwsSecretReader implements SecretReader {
       signal.throwIfAborted();
       throw failure(error, place.kind === "secret" ? "Secrets Manager" : "the Parameter Store");
     }
-    if (value === undefined) throw new Error("it holds no text");
+    // The SDK passes on whatever the answer has there.
+    if (typeof value !== "string") throw new Error("it holds no text");
     return value;
   }
 

@@ -50,6 +50,19 @@ describe("secrets from AWS", () => {
   });
 
   test.each([
+    ["a number", 1234567890123456],
+    ["an object", { text: CANARY }],
+    ["a list", [CANARY]],
+    ["null", null],
+  ])("an answer whose value is %s holds no text", async (_, value) => {
+    const none = value as unknown as string;
+    service.parameters.set("/odd", { value: none });
+    service.secrets.set(`${ARN}odd`, none);
+    await expect(read("/odd")).rejects.toThrow("it holds no text");
+    await expect(read(`${ARN}odd`)).rejects.toThrow("it holds no text");
+  });
+
+  test.each([
     { kind: "error", status: 400, type: "ThrottlingException" },
     { kind: "error", status: 500, type: "InternalServerError" },
   ] as const)("$type is tried again", async (fault) => {
