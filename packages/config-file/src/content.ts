@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { StoredConfig } from "@bridge/ports";
 import { formatLocatedProblem } from "./located-problem.ts";
+import { whyNoMap } from "./map-of-keys.ts";
 import { MissingFileError, readBytes } from "./read-text.ts";
 import type { ReadDocument } from "./text-work.ts";
 import { ThreadError } from "./text-thread.ts";
@@ -86,10 +87,9 @@ export function storedContent(
   value: unknown,
   identity = identityOf(bytes),
 ): StoredContent {
+  const why = whyNoMap(value);
+  if (why !== undefined) throw new UnreadableConfigError(`${source}:1:1 ${why}`);
   const document = value ?? {};
-  if (typeof document !== "object" || Array.isArray(document)) {
-    throw new UnreadableConfigError(`${source}:1:1 the configuration is not a map of keys to values`);
-  }
   const { config_version: version } = document as Record<string, unknown>;
   const stored = {
     version: typeof version === "number" && Number.isSafeInteger(version) && version >= 0 ? version : 0,

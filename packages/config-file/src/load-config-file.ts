@@ -9,6 +9,7 @@ import {
 } from "@bridge/config";
 import { MAX_FILE_BYTES } from "./content.ts";
 import { inFileOrder, type LocatedProblem } from "./located-problem.ts";
+import { whyNoMap } from "./map-of-keys.ts";
 import { parseDocument } from "./parse-document.ts";
 import { MissingFileError, readText } from "./read-text.ts";
 import { referenceSources } from "./reference-sources.ts";
@@ -59,6 +60,8 @@ export async function loadConfigFile(
   }
   const parsed = parseDocument(text);
   if ("problems" in parsed) return refused(parsed.problems.map((problem) => ({ file: path, path: [], ...problem })));
+  const why = whyNoMap(parsed.value);
+  if (why !== undefined) return refused([{ file: path, path: [], position: { line: 1, column: 1 }, message: why }]);
   const positionsOf = async (paths: readonly Path[]): Promise<Positions> =>
     paths.map((each) => parsed.positionOf(each));
   return checkValue({ file: path, value: parsed.value, positionsOf }, registry, options);

@@ -9,10 +9,24 @@ export interface Surprise {
 /** Of the text as such. */
 export function surpriseIn(text: string): Surprise | undefined {
   const nul = text.indexOf("\0");
-  if (nul >= 0) return { offset: nul, message: "a byte of 0 stands here: save the file as UTF-8, not as UTF-16" };
+  if (nul >= 0) return { offset: nul, message: aboutNul(text) };
   const carriage = text.search(/\r(?!\n)/);
   if (carriage < 0) return undefined;
   return { offset: carriage, message: "a line ends in CR alone: save the file with LF or CRLF" };
+}
+
+/** Characters that tell the encoding of a text. */
+const PROBE = 256;
+
+/** Every second character of UTF-16 that is read as UTF-8 is 0; anything else is damage. */
+function aboutNul(text: string): string {
+  const probe = Array.from({ length: Math.min(PROBE, text.length) }, (_, at) => text[at] === "\0");
+  const share = (parity: number): number => {
+    const own = probe.filter((_, at) => at % 2 === parity);
+    return own.filter((isNul) => isNul).length / own.length;
+  };
+  if (Math.abs(share(0) - share(1)) > 0.5) return "a byte of 0 stands here: save the file as UTF-8, not as UTF-16";
+  return "a byte of 0 stands here, which is in no text: the file is damaged, or no YAML: restore a copy of it, or remove the byte";
 }
 
 /** Of a key that is written as it is here. */

@@ -101,6 +101,18 @@ test.each<[string, string | Uint8Array, RegExp]>([
   ],
   ["UTF-16 without it", Buffer.from(GOOD, "utf16le"), /^F:1:2 a byte of 0 stands here: save the file as UTF-8/m],
   [
+    "a byte of 0",
+    GOOD.replace("bridge", "brid\0ge"),
+    /^F:\d+:\d+ a byte of 0 stands here, .* damaged, .*: restore a copy/m,
+  ],
+  [
+    "bytes of 0 in the place of all",
+    Buffer.alloc(64),
+    /^F:1:1 a byte of 0 stands here, .* damaged, .*: restore a copy/m,
+  ],
+  ["a list", "- bridge: {id: a}\n", /^F:1:1 the document is a list: write a map of keys to values, such as "bridge:"/m],
+  ["a scalar", "bridge\n", /^F:1:1 the document is a single value: write a map of keys to values, such as "bridge:"/m],
+  [
     "Latin-1",
     Buffer.from(`bridge: {id: a}\n# grün\n`, "latin1"),
     /^F .*it is not text in UTF-8, as line 2 shows: save it/m,
