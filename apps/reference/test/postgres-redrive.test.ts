@@ -1,7 +1,8 @@
 import { noPostgres, testSchema } from "@bridge/tooling/test-postgres";
 import { describe, expect, test } from "vitest";
 import { ask, eventually, probe } from "./support/ask.ts";
-import { ADMIN_KEY, Folder, HTTP } from "./support/folder.ts";
+import { ADMIN_KEY, Folder } from "./support/folder.ts";
+import { postgresTwins } from "./support/postgres-twins.ts";
 import { Target } from "./support/target.ts";
 
 const ROUNDS = 5;
@@ -25,27 +26,11 @@ describe.skipIf(noPostgres)(
   () => {
     test("send each once and count it once", { timeout: 120_000 }, async () => {
       await using tables = await testSchema();
-      const { url, schema } = tables.connection;
       using folder = new Folder();
       await using target = await Target.open("refuses");
-      const store = `{type: postgres, options: {url: "${url}", schema: ${schema}}}`;
-      const document = (name: string) =>
-        folder.write(
-          `${name}.yaml`,
-          `${HTTP}
-bridge: {id: pair, instance_id: ${name}, deployment_mode: clustered}
-stores: {dlq: ${store}, outbox: ${store}}
-receivers: [{id: in, transport: http, options: {addr: "127.0.0.1:0", allow_anonymous: true}}]
-senders: [{id: out, transport: http, options: {url: "${target.url}"}}]
-bindings: [{id: to-out, sender_id: out}]
-routes:
-  - {id: r, receiver_id: in, delivery_mode: shared_outbox, bindings: [to-out], policy: {max_replay_attempts: 1}}
-`,
-        );
-      await using maker = folder.run(["-create-tables", "-config", document("tables")]);
-      expect(await maker.ended).toBe(0);
-      await using one = folder.run(["-config", document("one")]);
-      await using other = folder.run(["-config", document("other")]);
+      const [first, second] = await postgresTwins(folder, tables, target.url, "{max_replay_attempts: 1}");
+      await using one = first;
+      await using other = second;
       for (const instance of [one, other]) {
         const monitor = await instance.url("monitor");
         await eventually(

@@ -149,7 +149,7 @@ describe("a file that is watched", () => {
     writeFileSync(at("bridge.yaml"), "- a\n- b\n");
     expect(await list).toMatchObject({
       kind: "unreadable",
-      error: { message: expect.stringContaining("is not a map") as string },
+      error: { message: expect.stringContaining("the document is a list") as string },
     });
   });
 
@@ -183,7 +183,14 @@ describe("a file that is watched", () => {
 describe("mode poll", () => {
   it("looks every poll_interval and hears of nothing in between", async () => {
     writeFileSync(at("bridge.yaml"), documentOf("a"));
-    const clock = new SuiteClock(0);
+    const rests = Promise.withResolvers<void>();
+    const clock = new (class extends SuiteClock {
+      override delay(ms: number, signal: AbortSignal): Promise<void> {
+        const over = super.delay(ms, signal);
+        if (ms === 30_000) rests.resolve();
+        return over;
+      }
+    })(0);
     const store = openConfigFile(at("bridge.yaml"), {
       watch: () => ({ mode: "poll", pollIntervalMs: 30_000, debounceMs: 100 }),
       clock,
@@ -192,9 +199,9 @@ describe("mode poll", () => {
     await using watch = new Watching(store);
     const told: unknown[] = [];
     const next = watch.nextId().then((id) => told.push(id));
-    await delay(50);
+    await rests.promise;
     writeFileSync(at("bridge.yaml"), documentOf("b"));
-    await delay(100);
+    await delay(100); // in which the system could tell it
     await clock.pass(29_000);
     expect(told).toEqual([]);
     const ticking = setInterval(() => void clock.pass(1_000), 5);
