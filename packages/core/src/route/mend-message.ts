@@ -41,6 +41,7 @@ export function mendMessage(message: unknown): Mended {
     correlationId: text("correlationId"),
     dedupId: text("dedupId"),
     orderingKey: text("orderingKey"),
+    expiresAt: isTime(expiresAt) ? expiresAt : undefined,
   };
   return { message: mended, error: faults.error() };
 }
