@@ -1,11 +1,12 @@
 import { rows } from "@bridge/tooling/long";
-import { rmSync } from "node:fs";
+import { chmodSync, chownSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { getuid } from "node:process";
 import { describe, expect, test } from "vitest";
 import { ask, eventually } from "./support/ask.ts";
 import { INSIDE } from "./support/documents.ts";
-import { type Harm, NobodysFolder, PERMISSIONS, PLACES } from "./support/unusable-places.ts";
+import { Stage } from "./support/stage.ts";
+import { type Harm, NOBODY, NobodysFolder, PERMISSIONS, PLACES } from "./support/unusable-places.ts";
 
 const KEPT: Readonly<Record<string, (path: string) => string>> = {
   "stores.outbox.options.path": (path) => `stores: {outbox: {type: file, options: {path: ${path}}}}\n`,
@@ -23,6 +24,8 @@ function saidOf(path: string, text: string, { words }: Harm): string | undefined
   const lines = text.split("\n").map((line) => line.replaceAll(String.raw`\"`, '"'));
   return lines.find((line) => line.includes(path) && words.test(line))?.match(words)?.[0];
 }
+
+const HISTORY = "bridge.yaml.history.jsonl";
 
 interface Health {
   readonly config_watch: { readonly last_error?: string };
@@ -60,6 +63,28 @@ describe.skipIf(getuid?.() !== 0).concurrent("a file that nobody may keep (needs
       expect(saidOf(path, String((body as Health).config_watch.last_error), harm)).toBe(words);
     },
   );
+
+  test("a history of another owner is named, and its remedy, while commits go on; it is kept again when it may", async () => {
+    const folder = new NobodysFolder();
+    chownSync(folder.path, NOBODY, NOBODY);
+    await using stage = await Stage.run(INSIDE, {}, folder);
+    chownSync(join(folder.path, "bridge.yaml"), NOBODY, NOBODY);
+    const history = folder.write(HISTORY, "");
+    chmodSync(history, 0o600);
+    const why = expect.stringMatching(
+      /history\.jsonl: it cannot be read \(EACCES\): let this process .*, or move/,
+    ) as string;
+    expect(await stage.commit({ bridge: { log_level: "warn" } })).toMatchObject({ status: 200, body: { version: 1 } });
+    const told = await stage.bridge.logged("the history of the configuration cannot be kept");
+    expect(told).toMatchObject({ level: "warn", error: why });
+    expect(await stage.admin("GET", "/config/history")).toMatchObject({ status: 503, body: { error: why } });
+    chownSync(history, NOBODY, NOBODY);
+    expect(await stage.commit({ bridge: { log_level: "info" } })).toMatchObject({ status: 200 });
+    expect(await stage.admin("GET", "/config/history")).toMatchObject({
+      status: 200,
+      body: { versions: [{ version: 2 }] },
+    });
+  });
 
   test.for(rows(cells(STORES, PERMISSIONS), (_, row) => row % STORES.length === Math.floor(row / PERMISSIONS.length)))(
     "a bridge that runs says so in the same words, and goes on when it may: %s %j",

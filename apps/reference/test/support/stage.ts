@@ -26,8 +26,11 @@ export class Stage implements AsyncDisposable {
     this.bridge = folder.run([], env);
   }
 
-  static async run(document: string, env: Readonly<Record<string, string>> = {}): Promise<Stage> {
-    const folder = new Folder();
+  static async run(
+    document: string,
+    env: Readonly<Record<string, string>> = {},
+    folder: Folder = new Folder(),
+  ): Promise<Stage> {
     folder.write("bridge.yaml", document);
     const stage = new Stage(folder, env);
     await stage.bridge.logged("bridge started");
