@@ -17,6 +17,7 @@ import { KeyedOrder } from "../route/keyed-order.ts";
 import { Slots } from "../route/slots.ts";
 import { traceFields } from "../trace/trace-fields.ts";
 import type { DeliveredEntries } from "./delivered-entries.ts";
+import { SentAsKept } from "./as-kept.ts";
 import type { RedriveFailure, RedriveResult } from "./redrive-result.ts";
 
 /** The runtime that dead letters are injected into. */
@@ -73,6 +74,7 @@ export async function redrive(options: RedriveOptions): Promise<RedriveResult> {
   const errors: RedriveFailure[] = [];
   const under: Promise<void>[] = [];
   const ids = [...new Set(options.ids)];
+  const asKept = new SentAsKept(options.logger);
   let warned = false;
 
   for (const id of ids) {
@@ -108,7 +110,8 @@ export async function redrive(options: RedriveOptions): Promise<RedriveResult> {
       try {
         if (turn !== undefined) await orAborted(turn.ready, signal);
         const error = await redriveOne(options, entry);
-        if (error !== undefined) failed(error);
+        if (error === undefined) asKept.redriven(entry);
+        else failed(error);
       } catch {
         failed(NOT_ATTEMPTED);
       } finally {
@@ -122,11 +125,12 @@ export async function redrive(options: RedriveOptions): Promise<RedriveResult> {
 
   const position = new Map(ids.map((id, index) => [id, index]));
   errors.sort((a, b) => (position.get(a.id) ?? 0) - (position.get(b.id) ?? 0));
+  const warnings = [warned ? UNSAFE_WARNING : undefined, asKept.warning].filter((text) => text !== undefined);
   return {
     redriven: ids.length - errors.length,
     failed: errors.length,
     errors,
-    ...(warned && { warning: UNSAFE_WARNING }),
+    ...(warnings.length > 0 && { warning: warnings.join("; ") }),
   };
 }
 

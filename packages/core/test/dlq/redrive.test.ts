@@ -50,6 +50,18 @@ describe("spec 4.6: redrive", () => {
     await supervisor.shutdown();
   });
 
+  test("a message that was refused on the way in is redriven with a warning, since not all of it was kept", async () => {
+    const { hub, supervisor, dlq } = await started();
+    hub.publish("in", { subject: "s", payload: Buffer.from("a"), headers: { h: "x".repeat(70_000) } });
+    await expect.poll(() => stored(dlq)).toHaveLength(1);
+    await dlq.put(entryOf("whole", { bindingId: "", attempts: 1, errorCode: "INVALID_PAYLOAD" }), bound());
+    const ids = await stored(dlq);
+    const { warning, ...counts } = await supervisor.redrive(ids, bound());
+    expect(counts).toEqual({ redriven: 2, failed: 0, errors: [] });
+    expect(warning).toMatch(/^1 message was refused on the way in, and sent as kept/);
+    await supervisor.shutdown();
+  });
+
   test("spec 4.6.1: duplicate ids are one", async () => {
     const { hub, supervisor, dlq } = await started();
     await dlq.put(entryOf("e1"), bound());
