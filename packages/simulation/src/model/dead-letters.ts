@@ -1,5 +1,5 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import { BridgeError, type DlqStore } from "@bridge/ports";
+import { BridgeError, type DeadLetterFilter, type DlqStore } from "@bridge/ports";
 import type { Auditor } from "../run/auditor.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import type { Trace } from "../trace.ts";
@@ -11,12 +11,14 @@ export interface DeadLettersOptions extends Omit<RemoteOptions, "name"> {
   readonly auditor: Auditor;
 }
 
+const MOST_ENTRIES = 100_000;
+
 /** A store of dead letters behind a network: what it holds outlives the instances, and its answers may not come. */
 export class DeadLetters {
   readonly service: Remote;
   readonly #options: DeadLettersOptions;
   readonly #entries = new Map<string, { readonly number: number; readonly bindingId: string }>();
-  readonly #kept = openMemoryDlq({ maxEntries: 100_000 });
+  readonly #kept = openMemoryDlq({ maxEntries: MOST_ENTRIES });
 
   constructor(options: DeadLettersOptions) {
     this.#options = options;
@@ -32,6 +34,13 @@ export class DeadLetters {
   discard(owner: Owner, ids: readonly string[]): void {
     const work = (): Promise<void> => this.#delete(ids, "discarded").then(() => {});
     this.service.ask(owner, new AbortController().signal, { work }).catch(() => {});
+  }
+
+  async #deleteWhere(filter: DeadLetterFilter, limit = MOST_ENTRIES): Promise<number> {
+    const { signal } = new AbortController();
+    const heads = await this.#kept.list(filter, { limit, offset: 0 }, signal);
+    const ids = heads.map(({ id }) => id);
+    return (await this.#delete(ids, "discarded")).size;
   }
 
   async #delete(ids: readonly string[], why: "deleted" | "discarded"): Promise<ReadonlySet<string>> {
@@ -50,7 +59,13 @@ export class DeadLetters {
   /** As one instance has it. */
   store(owner: Owner): DlqStore {
     const { trace, auditor } = this.#options;
-    const { service } = this;
+    let closed = false;
+    const service: Pick<Remote, "ask"> = {
+      ask: (by, signal, question) =>
+        closed
+          ? Promise.reject(new BridgeError("UNAVAILABLE", "the DLQ is closed"))
+          : this.service.ask(by, signal, question),
+    };
     const kept = this.#kept;
     const own = new AbortController().signal;
     return {
@@ -73,9 +88,12 @@ export class DeadLetters {
           service.ask(owner, signal, {
             work: () => this.#delete(ids, "deleted"),
           }),
-        deleteWhere: () => Promise.reject(new BridgeError("UNAVAILABLE", "nobody asks for this")),
+        deleteWhere: (filter, limit, signal) =>
+          service.ask(owner, signal, { work: () => this.#deleteWhere(filter, limit) }),
       },
-      async [Symbol.asyncDispose]() {},
+      async [Symbol.asyncDispose]() {
+        closed = true;
+      },
     };
   }
 }

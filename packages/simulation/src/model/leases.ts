@@ -1,5 +1,5 @@
 import { openMemoryLeases } from "@bridge/memory";
-import type { LeaseRecord, LeaseStore } from "@bridge/ports";
+import { BridgeError, type LeaseRecord, type LeaseStore } from "@bridge/ports";
 import type { Owner } from "../time/virtual-time.ts";
 import type { Trace } from "../trace.ts";
 import { Remote, type RemoteOptions } from "./remote.ts";
@@ -31,7 +31,13 @@ export class Leases {
   }
 
   store(owner: Owner): LeaseStore {
-    const { service } = this;
+    let closed = false;
+    const service: Pick<Remote, "ask"> = {
+      ask: (by, signal, question) =>
+        closed
+          ? Promise.reject(new BridgeError("UNAVAILABLE", "the store of leases is closed"))
+          : this.service.ask(by, signal, question),
+    };
     const kept = this.#kept;
     return {
       read: (key, signal) => service.ask(owner, signal, { work: () => kept.read(key, NEVER) }),
@@ -45,7 +51,9 @@ export class Leases {
             return made;
           },
         }),
-      async [Symbol.asyncDispose]() {},
+      async [Symbol.asyncDispose]() {
+        closed = true;
+      },
     };
   }
 

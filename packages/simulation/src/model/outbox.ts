@@ -21,6 +21,8 @@ export interface OutboxOptions extends Omit<RemoteOptions, "name" | "habits"> {
   readonly trace: Trace;
   readonly auditor: Auditor;
   readonly habits: OutboxHabits;
+  /** How long what is finished stays as evidence. Default: an hour. */
+  readonly retentionMs?: number;
 }
 
 interface Kept {
@@ -246,9 +248,9 @@ export class Outbox {
   }
 
   #empty(): OutboxStore {
-    const { time, dice, habits } = this.#options;
+    const { time, dice, habits, retentionMs = RETENTION_MS } = this.#options;
     const clock = new InstanceClock({ time, owner: this.#server, epoch: 0, rate: 1, phase: () => 0 });
-    return openMemoryOutbox({ maxRecords: habits.maxRecords, retentionMs: RETENTION_MS, clock, random: dice });
+    return openMemoryOutbox({ maxRecords: habits.maxRecords, retentionMs, clock, random: dice });
   }
 
   #listen(listener: Listener): Disposable {

@@ -1,0 +1,103 @@
+import { describeDlqStore, describeLeaseStore, describeOutboxStore } from "@bridge/conformance";
+import { systemClock } from "@bridge/ports";
+import { Dice } from "../src/dice.ts";
+import { DeadLetters } from "../src/model/dead-letters.ts";
+import { Leases } from "../src/model/leases.ts";
+import { Outbox } from "../src/model/outbox.ts";
+import type { Auditor } from "../src/run/auditor.ts";
+import { type Owner, VirtualTime } from "../src/time/virtual-time.ts";
+import { Trace } from "../src/trace.ts";
+
+/** What the suites do is none of what a plan says, so that there is nothing to audit. */
+const auditor = new Proxy({}, { get: () => () => {} }) as Auditor;
+
+const OWN_TIME = "its time is its own";
+const UNCHANGED = "nobody can change what is in the memory of a process";
+
+/** A world whose time passes while somebody waits for an answer, and otherwise when it is told to. */
+function world() {
+  const time = new VirtualTime();
+  const trace = new Trace(() => time.now, false);
+  const waiting = new Set<unknown>();
+  const pump = async (): Promise<void> => {
+    while (waiting.size > 0) {
+      await time.pass(time.now + 1);
+      // Whoever waits has the turn in between.
+      await new Promise<void>((resolve) => systemClock.turn(resolve));
+    }
+  };
+  function awaited<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    if (waiting.add(answer).size === 1) void pump();
+    return answer.finally(() => waiting.delete(answer));
+  }
+  /** The same store; each call lets time pass until it is answered. */
+  function patient<Store extends object>(store: Store): Store {
+    return new Proxy(store, {
+      get(target, name) {
+        const part: unknown = Reflect.get(target, name);
+        if (typeof part === "object" && part !== null) return patient(part);
+        if (typeof part !== "function") return part;
+        return (...given: unknown[]) => {
+          const answer: unknown = Reflect.apply(part, target, given);
+          return answer instanceof Promise ? awaited(answer) : answer;
+        };
+      },
+    });
+  }
+  const shared = { time, trace, auditor, dice: new Dice(1), habits: { latencyMs: 1 } };
+  return { ...shared, patient, awaited };
+}
+
+function owner(): Owner {
+  return { name: "one", alive: true, pending: 0 };
+}
+
+let own = world();
+
+let letters = new DeadLetters(own);
+describeDlqStore("of the simulation", {
+  async open() {
+    own = world();
+    letters = new DeadLetters(own);
+    return own.patient(letters.store(owner()));
+  },
+  reopen: async () => own.patient(letters.store(owner())),
+  second: async () => own.patient(letters.store(owner())),
+});
+
+let leases = new Leases(own);
+describeLeaseStore("of the simulation", {
+  async open() {
+    own = world();
+    leases = new Leases(own);
+    return own.patient(leases.store(owner()));
+  },
+  reopen: async () => own.patient(leases.store(owner())),
+  second: async () => own.patient(leases.store(owner())),
+});
+
+for (const shared of [true, false]) {
+  let outbox: Outbox;
+  const opened = async () => own.patient(await own.awaited(outbox.open(owner(), new AbortController().signal)));
+  describeOutboxStore(`of the simulation, ${shared ? "a server" : "a file"}`, {
+    async open({ retentionMs }) {
+      own = world();
+      outbox = new Outbox({ ...own, retentionMs, habits: { latencyMs: 1, shared, maxRecords: 2_000 } });
+      return opened();
+    },
+    reopen: opened,
+    ...(shared && { second: opened }),
+    pass: (ms) => own.time.pass(own.time.now + ms + 10),
+    except: {
+      "evidence stays to the last millisecond of the retention": OWN_TIME,
+      "a loan lasts to its last millisecond and no longer": OWN_TIME,
+      "a record is due in the millisecond that its retry names": OWN_TIME,
+      "a loan lasts as long when the clock is set": OWN_TIME,
+      "a new record is due even when the clock is set back": OWN_TIME,
+      "lists what is lent, what waits for a retry, and nothing that is finished": OWN_TIME,
+      "how loans ended survives an abrupt end": OWN_TIME,
+      "a changed record is never lent, and holds up no other": UNCHANGED,
+      "an unreadable record is never lent, and holds up no other": UNCHANGED,
+    },
+  });
+}
