@@ -7,7 +7,7 @@ export interface TableDescription {
   readonly indexes: readonly TableIndex[];
   /** The attribute, in epoch seconds, after which the service may remove an item. Default: items stay. */
   readonly ttlAttribute?: string | undefined;
-  /** The writes without which the store does not work. Default: `PutItem`. */
+  /** The writes without which the store does not work; with none of them it only has to be read. Default: `PutItem`. */
   readonly writes?: readonly Write[] | undefined;
 }
 

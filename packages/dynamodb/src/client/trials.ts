@@ -18,7 +18,9 @@ export async function tryReading({ name, key }: TableDescription, client: Dynamo
  * items may not be let change them.
  */
 export async function tryWriting(description: TableDescription, client: DynamoClient, signal: AbortSignal) {
-  for (const write of description.writes ?? PUT) await WRITES[write](description, client, signal);
+  const { writes = PUT } = description;
+  if (writes.length === 0) return tryReading(description, client, signal);
+  for (const write of writes) await WRITES[write](description, client, signal);
 }
 
 const PUT: readonly Write[] = ["PutItem"];

@@ -7,6 +7,8 @@ export function configTable(name: string): TableDescription {
     name,
     key: { partition: { name: "config_key", type: "S" }, sort: { name: "part", type: "S" } },
     indexes: [],
+    // Who runs a document need not be let commit one.
+    writes: [],
   };
 }
 
