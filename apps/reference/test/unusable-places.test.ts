@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { ask, eventually } from "./support/ask.ts";
 import { INSIDE } from "./support/documents.ts";
 import { Stage } from "./support/stage.ts";
+import { until } from "./support/until.ts";
 import { type Harm, NOBODY, NobodysFolder, PERMISSIONS, PLACES } from "./support/unusable-places.ts";
 
 const KEPT: Readonly<Record<string, (path: string) => string>> = {
@@ -15,6 +16,9 @@ const KEPT: Readonly<Record<string, (path: string) => string>> = {
 };
 const FIELDS = Object.keys(KEPT);
 const STORES = FIELDS.filter((field) => field.startsWith("stores."));
+
+/** Of a file that is open and was deleted; what is beside it, it holds already. */
+const SEEN_BY_AUDIT = PERMISSIONS.filter(({ name }) => !/closed|lock|mark/.test(name));
 
 const cells = <Row>(fields: readonly string[], harms: readonly Row[]): readonly (readonly [string, Row])[] =>
   fields.flatMap((field) => harms.map((harm) => [field, harm] as const));
@@ -85,6 +89,31 @@ describe.skipIf(getuid?.() !== 0).concurrent("a file that nobody may keep (needs
       body: { versions: [{ version: 2 }] },
     });
   });
+
+  test.for(rows(SEEN_BY_AUDIT, ({ name }) => name === "a file of another owner" || name === "a read-only folder"))(
+    "an audit file that was replaced refuses changes in the same words, and goes on when it may: %j",
+    async (harm) => {
+      const folder = new NobodysFolder();
+      const path = join(folder.own("data"), "audit.jsonl");
+      await using stage = await Stage.run(INSIDE + KEPT["audit.file.path"]?.(path), {}, folder);
+      expect(await stage.admin("POST", "/routes/only/pause")).toMatchObject({ status: 200 });
+      rmSync(path);
+      harm.begin(path);
+      expect(await stage.admin("POST", "/routes/only/resume")).toMatchObject({ status: 503 });
+      // The log comes by another way than the answer.
+      await until(
+        "told in the log",
+        () => saidOf(path, stage.bridge.stderr, harm) !== undefined,
+        () => 0,
+      );
+      harm.end?.(path);
+      const resumed = await eventually(
+        () => stage.admin("POST", "/routes/only/resume"),
+        ({ status }) => status === 200,
+      );
+      expect(resumed.status).toBe(200);
+    },
+  );
 
   test.for(rows(cells(STORES, PERMISSIONS), (_, row) => row % STORES.length === Math.floor(row / PERMISSIONS.length)))(
     "a bridge that runs says so in the same words, and goes on when it may: %s %j",
