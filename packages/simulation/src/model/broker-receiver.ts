@@ -3,7 +3,7 @@ import type { BrokerSession } from "./broker-session.ts";
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
-/** Hands on what comes over a session; its buffer is bounded by the broker's window. */
+/** Hands on what comes over a session; its buffer is bounded by the broker's window, and by what a session that is resumed brings. */
 export class BrokerReceiver implements Receiver {
   readonly #session: BrokerSession;
   #buffer: Delivery[] = [];

@@ -45,7 +45,8 @@ const TAKEOVER_MS = 500;
 /**
  * A queue as AMQP has it: hands out as many messages as a window has room for, forgets those that are acknowledged, and
  * hands out again, first of all, what a lost connection leaves unacknowledged. Or one that lends, as JetStream and SQS do:
- * what a lost connection leaves comes again when its loan is over, in no order.
+ * what a lost connection leaves comes again when its loan is over, in no order. Or one that resumes a session, as Mosquitto
+ * does: whoever connects again has all that was left, and the window counts for what is new.
  */
 export class Broker {
   down = false;
@@ -86,6 +87,7 @@ export class Broker {
   attach(consumer: Consumer): void {
     if (consumer.exclusive) for (const other of this.#consumers) other.cut(this.options.dice.next() * TAKEOVER_MS);
     this.#consumers.add(consumer);
+    if (this.options.habits.resumes === true) this.#resume(consumer);
     this.#handOut();
   }
 
@@ -125,6 +127,21 @@ export class Broker {
     return true;
   }
 
+  /** What it was handed before comes again at once, also what its window has no room for. */
+  #resume(consumer: Consumer): void {
+    const all = this.#ready.splice(0);
+    this.#ready.push(...all.filter(({ receives }) => receives === 0));
+    for (const held of all) if (held.receives > 0) this.#give(consumer, held);
+  }
+
+  #give(consumer: Consumer, held: Held): void {
+    held.receives++;
+    this.options.auditor.handedOut(held.number);
+    consumer.unacked.set(held.number, held);
+    this.#lend(consumer, held);
+    consumer.hand(held, held.receives);
+  }
+
   #lend(consumer: Consumer, held: Held): void {
     const { time, dice, trace, auditor, habits } = this.options;
     if (habits.loanMs === undefined) return;
@@ -158,11 +175,7 @@ export class Broker {
       const held = consumer && this.#ready.shift();
       if (consumer === undefined || held === undefined) return;
       if (this.#consumers.delete(consumer)) this.#consumers.add(consumer);
-      held.receives++;
-      this.options.auditor.handedOut(held.number);
-      consumer.unacked.set(held.number, held);
-      this.#lend(consumer, held);
-      consumer.hand(held, held.receives);
+      this.#give(consumer, held);
     }
   }
 }

@@ -69,12 +69,7 @@ export function draw(seed: number): Plan {
     ...policies,
     messages,
     faults,
-    broker: withLoans(dice.fork("loans"), {
-      latencyMs: dice.scaled(1, 300),
-      confirms: dice.chance(0.5),
-      releasable: dice.chance(0.5),
-      counts: dice.chance(0.5),
-    }),
+    broker: drawBroker(dice, many),
     target: {
       // A target that is never in time is no fault that ends.
       latencyMs: dice.scaled(1, Math.min(1_000, Math.floor(sendTimeoutMs / 3))),
@@ -139,10 +134,18 @@ function drawPolicies(dice: Dice): Pick<Plan, "dropsExpired" | "keepsFiltered" |
   };
 }
 
-/** Whoever lends messages counts how often. */
-function withLoans(dice: Dice, habits: BrokerHabits): BrokerHabits {
-  if (dice.chance(0.7)) return habits;
-  return { ...habits, counts: true, loanMs: dice.scaled(3_000, 60_000) };
+/** Whoever lends messages counts how often; whoever resumes sessions only hears that a message is done, and has one client. */
+function drawBroker(dice: Dice, { instances, exclusive }: Many): BrokerHabits {
+  const habits = {
+    latencyMs: dice.scaled(1, 300),
+    confirms: dice.chance(0.5),
+    releasable: dice.chance(0.5),
+    counts: dice.chance(0.5),
+  };
+  const own = dice.fork("loans");
+  if (!own.chance(0.7)) return { ...habits, counts: true, loanMs: own.scaled(3_000, 60_000) };
+  if ((instances > 1 && !exclusive) || !own.chance(0.4)) return habits;
+  return { ...habits, confirms: false, releasable: false, counts: false, resumes: true };
 }
 
 function drawOutbox(dice: Dice): OutboxHabits | undefined {

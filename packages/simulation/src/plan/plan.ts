@@ -44,6 +44,8 @@ export interface BrokerHabits extends Habits {
   readonly counts: boolean;
   /** What it hands out is lent for so long, and comes again when nobody has said more by then. Default: for a connection. */
   readonly loanMs?: number;
+  /** Whoever connects again is handed all that it had at once, whatever its window. */
+  readonly resumes?: boolean;
 }
 
 /** Of an outbox. */

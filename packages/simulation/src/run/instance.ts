@@ -19,6 +19,8 @@ export class Instance {
   readonly name: string;
   readonly clock: InstanceClock;
   readonly supervisor: Supervisor;
+  /** How often it was made to stand still. */
+  freezes = 0;
   readonly #time: VirtualTime;
   readonly #registry: Registry;
   readonly #sessions: Sessions = { sources: new Set(), targets: new Set() };
@@ -85,6 +87,7 @@ export class Instance {
   /** It stands still: stopped, or with its machine (`machine`), whose clock does not show that. */
   freeze(machine: boolean): () => void {
     const since = this.#time.now;
+    this.freezes++;
     this.#time.freeze(this.owner);
     return () => {
       if (this.owner.frozen === undefined) return;

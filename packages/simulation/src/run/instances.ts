@@ -1,4 +1,5 @@
 import type { World } from "./world.ts";
+import { watchStop } from "./budgets.ts";
 import { Instance } from "./instance.ts";
 import { Reloads } from "./reloads.ts";
 
@@ -83,11 +84,15 @@ export class Instances {
   }
 
   /** A start or a stop that fails is nothing that any fault here allows, but of what is beyond recovery. */
-  #watch(instance: Instance, what: string, ask: () => Promise<void>): void {
+  #watch(instance: Instance, what: "start" | "stop", ask: () => Promise<void>): void {
     const { trace, auditor } = this.#world;
     instance.asked(() => {
+      const stopped = what === "stop" ? watchStop(this.#world, instance, what) : () => {};
       ask().then(
-        () => trace.add(`${what} of ${instance.name} done`),
+        () => {
+          stopped();
+          trace.add(`${what} of ${instance.name} done`);
+        },
         (error: unknown) => {
           if (!instance.supervisor.beyondRecovery()) auditor.violated(`a ${what} failed: ${String(error)}`);
         },

@@ -1,6 +1,7 @@
 import type { Supervisor } from "@bridge/core";
 import { draw } from "../plan/draw.ts";
 import type { Fault, Plan } from "../plan/plan.ts";
+import { watchStop } from "./budgets.ts";
 import { carryOut } from "./carry-out.ts";
 import type { Instance } from "./instance.ts";
 import { Injects } from "./injects.ts";
@@ -169,10 +170,16 @@ function compareBooks({ auditor, plan: { outbox, faults } }: World, instances: r
 }
 
 /** Shuts an instance down. Invariant 9: nothing of it is left. */
-async function end({ time, auditor }: World, { supervisor, owner }: Instance): Promise<void> {
+async function end(world: World, instance: Instance): Promise<void> {
+  const { time, auditor } = world;
+  const { supervisor, owner } = instance;
   let over = false;
+  const ended = watchStop(world, instance, "shutdown");
   supervisor.shutdown().then(
-    () => (over = true),
+    () => {
+      over = true;
+      ended();
+    },
     (error: unknown) => {
       over = true;
       auditor.violated(`the shutdown failed: ${String(error)}`);

@@ -1,0 +1,27 @@
+import type { Instance } from "./instance.ts";
+import type { World } from "./world.ts";
+
+/** Closing what a runtime has, each part beside the others; then the leases; and the stores at the end of a process. */
+const CLOSE_MS = 5_000;
+const RELEASE_MS = 15_000;
+/** Clocks that run slower than time does. */
+const DRIFT = 1.02;
+
+/**
+ * How long a stop may take from when an instance that runs is asked for it: `drain_timeout`, and what it takes to close.
+ * What is returned is called when it is over, and tells of one that took longer. Of an instance that stood still meanwhile
+ * nothing is known.
+ */
+export function watchStop(world: World, instance: Instance, what: "stop" | "shutdown"): () => void {
+  const { time, auditor, plan } = world;
+  const { supervisor, name } = instance;
+  const [since, stood] = [time.now, instance.freezes];
+  if (supervisor.state().kind !== "running") return () => {};
+  const closing = CLOSE_MS + (plan.leases === undefined ? 0 : RELEASE_MS) + (what === "shutdown" ? CLOSE_MS : 0);
+  const mostMs = (supervisor.config().bridge.drainTimeoutMs + closing) * DRIFT;
+  return () => {
+    const tookMs = time.now - since;
+    if (tookMs > mostMs && instance.freezes === stood && instance.owner.frozen === undefined)
+      auditor.violated(`the ${what} of ${name} took ${Math.round(tookMs)} ms, and had ${Math.round(mostMs)}`);
+  };
+}
