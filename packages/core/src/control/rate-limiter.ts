@@ -4,6 +4,9 @@ import type { Clock } from "@bridge/ports";
 /** Timers are no finer than this, so a shorter burst could not be kept apart from the rate. */
 const GRAIN_MS = 10;
 
+/** So often is looked again whether there is room. */
+const LOOK_MS = 1_000;
+
 /**
  * Lets messages through at a rate, with bursts up to a size, in the order in which they asked. The limit can be changed
  * while messages wait: they go by the new one at once.
@@ -54,12 +57,21 @@ export class RateLimiter {
     return this.#queue(signal);
   }
 
-  /** How many messages could be let through within `ms`; at least 1, so that somebody goes and waits. */
+  /** How many messages that ask now would be let through within `ms`, after those that wait. */
   within(ms: number): number {
     if (this.#limit === undefined) return Number.POSITIVE_INFINITY;
     const { messagesPerSecond } = this.#limit;
     const room = Math.floor(((ms - this.#wait()) * messagesPerSecond) / 1000) + 1;
-    return Math.max(1, room - this.#waiters.size);
+    return Math.max(0, room - this.#waiters.size);
+  }
+
+  /** Resolves when there is something {@link within} `ms`; rejects with the signal's reason. */
+  async whenWithin(ms: number, signal: AbortSignal): Promise<void> {
+    while (this.#limit !== undefined && this.within(ms) === 0) {
+      const afterMs = this.#wait() + (this.#waiters.size * 1000) / this.#limit.messagesPerSecond - ms;
+      // A limit that is changed, and waiters that give up, are seen then.
+      await this.#clock.delay(Math.min(LOOK_MS, Math.max(GRAIN_MS, Math.ceil(afterMs))), signal);
+    }
   }
 
   /** Milliseconds until the next message may go; 0 or less: now. */

@@ -1,4 +1,5 @@
 import { BridgeError, type OutboxClaim, type OutboxRecord, readTraceContext, type Span } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
 import { expiryOf } from "../route/expiry.ts";
 import { Gates } from "../route/gates.ts";
 import type { RouteParts, Target } from "../route/route-parts.ts";
@@ -6,6 +7,8 @@ import { Cancelled, SendGuards } from "../route/send-guards.ts";
 import { endSend } from "../route/send-outcome.ts";
 import { sentWithContext } from "../trace/carry-context.ts";
 import { type ClaimVerdicts, giveBack, type Verdict } from "./claim-verdicts.ts";
+
+const OVER = new Error("the batch is over");
 
 /** Records that were lent together, until when they may be sent, and the keys whose head is to be tried again. */
 export interface Batch {
@@ -61,13 +64,11 @@ export class RecordSender implements Disposable {
   }
 
   async #sendInTurn(claim: OutboxClaim, batch: Batch, work: AbortSignal): Promise<Verdict> {
-    const { parts, target, verdicts, leaving } = this.#options;
+    const { parts, target, verdicts } = this.#options;
     const { record, attempts } = claim;
     if (this.#mayNotSend(record, batch)) return giveBack(attempts);
-    const turn = target.rate.take(leaving);
-    if (turn !== undefined) {
-      await turn.catch(() => {});
-      if (this.#mayNotSend(record, batch)) return giveBack(attempts);
+    if (!target.rate.unlimited) {
+      if (!(await this.#turn(batch)) || this.#mayNotSend(record, batch)) return giveBack(attempts);
     }
     const expired = expiryOf(record.envelope, parts.clock);
     if (expired !== undefined) return verdicts.failed(claim, expired, work);
@@ -91,6 +92,18 @@ export class RecordSender implements Disposable {
     ended(undefined);
     endSend(span, undefined);
     return verdicts.accepted(claim);
+  }
+
+  /** Waits for leave by the rate limit; false when that does not come in time. What goes back takes nobody's turn. */
+  async #turn({ deadline: until }: Batch): Promise<boolean> {
+    const { parts, target, leaving } = this.#options;
+    using bound = deadline(parts.clock, Math.max(0, until - parts.clock.monotonic()), OVER);
+    try {
+      await target.rate.take(AbortSignal.any([leaving, bound.signal]));
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Whether what was lent has to go back as it is. */

@@ -147,3 +147,29 @@ test("while sends that were given up do not end, nothing is lent for their targe
   await clock.until(() => given > 100);
   await supervisor.shutdown();
 });
+
+test.each([
+  [2, "3s", 60],
+  [0.05, "1s", 5],
+])(
+  "a backlog is delivered at the limit of %d messages a second, although none of it could wait for its turn as long as a batch of %s may take",
+  async (messagesPerSecond, _, backlog) => {
+    const { hub, clock, supervisor, asked } = await drained({
+      policy: { maxInFlight: 100, sendTimeoutMs: 1_000 },
+      config: (config) => ({
+        ...config,
+        senders: config.senders.map((sender) => ({ ...sender, rateLimit: { messagesPerSecond, burst: 1 } })),
+      }),
+    });
+    for (let at = 0; at < backlog; at++) hub.publish("in", { id: `m${at}` });
+    await clock.until(() => supervisor.stats().legs[0]?.inOutbox === backlog - hub.channel("out").arrived);
+    const began = { at: clock.monotonic(), arrived: hub.channel("out").arrived };
+    const left = backlog - began.arrived;
+    await clock.until(() => hub.channel("out").arrived === backlog, 250, 4 * 60 * 20);
+    const neededMs = (left * 1_000) / messagesPerSecond;
+    expect(clock.monotonic() - began.at).toBeLessThan(1.5 * neededMs + 2_000);
+    // Whoever lies there on loan for nothing is said to be pending again and again.
+    expect(asked.length).toBeLessThan(20 * backlog + neededMs / 100);
+    await supervisor.shutdown();
+  },
+);
