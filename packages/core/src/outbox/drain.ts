@@ -20,11 +20,10 @@ import { stopped } from "../stopped.ts";
 
 /** The most records of one claim: more would only lie there. */
 const MAX_BATCH = 500;
-/**
- * With a rate limit, no more is claimed than can be sent in this time, or in half of what a batch of one may take: the rest
- * would lie there on loan, and go back unsent.
- */
+/** With a rate limit, no more is claimed than can be sent in this time: the rest would lie there on loan. */
 const RATED_CLAIM_MS = 1_000;
+/** Of what a batch of one may take, what its record may wait for its turn: one that waits longer goes back unsent. */
+const WAITING_SHARE = 0.5;
 /** The safety net when nothing wakes the drain; sooner while records wait for a retry. */
 const POLL_MS = { idle: 1_000, retrying: 100 } as const;
 
@@ -157,16 +156,18 @@ export class Drain implements Disposable {
         continue;
       }
       await this.#slots.room(signal).catch(() => {});
-      const soonMs = Math.min(RATED_CLAIM_MS, drainBudget(1, this.#policy.sendTimeoutMs, parts.budgets()) / 2);
-      if (target.rate.within(soonMs) === 0) {
-        await target.rate.whenWithin(soonMs, this.#stopping(signal)).catch(() => {});
+      const waitMs = drainBudget(1, this.#policy.sendTimeoutMs, parts.budgets()) * WAITING_SHARE;
+      if (target.rate.within(waitMs) === 0) {
+        await target.rate.whenWithin(waitMs, this.#stopping(signal)).catch(() => {});
         continue;
       }
       // What ended in this turn of the event loop has freed its slots by then: one claim for all of them.
       await new Promise<void>((resolve) => parts.clock.turn(resolve));
       if (signal.aborted || this.#leaving) break;
       const wake = (this.#wake = Promise.withResolvers());
-      const limit = Math.min(MAX_BATCH, this.#slots.free, target.rate.within(soonMs));
+      // Those of other routes that wait at the same sender leave it one: it waits with them.
+      const rated = Math.max(1, target.rate.within(Math.min(RATED_CLAIM_MS, waitMs)));
+      const limit = Math.min(MAX_BATCH, this.#slots.free, rated);
       const loans = await this.#claiming.claim(limit, signal);
       if (BridgeError.is(loans)) {
         if (signal.aborted) break;
