@@ -1,5 +1,5 @@
+import { BridgeError, type LeaseRecord } from "@bridge/ports";
 import type { Item } from "../client/batches.ts";
-import type { LeaseRecord } from "@bridge/ports";
 
 /** The record as it is stored; `written` tells this write from every other. */
 export function itemOf(key: string, { holder, token, beat, ttlMs }: LeaseRecord, written: string): Item {
@@ -13,7 +13,25 @@ export function itemOf(key: string, { holder, token, beat, ttlMs }: LeaseRecord,
   };
 }
 
+/**
+ * A record that cannot be read is nobody's to take: of an item without a holder or an end, two instances would each think that it is free.
+ * @throws BridgeError `UNAVAILABLE` when somebody has changed the item to what is no record
+ */
 export function recordOf(item: Item): LeaseRecord {
-  const { holder, token, beat, ttl_ms: ttlMs } = item;
-  return { holder: holder?.S ?? "", token: Number(token?.N), beat: Number(beat?.N), ttlMs: Number(ttlMs?.N) };
+  const record = {
+    holder: item["holder"]?.S,
+    token: Number(item["token"]?.N),
+    beat: Number(item["beat"]?.N),
+    ttlMs: Number(item["ttl_ms"]?.N),
+  };
+  const { holder, ...numbers } = record;
+  if (holder !== undefined && Object.values(numbers).every((value) => Number.isSafeInteger(value) && value >= 0))
+    return { holder, ...numbers };
+  const key = JSON.stringify(item["lease_key"]?.S ?? "");
+  throw new BridgeError(
+    "UNAVAILABLE",
+    `the item of lease ${key} is none of a lease: somebody has changed it. Put back a text as holder, and numbers as token, beat and ttl_ms; ` +
+      "the token has to be above every one before",
+    { charged: false },
+  );
 }

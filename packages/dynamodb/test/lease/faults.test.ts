@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DynamoDBClient, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import type { LeaseRecord } from "@bridge/ports";
 import { type DynamoFault, testDynamo } from "@bridge/tooling/test-dynamodb";
 import { afterAll, expect, test } from "vitest";
@@ -78,4 +79,30 @@ test("the store tells of a service that does not work, and when it works again",
   expect(store.health?.().fault).toContain("AccessDeniedException");
   await store.read(KEY, signal);
   expect(store.health?.()).toEqual({ setAside: [] });
+});
+
+test.each([
+  { ttl_ms: { S: "soon" } },
+  { ttl_ms: { N: "-1" } },
+  { token: { S: "x" } },
+  { token: { N: "1.5" } },
+  { beat: { BOOL: true } },
+  { holder: { N: "5" } },
+  { holder: undefined },
+])("a lease whose item somebody has changed is nobody's to take: %j", async (change) => {
+  const table = await makeTable(dynamo);
+  await using store = await openLeases(dynamo, table);
+  await store.replace(KEY, undefined, first("a"), signal);
+  const client = new DynamoDBClient(dynamo.sdk);
+  const at = { TableName: table, Key: { lease_key: { S: KEY } } };
+  const { Item = {} } = await client.send(new GetItemCommand(at));
+  const spoiled = Object.entries({ ...Item, ...change }).filter(([, value]) => value !== undefined);
+  await client.send(new PutItemCommand({ TableName: table, Item: Object.fromEntries(spoiled) }));
+  await expect(store.read(KEY, signal)).rejects.toMatchObject({
+    code: "UNAVAILABLE",
+    message: expect.stringMatching(/"plant-7\/broker".*somebody has changed it/) as string,
+  });
+  await client.send(new PutItemCommand({ TableName: table, Item }));
+  expect(await store.read(KEY, signal)).toEqual(first("a"));
+  client.destroy();
 });
