@@ -10,8 +10,14 @@ const AGAIN_MS = 3_000;
 interface Place {
   /** What is asked for or in force, at most one of those that concern where messages go through, and one of the others. */
   readonly changes: Set<Change>;
-  /** Changes that wait for their answer. */
-  asked: number;
+  /** Changes that wait for their answer, of whom they were asked. */
+  readonly asked: Set<Asked>;
+}
+
+interface Asked {
+  readonly of: Instance;
+  /** Whether it takes something back. */
+  readonly back: boolean;
 }
 
 /** Operators that change the configurations of instances, and afterwards change them back until that is in force. */
@@ -23,7 +29,10 @@ export class Reloads {
   constructor(world: World, at: (place: number) => Instance | undefined) {
     this.#world = world;
     this.#at = at;
-    this.#places = Array.from({ length: world.plan.instances ?? 1 }, () => ({ changes: new Set<Change>(), asked: 0 }));
+    this.#places = Array.from({ length: world.plan.instances ?? 1 }, () => ({
+      changes: new Set<Change>(),
+      asked: new Set<Asked>(),
+    }));
   }
 
   /** Whether every instance has its own document again. */
@@ -45,58 +54,60 @@ export class Reloads {
   }
 
   /** Changes the document of an instance; what is returned begins to change it back. */
-  begin(place: number, change: Change): () => void {
-    const changes = this.#places[place]?.changes;
-    const instance = this.#at(place);
-    const taken = [...(changes ?? [])].some((other) => isStructural(other) === isStructural(change));
-    if (changes === undefined || instance === undefined || taken) return () => {};
+  begin(number: number, change: Change): () => void {
+    const place = this.#places[number];
+    const instance = this.#at(number);
+    if (place === undefined || instance === undefined) return () => {};
+    const { changes } = place;
+    const taken = [...changes].some((other) => isStructural(other) === isStructural(change));
+    // Of what is being taken back nobody knows yet whether it still counts.
+    if (taken || open(place).some(({ back }) => back)) return () => {};
     changes.add(change);
-    this.#ask(place, instance, [...changes], (error) => {
+    this.#ask(place, instance, [...changes], false, (error) => {
       // Whoever starts the next process does not start it with what was refused.
-      if (error !== undefined && instance.owner.alive) changes.delete(change);
+      if (error !== undefined) changes.delete(change);
     });
-    return () => this.#back(place, change);
+    return () => this.#back(number, change);
   }
 
-  /** Asks until it is in force. */
-  #back(place: number, change: Change): void {
+  /** Asks until it is in force, each time when all that was asked before is answered. */
+  #back(number: number, change: Change): void {
     const { time } = this.#world;
-    const changes = this.#places[place]?.changes;
-    if (changes?.has(change) !== true) return;
-    const instance = this.#at(place);
-    const again = (): void => void time.at(time.now + AGAIN_MS, () => this.#back(place, change));
-    if (instance === undefined) return again();
-    const rest = [...changes].filter((other) => other !== change);
-    this.#ask(place, instance, rest, (_, config) => {
-      if (!instance.owner.alive) return;
+    const place = this.#places[number];
+    if (place?.changes.has(change) !== true) return;
+    time.at(time.now + AGAIN_MS, () => this.#back(number, change));
+    const instance = this.#at(number);
+    if (instance === undefined || open(place).length > 0) return;
+    const rest = [...place.changes].filter((other) => other !== change);
+    this.#ask(place, instance, rest, true, (_, config) => {
       // One that was accepted may still be refused.
       const { supervisor } = instance;
-      if (supervisor.state().kind !== "swapping" && supervisor.config() === config) changes.delete(change);
+      if (supervisor.state().kind !== "swapping" && supervisor.config() === config) place.changes.delete(change);
     });
-    again();
   }
 
   #ask(
-    place: number,
+    place: Place,
     instance: Instance,
     changes: readonly Change[],
+    back: boolean,
     answered: (error: unknown, config: BridgeConfig) => void,
   ): void {
     const { trace } = this.#world;
     const { supervisor, owner } = instance;
     const config = instance.configOf(this.#documentWith(changes));
+    const alone = open(place).length === 0;
+    const asked: Asked = { of: instance, back };
+    place.asked.add(asked);
     instance.asked(() => {
-      const here = this.#places[place];
-      if (here === undefined) return;
       if (changes.some(isStructural)) owner.paused = false;
       const before = supervisor.config();
-      const judged = this.#judge(here, instance, config);
-      here.asked++;
+      const judge = this.#judge(instance, config, alone && supervisor.state().kind === "running");
       const end = (told: string, error: unknown): void => {
-        here.asked--;
+        place.asked.delete(asked);
         if (!owner.alive) return;
         trace.add(`the change of ${instance.name} is ${told}`);
-        judged(told, before);
+        judge(told, before);
         answered(error, config);
       };
       supervisor.apply(config).then(
@@ -108,13 +119,12 @@ export class Reloads {
 
   /** Holds the answer to a change that nothing else goes on beside against what was there before. */
   #judge(
-    { asked }: Place,
     { supervisor, name }: Instance,
     to: BridgeConfig,
+    alone: boolean,
   ): (told: string, before: BridgeConfig) => void {
     const { auditor, outbox, time } = this.#world;
     const since = time.now;
-    const alone = asked === 0 && supervisor.state().kind === "running";
     return (told, before) => {
       if (told === "conflict" && supervisor.beyondRecovery()) return;
       if (told !== "applied" && told !== "accepted" && told !== "stranding" && told !== "failed")
@@ -144,4 +154,9 @@ export class Reloads {
 /** The routes that send what they have in the outbox. */
 function drainedBy({ routes }: BridgeConfig): readonly string[] {
   return routes.filter(({ deliveryMode }) => deliveryMode === "shared_outbox").map(({ id }) => id);
+}
+
+/** What is not answered yet, by those who still can. */
+function open({ asked }: Place): readonly Asked[] {
+  return [...asked].filter(({ of }) => of.owner.alive);
 }
