@@ -1,5 +1,5 @@
 import { BridgeError, type Envelope, type OutboxRecord } from "@bridge/ports";
-import { orAborted } from "@bridge/ports/internal";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import { OperationError } from "../operation-error.ts";
 import type { Failures } from "../route/failures.ts";
 import { deadLetterId } from "../route/identity.ts";
@@ -24,6 +24,9 @@ export interface DrainedOutcome extends Outcome {
   /** The drain of this redrive deletes the dead letter; false of another one's duplicate, and when a drain found it gone. */
   readonly entryMayBeGone?: boolean;
 }
+
+/** A DLQ that does not say by then whether it has an entry keeps nobody waiting. */
+const ENTRY_TIMEOUT_MS = 5_000;
 
 const DUPLICATE_WARNING =
   "the outbox has seen this message id with this payload before, so it sent nothing; use another id to send the message again";
@@ -167,10 +170,12 @@ export class RouteOutbox implements Disposable {
 
   /** A record that another instance has given up: dead-lettered if there is the entry, which says why. */
   async #givenUpElsewhere(received: Envelope, bindingId: string, signal: AbortSignal): Promise<LegOutcome> {
-    const { dlq, config } = this.#options.parts;
+    const { dlq, config, clock } = this.#options.parts;
     const id = deadLetterId(config.id, bindingId, received);
+    using bound = deadline(clock, ENTRY_TIMEOUT_MS, new Error("the DLQ did not answer"));
+    const asking = AbortSignal.any([signal, bound.signal]);
     try {
-      const entry = await orAborted(dlq()?.get(id, signal) ?? Promise.resolve(undefined), signal);
+      const entry = await orAborted(dlq()?.get(id, asking) ?? Promise.resolve(undefined), asking);
       if (entry === undefined) return { disposition: "dropped", bindingId };
       return { disposition: "dead_lettered", error: new BridgeError(entry.errorCode, entry.lastError), bindingId };
     } catch {
