@@ -237,8 +237,10 @@ export class Auditor {
 
   /** An operator has deleted its dead letter. */
   discarded(number: number, binding: string): void {
-    const { deadLetters, discarded } = this.#of(number);
+    const { deadLetters, discarded, redrives } = this.#of(number);
     deadLetters.delete(binding);
+    // Where another instance delivers what is redriven, nobody can tell who has deleted the entry.
+    if (redrives > 0 && this.#plan.outbox?.shared === true) this.deletions++;
     discarded.add(binding);
   }
 
