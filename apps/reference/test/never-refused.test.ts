@@ -124,7 +124,9 @@ describe("a client that connects all the time is never refused", () => {
         .replace(/"receivers":.*?\],/, '"receivers":[],'),
     );
     await caller.until(() => caller.faults.some((fault) => fault.endsWith("ECONNREFUSED")));
-    expect(new Set(caller.faults).size).toBe(1);
+    // Whoever had just connected is reset instead: the system does that with the queue of a socket that is closed.
+    expect(new Set(caller.faults.map((fault) => fault.split(":")[0])).size).toBe(1);
+    for (const fault of caller.faults) expect(fault).toMatch(/ECONN(?:REFUSED|RESET)$/);
   });
 });
 
