@@ -13,7 +13,8 @@ const NOTHING = new Uint8Array();
 
 /**
  * Contents that are too large for the item of their entry, each in items of their own. They are there for good before the entry is,
- * and until then for a day: who dies on the way leaves nothing for ever.
+ * and until then for a day: who dies before that leaves nothing for ever. Who dies between that and the entry leaves parts that no entry
+ * names, until the retention is over if there is one.
  */
 export class Parts {
   readonly #client: DynamoClient;

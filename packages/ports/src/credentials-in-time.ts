@@ -42,9 +42,10 @@ export interface CredentialTimes {
 }
 
 /**
- * Bounds the size of what a client of the AWS SDK is answered, and what it asks for its credentials (the endpoint of a container, a role, single sign-on): the SDK has
- * no bound over a whole answer, and everything that needs credentials would wait for that one answer for ever. They are asked for
- * by one request at a time, and with a pause. A request that is refused for its credentials is made once more if there are new ones.
+ * Bounds the size of each answer to a client of the AWS SDK, and the time and size of what it asks for its credentials: the
+ * endpoint of a container, a role, single sign-on. The SDK has no bound over a whole answer, so everything that needs credentials
+ * would wait for ever for one that trickles. One request at a time asks for them, with a pause between two. A request that is
+ * refused for its credentials is made once more if there are new ones.
  */
 export function boundCredentials<Found extends Credentials>(
   client: {

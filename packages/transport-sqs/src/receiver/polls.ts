@@ -47,8 +47,9 @@ const WHAT = "nothing received from SQS";
 const NEVER = new AbortController().signal;
 
 /**
- * Long polls of one queue. None is broken off that may be answered: SQS might lend it a message all the same. How many run at a time follows what they bring: one on an empty queue, twice as many after each
- * that comes back full, one fewer after one that brings a fifth of that or less.
+ * Long polls of one queue. None that may still be answered is broken off: SQS might lend it a message all the same. How many run
+ * at a time follows what they bring: one on an empty queue, twice as many after each that comes back full, one fewer after one that
+ * brings a fifth of that or less.
  */
 export class Polls {
   readonly #options: PollsOptions;
