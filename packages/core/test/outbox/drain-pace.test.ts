@@ -173,3 +173,33 @@ test.each([
     await supervisor.shutdown();
   },
 );
+
+test("a route that always has messages waiting at the same sender leaves an outbox its turns", async () => {
+  const { hub, clock, supervisor } = await drained({
+    policy: { maxInFlight: 50, sendTimeoutMs: 30_000 },
+    config: (config) => ({
+      ...config,
+      senders: config.senders.map((sender) => ({ ...sender, rateLimit: { messagesPerSecond: 10, burst: 1 } })),
+      receivers: [
+        ...config.receivers,
+        ...config.receivers.map((one) => ({ ...one, id: "busy-in", options: { channel: "busy" } })),
+      ],
+      routes: [
+        ...config.routes,
+        ...config.routes.map((one) => ({
+          ...one,
+          id: "busy",
+          receiverId: "busy-in",
+          deliveryMode: "direct_hold" as const,
+        })),
+      ],
+    }),
+  });
+  for (let at = 0; at < 2_000; at++) hub.publish("busy", { id: `b${at}` });
+  await clock.advance(1_000);
+  for (let at = 0; at < 5; at++) hub.publish("in", { id: `m${at}` });
+  const outboxed = () => supervisor.stats().legs.find(({ routeId }) => routeId !== "busy");
+  await clock.until(() => outboxed()?.dispositions.delivered === 5, 100, 600);
+  expect(hub.channel("busy").accepted).toBeLessThan(2_000);
+  await supervisor.shutdown();
+});

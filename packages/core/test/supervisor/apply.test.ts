@@ -103,6 +103,28 @@ describe("spec 3.1: a reconfiguration swap", () => {
     await supervisor.shutdown();
   });
 
+  test("changed keys with names are in force at once, and nothing is restarted for them", async () => {
+    const http = {
+      adminAddr: ":1",
+      monitorAddr: ":2",
+      adminApiKey: "",
+      monitorApiKey: "",
+      apiKeys: [],
+      corsOrigins: [],
+      tlsCertFile: "",
+      tlsKeyFile: "",
+    };
+    const { supervisor, config } = memoryBridge({ config: (made) => ({ ...made, http }) });
+    await supervisor.start(bound());
+    const apiKeys = [{ id: "grafana", key: "a-key-of-a-dashboard", role: "viewer" as const }];
+    const next = { ...config, http: { ...http, apiKeys } };
+    const change = { unchanged: false, inPlace: ["http.api_keys"], restartRequired: [] };
+    expect(await supervisor.plan(next, bound())).toMatchObject(change);
+    expect(await supervisor.apply(next, bound())).toBe("applied");
+    expect(supervisor.view().restartRequired).toEqual([]);
+    await supervisor.shutdown();
+  });
+
   test("while it is stopped it is recorded and used at the next start", async () => {
     const { hub, supervisor, config } = memoryBridge();
     expect(await supervisor.apply(to("first", config), bound())).toBe("accepted");
