@@ -1,4 +1,11 @@
-import type { DeadLetter, DeadLetterFilter, DeadLetterHead, Envelope, Page } from "@bridge/ports";
+import {
+  type DeadLetter,
+  type DeadLetterFilter,
+  deadLetterHead,
+  type DeadLetterHead,
+  type Envelope,
+  type Page,
+} from "@bridge/ports";
 
 interface Entry {
   /** Frozen, so that it may be handed out as it is. */
@@ -21,15 +28,17 @@ export class DeadLetterIndex {
   }
 
   add(deadLetter: DeadLetter): void {
-    const { envelope, ...head } = deadLetter;
-    const entry = { head: Object.freeze(head), envelope: copyOf(envelope) };
+    const head = Object.freeze(deadLetterHead(deadLetter));
+    const entry = { head, envelope: copyOf(deadLetter.envelope) };
     this.#byId.set(head.id, entry);
     this.#sorted.splice(this.#firstFrom(head.failedAt, head.id), 0, entry);
   }
 
   get(id: string): DeadLetter | undefined {
     const entry = this.#byId.get(id);
-    return entry === undefined ? undefined : { ...entry.head, envelope: copyOf(entry.envelope) };
+    if (entry === undefined) return undefined;
+    const { envelopeId: _, payloadBytes: __, fingerprint: ___, ...head } = entry.head;
+    return { ...head, envelope: copyOf(entry.envelope) };
   }
 
   list(filter: DeadLetterFilter, { limit, offset }: Page): readonly DeadLetterHead[] {

@@ -1,4 +1,11 @@
-import type { DeadLetter, DeadLetterFilter, DeadLetterHead, DlqAdmin, DlqStore, ErrorClass } from "@bridge/ports";
+import {
+  type DeadLetter,
+  type DeadLetterFilter,
+  deadLetterHead,
+  type DlqAdmin,
+  type DlqStore,
+  type ErrorClass,
+} from "@bridge/ports";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openMemoryDlq } from "../src/index.ts";
@@ -66,7 +73,7 @@ test("does what a naive list does, step by step", async () => {
       await using store = openMemoryDlq({ maxEntries: MAX_ENTRIES });
       for (const take of steps) await take(model, store);
       const all = await store.list({}, { limit: Infinity, offset: 0 }, signal);
-      expect(all).toEqual(model.matching({}).map(headOf));
+      expect(all).toEqual(model.matching({}).map(deadLetterHead));
     }),
     { numRuns: 1_000 },
   );
@@ -89,7 +96,7 @@ function getStep(wanted: string): Step {
 function listStep([which, limit, offset]: readonly [DeadLetterFilter, number, number]): Step {
   return async (model, store) => {
     const expected = model.matching(which).slice(offset, offset + limit);
-    expect(await store.list(which, { limit, offset }, signal)).toEqual(expected.map(headOf));
+    expect(await store.list(which, { limit, offset }, signal)).toEqual(expected.map(deadLetterHead));
   };
 }
 
@@ -118,9 +125,4 @@ function deleteWhereStep([which, limit]: readonly [DeadLetterFilter, number | un
     expect(await store.admin.deleteWhere(which, limit, signal)).toBe(gone.size);
     model.remove(gone);
   };
-}
-
-function headOf(deadLetter: DeadLetter): DeadLetterHead {
-  const { envelope: _, ...head } = deadLetter;
-  return head;
 }

@@ -177,7 +177,7 @@ export const READING_MUTANTS: readonly Mutant[] = [
     mutate: (store) => ({
       async list(filter, page, signal) {
         const heads = await store.list(filter, page, signal);
-        return Promise.all(heads.map(async ({ id }) => (await store.get(id, signal)) as DeadLetter));
+        return Promise.all(heads.map(async ({ id }) => (await store.get(id, signal)) as unknown as DeadLetterHead));
       },
     }),
   },

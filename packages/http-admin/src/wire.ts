@@ -3,15 +3,16 @@
  */
 import { REDACTED } from "@bridge/config";
 import type { BridgeView, InjectResult, RouteView } from "@bridge/core";
-import type {
-  DeadLetter,
-  DeadLetterFilter,
-  DeadLetterHead,
-  Envelope,
-  ErrorClass,
-  OutboxBacklog,
-  OutboxHead,
-  Page,
+import {
+  type DeadLetter,
+  type DeadLetterFilter,
+  deadLetterHead,
+  type DeadLetterHead,
+  type Envelope,
+  type ErrorClass,
+  type OutboxBacklog,
+  type OutboxHead,
+  type Page,
 } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
@@ -79,7 +80,7 @@ function entryHeadToWire(head: DeadLetterHead): InferOutput<typeof schemas.entry
 export function entryToWire(entry: DeadLetter): InferOutput<typeof schemas.entry> {
   const { payload } = entry.envelope;
   return {
-    ...entryHeadToWire(entry),
+    ...entryHeadToWire(deadLetterHead(entry)),
     payload: Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString("base64"),
     envelope: envelopeToWire(entry.envelope),
   };

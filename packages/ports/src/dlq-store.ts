@@ -1,4 +1,6 @@
+import type { DeadLetterMarks, MarkChange } from "./dead-letter-marks.ts";
 import type { Envelope } from "./envelope.ts";
+import type { DlqJobs } from "./dlq-jobs.ts";
 import type { ErrorClass, ErrorCode } from "./errors.ts";
 import type { TellsHealth } from "./store-health.ts";
 
@@ -21,12 +23,22 @@ export interface DeadLetter {
   /** Of a message that a redrive has sent: the id of the envelope that it repeats, and the how-manieth redrive that was. */
   readonly causationId?: string;
   readonly redrives?: number;
+  /** What operators and jobs have added since it was written; `put` takes no heed of it. */
+  readonly marks?: DeadLetterMarks;
   /** As it was received, before any processor. */
   readonly envelope: Envelope;
 }
 
-/** A listed entry: everything but the envelope, and so without the payload. */
-export type DeadLetterHead = Omit<DeadLetter, "envelope">;
+/** What a list shows of the envelope and the error. Empty and 0 when the entry cannot be read. */
+export interface DeadLetterFacts {
+  readonly envelopeId: string;
+  readonly payloadBytes: number;
+  /** The same for errors that differ only in ids, numbers, times and the like: 16 hexadecimal digits. */
+  readonly fingerprint: string;
+}
+
+/** A listed entry: everything but the envelope, and so without the payload. Made by `deadLetterHead`. */
+export type DeadLetterHead = Omit<DeadLetter, "envelope"> & DeadLetterFacts;
 
 /** Which entries; an empty filter means all. */
 export interface DeadLetterFilter {
@@ -38,9 +50,96 @@ export interface DeadLetterFilter {
   readonly before?: number | undefined;
 }
 
+/** Which entries, by more than every store has an index for. */
+export interface DeadLetterQuery extends DeadLetterFilter {
+  /** Empty: those without a binding. */
+  readonly bindingId?: string | undefined;
+  readonly errorCode?: ErrorCode | undefined;
+  readonly fingerprint?: string | undefined;
+  readonly envelopeId?: string | undefined;
+  readonly correlationId?: string | undefined;
+  readonly subjectPrefix?: string | undefined;
+  /** Empty: those without one. */
+  readonly assignee?: string | undefined;
+  readonly quarantined?: boolean | undefined;
+  /** Last redriven by this job. */
+  readonly jobId?: string | undefined;
+}
+
 export interface Page {
   readonly limit: number;
   readonly offset: number;
+}
+
+/** A place between entries: behind the entry with this time and id, whether that is there or not. */
+export interface DeadLetterPosition {
+  readonly failedAt: number;
+  readonly id: string;
+}
+
+/** By time of failure, then by id; `newest` is the reverse. */
+export type DeadLetterOrder = "oldest" | "newest";
+
+/** A page by key: it begins where the one before ended, whatever was written or deleted meanwhile. */
+export interface KeyedPage {
+  readonly limit: number;
+  readonly order: DeadLetterOrder;
+  /** Default: from the first entry on. */
+  readonly after?: DeadLetterPosition | undefined;
+  /** How many heads may be looked at; a page may then be short, even empty, and still have a `next`. */
+  readonly budget: number;
+}
+
+export interface DeadLetterPage {
+  readonly entries: readonly DeadLetterHead[];
+  /** Where the next page begins; absent when nothing more matches. */
+  readonly next?: DeadLetterPosition | undefined;
+  /** Heads that were looked at. */
+  readonly scanned: number;
+}
+
+/** What entries are grouped by. */
+export type FacetKey = "routeId" | "bindingId" | "category" | "errorCode" | "fingerprint" | "assignee";
+
+export interface FacetsRequest {
+  readonly query: DeadLetterQuery;
+  /** One or two. */
+  readonly by: readonly FacetKey[];
+  /** The largest so many. */
+  readonly maxGroups: number;
+  /** Steps of the histogram over the time of failure; 0: none. */
+  readonly buckets: number;
+}
+
+export interface FacetGroup {
+  readonly key: Readonly<Partial<Record<FacetKey, string>>>;
+  readonly count: number;
+  readonly oldestFailedAt: number;
+  readonly newestFailedAt: number;
+  /** One entry of the group; absent when it has been deleted since it was counted. */
+  readonly sample?: DeadLetterHead | undefined;
+}
+
+export interface Facets {
+  /** How many match; of what was looked at, when it is not exact. */
+  readonly total: number;
+  /** False: only the newest `counted` were looked at. */
+  readonly exact: boolean;
+  readonly counted: number;
+  /** Epoch milliseconds; absent when nothing matches. */
+  readonly oldestFailedAt?: number | undefined;
+  readonly newestFailedAt?: number | undefined;
+  /** Largest first. */
+  readonly groups: readonly FacetGroup[];
+  readonly moreGroups: boolean;
+  readonly histogram?: FacetHistogram | undefined;
+}
+
+export interface FacetHistogram {
+  /** Epoch milliseconds. */
+  readonly from: number;
+  readonly stepMs: number;
+  readonly counts: readonly number[];
 }
 
 /**
@@ -58,8 +157,20 @@ export interface DlqStore extends AsyncDisposable, TellsHealth {
   list(filter: DeadLetterFilter, page: Page, signal: AbortSignal): Promise<readonly DeadLetterHead[]>;
   /** How many entries there are; stops counting at `cap`. */
   count(cap: number, signal: AbortSignal): Promise<number>;
+  /** Entries by key, with any filter. */
+  page?(query: DeadLetterQuery, page: KeyedPage, signal: AbortSignal): Promise<DeadLetterPage>;
+  /** Counts by groups, without reading every entry where the store can. */
+  facets?(request: FacetsRequest, signal: AbortSignal): Promise<Facets>;
   /** The deleting half; absent on a read-only store. */
   readonly admin?: DlqAdmin;
+  readonly marks?: DlqMarks;
+  /** Jobs live with the entries that they work on, as durable as those. */
+  readonly jobs?: DlqJobs;
+}
+
+export interface DlqMarks {
+  /** Applies `marked` to each of these entries, each atomically. Returns the ids that were there. */
+  mark(changes: ReadonlyMap<string, MarkChange>, signal: AbortSignal): Promise<ReadonlySet<string>>;
 }
 
 export interface DlqAdmin {
@@ -67,4 +178,15 @@ export interface DlqAdmin {
   delete(ids: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>;
   /** Deletes up to `limit` matching entries, oldest first; no limit deletes all of them. Returns how many. */
   deleteWhere(filter: DeadLetterFilter, limit: number | undefined, signal: AbortSignal): Promise<number>;
+  readonly trash?: DlqTrash;
+}
+
+/** Deleted entries that can be taken back. No list, count, facet, redrive or `get` has them. */
+export interface DlqTrash {
+  /** Moves entries into the trash, under the name of a batch. Returns the ids that were there. The store erases them soon after `until`, in epoch milliseconds. */
+  move(ids: readonly string[], batch: string, until: number, signal: AbortSignal): Promise<ReadonlySet<string>>;
+  /** Brings up to `limit` entries of a batch back, as they were, with their marks. Returns how many; 0: none is left. */
+  restore(batch: string, limit: number, signal: AbortSignal): Promise<number>;
+  /** How many entries the trash holds; stops counting at `cap`. */
+  count(cap: number, signal: AbortSignal): Promise<number>;
 }

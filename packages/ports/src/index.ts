@@ -44,12 +44,34 @@ export {
   type WithSessionMode,
 } from "./definition.ts";
 export { type AcceptedOutcome, type Delivery, type Settlement } from "./delivery.ts";
+export { deadLetterHead } from "./dead-letter-head.ts";
+export {
+  type DeadLetterMarks,
+  type DeadLetterNote,
+  type MarkChange,
+  marked,
+  type RedriveMark,
+} from "./dead-letter-marks.ts";
+export { type DlqJobs, type StoredJob } from "./dlq-jobs.ts";
 export {
   type DeadLetter,
+  type DeadLetterFacts,
   type DeadLetterFilter,
   type DeadLetterHead,
+  type DeadLetterOrder,
+  type DeadLetterPage,
+  type DeadLetterPosition,
+  type DeadLetterQuery,
   type DlqAdmin,
+  type DlqMarks,
   type DlqStore,
+  type DlqTrash,
+  type FacetGroup,
+  type FacetHistogram,
+  type FacetKey,
+  type Facets,
+  type FacetsRequest,
+  type KeyedPage,
   type Page,
 } from "./dlq-store.ts";
 export { type Envelope, type SourceMessage } from "./envelope.ts";

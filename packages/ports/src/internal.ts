@@ -17,6 +17,7 @@ export { repeatedKey } from "./repeated-key.ts";
 export { answerTurns, atOnce, mapped, sharedTurns, Slices, type Steps, Turns } from "./turns.ts";
 export { withoutOuterBlanks } from "./outer-blanks.ts";
 export { ownBytes, ownCopy, payloadBytes } from "./own-copy.ts";
+export { fingerprintOf } from "./fingerprint.ts";
 export { headOrKnown, packDeadLetter, type PackedDeadLetter, unpackDeadLetter } from "./packed-dead-letter.ts";
 export { isPermission, type Permission, PERMISSIONS } from "./permissions.ts";
 export { isRole, type Role, ROLES } from "./roles.ts";

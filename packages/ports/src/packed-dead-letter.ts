@@ -1,4 +1,6 @@
 import { hash } from "node:crypto";
+import { deadLetterHead } from "./dead-letter-head.ts";
+import type { DeadLetterMarks } from "./dead-letter-marks.ts";
 import type { DeadLetter, DeadLetterHead } from "./dlq-store.ts";
 import { BridgeError } from "./errors.ts";
 import type { LogFields } from "./seams.ts";
@@ -13,7 +15,10 @@ export interface PackedDeadLetter {
 
 type PackedHead = DeadLetterHead & { readonly digest: string };
 
-export function packDeadLetter({ envelope, ...head }: DeadLetter): PackedDeadLetter {
+/** Marks are not in it: they change, and the entry does not. */
+export function packDeadLetter(entry: DeadLetter): PackedDeadLetter {
+  const { envelope } = entry;
+  const { marks: _, ...head } = deadLetterHead(entry);
   const packed = packEnvelope(envelope);
   return {
     head: JSON.stringify({ ...head, digest: digestOf(head, packed, envelope.payload) } satisfies PackedHead),
@@ -34,16 +39,19 @@ function unpackDeadLetterHead(text: string): DeadLetterHead {
 export function headOrKnown(
   known: Pick<DeadLetterHead, "id" | "routeId" | "category" | "failedAt">,
   text: string,
+  marks?: DeadLetterMarks,
 ): DeadLetterHead {
+  const added = marks === undefined ? {} : { marks };
   try {
     const head = unpackDeadLetterHead(text);
-    if (isHead(head)) return { ...head, id: known.id };
+    if (isHead(head)) return { ...head, id: known.id, ...added };
   } catch {
     // Nothing but the columns is known.
   }
   const reason = "this entry is not as it was written: it cannot be delivered";
   const unknown = { bindingId: "", sourceId: "", correlationId: "", subject: "", lastError: "", attempts: 0 };
-  return { ...known, reason, errorCode: "INTERNAL", ...unknown };
+  const facts = { envelopeId: "", payloadBytes: 0, fingerprint: "" };
+  return { ...known, reason, errorCode: "INTERNAL", ...unknown, ...facts, ...added };
 }
 
 /** What of an entry can be read tells, for logs, whose it was. */
@@ -65,7 +73,7 @@ function textIn(value: unknown): string | undefined {
 /** Whether it has all that a list shows. */
 function isHead(head: DeadLetterHead): boolean {
   const { routeId, bindingId, sourceId, correlationId, subject, failedAt, attempts } = head;
-  const { reason, category, errorCode, lastError } = head;
+  const { reason, category, errorCode, lastError, envelopeId, payloadBytes, fingerprint } = head;
   const texts: unknown[] = [
     routeId,
     bindingId,
@@ -76,8 +84,10 @@ function isHead(head: DeadLetterHead): boolean {
     category,
     errorCode,
     lastError,
+    envelopeId,
+    fingerprint,
   ];
-  return texts.every((text) => typeof text === "string") && Number.isFinite(failedAt) && Number.isFinite(attempts);
+  return texts.every((text) => typeof text === "string") && [failedAt, attempts, payloadBytes].every(Number.isFinite);
 }
 
 /**
@@ -89,11 +99,15 @@ export function unpackDeadLetter(
   id: string,
   { head: text, envelope }: PackedDeadLetter,
   payload: Uint8Array,
+  marks?: DeadLetterMarks,
 ): DeadLetter {
   try {
     const { digest, ...head } = JSON.parse(text) as PackedHead;
     const isSame = head.id === id && digest === digestOf(head, envelope, payload);
-    if (isSame) return { ...head, envelope: unpackEnvelope(envelope, payload) };
+    if (isSame) {
+      const { envelopeId: _, payloadBytes: __, fingerprint: ___, ...entry } = head;
+      return { ...entry, ...(marks !== undefined && { marks }), envelope: unpackEnvelope(envelope, payload) };
+    }
   } catch {
     // It cannot even be read.
   }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { DeadLetter, DeadLetterHead, DlqAdmin, DlqStore } from "@bridge/ports";
+import { type DeadLetter, deadLetterHead, type DeadLetterHead, type DlqAdmin, type DlqStore } from "@bridge/ports";
 import type { DlqStoreSubject } from "./dlq-store-subject.ts";
 
 /** What a case does with the stores of its subject. Rejects when they do not pass. */
@@ -69,8 +69,7 @@ export function assertSame(actual: DeadLetter | undefined, expected: DeadLetter)
 
 /** What a list shows of an entry. */
 export function headOf(entry: DeadLetter): DeadLetterHead {
-  const { envelope: _, ...head } = plain(entry);
-  return head;
+  return deadLetterHead(plain(entry));
 }
 
 /** Without what is `undefined`: it may be there or not. */

@@ -1,4 +1,12 @@
-import { BridgeError, type Clock, type DeadLetter, type DlqStore, type Envelope, type Logger } from "@bridge/ports";
+import {
+  BridgeError,
+  type Clock,
+  type DeadLetter,
+  deadLetterHead,
+  type DlqStore,
+  type Envelope,
+  type Logger,
+} from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import type { SupervisorState } from "../supervisor/contract.ts";
 import type { Judgement, Progress } from "../view/progress.ts";
@@ -64,8 +72,9 @@ export class Hooks {
   }
 
   deadLetter(entry: DeadLetter): void {
-    const { envelope: _, ...head } = entry;
-    this.#deadLetters?.offer(() => ({ ...head, load: (signal) => this.#load(head.id, signal) }));
+    if (this.#deadLetters === undefined) return;
+    const head = deadLetterHead(entry);
+    this.#deadLetters.offer(() => ({ ...head, load: (signal) => this.#load(head.id, signal) }));
   }
 
   attemptFailed({ routeId, bindingId, received, error, attempt }: AttemptFacts): void {

@@ -184,7 +184,7 @@ describe("an entry that was delivered and not deleted", () => {
   test("is forgotten when it is among the oldest of more than ten thousand", async () => {
     const delivered = new DeliveredEntries();
     const [entry] = await (await storeOf(["e0"])).list({}, { limit: 1, offset: 0 }, bound());
-    const nth = (n: number) => ({ ...(entry as DeadLetter), id: `e${n}` });
+    const nth = (n: number) => ({ ...(entry as unknown as DeadLetter), id: `e${n}` });
     for (let n = 0; n <= 10_000; n++) delivered.add(nth(n));
     expect([0, 1, 10_000].map((n) => delivered.has(nth(n)))).toEqual([false, true, true]);
   });

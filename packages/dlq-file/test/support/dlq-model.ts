@@ -1,4 +1,4 @@
-import type { DeadLetter, DeadLetterFilter, DeadLetterHead } from "@bridge/ports";
+import type { DeadLetter, DeadLetterFilter } from "@bridge/ports";
 
 /** What a DLQ should be: a plain list that is filtered and sorted anew for each question. */
 export class DlqModel {
@@ -26,7 +26,4 @@ export class DlqModel {
   }
 }
 
-export function headOf(entry: DeadLetter): DeadLetterHead {
-  const { envelope: _, ...head } = entry;
-  return head;
-}
+export { deadLetterHead as headOf } from "@bridge/ports";
