@@ -3,15 +3,17 @@ import {
   type DeadLetterFilter,
   deadLetterHead,
   type DeadLetterHead,
-  type Envelope,
+  type DeadLetterPage,
+  type DeadLetterPosition,
+  type DeadLetterQuery,
+  type FacetsRequest,
+  type KeyedPage,
+  type MarkChange,
+  marked,
   type Page,
 } from "@bridge/ports";
-
-interface Entry {
-  /** Frozen, so that it may be handed out as it is. */
-  readonly head: DeadLetterHead;
-  readonly envelope: Envelope;
-}
+import { FacetTally, matchesQuery, PageOfHeads, type Steps } from "@bridge/ports/internal";
+import { copyOf, type Entry, ownHead } from "./entry.ts";
 
 /** Dead letters by id and, oldest first, by when they failed. Nothing that comes in or goes out can change an entry. */
 export class DeadLetterIndex {
@@ -27,11 +29,17 @@ export class DeadLetterIndex {
     return this.#byId.has(id);
   }
 
+  /** Marks are added later: it comes without any. */
   add(deadLetter: DeadLetter): void {
-    const head = Object.freeze(deadLetterHead(deadLetter));
-    const entry = { head, envelope: copyOf(deadLetter.envelope) };
-    this.#byId.set(head.id, entry);
-    this.#sorted.splice(this.#firstFrom(head.failedAt, head.id), 0, entry);
+    const { marks: _, ...head } = deadLetterHead(deadLetter);
+    this.insert({ head: ownHead(head), envelope: copyOf(deadLetter.envelope) });
+  }
+
+  /** As it is. */
+  insert(entry: Entry): void {
+    const { id, failedAt } = entry.head;
+    this.#byId.set(id, entry);
+    this.#sorted.splice(this.#firstFrom(failedAt, id), 0, entry);
   }
 
   get(id: string): DeadLetter | undefined {
@@ -57,17 +65,61 @@ export class DeadLetterIndex {
     return page;
   }
 
+  page(query: DeadLetterQuery, { order, after, ...bounds }: KeyedPage): DeadLetterPage {
+    const page = new PageOfHeads(query, bounds);
+    let [start, end] = this.#span(query);
+    if (order === "oldest") {
+      if (after !== undefined) start = Math.max(start, this.#firstBehind(after));
+      for (let i = start; i < end; i++) if (page.add((this.#sorted[i] as Entry).head)) break;
+    } else {
+      if (after !== undefined) end = Math.min(end, this.#firstFrom(after.failedAt, after.id));
+      for (let i = end - 1; i >= start; i--) if (page.add((this.#sorted[i] as Entry).head)) break;
+    }
+    return page.page;
+  }
+
+  /** Goes through the entries that are there now, however many. */
+  *tally(request: FacetsRequest): Steps<FacetTally<DeadLetterHead>> {
+    const tally = new FacetTally<DeadLetterHead>(request);
+    for (const { head } of this.#sorted.slice(...this.#span(request.query))) {
+      yield;
+      if (!matchesQuery(head, request.query)) continue;
+      tally.add(head, { count: 1, oldestFailedAt: head.failedAt, newestFailedAt: head.failedAt });
+    }
+    return tally;
+  }
+
+  /** False when there is no such entry. */
+  mark(id: string, change: MarkChange): boolean {
+    const entry = this.#byId.get(id);
+    if (entry === undefined) return false;
+    const { marks: before, ...head } = entry.head;
+    const marks = marked(before, change);
+    entry.head = ownHead({ ...head, ...(marks !== undefined && { marks }) });
+    return true;
+  }
+
+  /** Takes them out and returns those that were there, by their ids. */
+  take(ids: readonly string[]): ReadonlyMap<string, Entry> {
+    const taken = new Map<string, Entry>();
+    for (const id of ids) {
+      const entry = this.#byId.get(id);
+      if (entry !== undefined) taken.set(id, entry);
+    }
+    const [first] = taken.values();
+    if (taken.size === 1) this.#takeOne(first as Entry);
+    else if (taken.size > 1) this.#takeMany(taken);
+    return taken;
+  }
+
   /** Returns the ids that were there. */
   delete(ids: readonly string[]): ReadonlySet<string> {
-    const gone = new Set(ids.filter((id) => this.#byId.has(id)));
-    if (gone.size === 1) this.#deleteOne([...gone][0] as string);
-    else if (gone.size > 1) this.#deleteMany(gone);
-    return gone;
+    return new Set(this.take(ids).keys());
   }
 
   /** Returns how many, at most `limit`, were deleted, oldest first. */
   deleteWhere(filter: DeadLetterFilter, limit: number): number {
-    return this.delete(this.list(filter, { limit, offset: 0 }).map((head) => head.id)).size;
+    return this.take(this.list(filter, { limit, offset: 0 }).map((head) => head.id)).size;
   }
 
   clear(): void {
@@ -75,16 +127,15 @@ export class DeadLetterIndex {
     this.#sorted = [];
   }
 
-  #deleteOne(id: string): void {
-    const { head } = this.#byId.get(id) as Entry;
-    this.#sorted.splice(this.#firstFrom(head.failedAt, id), 1);
-    this.#byId.delete(id);
+  #takeOne({ head }: Entry): void {
+    this.#sorted.splice(this.#firstFrom(head.failedAt, head.id), 1);
+    this.#byId.delete(head.id);
   }
 
   /** One pass over all entries, however many go. */
-  #deleteMany(gone: ReadonlySet<string>): void {
+  #takeMany(gone: ReadonlyMap<string, Entry>): void {
     this.#sorted = this.#sorted.filter((entry) => !gone.has(entry.head.id));
-    for (const id of gone) this.#byId.delete(id);
+    for (const id of gone.keys()) this.#byId.delete(id);
   }
 
   /** Where the entries of the filter's time begin, and where they end. */
@@ -93,6 +144,12 @@ export class DeadLetterIndex {
       since === undefined ? 0 : this.#firstFrom(since, ""),
       before === undefined ? this.#sorted.length : this.#firstFrom(before, ""),
     ];
+  }
+
+  #firstBehind({ failedAt, id }: DeadLetterPosition): number {
+    const index = this.#firstFrom(failedAt, id);
+    const head = this.#sorted[index]?.head;
+    return head?.failedAt === failedAt && head.id === id ? index + 1 : index;
   }
 
   /** The position of the first entry that is not older than this one would be. */
@@ -119,8 +176,4 @@ function matches(head: DeadLetterHead, { routeId, category }: DeadLetterFilter):
 
 function headOf(entry: Entry): DeadLetterHead {
   return entry.head;
-}
-
-function copyOf(envelope: Envelope): Envelope {
-  return { ...envelope, headers: { ...envelope.headers }, payload: Uint8Array.from(envelope.payload) };
 }

@@ -10,7 +10,7 @@ const options = v.strictObject({
   ),
   max_entries: describe(
     v.optional(integer(1), 100_000),
-    "The most entries. When they are reached, further writes fail until some are redriven or deleted.",
+    "The most entries, those that a purge can still give back included. When they are reached, further writes fail until some are redriven or deleted.",
   ),
 });
 
@@ -21,8 +21,8 @@ export const memoryDlqPlugin: DlqStorePlugin = {
   ...defineFactory({
     options,
     create:
-      ({ max_entries }, _context: PluginContext) =>
+      ({ max_entries }, { clock }: PluginContext) =>
       async (): Promise<DlqStore> =>
-        openMemoryDlq({ maxEntries: max_entries }),
+        openMemoryDlq({ maxEntries: max_entries, clock }),
   }),
 };

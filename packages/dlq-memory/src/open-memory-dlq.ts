@@ -1,22 +1,32 @@
-import { BridgeError, type DlqAdmin, type DlqStore } from "@bridge/ports";
+import { BridgeError, type Clock, type DlqAdmin, type DlqStore, systemClock } from "@bridge/ports";
+import { Slices } from "@bridge/ports/internal";
 import { DeadLetterIndex } from "./dead-letter-index.ts";
+import { memoryJobs } from "./memory-jobs.ts";
+import { Trash } from "./trash.ts";
 
 export interface MemoryDlqOptions {
-  /** The most entries; a write beyond it fails as `UNAVAILABLE`, nothing is ever evicted. */
+  /** The most entries, those in the trash too; a write beyond it fails as `UNAVAILABLE`, nothing is ever evicted. */
   readonly maxEntries: number;
+  /** Default: the machine's. */
+  readonly clock?: Clock | undefined;
 }
+
+/** It has all that a store may have. */
+export type MemoryDlq = DlqStore &
+  Required<Pick<DlqStore, "page" | "facets" | "marks" | "jobs">> & { readonly admin: Required<DlqAdmin> };
 
 /**
  * A DLQ store in memory. Its entries are lost when it is disposed, and with the process.
  *
  * `put` rejects with a {@link BridgeError} `UNAVAILABLE` when the store is full.
  */
-export function openMemoryDlq({ maxEntries }: MemoryDlqOptions): DlqStore & { readonly admin: DlqAdmin } {
+export function openMemoryDlq({ maxEntries, clock = systemClock }: MemoryDlqOptions): MemoryDlq {
   const index = new DeadLetterIndex();
+  const trash = new Trash(clock);
   let closed = false;
 
   const fullness = (): string | undefined =>
-    index.size < maxEntries
+    index.size + trash.size < maxEntries
       ? undefined
       : `the memory DLQ is full: it holds max_entries ${maxEntries}; redrive or delete entries, or raise max_entries`;
 
@@ -45,6 +55,22 @@ export function openMemoryDlq({ maxEntries }: MemoryDlqOptions): DlqStore & { re
       begin(signal);
       return Math.min(cap, index.size);
     },
+    async page(query, page, signal) {
+      begin(signal);
+      return index.page(query, page);
+    },
+    async facets(request, signal) {
+      begin(signal);
+      const tally = await new Slices(clock).run(index.tally(request), signal);
+      return tally.facets(true, (head) => head);
+    },
+    marks: {
+      async mark(changes, signal) {
+        begin(signal);
+        return new Set([...changes].filter(([id, change]) => index.mark(id, change)).map(([id]) => id));
+      },
+    },
+    jobs: memoryJobs(begin),
     admin: {
       async delete(ids, signal) {
         begin(signal);
@@ -54,11 +80,31 @@ export function openMemoryDlq({ maxEntries }: MemoryDlqOptions): DlqStore & { re
         begin(signal);
         return index.deleteWhere(filter, limit ?? Infinity);
       },
+      trash: {
+        async move(ids, batch, until, signal) {
+          begin(signal);
+          const taken = index.take(ids);
+          trash.add(taken.values(), batch, until);
+          return new Set(taken.keys());
+        },
+        async restore(batch, limit, signal) {
+          begin(signal);
+          const taken = trash.take(batch, limit);
+          for (const entry of taken) if (!index.has(entry.head.id)) index.insert(entry);
+          return taken.length;
+        },
+        async count(cap, signal) {
+          begin(signal);
+          trash.sweep();
+          return Math.min(cap, trash.size);
+        },
+      },
     },
     health: () => ({ fault: fullness(), setAside: [] }),
     async [Symbol.asyncDispose]() {
       closed = true;
       index.clear();
+      trash[Symbol.dispose]();
     },
   };
 }

@@ -6,6 +6,6 @@
 export interface MemoryDlqStoreOptions {
   /** Must be true: says that losing all entries on restart is accepted. */
   readonly acknowledge_volatile: true;
-  /** The most entries. When they are reached, further writes fail until some are redriven or deleted. Default: 100000. */
+  /** The most entries, those that a purge can still give back included. When they are reached, further writes fail until some are redriven or deleted. Default: 100000. */
   readonly max_entries?: number | undefined;
 }

@@ -181,11 +181,17 @@ export interface DlqAdmin {
   readonly trash?: DlqTrash;
 }
 
-/** Deleted entries that can be taken back. No list, count, facet, redrive or `get` has them. */
+/**
+ * Deleted entries that can be taken back. No list, count, facet, redrive or `get` has them, and their ids can be written again.
+ * What is over its time is not there any more, whether it has been erased yet or not.
+ */
 export interface DlqTrash {
   /** Moves entries into the trash, under the name of a batch. Returns the ids that were there. The store erases them soon after `until`, in epoch milliseconds. */
   move(ids: readonly string[], batch: string, until: number, signal: AbortSignal): Promise<ReadonlySet<string>>;
-  /** Brings up to `limit` entries of a batch back, as they were, with their marks. Returns how many; 0: none is left. */
+  /**
+   * Brings up to `limit` entries of a batch back, as they were, with their marks. Returns how many it has taken out of the trash;
+   * 0: none is left. Of one whose id has been written again meanwhile the entry that is there stays.
+   */
   restore(batch: string, limit: number, signal: AbortSignal): Promise<number>;
   /** How many entries the trash holds; stops counting at `cap`. */
   count(cap: number, signal: AbortSignal): Promise<number>;

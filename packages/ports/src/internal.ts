@@ -18,6 +18,10 @@ export { answerTurns, atOnce, mapped, sharedTurns, Slices, type Steps, Turns } f
 export { withoutOuterBlanks } from "./outer-blanks.ts";
 export { ownBytes, ownCopy, payloadBytes } from "./own-copy.ts";
 export { fingerprintOf } from "./fingerprint.ts";
+export { type FacetCell, type FacetLine, FacetTally } from "./dlq/facet-tally.ts";
+export { histogramOf, histogramStep } from "./dlq/facet-histogram.ts";
+export { matchesQuery } from "./dlq/matches-query.ts";
+export { PageOfHeads } from "./dlq/page-of-heads.ts";
 export { headOrKnown, packDeadLetter, type PackedDeadLetter, unpackDeadLetter } from "./packed-dead-letter.ts";
 export { isPermission, type Permission, PERMISSIONS } from "./permissions.ts";
 export { isRole, type Role, ROLES } from "./roles.ts";

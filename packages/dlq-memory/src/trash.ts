@@ -1,0 +1,79 @@
+import type { Clock } from "@bridge/ports";
+import type { Entry } from "./entry.ts";
+
+/** What is over its time may stay this much longer. */
+const SWEEP_MS = 60_000;
+
+interface Discarded {
+  readonly entry: Entry;
+  readonly until: number;
+}
+
+/** Entries that can be taken back for a time. */
+export class Trash implements Disposable {
+  readonly #clock: Clock;
+  /** By the name of the batch, then by id. None is empty. */
+  readonly #batches = new Map<string, Map<string, Discarded>>();
+  #size = 0;
+  /** While there is something to sweep. */
+  #timer: Disposable | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How many are held, in time or not. */
+  get size(): number {
+    return this.#size;
+  }
+
+  add(entries: Iterable<Entry>, name: string, until: number): void {
+    for (const entry of entries) {
+      const batch = this.#batches.get(name) ?? new Map<string, Discarded>();
+      this.#batches.set(name, batch);
+      if (!batch.has(entry.head.id)) this.#size++;
+      batch.set(entry.head.id, { entry, until });
+    }
+    if (this.#size > 0) this.#timer ??= this.#clock.every(SWEEP_MS, () => this.sweep());
+  }
+
+  /** Takes up to so many entries of a batch, those that are in time. */
+  take(name: string, limit: number): readonly Entry[] {
+    const batch = this.#batches.get(name) ?? new Map<string, Discarded>();
+    const now = this.#clock.now();
+    const taken: Entry[] = [];
+    for (const [id, { entry, until }] of batch) {
+      if (taken.length >= limit) break;
+      if (until > now) taken.push(entry);
+      this.#erase(name, batch, id);
+    }
+    this.#rest();
+    return taken;
+  }
+
+  /** Erases what is over its time. */
+  sweep(): void {
+    const now = this.#clock.now();
+    for (const [name, batch] of this.#batches)
+      for (const [id, { until }] of batch) if (until <= now) this.#erase(name, batch, id);
+    this.#rest();
+  }
+
+  [Symbol.dispose](): void {
+    this.#batches.clear();
+    this.#size = 0;
+    this.#rest();
+  }
+
+  #erase(name: string, batch: Map<string, Discarded>, id: string): void {
+    batch.delete(id);
+    this.#size--;
+    if (batch.size === 0) this.#batches.delete(name);
+  }
+
+  #rest(): void {
+    if (this.#size > 0) return;
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,43 @@
+import type { FacetHistogram } from "../dlq-store.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Steps that people can read off an axis, from the finest on; after the last, so many times that. */
+const STEPS_MS = [
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE_MS),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR_MS),
+  DAY_MS,
+];
+
+/**
+ * The step with which `buckets` steps hold everything from `oldest` to `newest`, no finer than `resolutionMs`. Steps begin at
+ * multiples of their length, so that those of two looks are the same.
+ */
+export function histogramStep(
+  oldest: number,
+  newest: number,
+  { buckets, resolutionMs }: { readonly buckets: number; readonly resolutionMs: number },
+): number {
+  const holds = (stepMs: number): boolean => Math.floor(newest / stepMs) - Math.floor(oldest / stepMs) < buckets;
+  const step = STEPS_MS.find((stepMs) => stepMs >= resolutionMs && holds(stepMs));
+  if (step !== undefined) return step;
+  let days = 2;
+  while (!holds(days * DAY_MS)) days++;
+  return days * DAY_MS;
+}
+
+/** Of counts by the time of failure, each time no younger than any that it counts. */
+export function histogramOf(
+  counts: Iterable<readonly [failedAt: number, count: number]>,
+  { oldest, newest, stepMs }: { readonly oldest: number; readonly newest: number; readonly stepMs: number },
+): FacetHistogram {
+  const first = Math.floor(oldest / stepMs);
+  const sums = Array.from({ length: Math.floor(newest / stepMs) - first + 1 }, () => 0);
+  for (const [failedAt, count] of counts) {
+    const index = Math.min(Math.max(Math.floor(failedAt / stepMs) - first, 0), sums.length - 1);
+    sums[index] = (sums[index] ?? 0) + count;
+  }
+  return { from: first * stepMs, stepMs, counts: sums };
+}
