@@ -60,16 +60,16 @@ export function marked(marks: DeadLetterMarks | undefined, change: MarkChange): 
   const assignee = change.assignee ?? marks?.assignee ?? "";
   const quarantined = change.quarantined ?? marks?.quarantined ?? false;
   const notes = [...(marks?.notes ?? []), ...(change.note === undefined ? [] : [change.note])].slice(-MAX_NOTES);
-  const with_ = (kept: readonly DeadLetterNote[]): DeadLetterMarks => ({
+  const keeping = (kept: readonly DeadLetterNote[]): DeadLetterMarks => ({
     ...(redrives !== undefined && { redrives }),
     ...(assignee !== "" && { assignee }),
     ...(quarantined && { quarantined }),
     ...(kept.length > 0 && { notes: kept }),
   });
-  let made = with_(notes);
+  let made = keeping(notes);
   while (notes.length > 0 && Buffer.byteLength(JSON.stringify(made)) > MAX_BYTES) {
     notes.shift();
-    made = with_(notes);
+    made = keeping(notes);
   }
   return Object.keys(made).length === 0 ? undefined : made;
 }
