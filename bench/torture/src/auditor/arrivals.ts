@@ -11,6 +11,8 @@ import type { Ledger } from "./ledger.ts";
 const LOOK_EVERY_MS = 100;
 const CHUNK_BYTES = 1_048_576;
 const PREFETCH = 500;
+/** Half of it without a sign of life, twice, and the stream is asked anew: sooner than anybody takes what is missing for lost. */
+const NOTICE_MS = 2_000;
 
 /**
  * Enters what arrives at the target's broker. The broker repeats to the auditor what was in flight between the two when it
@@ -49,7 +51,7 @@ export async function watchNats(client: JetStreamClient, ledger: Ledger, signal:
   let next = 1;
   const watch = async (): Promise<void> => {
     const consumer = await client.consumers.get(TARGET_STREAM.name, { opt_start_seq: next });
-    for await (const message of await consumer.consume()) {
+    for await (const message of await consumer.consume({ expires: NOTICE_MS })) {
       if (message.seq < next) continue;
       const { id, intact } = readPayload(message.data);
       ledger.arrived(id, intact);

@@ -33,8 +33,8 @@ export interface Rest {
 const LOOK_EVERY_MS = 500;
 /** Repeats have this long to come in. */
 const QUIET_MS = 2_500;
-/** When nothing has moved for so long, what is missing does not come any more; sooner when the bridge has nothing to do. */
-const STUCK_MS = { busy: 30_000, idle: 10_000 } as const;
+/** When nothing has moved for so long, what is missing does not come any more: a reader at a broker that was killed is back by then. */
+const STUCK_MS = 30_000;
 
 /** Waits until everything has come to rest, with all troubles mended and no new messages. Rejects when `signal` aborts. */
 export async function waitForRest(options: RestOptions, signal: AbortSignal): Promise<Rest> {
@@ -49,7 +49,7 @@ export async function waitForRest(options: RestOptions, signal: AbortSignal): Pr
     before = state;
     const quietMs = performance.now() - movedAt;
     const idle = reading?.inFlight === 0 && reading.inOutbox === 0 && standing.open === 0;
-    const stuck = quietMs > (idle ? STUCK_MS.idle : STUCK_MS.busy);
+    const stuck = quietMs > STUCK_MS;
     const over = stuck || performance.now() > until;
     if (!over && !(idle && quietMs > QUIET_MS)) continue;
     const holdings = await options.holdings().catch(() => undefined);
