@@ -13,19 +13,25 @@ const STEPS_MS = [
 
 /**
  * The step with which `buckets` steps hold everything from `oldest` to `newest`, no finer than `resolutionMs`. Steps begin at
- * multiples of their length, so that those of two looks are the same.
+ * multiples of their length, so that those of two looks are the same. What failed before 1970 counts as of then: somebody has set a
+ * clock, or the entry.
  */
 export function histogramStep(
   oldest: number,
   newest: number,
   { buckets, resolutionMs }: { readonly buckets: number; readonly resolutionMs: number },
 ): number {
-  const holds = (stepMs: number): boolean => Math.floor(newest / stepMs) - Math.floor(oldest / stepMs) < buckets;
+  const holds = (stepMs: number): boolean => stepOf(newest, stepMs) - stepOf(oldest, stepMs) < buckets;
   const step = STEPS_MS.find((stepMs) => stepMs >= resolutionMs && holds(stepMs));
   if (step !== undefined) return step;
-  let days = 2;
-  while (!holds(days * DAY_MS)) days++;
+  let days = Math.max(2, Math.ceil((newest - Math.max(0, oldest)) / DAY_MS / buckets));
+  while (!holds(days * DAY_MS)) days = Math.ceil(days * 1.1);
   return days * DAY_MS;
+}
+
+/** Which step from 1970 on a time is in. */
+function stepOf(time: number, stepMs: number): number {
+  return Math.max(0, Math.floor(time / stepMs));
 }
 
 /** Of counts by the time of failure, each time no younger than any that it counts. */
@@ -33,10 +39,10 @@ export function histogramOf(
   counts: Iterable<readonly [failedAt: number, count: number]>,
   { oldest, newest, stepMs }: { readonly oldest: number; readonly newest: number; readonly stepMs: number },
 ): FacetHistogram {
-  const first = Math.floor(oldest / stepMs);
-  const sums = Array.from({ length: Math.floor(newest / stepMs) - first + 1 }, () => 0);
+  const first = stepOf(oldest, stepMs);
+  const sums = Array.from({ length: stepOf(newest, stepMs) - first + 1 }, () => 0);
   for (const [failedAt, count] of counts) {
-    const index = Math.min(Math.max(Math.floor(failedAt / stepMs) - first, 0), sums.length - 1);
+    const index = Math.min(Math.max(stepOf(failedAt, stepMs) - first, 0), sums.length - 1);
     sums[index] = (sums[index] ?? 0) + count;
   }
   return { from: first * stepMs, stepMs, counts: sums };
