@@ -9,7 +9,10 @@ export { type ConfigStoreCaseName, configStoreCases } from "./config-store/confi
 export { type ConfigDocument, type ConfigPlace, type ConfigStoreSubject } from "./config-store/config-store-subject.ts";
 export { describeConfigStore } from "./config-store/describe-config-store.ts";
 export { deadLetter, type DeadLetterFields } from "./dlq/dead-letters.ts";
+export { describeDlqParts } from "./dlq/describe-dlq-parts.ts";
 export { describeDlqStore } from "./dlq/describe-dlq-store.ts";
+export { type DlqPartCaseName, dlqPartCases } from "./dlq/dlq-part-cases.ts";
+export { type DlqPart, type DlqPartsSubject } from "./dlq/dlq-parts-subject.ts";
 export { type DlqStoreCaseName, dlqStoreCases } from "./dlq/dlq-store-cases.ts";
 export { type DlqStoreSubject } from "./dlq/dlq-store-subject.ts";
 export { HandClock } from "./harness/hand-clock.ts";

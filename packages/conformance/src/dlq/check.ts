@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { type DeadLetter, deadLetterHead, type DeadLetterHead, type DlqAdmin, type DlqStore } from "@bridge/ports";
+import { deadLetters } from "./dead-letters.ts";
 import type { DlqStoreSubject } from "./dlq-store-subject.ts";
 
 /** What a case does with the stores of its subject. Rejects when they do not pass. */
-export type DlqCheck = (subject: DlqStoreSubject, signal: AbortSignal) => Promise<void>;
+export type DlqCheck = (subject: DlqPlace, signal: AbortSignal) => Promise<void>;
+
+/** Where its stores are. */
+type DlqPlace = Omit<DlqStoreSubject, "except">;
 
 /** A check that needs one store. */
 export function withStore(check: (store: DlqStore, signal: AbortSignal) => Promise<void>): DlqCheck {
@@ -38,13 +42,27 @@ export function withRestart(
 }
 
 /** The size of what counts as a large payload for a subject. */
-export function largestPayload({ maxPayload = 1024 * 1024 }: DlqStoreSubject): number {
+export function largestPayload({ maxPayload = 1024 * 1024 }: DlqPlace): number {
   return maxPayload;
 }
 
 export function adminOf(store: DlqStore): DlqAdmin {
   assert.ok(store.admin !== undefined, "the store has no deleting half");
   return store.admin;
+}
+
+/** A check that an aborted call rejects with the signal's reason and leaves three entries as they are; `look` looks on. */
+export function assertAborts(
+  call: (store: DlqStore, signal: AbortSignal) => Promise<unknown>,
+  look?: (store: DlqStore, signal: AbortSignal) => Promise<void>,
+): DlqCheck {
+  return withStore(async (store, signal) => {
+    await putAll(store, deadLetters(3), signal);
+    const reason = new Error("given up");
+    await assert.rejects(call(store, AbortSignal.abort(reason)), (error) => error === reason);
+    assert.deepEqual(await idsOf(store, signal), ["e0000", "e0001", "e0002"]);
+    await look?.(store, signal);
+  });
 }
 
 export async function putAll(store: DlqStore, entries: readonly DeadLetter[], signal: AbortSignal): Promise<void> {

@@ -1,0 +1,19 @@
+import type { Excuses } from "../case.ts";
+import type { DlqCheck } from "./check.ts";
+import type { DlqPartCaseName } from "./dlq-part-cases.ts";
+import type { DlqStoreSubject } from "./dlq-store-subject.ts";
+
+/** What a DLQ store may have and need not. */
+export type DlqPart = "pages" | "facets" | "marks" | "jobs" | "trash";
+
+/** A DLQ store whose parts the suite is to try. It goes by the machine's time. */
+export interface DlqPartsSubject extends Omit<DlqStoreSubject, "except"> {
+  /** What the store need not do, and why. */
+  readonly except?: Excuses<DlqPartCaseName>;
+  /** The parts that it has. Default: all of them. */
+  readonly parts?: readonly DlqPart[];
+  /** How many entries of one time it is paged through. Default: 10,000. */
+  readonly many?: number;
+}
+
+export type DlqPartCheck = (subject: DlqPartsSubject, signal: AbortSignal) => ReturnType<DlqCheck>;

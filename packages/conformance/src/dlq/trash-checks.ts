@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import type { DeadLetter, DlqStore } from "@bridge/ports";
+import { adminOf, assertAborts, assertSame, idsOf, putAll, withRestart, withStore, withTwo } from "./check.ts";
+import { at, deadLetter, deadLetters, ENTRIES } from "./dead-letters.ts";
+import type { DlqPartCheck } from "./dlq-parts-subject.ts";
+import { fillVaried, MARKS, VARIED } from "./marked-entries.ts";
+import { facetsOf, marksOf, trashOf, walk } from "./parts.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** The trash. */
+export const TRASH_CHECKS = {
+  "tells which entries were there": withStore(async (store, signal) => {
+    await putAll(store, ENTRIES, signal);
+    const moved = await trashOf(store).move(["e0003", "unknown", "e0001", "e0003"], "b", later(), signal);
+    assert.deepEqual([...moved].toSorted(), ["e0001", "e0003"]);
+    assert.deepEqual(await trashOf(store).move(["e0001"], "b", later(), signal), new Set());
+    assert.deepEqual(await trashOf(store).move([], "b", later(), signal), new Set());
+    assert.equal(await trashOf(store).count(100, signal), 2);
+  }),
+  "operators 1.5: trash is in no list, count, facet or get, and can be neither deleted nor marked": withStore(
+    async (store, signal) => {
+      await fillVaried(store, signal);
+      const gone = VARIED.slice(0, 20).map(({ id }) => id);
+      const rest = VARIED.slice(20).map(({ id }) => id);
+      await trashOf(store).move(gone, "batch", later(), signal);
+      assert.deepEqual((await idsOf(store, signal)).toSorted(), rest.toSorted());
+      assert.equal(await store.count(100, signal), rest.length);
+      for (const id of gone) assert.equal(await store.get(id, signal), undefined);
+      if (store.page !== undefined) {
+        const paged = (await walk(store, {}, {}, signal)).map(({ id }) => id);
+        assert.deepEqual(paged.toSorted(), rest.toSorted());
+        const { correlationId } = VARIED[1] as DeadLetter;
+        const alike = (await walk(store, { correlationId }, {}, signal)).map(({ id }) => id);
+        assert.ok(!alike.includes(VARIED[1]?.id ?? ""), "a filter finds what is in the trash");
+      }
+      if (store.facets !== undefined) {
+        assert.equal((await facetsOf(store, {}, signal)).total, rest.length);
+        assert.equal((await facetsOf(store, { query: { subjectPrefix: "" } }, signal)).total, rest.length);
+      }
+      assert.deepEqual(await adminOf(store).delete(gone, signal), new Set());
+      const changes = new Map(gone.map((id) => [id, { assignee: "alice" }]));
+      assert.deepEqual(new Set(await marksOf(store).mark(changes, signal)), new Set());
+      assert.equal(await adminOf(store).deleteWhere({}, undefined, signal), rest.length);
+      assert.equal(await trashOf(store).count(100, signal), gone.length);
+    },
+  ),
+  "operators 1.5: restore gives back byte-identical entries with their marks": withStore(async (store, signal) => {
+    await fillVaried(store, signal);
+    const bytes = deadLetter("bytes", { envelope: { payload: Uint8Array.from({ length: 256 }, (_, i) => i) } });
+    const odd = deadLetter("odd", {
+      causationId: "before",
+      redrives: 3,
+      envelope: { headers: { "": "", "a.b": 'é"\\' }, expiresAt: at(9) },
+    });
+    await putAll(store, [bytes, odd], signal);
+    const entries = [...VARIED, bytes, odd];
+    const before = await Promise.all(entries.map(({ id }) => store.get(id, signal)));
+    const listed = await store.list({}, { limit: 100, offset: 0 }, signal);
+    const ids = entries.map(({ id }) => id);
+    assert.equal((await trashOf(store).move(ids, "batch", later(), signal)).size, ids.length);
+    assert.equal(await store.count(100, signal), 0);
+    await restoreAll(store, "batch", ids.length, 25, signal);
+    for (const [i, entry] of entries.entries()) {
+      const after = await store.get(entry.id, signal);
+      assertSame(after, before[i] as DeadLetter);
+      assert.deepEqual(plain(after?.marks), plain(before[i]?.marks));
+      assert.equal(after?.marks === undefined, !MARKS.has(entry.id));
+    }
+    assert.deepEqual(await store.list({}, { limit: 100, offset: 0 }, signal), listed);
+    if (store.facets !== undefined) assert.equal((await facetsOf(store, {}, signal)).total, ids.length);
+    assert.equal(await trashOf(store).count(100, signal), 0);
+  }),
+  "restores one batch only, up to the limit": withStore(async (store, signal) => {
+    await putAll(store, deadLetters(6), signal);
+    const trash = trashOf(store);
+    await trash.move(["e0000", "e0001", "e0002"], "one", later(), signal);
+    await trash.move(["e0003", "e0004"], "other", later(), signal);
+    assert.equal(await trash.restore("one", 2, signal), 2);
+    assert.equal(await store.count(10, signal), 3);
+    assert.equal(await trash.restore("one", 2, signal), 1);
+    assert.equal(await trash.restore("one", 2, signal), 0);
+    assert.equal(await trash.restore("unknown", 2, signal), 0);
+    assert.deepEqual(await idsOf(store, signal), ["e0000", "e0001", "e0002", "e0005"]);
+    assert.equal(await trash.count(10, signal), 2);
+    assert.equal(await trash.count(1, signal), 1);
+  }),
+  "what is over its time is not there any more": withStore(async (store, signal) => {
+    await putAll(store, deadLetters(3), signal);
+    const trash = trashOf(store);
+    await trash.move(["e0000"], "batch", Date.now() - 1, signal);
+    await trash.move(["e0001"], "batch", later(), signal);
+    assert.equal(await trash.count(10, signal), 1);
+    await restoreAll(store, "batch", 1, 10, signal);
+    assert.deepEqual(await idsOf(store, signal), ["e0001", "e0002"]);
+  }),
+  "an id that is in the trash can be written again, and then that entry stays": withStore(async (store, signal) => {
+    await store.put(deadLetter("a", { reason: "first" }), signal);
+    await trashOf(store).move(["a"], "batch", later(), signal);
+    const again = deadLetter("a", { reason: "again" });
+    await store.put(again, signal);
+    assertSame(await store.get("a", signal), again);
+    await restoreAll(store, "batch", 1, 10, signal);
+    assertSame(await store.get("a", signal), again);
+    assert.deepEqual(await idsOf(store, signal), ["a"]);
+    assert.equal(await trashOf(store).count(10, signal), 0);
+  }),
+  "a restored entry can be deleted and moved again": withStore(async (store, signal) => {
+    await store.put(deadLetter("a"), signal);
+    for (const batch of ["one", "two", "two"]) {
+      assert.equal((await trashOf(store).move(["a"], batch, later(), signal)).size, 1);
+      await restoreAll(store, batch, 1, 10, signal);
+    }
+    assert.deepEqual(await adminOf(store).delete(["a"], signal), new Set(["a"]));
+  }),
+  "of callers that race, one is told that it took an entry": withTwo(async (one, other, signal) => {
+    const ids = ENTRIES.map(({ id }) => id);
+    await putAll(one, ENTRIES, signal);
+    const results = await Promise.all([
+      trashOf(one).move(ids, "batch", later(), signal),
+      trashOf(other).move(ids.toReversed(), "batch", later(), signal),
+      adminOf(one).delete(ids, signal),
+    ]);
+    assert.deepEqual(results.flatMap((gone) => [...gone]).toSorted(), ids);
+    const moved = (results[0]?.size ?? 0) + (results[1]?.size ?? 0);
+    assert.equal(await trashOf(other).count(100, signal), moved);
+  }),
+  "of restores that race, each entry is counted once": withTwo(async (one, other, signal) => {
+    const ids = ENTRIES.map(({ id }) => id);
+    await putAll(one, ENTRIES, signal);
+    await trashOf(one).move(ids, "batch", later(), signal);
+    const counts = await Promise.all([one, other, one].map((store) => trashOf(store).restore("batch", 20, signal)));
+    const rest = await trashOf(one).restore("batch", 100, signal);
+    assert.equal(
+      counts.reduce((sum, count) => sum + count, rest),
+      ids.length,
+    );
+    assert.deepEqual(await idsOf(one, signal), ids);
+  }),
+  "the trash survives an abrupt end": withRestart(
+    async (store, signal) => {
+      await putAll(store, deadLetters(3), signal);
+      await trashOf(store).move(["e0000", "e0001"], "batch", later(), signal);
+      await trashOf(store).restore("batch", 1, signal);
+    },
+    async (store, signal) => {
+      assert.equal(await store.count(10, signal), 2);
+      await restoreAll(store, "batch", 1, 10, signal);
+      for (const entry of deadLetters(3)) assertSame(await store.get(entry.id, signal), entry);
+    },
+  ),
+  "an aborted move rejects with the signal's reason and moves nothing": assertAborts((store, signal) =>
+    trashOf(store).move(["e0000"], "batch", later(), signal),
+  ),
+  "an aborted restore rejects with the signal's reason": assertAborts((store, signal) =>
+    trashOf(store).restore("batch", 10, signal),
+  ),
+} as const satisfies Record<string, DlqPartCheck>;
+
+function later(): number {
+  return Date.now() + HOUR_MS;
+}
+
+/** Until none is left, which have to be so many. */
+async function restoreAll(
+  store: DlqStore,
+  batch: string,
+  expected: number,
+  limit: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let restored = 0;
+  for (;;) {
+    const count = await trashOf(store).restore(batch, limit, signal);
+    assert.ok(count <= limit, `${count} were restored, with a limit of ${limit}`);
+    restored += count;
+    if (count === 0) break;
+  }
+  assert.equal(restored, expected);
+}
+
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
