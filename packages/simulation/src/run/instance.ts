@@ -21,6 +21,8 @@ export class Instance {
   readonly supervisor: Supervisor;
   /** How often it was made to stand still. */
   freezes = 0;
+  /** When it went on after that for the last time. */
+  thawedAt = -Infinity;
   readonly #time: VirtualTime;
   readonly #registry: Registry;
   readonly #sessions: Sessions = { sources: new Set(), targets: new Set() };
@@ -92,6 +94,7 @@ export class Instance {
     return () => {
       if (this.owner.frozen === undefined) return;
       if (machine) this.clock.stoodStill(this.#time.now - since);
+      this.thawedAt = this.#time.now;
       this.#time.thaw(this.owner);
     };
   }

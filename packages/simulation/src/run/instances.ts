@@ -1,5 +1,5 @@
 import type { World } from "./world.ts";
-import { watchStop } from "./budgets.ts";
+import { stoodStillAmidStop, watchStop } from "./budgets.ts";
 import { Instance } from "./instance.ts";
 import { Reloads } from "./reloads.ts";
 
@@ -46,8 +46,10 @@ export class Instances {
     void instance.supervisor.terminated.then(({ cause, error }) => {
       if (!instance.owner.alive) return;
       trace.add(`${name} is beyond recovery (${cause})`);
-      // The one thing that ends a process here: it has lost what only a new process may take again.
-      if (cause !== "lease_lost") auditor.violated(`${name} is beyond recovery (${cause}): ${error.message}`);
+      // What ends a process here: it has lost what only a new process may take again, or had no time to stop.
+      const hadNoTime = cause === "wedged" && stoodStillAmidStop(this.#world, instance);
+      if (cause !== "lease_lost" && !hadNoTime)
+        auditor.violated(`${name} is beyond recovery (${cause}): ${error.message}`);
       time.at(time.now + RESTART_MS, () => {
         if (this.#places[place] !== instance) return;
         this.kill(place);
@@ -94,7 +96,9 @@ export class Instances {
           trace.add(`${what} of ${instance.name} done`);
         },
         (error: unknown) => {
-          if (!instance.supervisor.beyondRecovery()) auditor.violated(`a ${what} failed: ${String(error)}`);
+          if (instance.supervisor.beyondRecovery()) return;
+          if (what === "stop" && stoodStillAmidStop(this.#world, instance)) return;
+          auditor.violated(`a ${what} failed: ${String(error)}`);
         },
       );
     });
