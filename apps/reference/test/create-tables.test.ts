@@ -116,7 +116,7 @@ http: {admin_addr: "127.0.0.1:0", monitor_addr: "127.0.0.1:0", admin_api_key: 01
 
   test.each([
     ["dlq", "dead_letters"],
-    ["dlq", "dead_letter_deletions"],
+    ["dlq", "dead_letter_changes"],
     ["outbox", "outbox_record"],
     ["outbox", "outbox_queue"],
   ])("1: of the store %s the table %s alone is gone: it is named, and by a start too", async (store, table) => {

@@ -72,7 +72,7 @@ export class PostgresClient implements AsyncDisposable {
   /** One statement, which is a transaction by itself. It may be made twice: look at {@link Answer.unsure}. */
   async query<Row extends object>(statement: Statement, signal: AbortSignal): Promise<Answer<Row>> {
     let unsure = false;
-    const { what, endsWhenLate = false, lasting = false } = statement;
+    const { what, endsWhenLate = false, mayBeLate = false, lasting = false } = statement;
     if (lasting && this.#unkept !== undefined) throw this.#unkept;
     const { rows, count } = await this.#call(
       what,
@@ -87,7 +87,8 @@ export class PostgresClient implements AsyncDisposable {
             ),
       (failure) => {
         unsure ||= failure.unsure;
-        return failure.late && endsWhenLate ? failure.error : undefined;
+        if (failure.late && mayBeLate) return { ...failure, fault: false };
+        return failure.late && endsWhenLate ? failure : undefined;
       },
       signal,
     );
@@ -118,10 +119,10 @@ export class PostgresClient implements AsyncDisposable {
         committing = false;
         return makeTransaction(client, work, longerMs ?? timeoutMs, () => (committing = true));
       },
-      ({ unsure }) => {
-        if (!unsure || !committing || repeatable) return undefined;
+      (failure) => {
+        if (!failure.unsure || !committing || repeatable) return undefined;
         const text = `${what} at ${this.label}: whether it was made is unknown: the answer was lost`;
-        return new BridgeError("CONNECTION_LOST", text, { charged: false });
+        return { ...failure, error: new BridgeError("CONNECTION_LOST", text, { charged: false }) };
       },
       signal,
       timeoutMs,
@@ -189,8 +190,8 @@ export class PostgresClient implements AsyncDisposable {
     what: string,
     /** `longerMs`: what it may take, if that is more than the server lets a statement take. */
     work: (client: PoolClient, longerMs: number | undefined) => Promise<T>,
-    /** Is told of each failed try; what it returns ends the call. */
-    onFailure: (failure: Failure) => BridgeError | undefined,
+    /** Is told of each failed try; what it returns ends the call, as that failure. */
+    onFailure: (failure: Failure) => Failure | undefined,
     signal: AbortSignal,
     timeoutMs = 0,
   ): Promise<T> {
@@ -222,8 +223,11 @@ export class PostgresClient implements AsyncDisposable {
           // What is only late may be large.
           if (tries >= TELLING_TRIES && failed.fault && !failed.late) this.#faults.failed(what, failed.error);
           if (failed.late) tryMs = Math.max(tryMs, Math.min(2 * tryMs, longestTryMs));
-          const end = onFailure(failed) ?? (failed.again ? undefined : failed.error);
-          if (end !== undefined) throw end;
+          const end = onFailure(failed) ?? (failed.again ? undefined : failed);
+          if (end !== undefined) {
+            failed = end;
+            throw end.error;
+          }
         }
         await clock.delay(retryDelay(tries, random), call.signal);
       }

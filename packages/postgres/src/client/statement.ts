@@ -13,6 +13,11 @@ export interface Statement {
    */
   readonly endsWhenLate?: boolean;
   /**
+   * Whether a try without an answer in time ends the call and is no fault: its caller has something else to do then. Default: it
+   * is tried again, and told.
+   */
+  readonly mayBeLate?: boolean;
+  /**
    * Of a write upon whose answer the only other copy is let go: refused while it is known that it would not outlast a crash of
    * the server. Default: it is made.
    */

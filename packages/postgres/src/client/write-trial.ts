@@ -14,8 +14,8 @@ export interface WriteTrial {
    * with one at its room too.
    */
   readonly write: Text;
-  /** Does to that row what becomes of one, and returns or changes some: who takes rows may not let them go. */
-  readonly end: Text;
+  /** What becomes of that row, one after the other; each returns or changes some: who takes rows may not let them go. */
+  readonly ends: readonly Text[];
 }
 
 interface Client {
@@ -44,10 +44,7 @@ export function trialOf(client: Client, { trial, migrations }: TrialOptions): Tr
   if (trial === undefined) return (_, signal) => client.query({ what, text: "SELECT 1" }, signal);
   const table = (name: string): string => client.table(name);
   const write = { what, text: trial.write(table) };
-  const whole = [
-    { ...write, values: [1] },
-    { what, text: trial.end(table) },
-  ];
+  const whole = [{ ...write, values: [1] }, ...trial.ends.map((end) => ({ what, text: end(table) }))];
   return async (faulty, signal) => {
     // First, as it names what is denied, which the server does not.
     const denied = migrations && (await client.denied(migrations, signal));

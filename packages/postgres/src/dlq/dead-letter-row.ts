@@ -1,5 +1,11 @@
-import type { DeadLetter, DeadLetterHead } from "@bridge/ports";
-import { headOrKnown, packDeadLetter, unpackDeadLetter } from "@bridge/ports/internal";
+import { hash } from "node:crypto";
+import type { DeadLetter, DeadLetterHead, DeadLetterQuery } from "@bridge/ports";
+import { deadLetterHead } from "@bridge/ports";
+import { headOrKnown, marksIn, packDeadLetter, unpackDeadLetter } from "@bridge/ports/internal";
+
+/** What is read of a row for a list. */
+export const HEAD_COLUMNS = "id, route_id, category, failed_at, head, marks";
+const KEY_BYTES = 16;
 
 export interface HeadRow {
   readonly id: string;
@@ -7,34 +13,47 @@ export interface HeadRow {
   readonly category: DeadLetterHead["category"];
   readonly failed_at: number;
   readonly head: string;
+  readonly marks: string | null;
 }
 
-export interface EntryRow extends Pick<HeadRow, "head"> {
+export interface EntryRow extends Pick<HeadRow, "head" | "marks"> {
   readonly envelope: string;
   readonly payload: Buffer;
 }
 
-/** The values of an entry, in the order of the table's columns. */
+/** The values of an entry without marks, in the order of the table's columns. */
 export function valuesOf(entry: DeadLetter): readonly unknown[] {
-  const { id, routeId, category, failedAt } = entry;
+  const { id, routeId, bindingId, category, errorCode, failedAt, correlationId } = entry;
   const { buffer, byteOffset, byteLength } = entry.envelope.payload;
+  const { fingerprint, envelopeId } = deadLetterHead(entry);
   // JSON spells out what the server's texts cannot hold, such as U+0000.
   const { head, envelope } = packDeadLetter(entry);
   const payload = Buffer.from(buffer, byteOffset, byteLength);
-  return [id, routeId, category, Math.floor(failedAt), head, envelope, payload];
+  const about = [id, routeId, bindingId, category, errorCode, Math.floor(failedAt), fingerprint];
+  return [...about, keyOf(envelopeId), keyOf(correlationId), head, envelope, payload, null];
 }
 
-export function headOf({ id, route_id: routeId, category, failed_at, head }: HeadRow): DeadLetterHead {
-  return headOrKnown({ id, routeId, category, failedAt: failed_at }, head);
+/** What stands in an index for a text of somebody else, which may be longer than an index takes, or hold what no text of the server does. */
+export function keyOf(text: string): Buffer {
+  return hash("sha256", text, "buffer").subarray(0, KEY_BYTES);
+}
+
+export function headOf({ id, route_id: routeId, category, failed_at, head, marks }: HeadRow): DeadLetterHead {
+  return headOrKnown({ id, routeId, category, failedAt: failed_at }, head, marksIn(marks));
 }
 
 /** @throws BridgeError when it is not the entry that was written */
 export function entryOf(id: string, row: EntryRow): DeadLetter {
   const { buffer, byteOffset, byteLength } = row.payload;
-  return unpackDeadLetter(id, row, new Uint8Array(buffer, byteOffset, byteLength));
+  return unpackDeadLetter(id, row, new Uint8Array(buffer, byteOffset, byteLength), marksIn(row.marks));
 }
 
 /** No text of the server holds it, so no id or route with it is there. */
 export function isPossible(text: string): boolean {
   return !text.includes("\u0000");
+}
+
+/** Whether there can be entries that it means. */
+export function isPossibleQuery({ routeId = "", bindingId = "", fingerprint = "" }: DeadLetterQuery): boolean {
+  return [routeId, bindingId, fingerprint].every(isPossible);
 }

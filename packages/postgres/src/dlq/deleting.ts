@@ -1,46 +1,31 @@
-import type { DeadLetterFilter, Random } from "@bridge/ports";
+import type { DeadLetterFilter } from "@bridge/ports";
 import type { PostgresClient } from "../client/postgres-client.ts";
+import type { Changes } from "./changes.ts";
 import { isPossible } from "./dead-letter-row.ts";
-import { DELETIONS, ENTRIES } from "./dlq-tables.ts";
+import { ENTRIES } from "./dlq-tables.ts";
 import { bound, type Filtered, filtered } from "./filtered.ts";
 
 /** Entries of one statement: locks are held briefly, and nobody else waits for long. */
 const CHUNK = 1_000;
-const DELETING = "deleting dead letters";
-/** What nobody has forgotten after that was left behind by a process that ended: far longer than a call takes. */
-const LEFT_BEHIND = "1 hour";
 
-interface Gone {
-  readonly picked: number;
-  readonly ids: readonly string[];
-}
-
-/**
- * Deletes entries such that of callers who race for one, one is told, also when answers are lost: with the entries that
- * a statement deletes goes a note of them under a mark of its own. Who got no answer looks there; who got one forgets
- * the note with its next statement.
- */
+/** Deletes entries such that of callers who race for one, one is told, also when answers are lost. */
 export class Deleting {
   readonly #client: PostgresClient;
-  readonly #random: Random;
+  readonly #changes: Changes;
   readonly #visibleFrom: () => number;
-  #toForget: string[] = [];
 
   /** Entries that failed before `visibleFrom` are not there. */
-  constructor(client: PostgresClient, random: Random, visibleFrom: () => number) {
+  constructor(client: PostgresClient, changes: Changes, visibleFrom: () => number) {
     this.#client = client;
-    this.#random = random;
+    this.#changes = changes;
     this.#visibleFrom = visibleFrom;
   }
 
   async ids(ids: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>> {
     signal.throwIfAborted();
-    const left = [...new Set(ids)].filter(isPossible);
     const gone = new Set<string>();
-    for (let start = 0; start < left.length; start += CHUNK) {
-      const { condition, values } = filtered({}, this.#visibleFrom());
-      const chunk = left.slice(start, start + CHUNK);
-      const which = { condition: `${condition} AND id = ANY($${values.length + 1})`, values: [...values, chunk] };
+    for (const chunk of chunksOf(ids)) {
+      const which = ofIds(chunk, this.#visibleFrom());
       for (const id of await this.#chunk(which, chunk.length, signal)) gone.add(id);
     }
     return gone;
@@ -75,47 +60,30 @@ export class Deleting {
     }
   }
 
-  /** Notes of processes that ended before they forgot them. */
-  async forgetLeftBehind(signal: AbortSignal): Promise<void> {
-    const text = `DELETE FROM ${this.#client.table(DELETIONS)} WHERE made_at < now() - interval '${LEFT_BEHIND}'`;
-    await this.#client.query({ what: "forgetting old deletions", text }, signal);
-  }
-
-  /** Rows are locked in one order, whoever deletes: nobody waits in a circle. */
-  async #chunk({ condition, values }: Filtered, size: number, signal: AbortSignal): Promise<readonly string[]> {
-    const [entries, deletions] = [this.#client.table(ENTRIES), this.#client.table(DELETIONS)];
-    const mark = this.#random.id();
-    const forgotten = this.#toForget.splice(0, CHUNK);
-    const [limit, own, old] = [1, 2, 3].map((n) => `$${values.length + n}`);
-    const text = `
-      WITH picked AS MATERIALIZED (
-        SELECT id FROM ${entries} WHERE ${condition} ORDER BY failed_at, id LIMIT ${limit} FOR UPDATE
-      ), gone AS (
+  #chunk(which: Filtered, size: number, signal: AbortSignal): Promise<readonly string[]> {
+    const entries = this.#client.table(ENTRIES);
+    const queries = `${picked(entries, which, `$${which.values.length + 1}`)}, changed AS (
         DELETE FROM ${entries} WHERE id IN (SELECT id FROM picked) RETURNING id
-      ), noted AS (
-        INSERT INTO ${deletions} (mark, ids) SELECT ${own}, array_agg(id) FROM gone HAVING count(*) > 0
-      ), forgotten AS (
-        DELETE FROM ${deletions} WHERE mark = ANY(${old})
-      )
-      SELECT (SELECT count(*) FROM picked) AS picked, ARRAY(SELECT id FROM gone) AS ids`;
-    const all = [...values, size, mark, forgotten];
-    const statement = { what: DELETING, text, values: all };
-    const { rows, unsure } = await this.#client.query<Gone>(statement, signal);
-    const { picked, ids } = rows[0] ?? { picked: 0, ids: [] };
-    // They were locked: a trigger that somebody else has made keeps them, and says nothing.
-    if (ids.length < picked) throw this.#client.keptNothing(DELETING);
-    const before = unsure ? await this.#noted(mark, signal) : ids;
-    this.#toForget.push(mark);
-    return before;
+      )`;
+    return this.#changes.make({ what: "deleting dead letters", queries, values: [...which.values, size] }, signal);
   }
+}
 
-  /** What the tries of one statement have deleted together. */
-  async #noted(mark: string, signal: AbortSignal): Promise<readonly string[]> {
-    const text = `SELECT unnest(ids) AS id FROM ${this.#client.table(DELETIONS)} WHERE mark = $1`;
-    const { rows } = await this.#client.query<{ id: string }>(
-      { what: "looking what was deleted", text, values: [mark] },
-      signal,
-    );
-    return rows.map(({ id }) => id);
-  }
+/** Those of the ids that can be there, each once, so many at a time. */
+export function chunksOf(ids: Iterable<string>): readonly (readonly string[])[] {
+  const left = [...new Set(ids)].filter(isPossible);
+  return Array.from({ length: Math.ceil(left.length / CHUNK) }, (_, n) => left.slice(n * CHUNK, (n + 1) * CHUNK));
+}
+
+/** Which rows have these ids, without those that failed before `visibleFrom`. */
+export function ofIds(ids: readonly string[], visibleFrom: number): Filtered {
+  const { condition, values } = filtered({}, visibleFrom);
+  return { condition: `${condition} AND id = ANY($${values.length + 1})`, values: [...values, ids] };
+}
+
+/** Of a change, the query of the rows that it is about. They are locked in one order, whoever changes: nobody waits in a circle. */
+export function picked(entries: string, { condition }: Filtered, limit = "ALL"): string {
+  return `picked AS MATERIALIZED (
+        SELECT id FROM ${entries} WHERE ${condition} ORDER BY failed_at, id LIMIT ${limit} FOR UPDATE
+      )`;
 }

@@ -1,13 +1,21 @@
-import { type Clock, type DlqAdmin, type DlqStore, type Logger, type Random } from "@bridge/ports";
+import type { Clock, DlqAdmin, DlqStore, Logger, Random } from "@bridge/ports";
 import { SpoiledEntries } from "@bridge/ports/internal";
 import { type ConnectionOptions } from "../client/connection-options.ts";
 import { openPostgres } from "../client/migrations.ts";
-import { entryOf, type EntryRow, headOf, type HeadRow, isPossible, valuesOf } from "./dead-letter-row.ts";
+import { Changes } from "./changes.ts";
+import { entryOf, type EntryRow, HEAD_COLUMNS, headOf, type HeadRow, isPossible, valuesOf } from "./dead-letter-row.ts";
 import { Deleting } from "./deleting.ts";
-import { DLQ_TABLES, ENTRIES } from "./dlq-tables.ts";
+import { COLUMNS, DLQ_TABLES, ENTRIES } from "./dlq-tables.ts";
+import { PostgresFacets } from "./facets.ts";
 import { bound, filtered } from "./filtered.ts";
+import { Marking } from "./marking.ts";
+import { pageOf } from "./paging.ts";
+import { PostgresJobs } from "./postgres-jobs.ts";
 import { sweep } from "./sweep.ts";
+import { excluded, Trash } from "./trash.ts";
 import { ENTRY_TRIAL } from "./try-entry.ts";
+
+const FACETS_KEPT_MS = 5_000;
 
 export interface PostgresDlqOptions {
   /** The server, and the schema with {@link DLQ_TABLES}. */
@@ -17,42 +25,54 @@ export interface PostgresDlqOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** How long an answer to `facets` is good, in milliseconds. Default: 5 s. */
+  readonly facetsKeptMs?: number | undefined;
   /** How long one try may take, in milliseconds. Default: 3 s. */
   readonly tryTimeoutMs?: number | undefined;
 }
 
+/** It has all that a store may have. */
+export type PostgresDlq = DlqStore &
+  Required<Pick<DlqStore, "page" | "facets" | "marks" | "jobs">> & { readonly admin: Required<DlqAdmin> };
+
 /**
- * A DLQ store in a table that all instances share. Every call is one statement but those that delete many, which go in
- * chunks of 1,000; each sees all that was written before.
+ * A DLQ store in tables that all instances share. Every call is one statement but those that read or change many entries, which
+ * go in chunks of 1,000, and marks, which are read before they are changed; each sees all that was written before, but for
+ * facets, which are kept for 5 s.
  *
  * @throws BridgeError `DESTINATION_NOT_FOUND` when the tables are missing, `SCHEMA_VIOLATION` when they are of another version
  */
 export async function openPostgresDlq(
-  { connection, retentionMs, ...seams }: PostgresDlqOptions,
+  { connection, retentionMs, facetsKeptMs = FACETS_KEPT_MS, ...seams }: PostgresDlqOptions,
   signal: AbortSignal,
-): Promise<DlqStore & { readonly admin: DlqAdmin }> {
+): Promise<PostgresDlq> {
   const { clock, random } = seams;
   const client = await openPostgres(connection, DLQ_TABLES, { ...seams, trial: ENTRY_TRIAL }, signal);
   const entries = client.table(ENTRIES);
   const visibleFrom = (): number => (retentionMs === undefined ? -Infinity : clock.now() - retentionMs + 1);
-  const deleting = new Deleting(client, random, visibleFrom);
-  const sweeping = sweep(deleting, retentionMs !== undefined, seams);
+  const changes = new Changes(client, random);
+  const deleting = new Deleting(client, changes, visibleFrom);
+  const marking = new Marking(client, changes, visibleFrom);
+  const trash = new Trash(client, changes, visibleFrom, clock);
+  const sweeping = sweep({ changes, trash, retention: retentionMs === undefined ? undefined : deleting }, seams);
+  const paging = { client, clock, visibleFrom };
+  const facets = new PostgresFacets(paging, facetsKeptMs);
   const spoiled = new SpoiledEntries(seams.logger);
-  const columns = "id, route_id, category, failed_at, head, envelope, payload";
 
   return {
     async put(entry, caller) {
-      const replaced = columns.replaceAll(/\w+/g, "excluded.$&");
-      const text = `INSERT INTO ${entries} AS there (${columns}) VALUES ($1, $2, $3, $4, $5, $6, $7)
-        ON CONFLICT (id) DO UPDATE SET (${columns}) = (${replaced}) WHERE there.failed_at < $8`;
-      const values = [...valuesOf(entry), bound(visibleFrom())];
+      const values = valuesOf(entry);
+      const places = values.map((_, n) => `$${n + 1}`).join(", ");
+      const text = `INSERT INTO ${entries} AS there (${COLUMNS}) VALUES (${places})
+        ON CONFLICT (id) DO UPDATE SET (${COLUMNS}) = (${excluded(COLUMNS)}) WHERE there.failed_at < $${values.length + 1}`;
       const proof = { text: `SELECT 1 FROM ${entries} WHERE id = $1`, values: [entry.id] };
-      await client.query({ what: "writing a dead letter", text, values, proof, lasting: true }, caller);
+      const statement = { what: "writing a dead letter", text, values: [...values, bound(visibleFrom())] };
+      await client.query({ ...statement, proof, lasting: true }, caller);
     },
     async get(id, caller) {
       caller.throwIfAborted();
       if (!isPossible(id)) return undefined;
-      const text = `SELECT head, envelope, payload FROM ${entries} WHERE id = $1 AND failed_at >= $2`;
+      const text = `SELECT head, marks, envelope, payload FROM ${entries} WHERE id = $1 AND failed_at >= $2`;
       const values = [id, bound(visibleFrom())];
       const { rows } = await client.query<EntryRow>({ what: "reading a dead letter", text, values }, caller);
       const [row] = rows;
@@ -63,7 +83,7 @@ export async function openPostgresDlq(
       if (filter.routeId !== undefined && !isPossible(filter.routeId)) return [];
       const { condition, values } = filtered(filter, visibleFrom());
       // What lies before the page is passed over in the index alone.
-      const text = `SELECT id, route_id, category, failed_at, head FROM ${entries} JOIN (
+      const text = `SELECT ${HEAD_COLUMNS} FROM ${entries} JOIN (
           SELECT id FROM ${entries} WHERE ${condition} ORDER BY failed_at, id
           LIMIT $${values.length + 1} OFFSET $${values.length + 2}
         ) AS page USING (id) ORDER BY failed_at, id`;
@@ -77,6 +97,10 @@ export async function openPostgresDlq(
       const statement = { what: "counting dead letters", text, values: [...values, cap] };
       return (await client.query<{ count: number }>(statement, caller)).rows[0]?.count ?? 0;
     },
+    page: (query, page, caller) => pageOf(query, page, paging, caller),
+    facets: (request, caller) => facets.get(request, caller),
+    marks: marking,
+    jobs: new PostgresJobs(client, changes),
     admin: {
       async delete(ids, caller) {
         const gone = await deleting.ids(ids, caller);
@@ -87,6 +111,15 @@ export async function openPostgresDlq(
         const count = await deleting.matching(filter, limit, caller);
         spoiled.deleted();
         return count;
+      },
+      trash: {
+        async move(ids, batch, until, caller) {
+          const gone = await trash.move(ids, batch, until, caller);
+          spoiled.deleted(gone);
+          return gone;
+        },
+        restore: (batch, limit, caller) => trash.restore(batch, limit, caller),
+        count: (cap, caller) => trash.count(cap, caller),
       },
     },
     health: () => ({ ...client.health(), ...spoiled.health() }),

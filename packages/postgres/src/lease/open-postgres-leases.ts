@@ -92,5 +92,5 @@ function replacement(
 const LEASE_TRIAL: WriteTrial = {
   write: (table) => `INSERT INTO ${table("leases")} (key, holder, token, beat, ttl_ms, written)
     SELECT 'trial ' || random(), '', 0, 0, 0, 'trial' WHERE $1::int = 1`,
-  end: (table) => `UPDATE ${table("leases")} SET beat = 1 WHERE key LIKE 'trial %' AND written = 'trial'`,
+  ends: [(table) => `UPDATE ${table("leases")} SET beat = 1 WHERE key LIKE 'trial %' AND written = 'trial'`],
 };

@@ -28,10 +28,12 @@ const RECORD = [
 export const RECORD_TRIAL: WriteTrial = {
   write: (table) =>
     `SELECT nth FROM ${table("outbox_persist")}(${RECORD.map((value) => `(ARRAY[${value}])[1:$1::int]`).join(", ")})`,
-  end: (table) => `
+  ends: [
+    (table) => `
     SELECT f.nth
       FROM ${table("outbox_claim")}(${PLACE}, 0, 1, 1, 60000, '{}', 'trial', '{}') AS c,
            ${table("outbox_finish")}(
              ARRAY[c.place], ARRAY[c.number], ARRAY[c.id], ARRAY['trial'], ARRAY[1], ARRAY[0], ARRAY[0::float8], 0
            ) AS f`,
+  ],
 };

@@ -32,7 +32,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     store: "dlq",
-    tables: ["dead_letters", "dead_letter_deletions"],
+    tables: ["dead_letters", "dead_letter_changes", "dead_letter_jobs", "dead_letter_trash"],
     async open(connection) {
       const store = await openDlq(connection);
       return { ...store, write: () => store.put(deadLetter(crypto.randomUUID()), signal) };

@@ -1,5 +1,5 @@
 import { deadLetter } from "@bridge/conformance";
-import type { DlqAdmin, DlqStore, LeaseStore, OutboxStore, TellsHealth } from "@bridge/ports";
+import type { LeaseStore, OutboxStore, TellsHealth } from "@bridge/ports";
 import { noPostgres, type TestSchema } from "@bridge/tooling/test-postgres";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ConnectionOptions } from "../../src/client/connection-options.ts";
@@ -34,7 +34,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
     open: openDlq,
     needs: {
       "TABLE dead_letters": ALL,
-      "TABLE dead_letter_deletions": ["SELECT", "INSERT", "DELETE"],
+      "TABLE dead_letter_jobs": ALL,
+      "TABLE dead_letter_trash": ALL,
+      "TABLE dead_letter_changes": ["SELECT", "INSERT", "DELETE"],
       "TABLE migrations": ["SELECT"],
     },
   },
@@ -123,9 +125,17 @@ describe.skipIf(noPostgres)("a store whose user", () => {
   });
 
   test("has these privileges and no more does everything with dead letters and leases", async () => {
-    await using dlq: DlqStore & { readonly admin: DlqAdmin } = await openDlq(connection);
-    await dlq.put(deadLetter("1"), signal);
-    await dlq.put(deadLetter("2"), signal);
+    await using dlq = await openDlq(connection);
+    for (const id of ["1", "2", "3"]) await dlq.put(deadLetter(id), signal);
+    await dlq.marks.mark(new Map([["2", { assignee: "alice" }]]), signal);
+    await dlq.page({}, { limit: 10, order: "oldest", budget: 10 }, signal);
+    await dlq.facets({ query: {}, by: ["routeId"], maxGroups: 10, buckets: 10 }, signal);
+    const job = { id: "job", revision: 1, state: "planned", createdAt: 0, document: "{}" };
+    await dlq.jobs.put(job, undefined, signal);
+    await dlq.jobs.put({ ...job, revision: 2 }, 1, signal);
+    await dlq.jobs.delete(["job"], signal);
+    await dlq.admin.trash.move(["3"], "job", Date.now() + 60_000, signal);
+    expect(await dlq.admin.trash.restore("job", 10, signal)).toBe(1);
     await dlq.admin.delete(["1"], signal);
     await dlq.admin.deleteWhere({}, undefined, signal);
     expect(await dlq.count(10, signal)).toBe(0);

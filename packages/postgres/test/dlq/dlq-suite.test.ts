@@ -1,4 +1,5 @@
-import { describeDlqStore } from "@bridge/conformance";
+import { describeDlqParts, describeDlqStore, type DlqPartsSubject } from "@bridge/conformance";
+import { times } from "@bridge/tooling/long";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
 import { afterAll, beforeAll, describe } from "vitest";
 import { makeTables, openDlq } from "./support/dlq.ts";
@@ -11,12 +12,16 @@ describe.skipIf(noPostgres)("dead letters on PostgreSQL", () => {
   });
   afterAll(() => schema[Symbol.asyncDispose]());
 
-  describeDlqStore("postgres", {
+  const subject = {
     async open() {
-      await schema.rows(`TRUNCATE ${schema.connection.schema}.dead_letters`);
+      const names = ["dead_letters", "dead_letter_jobs", "dead_letter_trash"];
+      await schema.rows(`TRUNCATE ${names.map((name) => `${schema.connection.schema}.${name}`).join(", ")}`);
       return openDlq(schema.connection);
     },
     reopen: () => openDlq(schema.connection),
     second: () => openDlq(schema.connection),
-  });
+    many: times(2_000, 10_000),
+  } satisfies DlqPartsSubject;
+  describeDlqStore("postgres", subject);
+  describeDlqParts("postgres", subject);
 });

@@ -1,7 +1,8 @@
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { PostgresClient } from "../../src/client/postgres-client.ts";
 import { filtered } from "../../src/dlq/filtered.ts";
-import { makeTables, openDlq } from "./support/dlq.ts";
+import { makeTables, openDlq, rowsOf } from "./support/dlq.ts";
 
 const { signal } = new AbortController();
 const ROWS = 102_000;
@@ -24,9 +25,14 @@ describe.skipIf(noPostgres)("of many dead letters", () => {
     schema = await testSchema();
     await makeTables(schema.connection);
     table = `${schema.connection.schema}.dead_letters`;
-    await schema.rows(`INSERT INTO ${table}
-      SELECT md5(n::text), 'r' || n % 3, CASE WHEN n % 2 = 0 THEN 'rejected' ELSE 'permanent' END, n,
-        '{"failedAt":' || n || '}', '[]', '' FROM generate_series(1, ${ROWS}) n`);
+    const columns = {
+      id: "md5(n::text)",
+      route_id: "'r' || n % 3",
+      category: "CASE WHEN n % 2 = 0 THEN 'rejected' ELSE 'permanent' END",
+      fingerprint: "'f' || n % 100",
+      envelope_key: "decode(md5((n % 1000)::text), 'hex')",
+    };
+    await schema.rows(rowsOf(table, columns, ROWS));
     await schema.rows(`VACUUM ANALYZE ${table}`);
   });
   afterAll(() => schema[Symbol.asyncDispose]());
@@ -43,6 +49,39 @@ describe.skipIf(noPostgres)("of many dead letters", () => {
       expect(text).toMatch(/Index (?:Only )?Scan using dead_letters_/);
       expect(text).not.toMatch(/Sort|Seq Scan/);
       // Which index is cheapest depends on what others have open: the server may pass over some, never over many.
+      expect(Number(/Rows Removed by Filter: (\d+)/.exec(text)?.[1] ?? 0)).toBeLessThan(2_000);
+    },
+  );
+
+  test.each([
+    ...FILTERS.flatMap((filter) => [
+      { filter, order: "oldest" as const },
+      { filter, order: "newest" as const },
+    ]),
+    { filter: { fingerprint: "f7" }, order: "newest" },
+    { filter: { envelopeId: "7" }, order: "oldest" },
+    { filter: { correlationId: "7" }, order: "newest" },
+  ] as const)(
+    "operators 1.2: a page by key is read from an index from its place on, by %j",
+    async ({ filter, order }) => {
+      const asked = vi.spyOn(PostgresClient.prototype, "query");
+      await using store = await openDlq(schema.connection);
+      const after = { failedAt: 55_000, id: "8" };
+      const { entries } = await store.page(filter, { limit: 100, order, after, budget: 1_000 }, signal);
+      const statement = asked.mock.calls.map(([said]) => said).find(({ text }) => text.includes("failed_at, id) "));
+      asked.mockRestore();
+      expect(entries.every(({ failedAt }) => (order === "oldest" ? failedAt >= 55_000 : failedAt <= 55_000))).toBe(
+        true,
+      );
+      const plan = await schema.rows<{ "QUERY PLAN": string }>(
+        `EXPLAIN (ANALYZE) ${statement?.text ?? ""}`,
+        statement?.values,
+      );
+      const text = plan.map((line) => line["QUERY PLAN"]).join("\n");
+      expect(text).toMatch(/Index Cond: .*ROW\(failed_at, id\)/);
+      expect(text).not.toMatch(/Seq Scan/);
+      // Of few it may be cheaper to sort them.
+      expect(Number(/Sort .*rows=(\d+) loops/.exec(text)?.[1] ?? 0)).toBeLessThanOrEqual(100);
       expect(Number(/Rows Removed by Filter: (\d+)/.exec(text)?.[1] ?? 0)).toBeLessThan(2_000);
     },
   );

@@ -31,6 +31,20 @@ describe.skipIf(noPostgres)("the plugin", () => {
     expect(await store.get("a", signal)).toEqual(deadLetter("a"));
   });
 
+  test("operators 12.20: refuses the tables of an older layout, naming what they lack and the command", async () => {
+    await using schema = await testSchema();
+    const { schema: name } = schema.connection;
+    const options = v.parse(postgresDlqPlugin.options, schema.connection);
+    await postgresDlqPlugin.createTables?.(options, context)(signal);
+    await schema.rows(`DROP TABLE ${name}.dead_letter_jobs, ${name}.dead_letter_trash;
+      ALTER TABLE ${name}.dead_letters DROP COLUMN marks, DROP COLUMN fingerprint`);
+    const message =
+      /lacks: column dead_letters.fingerprint, column dead_letters.marks, .*table dead_letter_jobs.*: restore it from a backup; or drop the tables that are left of it \(dead_letters, dead_letter_changes\).* make them anew with `bridge -create-tables`/;
+    const older = { code: "DESTINATION_NOT_FOUND", message };
+    await assert.rejects(postgresDlqPlugin.create(options, context)(signal), older);
+    await assert.rejects(async () => postgresDlqPlugin.createTables?.(options, context)(signal), older);
+  });
+
   test("what the server's texts cannot hold is stored, or is not there", async () => {
     await using schema = await testSchema();
     const options = v.parse(postgresDlqPlugin.options, schema.connection);

@@ -1,8 +1,8 @@
-import { deadLetter, tcpProxy } from "@bridge/conformance";
-import { systemClock } from "@bridge/ports";
+import { deadLetter } from "@bridge/conformance";
 import { noPostgres, testSchema, type TestSchema } from "@bridge/tooling/test-postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { makeTables, openDlq } from "./support/dlq.ts";
+import { makeTables, openDlq, rowsOf } from "./support/dlq.ts";
+import { farStore } from "./support/far-store.ts";
 
 const { signal } = new AbortController();
 const TWENTY = Array.from({ length: 20 }, (_, i) => i);
@@ -49,8 +49,7 @@ describe.skipIf(noPostgres)("of 20 instances", () => {
   });
 
   test("that purge, each entry is counted once, in chunks", async () => {
-    await schema.rows(`INSERT INTO ${table("dead_letters")}
-      SELECT 'id-' || n, 'r', 'permanent', n, '{}', '[]', '' FROM generate_series(1, 3500) n`);
+    await schema.rows(rowsOf(table("dead_letters"), {}, 3_500));
     const counts = await Promise.all(
       TWENTY.map((i) => racer(i).admin.deleteWhere({ category: "permanent" }, i === 3 ? 1_200 : undefined, signal)),
     );
@@ -60,31 +59,18 @@ describe.skipIf(noPostgres)("of 20 instances", () => {
   });
 
   test("whose answers are lost, those whose statement deleted an entry are told so", async () => {
-    const url = new URL(schema.connection.url);
-    await using proxy = await tcpProxy({ target: { port: Number(url.port) } });
-    url.port = String(proxy.port);
-    await using far = await openDlq(
-      { ...schema.connection, url: url.href },
-      { clock: systemClock, tryTimeoutMs: 2_000 },
-    );
-    const losingAnswer = async <T>(call: () => Promise<T>): Promise<T> => {
-      await far.count(1, signal);
-      proxy.delay(100);
-      const called = call();
-      while ((await one.count(1, signal)) > 0) await systemClock.delay(1, signal);
-      proxy.cut();
-      await proxy.restore();
-      return called;
-    };
+    await using far = await farStore(schema.connection);
+    const losingAnswer = <T>(call: () => Promise<T>): Promise<T> =>
+      far.losing(call, async () => (await one.count(1, signal)) === 0);
     await one.put(deadLetter("a"), signal);
     await one.put(deadLetter("b"), signal);
-    expect(await losingAnswer(() => far.admin.delete(["a", "b", "c"], signal))).toEqual(new Set(["a", "b"]));
+    expect(await losingAnswer(() => far.store.admin.delete(["a", "b", "c"], signal))).toEqual(new Set(["a", "b"]));
     await one.put(deadLetter("a"), signal);
-    expect(await losingAnswer(() => far.admin.deleteWhere({}, undefined, signal))).toBe(1);
+    expect(await losingAnswer(() => far.store.admin.deleteWhere({}, undefined, signal))).toBe(1);
     // Each note is forgotten with the next statement of its instance.
-    await far.admin.delete(["none"], signal);
+    await far.store.admin.delete(["none"], signal);
     await one.admin.delete(["none"], signal);
     await other.admin.delete(["none"], signal);
-    expect(await schema.rows(`SELECT 1 FROM ${table("dead_letter_deletions")}`)).toEqual([]);
+    expect(await schema.rows(`SELECT 1 FROM ${table("dead_letter_changes")}`)).toEqual([]);
   });
 });

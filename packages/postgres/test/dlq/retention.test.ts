@@ -22,7 +22,7 @@ describe.skipIf(noPostgres)("retention", () => {
   });
   beforeEach(async () => {
     const { schema: name } = schema.connection;
-    await schema.rows(`TRUNCATE ${name}.dead_letters, ${name}.dead_letter_deletions`);
+    await schema.rows(`TRUNCATE ${name}.dead_letters, ${name}.dead_letter_changes`);
   });
   afterAll(() => schema[Symbol.asyncDispose]());
 
@@ -64,23 +64,24 @@ describe.skipIf(noPostgres)("retention", () => {
       now: () => time.now(),
       delay: (ms: number, end: AbortSignal) => {
         if (ms !== 60_000) return systemClock.delay(ms, end);
-        waits.push(ms);
-        resolve();
+        if (waits.push(ms) === 2) resolve();
         return time.delay(ms, end);
       },
     };
     await using _ = await openDlq(schema.connection, { clock, retentionMs: HOUR });
     await swept;
     expect(await stored()).toEqual(["new"]);
-    expect(waits).toEqual([60_000]);
+    // Of the retention, and of the trash.
+    expect(waits).toEqual([60_000, 60_000]);
     expect(await kept.count(10, signal)).toBe(1);
   });
 
-  test("notes of deletions that were left behind are forgotten at the start, and each hour, also without retention", async () => {
-    const notes = `${schema.connection.schema}.dead_letter_deletions`;
-    const leave = (mark: string, ago: string) =>
-      schema.rows(`INSERT INTO ${notes} VALUES ($1, '{}', now() - $2::interval)`, [mark, ago]);
-    const left = async () => (await schema.rows<{ mark: string }>(`SELECT mark FROM ${notes}`)).map(({ mark }) => mark);
+  test("notes of changes that were left behind are forgotten at the start, and each hour, also without retention", async () => {
+    const notes = `${schema.connection.schema}.dead_letter_changes`;
+    const leave = (token: string, ago: string) =>
+      schema.rows(`INSERT INTO ${notes} VALUES ($1, '{}', now() - $2::interval)`, [token, ago]);
+    const left = async () =>
+      (await schema.rows<{ token: string }>(`SELECT token FROM ${notes}`)).map(({ token }) => token);
     const hours: (() => void)[] = [];
     const clock: Clock = {
       ...systemClock,

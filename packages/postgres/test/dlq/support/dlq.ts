@@ -20,3 +20,24 @@ export async function makeTables(connection: ConnectionOptions): Promise<void> {
 export function openDlq(connection: ConnectionOptions, more: Partial<PostgresDlqOptions> = {}) {
   return openPostgresDlq({ ...SEAMS, connection, ...more }, AbortSignal.timeout(PATIENCE.timeout));
 }
+
+/** Rows from a number of `generate_series`, `n`: each column of the table as an expression of it. */
+export function rowsOf(table: string, columns: Readonly<Record<string, string>>, count: number): string {
+  const row: Record<string, string> = {
+    id: "'id-' || n",
+    route_id: "'r'",
+    binding_id: "'b'",
+    category: "'permanent'",
+    error_code: "'FORBIDDEN'",
+    failed_at: "n",
+    fingerprint: "''",
+    envelope_key: "''",
+    correlation_key: "''",
+    head: "'{}'",
+    envelope: "'[]'",
+    payload: "''",
+    ...columns,
+  };
+  return `INSERT INTO ${table} (${Object.keys(row).join(", ")})
+    SELECT ${Object.values(row).join(", ")} FROM generate_series(1, ${count}) n`;
+}
