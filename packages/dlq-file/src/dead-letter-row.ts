@@ -1,5 +1,15 @@
-import { type DeadLetter, type DeadLetterHead, type ErrorClass } from "@bridge/ports";
+import {
+  type DeadLetter,
+  deadLetterHead,
+  type DeadLetterHead,
+  type DeadLetterMarks,
+  type DeadLetterPosition,
+  type ErrorClass,
+} from "@bridge/ports";
 import { headOrKnown, packDeadLetter, unpackDeadLetter } from "@bridge/ports/internal";
+import type { CountedRow } from "./entry-counts.ts";
+import { lookupKey } from "./lookup-key.ts";
+import { sealed, unsealed } from "./sealed.ts";
 
 /** What a list reads. */
 export interface HeadRow {
@@ -7,7 +17,9 @@ export interface HeadRow {
   readonly failed_at: number;
   readonly route_id: string;
   readonly category: ErrorClass;
-  /** JSON of the entry, without the envelope. */
+  /** Sealed JSON; `null`: none. */
+  readonly marks: string | null;
+  /** JSON of the entry, without the envelope and the marks. */
   readonly head: string;
 }
 
@@ -16,20 +28,69 @@ export interface EntryRow extends HeadRow {
   readonly payload: Uint8Array;
 }
 
-export type RowValues = [string, number, string, string, string, string, Uint8Array];
-
-/** In the order of the columns. */
-export function rowValues(entry: DeadLetter): RowValues {
-  const { id, failedAt, routeId, category } = entry;
-  const { head, envelope } = packDeadLetter(entry);
-  return [id, failedAt, routeId, category, head, envelope, entry.envelope.payload];
+export interface NewRow {
+  readonly counted: CountedRow;
+  readonly envelopeKey: number;
+  readonly correlationKey: number;
+  readonly head: string;
+  readonly envelope: string;
+  readonly payload: Uint8Array;
 }
 
-export function headOf({ id, route_id: routeId, category, failed_at: failedAt, head }: HeadRow): DeadLetterHead {
-  return headOrKnown({ id, routeId, category, failedAt }, head);
+export function newRow(entry: DeadLetter): NewRow {
+  const listed = deadLetterHead(entry);
+  return {
+    counted: {
+      id: entry.id,
+      failed_at: entry.failedAt,
+      route_id: entry.routeId,
+      binding_id: entry.bindingId,
+      category: entry.category,
+      error_code: entry.errorCode,
+      fingerprint: listed.fingerprint,
+    },
+    envelopeKey: lookupKey(entry.envelope.id),
+    correlationKey: lookupKey(entry.correlationId),
+    ...packDeadLetter(entry, listed),
+    payload: entry.envelope.payload,
+  };
+}
+
+export function headOf(row: HeadRow): DeadLetterHead {
+  const { id, route_id: routeId, category, failed_at: failedAt } = row;
+  const known = { id, routeId, category, failedAt };
+  const marks = marksOf(row);
+  // An entry whose marks have changed may have been kept back: it is shown as one that cannot be delivered.
+  return marks === SPOILED ? headOrKnown(known, "") : headOrKnown(known, row.head, marks);
+}
+
+/** Where it stands in the order, whatever its head says. */
+export function positionOf({ id, failed_at: failedAt }: Pick<HeadRow, "id" | "failed_at">): DeadLetterPosition {
+  return { failedAt, id };
 }
 
 /** @throws BridgeError when it is not the entry that was written */
 export function entryOf(id: string, row: EntryRow): DeadLetter {
-  return unpackDeadLetter(id, row, row.payload);
+  const marks = marksOf(row);
+  return marks === SPOILED
+    ? unpackDeadLetter(id, { ...row, head: "" }, row.payload)
+    : unpackDeadLetter(id, row, row.payload, marks);
+}
+
+const SPOILED = Symbol("not as they were written");
+
+function marksOf({ id, marks }: Pick<HeadRow, "id" | "marks">): DeadLetterMarks | typeof SPOILED | undefined {
+  if (marks === null) return undefined;
+  const text = unsealed(id, marks);
+  return text === undefined ? SPOILED : (JSON.parse(text) as DeadLetterMarks);
+}
+
+/** To add to; of marks that cannot be read nothing is left but that the entry is kept back. */
+export function marksToChange(row: Pick<HeadRow, "id" | "marks">): DeadLetterMarks | undefined {
+  const marks = marksOf(row);
+  return marks === SPOILED ? { quarantined: true } : marks;
+}
+
+export function marksText(id: string, marks: DeadLetterMarks | undefined): string | null {
+  return marks === undefined ? null : sealed(id, JSON.stringify(marks));
 }

@@ -1,30 +1,25 @@
-import { type FileDatabase, untilSliceEnds } from "@bridge/file/internal";
-import { type Clock, type DeadLetterFilter } from "@bridge/ports";
-import { orAborted } from "@bridge/ports/internal";
-import type { DlqStatements } from "./dlq-statements.ts";
+import type { FileDatabase } from "@bridge/file/internal";
+import type { Clock, DeadLetterFilter } from "@bridge/ports";
+import type { DlqTables } from "./dlq-tables.ts";
+import type { CountedRow } from "./entry-counts.ts";
+import { SLICE_ENTRIES, writeSlice } from "./write-slice.ts";
 
-const SLICE_ENTRIES = 500;
-/** What a slice counts as among the writes that share its transaction: there is room for one more. */
-const SLICE_BYTES = 1024 * 1024;
-
-/** Returns the ids that were there. */
+/** Deletes them, or does what `take` does of one that is there. Returns the ids that were there. */
 export async function deleteIds(
-  file: FileDatabase<DlqStatements>,
+  file: FileDatabase<DlqTables>,
   ids: readonly string[],
   clock: Clock,
   signal: AbortSignal,
+  take: (tables: DlqTables, id: string) => CountedRow | undefined = ({ entries }, id) => entries.deleteById(id),
 ): Promise<ReadonlySet<string>> {
   const gone = new Set<string>();
   for (let start = 0; start < ids.length;) {
-    const slice = await writeSlice(file, signal, (statements) => {
-      const found: string[] = [];
-      const count = untilSliceEnds(clock, ids.slice(start, start + SLICE_ENTRIES), (id) => {
-        if (statements.deleteById(id)) found.push(id);
-      });
-      return { found, count };
+    const slice = ids.slice(start, start + SLICE_ENTRIES);
+    const { results } = await writeSlice(file, { next: () => slice, work: take }, clock, signal, {
+      deleted: (row) => row,
     });
-    for (const id of slice.found) gone.add(id);
-    start += slice.count;
+    for (const row of results) if (row !== undefined) gone.add(row.id);
+    start += results.length;
   }
   signal.throwIfAborted();
   return gone;
@@ -32,7 +27,7 @@ export async function deleteIds(
 
 /** Deletes the oldest that match, at most `limit`. Returns how many. */
 export async function deleteOldest(
-  file: FileDatabase<DlqStatements>,
+  file: FileDatabase<DlqTables>,
   filter: DeadLetterFilter,
   limit: number,
   clock: Clock,
@@ -41,21 +36,14 @@ export async function deleteOldest(
   signal.throwIfAborted();
   let deleted = 0;
   while (deleted < limit) {
-    const count = await writeSlice(file, signal, (statements) => {
-      const oldest = statements.oldest(filter, Math.min(SLICE_ENTRIES, limit - deleted));
-      return untilSliceEnds(clock, oldest, (number) => statements.delete(number));
-    });
-    deleted += count;
-    if (count === 0) break;
+    const most = Math.min(SLICE_ENTRIES, limit - deleted);
+    const slice = {
+      next: ({ entries }: DlqTables) => entries.oldest(filter, most),
+      work: ({ entries }: DlqTables, number: number) => entries.delete(number),
+    };
+    const { results } = await writeSlice(file, slice, clock, signal, { deleted: (row) => row });
+    deleted += results.length;
+    if (results.length === 0) break;
   }
   return deleted;
-}
-
-async function writeSlice<Result>(
-  file: FileDatabase<DlqStatements>,
-  signal: AbortSignal,
-  run: (statements: DlqStatements) => Result,
-): Promise<Result> {
-  signal.throwIfAborted();
-  return orAborted(file.write({ run, bytes: SLICE_BYTES, frees: true }), signal);
 }

@@ -1,9 +1,35 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { DeadLetterFilter, Page } from "@bridge/ports";
-import type { EntryRow, HeadRow, RowValues } from "./dead-letter-row.ts";
-import { INDEXES } from "./dlq-file-kind.ts";
+import {
+  type DeadLetterFilter,
+  type DeadLetterOrder,
+  type DeadLetterPosition,
+  type DeadLetterQuery,
+  type KeyedPage,
+  type MarkChange,
+  marked,
+  type Page,
+} from "@bridge/ports";
+import type { FacetLine } from "@bridge/ports/internal";
+import { type EntryRow, type HeadRow, marksText, marksToChange, type NewRow, positionOf } from "./dead-letter-row.ts";
+import type { CountedRow } from "./entry-counts.ts";
+import { indexRange, isLookedFor, type RangeOptions } from "./entry-index.ts";
 
-/** What is asked of the file. Statements with a filter are made when they are first needed, one for each combination. */
+const HEAD = "id, failed_at, route_id, category, marks, head";
+export const COUNTED = "id, failed_at, route_id, binding_id, category, error_code, fingerprint";
+
+/** So many keys are gone through at a time, which takes some milliseconds. */
+const MAX_KEYS = 10_000;
+
+interface HeadRows {
+  readonly rows: readonly HeadRow[];
+  /** Behind which there may be more. */
+  readonly next: DeadLetterPosition | undefined;
+}
+
+/** What the index of fingerprints does not answer of a line. */
+const LINE = "AND route_id = ? AND binding_id = ? AND category = ? AND error_code = ? ORDER BY";
+
+/** What is asked of the entries of a file. Statements with a filter are made when they are first needed, one for each combination. */
 export class DlqStatements {
   readonly #db: DatabaseSync;
   readonly #insert: StatementSync;
@@ -11,21 +37,28 @@ export class DlqStatements {
   readonly #count: StatementSync;
   readonly #delete: StatementSync;
   readonly #deleteById: StatementSync;
+  readonly #selectMarks: StatementSync;
+  readonly #updateMarks: StatementSync;
   readonly #filtered = new Map<string, StatementSync>();
 
   constructor(db: DatabaseSync) {
     this.#db = db;
     this.#insert = db.prepare(`
-      INSERT INTO dead_letter (id, failed_at, route_id, category, head, envelope, payload)
-      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`);
+      INSERT INTO dead_letter (${COUNTED}, envelope_key, correlation_key, head, envelope, payload)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`);
     this.#select = db.prepare("SELECT * FROM dead_letter WHERE id = ?");
     this.#count = db.prepare("SELECT count(*) AS count FROM (SELECT 1 FROM dead_letter LIMIT ?)");
-    this.#delete = db.prepare("DELETE FROM dead_letter WHERE number = ?");
-    this.#deleteById = db.prepare("DELETE FROM dead_letter WHERE id = ?");
+    this.#delete = db.prepare(`DELETE FROM dead_letter WHERE number = ? RETURNING ${COUNTED}`);
+    this.#deleteById = db.prepare(`DELETE FROM dead_letter WHERE id = ? RETURNING ${COUNTED}`);
+    this.#selectMarks = db.prepare("SELECT id, marks FROM dead_letter WHERE id = ?");
+    this.#updateMarks = db.prepare("UPDATE dead_letter SET marks = ? WHERE id = ?");
   }
 
-  insert(values: RowValues): void {
-    this.#insert.run(...values);
+  /** False when its id is there already. */
+  insert({ counted, envelopeKey, correlationKey, head, envelope, payload }: NewRow): boolean {
+    const { id, failed_at, route_id, binding_id, category, error_code, fingerprint } = counted;
+    const known = [id, failed_at, route_id, binding_id, category, error_code, fingerprint];
+    return this.#insert.run(...known, envelopeKey, correlationKey, head, envelope, payload).changes > 0;
   }
 
   get(id: string): EntryRow | undefined {
@@ -36,59 +69,77 @@ export class DlqStatements {
     return (this.#count.get(cap) as { readonly count: number }).count;
   }
 
-  delete(number: number): void {
-    this.#delete.run(number);
+  delete(number: number): CountedRow | undefined {
+    return this.#delete.get(number) as CountedRow | undefined;
   }
 
-  deleteById(id: string): boolean {
-    return this.#deleteById.run(id).changes > 0;
+  deleteById(id: string): CountedRow | undefined {
+    return this.#deleteById.get(id) as CountedRow | undefined;
+  }
+
+  /** False when it is not there. */
+  mark(id: string, change: MarkChange): boolean {
+    const row = this.#selectMarks.get(id) as Pick<HeadRow, "id" | "marks"> | undefined;
+    if (row === undefined) return false;
+    this.#updateMarks.run(marksText(id, marked(marksToChange(row), change)), id);
+    return true;
   }
 
   /** Oldest first. The page is found in an index alone; only its own entries are read. */
   list(filter: DeadLetterFilter, { limit, offset }: Page): readonly HeadRow[] {
-    const list = this.#withFilter(
-      filter,
-      (numbers) => `
-        SELECT id, failed_at, route_id, category, head FROM dead_letter
-        WHERE number IN (${numbers} LIMIT ? OFFSET ?) ORDER BY failed_at, id`,
-    );
-    return list.all(...valuesOf(filter), atMost(limit), atMost(offset)) as unknown as HeadRow[];
+    const { sql, values } = indexRange(filter);
+    const list = `
+      SELECT ${HEAD} FROM dead_letter
+      WHERE number IN (SELECT number FROM dead_letter ${sql} LIMIT ? OFFSET ?) ORDER BY failed_at, id`;
+    return this.#read(list, ...values, atMost(limit), atMost(offset)) as HeadRow[];
+  }
+
+  /** Up to `limit` heads, in the order of the page. */
+  heads(query: DeadLetterQuery, page: Pick<KeyedPage, "order" | "after">, limit: number): HeadRows {
+    const upTo = isLookedFor(query) ? this.#keysAhead(query, page) : undefined;
+    const { sql, values } = indexRange(query, { ...page, upTo });
+    const rows = this.#read(`SELECT ${HEAD} FROM dead_letter ${sql} LIMIT ?`, ...values, limit) as HeadRow[];
+    const last = rows.at(-1);
+    return { rows, next: last !== undefined && rows.length === limit ? positionOf(last) : upTo };
+  }
+
+  /** Where as many keys end as may be gone through at a time; `undefined` when there are not so many. */
+  #keysAhead({ since, before }: DeadLetterQuery, page: RangeOptions): DeadLetterPosition | undefined {
+    const { sql, values } = indexRange({ since, before }, page);
+    const ahead = `SELECT failed_at, id FROM dead_letter ${sql} LIMIT 1 OFFSET ?`;
+    const [row] = this.#read(ahead, ...values, MAX_KEYS) as Pick<HeadRow, "failed_at" | "id">[];
+    return row && positionOf(row);
+  }
+
+  /** Oldest first, from the index alone. */
+  counted(query: Pick<DeadLetterQuery, "before">, after: KeyedPage["after"], limit: number): readonly CountedRow[] {
+    const { sql, values } = indexRange(query, { after });
+    return this.#read(`SELECT ${COUNTED} FROM dead_letter ${sql} LIMIT ?`, ...values, limit) as CountedRow[];
+  }
+
+  /** The oldest or the newest of a line. */
+  ofLine(
+    { routeId, bindingId, category, errorCode, fingerprint }: FacetLine,
+    { since, before }: Pick<DeadLetterQuery, "since" | "before">,
+    order: DeadLetterOrder,
+  ): HeadRow | undefined {
+    const { sql, values } = indexRange({ fingerprint, since, before }, { order });
+    const first = `SELECT ${HEAD} FROM dead_letter ${sql.replace("ORDER BY", LINE)} LIMIT 1`;
+    return this.#read(first, ...values, routeId, bindingId, category, errorCode)[0] as HeadRow | undefined;
   }
 
   /** The numbers of the oldest. */
   oldest(filter: DeadLetterFilter, limit: number): readonly number[] {
-    const oldest = this.#withFilter(filter, (numbers) => `${numbers} LIMIT ?`);
-    return (oldest.all(...valuesOf(filter), limit) as { readonly number: number }[]).map(({ number }) => number);
+    const { sql, values } = indexRange(filter);
+    const rows = this.#read(`SELECT number FROM dead_letter ${sql} LIMIT ?`, ...values, limit);
+    return (rows as { readonly number: number }[]).map(({ number }) => number);
   }
 
-  #withFilter(filter: DeadLetterFilter, around: (numbers: string) => string): StatementSync {
-    const sql = around(numbersOf(filter));
+  #read(sql: string, ...values: readonly SQLInputValue[]): unknown[] {
     let statement = this.#filtered.get(sql);
     if (statement === undefined) this.#filtered.set(sql, (statement = this.#db.prepare(sql)));
-    return statement;
+    return statement.all(...values);
   }
-}
-
-/** The numbers of the entries that match, oldest first. */
-function numbersOf({ routeId, category, since, before }: DeadLetterFilter): string {
-  const conditions = [
-    routeId !== undefined && "route_id = ?",
-    category !== undefined && "category = ?",
-    since !== undefined && "failed_at >= ?",
-    before !== undefined && "failed_at < ?",
-  ].filter((condition) => condition !== false);
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  // Named, so that no statistics of the file can lead to another one.
-  const index =
-    INDEXES[
-      routeId === undefined ? (category === undefined ? "all" : "category") : category === undefined ? "route" : "both"
-    ];
-  return `SELECT number FROM dead_letter INDEXED BY ${index} ${where} ORDER BY failed_at, id`;
-}
-
-/** In the order of the conditions. */
-function valuesOf({ routeId, category, since, before }: DeadLetterFilter): SQLInputValue[] {
-  return [routeId, category, since, before].filter((value) => value !== undefined);
 }
 
 /** SQLite counts in integers. */

@@ -1,22 +1,33 @@
+import type { DatabaseSync } from "node:sqlite";
 import { FileDatabase } from "@bridge/file/internal";
 import { type Clock, type DlqAdmin, type DlqStore, type Logger } from "@bridge/ports";
 import { orAborted, SpoiledEntries } from "@bridge/ports/internal";
-import { entryOf, headOf, rowValues } from "./dead-letter-row.ts";
+import { countEntries } from "./count-entries.ts";
+import { entryOf, headOf, newRow } from "./dead-letter-row.ts";
 import { deleteIds, deleteOldest } from "./deleting.ts";
 import { DLQ_FILE } from "./dlq-file-kind.ts";
-import { DlqStatements } from "./dlq-statements.ts";
-import { expireEntries } from "./expire-entries.ts";
+import { DlqTables } from "./dlq-tables.ts";
+import { fileJobs } from "./file-jobs.ts";
+import { fileMarks } from "./file-marks.ts";
+import { fileTrash } from "./file-trash.ts";
+import { readFacets } from "./read-facets.ts";
+import { readPage } from "./read-page.ts";
+import { sweepEntries } from "./sweep-entries.ts";
 
 export interface FileDlqOptions {
   /** The file; a relative one starts at the working directory. Its folder is made if it is not there. */
   readonly path: string;
-  /** From so many bytes on writes fail as `UNAVAILABLE`, until entries are deleted. Default: as much as there is. */
+  /** From so many bytes on, those of the trash too, writes fail as `UNAVAILABLE`, until entries are deleted. Default: as much as there is. */
   readonly maxBytes?: number | undefined;
   /** Entries that failed so many milliseconds ago are deleted. Default: never. */
   readonly retentionMs?: number | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+/** It has all that a store may have. */
+export type FileDlq = DlqStore &
+  Required<Pick<DlqStore, "page" | "facets" | "marks" | "jobs">> & { readonly admin: Required<DlqAdmin> };
 
 /**
  * A DLQ store in a file of this process. What is put is durable when the call resolves; writes that overlap share one
@@ -26,19 +37,31 @@ export interface FileDlqOptions {
  * release, or on a disk that does not let it. While the disk is full or fails, calls reject as `UNAVAILABLE`; they
  * work again when it does.
  */
-export function openFileDlq(options: FileDlqOptions): DlqStore & { readonly admin: DlqAdmin } {
+export function openFileDlq(options: FileDlqOptions): FileDlq {
   const { path, maxBytes, retentionMs, clock, logger } = options;
-  const file = new FileDatabase({
-    path,
-    kind: DLQ_FILE,
-    onDamage: "quarantine",
-    maxBytes,
-    clock,
-    logger,
-    prepare: (db) => new DlqStatements(db),
-  });
+  const closing = new AbortController();
+  const file = open();
   const spoiled = new SpoiledEntries(logger);
-  const expiry = retentionMs === undefined ? undefined : expireEntries(file, retentionMs, { clock, logger });
+  const sweeping = sweepEntries(file, retentionMs, { clock, logger });
+  const trash = fileTrash(file, retentionMs, clock);
+
+  function open(): FileDatabase<DlqTables> {
+    try {
+      return new FileDatabase({ path, kind: DLQ_FILE, onDamage: "quarantine", maxBytes, clock, logger, prepare });
+    } catch (error) {
+      closing.abort();
+      throw error;
+    }
+  }
+
+  function prepare(db: DatabaseSync): DlqTables {
+    const tables = new DlqTables(db);
+    // When it is open.
+    queueMicrotask(() => {
+      if (!closing.signal.aborted) void countEntries(file, tables, clock, closing.signal);
+    });
+    return tables;
+  }
 
   return {
     async put(entry, signal) {
@@ -46,23 +69,31 @@ export function openFileDlq(options: FileDlqOptions): DlqStore & { readonly admi
       const write = file.write({
         frees: false,
         bytes: entry.envelope.payload.length,
-        run: (statements) => statements.insert(rowValues(entry)),
+        run({ entries, counts }) {
+          const row = newRow(entry);
+          return entries.insert(row) ? { counts, row: row.counted } : undefined;
+        },
+        done: (put) => put?.counts.put(put.row),
       });
       await orAborted(write, signal);
     },
     async get(id, signal) {
       signal.throwIfAborted();
-      const row = file.read((statements) => statements.get(id));
+      const row = file.read(({ entries }) => entries.get(id));
       return row === undefined ? undefined : spoiled.read(id, row, () => entryOf(id, row));
     },
     async list(filter, page, signal) {
       signal.throwIfAborted();
-      return file.read((statements) => statements.list(filter, page)).map(headOf);
+      return file.read(({ entries }) => entries.list(filter, page)).map(headOf);
     },
     async count(cap, signal) {
       signal.throwIfAborted();
-      return file.read((statements) => statements.count(cap));
+      return file.read(({ entries }) => entries.count(cap));
     },
+    page: (query, page, signal) => readPage(file, query, page, clock, signal),
+    facets: (request, signal) => readFacets(file, request, clock, signal),
+    marks: fileMarks(file, clock),
+    jobs: fileJobs(file, logger),
     admin: {
       async delete(ids, signal) {
         const gone = await deleteIds(file, ids, clock, signal);
@@ -74,11 +105,20 @@ export function openFileDlq(options: FileDlqOptions): DlqStore & { readonly admi
         spoiled.deleted();
         return count;
       },
+      trash: {
+        ...trash,
+        async move(ids, batch, until, signal) {
+          const gone = await trash.move(ids, batch, until, signal);
+          spoiled.deleted(gone);
+          return gone;
+        },
+      },
     },
     health: () => ({ ...file.health(), ...spoiled.health() }),
     acknowledgeDamage: () => file.acknowledgeDamage(),
     async [Symbol.asyncDispose]() {
-      await expiry?.[Symbol.asyncDispose]();
+      closing.abort();
+      await sweeping[Symbol.asyncDispose]();
       await file[Symbol.asyncDispose]();
     },
   };

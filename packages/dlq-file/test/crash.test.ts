@@ -71,6 +71,11 @@ test("a damaged file is set aside, loudly, and a new one begun", async () => {
 test.each<[string, (path: string) => void, RegExp]>([
   ["garbage", (path) => writeFileSync(path, Buffer.alloc(10_000, 0x5a)), /no DLQ file of the bridge/],
   ["an outbox's", (path) => setHeader(path, "application_id = 1114787672"), /no DLQ file of the bridge/],
+  [
+    "of an older build",
+    (path) => setHeader(path, "user_version = 1"),
+    /an older build \(schema 1, .*redrive or delete/,
+  ],
   ["of a newer release", (path) => setHeader(path, "user_version = 99"), /newer release \(schema 99/],
 ])("a file that is %s is refused and not touched", async (_, change, refusal) => {
   using scratch = scratchFolder();

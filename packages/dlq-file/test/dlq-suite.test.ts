@@ -1,7 +1,11 @@
-import { describeDlqStore } from "@bridge/conformance";
+import { describeDlqParts, describeDlqStore } from "@bridge/conformance";
+import type { DlqStore } from "@bridge/ports";
 import { openScratchDlq, survivorOf } from "./support/scratch-dlq.ts";
 
-describeDlqStore("file", {
+const subject = {
   open: async () => openScratchDlq(),
-  reopen: async (store) => survivorOf(store),
-});
+  reopen: async (store: DlqStore) => survivorOf(store),
+};
+
+describeDlqStore("file", subject);
+describeDlqParts("file", subject);

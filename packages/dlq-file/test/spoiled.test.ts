@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { type LogFields, silentLogger } from "@bridge/ports";
+import { type LogFields, silentLogger, type StoredJob } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { deadLetter } from "./support/dead-letter.ts";
 import { openDlq, scratchFolder } from "./support/scratch-dlq.ts";
@@ -15,6 +15,9 @@ test.each([
   ["binding", "head = json_set(head, '$.bindingId', 'other')"],
   ["head, so that it cannot be read", "head = '{'"],
   ["digest", "head = json_set(head, '$.digest', 'other')"],
+  ["marks", `marks = replace(marks, 'true', 'null')`],
+  ["marks, so that they cannot be read", "marks = '{'"],
+  ["marks, which are another's", "marks = (SELECT marks FROM dead_letter WHERE id = 'a')"],
   ["digest's name", `head = replace(head, '"digest"', '"eigest"')`],
 ])(
   "finding 3.3: a dead letter whose %s has changed is kept, counted and never handed out; all others are",
@@ -23,6 +26,7 @@ test.each([
     {
       await using store = openDlq(scratch.path);
       for (const id of ["a", "b", "c"]) await store.put(deadLetter(id, {}, 1_000), signal);
+      await store.marks?.mark(new Map(["a", "b"].map((id) => [id, { quarantined: true }])), signal);
     }
     const db = new DatabaseSync(scratch.path);
     db.exec(`UPDATE dead_letter SET ${change} WHERE id = 'b'`);
@@ -40,3 +44,37 @@ test.each([
     expect(store.health?.().spoiled).toBeUndefined();
   },
 );
+
+test("marks that have changed may have kept an entry back: what is added to them leaves it quarantined", async () => {
+  using scratch = scratchFolder();
+  {
+    await using store = openDlq(scratch.path);
+    await store.put(deadLetter("a"), signal);
+    await store.marks?.mark(new Map([["a", { quarantined: true }]]), signal);
+  }
+  const db = new DatabaseSync(scratch.path);
+  db.exec("UPDATE dead_letter SET marks = replace(marks, 'true', 'null')");
+  db.close();
+  await using store = openDlq(scratch.path);
+  const [head] = await store.list({}, ALL, signal);
+  expect(head?.reason).toMatch(/not as it was written/);
+  await store.marks?.mark(new Map([["a", { assignee: "alice" }]]), signal);
+  expect((await store.get("a", signal))?.marks).toEqual({ assignee: "alice", quarantined: true });
+});
+
+test("a job that has changed is not handed out, and all others are", async () => {
+  using scratch = scratchFolder();
+  const job = (id: string): StoredJob => ({ id, revision: 1, state: "running", createdAt: 1, document: '{"a":1}' });
+  {
+    await using store = openDlq(scratch.path);
+    for (const id of ["a", "b", "c"]) await store.jobs?.put(job(id), undefined, signal);
+  }
+  const db = new DatabaseSync(scratch.path);
+  db.exec("UPDATE dead_letter_job SET revision = 7 WHERE id = 'b'");
+  db.close();
+  await using store = openDlq(scratch.path);
+  expect(await store.jobs?.list({ limit: 10 }, signal)).toEqual([job("c"), job("a")]);
+  await expect(store.jobs?.get("b", signal)).rejects.toThrow("job b is not as it was written");
+  await store.jobs?.delete(["b"], signal);
+  expect(await store.jobs?.get("b", signal)).toBeUndefined();
+});

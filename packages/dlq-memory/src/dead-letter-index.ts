@@ -12,7 +12,7 @@ import {
   marked,
   type Page,
 } from "@bridge/ports";
-import { FacetTally, matchesQuery, PageOfHeads, type Steps } from "@bridge/ports/internal";
+import { FacetTally, matchesQuery, oneAt, PageOfHeads, type Steps } from "@bridge/ports/internal";
 import { copyOf, type Entry, ownHead } from "./entry.ts";
 
 /** Dead letters by id and, oldest first, by when they failed. Nothing that comes in or goes out can change an entry. */
@@ -83,8 +83,7 @@ export class DeadLetterIndex {
     const tally = new FacetTally<DeadLetterHead>(request);
     for (const { head } of this.#sorted.slice(...this.#span(request.query))) {
       yield;
-      if (!matchesQuery(head, request.query)) continue;
-      tally.add(head, { count: 1, oldestFailedAt: head.failedAt, newestFailedAt: head.failedAt });
+      if (matchesQuery(head, request.query)) tally.add(head, oneAt(head.failedAt));
     }
     return tally;
   }

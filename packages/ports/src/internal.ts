@@ -18,7 +18,7 @@ export { answerTurns, atOnce, mapped, sharedTurns, Slices, type Steps, Turns } f
 export { withoutOuterBlanks } from "./outer-blanks.ts";
 export { ownBytes, ownCopy, payloadBytes } from "./own-copy.ts";
 export { fingerprintOf } from "./fingerprint.ts";
-export { type FacetCell, type FacetLine, FacetTally } from "./dlq/facet-tally.ts";
+export { type FacetCell, type FacetLine, FacetTally, oneAt } from "./dlq/facet-tally.ts";
 export { histogramOf, histogramStep } from "./dlq/facet-histogram.ts";
 export { matchesQuery } from "./dlq/matches-query.ts";
 export { marksIn, packMarks } from "./dlq/packed-marks.ts";

@@ -16,9 +16,9 @@ export interface PackedDeadLetter {
 type PackedHead = DeadLetterHead & { readonly digest: string };
 
 /** Marks are not in it: they change, and the entry does not. */
-export function packDeadLetter(entry: DeadLetter): PackedDeadLetter {
+export function packDeadLetter(entry: DeadLetter, listed = deadLetterHead(entry)): PackedDeadLetter {
   const { envelope } = entry;
-  const { marks: _, ...head } = deadLetterHead(entry);
+  const { marks: _, ...head } = listed;
   const packed = packEnvelope(envelope);
   return {
     head: JSON.stringify({ ...head, digest: digestOf(head, packed, envelope.payload) } satisfies PackedHead),

@@ -8,6 +8,11 @@ import { openDlq, scratchFolder } from "./scratch-dlq.ts";
 
 const { signal } = new AbortController();
 const COUNT = 60;
+const MARK = { quarantined: true } as const;
+
+function isMarked(number: number): boolean {
+  return number % 3 === 0;
+}
 
 function entry(number: number): DeadLetter {
   return deadLetter(`e${number}`, { failedAt: number, routeId: `r${number % 3}` }, 50 + ((number * 997) % 6_000));
@@ -21,6 +26,8 @@ export async function flipBits(ending: "stop" | "kill", runs: number): Promise<n
   for (const half of [0, COUNT / 2]) {
     await using store = openDlq(scratch.path);
     for (let i = half; i < half + COUNT / 2; i++) await store.put(entry(i), signal);
+    const marked = Array.from({ length: COUNT / 2 }, (_, i) => half + i).filter(isMarked);
+    await store.marks?.mark(new Map(marked.map((number) => [`e${number}`, MARK])), signal);
     if (half > 0 && ending === "kill") copy();
   }
   if (ending === "stop") copy();
@@ -50,7 +57,11 @@ async function read(path: string): Promise<void> {
       const { id, ...rest } = entry(number);
       const found = await store.get(id, signal).catch((error: unknown) => error);
       if (found !== undefined && !BridgeError.is(found))
-        expect(found, "a spoiled entry is handed out").toEqual({ id, ...rest });
+        expect(found, "a spoiled entry is handed out").toEqual({
+          id,
+          ...rest,
+          ...(isMarked(number) && { marks: MARK }),
+        });
       if (found !== undefined && !BridgeError.is(found)) sound++;
     }
     // A page takes what the columns say: an entry whose id was changed there is found under another, and is spoiled.

@@ -8,6 +8,8 @@ export interface FileKind {
   readonly applicationId: number;
   /** SQL that leads from schema version n to n + 1. A step that has been released never changes. */
   readonly migrations: readonly string[];
+  /** The oldest schema whose files are brought to the newest one; older ones are refused. Default: all. */
+  readonly readsFrom?: number;
   /** Pages of the file that are kept in memory, in KiB. Default: 16 MiB. */
   readonly cacheKib?: number;
 }

@@ -41,6 +41,13 @@ export function inspectFile(path: string, kind: FileKind): "absent" | "older" | 
         "run that release, or name another path",
     );
   }
+  const { readsFrom = 1 } = kind;
+  if (version < readsFrom) {
+    throw refusal(
+      `${path} was written by an older build (schema ${version}, this one reads from ${readsFrom} on): ` +
+        `${kind.remedy} with that build, or name another path`,
+    );
+  }
   const mark = readMark(path);
   if (isSpoiled(mark)) throw new FileFault(path, "damaged", { cause: new Error(SPOILED) });
   inspectLog(path, mark);

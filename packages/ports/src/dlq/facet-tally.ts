@@ -24,6 +24,11 @@ interface Group<Line> {
   line: Line;
 }
 
+/** The cell of one entry. */
+export function oneAt(failedAt: number): FacetCell {
+  return { count: 1, oldestFailedAt: failedAt, newestFailedAt: failedAt };
+}
+
 /** Counts entries by groups, for whoever goes through entries or through counts of them. */
 export class FacetTally<Line extends FacetLine> {
   readonly #request: FacetsRequest;
@@ -44,32 +49,35 @@ export class FacetTally<Line extends FacetLine> {
     return this.#counted;
   }
 
-  add(line: Line, { count, oldestFailedAt, newestFailedAt }: FacetCell): void {
-    const values = this.#request.by.map((name) => valueOf(line, name));
-    const text = JSON.stringify(values);
-    const group = this.#groups.get(text);
-    if (group === undefined) {
-      const key = Object.fromEntries(this.#request.by.map((name, index) => [name, values[index] ?? ""]));
-      this.#groups.set(text, { key, text, count, oldestFailedAt, newestFailedAt, line });
-    } else {
+  add(line: Line, cell: FacetCell): void {
+    this.addAll(line, [cell]);
+  }
+
+  /** The same, once for all cells of a line. */
+  addAll(line: Line, cells: readonly FacetCell[]): void {
+    const group = this.#groupOf(line);
+    for (const { count, oldestFailedAt, newestFailedAt } of cells) {
       if (newestFailedAt >= group.newestFailedAt) group.line = line;
       group.count += count;
       group.oldestFailedAt = Math.min(group.oldestFailedAt, oldestFailedAt);
       group.newestFailedAt = Math.max(group.newestFailedAt, newestFailedAt);
+      this.#counted += count;
+      if (this.#request.buckets === 0) continue;
+      const time = Math.floor(oldestFailedAt / this.#resolutionMs) * this.#resolutionMs;
+      this.#times.set(time, (this.#times.get(time) ?? 0) + count);
     }
-    this.#counted += count;
-    this.#oldestFailedAt = Math.min(this.#oldestFailedAt, oldestFailedAt);
-    this.#newestFailedAt = Math.max(this.#newestFailedAt, newestFailedAt);
-    if (this.#request.buckets === 0) return;
-    const time = Math.floor(oldestFailedAt / this.#resolutionMs) * this.#resolutionMs;
-    this.#times.set(time, (this.#times.get(time) ?? 0) + count);
+    this.#oldestFailedAt = Math.min(this.#oldestFailedAt, group.oldestFailedAt);
+    this.#newestFailedAt = Math.max(this.#newestFailedAt, group.newestFailedAt);
   }
 
-  /** What it has counted. `exact`: that is all there is. `sampleOf` gives an entry of a line. */
-  facets(exact: boolean, sampleOf: (line: Line) => DeadLetterHead | undefined): Facets {
+  /**
+   * What it has counted. `exact`: that is all there is; else `looked` says at how many entries somebody has looked. `sampleOf` gives
+   * an entry of a line.
+   */
+  facets(exact: boolean, sampleOf: (line: Line) => DeadLetterHead | undefined, looked = this.#counted): Facets {
     const { maxGroups } = this.#request;
     const groups = [...this.#groups.values()].toSorted((a, b) => b.count - a.count || (a.text < b.text ? -1 : 1));
-    const all = { total: this.#counted, exact, counted: this.#counted };
+    const all = { total: this.#counted, exact, counted: exact ? this.#counted : looked };
     if (groups.length === 0) return { ...all, groups: [], moreGroups: false };
     return {
       ...all,
@@ -82,6 +90,18 @@ export class FacetTally<Line extends FacetLine> {
       moreGroups: groups.length > maxGroups,
       ...this.#histogram(),
     };
+  }
+
+  #groupOf(line: Line): Group<Line> {
+    const values = this.#request.by.map((name) => valueOf(line, name));
+    const text = JSON.stringify(values);
+    let group = this.#groups.get(text);
+    if (group === undefined) {
+      const key = Object.fromEntries(this.#request.by.map((name, index) => [name, values[index] ?? ""]));
+      group = { key, text, count: 0, oldestFailedAt: Infinity, newestFailedAt: -Infinity, line };
+      this.#groups.set(text, group);
+    }
+    return group;
   }
 
   #histogram(): Pick<Facets, "histogram"> {

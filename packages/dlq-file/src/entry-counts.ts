@@ -1,0 +1,180 @@
+import type { DeadLetterPosition, ErrorClass, ErrorCode } from "@bridge/ports";
+import type { FacetCell, FacetLine } from "@bridge/ports/internal";
+
+/** What is counted of an entry. */
+export interface CountedRow {
+  readonly id: string;
+  readonly failed_at: number;
+  readonly route_id: string;
+  readonly binding_id: string;
+  readonly category: ErrorClass;
+  readonly error_code: ErrorCode;
+  readonly fingerprint: string;
+}
+
+/** The entries of a line that failed in one unit of time. */
+export interface CountedCell extends FacetCell {
+  count: number;
+  oldestFailedAt: number;
+  newestFailedAt: number;
+  /** The entry that had this bound is gone: the bound is looked up when somebody asks for it. */
+  staleOldest: boolean;
+  staleNewest: boolean;
+}
+
+/** Entries that have all in common that is counted, by the unit of time in which they failed. */
+export interface CountedLine extends FacetLine {
+  readonly cells: Map<number, CountedCell>;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** More cells than this, and hours become days. */
+const MAX_HOUR_CELLS = 50_000;
+/** More than this are too many to be kept, as when no two errors are alike: then nothing is counted any more. */
+const MAX_CELLS = 200_000;
+
+/**
+ * How many entries an open file has, by all that they are grouped by: kept with each that is put or deleted. They are first
+ * counted in the order of time, up to a position: what happens behind it does not count yet.
+ */
+export class EntryCounts {
+  readonly #lines = new Map<string, CountedLine>();
+  #unitMs = HOUR_MS;
+  #cells = 0;
+  /** Up to where the entries have been counted; Infinity: all of them. */
+  #upTo: DeadLetterPosition = { failedAt: -Infinity, id: "" };
+  #givenUp = false;
+
+  /** Whether they are those of all entries. */
+  get complete(): boolean {
+    return this.#upTo.failedAt === Infinity && !this.#givenUp;
+  }
+
+  /** Whether there is still something to be counted. */
+  get pending(): boolean {
+    return this.#upTo.failedAt !== Infinity && !this.#givenUp;
+  }
+
+  get upTo(): DeadLetterPosition {
+    return this.#upTo;
+  }
+
+  /** How long the time of a cell is. */
+  get unitMs(): number {
+    return this.#unitMs;
+  }
+
+  /** These come next in the order of time; without `last` there are no more. */
+  count(rows: readonly CountedRow[], last: CountedRow | undefined): void {
+    if (this.#givenUp) return;
+    for (const row of rows) this.#add(row);
+    this.#upTo = last === undefined ? { failedAt: Infinity, id: "" } : { failedAt: last.failed_at, id: last.id };
+  }
+
+  /** It is in the file now. */
+  put(row: CountedRow): void {
+    if (this.#has(row)) this.#add(row);
+  }
+
+  /** It was in the file until now. */
+  deleted(row: CountedRow): void {
+    if (this.#has(row)) this.#remove(row);
+  }
+
+  get lines(): Iterable<CountedLine> {
+    return this.#lines.values();
+  }
+
+  #has({ failed_at: failedAt, id }: CountedRow): boolean {
+    if (this.#givenUp) return false;
+    if (failedAt !== this.#upTo.failedAt) return failedAt < this.#upTo.failedAt;
+    // As SQLite compares text.
+    return Buffer.compare(Buffer.from(id), Buffer.from(this.#upTo.id)) <= 0;
+  }
+
+  #add(row: CountedRow): void {
+    const { cells } = this.#lineOf(row);
+    const { failed_at: at } = row;
+    const unit = Math.floor(at / this.#unitMs);
+    const cell = cells.get(unit);
+    if (cell === undefined) {
+      const bounds = { oldestFailedAt: at, newestFailedAt: at, staleOldest: false, staleNewest: false };
+      cells.set(unit, { count: 1, ...bounds });
+      if (++this.#cells > (this.#unitMs === HOUR_MS ? MAX_HOUR_CELLS : MAX_CELLS)) this.#widen();
+      return;
+    }
+    cell.count++;
+    if (at <= cell.oldestFailedAt) {
+      cell.oldestFailedAt = at;
+      cell.staleOldest = false;
+    }
+    if (at >= cell.newestFailedAt) {
+      cell.newestFailedAt = at;
+      cell.staleNewest = false;
+    }
+  }
+
+  #remove(row: CountedRow): void {
+    const line = this.#lineOf(row);
+    const { failed_at: at } = row;
+    const unit = Math.floor(at / this.#unitMs);
+    const cell = line.cells.get(unit);
+    if (cell !== undefined && --cell.count === 0) {
+      line.cells.delete(unit);
+      this.#cells--;
+    } else if (cell !== undefined) {
+      cell.staleOldest ||= at <= cell.oldestFailedAt;
+      cell.staleNewest ||= at >= cell.newestFailedAt;
+    }
+    if (line.cells.size === 0) this.#lines.delete(keyOf(row));
+  }
+
+  #lineOf(row: CountedRow): CountedLine {
+    const key = keyOf(row);
+    let line = this.#lines.get(key);
+    if (line === undefined) this.#lines.set(key, (line = { ...lineOf(row), cells: new Map() }));
+    return line;
+  }
+
+  #widen(): void {
+    if (this.#unitMs === DAY_MS) {
+      this.#givenUp = true;
+      this.#lines.clear();
+      return;
+    }
+    this.#unitMs = DAY_MS;
+    this.#cells = 0;
+    for (const { cells } of this.#lines.values()) {
+      const hours = [...cells.values()];
+      cells.clear();
+      for (const hour of hours) {
+        const unit = Math.floor(hour.oldestFailedAt / DAY_MS);
+        const day = cells.get(unit);
+        cells.set(unit, day === undefined ? hour : together(day, hour));
+      }
+      this.#cells += cells.size;
+    }
+  }
+}
+
+export function lineOf(row: CountedRow): FacetLine {
+  const { route_id: routeId, binding_id: bindingId, category, error_code: errorCode, fingerprint } = row;
+  return { routeId, bindingId, category, errorCode, fingerprint };
+}
+
+function together(a: CountedCell, b: CountedCell): CountedCell {
+  const older = a.oldestFailedAt <= b.oldestFailedAt ? a : b;
+  const newer = a.newestFailedAt >= b.newestFailedAt ? a : b;
+  return {
+    count: a.count + b.count,
+    oldestFailedAt: older.oldestFailedAt,
+    newestFailedAt: newer.newestFailedAt,
+    staleOldest: older.staleOldest,
+    staleNewest: newer.staleNewest,
+  };
+}
+
+function keyOf({ route_id, binding_id, category, error_code, fingerprint }: CountedRow): string {
+  return `${fingerprint} ${category} ${error_code} ${route_id.length} ${route_id} ${binding_id}`;
+}

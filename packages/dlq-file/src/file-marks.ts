@@ -1,0 +1,27 @@
+import type { FileDatabase } from "@bridge/file/internal";
+import type { Clock, DlqMarks, MarkChange } from "@bridge/ports";
+import type { DlqTables } from "./dlq-tables.ts";
+import { SLICE_ENTRIES, writeSlice } from "./write-slice.ts";
+
+/** Marks, in a column of the entry. */
+export function fileMarks(file: FileDatabase<DlqTables>, clock: Clock): DlqMarks {
+  return {
+    async mark(changes, signal) {
+      signal.throwIfAborted();
+      const marked = new Set<string>();
+      const all = [...changes];
+      for (let start = 0; start < all.length;) {
+        const some = all.slice(start, start + SLICE_ENTRIES);
+        const slice = {
+          next: () => some,
+          work: ({ entries }: DlqTables, [id, change]: [string, MarkChange]) =>
+            entries.mark(id, change) ? id : undefined,
+        };
+        const { results } = await writeSlice(file, slice, clock, signal, { frees: false });
+        for (const id of results) if (id !== undefined) marked.add(id);
+        start += results.length;
+      }
+      return marked;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { COLUMNS } from "./dlq-file-kind.ts";
+import { COUNTED } from "./dlq-statements.ts";
+import type { CountedRow } from "./entry-counts.ts";
+
+/** What is asked of the trash of a file. A row goes there and comes back as it is, column by column. */
+export class TrashStatements {
+  readonly #move: StatementSync;
+  readonly #restore: StatementSync;
+  readonly #batch: StatementSync;
+  readonly #over: StatementSync;
+  readonly #delete: StatementSync;
+  readonly #count: StatementSync;
+
+  constructor(db: DatabaseSync) {
+    this.#move = db.prepare(`
+      INSERT OR REPLACE INTO dead_letter_trash (batch, until, ${COLUMNS})
+      SELECT ?, min(?, failed_at + ?), ${COLUMNS} FROM dead_letter WHERE id = ?`);
+    this.#restore = db.prepare(`
+      INSERT INTO dead_letter (${COLUMNS}) SELECT ${COLUMNS} FROM dead_letter_trash WHERE number = ?
+      ON CONFLICT (id) DO NOTHING RETURNING ${COUNTED}`);
+    this.#batch = db.prepare("SELECT number FROM dead_letter_trash WHERE batch = ? AND until > ? LIMIT ?");
+    this.#over = db.prepare(
+      "SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end WHERE until <= ? LIMIT ?",
+    );
+    this.#delete = db.prepare("DELETE FROM dead_letter_trash WHERE number = ?");
+    this.#count = db.prepare(`
+      SELECT count(*) AS count FROM (
+        SELECT 1 FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end WHERE until > ? LIMIT ?)`);
+  }
+
+  /** Copies an entry into it, if it is there. */
+  copy(id: string, batch: string, until: number, retentionMs = Number.MAX_SAFE_INTEGER): void {
+    this.#move.run(batch, until, retentionMs, id);
+  }
+
+  /** Copies one back; `undefined` when its id is there again. */
+  restore(number: number): CountedRow | undefined {
+    return this.#restore.get(number) as CountedRow | undefined;
+  }
+
+  delete(number: number): void {
+    this.#delete.run(number);
+  }
+
+  /** The numbers of those of a batch that are in time. */
+  inTime(batch: string, now: number, limit: number): readonly number[] {
+    return numbersIn(this.#batch.all(batch, now, limit));
+  }
+
+  /** The numbers of those that are over their time. */
+  over(now: number, limit: number): readonly number[] {
+    return numbersIn(this.#over.all(now, limit));
+  }
+
+  count(now: number, cap: number): number {
+    return (this.#count.get(now, cap) as { readonly count: number }).count;
+  }
+}
+
+function numbersIn(rows: unknown[]): readonly number[] {
+  return (rows as { readonly number: number }[]).map(({ number }) => number);
+}

@@ -1,0 +1,63 @@
+import { type FileDatabase, untilSliceEnds } from "@bridge/file/internal";
+import type { Clock } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
+import type { DlqTables } from "./dlq-tables.ts";
+import type { CountedRow } from "./entry-counts.ts";
+
+/** The most items of one slice. */
+export const SLICE_ENTRIES = 500;
+/** What a slice counts as among the writes that share its transaction: there is room for one more. */
+const SLICE_BYTES = 1024 * 1024;
+
+interface Slice<Item, Result> {
+  /** What is to be done next; none: all is done. */
+  readonly next: (tables: DlqTables) => readonly Item[];
+  /** Does it with one. */
+  readonly work: (tables: DlqTables, item: Item) => Result;
+}
+
+interface SliceOptions<Result> {
+  /** What of a result is an entry that has come into the list, and what one that has gone out of it: they are counted. */
+  readonly put?: (result: Result) => CountedRow | undefined;
+  readonly deleted?: (result: Result) => CountedRow | undefined;
+  /** Whether it makes room, or takes none: it is let through when there is no room for more. Default: true. */
+  readonly frees?: boolean;
+}
+
+/** What the slice has done, of which items. */
+interface Done<Item, Result> {
+  readonly items: readonly Item[];
+  readonly results: readonly Result[];
+}
+
+/** Does as much as one slice of time holds, in one transaction, and durably. */
+export async function writeSlice<Item, Result>(
+  file: FileDatabase<DlqTables>,
+  { next, work }: Slice<Item, Result>,
+  clock: Clock,
+  signal: AbortSignal,
+  { put, deleted, frees = true }: SliceOptions<Result>,
+): Promise<Done<Item, Result>> {
+  signal.throwIfAborted();
+  const write = file.write({
+    bytes: SLICE_BYTES,
+    frees,
+    run(tables) {
+      const results: Result[] = [];
+      const items = next(tables);
+      const count = tables.overwriting(() =>
+        untilSliceEnds(clock, items, (item) => void results.push(work(tables, item))),
+      );
+      return { items: items.slice(0, count), results, counts: tables.counts };
+    },
+    done({ results, counts }) {
+      for (const result of results) {
+        const gone = deleted?.(result);
+        if (gone !== undefined) counts.deleted(gone);
+        const come = put?.(result);
+        if (come !== undefined) counts.put(come);
+      }
+    },
+  });
+  return orAborted(write, signal);
+}

@@ -1,0 +1,142 @@
+import { times } from "@bridge/tooling/long";
+import type { DeadLetter, DeadLetterHead, DeadLetterQuery, ErrorClass, FacetKey, Facets } from "@bridge/ports";
+import { matchesQuery } from "@bridge/ports/internal";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { deadLetter } from "./support/dead-letter.ts";
+import { openScratchDlq, type ScratchDlq, survivorOf } from "./support/scratch-dlq.ts";
+
+const { signal } = new AbortController();
+const HOUR_MS = 3_600_000;
+const ALL = { limit: 100_000, offset: 0 };
+const BATCH = "purged";
+
+type Step = (store: ScratchDlq) => Promise<ScratchDlq>;
+
+// Few values, so that they meet; times of some hours, and some at the beginning of one.
+const category = fc.constantFrom<ErrorClass[]>("transient", "permanent");
+const failedAt = fc.oneof(
+  fc.integer({ min: 0, max: 5 * HOUR_MS }),
+  fc.integer({ min: 0, max: 5 }).map((hour) => hour * HOUR_MS),
+);
+const id = fc.integer({ min: 0, max: 400 }).map((number) => `e${number}`);
+const entry = fc
+  .record({ id, category, failedAt, route: fc.nat(2), binding: fc.nat(1), error: fc.constantFrom("a", "b", "c") })
+  .map(({ id: chosen, route, binding, error, ...fields }) =>
+    deadLetter(chosen, { ...fields, routeId: `r${route}`, bindingId: `b${binding}`, lastError: `no ${error}` }),
+  );
+const query: fc.Arbitrary<DeadLetterQuery> = fc.record(
+  { routeId: fc.constantFrom("r0", "r1"), bindingId: fc.constant("b1"), category, since: failedAt, before: failedAt },
+  { requiredKeys: [] },
+);
+const by = fc.constantFrom<FacetKey[][]>(["routeId"], ["fingerprint"], ["category", "bindingId"], ["errorCode"]);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.array(entry, { minLength: 1, maxLength: 60, size: "max" }).map(put) },
+  { weight: 2, arbitrary: fc.array(id, { maxLength: 40, size: "max" }).map(deleted) },
+  { weight: 2, arbitrary: fc.tuple(query, fc.nat(30)).map(purged) },
+  { weight: 1, arbitrary: fc.array(id, { maxLength: 40, size: "max" }).map(discarded) },
+  { weight: 1, arbitrary: fc.nat(30).map(restored) },
+  { weight: 1, arbitrary: fc.constant<Step>((store) => survivorOf(store)) },
+);
+
+test(
+  "operators 2: after 10,000 random puts, deletes, purges and restarts the counters equal a full scan",
+  { timeout: 120_000 },
+  async () => {
+    let compared = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 20, maxLength: 40, size: "max" }),
+        fc.array(fc.tuple(query, by), { minLength: 4, maxLength: 4 }),
+        async (steps, asked) => {
+          let store = openScratchDlq();
+          try {
+            for (const take of steps) {
+              store = await take(store);
+              for (const [which, keys] of asked) await compare(store, which, keys);
+              compared++;
+            }
+          } finally {
+            await store[Symbol.asyncDispose]();
+          }
+        },
+      ),
+      { numRuns: times(10, 60) },
+    );
+    expect(compared).toBeGreaterThan(100);
+  },
+);
+
+async function compare(store: ScratchDlq, which: DeadLetterQuery, keys: readonly FacetKey[]): Promise<void> {
+  const facets = await store.facets?.({ query: which, by: keys, maxGroups: 200, buckets: 6 }, signal);
+  const heads = (await store.list({}, ALL, signal)).filter((head) => matchesQuery(head, which));
+  const at = heads.map((head) => head.failedAt);
+  expect(facets).toMatchObject({ total: heads.length, counted: heads.length, exact: true, moreGroups: false });
+  if (heads.length === 0) return;
+  expect(facets).toMatchObject({ oldestFailedAt: Math.min(...at), newestFailedAt: Math.max(...at) });
+  expect(groupsIn(facets)).toEqual(groupsOf(heads, keys));
+  expect(facets?.histogram?.counts.reduce((a, b) => a + b)).toBe(heads.length);
+  for (const { key, sample } of facets?.groups ?? []) expect(sample).toMatchObject(key);
+}
+
+type Told = readonly [key: string, count: number, oldest: number, newest: number];
+
+function groupsIn(facets: Facets | undefined): readonly Told[] {
+  return sorted(
+    (facets?.groups ?? []).map(({ key, count, oldestFailedAt, newestFailedAt }) => [
+      Object.values(key).join(),
+      count,
+      oldestFailedAt,
+      newestFailedAt,
+    ]),
+  );
+}
+
+function groupsOf(heads: readonly DeadLetterHead[], keys: readonly FacetKey[]): readonly Told[] {
+  const groups = Map.groupBy(heads, (head) => keys.map((key) => head[key as "routeId"]).join());
+  return sorted(
+    [...groups].map(([key, of]) => {
+      const at = of.map((head) => head.failedAt);
+      return [key, of.length, Math.min(...at), Math.max(...at)];
+    }),
+  );
+}
+
+function sorted(groups: readonly Told[]): readonly Told[] {
+  return groups.toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function put(entries: readonly DeadLetter[]): Step {
+  return async (store) => {
+    await Promise.all(entries.map((each) => store.put(each, signal)));
+    return store;
+  };
+}
+
+function deleted(ids: readonly string[]): Step {
+  return async (store) => {
+    await store.admin.delete(ids, signal);
+    return store;
+  };
+}
+
+function purged([{ routeId, category: which, since, before }, limit]: readonly [DeadLetterQuery, number]): Step {
+  return async (store) => {
+    await store.admin.deleteWhere({ routeId, category: which, since, before }, limit, signal);
+    return store;
+  };
+}
+
+function discarded(ids: readonly string[]): Step {
+  return async (store) => {
+    await store.admin.trash?.move(ids, BATCH, Date.now() + HOUR_MS, signal);
+    return store;
+  };
+}
+
+function restored(limit: number): Step {
+  return async (store) => {
+    await store.admin.trash?.restore(BATCH, limit, signal);
+    return store;
+  };
+}

@@ -1,0 +1,86 @@
+import { readFileSync } from "node:fs";
+import { PATIENCE } from "@bridge/tooling/patience";
+import { type Clock, systemClock } from "@bridge/ports";
+import { expect, test, vi } from "vitest";
+import { deadLetter } from "./support/dead-letter.ts";
+import { openDlq, scratchFolder } from "./support/scratch-dlq.ts";
+
+const { signal } = new AbortController();
+const CANARY = "a canary that sang in the shop";
+
+/** A clock whose hands and ticks the test moves. */
+function handClock(): { readonly clock: Clock; readonly tick: () => void; readonly set: (now: number) => void } {
+  let now = 1_000_000;
+  const ticks: (() => void)[] = [];
+  const clock: Clock = {
+    ...systemClock,
+    now: () => now,
+    every(ms, given) {
+      if (ms === 60_000) ticks.push(given);
+      return { [Symbol.dispose]() {} };
+    },
+  };
+  return { clock, tick: () => ticks.forEach((each) => each()), set: (to) => void (now = to) };
+}
+
+test("operators 3.5.7: of what was over its time in the trash nothing is left in the file", async () => {
+  using scratch = scratchFolder();
+  const { clock, tick, set } = handClock();
+  {
+    await using store = openDlq(scratch.path, { clock });
+    for (let i = 0; i < 300; i++) {
+      const canary = deadLetter(`c${i}`, { failedAt: i, lastError: CANARY }, 3_000);
+      canary.envelope.payload.set(Buffer.from(CANARY), i * 9);
+      await store.put(canary, signal);
+      await store.put(deadLetter(`e${i}`, { failedAt: i }, 500), signal);
+    }
+    const ids = Array.from({ length: 300 }, (_, i) => `c${i}`);
+    await store.marks?.mark(new Map([["c7", { note: { at: 1, by: "alice", text: CANARY } }]]), signal);
+    expect((await store.admin.trash?.move(ids, "job-1", 1_500_000, signal))?.size).toBe(300);
+    tick();
+    expect(await store.admin.trash?.count(1_000, signal)).toBe(300);
+    set(1_500_000);
+    expect(await store.admin.trash?.count(1_000, signal)).toBe(0);
+    await store.put(deadLetter("before the sweep"), signal);
+    await vi.waitFor(async () => {
+      tick();
+      await store.put(deadLetter("with the sweep"), signal);
+      set(1_000_000);
+      const left = await store.admin.trash?.count(1_000, signal);
+      set(1_500_000);
+      expect(left).toBe(0);
+    }, PATIENCE);
+    expect(await store.count(1_000, signal)).toBe(302);
+  }
+  expect(readFileSync(scratch.path).includes(CANARY)).toBe(false);
+});
+
+test("what is in the trash goes at the end of the retention that it had in the list", async () => {
+  using scratch = scratchFolder();
+  const { clock, set } = handClock();
+  await using store = openDlq(scratch.path, { clock, retentionMs: 60_000 });
+  await store.put(deadLetter("a", { failedAt: 950_000 }), signal);
+  await store.admin.trash?.move(["a"], "job-1", 9_000_000, signal);
+  set(1_009_999);
+  expect(await store.admin.trash?.count(10, signal)).toBe(1);
+  set(1_010_000);
+  expect(await store.admin.trash?.count(10, signal)).toBe(0);
+});
+
+test("at max_bytes what is in the trash counts, and can be brought back; jobs are kept, and a purge without a trash makes room", async () => {
+  using scratch = scratchFolder();
+  await using store = openDlq(scratch.path, { maxBytes: 1024 * 1024 });
+  let put = 0;
+  const fill = async (): Promise<void> => {
+    for (;;) await store.put(deadLetter(`e${put++}`, { failedAt: put }, 50_000), signal);
+  };
+  await expect(fill()).rejects.toThrow(/holds max_bytes/);
+  const ids = Array.from({ length: 10 }, (_, i) => `e${i}`);
+  await store.admin.trash?.move(ids, "job-1", Date.now() + 3_600_000, signal);
+  await expect(store.put(deadLetter("more"), signal)).rejects.toThrow(/holds max_bytes/);
+  const job = { id: "job-1", revision: 1, state: "running", createdAt: 1, document: "{}" };
+  expect(await store.jobs?.put(job, undefined, signal)).toBe(true);
+  expect(await store.admin.trash?.restore("job-1", 100, signal)).toBe(10);
+  await store.admin.delete(ids, signal);
+  await store.put(deadLetter("more"), signal);
+});
