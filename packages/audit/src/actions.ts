@@ -14,6 +14,8 @@ export const AUDIT_ACTIONS = {
   "route.resume.begin": "route",
   "route.resume": "route",
   "dlq.summary": "dlq",
+  /** Counting by groups. */
+  "dlq.facets": "dlq",
   "dlq.list": "dlq",
   "dlq.read_payload": "dlq",
   "dlq.redrive.begin": "dlq",
@@ -24,6 +26,9 @@ export const AUDIT_ACTIONS = {
   "dlq.delete_by_filter": "dlq",
   "dlq.purge.begin": "dlq",
   "dlq.purge": "dlq",
+  /** Notes, who works on an entry, keeping it back. */
+  "dlq.annotate.begin": "dlq",
+  "dlq.annotate": "dlq",
   /** An operator knows of the damaged files that were set aside. */
   "dlq.acknowledge_damage": "dlq",
   "dlq.acknowledge_damage.begin": "dlq",
@@ -65,6 +70,7 @@ export const LOOKS: ReadonlySet<AuditAction> = new Set<AuditAction>([
   "bridge.status",
   "route.list",
   "dlq.summary",
+  "dlq.facets",
   "dlq.list",
   "outbox.summary",
   "outbox.list",

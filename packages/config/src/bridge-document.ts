@@ -66,10 +66,10 @@ export interface BridgeDocument {
       readonly id: string;
       /** What callers send, at least 16 characters. */
       readonly key: string;
-      /** What the key opens. `viewer` looks, without payloads. `operator` works with messages: reads, redrives and deletes dead letters, injects, pauses routes. `admin` may do everything. Give this or permissions. */
+      /** What the key opens. `viewer` looks, without payloads. `operator` works with messages: reads, marks, redrives and deletes dead letters, injects, pauses routes. `admin` may do everything. Give this or permissions. */
       readonly role?: "viewer" | "operator" | "admin" | undefined;
       /** What the key opens, one by one, in place of a role. */
-      readonly permissions?: readonly ("read" | "payload.read" | "dlq.redrive" | "dlq.delete" | "dlq.purge" | "message.inject" | "route.pause" | "outbox.move" | "bridge.control" | "damage.acknowledge" | "config.write")[] | undefined;
+      readonly permissions?: readonly ("read" | "payload.read" | "payload.raw" | "dlq.redrive" | "dlq.delete" | "dlq.purge" | "dlq.annotate" | "dlq.edit" | "message.inject" | "route.pause" | "outbox.move" | "bridge.control" | "damage.acknowledge" | "config.write")[] | undefined;
     }[] | undefined;
     /** The origins whose web pages may call the servers, separated by commas. `*` is not allowed. */
     readonly cors_origins?: string | undefined;

@@ -19,7 +19,9 @@ import { bridgeEndpoints } from "./bridge.ts";
 import { BridgeAccess } from "./bridge-access.ts";
 import { configEndpoints } from "./config.ts";
 import { configTransactionEndpoints } from "./config-transactions.ts";
+import { dlqAnnotateEndpoint } from "./dlq-annotate.ts";
 import { dlqDeleteEndpoints } from "./dlq-delete.ts";
+import { dlqGroupsEndpoint } from "./dlq-groups.ts";
 import { dlqReadEndpoints } from "./dlq-read.ts";
 import { dlqRedriveEndpoint } from "./dlq-redrive.ts";
 import { LIMITS } from "./limits.ts";
@@ -27,7 +29,7 @@ import { toHttpError } from "./operation-status.ts";
 import { outboxEndpoints } from "./outbox.ts";
 import { routeEndpoints } from "./routes.ts";
 import { sessionEndpoint } from "./session.ts";
-import { bridgeInfo, entry, entryHead, entryPage, outboxPage, outboxRecord, route } from "./schemas.ts";
+import { bridgeInfo, entry, entryGroups, entryHead, entryPage, outboxPage, outboxRecord, route } from "./schemas.ts";
 
 export interface AdminAppOptions extends Partial<Seams> {
   /** The bridge; `undefined` as long as the process has none, which is answered with 503. */
@@ -53,6 +55,7 @@ export interface AdminAppOptions extends Partial<Seams> {
 const NAMED_SCHEMAS = {
   BridgeInfo: bridgeInfo,
   Entry: entry,
+  EntryGroups: entryGroups,
   EntryHead: entryHead,
   EntryPage: entryPage,
   OutboxPage: outboxPage,
@@ -80,6 +83,8 @@ export function createAdminApp(options: AdminAppOptions): Hono {
       ...bridgeEndpoints(bridge),
       ...routeEndpoints(bridge),
       ...dlqReadEndpoints(bridge),
+      dlqGroupsEndpoint(bridge),
+      dlqAnnotateEndpoint(bridge),
       dlqRedriveEndpoint(bridge, { timeoutMs: redriveTimeoutMs, replayTimeoutMs: operationTimeoutMs }),
       ...dlqDeleteEndpoints(bridge),
       ...outboxEndpoints(bridge),

@@ -1,6 +1,14 @@
 import { OperationError, type Supervisor } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
-import { BridgeError, type ErrorCode, type Clock, type DlqAdmin, type DlqStore, type OutboxStore } from "@bridge/ports";
+import {
+  BridgeError,
+  type Clock,
+  type DlqAdmin,
+  type DlqMarks,
+  type DlqStore,
+  type ErrorCode,
+  type OutboxStore,
+} from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 
 /** How long work that was cut off has for saying what became of it. */
@@ -54,6 +62,23 @@ export class BridgeAccess {
     const { admin } = this.dlq;
     if (admin === undefined) throw new HttpError(404, "no DLQ admin store configured");
     return admin;
+  }
+
+  /** @throws HttpError as {@link dlq}, and 404 when the store cannot mark entries */
+  get dlqMarks(): DlqMarks {
+    return this.dlq.marks ?? cannot();
+  }
+
+  /** @throws HttpError as {@link dlq}, and 404 when the store has no pages by key */
+  get dlqPages(): Pick<Required<DlqStore>, "page"> {
+    const { dlq } = this;
+    return dlq.page === undefined ? cannot() : (dlq as Required<DlqStore>);
+  }
+
+  /** @throws HttpError as {@link dlq}, and 404 when the store cannot count by groups */
+  get dlqFacets(): Pick<Required<DlqStore>, "facets"> {
+    const { dlq } = this;
+    return dlq.facets === undefined ? cannot() : (dlq as Required<DlqStore>);
   }
 
   /** @throws HttpError 404 when no outbox is configured, 503 when it is configured and not open */
@@ -110,6 +135,10 @@ const AWAY: ReadonlySet<ErrorCode> = new Set([
   "FORBIDDEN",
   "DESTINATION_NOT_FOUND",
 ]);
+
+function cannot(): never {
+  throw new HttpError(404, "the DLQ store cannot do that");
+}
 
 function unavailable(): HttpError {
   return new HttpError(503, "runtime not available");

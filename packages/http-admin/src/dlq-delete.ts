@@ -2,11 +2,11 @@ import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { deleteInBatches } from "./delete-in-batches.ts";
+import { filterFromWire, filterToWire } from "./dlq-filter.ts";
 import { DLQ_ADMIN_REFUSALS, LATE } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
 import { deleted, deletedWhere, purged } from "./schemas.ts";
 import { category, ids as idList, text, timestamp } from "./values.ts";
-import { filterFromWire, filterToWire } from "./wire.ts";
 
 const LIMIT_MESSAGE = "expected an integer of at least 0";
 

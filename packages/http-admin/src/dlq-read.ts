@@ -2,21 +2,48 @@ import { HttpError } from "@bridge/http-kit";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
-import { DLQ_REFUSALS, LATE } from "./dlq-refusals.ts";
+import { cursorFromWire, type DlqCursor } from "./dlq-cursor.ts";
+import { FILTER_QUERY, isPlain, queryFromWire } from "./dlq-filter.ts";
+import { pageAt, pageByOffset, pageToWire } from "./dlq-page.ts";
+import { DLQ_PART_REFUSALS, DLQ_REFUSALS, LATE } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
 import { entry, entryPage, summary } from "./schemas.ts";
-import { category, filterValue, pageQuery, timestamp } from "./values.ts";
-import { entryToWire, filterFromWire, pageToWire, summaryToWire } from "./wire.ts";
+import { filterValue, pageQuery } from "./values.ts";
+import { entryToWire, summaryToWire } from "./wire.ts";
 
 const { listMax, summaryScan } = LIMITS;
 
 const listQuery = v.object({
   ...pageQuery("entries"),
-  route_id: filterValue("Only entries of this route."),
-  category: v.optional(category("Only entries of this error category.")),
-  since: v.optional(timestamp("Only entries that failed at or after this time.")),
-  before: v.optional(timestamp("Only entries that failed before this time.")),
+  ...FILTER_QUERY,
+  sort: v.optional(
+    v.pipe(
+      v.picklist(["oldest", "newest"], "expected oldest or newest"),
+      v.description("Which come first. Default: that of the cursor, else oldest."),
+    ),
+  ),
+  cursor: filterValue("Where a page goes on: `next_cursor` or `prev_cursor` of another one."),
 });
+
+type ListQuery = v.InferOutput<typeof listQuery>;
+
+/** Where a page by key begins; `undefined` for one by offset. @throws HttpError 400 when it cannot be told */
+function placeFrom({ cursor: wire, sort, offset }: ListQuery, takesOffset: boolean): DlqCursor | undefined {
+  if (wire !== undefined) {
+    if (offset > 0) throw new HttpError(400, "invalid query: offset: give either a cursor or an offset");
+    const cursor = cursorFromWire(wire);
+    if (cursor === undefined || (sort !== undefined && sort !== cursor.order))
+      throw new HttpError(400, "invalid query: cursor: is not one of this list");
+    return cursor;
+  }
+  if (sort === undefined && takesOffset) return undefined;
+  if (offset > 0)
+    throw new HttpError(
+      400,
+      "invalid query: offset: only route_id, category, since and before go with it; follow next_cursor",
+    );
+  return { order: sort ?? "oldest", back: false };
+}
 
 /** Looking into the DLQ, also while the bridge is stopped (spec 4.3, 4.5; contract §2). */
 export function dlqReadEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
@@ -41,16 +68,23 @@ export function dlqReadEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[]
       path: "/api/v1/admin/dlq/messages",
       access: "admin",
       audit: "dlq.list",
-      summary: "Entries without their payloads, oldest first.",
+      summary: "Entries without their payloads, oldest first unless you say otherwise.",
       guard,
       query: listQuery,
-      refusals: DLQ_REFUSALS,
+      refusals: DLQ_PART_REFUSALS,
       answers: { 200: { description: "A page of them.", schema: entryPage } },
     }).handle(async ({ query }) => {
-      const page = { limit: Math.min(query.limit, listMax), offset: query.offset };
-      const oneMore = { ...page, limit: page.limit + 1 };
-      const found = await bridge.looking(LATE, (signal) => bridge.dlq.list(filterFromWire(query), oneMore, signal));
-      return { status: 200, body: pageToWire(found, page) };
+      const { offset } = query;
+      const limit = Math.min(query.limit, listMax);
+      const filter = queryFromWire(query);
+      const place = placeFrom(query, isPlain(filter));
+      const page = await bridge.looking(LATE, async (signal) =>
+        place === undefined
+          ? pageByOffset(await bridge.dlq.list(filter, { limit: limit + 1, offset }, signal), limit, offset)
+          : pageAt(bridge.dlqPages, filter, place, limit, signal),
+      );
+      const keyed = bridge.dlq.page !== undefined;
+      return { status: 200, body: pageToWire(page, { limit, offset, keyed }) };
     }),
 
     endpoint({

@@ -4,11 +4,18 @@ export const LIMITS = {
   deleteIds: 1_000,
   /** Of a delete by filter, in one call of the store: what any store does well within the operation timeout. */
   deleteBatch: 1_000,
+  annotateIds: 1_000,
   moveIds: 100,
   listDefault: 100,
   listMax: 1_000,
   listOffsetMax: 100_000,
+  /** Entries that a page by key looks at; it may then be short, and still have a next one. */
+  pageScan: 10_000,
   summaryScan: 1_000,
+  groups: 200,
+  buckets: 200,
+  noteLength: 1_000,
+  assigneeLength: 128,
   /** No entry has a longer id. */
   idLength: 256,
   /** Of a configuration transaction. */

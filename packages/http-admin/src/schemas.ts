@@ -44,8 +44,32 @@ const entryFields = {
   last_error: v.string(),
   failed_at: time,
   attempts: count,
+  envelope_id: v.pipe(v.string(), v.description("Empty when the entry cannot be read.")),
+  payload_bytes: count,
+  fingerprint: v.pipe(
+    v.string(),
+    v.description("The same for failures of one kind: route, binding, code, and what does not vary in the error."),
+  ),
   causation_id: v.optional(v.pipe(v.string(), v.description("Of a redriven message: the envelope that it repeats."))),
-  redrives: v.optional(v.pipe(count, v.description("How often it had been redriven."))),
+  redrives: v.optional(
+    v.pipe(
+      v.object({
+        count: v.pipe(v.number(), v.integer(), v.minValue(1)),
+        last_at: v.optional(time),
+        last_code: v.optional(v.string()),
+        last_error: v.optional(v.string()),
+        job_id: v.optional(v.pipe(v.string(), v.description("The job that tried last. Absent: it was no job."))),
+      }),
+      v.description(
+        "How often it was redriven in vain; of redrives that have left a mark on it, how the last of them ended.",
+      ),
+    ),
+  ),
+  assignee: v.optional(v.pipe(v.string(), v.description("Who works on it."))),
+  quarantined: v.optional(v.pipe(v.literal(true), v.description("It is kept back from redrives."))),
+  notes: v.optional(
+    v.pipe(v.array(v.object({ at: time, by: v.string(), text: v.string() })), v.description("Oldest first.")),
+  ),
 } as const;
 
 export const entryHead = v.object(entryFields);
@@ -71,12 +95,67 @@ export const summary = v.object({
   count_capped: v.pipe(v.boolean(), v.description("There may be more entries than the count says.")),
 });
 
+const cursor = v.optional(v.pipe(v.string(), v.description("Opaque, and good for ever, also when its entry is gone.")));
+
 export const entryPage = v.object({
   messages: v.array(entryHead),
   limit: count,
   offset: count,
-  has_more: v.boolean(),
+  has_more: v.pipe(v.boolean(), v.description("There may be more: `next_cursor` is there, if the store has pages.")),
+  next_cursor: cursor,
+  prev_cursor: cursor,
+  scanned: v.optional(
+    v.pipe(
+      count,
+      v.description("Entries that were looked at for this page; of pages with a cursor, a sort or more filters."),
+    ),
+  ),
 });
+
+const groupKey = v.object({
+  route_id: v.optional(v.string()),
+  binding_id: v.optional(v.pipe(v.string(), v.description("Empty: no binding had been chosen."))),
+  category: v.optional(v.picklist(ERROR_CLASSES)),
+  error_code: v.optional(v.string()),
+  fingerprint: v.optional(v.string()),
+  assignee: v.optional(v.pipe(v.string(), v.description("Empty: nobody."))),
+});
+
+export const entryGroups = v.object({
+  total: v.pipe(count, v.description("Entries that match; of those that were looked at, when it is not exact.")),
+  exact: v.pipe(v.boolean(), v.description("False: only the newest `counted` entries were looked at.")),
+  counted: count,
+  as_of: time,
+  oldest_failed_at: v.optional(time),
+  newest_failed_at: v.optional(time),
+  groups: v.pipe(
+    v.array(
+      v.object({
+        key: groupKey,
+        count,
+        oldest_failed_at: time,
+        newest_failed_at: time,
+        sample: v.optional(
+          v.pipe(
+            v.object({
+              id: v.string(),
+              route_id: v.string(),
+              binding_id: v.string(),
+              error_code: v.string(),
+              last_error: v.string(),
+            }),
+            v.description("One of the group. Absent: it has been deleted meanwhile."),
+          ),
+        ),
+      }),
+    ),
+    v.description("Largest first."),
+  ),
+  more_groups: v.boolean(),
+  histogram: v.optional(v.object({ from: time, step_ms: count, counts: v.array(count) })),
+});
+
+export const annotated = v.object({ annotated: v.pipe(count, v.description("Those that were there.")) });
 
 const more = v.pipe(
   v.optional(v.literal(true)),

@@ -105,7 +105,7 @@ export function ids(of: string, max: number) {
 }
 
 /** An integer in a query, from `min` to `max`. */
-function queryInteger(description: string, min: number, max: number) {
+export function queryInteger(description: string, min: number, max: number) {
   const message =
     max === Infinity ? `expected an integer of at least ${min}` : `expected an integer from ${min} to ${max}`;
   return v.pipe(

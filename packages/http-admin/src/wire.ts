@@ -5,11 +5,9 @@ import { REDACTED } from "@bridge/config";
 import type { BridgeView, InjectResult, RouteView } from "@bridge/core";
 import {
   type DeadLetter,
-  type DeadLetterFilter,
   deadLetterHead,
   type DeadLetterHead,
   type Envelope,
-  type ErrorClass,
   type OutboxBacklog,
   type OutboxHead,
   type Page,
@@ -50,16 +48,7 @@ export function summaryToWire(count: number, cap: number): InferOutput<typeof sc
   return { configured: true, count: Math.min(count, cap), count_capped: count >= cap };
 }
 
-/** `found` has one entry more than the page when there are more. */
-export function pageToWire(
-  found: readonly DeadLetterHead[],
-  { limit, offset }: Page,
-): InferOutput<typeof schemas.entryPage> {
-  const messages = found.slice(0, limit).map(entryHeadToWire);
-  return { messages, limit, offset, has_more: found.length > limit };
-}
-
-function entryHeadToWire(head: DeadLetterHead): InferOutput<typeof schemas.entryHead> {
+export function entryHeadToWire(head: DeadLetterHead): InferOutput<typeof schemas.entryHead> {
   return {
     id: head.id,
     route_id: head.routeId,
@@ -73,7 +62,35 @@ function entryHeadToWire(head: DeadLetterHead): InferOutput<typeof schemas.entry
     last_error: head.lastError,
     failed_at: formatTimestamp(head.failedAt),
     attempts: head.attempts,
-    ...(head.causationId !== undefined && { causation_id: head.causationId, redrives: head.redrives ?? 0 }),
+    envelope_id: head.envelopeId,
+    payload_bytes: head.payloadBytes,
+    fingerprint: head.fingerprint,
+    ...(head.causationId !== undefined && { causation_id: head.causationId }),
+    ...marksToWire(head),
+  };
+}
+
+type MarksOnWire = Pick<InferOutput<typeof schemas.entryHead>, "redrives" | "assignee" | "quarantined" | "notes">;
+
+/** `redrives` counts those before the entry was written, which it came out of, and those after, which have marked it. */
+function marksToWire({ redrives: before = 0, marks = {} }: DeadLetterHead): MarksOnWire {
+  const { redrives: after, assignee, quarantined, notes } = marks;
+  const count = before + (after?.count ?? 0);
+  return {
+    ...(count > 0 && {
+      redrives: {
+        count,
+        ...(after !== undefined && {
+          last_at: formatTimestamp(after.lastAt),
+          last_code: after.lastCode,
+          last_error: after.lastError,
+          ...(after.jobId !== undefined && { job_id: after.jobId }),
+        }),
+      },
+    }),
+    ...(assignee !== undefined && { assignee }),
+    ...(quarantined && { quarantined }),
+    ...(notes !== undefined && { notes: notes.map(({ at, by, text }) => ({ at: formatTimestamp(at), by, text })) }),
   };
 }
 
@@ -96,33 +113,6 @@ function envelopeToWire(envelope: Envelope): InferOutput<typeof schemas.entry>["
     correlation_id: envelope.correlationId,
     received_at: formatTimestamp(envelope.receivedAt),
     ...(envelope.expiresAt !== undefined && { expires_at: formatTimestamp(envelope.expiresAt) }),
-  };
-}
-
-/** A filter as queries and bodies have it; times are read already. */
-interface WireFilter {
-  readonly route_id?: string | undefined;
-  readonly category?: ErrorClass | undefined;
-  readonly since?: number | undefined;
-  readonly before?: number | undefined;
-}
-
-export function filterFromWire({ route_id, category, since, before }: WireFilter): DeadLetterFilter {
-  return {
-    ...(route_id !== undefined && { routeId: route_id }),
-    ...(category !== undefined && { category }),
-    ...(since !== undefined && { since }),
-    ...(before !== undefined && { before }),
-  };
-}
-
-/** For audit records. */
-export function filterToWire({ routeId, category, since, before }: DeadLetterFilter): Readonly<Record<string, string>> {
-  return {
-    ...(routeId !== undefined && { route_id: routeId }),
-    ...(category !== undefined && { category }),
-    ...(since !== undefined && { since: formatTimestamp(since) }),
-    ...(before !== undefined && { before: formatTimestamp(before) }),
   };
 }
 

@@ -32,6 +32,10 @@ const BODIES: Readonly<Record<string, readonly object[]>> = {
       confirm_delete_all: true,
     },
   ],
+  "post /api/v1/admin/dlq/annotate": [
+    { ids: [ID], note: "asked", assignee: "alice", quarantined: true },
+    { ids: [ID], assignee: "" },
+  ],
   "post /api/v1/admin/dlq/purge": [{ confirm_purge_all: true }],
   "post /api/v1/admin/config/transactions": [{ ttl: "10m" }],
   "patch /api/v1/admin/config/transactions/{txnID}": [

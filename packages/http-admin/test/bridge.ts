@@ -184,7 +184,12 @@ function breakable(plugin: TransportPlugin, faults: Faults, onBuild: () => void)
   return { ...plugin, receiver: { ...receiver, create } };
 }
 
-/** The memory store with switches, with or without the deleting half. */
+function given<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error("the memory store cannot do that");
+  return value;
+}
+
+/** The memory store with switches, with or without the deleting half and what not every store has. */
 function fragile(type: string, deletes: boolean, faults: Faults): DlqStorePlugin {
   const pass = async (method: string, signal: AbortSignal): Promise<void> => faults.store?.(method, signal);
   return {
@@ -201,8 +206,18 @@ function fragile(type: string, deletes: boolean, faults: Faults): DlqStorePlugin
         [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
       };
       if (!deletes || admin === undefined) return broken;
+      const { marks, jobs } = store;
       return {
         ...broken,
+        page: async (query, page, signal) => (
+          await pass("page", signal),
+          given(await store.page?.(query, page, signal))
+        ),
+        facets: async (request, signal) => (await pass("facets", signal), given(await store.facets?.(request, signal))),
+        marks: {
+          mark: async (changes, signal) => (await pass("mark", signal), given(await marks?.mark(changes, signal))),
+        },
+        ...(jobs !== undefined && { jobs }),
         admin: {
           delete: async (ids, signal) => (await pass("delete", signal), admin.delete(ids, signal)),
           deleteWhere: async (filter, limit, signal) => (

@@ -21,6 +21,8 @@ export const CALLS: readonly SampleCall[] = [
   { method: "POST", path: "/routes/alarms/pause", action: "route.pause" },
   { method: "POST", path: "/routes/alarms/resume", action: "route.resume" },
   { method: "GET", path: "/dlq", action: "dlq.summary" },
+  { method: "GET", path: "/dlq/summary", action: "dlq.facets" },
+  { method: "POST", path: "/dlq/annotate", body: { ids: ["e1"], note: "n" }, action: "dlq.annotate" },
   { method: "GET", path: "/dlq/messages", action: "dlq.list" },
   { method: "GET", path: "/dlq/messages/e1", action: "dlq.read_payload" },
   { method: "POST", path: "/dlq/redrive", body: { ids: ["e1"] }, action: "dlq.redrive" },

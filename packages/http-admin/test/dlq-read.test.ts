@@ -20,6 +20,9 @@ const HEAD = {
   last_error: "the target said no",
   failed_at: "2026-01-01T12:00:00.000Z",
   attempts: 2,
+  envelope_id: "envelope-e1",
+  payload_bytes: 3,
+  fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/) as string,
 };
 
 /** Entries `e00`, `e01`, … an hour apart from noon on. */

@@ -21,6 +21,7 @@ const NEEDS: Readonly<Record<string, Permission>> = {
   "dlq.delete": "dlq.delete",
   "dlq.delete_by_filter": "dlq.delete",
   "dlq.purge": "dlq.purge",
+  "dlq.annotate": "dlq.annotate",
   "dlq.acknowledge_damage": "damage.acknowledge",
   "outbox.acknowledge_damage": "damage.acknowledge",
   "outbox.dead_letter": "outbox.move",

@@ -4,9 +4,18 @@ import { type Permission, PERMISSIONS } from "./permissions.ts";
 export const ROLES = {
   /** Looks: state, lists, metrics, configuration without secrets. Sees no payload and changes nothing. */
   viewer: ["read"],
-  /** Works with messages: sees and redrives dead letters, deletes them by id or filter, injects, pauses routes. */
-  operator: ["read", "payload.read", "dlq.redrive", "dlq.delete", "message.inject", "route.pause", "outbox.move"],
-  /** Everything: also starts and stops the bridge, empties the DLQ, and changes the configuration. */
+  /** Works with messages: sees, marks and redrives dead letters, deletes them by id or filter, injects, pauses routes. */
+  operator: [
+    "read",
+    "payload.read",
+    "dlq.redrive",
+    "dlq.delete",
+    "dlq.annotate",
+    "message.inject",
+    "route.pause",
+    "outbox.move",
+  ],
+  /** Everything: also sees payloads whole, changes dead letters, empties the DLQ, starts and stops the bridge, and changes the configuration. */
   admin: PERMISSIONS,
 } as const satisfies Readonly<Record<string, readonly Permission[]>>;
 

@@ -18,7 +18,7 @@ export const apiKeySchema = v.pipe(
     key: describe(apiKey(), "What callers send, at least 16 characters."),
     role: describe(
       v.optional(v.picklist(Object.keys(ROLES) as (keyof typeof ROLES)[])),
-      "What the key opens. `viewer` looks, without payloads. `operator` works with messages: reads, redrives and deletes dead letters, injects, pauses routes. `admin` may do everything. Give this or permissions.",
+      "What the key opens. `viewer` looks, without payloads. `operator` works with messages: reads, marks, redrives and deletes dead letters, injects, pauses routes. `admin` may do everything. Give this or permissions.",
     ),
     permissions: describe(
       v.optional(

@@ -58,6 +58,7 @@ const DELETE_TIMEOUT_MS = 5_000;
 const NOT_ATTEMPTED = "not attempted";
 const GONE = "entry already redriven or concurrently deleted";
 const NOT_DELETED = "delivered, entry not deleted";
+const QUARANTINED = "entry is quarantined";
 const REFUSED = "refused: runtime lacks redrive-safe injection";
 const UNSAFE_WARNING =
   "the runtime lacks redrive-safe injection: replays reuse the original envelope id and, on shared_outbox routes, may be silently deduplicated by the outbox; verify that the messages were delivered";
@@ -137,7 +138,8 @@ export async function redrive(options: RedriveOptions): Promise<RedriveResult> {
 /** The entry, or why there is none to work on. */
 async function fetch({ store, signal }: RedriveOptions, id: string): Promise<DeadLetter | string> {
   try {
-    return (await orAborted(store.get(id, signal), signal)) ?? "entry not found";
+    const entry = await orAborted(store.get(id, signal), signal);
+    return entry?.marks?.quarantined === true ? QUARANTINED : (entry ?? "entry not found");
   } catch (error) {
     return signal.aborted ? NOT_ATTEMPTED : `the DLQ store failed: ${BridgeError.from(error).message}`;
   }
