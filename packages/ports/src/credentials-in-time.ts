@@ -10,6 +10,8 @@ const WAIT_MS = 10_000;
 const RENEWED_MS = 300_000;
 /** No renewal begins sooner after the one before: who gives credentials counts the requests. */
 const RENEWAL_PAUSE_MS = 10_000;
+/** A service that refuses what is known does not wait for that pause, but what stays refused is not asked for more often. */
+const REFUSAL_PAUSE_MS = 1_000;
 /** Who asks so soon after a failure is told of that. */
 const FAILURE_PAUSE_MS = 1_000;
 
@@ -30,7 +32,7 @@ type Ask<Found> = (options?: Asked) => Promise<Found>;
 
 /** Where a client of the SDK lets others in on its requests. */
 interface RequestStack {
-  add(middleware: <A, B>(next: (args: A) => Promise<B>) => (args: A) => Promise<B>, place: object): void;
+  addRelativeTo(middleware: <A, B>(next: (args: A) => Promise<B>) => (args: A) => Promise<B>, place: object): void;
 }
 
 export interface CredentialTimes {
@@ -38,6 +40,7 @@ export interface CredentialTimes {
   readonly requestMs?: number;
   readonly waitMs?: number;
   readonly renewalPauseMs?: number;
+  readonly refusalPauseMs?: number;
   readonly failurePauseMs?: number;
 }
 
@@ -45,7 +48,7 @@ export interface CredentialTimes {
  * Bounds the size of each answer to a client of the AWS SDK, and the time and size of what it asks for its credentials: the
  * endpoint of a container, a role, single sign-on. The SDK has no bound over a whole answer, so everything that needs credentials
  * would wait for ever for one that trickles. One request at a time asks for them, with a pause between two. A request that is
- * refused for its credentials is made once more if there are new ones.
+ * refused for its credentials asks for others at once, and is signed and made once more if there are any.
  */
 export function boundCredentials<Found extends Credentials>(
   client: {
@@ -58,7 +61,7 @@ export function boundCredentials<Found extends Credentials>(
   const timely = new TimelyCredentials(client.config.credentials, times);
   // The SDK has kept them already.
   client.config.credentials = Object.assign((options?: Asked) => timely.get(options), { memoized: true });
-  (client.middlewareStack as RequestStack).add(
+  (client.middlewareStack as RequestStack).addRelativeTo(
     (next) => async (args) => {
       const { known } = timely;
       try {
@@ -70,7 +73,8 @@ export function boundCredentials<Found extends Credentials>(
         throw thrown;
       }
     },
-    { name: "refusedCredentials", step: "finalizeRequest", priority: "high" },
+    // What comes after the signing would be made again with the signature that was refused.
+    { name: "refusedCredentials", relation: "before", toMiddleware: "httpSigningMiddleware" },
   );
 }
 
@@ -79,8 +83,12 @@ class TimelyCredentials<Found extends Credentials> {
   readonly #ask: Ask<Found>;
   readonly #times: Required<CredentialTimes>;
   #known: Found | undefined;
+  /** Their end was past when they came: this clock is wrong, or that of who gave them. */
+  #camePast = false;
   #asking: Promise<Found> | undefined;
   #askedAt = -Infinity;
+  /** When a refusal was the reason to ask. */
+  #refusedAt = -Infinity;
   #failure: { readonly error: unknown; readonly at: number } | undefined;
 
   constructor(ask: Ask<Found>, times: CredentialTimes) {
@@ -89,6 +97,7 @@ class TimelyCredentials<Found extends Credentials> {
       requestMs: REQUEST_MS,
       waitMs: WAIT_MS,
       renewalPauseMs: RENEWAL_PAUSE_MS,
+      refusalPauseMs: REFUSAL_PAUSE_MS,
       failurePauseMs: FAILURE_PAUSE_MS,
       ...times,
     };
@@ -100,7 +109,7 @@ class TimelyCredentials<Found extends Credentials> {
 
   async get(options: Asked = {}): Promise<Found> {
     const known = this.#known;
-    if (known !== undefined && options.forceRefresh !== true && lifeMs(known) > 0) {
+    if (known !== undefined && options.forceRefresh !== true && this.#isUsable(known)) {
       // Left to itself, the SDK would renew behind the back of whoever asks, where on Node 22 no bound reaches it.
       if (lifeMs(known) < RENEWED_MS && this.#mayRenew) this.#renew().catch(() => {});
       return known;
@@ -113,11 +122,29 @@ class TimelyCredentials<Found extends Credentials> {
   /** Whether there are others than `refused` by now; asks for them, unless that was done a moment ago. */
   async othersThan(refused: Found | undefined): Promise<boolean> {
     try {
-      if (this.#known === refused && this.#mayRenew) await this.#inTime(this.#renew());
+      if (this.#isKey(refused) && this.#mayAskForOthers()) await this.#inTime(this.#renew());
     } catch {
       return false;
     }
-    return this.#known?.accessKeyId !== refused?.accessKeyId;
+    return !this.#isKey(refused);
+  }
+
+  #isKey(refused: Found | undefined): boolean {
+    return this.#known?.accessKeyId === refused?.accessKeyId;
+  }
+
+  /** The first refusal has its turn however lately they were asked for: they came while the key still held. */
+  #mayAskForOthers(): boolean {
+    if (this.#asking !== undefined) return true;
+    const now = systemClock.monotonic();
+    if (now - this.#refusedAt < this.#times.refusalPauseMs) return false;
+    this.#refusedAt = now;
+    return true;
+  }
+
+  /** Of those that came past, the service is the judge: asking for them with each request would bring the same again. */
+  #isUsable(known: Found): boolean {
+    return lifeMs(known) > 0 || (this.#camePast && this.#failure === undefined && !this.#mayRenew);
   }
 
   get #mayRenew(): boolean {
@@ -137,6 +164,7 @@ class TimelyCredentials<Found extends Credentials> {
     this.#askedAt = systemClock.monotonic();
     try {
       this.#known = await askInTime(this.#times.requestMs, () => this.#ask(options));
+      this.#camePast = lifeMs(this.#known) <= 0;
       this.#failure = undefined;
       return this.#known;
     } catch (error) {

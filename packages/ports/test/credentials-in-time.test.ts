@@ -5,7 +5,7 @@ import { PassThrough, type Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { boundCredentials } from "../src/internal.ts";
 
-const TIMES = { requestMs: 20, waitMs: 60_000, renewalPauseMs: 0, failurePauseMs: 0 };
+const TIMES = { requestMs: 20, waitMs: 60_000, renewalPauseMs: 0, refusalPauseMs: 0, failurePauseMs: 0 };
 const WAIT = { timeout: 60_000, interval: 5 };
 
 let server: Server;
@@ -29,7 +29,23 @@ type Middleware = (next: (args: object) => Promise<unknown>) => (args: object) =
 /** Without requests of its own. */
 function client<Config extends object>(config: Config) {
   const requestHandler = { handle: () => Promise.reject(new Error("none is expected")) };
-  return { config: Object.assign(config, { requestHandler }), middlewareStack: { add: () => {} } };
+  return { config: Object.assign(config, { requestHandler }), middlewareStack: { addRelativeTo: () => {} } };
+}
+
+/** What makes a request, and once more where that is right; `send` is one try of it. */
+function requests(
+  config: { credentials: (options?: Asked) => Promise<object> },
+  times: typeof TIMES,
+  send: () => unknown,
+) {
+  let middleware: Middleware | undefined;
+  const middlewareStack = { addRelativeTo: (added: Middleware) => void (middleware = added) };
+  boundCredentials({ ...client(config), middlewareStack }, times);
+  return async () => middleware?.(async () => send())({});
+}
+
+function refused(): never {
+  throw Object.assign(new Error(), { name: "UnrecognizedClientException" });
 }
 
 /** Rejects when the request ends; nothing ever answers it. */
@@ -120,7 +136,7 @@ describe.each(["a connection of the provider's", "the client's own carrier"])("o
     const credentials = (): Promise<object> =>
       isOwn ? readOver(() => requestHandler.handle({ hostname: "127.0.0.1" })) : read();
     const config = { requestHandler, credentials };
-    boundCredentials({ config, middlewareStack: { add: () => {} } }, { ...TIMES, requestMs });
+    boundCredentials({ config, middlewareStack: { addRelativeTo: () => {} } }, { ...TIMES, requestMs });
     return config;
   };
 
@@ -186,20 +202,68 @@ test("a request that is refused for its credentials is made once more with new o
   const config = {
     credentials: (_options?: Asked) => Promise.resolve({ accessKeyId: `${isRotated ? ++key : key}` }),
   };
-  const made = client(config);
-  let middleware: Middleware | undefined;
-  boundCredentials({ ...made, middlewareStack: { add: (added: Middleware) => (middleware = added) } }, TIMES);
   const signers: string[] = [];
-  const send = middleware?.(async () => {
+  const send = requests(config, TIMES, async () => {
     const { accessKeyId } = await config.credentials();
     signers.push(accessKeyId);
     if (accessKeyId !== "2") throw Object.assign(new Error(), { name: "ExpiredTokenException" });
     return "sent";
   });
-  await expect(send?.({})).resolves.toBe("sent");
+  await expect(send()).resolves.toBe("sent");
   expect(signers).toEqual(["1", "2"]);
   await config.credentials({ forceRefresh: true });
   isRotated = false;
-  await expect(send?.({})).rejects.toMatchObject({ name: "ExpiredTokenException" });
+  await expect(send()).rejects.toMatchObject({ name: "ExpiredTokenException" });
   expect(signers).toEqual(["1", "2", "3"]);
+});
+
+test("what a service refuses is asked for at once, however lately it was renewed, and then with a pause", async () => {
+  let times = 0;
+  const config = { credentials: (_options?: Asked) => Promise.resolve({ accessKeyId: "K", times: ++times }) };
+  const send = requests(config, { ...TIMES, renewalPauseMs: 60_000, refusalPauseMs: 60_000 }, refused);
+  await config.credentials();
+  for (let i = 0; i < 20; i++) await expect(send()).rejects.toMatchObject({ name: "UnrecognizedClientException" });
+  expect(times).toBe(2);
+});
+
+test("however many requests are refused at once, one asks for credentials, and all are made once more", async () => {
+  let key = 0;
+  const config = { credentials: (_options?: Asked) => Promise.resolve({ accessKeyId: `K${++key}` }) };
+  const signers: string[] = [];
+  const send = requests(config, { ...TIMES, refusalPauseMs: 60_000 }, async () => {
+    const { accessKeyId } = await config.credentials();
+    signers.push(accessKeyId);
+    return accessKeyId === "K1" ? refused() : "sent";
+  });
+  await config.credentials();
+  const results = await Promise.all(Array.from({ length: 20 }, () => send()));
+  expect(new Set(results)).toEqual(new Set(["sent"]));
+  expect(signers.toSorted()).toEqual([...Array<string>(20).fill("K1"), ...Array<string>(20).fill("K2")]);
+});
+
+test("the key that was refused counts, not when it came: the same one got anew is no other", async () => {
+  let times = 0;
+  const config = { credentials: (_options?: Asked) => Promise.resolve({ accessKeyId: times++ < 2 ? "K1" : "K2" }) };
+  const tries: string[] = [];
+  const send = requests(config, TIMES, async () => {
+    const { accessKeyId } = await config.credentials();
+    tries.push(accessKeyId);
+    if (accessKeyId !== "K1") return "sent";
+    // It is renewed while the request is on its way.
+    await config.credentials({ forceRefresh: true });
+    return refused();
+  });
+  await config.credentials();
+  await expect(send()).resolves.toBe("sent");
+  expect(tries).toEqual(["K1", "K2"]);
+});
+
+test("credentials that are past when they come are used, and not asked for again before the pause is over", async () => {
+  let times = 0;
+  const config = {
+    credentials: (_options?: Asked) => Promise.resolve({ expiration: new Date(0), accessKeyId: `K${++times}` }),
+  };
+  boundCredentials(client(config), { ...TIMES, renewalPauseMs: 60_000 });
+  for (let i = 0; i < 20; i++) expect(await config.credentials()).toMatchObject({ accessKeyId: "K1" });
+  expect(times).toBe(1);
 });
