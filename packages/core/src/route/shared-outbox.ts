@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { BridgeError, type OutboxRecord, type OutboxStore, type PersistResult } from "@bridge/ports";
 import { deadline, orAborted, payloadBytes } from "@bridge/ports/internal";
 import type { Lease } from "../lease/lease.ts";
+import { isAlike } from "../outbox/alike.ts";
 import { legIds } from "../outbox/leg-ids.ts";
 import type { OutboxDepth } from "../outbox/outbox-depth.ts";
 import { TurnBatch } from "../outbox/turn-batch.ts";
@@ -231,7 +232,7 @@ export class SharedOutbox implements Handover {
   #tellFailure(work: Work, error: BridgeError): void {
     const { account, logger } = this.#options.parts;
     account.outboxWriteFailures++;
-    if (this.#failing > 0 && this.#failure?.message === error.message) return;
+    if (this.#failing > 0 && isAlike(this.#failure, error)) return;
     logger.error("outbox write failed: the message stays unsettled and is tried again", {
       code: error.code,
       error: error.message,

@@ -209,6 +209,24 @@ describe("shared_outbox: the source is settled when the record is durable", () =
     await supervisor.shutdown();
   });
 
+  test("writes that fail alike are logged once, though the text names another request each time", async () => {
+    let requests = 0;
+    const outbox = outboxWith(() => ({
+      persist: () => Promise.reject(new BridgeError("NOT_AUTHORIZED", `not allowed (request 6b1c-${++requests}-7f)`)),
+    }));
+    const told: unknown[] = [];
+    const error = (message: string, fields?: LogFields): void => {
+      if (message.startsWith("outbox write failed")) told.push(fields?.["error"]);
+    };
+    const logger = { ...silentLogger, error, child: () => logger };
+    const { hub, clock, supervisor } = await started({ outbox, logger });
+    for (const id of ["m1", "m2", "m3"]) hub.publish("in", { id });
+    await clock.advance(10_000);
+    expect(requests).toBeGreaterThan(2);
+    expect(told).toEqual(["not allowed (request 6b1c-1-7f)"]);
+    await supervisor.shutdown();
+  });
+
   test("a write whose answer got lost is repeated and is no duplicate of itself", async () => {
     let lost = 1;
     const outbox = outboxWith((inner) => ({
