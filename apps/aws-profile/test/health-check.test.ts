@@ -128,8 +128,16 @@ describe("spec 3.4: -healthcheck", () => {
     const host = { env, stderr: { write: (text: string) => written.push(text) } } as unknown as HostProcess;
     expect(await healthCheck(host, 4_000)).toBe("not_alive");
     expect(written.join("")).toContain("ready to ask only 4000 ms after its start");
+    // The process has to end within them, too.
+    expect(await healthCheck(host, 3_700)).toBe("not_alive");
+    expect(written.at(-1)).toContain("ready to ask only 3700 ms after its start");
     expect(await healthCheck(host, 10)).toBe("not_alive");
     expect(written.at(-1)).toContain("ECONNREFUSED");
+  });
+
+  test("1, with a word, when the monitor server has any free port", async () => {
+    const stderr = "monitor_addr is 127.0.0.1:0, any free port, which a probe cannot know: give it a port\n";
+    expect(await probed(site.bootstrap({ monitor_addr: "127.0.0.1:0" }))).toEqual({ code: 1, stderr });
   });
 
   test("1 when the bootstrap document is not usable", async () => {

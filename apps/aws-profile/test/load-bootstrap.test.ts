@@ -119,6 +119,28 @@ describe("contract 7: the bootstrap document", () => {
     expect(await problems(document)).toContainEqual(expect.stringContaining(problem));
   });
 
+  const meeting = "monitor_addr: admin_addr listens on this address already: give each an address of its own";
+
+  test.each([
+    { admin_addr: "127.0.0.1:9", monitor_addr: "127.0.0.1:9" },
+    { admin_addr: ":9", monitor_addr: "127.0.0.1:9" },
+    { admin_addr: "[::1]:9", monitor_addr: "localhost:9" },
+    { admin_addr: ":8081" },
+    { admin_api_key_param: "/bridge/key", monitor_addr: ":8080" },
+  ])("one address for both servers is refused: %j", async (addresses) => {
+    expect(await problems({ ...MINIMAL, ...addresses })).toEqual([`BRIDGE_BOOTSTRAP_JSON: ${meeting}`]);
+  });
+
+  test.each([
+    { admin_addr: ":0", monitor_addr: ":0" },
+    { admin_addr: "127.0.0.1:9", monitor_addr: "127.0.0.2:9" },
+    // Without an admin key there is no admin server.
+    { monitor_addr: ":8080" },
+  ])("addresses that can be had both at once are taken: %j", async (addresses) => {
+    const document = JSON.stringify({ ...MINIMAL, ...addresses });
+    expect(await loadBootstrap({ BRIDGE_BOOTSTRAP_JSON: document })).toMatchObject({ ok: true });
+  });
+
   test("that is no JSON is refused without a word of it", async () => {
     const loaded = await loadBootstrap({ BRIDGE_BOOTSTRAP_JSON: '{"bridge_id": canary' });
     expect(loaded).toEqual({ ok: false, problems: ["BRIDGE_BOOTSTRAP_JSON: the bootstrap document is not JSON"] });

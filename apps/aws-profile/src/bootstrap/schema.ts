@@ -3,6 +3,9 @@ import { tableName } from "@bridge/dynamodb";
 import { describe, positiveDuration } from "@bridge/ports/options";
 import * as v from "valibot";
 
+export const ADMIN_ADDR = ":8080";
+export const MONITOR_ADDR = ":8081";
+
 const text = () => v.optional(v.string("expected a string"), "");
 
 function secretName() {
@@ -50,8 +53,8 @@ export const bootstrapSchema = v.strictObject({
     secretName(),
     "The same for the key of the monitor server. Empty: BRIDGE_MONITOR_API_KEY. The admin key opens it too.",
   ),
-  admin_addr: describe(v.optional(listenAddress(), ":8080"), "Where the admin server listens. Needs an admin key."),
-  monitor_addr: describe(v.optional(listenAddress(), ":8081"), "Where the monitor server listens."),
+  admin_addr: describe(v.optional(listenAddress(), ADMIN_ADDR), "Where the admin server listens. Needs an admin key."),
+  monitor_addr: describe(v.optional(listenAddress(), MONITOR_ADDR), "Where the monitor server listens."),
   cors_origins: describe(
     v.optional(corsOrigins(), ""),
     "The origins whose web pages may call the servers, separated by commas. `*` is not allowed.",
