@@ -51,12 +51,12 @@ test("credentials that expired while their endpoint was silent are got once it s
   const { asked } = endpoint;
   const sent: Promise<unknown>[] = [];
   const sendAnother = () => {
-    sent.push(send());
+    sent.push(send().catch((error: unknown) => error));
     expect(endpoint.asked).toBeGreaterThan(asked);
   };
   await vi.waitFor(sendAnother, { timeout: 60_000, interval: 100 });
   endpoint.silent = false;
-  for (const one of await Promise.allSettled(sent)) expect(one).toMatchObject({ reason: answered });
+  for (const one of await Promise.all(sent)) expect(one).toMatchObject(answered);
   client.destroy();
 });
 
