@@ -12,8 +12,8 @@ const AT_ONCE = 2;
 const WAIT_MS = 30_000;
 
 /** Whether answers of this row wait for their turn. */
-export function takesTurns({ method, access, isShared }: Endpoint): boolean {
-  return method === "GET" && access !== "open" && isShared !== true;
+export function takesTurns({ method, access, isShared, stream }: Endpoint): boolean {
+  return method === "GET" && access !== "open" && isShared !== true && stream === undefined;
 }
 
 /** How many answers of an endpoint are made at once. Others wait for their turn, in the order in which they came. */

@@ -15,8 +15,15 @@ interface Presented {
   readonly context: Context;
 }
 
+/** Who was let in. */
+export interface Identity {
+  readonly caller: Caller;
+  /** Who that is by now; `undefined`: nobody any more. Absent when that cannot be asked again without the request. */
+  readonly again?: () => Caller | undefined;
+}
+
 /** Tells who calls; `undefined`: nobody who may. @throws HttpError when that cannot be told */
-export type Identify = (presented: Presented) => Caller | undefined | Promise<Caller | undefined>;
+export type Identify = (presented: Presented) => Identity | undefined | Promise<Identity | undefined>;
 
 export interface AuthenticatorOptions {
   /** Names the realm, `bridge-<server>`, and is the resource type of what is recorded. */
@@ -32,8 +39,13 @@ export interface AuthenticatorOptions {
 export function byKey(keyring: Keyring): Identify {
   return ({ headers }) => {
     const presented = presentedKey(headers);
-    const known = presented === undefined ? undefined : keyring.identify(presented);
-    return typeof known === "string" ? { name: known, permissions: PERMISSIONS, role: "admin" } : known;
+    if (presented === undefined) return undefined;
+    const again = (): Caller | undefined => {
+      const known = keyring.identify(presented);
+      return typeof known === "string" ? { name: known, permissions: PERMISSIONS, role: "admin" } : known;
+    };
+    const caller = again();
+    return caller && { caller, again };
   };
 }
 
@@ -41,7 +53,7 @@ export function byKey(keyring: Keyring): Identify {
  * Resolves to who calls. A valid key is never throttled (contract §3).
  * @throws HttpError 401, or 429 over the limit of failures; both are recorded
  */
-export type Authenticator = (presented: Presented) => Promise<Caller>;
+export type Authenticator = (presented: Presented) => Promise<Identity>;
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { server, identify, refusal, throttle, audit } = options;
@@ -55,11 +67,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       mergeKey: clientOf(peer),
     });
   return async (presented) => {
-    const caller = await identify(presented);
+    const identity = await identify(presented);
     const client = clientOf(presented.peer);
-    if (caller !== undefined) {
+    if (identity !== undefined) {
       throttle.reset(client);
-      return caller;
+      return identity;
     }
     const waitMs = throttle.fail(client);
     if (waitMs > 0) {

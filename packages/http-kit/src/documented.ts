@@ -1,6 +1,7 @@
 /**
  * For tests of servers: holds what they answer against what their OpenAPI document says. @module
  */
+import { STREAM_TYPE } from "./event-stream.ts";
 
 interface Operation {
   readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, unknown>> }>>;
@@ -37,10 +38,24 @@ export class Documented {
     return this.#seen;
   }
 
+  /** @throws Error when the document does not say that such an event comes over the stream of `operation` */
+  holdEvent(operation: string, { event, data }: { readonly event: string; readonly data: unknown }): void {
+    const [method = "", path = ""] = operation.split(" ");
+    const media = this.#document.paths[path]?.[method.toLowerCase()]?.responses[200]?.content[STREAM_TYPE];
+    const events = (media as { readonly "x-events"?: Readonly<Record<string, object>> } | undefined)?.["x-events"];
+    const schema = events?.[event];
+    if (schema === undefined) throw new Error(`${operation} has no event ${event}: ${JSON.stringify(data)}`);
+    const problem = this.#validate({ ...this.#document, ...schema }, data);
+    if (problem !== undefined) throw new Error(`${operation}, event ${event}: ${problem} in ${JSON.stringify(data)}`);
+  }
+
   /** @throws Error when the document does not say that `operation` answers like this */
   async hold(operation: string, response: Response): Promise<void> {
     const [method = "", path = ""] = operation.split(" ");
-    const text = await response.text();
+    const isStream = response.headers.get("Content-Type") === STREAM_TYPE;
+    // It would go on: what its events are is shown by tests of their own, with `holdEvent`.
+    if (isStream) await response.body?.cancel();
+    const text = isStream ? "" : await response.text();
     const answer = `${operation} ${response.status}`;
     const content = this.#document.paths[path]?.[method.toLowerCase()]?.responses[response.status]?.content;
     if (content === undefined) throw new Error(`${answer} is not documented: ${text}`);

@@ -1,5 +1,6 @@
 import type { GenericSchema, InferOutput, ObjectSchema, OptionalSchema } from "valibot";
 import type { Caller } from "./own-authentication.ts";
+import type { EventStream, StreamRow } from "./event-stream.ts";
 import type { PartedBody } from "./parted-body.ts";
 import type { Permission } from "@bridge/ports/internal";
 
@@ -33,7 +34,7 @@ export type Detail = Readonly<Record<string, unknown>>;
 
 export interface Reply<Status extends number = number, Body = unknown> {
   readonly status: Status;
-  /** Or the bytes of it, when they are there already, or what makes its text. */
+  /** Or the bytes of it, when they are there already, or what makes its text, or events that go on. */
   readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
   /** What the audit record says. Default outcome: `success` below status 400, else `failure`. */
@@ -53,7 +54,7 @@ interface Call<Params, Query, Body> {
 
 type Replies<Answers> = {
   [Status in keyof Answers & number]: Answers[Status] extends { readonly schema: infer Schema extends GenericSchema }
-    ? Reply<Status, InferOutput<Schema> | Uint8Array | PartedBody>
+    ? Reply<Status, InferOutput<Schema> | Uint8Array | PartedBody | EventStream>
     : never;
 }[keyof Answers & number];
 
@@ -72,8 +73,11 @@ interface EndpointRow<
   readonly access: Access;
   /** What a caller has to be let do; `any`: something. Default: `read`, unless access is `open`. */
   readonly needs?: Permission | "any";
-  /** What some bodies need instead. */
-  readonly needsFor?: { readonly permission: Permission; readonly when: (body: Decoded<Body>) => boolean };
+  /** What some bodies or queries need besides. */
+  readonly needsFor?: {
+    readonly permission: Permission;
+    readonly when: (body: Decoded<Body>, query: Decoded<Query>) => boolean;
+  };
   /** What the endpoint is for, in a sentence. */
   readonly summary: string;
   /** The action that is recorded for each call that was let in. Absent: calls are not recorded. */
@@ -85,7 +89,7 @@ interface EndpointRow<
   readonly begin?: {
     readonly action: Action;
     /** What was asked for. Default: nothing that the action and the resource do not say. */
-    readonly detail?: (body: Decoded<Body>) => Detail;
+    readonly detail?: (body: Decoded<Body>, query: Decoded<Query>) => Detail;
   };
   /** The resource that the record names. Default: none. */
   readonly resourceId?: (params: PathParams<Path>) => string;
@@ -101,6 +105,8 @@ interface EndpointRow<
   readonly refusals?: Readonly<Record<number, string>>;
   /** Whether its answers share what they are made of, so that any number may be made at once. Default: only two of a GET. */
   readonly isShared?: boolean;
+  /** It answers with an {@link EventStream}, which takes one of the places that there are for streams. */
+  readonly stream?: StreamRow;
   /** Checked before the body is looked at. @throws HttpError */
   readonly guard?: (params: PathParams<Path>) => void;
 }
@@ -116,8 +122,8 @@ export type Endpoint<Action extends string = string> = Omit<
   >,
   "resourceId" | "guard" | "params" | "begin" | "needsFor"
 > & {
-  readonly needsFor?: { readonly permission: Permission; readonly when: (body: unknown) => boolean };
-  readonly begin?: { readonly action: Action; readonly detail?: (body: unknown) => Detail };
+  readonly needsFor?: { readonly permission: Permission; readonly when: (body: unknown, query: unknown) => boolean };
+  readonly begin?: { readonly action: Action; readonly detail?: (body: unknown, query: unknown) => Detail };
   readonly params?: Readonly<Record<string, string>>;
   readonly resourceId?: (params: Readonly<Record<string, string>>) => string;
   readonly guard?: (params: Readonly<Record<string, string>>) => void;

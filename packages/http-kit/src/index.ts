@@ -1,6 +1,13 @@
 export { type AdminKey, type AdminKeys, namedAdminKeys } from "./admin-keys.ts";
 export { type AuditTrail, type AuthAction, type CallRecord } from "./audit-trail.ts";
 export { type Detail, type Endpoint, type EndpointFactory, endpointFor } from "./endpoint.ts";
+export {
+  EventStream,
+  type EventStreamOptions,
+  type StreamEvent,
+  streamAnswer,
+  type StreamRow,
+} from "./event-stream.ts";
 export { HttpError } from "./http-error.ts";
 export { createKeyring, type Keyring, keyringOf, type NamedKey } from "./keyring.ts";
 export { listen, type ListenOptions } from "./listen.ts";
@@ -8,5 +15,6 @@ export { type FetchApp, type Listener } from "./listener.ts";
 export { type Authenticate, type Caller } from "./own-authentication.ts";
 export { PartedBody, type PartedBodyOptions } from "./parted-body.ts";
 export { type Permission, PERMISSIONS, type Role, ROLES } from "@bridge/ports/internal";
-export { serve, type ServeOptions } from "./serve.ts";
+export { serve, type ServedApp, type ServeOptions } from "./serve.ts";
+export { type StreamCount } from "./streams.ts";
 export { type ThrottleOptions } from "./throttle.ts";

@@ -36,7 +36,8 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   const { addr, app, tls, memory, random, clock = systemClock } = options;
   const logger = steadyLogger(options.logger);
   const address = parseListenAddress(addr);
-  const take = carry(app, random);
+  const closing = new AbortController();
+  const take = carry(app, random, closing.signal);
   try {
     const server = await BoundedServer.open(
       {
@@ -55,14 +56,14 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
       signal,
     );
     server.onFault((error) => logger.error("listener failed", { addr, error: error.message }));
-    return new AppListener(server, tls === undefined ? "http" : "https");
+    return new AppListener(server, tls === undefined ? "http" : "https", closing);
   } catch (error) {
     throw new Error(`cannot listen on ${addr}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-function carry(app: FetchApp, random: Random): RequestListener {
-  const answer = getRequestListener((request, env) => app.fetch(request, env), {
+function carry(app: FetchApp, random: Random, closing: AbortSignal): RequestListener {
+  const answer = getRequestListener((request, env) => app.fetch(request, { ...env, closing }), {
     overrideGlobalObjects: false,
     errorHandler: (error) => refusal(error, random.id()),
   });

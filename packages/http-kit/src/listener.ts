@@ -2,6 +2,7 @@ import type { BoundedServer, ListenerStats } from "@bridge/net-kit";
 
 /** What a hono app is to its carrier. */
 export interface FetchApp {
+  /** `env.closing` aborts when the listener is going to close: what goes on until somebody ends it is to end then. */
   fetch(request: Request, env: object): Response | Promise<Response>;
   /** Those of all its paths, for the `Allow` of an answer to `CONNECT`, which has no path. Default: none. */
   readonly methods?: readonly string[];
@@ -14,7 +15,7 @@ export interface Listener extends AsyncDisposable {
   readonly url: string;
   stats(): ListenerStats;
   /**
-   * Stops listening, ends idle connections, and resolves when the answers under way are out; at the latest when `signal`
+   * Has streams say goodbye, stops listening, ends idle connections, and resolves when the answers under way are out; at the latest when `signal`
    * aborts, by cutting what is left. Idempotent; never rejects.
    */
   close(signal: AbortSignal): Promise<void>;
@@ -24,10 +25,13 @@ export interface Listener extends AsyncDisposable {
 export class AppListener implements Listener {
   readonly #server: BoundedServer;
   readonly #scheme: "http" | "https";
+  readonly #closing: AbortController;
 
-  constructor(server: BoundedServer, scheme: "http" | "https") {
+  /** `closing` is aborted as the first thing of its end. */
+  constructor(server: BoundedServer, scheme: "http" | "https", closing: AbortController) {
     this.#server = server;
     this.#scheme = scheme;
+    this.#closing = closing;
   }
 
   get port(): number {
@@ -45,10 +49,12 @@ export class AppListener implements Listener {
   }
 
   close(signal: AbortSignal): Promise<void> {
+    this.#closing.abort(new Error("the listener closes"));
     return this.#server.close(signal);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new Error("the listener closes"));
     return this.#server[Symbol.asyncDispose]();
   }
 }

@@ -3,6 +3,8 @@ import * as v from "valibot";
 import { isOptional } from "./decode.ts";
 import { takesTurns } from "./answers-at-once.ts";
 import type { Answer, Endpoint } from "./endpoint.ts";
+import { STREAM_TYPE, type StreamRow } from "./event-stream.ts";
+import { STREAM_ENDS } from "./open-stream.ts";
 import { PERMISSIONS } from "@bridge/ports/internal";
 
 export interface OpenApiOptions {
@@ -23,6 +25,9 @@ const forbiddenSchema = v.strictObject({
   reason: v.literal("permission"),
   needs: v.pipe(v.picklist(PERMISSIONS), v.description("The permission that you have not.")),
 });
+
+/** The last event of every stream. */
+const byeSchema = v.object({ why: v.picklist(STREAM_ENDS) });
 
 const SECURITY_SCHEMES = {
   apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
@@ -112,7 +117,11 @@ function queryParameters(row: Endpoint, convert: Convert): readonly object[] {
 }
 
 function responses(row: Endpoint, byKey: boolean, convert: Convert): object {
-  const own = Object.entries(row.answers).map(([status, answer]) => [status, response(answer, convert)] as const);
+  const own = Object.entries(row.answers).map(([status, answer]) => {
+    const { stream } = row;
+    const isStream = stream !== undefined && answer.contentType === STREAM_TYPE;
+    return [status, isStream ? streamed(stream, answer.description, convert) : response(answer, convert)] as const;
+  });
   const errors = Object.entries({ ...sharedRefusals(row, byKey), ...row.refusals, ...unavailable(row, byKey) });
   return Object.fromEntries([
     ...errors.map(([status, description]) => {
@@ -121,6 +130,14 @@ function responses(row: Endpoint, byKey: boolean, convert: Convert): object {
     }),
     ...own,
   ]);
+}
+
+/** What comes over a stream, by the names of its events: OpenAPI 3.1 has no word for that. */
+function streamed({ events }: StreamRow, description: string, convert: Convert): object {
+  const all = { ...events, bye: byeSchema };
+  const named = Object.entries(all).map(([name, schema]) => [name, convert(schema)] as const);
+  const schema = { type: "string", description: "Events of which each has one line `data`, a JSON object." };
+  return { description, content: { [STREAM_TYPE]: { schema, "x-events": Object.fromEntries(named) } } };
 }
 
 function response({ description, schema, contentType = "application/json" }: Answer, convert: Convert): object {
@@ -148,6 +165,7 @@ function unavailable(row: Endpoint, byKey: boolean): Readonly<Record<number, str
   const { access, audit, refusals } = row;
   const reasons = [
     refusals?.[503],
+    row.stream !== undefined && "There are too many streams; Retry-After says when to try again.",
     takesTurns(row) && "Too many ask for this; Retry-After says when to try again.",
     audit !== undefined && "The audit log cannot be written, or not in time; nothing was changed.",
     access !== "open" && !byKey && "Authentication is not available.",

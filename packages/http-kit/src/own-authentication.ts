@@ -55,7 +55,8 @@ export function ownAuthentication(
       const asked = ask(context);
       // Of the two, one is not waited for any more.
       for (const one of [late, asked]) one.catch(() => {});
-      return callerOf(await Promise.race([asked, late]));
+      const caller = callerOf(await Promise.race([asked, late]));
+      return caller && { caller };
     } catch (thrown) {
       logger.error("authenticate failed: the request is refused", {
         error: BridgeError.from(thrown).message,

@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import { connectionOf } from "@bridge/net-kit";
 import { type Seams } from "@bridge/ports";
 import { atOnce, jsonInSlices, Slices } from "@bridge/ports/internal";
@@ -6,17 +5,20 @@ import type { Context } from "hono";
 import { answer, type AnswerBody } from "./answer.ts";
 import { AnswersAtOnce, type AnswerTurn } from "./answers-at-once.ts";
 import type { AuditTrail, CallRecord } from "./audit-trail.ts";
-import type { Authenticator } from "./authenticator.ts";
+import type { Authenticator, Identity } from "./authenticator.ts";
 import { BodyTakenError, discardBody, readBody } from "./body.ts";
 import { displayAddress, peerAddress } from "./client-address.ts";
 import { CORRELATION_HEADER, correlationId, SECURITY_HEADERS } from "./common-headers.ts";
 import type { Cors } from "./cors.ts";
 import { decodeBody, decodeQuery } from "./decode.ts";
 import type { Endpoint, Method, Outcome, Reply } from "./endpoint.ts";
+import { EventStream, STREAM_HEADERS } from "./event-stream.ts";
 import { HttpError } from "./http-error.ts";
 import type { Caller } from "./own-authentication.ts";
 import { PartedBody } from "./parted-body.ts";
 import type { Permission } from "@bridge/ports/internal";
+import { type Carried, StreamGrant } from "./stream-grant.ts";
+import type { Streams } from "./streams.ts";
 import { veiledBody } from "./veiled-body.ts";
 
 /** A resource id in an audit record is cut here: anybody with a key can make one up. */
@@ -34,10 +36,12 @@ export interface PipelineOptions<Action extends string> extends Seams {
   /** The answer to an error that is no {@link HttpError}; `undefined` when it is unexpected. */
   readonly translate: (error: unknown) => HttpError | undefined;
   readonly veil: () => ((text: string) => string) | undefined;
+  /** Those of the rows that have any. */
+  readonly streams: Streams;
 }
 
 /** Calls what is open to anybody. */
-const NOBODY: Caller = { name: "", permissions: [] };
+const NOBODY: Identity = { caller: { name: "", permissions: [] } };
 
 /** A request on its way. */
 interface Exchange<Action extends string> {
@@ -53,6 +57,8 @@ interface Exchange<Action extends string> {
   readonly row: Endpoint<Action> | undefined;
   /** Ends when its answer is made. */
   readonly turn: AnswerTurn;
+  /** Of an answer that goes on. */
+  grant: StreamGrant | undefined;
 }
 
 /**
@@ -88,13 +94,14 @@ export class Pipeline<Action extends string> {
       rows,
       row,
       turn,
+      grant: undefined,
     };
     const preflight = cors.preflight(request);
     const made: Reply =
       preflight === undefined ? await this.#answer(exchange) : { status: 204, body: undefined, headers: preflight };
     const [slices, veil] = [new Slices(clock), this.#options.veil()];
     const veiled = async (shown: Reply): Promise<Reply> =>
-      veil === undefined ? shown : slices.run(veiledBody(shown, veil));
+      veil === undefined || shown.body instanceof EventStream ? shown : slices.run(veiledBody(shown, veil));
     let reply = await veiled(made);
     logger.debug("request answered", {
       method: request.method,
@@ -110,6 +117,7 @@ export class Pipeline<Action extends string> {
       reply = await veiled(this.#refusal(error, exchange));
       body = await this.#bodyOf(reply, context, exchange, slices);
     }
+    if (!(reply.body instanceof EventStream)) exchange.grant?.[Symbol.dispose]();
     return this.#render(reply, body, exchange);
   }
 
@@ -119,17 +127,18 @@ export class Pipeline<Action extends string> {
     const isOpen = named === undefined ? !this.#options.hidesPaths : named.access === "open";
     try {
       const { headers } = request;
-      const caller = isOpen ? NOBODY : await this.#options.authenticate({ peer, clientAddr, headers, context });
+      const identity = isOpen ? NOBODY : await this.#options.authenticate({ peer, clientAddr, headers, context });
       if (named === undefined) throw new HttpError(404, "not found");
-      return await this.#perform(exchange, named, caller);
+      return await this.#perform(exchange, named, identity);
     } catch (error) {
       return this.#refusal(error, exchange);
     }
   }
 
   /** A request that was let in: whatever becomes of it is recorded as the action of its path. */
-  async #perform(exchange: Exchange<Action>, named: Endpoint<Action>, caller: Caller): Promise<Reply> {
-    const { audit } = this.#options;
+  async #perform(exchange: Exchange<Action>, named: Endpoint<Action>, identity: Identity): Promise<Reply> {
+    const { audit, clock, streams } = this.#options;
+    const { caller } = identity;
     const by = { actor: caller.name, clientAddr: exchange.clientAddr };
     const record = async (action: Action, outcome: Outcome, rest: Pick<CallRecord<Action>, "detail" | "refused">) =>
       audit.record({
@@ -140,13 +149,15 @@ export class Pipeline<Action extends string> {
         ...rest,
       });
     let begun = false;
-    const begin = async (row: Endpoint<Action>, body: unknown): Promise<void> => {
+    const begin = async (row: Endpoint<Action>, body: unknown, query: unknown): Promise<void> => {
       await exchange.turn.comes(() => exchange.request.signal);
+      if (row.stream !== undefined && exchange.request.method !== "HEAD")
+        exchange.grant = new StreamGrant({ streams, row: row.stream, identity, clock });
       if (row.audit !== undefined && !(await audit.hasRoomFor(row.audit))) throw auditBusy();
       const { begin: first } = row;
       begun = true;
       if (first === undefined) return;
-      const detail = first.detail?.(body);
+      const detail = first.detail?.(body, query);
       if (!(await record(first.action, "pending", detail === undefined ? {} : { detail }))) throw auditBusy();
     };
     let reply: Reply;
@@ -157,10 +168,17 @@ export class Pipeline<Action extends string> {
       reply = this.#refusal(error, exchange);
     }
     if (named.audit !== undefined) {
-      const veil = this.#options.veil();
-      const told = veil === undefined ? reply.audit : atOnce(veiledBody(reply.audit, veil));
-      const { outcome = reply.status < 400 ? "success" : "failure", detail } = told ?? {};
-      await record(named.audit, outcome, { ...(detail !== undefined && { detail }), ...(!begun && { refused: true }) });
+      const { audit: action } = named;
+      const recordEnd = (said: Reply["audit"]): Promise<boolean> => {
+        const veil = this.#options.veil();
+        const told = veil === undefined ? said : atOnce(veiledBody(said, veil));
+        const { outcome = reply.status < 400 ? "success" : "failure", detail } = told ?? {};
+        return record(action, outcome, { ...(detail !== undefined && { detail }), ...(!begun && { refused: true }) });
+      };
+      const { grant } = exchange;
+      const ended = reply.body instanceof EventStream ? reply.body.ended : undefined;
+      if (grant !== undefined && ended !== undefined) grant.onEnd = () => void recordEnd({ detail: ended() });
+      else await recordEnd(reply.audit);
     } else if (reply.status === 403) {
       // What only looks has no action of its own, but whoever tries what they may not do is to be seen.
       const { server: resourceType } = this.#options;
@@ -181,10 +199,14 @@ export class Pipeline<Action extends string> {
   async #bodyOf({ body }: Reply, context: Context, exchange: Exchange<Action>, slices: Slices): Promise<AnswerBody> {
     if (body === undefined) return null;
     if (typeof body === "string") return body;
+    const carried = (context.env ?? {}) as Carried;
+    if (body instanceof EventStream) {
+      const failed = (error: unknown): void => this.#logUnexpected(error, exchange);
+      return exchange.grant?.open(body, { carried, veil: this.#options.veil, failed }) ?? null;
+    }
     if (body instanceof PartedBody) {
       if (exchange.request.method === "HEAD") return null;
-      const { outgoing } = (context.env ?? {}) as { readonly outgoing?: ServerResponse };
-      const connection = connectionOf(outgoing);
+      const connection = connectionOf(carried.outgoing);
       return body.answer(slices, {
         expect: (bytes) => connection?.expect(bytes),
         cut: connection && (() => connection.cut()),
@@ -204,6 +226,7 @@ export class Pipeline<Action extends string> {
       ...SECURITY_HEADERS,
       ...this.#options.cors.headers(request),
       "Cache-Control": "no-store",
+      ...(reply.body instanceof EventStream && STREAM_HEADERS),
       ...(row ?? rows[0])?.headers,
       ...reply.headers,
       [CORRELATION_HEADER]: id,
@@ -235,7 +258,7 @@ async function run<Action extends string>(
   { context, request, params }: Exchange<Action>,
   caller: Caller,
   called: PipelineOptions<Action>["called"],
-  begin: (row: Endpoint<Action>, body: unknown) => Promise<void>,
+  begin: (row: Endpoint<Action>, body: unknown, query: unknown) => Promise<void>,
 ): Promise<Reply> {
   const needs = row.needs ?? "read";
   if (row.access !== "open" && needs !== "any") mustHave(caller, needs, called);
@@ -243,8 +266,8 @@ async function run<Action extends string>(
   const bytes = row.body === undefined ? await discardBody(context) : await readBody(context);
   const query = decodeQuery(row.query, new URL(request.url).searchParams);
   const body = row.body && bytes && decodeBody(row.body, bytes);
-  if (row.needsFor?.when(body) === true) mustHave(caller, row.needsFor.permission, called);
-  await begin(row, body);
+  if (row.needsFor?.when(body, query) === true) mustHave(caller, row.needsFor.permission, called);
+  await begin(row, body, query);
   return row.handle({ params, query, body, actor: caller.name, caller });
 }
 

@@ -10,10 +10,11 @@ import type { Keyring } from "./keyring.ts";
 import { openApiDocument } from "./openapi.ts";
 import { type Authenticate, ownAuthentication } from "./own-authentication.ts";
 import { allowedMethods, Pipeline } from "./pipeline.ts";
+import { type StreamCount, Streams } from "./streams.ts";
 import { Throttle, type ThrottleOptions } from "./throttle.ts";
 
-/** An app that knows which methods it has, on all of its paths together. */
-type ServedApp = Hono & { readonly methods: readonly string[] };
+/** An app that knows which methods it has, on all of its paths together, and how many of its streams are open. */
+export type ServedApp = Hono & { readonly methods: readonly string[]; readonly streams: () => readonly StreamCount[] };
 
 export interface ServeOptions<Action extends string> extends Seams {
   /** Names the server in its document, its realm (`bridge-<server>`) and what it records of failed logins. */
@@ -62,8 +63,13 @@ export function serve<Action extends string>(options: ServeOptions<Action>): Ser
     schemas: options.schemas,
     byKey: authenticate === undefined,
   });
+  const streams = new Streams(
+    clock,
+    endpoints.flatMap(({ stream }) => stream?.kind ?? []),
+  );
   const pipeline = new Pipeline<Action>({
     server,
+    streams,
     clock,
     logger,
     random,
@@ -86,7 +92,10 @@ export function serve<Action extends string>(options: ServeOptions<Action>): Ser
     app.all(path.replaceAll(/\{(\w+)\}/g, ":$1"), (context) => pipeline.handle(context, rows));
   app.all(`/api/v1/${server}/*`, (context) => pipeline.handle(context, []));
   app.notFound((context) => pipeline.handle(context, []));
-  return Object.assign(app, { methods: [...new Set(allowedMethods(endpoints))] });
+  return Object.assign(app, {
+    methods: [...new Set(allowedMethods(endpoints))],
+    streams: () => streams.counts(),
+  });
 }
 
 function describeRow<Action extends string>(

@@ -14,6 +14,7 @@ import {
   listen,
   type Listener,
   serve,
+  type ServedApp,
   type ServeOptions,
 } from "../src/index.ts";
 
@@ -104,6 +105,8 @@ export interface TestServer extends AsyncDisposable {
   readonly entries: readonly Entry[];
   readonly errors: readonly unknown[];
   readonly listener: Pick<Listener, "stats">;
+  /** What the listener carries. */
+  readonly app: ServedApp;
   close(signal: AbortSignal): Promise<void>;
   /** With the key, unless `init.headers` says otherwise. */
   call(path: string, init?: RequestInit): Promise<Response>;
@@ -149,6 +152,7 @@ export async function startServer(
     entries,
     errors,
     listener,
+    app,
     close: (signal) => listener.close(signal),
     call: (path, init) => fetch(`${listener.url}${path}`, { headers: { "X-API-Key": KEY }, ...init }),
     announce: (path, length) => announce(`${listener.url}${path}`, { headers: { "X-API-Key": KEY }, length }),

@@ -1,0 +1,188 @@
+import type { Clock } from "@bridge/ports";
+import { jsonInSlices, Slices } from "@bridge/ports/internal";
+import type { EventStream, StreamEvent } from "./event-stream.ts";
+
+/** After so much silence a comment line goes out, so that no proxy takes the connection for an idle one. */
+const SILENCE_MS = 15_000;
+/** A client that has not asked for more for so long does not read any more, whatever carries the answer. */
+const NOT_TAKEN_MS = 60_000;
+const COMMENT = Buffer.from(":\n\n");
+
+/**
+ * Why a stream has ended, as `bye` says it.
+ *
+ * - `shutdown`: the server is going to stop.
+ * - `key`: the key is none any more, or opens less than it did.
+ * - `expired`: it is time to show again who you are.
+ * - `over`: there is nothing more to come.
+ * - `failed`: something went wrong; the log says what.
+ */
+export const STREAM_ENDS = ["shutdown", "key", "expired", "over", "failed"] as const;
+export type StreamEnd = (typeof STREAM_ENDS)[number];
+
+export interface OpenStreamOptions {
+  readonly stream: EventStream;
+  readonly clock: Clock;
+  /** Aborts when the server is going to stop. */
+  readonly closing: AbortSignal | undefined;
+  /** Why the caller may not see it any more; asked each second. */
+  readonly barred: () => StreamEnd | undefined;
+  /** Stands between what has happened and what is shown. */
+  readonly shown: (data: object, slices: Slices) => Promise<object>;
+  /** What carries it to its client. Absent on a carrier that is not ours. */
+  readonly carrier: StreamCarrier | undefined;
+  /** Its events could not be made. */
+  readonly failed: (error: unknown) => void;
+  /** It has ended, in whatever way; called once. */
+  readonly ended: () => void;
+}
+
+/** The connection of a stream. */
+export interface StreamCarrier {
+  /** So many bytes are handed over now. */
+  readonly expect: (bytes: number) => void;
+  /** Ends it at once. */
+  readonly cut: () => void;
+  /** The last bytes are handed over: ends it unless they are taken soon. */
+  readonly hurry: () => void;
+}
+
+/**
+ * A stream on its way to one client. The client's room is what asks for the next event, so that what is kept for it is one event
+ * and what its connection holds, whatever it does.
+ */
+export class OpenStream {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly #options: OpenStreamOptions;
+  readonly #cancelled = new AbortController();
+  readonly #onClosing = (): void => this.end("shutdown");
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #events: AsyncIterator<readonly StreamEvent[]> | undefined;
+  #isAsking = false;
+  #ready: Uint8Array | undefined;
+  /** Resolves the call of a client that has room. */
+  #hasRoom: (() => void) | undefined;
+  /** Monotonic milliseconds: when something was handed over last, and until when there was room. */
+  #sentAt: number;
+  #ended = false;
+
+  constructor(options: OpenStreamOptions) {
+    this.#options = options;
+    this.#sentAt = options.clock.monotonic();
+    this.body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => void (this.#controller = controller),
+        pull: () => this.#pulled(),
+        cancel: () => this.#finish(),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  /** From now on it ends with its server; at once, when that is closing already. */
+  begin(): void {
+    const { closing } = this.#options;
+    if (closing?.aborted === true) this.end("shutdown");
+    else closing?.addEventListener("abort", this.#onClosing, { once: true });
+  }
+
+  /** Looks whether it may go on, and gives a sign of life if it is time for one. */
+  look(): void {
+    const why = this.#options.barred();
+    if (why !== undefined) {
+      this.end(why);
+      return;
+    }
+    const silentMs = this.#options.clock.monotonic() - this.#sentAt;
+    if (this.#hasRoom !== undefined && silentMs >= SILENCE_MS) this.#send(COMMENT);
+    else if (this.#hasRoom === undefined && silentMs >= NOT_TAKEN_MS) this.#stop();
+  }
+
+  /** Ends it with a last event. A client that does not take it is cut. */
+  end(why: StreamEnd): void {
+    if (this.#ended) return;
+    this.#finish();
+    this.#controller?.enqueue(encoded("bye", Buffer.from(JSON.stringify({ why }))));
+    this.#controller?.close();
+    this.#hasRoom?.();
+    this.#options.carrier?.hurry();
+  }
+
+  #pulled(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#hasRoom = resolve;
+    if (this.#events === undefined) {
+      this.#events = this.#options.stream.events(this.#cancelled.signal)[Symbol.asyncIterator]();
+      // So that the head of the answer leaves at once.
+      this.#send(COMMENT);
+    } else if (this.#ready === undefined) this.#ask(this.#events);
+    else this.#send(this.#ready);
+    return promise;
+  }
+
+  #ask(events: AsyncIterator<readonly StreamEvent[]>): void {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    this.#next(events).then(
+      (bytes) => {
+        this.#isAsking = false;
+        if (bytes === undefined) this.end("over");
+        else if (!this.#ended) {
+          this.#ready = bytes;
+          if (this.#hasRoom !== undefined) this.#send(bytes);
+        }
+      },
+      (error: unknown) => {
+        if (this.#ended) return;
+        this.#options.failed(error);
+        this.end("failed");
+      },
+    );
+  }
+
+  async #next(events: AsyncIterator<readonly StreamEvent[]>): Promise<Uint8Array | undefined> {
+    const { clock, shown } = this.#options;
+    const next = await events.next();
+    if (next.done === true) return undefined;
+    const slices = new Slices(clock);
+    const lines: Uint8Array[] = [];
+    for (const { event, data } of next.value)
+      lines.push(encoded(event, await jsonInSlices(await shown(data, slices), slices)));
+    return Buffer.concat(lines);
+  }
+
+  #send(bytes: Uint8Array): void {
+    if (this.#ended) return;
+    if (bytes === this.#ready) this.#ready = undefined;
+    this.#sentAt = this.#options.clock.monotonic();
+    this.#options.carrier?.expect(bytes.length);
+    const resolve = this.#hasRoom;
+    this.#hasRoom = undefined;
+    this.#controller?.enqueue(bytes);
+    resolve?.();
+  }
+
+  /** Ends it without a word, for nobody hears it. */
+  #stop(): void {
+    const { carrier } = this.#options;
+    this.#finish();
+    if (carrier === undefined) this.#controller?.error(new Error("the stream was ended: it was not read"));
+    else carrier.cut();
+  }
+
+  #finish(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#ready = undefined;
+    this.#options.closing?.removeEventListener("abort", this.#onClosing);
+    this.#cancelled.abort(new Error("the stream has ended"));
+    // What it holds is let go of by the signal; nobody waits for that.
+    this.#events?.return?.().catch(() => {});
+    this.#options.ended();
+  }
+}
+
+/** JSON has no line ends, so one line holds it. */
+function encoded(event: string, json: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`event: ${event}\ndata: `), json, Buffer.from("\n\n")]);
+}
