@@ -32,6 +32,8 @@ export interface BridgeDocument {
     readonly lease_ttl?: string | undefined;
     /** How often an instance that waits for an exclusive session looks whether it is free. Default: 2s. */
     readonly lease_poll_interval?: string | undefined;
+    /** How many ends of legs the process remembers, to tell where a message went: 21 bytes each. 0 switches it off. Default: 100000. */
+    readonly recent_legs?: number | undefined;
   };
   /** What changes over the admin API may do. Not changed by them. */
   readonly config?: {

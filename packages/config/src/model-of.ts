@@ -104,6 +104,7 @@ function sectionsOf({
       terminalLingerMs: bridge.terminal_linger,
       leaseTtlMs: bridge.lease_ttl,
       leasePollIntervalMs: bridge.lease_poll_interval,
+      recentLegs: bridge.recent_legs,
     },
     configWatch: { mode: watch.mode, pollIntervalMs: watch.poll_interval, debounceMs: watch.debounce },
     http: http && {

@@ -43,6 +43,8 @@ export interface BridgeSection extends ShutdownBudgets {
   readonly leaseTtlMs: number;
   /** How often one who waits for an exclusive session looks. */
   readonly leasePollIntervalMs: number;
+  /** How many ends of legs the process remembers. */
+  readonly recentLegs: number;
 }
 
 /** Spec 2.14. */

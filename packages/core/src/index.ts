@@ -34,6 +34,9 @@ export {
 export { INGRESS_LIMITS } from "./route/ingress.ts";
 export { type InjectedMessage } from "./route/injected-message.ts";
 export { type InjectResult } from "./route/inject-result.ts";
+export { type RecentLeg } from "./recent/recent-legs.ts";
+export { type Whereabouts } from "./recent/whereabouts.ts";
+export { type InFlightPlace } from "./route/in-flight.ts";
 export { StopError } from "./runtime/stop-phases.ts";
 export {
   type InjectOptions,
@@ -57,6 +60,7 @@ export {
   type StoreView,
 } from "./view/bridge-view.ts";
 export { PROGRESS, type Progress } from "./view/progress.ts";
+export { type Tap, type TapOptions, type TappedBatch, type TappedLeg, type TappedMessage } from "./tap/tap.ts";
 export { Veils } from "./veils.ts";
 export { veiledFields } from "./veiled-logger.ts";
 export {

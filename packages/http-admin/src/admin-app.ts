@@ -30,6 +30,8 @@ import { outboxEndpoints } from "./outbox.ts";
 import { routeEndpoints } from "./routes.ts";
 import { sessionEndpoint } from "./session.ts";
 import { bridgeInfo, entry, entryGroups, entryHead, entryPage, outboxPage, outboxRecord, route } from "./schemas.ts";
+import { tailedLost, tailedMessage, tailEndpoint } from "./tail.ts";
+import { correlatedMessages, messageTrace, traceEndpoints } from "./trace.ts";
 
 export interface AdminAppOptions extends Partial<Seams> {
   /** The bridge; `undefined` as long as the process has none, which is answered with 503. */
@@ -54,13 +56,17 @@ export interface AdminAppOptions extends Partial<Seams> {
 
 const NAMED_SCHEMAS = {
   BridgeInfo: bridgeInfo,
+  CorrelatedMessages: correlatedMessages,
   Entry: entry,
   EntryGroups: entryGroups,
   EntryHead: entryHead,
   EntryPage: entryPage,
+  MessageTrace: messageTrace,
   OutboxPage: outboxPage,
   OutboxRecord: outboxRecord,
   Route: route,
+  TailedLost: tailedLost,
+  TailedMessage: tailedMessage,
 };
 
 /**
@@ -82,6 +88,8 @@ export function createAdminApp(options: AdminAppOptions): Hono {
       sessionEndpoint(bridge),
       ...bridgeEndpoints(bridge),
       ...routeEndpoints(bridge),
+      tailEndpoint(bridge),
+      ...traceEndpoints(bridge),
       ...dlqReadEndpoints(bridge),
       dlqGroupsEndpoint(bridge),
       dlqAnnotateEndpoint(bridge),

@@ -16,6 +16,12 @@ export const LIMITS = {
   buckets: 200,
   noteLength: 1_000,
   assigneeLength: 128,
+  /** At once, in a process. */
+  tails: 8,
+  tailRateMax: 500,
+  tailMaxMs: 15 * 60_000,
+  /** Heads and records that a search looks at where a store cannot find them. */
+  traceScan: 10_000,
   /** No entry has a longer id. */
   idLength: 256,
   /** Of a configuration transaction. */

@@ -89,6 +89,24 @@ export function pageQuery(things: string) {
   };
 }
 
+/** `NaN` for what is none. */
+function msOf(duration: string): number {
+  const [, digits = "", unit = ""] = /^(\d{1,6})(s|m)$/.exec(duration) ?? [];
+  return digits === "" ? Number.NaN : Number(digits) * (unit === "m" ? 60_000 : 1_000);
+}
+
+/** A duration in a query, such as `90s` or `5m`, of at most `maxMs`; its output is milliseconds. */
+export function queryDuration(description: string, maxMs: number) {
+  const message = `expected a duration with a unit, such as "90s" or "5m", of 1s to ${maxMs / 60_000}m`;
+  return v.pipe(
+    v.string(),
+    v.description(description),
+    v.metadata({ pattern: "^[0-9]{1,6}(s|m)$" }),
+    v.check((value) => msOf(value) >= 1_000 && msOf(value) <= maxMs, message),
+    v.transform(msOf),
+  );
+}
+
 /** Between 1 and `max` ids. */
 export function ids(of: string, max: number) {
   const id = v.pipe(

@@ -77,6 +77,10 @@ export async function startAdmin({
         ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
         ...init,
       });
+      if (response.headers.get("Content-Type") === "text/event-stream") {
+        await response.body?.cancel();
+        return { status: response.status, body: undefined, headers: response.headers };
+      }
       const text = await response.text();
       return { status: response.status, body: text === "" ? undefined : JSON.parse(text), headers: response.headers };
     },

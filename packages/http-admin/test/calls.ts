@@ -8,6 +8,8 @@ export interface SampleCall {
   /** Default: 200, with outcome `success`. */
   readonly status?: number;
   readonly outcome?: string;
+  /** A GET that goes on: its beginning is recorded too. */
+  readonly goesOn?: true;
 }
 
 /** One call of every endpoint but those of the configuration. */
@@ -20,6 +22,9 @@ export const CALLS: readonly SampleCall[] = [
   { method: "POST", path: "/routes/alarms/inject", body: { subject: "s" }, action: "route.inject" },
   { method: "POST", path: "/routes/alarms/pause", action: "route.pause" },
   { method: "POST", path: "/routes/alarms/resume", action: "route.resume" },
+  { method: "GET", path: "/routes/alarms/tail", action: "route.tail", goesOn: true },
+  { method: "GET", path: "/messages/e1", action: "message.trace" },
+  { method: "GET", path: "/messages", action: "message.trace", status: 400, outcome: "failure" },
   { method: "GET", path: "/dlq", action: "dlq.summary" },
   { method: "GET", path: "/dlq/summary", action: "dlq.facets" },
   { method: "POST", path: "/dlq/annotate", body: { ids: ["e1"], note: "n" }, action: "dlq.annotate" },

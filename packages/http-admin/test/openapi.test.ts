@@ -16,6 +16,9 @@ const SHOWN = {
   "POST /api/v1/admin/routes/{routeID}/inject": [200, 400, 404, 409, 413, 422, 503],
   "POST /api/v1/admin/routes/{routeID}/pause": [200, 404, 413, 503],
   "POST /api/v1/admin/routes/{routeID}/resume": [200, 404, 413, 503],
+  "GET /api/v1/admin/routes/{routeID}/tail": [200, 400, 404, 503],
+  "GET /api/v1/admin/messages/{envelopeID}": [200, 503],
+  "GET /api/v1/admin/messages": [200, 400, 503],
   "GET /api/v1/admin/dlq": [200, 404, 500, 503],
   "GET /api/v1/admin/dlq/summary": [200, 400, 404, 500, 503],
   "POST /api/v1/admin/dlq/annotate": [200, 400, 404, 413, 500, 503],
@@ -52,7 +55,7 @@ const BODIES: Readonly<Record<string, object>> = {
 
 async function send(admin: Admin, operation: string, body: unknown = BODIES[operation], query = ""): Promise<Response> {
   const [method = "", template = ""] = operation.split(" ");
-  const path = template.replace("{routeID}", "alarms").replace("{id}", "e1");
+  const path = template.replace("{routeID}", "alarms").replaceAll(/\{\w+\}/g, "e1");
   const headers = { "X-API-Key": ADMIN_KEY };
   if (method === "POST" && body === TOO_LARGE) return announce(admin.url + path, { headers });
   return fetch(admin.url + path + query, {
@@ -81,6 +84,7 @@ describe("the OpenAPI document of the admin server", () => {
     for (const id of ["e1", "e2"])
       await keep(admin, deadLetter(id, { envelope: { ...envelope, expiresAt: Date.UTC(2100, 0) } }));
     await holdAll(admin);
+    await hold(admin, "GET /api/v1/admin/messages", undefined, "?correlation_id=correlation-e1");
     await admin.call("POST", "/bridge/start");
     await keep(admin, deadLetter("e1", { bindingId: "gone" }));
     await holdAll(admin);
@@ -125,6 +129,11 @@ describe("the OpenAPI document of the admin server", () => {
       await documented.hold(`POST /api/v1/admin/routes/{routeID}/${verb}`, missing);
     }
 
+    const untailed = await fetch(`${storeless.url}/api/v1/admin/routes/nothing/tail`, {
+      headers: { "X-API-Key": ADMIN_KEY },
+    });
+    await documented.hold("GET /api/v1/admin/routes/{routeID}/tail", untailed);
+
     // There is an outbox, with a record that waits for a retry; it is looked at in bad ways too, and before it is open.
     await using boxed = await startAdmin({ outbox: true });
     const id = await stuck(boxed);
@@ -165,15 +174,19 @@ describe("the OpenAPI document of the admin server", () => {
     };
     expect(Object.keys(components.schemas).toSorted()).toEqual([
       "BridgeInfo",
+      "CorrelatedMessages",
       "Entry",
       "EntryGroups",
       "EntryHead",
       "EntryPage",
       "Error",
       "Forbidden",
+      "MessageTrace",
       "OutboxPage",
       "OutboxRecord",
       "Route",
+      "TailedLost",
+      "TailedMessage",
     ]);
     const parameters = paths["/api/v1/admin/dlq/messages"]?.get.parameters;
     for (const parameter of [

@@ -1,4 +1,4 @@
-import { describe, duration, positiveDuration } from "@bridge/ports/options";
+import { describe, duration, integer, positiveDuration } from "@bridge/ports/options";
 import * as v from "valibot";
 import { id, optionalId } from "./id.ts";
 
@@ -45,5 +45,9 @@ export const bridgeSchema = v.strictObject({
   lease_poll_interval: describe(
     v.optional(duration({ min: MIN_LEASE_POLL_MS, problem: "must be at least 100ms" }), "2s"),
     "How often an instance that waits for an exclusive session looks whether it is free.",
+  ),
+  recent_legs: describe(
+    v.optional(integer(0, 1_000_000), 100_000),
+    "How many ends of legs the process remembers, to tell where a message went: 21 bytes each. 0 switches it off.",
   ),
 });

@@ -102,6 +102,7 @@ const IN_PLACE: readonly (readonly [key: string, field: Exclude<keyof BridgeConf
     ["bridge.max_drain_timeout", "maxDrainTimeoutMs"],
     ["bridge.per_record_drain_timeout", "perRecordDrainTimeoutMs"],
     ["bridge.quiesce_timeout", "quiesceTimeoutMs"],
+    ["bridge.recent_legs", "recentLegs"],
     ["bridge.shutdown_timeout", "shutdownTimeoutMs"],
     ["bridge.terminal_linger", "terminalLingerMs"],
   ];

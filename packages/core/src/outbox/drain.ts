@@ -245,7 +245,9 @@ export class Drain implements Disposable {
   }
 
   #settled({ record }: OutboxClaim, outcome: RecordOutcome): void {
-    const { target, store, depth, outcomes } = this.#options;
+    const { parts, target, store, depth, outcomes } = this.#options;
+    const { id } = record.received ?? record.envelope;
+    parts.recent.legs.add(target.recentPlace, id, outcome.disposition, parts.clock.monotonic());
     this.#verdicts.undeadlettered.delete(record.id);
     if (target.account.drain(outcome.disposition, record.id, store()?.shared === true)) depth.give(1);
     outcomes.ended(record.id, outcome);

@@ -47,9 +47,16 @@ export class DirectHold implements Handover {
 
   handOn(work: Work, targets: readonly Target[]): Promise<Outcome> {
     for (const target of targets) target.account.open(work.origin);
+    work.targets = targets;
     const [first] = targets;
     if (first !== undefined && targets.length === 1) return this.#leg(work, first, outcomeOf);
-    return Promise.all(targets.map((target) => this.#leg(work, target, (ended) => ended))).then(summarise);
+    return Promise.all(
+      targets.map((target) =>
+        this.#leg(work, target, (ended) => ended).finally(() => {
+          work.targets = work.targets.filter((other) => other !== target);
+        }),
+      ),
+    ).then(summarise);
   }
 
   /** One leg, until the target has accepted it or the policy has been carried out; resolves with what `told` makes of it. */
@@ -58,6 +65,7 @@ export class DirectHold implements Handover {
     const { pause } = this.#parts.control;
     let disposition: EndedLeg["disposition"] = "abandoned";
     let attempts: ReturnType<Failures["attemptsOf"]> | undefined;
+    let attempt = 0;
     try {
       while (!work.cancelled) {
         if (link !== undefined && !link.connected) {
@@ -88,7 +96,7 @@ export class DirectHold implements Handover {
           await orAborted(short.whenRenewed, work.signal).catch(() => {});
           continue;
         }
-        const attempt = attempts === undefined ? this.#failures.firstAttempt(work, bindingId) : attempts.total + 1;
+        attempt = attempts === undefined ? this.#failures.firstAttempt(work, bindingId) : attempts.total + 1;
         const error = expiryOf(work.envelope, this.#parts.clock) ?? (await this.#send(work, target, attempt));
         if (error === undefined) {
           this.#failures.forget(work, bindingId);
@@ -106,7 +114,17 @@ export class DirectHold implements Handover {
       return told({ disposition, bindingId });
     } finally {
       target.account.close(disposition);
+      this.#remember(work, target, disposition, attempt);
     }
+  }
+
+  /** How a leg has ended, for whoever asks for it or looks on. */
+  #remember(work: Work, target: Target, outcome: EndedLeg["disposition"], attempts: number): void {
+    const { recent, taps, clock } = this.#parts;
+    const now = outcome === "delivered" ? this.acceptedAt : clock.monotonic();
+    recent.legs.add(target.recentPlace, work.received.id, outcome, now);
+    if (taps.watched)
+      (work.legs ??= []).push({ bindingId: target.bindingId, outcome, attempts, ms: now - work.startedAt });
   }
 
   /** The term, if it does not last for a send: it could be another's before the target has answered. */
@@ -131,6 +149,7 @@ export class DirectHold implements Handover {
       if (delivery?.recorded === true) span = target.tracer?.send({ envelope, parent: delivery.context, attempt });
       target.account.attempts++;
       work.handedOut = true;
+      work.sends++;
       const startedAt = work.now(this.#parts.clock);
       await this.#guards.send(target, sentWithContext(envelope, span), address, work, attempt, startedAt);
     } catch (thrown) {

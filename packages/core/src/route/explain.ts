@@ -2,6 +2,8 @@ import { type BridgeConfig, REDACTED, type Registry } from "@bridge/config";
 import { BridgeError, type Envelope, type Seams, type SourceMessage } from "@bridge/ports";
 import { steadyLogger } from "@bridge/ports/internal";
 import { Accounts } from "../accounting/accounts.ts";
+import { Recent } from "../recent/recent.ts";
+import { Taps } from "../tap/taps.ts";
 import { Hooks } from "../hooks/hooks.ts";
 import { partKey } from "../change/part-graph.ts";
 import { Controls } from "../control/controls.ts";
@@ -68,6 +70,8 @@ export async function explain(options: ExplainOptions, signal: AbortSignal): Pro
     registry,
     accounts,
     controls,
+    taps: new Taps(clock),
+    recent: new Recent(clock),
     looks,
     hooks: new Hooks({ hooks: undefined, clock, logger, veil: () => undefined, dlq: notOpen }),
     budgets,

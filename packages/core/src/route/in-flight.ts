@@ -26,6 +26,17 @@ export interface InFlightOptions {
   readonly onBug: (error: unknown) => void;
 }
 
+/** A message that is being carried, on its way to one binding. Times are epoch milliseconds. */
+export interface InFlightPlace {
+  readonly routeId: string;
+  /** Empty while none has been chosen. */
+  readonly bindingId: string;
+  /** When it was taken. */
+  readonly since: number;
+  /** Sends tried since then, to whichever binding. */
+  readonly attempts: number;
+}
+
 /** What a route carries, from the first step to the settlement, of which this is the one place. */
 export class InFlight implements Disposable {
   readonly #parts: RouteParts;
@@ -57,6 +68,19 @@ export class InFlight implements Disposable {
     let oldest = now;
     for (const { startedAt } of this.#works) oldest = Math.min(oldest, startedAt);
     return now - oldest;
+  }
+
+  /** Looks at all that is in flight. */
+  find(envelopeId: string): readonly InFlightPlace[] {
+    const { clock, config } = this.#parts;
+    const places: InFlightPlace[] = [];
+    for (const { received, startedAt, targets, sends } of this.#works) {
+      if (received.id !== envelopeId) continue;
+      const since = Math.round(clock.now() - (clock.monotonic() - startedAt));
+      const bindings = targets.length === 0 ? [""] : targets.map(({ bindingId }) => bindingId);
+      for (const bindingId of bindings) places.push({ routeId: config.id, bindingId, since, attempts: sends });
+    }
+    return places;
   }
 
   /** Whether deliveries of the source were abandoned, which it would only hand out again if it were told to. */
@@ -140,6 +164,7 @@ export class InFlight implements Disposable {
       const settlement = settlementOf(outcome, work.received.id);
       const told = settlement === undefined ? undefined : this.#settle(work, settlement);
       if (told !== undefined) await told;
+      if (settlement !== undefined && this.#parts.taps.watched) this.#show(work, outcome);
       this.#enter(outcome);
       work.span?.end(outcome.disposition, outcome.error);
       return outcome;
@@ -153,6 +178,18 @@ export class InFlight implements Disposable {
       this.#parts.account.inFlight--;
       this.#admission.release();
     }
+  }
+
+  /** For those who look at the route. What goes through an outbox has been settled, and may not have been sent. */
+  #show(work: Work, { disposition, records = [] }: Outcome): void {
+    const { taps, clock } = this.#parts;
+    const now = clock.monotonic();
+    const ms = now - work.startedAt;
+    const legs = [
+      ...(work.legs ?? []),
+      ...records.map((leg) => ({ bindingId: leg.bindingId, outcome: leg.disposition, attempts: 0, ms })),
+    ];
+    taps.settled({ received: work.received, outcome: disposition, legs, ms }, now);
   }
 
   #enter({ disposition, error }: Outcome): void {

@@ -92,8 +92,10 @@ export class Process {
 
   /** Enters a leg without a binding into the accounts, in one step. */
   #close(work: Work, ended: EndedLeg): Outcome {
-    this.#parts.unbound.open(work.origin);
-    this.#parts.unbound.close(ended.disposition);
+    const { unbound, recent, unboundPlace, clock } = this.#parts;
+    unbound.open(work.origin);
+    unbound.close(ended.disposition);
+    recent.legs.add(unboundPlace, work.received.id, ended.disposition, clock.monotonic());
     return summarise([ended]);
   }
 

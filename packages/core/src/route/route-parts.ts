@@ -5,7 +5,9 @@ import type { Hooks } from "../hooks/hooks.ts";
 import type { LegAccount } from "../accounting/leg-account.ts";
 import type { RouteControl } from "../control/controls.ts";
 import type { RateLimiter } from "../control/rate-limiter.ts";
+import type { Recent } from "../recent/recent.ts";
 import type { Link } from "../session/link.ts";
+import type { RouteTaps } from "../tap/taps.ts";
 import type { AddressOf } from "./address-template.ts";
 import type { DueLooks } from "./due-looks.ts";
 import type { FailureLog } from "./failure-log.ts";
@@ -31,6 +33,8 @@ export interface Target {
   /** Shared by all bindings of the sender. */
   readonly rate: RateLimiter;
   readonly account: LegAccount;
+  /** The number under which its legs are remembered. */
+  readonly recentPlace: number;
   /** Absent unless the bridge traces. */
   readonly tracer: BindingTracer | undefined;
 }
@@ -54,6 +58,11 @@ export interface RouteParts extends Seams {
   /** The legs that end before a binding is chosen. */
   readonly unbound: LegAccount;
   readonly account: RouteAccount;
+  /** How legs have ended, of all routes. */
+  readonly recent: Recent;
+  /** That of legs that end before a binding is chosen. */
+  readonly unboundPlace: number;
+  readonly taps: RouteTaps;
   readonly control: RouteControl;
   /** Those of all routes. */
   readonly looks: DueLooks;

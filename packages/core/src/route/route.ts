@@ -10,7 +10,7 @@ import { Admission } from "./admission.ts";
 import { DirectHold } from "./direct-hold.ts";
 import { Failures } from "./failures.ts";
 import type { Handover } from "./handover.ts";
-import { InFlight } from "./in-flight.ts";
+import { InFlight, type InFlightPlace } from "./in-flight.ts";
 import { type Ingress, type IngressContext, normalise, undecodable } from "./ingress.ts";
 import type { Reader } from "./intake.ts";
 import type { InjectResult } from "./inject-result.ts";
@@ -102,6 +102,11 @@ export class Route implements Reader {
     const { sourceLink, targets } = this.#parts;
     if (sourceLink?.lease?.elsewhere === true) return true;
     return [...targets.values()].some(({ link }) => link?.lease?.elsewhere === true);
+  }
+
+  /** Where a message is here that is not settled yet. */
+  inFlight(envelopeId: string): readonly InFlightPlace[] {
+    return this.#inFlight.find(envelopeId);
   }
 
   /** Whether an operator has paused it. */
@@ -211,7 +216,9 @@ export class Route implements Reader {
     await this.#outbox?.refuseSecondRedrive(entry.id, signal).catch((error: unknown) => {
       throw signal.aborted ? notBegun() : error;
     });
-    return this.#carryInjected(replayOf(entry, this.#parts), signal);
+    const injection = replayOf(entry, this.#parts);
+    this.#parts.recent.redrives.add(entry.envelope.id, injection.envelope.id);
+    return this.#carryInjected(injection, signal);
   }
 
   async #carryInjected(injection: Injection, signal: AbortSignal): Promise<InjectResult> {

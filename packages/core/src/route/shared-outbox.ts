@@ -79,6 +79,7 @@ export class SharedOutbox implements Handover {
 
   async handOn(work: Work, targets: readonly Target[]): Promise<Outcome> {
     for (const target of targets) target.account.open(work.origin);
+    work.targets = targets;
     const digest = hash("sha256", work.received.payload, "hex");
     const entries: Entry[] = [];
     const ended: LegOutcome[] = [];
@@ -100,12 +101,14 @@ export class SharedOutbox implements Handover {
       const result = results?.[next++];
       if (result === undefined) {
         target.account.close("abandoned", record.id);
+        this.#remember(work, target, "abandoned");
         ended.push({ disposition: "abandoned", bindingId });
       } else if (result.kind === "persisted") {
         this.#options.wake(bindingId);
         ended.push({ disposition: "persisted", bindingId, recordId: record.id });
       } else if (result.kind === "duplicate") {
         target.account.close("duplicate", record.id);
+        this.#remember(work, target, "duplicate");
         ended.push({ disposition: "duplicate", bindingId, recordId: result.id });
       } else {
         const error = result.kind === "refused" ? result.error : conflict();
@@ -148,7 +151,13 @@ export class SharedOutbox implements Handover {
     const ended = await failures.after(work, bindingId, error, failures.attemptsOf(work, bindingId));
     const outcome: EndedLeg = ended === "again" ? { disposition: "abandoned", bindingId } : ended;
     account.close(outcome.disposition, recordId);
+    this.#remember(work, target, outcome.disposition);
     return outcome;
+  }
+
+  #remember(work: Work, { recentPlace }: Target, disposition: EndedLeg["disposition"]): void {
+    const { recent, clock } = this.#options.parts;
+    recent.legs.add(recentPlace, work.received.id, disposition, clock.monotonic());
   }
 
   #persistFor(work: Work, entries: readonly Entry[]): Promise<readonly PersistResult[] | undefined> {

@@ -4,6 +4,13 @@ import type { Origin } from "../accounting/leg-account.ts";
 import type { PauseSwitch } from "../control/pause-switch.ts";
 import type { Term } from "../lease/term.ts";
 import { stopped } from "../stopped.ts";
+import type { TappedLeg } from "../tap/tap.ts";
+import type { Target } from "./route-parts.ts";
+
+/** Where a message is on its way to. */
+export type WorkTarget = Pick<Target, "bindingId">;
+
+const NOWHERE: readonly WorkTarget[] = [];
 
 /** One delivery on its way through a route, from the moment it takes a slot until it is settled or abandoned. */
 export class Work implements Placed {
@@ -28,6 +35,12 @@ export class Work implements Placed {
   place = -1;
   /** Whether a target or a store was given any of it, so that nobody knows what became of it when it is given up. */
   handedOut = false;
+  /** How legs of it have ended, as long as somebody looks at the route. */
+  legs: TappedLeg[] | undefined;
+  /** Where it is being sent; of several those that have not ended. */
+  targets: readonly WorkTarget[] = NOWHERE;
+  /** Sends tried here. */
+  sends = 0;
   #waited = false;
   #cancelled = false;
   #parked = 0;

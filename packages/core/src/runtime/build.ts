@@ -16,6 +16,7 @@ import { PartsById } from "../change/parts-by-id.ts";
 import type { Controls } from "../control/controls.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import { Lease } from "../lease/lease.ts";
+import type { Recent } from "../recent/recent.ts";
 import { compileAddress } from "../route/address-template.ts";
 import type { DueLooks } from "../route/due-looks.ts";
 import { FailureLog } from "../route/failure-log.ts";
@@ -27,6 +28,7 @@ import { straysOf } from "../route/strays.ts";
 import { Surprises } from "../route/surprises.ts";
 import { Link } from "../session/link.ts";
 import { sessionContext } from "../session/session-context.ts";
+import type { Taps } from "../tap/taps.ts";
 import { PluginParts } from "./plugin-parts.ts";
 import { type Kept, NO_PARTS, type RuntimeParts } from "./runtime-parts.ts";
 import { SharedParts } from "./shared-parts.ts";
@@ -37,6 +39,8 @@ export interface BuildOptions extends Seams {
   readonly registry: Registry;
   readonly accounts: Accounts;
   readonly controls: Controls;
+  readonly taps: Taps;
+  readonly recent: Recent;
   /** At how routes get on, of all routes together. */
   readonly looks: DueLooks;
   /** The open stores, when there are any. */
@@ -139,7 +143,8 @@ class Builder {
   }
 
   #route(route: RouteConfig): RouteParts {
-    const { accounts, controls, looks, hooks, clock, random, logger, dlq, outbox, budgets } = this.#options;
+    const { accounts, controls, looks, hooks, clock, random, logger, dlq, outbox, budgets, taps, recent } =
+      this.#options;
     const receiver = found(this.#index.receivers, route.receiverId, "receiver");
     const sourceLink = this.#link(receiver.sessionId, "source");
     const bindings = route.bindings.map((id) => found(this.#index.bindings, id, "binding"));
@@ -174,6 +179,9 @@ class Builder {
       targets,
       unbound: accounts.leg(route.id, ""),
       account: accounts.route(route.id),
+      recent,
+      unboundPlace: recent.legs.placeOf(route.id, ""),
+      taps: taps.of(route.id),
       control: controls.route(route.id),
       looks,
       tracer,
@@ -202,7 +210,7 @@ class Builder {
   }
 
   #target(routeId: string, binding: BindingConfig, tracer: RouteTracer | undefined): Target {
-    const { accounts, clock, controls, veil } = this.#options;
+    const { accounts, clock, controls, recent, veil } = this.#options;
     const { sessionId } = binding;
     const link = this.#link(sessionId, "target");
     const config = found(this.#index.senders, binding.senderId, "sender");
@@ -218,6 +226,7 @@ class Builder {
       link,
       rate: controls.sender(config.id),
       account: accounts.leg(routeId, binding.id),
+      recentPlace: recent.legs.placeOf(routeId, binding.id),
       tracer: tracer?.binding({
         bindingId: binding.id,
         senderId: config.id,

@@ -3,6 +3,7 @@ import { type Slices } from "@bridge/ports/internal";
 import { OperationError } from "../operation-error.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import { replaced } from "../route/injection.ts";
+import type { InFlightPlace } from "../route/in-flight.ts";
 import type { Route } from "../route/route.ts";
 import type { Link } from "../session/link.ts";
 import { stopped } from "../stopped.ts";
@@ -79,6 +80,11 @@ export class Runtime {
   /** A route that is at work. */
   route(routeId: string): Route | undefined {
     return this.#workers.route(routeId);
+  }
+
+  /** Where a message is that is not settled yet. */
+  inFlight(envelopeId: string): readonly InFlightPlace[] {
+    return this.#workers.runners.flatMap(({ route }) => route.inFlight(envelopeId));
   }
 
   /** The background components that have failed; empty while healthy. */

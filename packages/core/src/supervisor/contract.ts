@@ -4,6 +4,8 @@ import type { MoveResult } from "../outbox/dead-letter-record.ts";
 import type { InjectedMessage } from "../route/injected-message.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
+import type { Whereabouts } from "../recent/whereabouts.ts";
+import type { Tap, TapOptions } from "../tap/tap.ts";
 import type { BridgeView } from "../view/bridge-view.ts";
 import type { BridgeStats } from "../view/stats.ts";
 
@@ -116,6 +118,15 @@ export interface Supervisor extends ConfigApplier, AsyncDisposable {
   pauseRoute(routeId: string): void;
   /** Lets a paused route go on where it was. Idempotent. @throws OperationError `not_found` for an unknown route */
   resumeRoute(routeId: string): void;
+
+  /**
+   * Looks at what a route settles from now on, until it is disposed of, its time is over or the route is configured no more. It costs
+   * the route a copy of what is shown, and nothing while nobody looks.
+   * @throws OperationError `not_found` for an unknown route
+   */
+  tap(routeId: string, options?: TapOptions): Tap;
+  /** Where a message is in this process, or was not long ago: a snapshot, nothing waits. */
+  whereabouts(envelopeId: string): Whereabouts;
 
   /** The outbox, also while paused; `undefined` when none is configured or it is not open yet. */
   outbox(): OutboxStore | undefined;

@@ -15,7 +15,9 @@ import { DueLooks } from "../route/due-looks.ts";
 import { building } from "../runtime/build.ts";
 import type { Kept, RuntimeParts } from "../runtime/runtime-parts.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { Recent } from "../recent/recent.ts";
 import { leaveSessions } from "../session/leave-sessions.ts";
+import { Taps } from "../tap/taps.ts";
 import { SessionCounts } from "../view/session-counts.ts";
 import type { BridgeStats } from "../view/stats.ts";
 import type { Veils } from "../veils.ts";
@@ -45,6 +47,8 @@ export class Foundation {
   readonly accounts = new Accounts();
   readonly hooks: Hooks;
   readonly controls: Controls;
+  readonly taps: Taps;
+  readonly recent: Recent;
   readonly #options: FoundationOptions;
   readonly #looks: DueLooks;
   readonly #sessionCounts = new SessionCounts();
@@ -59,6 +63,8 @@ export class Foundation {
     const { registry, seams } = options;
     this.#options = options;
     this.controls = new Controls(seams.clock);
+    this.taps = new Taps(seams.clock);
+    this.recent = new Recent(seams.clock);
     this.#looks = new DueLooks(seams.clock);
     this.stores = new StorePool(registry, seams, {
       look: (outbox, signal) => this.#recover(outbox, signal),
@@ -70,7 +76,7 @@ export class Foundation {
 
   build(config: BridgeConfig, kept?: Kept): Steps<RuntimeParts> {
     const { registry, seams, bridge, instanceId, tracer, veils } = this.#options;
-    const { accounts, controls, stores, hooks } = this;
+    const { accounts, controls, taps, recent, stores, hooks } = this;
     return building({
       ...seams,
       config,
@@ -78,6 +84,8 @@ export class Foundation {
       registry,
       accounts,
       controls,
+      taps,
+      recent,
       hooks,
       looks: this.#looks,
       dlq: () => stores.dlq(),
@@ -153,6 +161,8 @@ export class Foundation {
   /** `config` is in force: what it does not have is forgotten, where that loses no count. */
   follow(config: BridgeConfig): void {
     this.controls.follow(config);
+    this.taps.follow(config);
+    this.recent.legs.size = config.bridge.recentLegs;
     this.#sessionCounts.forget(config);
     this.#leaseCounts.follow(new Set(config.sessions.map(({ id }) => id)));
     this.accounts.follow(config);

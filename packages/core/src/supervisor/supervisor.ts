@@ -8,7 +8,9 @@ import { OperationError } from "../operation-error.ts";
 import type { MoveResult } from "../outbox/dead-letter-record.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import { type InjectedMessage, sourceMessageOf } from "../route/injected-message.ts";
+import type { Whereabouts } from "../recent/whereabouts.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { Tap, TapOptions } from "../tap/tap.ts";
 import type { Veils } from "../veils.ts";
 import type { BridgeView } from "../view/bridge-view.ts";
 import type { BridgeStats } from "../view/stats.ts";
@@ -24,6 +26,9 @@ import { start } from "./start.ts";
 import { StateMachine } from "./state-machine.ts";
 import { close, stop } from "./stop.ts";
 import { mayFollow } from "./transitions.ts";
+
+/** Ends of legs that are told of one message. */
+const MAX_ENDED = 100;
 
 /** Owns the one current runtime, and has requests that replace it wait for each other. */
 export class RuntimeSupervisor implements Supervisor {
@@ -128,6 +133,23 @@ export class RuntimeSupervisor implements Supervisor {
     const { foundation, seams } = this.#standing;
     foundation.controls.switchOf(routeId).resume();
     seams.logger.info("route resumed", { route_id: routeId });
+  }
+
+  tap(routeId: string, options: TapOptions = {}): Tap {
+    if (!this.config().routes.some(({ id }) => id === routeId))
+      throw new OperationError("not_found", "route not found");
+    return this.#standing.foundation.taps.of(routeId).open(options);
+  }
+
+  whereabouts(envelopeId: string): Whereabouts {
+    const { foundation, runtime } = this.#standing;
+    const { legs, redrives } = foundation.recent;
+    return {
+      inFlight: runtime?.inFlight(envelopeId) ?? [],
+      ended: legs.find(envelopeId, MAX_ENDED),
+      redrivenAs: redrives.of(envelopeId),
+      remembers: { legs: legs.size, since: legs.since },
+    };
   }
 
   dlq(): DlqStore | undefined {

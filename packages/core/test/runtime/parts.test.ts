@@ -2,7 +2,9 @@ import { silentLogger } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { Accounts } from "../../src/accounting/accounts.ts";
 import { Controls } from "../../src/control/controls.ts";
+import { Recent } from "../../src/recent/recent.ts";
 import { DueLooks } from "../../src/route/due-looks.ts";
+import { Taps } from "../../src/tap/taps.ts";
 import { build } from "../../src/runtime/build.ts";
 import { NO_PARTS } from "../../src/runtime/runtime-parts.ts";
 import { Runtime } from "../../src/runtime/runtime.ts";
@@ -46,6 +48,8 @@ test("parts of a runtime that does not run cannot be replaced", async () => {
     registry: bridge.registry,
     accounts: new Accounts(),
     controls: new Controls(bridge.clock),
+    taps: new Taps(bridge.clock),
+    recent: new Recent(bridge.clock),
     looks: new DueLooks(bridge.clock),
     hooks: noHooks,
     dlq: () => undefined,

@@ -168,6 +168,7 @@ function configOf(options: MemoryBridgeOptions): BridgeConfig {
       terminalLingerMs: 0,
       leaseTtlMs: 20_000,
       leasePollIntervalMs: 2_000,
+      recentLegs: 1_000,
       shutdownTimeoutMs: 30_000,
       drainTimeoutMs: options.drainTimeoutMs ?? 1_000,
       perRecordDrainTimeoutMs: 3_000,

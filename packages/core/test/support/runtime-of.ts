@@ -2,7 +2,9 @@ import { openMemoryDlq } from "@bridge/dlq-memory";
 import { type Random, silentLogger } from "@bridge/ports";
 import { Accounts } from "../../src/accounting/accounts.ts";
 import { Controls } from "../../src/control/controls.ts";
+import { Recent } from "../../src/recent/recent.ts";
 import { DueLooks } from "../../src/route/due-looks.ts";
+import { Taps } from "../../src/tap/taps.ts";
 import { build } from "../../src/runtime/build.ts";
 import { Runtime } from "../../src/runtime/runtime.ts";
 import { type MemoryBridge, memoryBridge, type MemoryBridgeOptions } from "./memory-bridge.ts";
@@ -26,6 +28,8 @@ export function runtimeOf(
     registry: bridge.registry,
     accounts: new Accounts(),
     controls: new Controls(bridge.clock),
+    taps: new Taps(bridge.clock),
+    recent: new Recent(bridge.clock),
     looks: new DueLooks(bridge.clock),
     hooks: noHooks,
     dlq: () => dlq,

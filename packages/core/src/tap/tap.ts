@@ -1,0 +1,218 @@
+import type { Clock, Envelope, MessageHeaders } from "@bridge/ports";
+import type { LegOutcome } from "../route/outcome.ts";
+
+/** What waits for whoever looks: so many messages, with so many bytes of headers and payloads. */
+const KEPT_MESSAGES = 200;
+const KEPT_BYTES = 2 * 1_048_576;
+/** What has come meanwhile is handed over together. */
+const GATHER_MS = 50;
+/** How often whoever looks is told what they have not seen, at most. */
+const TELL_LOST_MS = 1_000;
+/** Of a payload, by how much of it is to be seen. */
+const PAYLOAD_BYTES = { none: 0, preview: 1_024, full: 65_536 } as const;
+
+export interface TapOptions {
+  /** One message in so many. Default: 1. */
+  readonly sample?: number | undefined;
+  /** Messages a second, at most; of bursts a second's worth. Default: 50. */
+  readonly rate?: number | undefined;
+  /** After which it ends, in milliseconds. Default: 5 minutes. */
+  readonly durationMs?: number | undefined;
+  /** How much of payloads is copied: nothing, the first KiB, the first 64 KiB. Default: nothing. */
+  readonly payload?: keyof typeof PAYLOAD_BYTES | undefined;
+  /** Only messages that have ended so. */
+  readonly outcome?: LegOutcome["disposition"] | undefined;
+  readonly subjectPrefix?: string | undefined;
+}
+
+/** What became of a message for one binding. */
+export interface TappedLeg {
+  readonly bindingId: string;
+  readonly outcome: LegOutcome["disposition"];
+  /** Sends that were charged, those before the message came here included; 0 when none was tried here. */
+  readonly attempts: number;
+  /** From its receipt, in milliseconds. */
+  readonly ms: number;
+}
+
+/** A message that has been settled. */
+export interface SettledMessage {
+  readonly received: Envelope;
+  readonly outcome: LegOutcome["disposition"];
+  readonly legs: readonly TappedLeg[];
+  readonly ms: number;
+}
+
+/** What is shown of it: a copy, so that nothing of what was received is kept. */
+export interface TappedMessage {
+  /** Epoch milliseconds: when it was settled. */
+  readonly at: number;
+  readonly envelopeId: string;
+  readonly subject: string;
+  readonly contentType: string;
+  readonly headers: MessageHeaders;
+  readonly payloadBytes: number;
+  /** Absent unless payloads are to be seen. */
+  readonly payload?: Uint8Array;
+  readonly outcome: LegOutcome["disposition"];
+  readonly legs: readonly TappedLeg[];
+  readonly ms: number;
+}
+
+/** What has come since the last time. */
+export interface TappedBatch {
+  readonly messages: readonly TappedMessage[];
+  /** Messages that were to be seen and are not: there were too many, or they were taken too slowly. */
+  readonly lost: number;
+}
+
+interface WholeTapOptions extends Pick<TapOptions, "outcome" | "subjectPrefix"> {
+  readonly sample: number;
+  readonly rate: number;
+  readonly payload: keyof typeof PAYLOAD_BYTES;
+}
+
+/** Somebody who looks at what a route settles. The route waits for nothing here, and what there is no room for is counted. */
+export class Tap implements Disposable {
+  readonly #options: WholeTapOptions;
+  readonly #clock: Clock;
+  readonly #leave: (tap: Tap) => void;
+  readonly #endsAt: number;
+  #kept: TappedMessage[] = [];
+  #keptBytes = 0;
+  #seen = 0;
+  #tokens: number;
+  #filledAt: number;
+  #lost = 0;
+  #toldAt: number;
+  #wake: (() => void) | undefined;
+  #ended = false;
+  /** Messages that were handed over, and those that were not, so far. */
+  shown = 0;
+  lost = 0;
+
+  constructor(options: TapOptions, clock: Clock, leave: (tap: Tap) => void) {
+    const { sample = 1, rate = 50, durationMs = 300_000, payload = "none", outcome, subjectPrefix } = options;
+    this.#options = { sample, rate, payload, outcome, subjectPrefix };
+    this.#clock = clock;
+    this.#leave = leave;
+    const now = clock.monotonic();
+    this.#endsAt = now + durationMs;
+    this.#tokens = rate;
+    this.#filledAt = now;
+    this.#toldAt = now;
+  }
+
+  /** A message of the route was settled, at `now` in monotonic milliseconds. */
+  settled(message: SettledMessage, now: number): void {
+    const { sample, outcome, subjectPrefix = "" } = this.#options;
+    if (outcome !== undefined && message.outcome !== outcome) return;
+    if (!message.received.subject.startsWith(subjectPrefix)) return;
+    if (this.#seen++ % sample !== 0) return;
+    if (this.#hasRoom(message.received, now)) {
+      this.#tokens--;
+      this.#keep(message);
+    } else {
+      this.#lost++;
+      this.lost++;
+    }
+    this.#wake?.();
+  }
+
+  /** What has come, as soon as something has; `undefined` when it is over, or `signal` aborts. */
+  async next(signal: AbortSignal): Promise<TappedBatch | undefined> {
+    while (!this.#ended && !signal.aborted && this.#leftMs > 0) {
+      if (this.#kept.length === 0) await this.#something(signal);
+      if (this.#ended || signal.aborted) break;
+      // More will have come by then, and together they cost less.
+      await this.#clock.delay(Math.min(GATHER_MS, Math.max(0, this.#leftMs)), signal).catch(() => {});
+      const lost = this.#lostToTell();
+      if (this.#kept.length > 0 || lost > 0) return this.#take(lost);
+    }
+    // What nobody has been told yet, once.
+    if (this.#ended || signal.aborted || (this.#lost === 0 && this.#kept.length === 0)) return undefined;
+    return this.#take(this.#lost);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#kept = [];
+    this.#leave(this);
+    this.#wake?.();
+  }
+
+  get #leftMs(): number {
+    return this.#endsAt - this.#clock.monotonic();
+  }
+
+  #hasRoom({ headers, payload }: Envelope, now: number): boolean {
+    const { rate } = this.#options;
+    this.#tokens = Math.min(rate, this.#tokens + ((now - this.#filledAt) / 1_000) * rate);
+    this.#filledAt = now;
+    if (this.#tokens < 1 || this.#kept.length >= KEPT_MESSAGES) return false;
+    return this.#keptBytes + sizeOf(headers) + this.#copied(payload) <= KEPT_BYTES;
+  }
+
+  #copied(payload: Uint8Array): number {
+    return Math.min(payload.length, PAYLOAD_BYTES[this.#options.payload]);
+  }
+
+  #keep({ received, outcome, legs, ms }: SettledMessage): void {
+    const { id, subject, contentType, headers, payload } = received;
+    const copied = this.#copied(payload);
+    this.#keptBytes += sizeOf(headers) + copied;
+    this.#kept.push({
+      at: this.#clock.now(),
+      envelopeId: id,
+      subject,
+      contentType,
+      headers,
+      payloadBytes: payload.length,
+      ...(this.#options.payload !== "none" && { payload: payload.slice(0, copied) }),
+      outcome,
+      legs,
+      ms,
+    });
+  }
+
+  /** Resolves when there is something to be said, or it is over. */
+  async #something(signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    const onAbort = (): void => resolve();
+    signal.addEventListener("abort", onAbort, { once: true });
+    // Losses alone are told when it is time for that.
+    const waitMs = this.#lost > 0 ? Math.min(TELL_LOST_MS, this.#leftMs) : this.#leftMs;
+    const late = this.#clock.delay(Math.max(0, waitMs), woken.signal).catch(() => {});
+    await Promise.race([promise, late]);
+    this.#wake = undefined;
+    signal.removeEventListener("abort", onAbort);
+    woken.abort();
+    await late;
+  }
+
+  #lostToTell(): number {
+    return this.#clock.monotonic() - this.#toldAt >= TELL_LOST_MS ? this.#lost : 0;
+  }
+
+  #take(lost: number): TappedBatch {
+    const messages = this.#kept;
+    this.#kept = [];
+    this.#keptBytes = 0;
+    this.shown += messages.length;
+    if (lost > 0) {
+      this.#toldAt = this.#clock.monotonic();
+      this.#lost -= lost;
+    }
+    return { messages, lost };
+  }
+}
+
+/** In UTF-16 code units. */
+function sizeOf(headers: MessageHeaders): number {
+  let size = 0;
+  for (const [name, value] of Object.entries(headers)) size += name.length + value.length;
+  return size;
+}

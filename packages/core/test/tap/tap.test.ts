@@ -1,0 +1,125 @@
+import type { Envelope } from "@bridge/ports";
+import { ManualClock } from "@bridge/tooling/manual-clock";
+import { describe, expect, it } from "vitest";
+import type { SettledMessage, TapOptions } from "../../src/tap/tap.ts";
+import { RouteTaps, Taps } from "../../src/tap/taps.ts";
+
+function envelope(id: string, changes: Partial<Envelope> = {}): Envelope {
+  return {
+    id,
+    sourceId: "in",
+    subject: "boiler/7",
+    contentType: "",
+    headers: {},
+    payload: new Uint8Array(10),
+    correlationId: id,
+    receivedAt: 0,
+    ...changes,
+  };
+}
+
+function watched(options: TapOptions = {}) {
+  const clock = new ManualClock();
+  const taps = new RouteTaps(clock);
+  const tap = taps.open(options);
+  let n = 0;
+  return {
+    clock,
+    taps,
+    tap,
+    settle: (count: number, changes: Partial<Envelope> = {}, outcome: SettledMessage["outcome"] = "delivered") => {
+      for (let more = 0; more < count; more++)
+        taps.settled({ received: envelope(`m-${n++}`, changes), outcome, legs: [], ms: 1 }, clock.monotonic());
+    },
+    /** What has come, once enough time has passed for it. */
+    taken: async () => {
+      const taking = tap.next(new AbortController().signal);
+      for (let turn = 0; turn < 3; turn++) await clock.pass(50);
+      return taking;
+    },
+  };
+}
+
+describe("operators 6.3: what a route shows", () => {
+  it("costs one look while nobody watches", () => {
+    const taps = new Taps(new ManualClock()).of("orders");
+    expect(taps.watched).toBe(false);
+    const one = taps.open({});
+    const other = taps.open({});
+    expect(taps.watched).toBe(true);
+    one[Symbol.dispose]();
+    expect(taps.watched).toBe(true);
+    other[Symbol.dispose]();
+    other[Symbol.dispose]();
+    expect(taps.watched).toBe(false);
+  });
+
+  it("is at most 200 messages for one who does not take them, the rest is counted, and nothing waits", async () => {
+    const { settle, taken, tap } = watched({ rate: 500 });
+    settle(1_000);
+    expect((await taken())?.messages).toHaveLength(200);
+    expect([tap.shown, tap.lost]).toEqual([200, 800]);
+  });
+
+  it("is at most 2 MiB of headers and payloads", async () => {
+    const { settle, taken, tap } = watched({ rate: 500, payload: "full" });
+    settle(100, { payload: new Uint8Array(1_000_000), headers: { wide: "x".repeat(1_000) } });
+    const messages = (await taken())?.messages ?? [];
+    expect(messages).toHaveLength(Math.floor((2 * 1_048_576) / (65_536 + 1_004)));
+    expect(tap.lost).toBe(100 - messages.length);
+    for (const { payload } of messages) expect([payload?.length, payload?.buffer.byteLength]).toEqual([65_536, 65_536]);
+  });
+
+  it("is no more than its rate, of a burst a second's worth", async () => {
+    const { clock, settle, taken, tap } = watched({ rate: 10 });
+    settle(100);
+    expect((await taken())?.messages).toHaveLength(10);
+    let shown = 0;
+    for (let second = 0; second < 10; second++) {
+      await clock.pass(850);
+      settle(100);
+      shown += (await taken())?.messages.length ?? 0;
+    }
+    expect(shown).toBeGreaterThanOrEqual(98);
+    expect(shown).toBeLessThanOrEqual(101);
+    expect(tap.shown + tap.lost).toBe(1_100);
+  });
+
+  it("tells what is lost at most once a second, and what nobody was told at the end", async () => {
+    const { clock, settle, tap } = watched({ rate: 1, durationMs: 5_000 });
+    settle(10);
+    const told: number[] = [];
+    const reading = (async () => {
+      for (;;) {
+        const batch = await tap.next(new AbortController().signal);
+        if (batch === undefined) return;
+        if (batch.lost > 0) told.push(batch.lost);
+      }
+    })();
+    for (let step = 0; step < 100; step++) {
+      await clock.pass(50);
+      settle(1);
+    }
+    for (let step = 0; step < 5; step++) await clock.pass(50);
+    await reading;
+    expect(told.length).toBeLessThanOrEqual(6);
+    expect(told.reduce((sum, lost) => sum + lost, 0) + tap.shown).toBeGreaterThanOrEqual(109);
+  });
+
+  it("ends when its time is over, when it is given up, and when its route is gone", async () => {
+    const signal = new AbortController();
+    const { clock, tap } = watched({ durationMs: 1_000 });
+    const ending = tap.next(signal.signal);
+    for (let step = 0; step < 30; step++) await clock.pass(50);
+    expect(await ending).toBeUndefined();
+    const other = watched();
+    const given = other.tap.next(signal.signal);
+    await other.clock.pass(50);
+    signal.abort();
+    expect(await given).toBeUndefined();
+    const third = watched();
+    const gone = third.tap.next(new AbortController().signal);
+    third.taps.end();
+    expect([await gone, third.taps.watched]).toEqual([undefined, false]);
+  });
+});

@@ -1,0 +1,173 @@
+import { DISPOSITIONS, type InFlightPlace, type Whereabouts } from "@bridge/core";
+import { HttpError } from "@bridge/http-kit";
+import type { DeadLetterHead, OutboxHead } from "@bridge/ports";
+import { formatTimestamp } from "@bridge/ports/internal";
+import * as v from "valibot";
+import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
+import type { BridgeAccess } from "./bridge-access.ts";
+import { findDeadLetters, findOutboxRecords, type Found, type Wanted } from "./find-message.ts";
+import { entryHead } from "./schemas.ts";
+import { entryHeadToWire } from "./wire.ts";
+
+const LATE = "a store did not answer";
+const MAX_ID = 1_024;
+const time = v.pipe(v.string(), v.metadata({ format: "date-time" }));
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+const leg = { route_id: v.string(), binding_id: v.string() } as const;
+
+const place = v.variant("where", [
+  v.object({
+    where: v.literal("in_flight"),
+    ...leg,
+    since: time,
+    attempts: v.pipe(count, v.description("Sends of the message that this instance has tried, to any binding.")),
+  }),
+  v.object({ where: v.literal("outbox"), id: v.string(), ...leg, attempts: count, due_at: time }),
+  v.object({ where: v.literal("dlq"), entry: entryHead }),
+  v.object({ where: v.literal("recent"), ...leg, outcome: v.picklist(DISPOSITIONS), at: time }),
+  v.object({ where: v.literal("redriven_as"), envelope_id: v.string() }),
+]);
+
+const recent = v.object({
+  legs: v.pipe(count, v.description("How many ends of legs this instance remembers; 0: none.")),
+  since: v.pipe(time, v.description("Whatever has ended since, is there.")),
+});
+
+export const messageTrace = v.object({
+  envelope_id: v.string(),
+  found: v.boolean(),
+  places: v.pipe(v.array(place), v.description("Those of stores are of all instances, the others of this one.")),
+  recent,
+  complete: v.pipe(v.boolean(), v.description("False: a store was looked at in part, or could not be asked.")),
+});
+
+export const correlatedMessages = v.object({
+  correlation_id: v.string(),
+  found: v.boolean(),
+  places: v.array(place),
+  complete: messageTrace.entries.complete,
+});
+
+type Place = v.InferOutput<typeof place>;
+
+/** Where a message is. No answer has a payload or a header. */
+export function traceEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
+  const guard = (): void => void bridge.supervisor;
+  const refusals = { 503: "The process has no bridge yet, or a store cannot be used." };
+  return [
+    endpoint({
+      method: "GET",
+      path: "/api/v1/admin/messages/{envelopeID}",
+      access: "admin",
+      audit: "message.trace",
+      resourceId: ({ envelopeID }) => envelopeID,
+      summary: "Where a message is, or was not long ago.",
+      params: { envelopeID: "The id of the envelope." },
+      guard: ({ envelopeID }) => {
+        guard();
+        if (envelopeID.length > MAX_ID)
+          throw new HttpError(400, `the envelope id has more than ${MAX_ID} characters: no message has a longer one`);
+      },
+      refusals,
+      answers: { 200: { description: "What is known of it; nothing, if it is not found.", schema: messageTrace } },
+    }).handle(async ({ params: { envelopeID } }) => {
+      // In the order in which a message moves, so that one on its way is seen before or behind its step.
+      const { inFlight } = bridge.supervisor.whereabouts(envelopeID);
+      const stored = await inStores(bridge, { envelopeId: envelopeID });
+      const here = bridge.supervisor.whereabouts(envelopeID);
+      const places = [...inFlight.map(inFlightPlace), ...stored.places, ...pastPlaces(here)];
+      const { legs, since } = here.remembers;
+      return {
+        status: 200,
+        body: {
+          envelope_id: envelopeID,
+          found: places.length > 0,
+          places,
+          recent: { legs, since: formatTimestamp(since) },
+          complete: stored.complete,
+        },
+      };
+    }),
+
+    endpoint({
+      method: "GET",
+      path: "/api/v1/admin/messages",
+      access: "admin",
+      audit: "message.trace",
+      summary: "Where messages of one correlation id are; outboxes do not tell it, so only dead letters are found.",
+      query: v.object({
+        correlation_id: v.pipe(
+          v.optional(v.pipe(v.string(), v.maxLength(MAX_ID, `has more than ${MAX_ID} characters`)), ""),
+          v.description("Which; required."),
+        ),
+      }),
+      guard,
+      refusals,
+      answers: { 200: { description: "What is known of them.", schema: correlatedMessages } },
+    }).handle(async ({ query: { correlation_id: correlationId } }) => {
+      if (correlationId === "") throw new HttpError(400, "invalid query: correlation_id: is missing");
+      const { places, complete } = await inStores(bridge, { correlationId });
+      return { status: 200, body: { correlation_id: correlationId, found: places.length > 0, places, complete } };
+    }),
+  ];
+}
+
+/** Looks into the stores that there are. One that is configured and not open has not been looked at. */
+async function inStores(
+  bridge: BridgeAccess,
+  wanted: Wanted,
+): Promise<{ readonly places: Place[]; readonly complete: boolean }> {
+  const { supervisor } = bridge;
+  const { stores } = supervisor.config();
+  const { envelopeId } = wanted;
+  const [dlq, outbox] = [supervisor.dlq(), supervisor.outbox()];
+  return bridge.looking(LATE, async (signal) => {
+    const [letters, records] = await Promise.all([
+      dlq === undefined ? notLookedAt(stores.dlq) : findDeadLetters(dlq, wanted, signal),
+      envelopeId === undefined || outbox === undefined
+        ? notLookedAt(stores.outbox)
+        : findOutboxRecords(outbox, envelopeId, signal),
+    ]);
+    return {
+      places: [...records.found.map(outboxPlace), ...letters.found.map(dlqPlace)],
+      complete: letters.complete && records.complete,
+    };
+  });
+}
+
+/** What is not open may hold it; what is not configured holds nothing. */
+function notLookedAt(configured: object | undefined): Found<never> {
+  return { found: [], complete: configured === undefined };
+}
+
+function inFlightPlace({ routeId, bindingId, since, attempts }: InFlightPlace): Place {
+  return { where: "in_flight", route_id: routeId, binding_id: bindingId, since: formatTimestamp(since), attempts };
+}
+
+function pastPlaces({ ended, redrivenAs }: Whereabouts): readonly Place[] {
+  return [
+    ...ended.map(({ routeId, bindingId, outcome, at }) => ({
+      where: "recent" as const,
+      route_id: routeId,
+      binding_id: bindingId,
+      outcome,
+      at: formatTimestamp(at),
+    })),
+    ...redrivenAs.map((id) => ({ where: "redriven_as" as const, envelope_id: id })),
+  ];
+}
+
+function outboxPlace(head: OutboxHead): Place {
+  return {
+    where: "outbox",
+    id: head.id,
+    route_id: head.routeId,
+    binding_id: head.bindingId,
+    attempts: head.attempts,
+    due_at: formatTimestamp(head.dueAt),
+  };
+}
+
+function dlqPlace(head: DeadLetterHead): Place {
+  return { where: "dlq", entry: entryHeadToWire(head) };
+}
