@@ -2,6 +2,7 @@ import { type Clock, type Logger } from "@bridge/ports";
 import { steadyLogger } from "@bridge/ports/internal";
 import { AUDIT_ACTIONS, type AuditAction, LOOKS } from "./actions.ts";
 import type { AuditEntry, AuditEvent } from "./event.ts";
+import type { AuditHistory } from "./history.ts";
 import { FloodMerger } from "./flood-merger.ts";
 import { Outlet } from "./outlet.ts";
 import { type AuditSink, logSink } from "./sink.ts";
@@ -38,6 +39,8 @@ export interface Auditor extends AsyncDisposable {
    * would not keep them. Looking needs nothing.
    */
   hasRoomFor(action: AuditAction): Promise<boolean>;
+  /** What the first sink has kept that can be read again; absent when none can. */
+  readonly history?: AuditHistory | undefined;
   /** Events that did not reach a sink, by its name. */
   failures(): ReadonlyMap<string, number>;
   /** Why a sink does not keep what it is given now, by its name; empty while all do. */
@@ -60,6 +63,7 @@ export function createAuditor({ clock, logger, sinks = [logSink(logger)] }: Audi
   };
   const windows = clock.every(WINDOW_MS, () => void endWindow());
   return {
+    history: sinks.find(({ history }) => history !== undefined)?.history,
     record: async (entry) => !merger.admit(entry) || (await write(entry)),
     hasRoomFor: async (action) =>
       LOOKS.has(action) || isAll(await Promise.all(outlets.map((outlet) => outlet.hasRoom()))),

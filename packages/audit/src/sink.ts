@@ -1,5 +1,6 @@
 import type { Logger } from "@bridge/ports";
 import type { AuditEvent } from "./event.ts";
+import type { AuditHistory } from "./history.ts";
 
 /**
  * Keeps audit events. Any function will do: `{ name: "siem", write: (event) => send(event) }`.
@@ -19,6 +20,8 @@ export interface AuditSink extends Partial<AsyncDisposable> {
   ready?(): Promise<void>;
   /** Why events would not be kept now, as far as it knows without being given one. Default: nothing is known. */
   fault?(): string | undefined;
+  /** What it has kept. Default: it cannot be read. */
+  readonly history?: AuditHistory;
 }
 
 /** Writes each event as a line of the structured log, at level info. */

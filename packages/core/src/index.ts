@@ -34,6 +34,12 @@ export {
 export { INGRESS_LIMITS } from "./route/ingress.ts";
 export { type InjectedMessage } from "./route/injected-message.ts";
 export { type InjectResult } from "./route/inject-result.ts";
+export { CONDITION_RULES, type ConditionRule, type OutsideFacts, type Severity } from "./record/condition-rules.ts";
+export { type Condition } from "./record/conditions.ts";
+export { type LegReading, legReading, sendQuantile } from "./record/leg-reading.ts";
+export { createRecorder, type Recorder, type RecorderOptions } from "./record/recorder.ts";
+export { SERIES_WINDOWS, type SeriesView, type SeriesWindow } from "./record/series.ts";
+export { SERIES, type SeriesName } from "./record/series-ring.ts";
 export { type RecentLeg } from "./recent/recent-legs.ts";
 export { type Whereabouts } from "./recent/whereabouts.ts";
 export { type InFlightPlace } from "./route/in-flight.ts";

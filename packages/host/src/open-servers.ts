@@ -1,6 +1,6 @@
 import type { Auditor } from "@bridge/audit";
 import type { ConfigTransactions, HttpSection } from "@bridge/config";
-import type { Supervisor } from "@bridge/core";
+import type { Recorder, Supervisor } from "@bridge/core";
 import { createAdminApp } from "@bridge/http-admin";
 import { type FetchApp, listen, type Listener } from "@bridge/http-kit";
 import { type ConfigWatch, createMonitorApp, type KeyRefresh } from "@bridge/http-monitor";
@@ -29,6 +29,7 @@ export interface ServersOptions {
   readonly configWatch: () => ConfigWatch;
   readonly keyRefresh: (() => KeyRefresh | undefined) | undefined;
   readonly configTransactions: ConfigTransactions;
+  readonly recorder: Recorder;
   /** Everything that is counted in this process; never rejects. */
   readonly readMetrics: () => Promise<readonly Family[]>;
   readonly seams: Seams;
@@ -50,6 +51,7 @@ export async function openServers({
   configWatch,
   keyRefresh,
   configTransactions,
+  recorder,
   readMetrics,
   seams,
 }: ServersOptions): Promise<Servers> {
@@ -84,7 +86,7 @@ export async function openServers({
       : bind(
           "admin",
           http?.adminAddr ?? USUAL_ADDRESS.admin,
-          createAdminApp({ ...shared, configTransactions, keys: adminKeys }),
+          createAdminApp({ ...shared, configTransactions, recorder, keys: adminKeys }),
         ),
   ]);
   if (monitor.status === "rejected" || admin.status === "rejected") {

@@ -7,7 +7,7 @@ import {
   type HttpSection,
   type Registry,
 } from "@bridge/config";
-import { type BridgeHooks, createSupervisor, instanceIdOf, type Supervisor, Veils } from "@bridge/core";
+import { type BridgeHooks, createRecorder, createSupervisor, instanceIdOf, type Supervisor, Veils } from "@bridge/core";
 import type { ConfigWatch, KeyRefresh } from "@bridge/http-monitor";
 import { type ConfigStore, type Logger, type Seams, systemClock, systemRandom } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
@@ -170,6 +170,19 @@ async function serve(serving: Serving): Promise<Ending> {
   let servers: Servers | undefined;
   const configWatch = () => withNotApplied(follower.facts(), transactions);
   using figures = new ProcessFigures(seams.clock);
+  using recorder = createRecorder({
+    supervisor,
+    clock: seams.clock,
+    outside: () => ({
+      now: seams.clock.now(),
+      auditFailures: auditor.failures(),
+      certificates: (servers?.stats() ?? []).flatMap(({ server, stats: { tls } }) =>
+        tls === undefined ? [] : [{ server, expiresAt: tls.expiresAt }],
+      ),
+      loopP99Ms: figures.loopP99Ms,
+      configError: configWatch().lastError,
+    }),
+  });
   const measured = (): Measured => ({
     supervisor,
     servers: servers?.stats() ?? [],
@@ -193,6 +206,7 @@ async function serve(serving: Serving): Promise<Ending> {
       keyRefresh,
       readMetrics: readAll,
       configTransactions,
+      recorder,
     });
     for (const companion of companions) {
       companion.start();

@@ -1,6 +1,6 @@
 import type { Auditor } from "@bridge/audit";
 import type { ConfigTransactions } from "@bridge/config";
-import type { Supervisor } from "@bridge/core";
+import type { Recorder, Supervisor } from "@bridge/core";
 import {
   type AdminKeys,
   type Authenticate,
@@ -14,6 +14,7 @@ import {
 import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { steadyLogger } from "@bridge/ports/internal";
 import type { Hono } from "hono";
+import { auditEndpoints, auditPage, auditVerification } from "./audit.ts";
 import { damageEndpoints } from "./acknowledge-damage.ts";
 import { bridgeEndpoints } from "./bridge.ts";
 import { BridgeAccess } from "./bridge-access.ts";
@@ -32,12 +33,19 @@ import { sessionEndpoint } from "./session.ts";
 import { bridgeInfo, entry, entryGroups, entryHead, entryPage, outboxPage, outboxRecord, route } from "./schemas.ts";
 import { tailedLost, tailedMessage, tailEndpoint } from "./tail.ts";
 import { correlatedMessages, messageTrace, traceEndpoints } from "./trace.ts";
+import { condition, conditions, conditionsEndpoint } from "./conditions.ts";
+import { conditionsEvent, eventsEndpoint } from "./events.ts";
+import { overview } from "./overview.ts";
+import { series, seriesEndpoint } from "./series.ts";
+import { topologyEndpoint, topologyGraph } from "./topology.ts";
 
 export interface AdminAppOptions extends Partial<Seams> {
   /** The bridge; `undefined` as long as the process has none, which is answered with 503. */
   readonly supervisor: () => Supervisor | undefined;
   /** Changes the configuration while the bridge runs. Absent: the endpoints of the configuration do not exist. */
   readonly configTransactions?: ConfigTransactions | undefined;
+  /** Records what happens in the bridge. Absent: the endpoints of series and conditions do not exist. */
+  readonly recorder?: Recorder | undefined;
   /** At least one key; or a ring, which may know others at each request. A key opens everything, or what its role or permissions say. */
   readonly keys?: AdminKeys | Keyring | undefined;
   /** Tells who calls and what they may do, in place of `keys`. Audit records name the caller. */
@@ -55,7 +63,12 @@ export interface AdminAppOptions extends Partial<Seams> {
 }
 
 const NAMED_SCHEMAS = {
+  AuditPage: auditPage,
+  AuditVerification: auditVerification,
   BridgeInfo: bridgeInfo,
+  Condition: condition,
+  Conditions: conditions,
+  ConditionsEvent: conditionsEvent,
   CorrelatedMessages: correlatedMessages,
   Entry: entry,
   EntryGroups: entryGroups,
@@ -64,9 +77,12 @@ const NAMED_SCHEMAS = {
   MessageTrace: messageTrace,
   OutboxPage: outboxPage,
   OutboxRecord: outboxRecord,
+  Overview: overview,
   Route: route,
+  Series: series,
   TailedLost: tailedLost,
   TailedMessage: tailedMessage,
+  Topology: topologyGraph,
 };
 
 /**
@@ -76,7 +92,7 @@ const NAMED_SCHEMAS = {
  */
 export function createAdminApp(options: AdminAppOptions): Hono {
   const { operationTimeoutMs = LIMITS.operationTimeoutMs, redriveTimeoutMs = LIMITS.redriveTimeoutMs } = options;
-  const { configTransactions, keys } = options;
+  const { configTransactions, keys, recorder } = options;
   for (const [name, ms] of Object.entries({ operationTimeoutMs, redriveTimeoutMs }))
     if (!(ms > 0 && Number.isFinite(ms)))
       throw new RangeError(`${name} is ${String(ms)}: give it a number of milliseconds above 0`);
@@ -88,6 +104,9 @@ export function createAdminApp(options: AdminAppOptions): Hono {
       sessionEndpoint(bridge),
       ...bridgeEndpoints(bridge),
       ...routeEndpoints(bridge),
+      topologyEndpoint(bridge),
+      eventsEndpoint(bridge, recorder),
+      ...(recorder === undefined ? [] : [seriesEndpoint(recorder), conditionsEndpoint(recorder)]),
       tailEndpoint(bridge),
       ...traceEndpoints(bridge),
       ...dlqReadEndpoints(bridge),
@@ -100,6 +119,7 @@ export function createAdminApp(options: AdminAppOptions): Hono {
         ? []
         : [...configEndpoints(configTransactions), ...configTransactionEndpoints(configTransactions)]),
       ...damageEndpoints(bridge),
+      ...auditEndpoints(options.auditor, clock),
     ],
     schemas: NAMED_SCHEMAS,
     describe: { access: "admin", audit: "api.describe" },

@@ -1,5 +1,5 @@
-import { type AuditEvent, createAuditor } from "@bridge/audit";
-import type { Supervisor } from "@bridge/core";
+import { type AuditEvent, type AuditHistory, createAuditor } from "@bridge/audit";
+import { createRecorder, type Supervisor } from "@bridge/core";
 import { listen } from "@bridge/http-kit";
 import { type Logger, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { type AdminAppOptions, createAdminApp } from "../src/index.ts";
@@ -29,6 +29,8 @@ export interface Admin extends AsyncDisposable, Bridge {
 export interface StartOptions extends BridgeOptions, Partial<Omit<AdminAppOptions, "supervisor">> {
   /** Default: a new one. */
   readonly bridge?: Bridge;
+  /** What has been recorded. Default: it cannot be read. */
+  readonly history?: AuditHistory;
   /** Default: the bridge is started. */
   readonly started?: boolean;
   /** Stands in front of the bridge. */
@@ -38,6 +40,7 @@ export interface StartOptions extends BridgeOptions, Partial<Omit<AdminAppOption
 /** The admin server of a real bridge on a free port; disposing it ends the bridge too. */
 export async function startAdmin({
   started = true,
+  history,
   seenAs,
   store,
   outbox = false,
@@ -51,9 +54,11 @@ export async function startAdmin({
   const auditor = createAuditor({
     clock: systemClock,
     logger,
-    sinks: [{ name: "list", write: (event) => void events.push(event) }],
+    sinks: [{ name: "list", write: (event) => void events.push(event), ...(history !== undefined && { history }) }],
   });
+  const recorder = createRecorder({ supervisor: bridge.supervisor, clock: options.clock ?? systemClock });
   const app = createAdminApp({
+    recorder,
     supervisor: () => (seenAs === undefined ? bridge.supervisor : seenAs(bridge.supervisor)),
     keys: { adminApiKey: ADMIN_KEY },
     auditor,
@@ -86,6 +91,7 @@ export async function startAdmin({
     },
     [Symbol.asyncDispose]: async () => {
       await listener[Symbol.asyncDispose]();
+      recorder[Symbol.dispose]();
       await auditor[Symbol.asyncDispose]();
       await bridge.supervisor.shutdown().catch(() => {});
     },

@@ -4,7 +4,7 @@ import { announce } from "@bridge/tooling/announce";
 import { describe, expect, it } from "vitest";
 import { type Admin, ADMIN_KEY, startAdmin } from "./admin.ts";
 import { deadLetter, keep } from "./bridge.ts";
-import { CALLS, CONFIG_CALLS, type SampleCall } from "./calls.ts";
+import { BRIDGELESS_CALLS, CALLS, CONFIG_CALLS, type SampleCall } from "./calls.ts";
 import { startTransactional } from "./transactional.ts";
 
 function tell(admin: Admin): (readonly [string, string])[] {
@@ -12,7 +12,13 @@ function tell(admin: Admin): (readonly [string, string])[] {
 }
 
 /** Actions that are not preceded by a record of what is begun: their effects end with the process, unseen. */
-const WITHOUT_BEGIN = new Set(["config.txn.create", "config.txn.patch", "config.txn.validate", "config.txn.rollback"]);
+const WITHOUT_BEGIN = new Set([
+  "config.txn.create",
+  "config.txn.patch",
+  "config.txn.validate",
+  "config.txn.rollback",
+  "audit.verify",
+]);
 
 function begins({
   method,
@@ -35,13 +41,15 @@ describe("spec 6: every endpoint is audited", () => {
       const pattern = new RegExp(`^${path.slice(prefix.length).replaceAll(/\{\w+\}/g, "[^/]+")}$`);
       for (const method of Object.keys(operations).filter((key) => key !== "parameters" && path.startsWith(prefix)))
         expect(
-          [...CALLS, ...CONFIG_CALLS].some((call) => call.method === method.toUpperCase() && pattern.test(call.path)),
+          [...CALLS, ...BRIDGELESS_CALLS, ...CONFIG_CALLS].some(
+            (call) => call.method === method.toUpperCase() && pattern.test(call.path),
+          ),
           `${method} ${path}: give it a row in calls.ts`,
         ).toBe(true);
     }
   });
 
-  it.each(CALLS)(
+  it.each([...CALLS, ...BRIDGELESS_CALLS])(
     "$method $path is recorded as $action, before it begins and when it is done",
     async ({ method, path, body, action, status = 200, outcome = "success", goesOn = false }) => {
       await using admin = await startAdmin({ outbox: true });

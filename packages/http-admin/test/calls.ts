@@ -22,6 +22,8 @@ export const CALLS: readonly SampleCall[] = [
   { method: "POST", path: "/routes/alarms/inject", body: { subject: "s" }, action: "route.inject" },
   { method: "POST", path: "/routes/alarms/pause", action: "route.pause" },
   { method: "POST", path: "/routes/alarms/resume", action: "route.resume" },
+  { method: "GET", path: "/topology", action: "topology.read" },
+  { method: "GET", path: "/events", action: "events.open" },
   { method: "GET", path: "/routes/alarms/tail", action: "route.tail", goesOn: true },
   { method: "GET", path: "/messages/e1", action: "message.trace" },
   { method: "GET", path: "/messages", action: "message.trace", status: 400, outcome: "failure" },
@@ -46,6 +48,14 @@ export const CALLS: readonly SampleCall[] = [
     status: 207,
     outcome: "failure",
   },
+];
+
+/** One call of each endpoint that needs no bridge. */
+export const BRIDGELESS_CALLS: readonly SampleCall[] = [
+  { method: "GET", path: "/series", action: "series.read" },
+  { method: "GET", path: "/conditions", action: "conditions.read" },
+  { method: "GET", path: "/audit", action: "audit.read", status: 404, outcome: "failure" },
+  { method: "POST", path: "/audit/verify", action: "audit.verify", status: 404, outcome: "failure" },
 ];
 
 const TRANSACTION = "/config/transactions/{txnID}";

@@ -16,6 +16,12 @@ const SHOWN = {
   "POST /api/v1/admin/routes/{routeID}/inject": [200, 400, 404, 409, 413, 422, 503],
   "POST /api/v1/admin/routes/{routeID}/pause": [200, 404, 413, 503],
   "POST /api/v1/admin/routes/{routeID}/resume": [200, 404, 413, 503],
+  "GET /api/v1/admin/topology": [200, 503],
+  "GET /api/v1/admin/events": [200, 400, 503],
+  "GET /api/v1/admin/series": [200, 400, 404],
+  "GET /api/v1/admin/conditions": [200],
+  "GET /api/v1/admin/audit": [200, 400, 404],
+  "POST /api/v1/admin/audit/verify": [200, 404, 413],
   "GET /api/v1/admin/routes/{routeID}/tail": [200, 400, 404, 503],
   "GET /api/v1/admin/messages/{envelopeID}": [200, 503],
   "GET /api/v1/admin/messages": [200, 400, 503],
@@ -134,6 +140,17 @@ describe("the OpenAPI document of the admin server", () => {
     });
     await documented.hold("GET /api/v1/admin/routes/{routeID}/tail", untailed);
 
+    await hold(admin, "GET /api/v1/admin/series", undefined, "?route_id=none");
+    await using recorded = await startAdmin({
+      history: {
+        read: async () => ({ events: admin.events.slice(0, 2), next: "n", breakAt: 7 }),
+        verify: async () => ({ records: 9, head: "0".repeat(64), problem: "record 7 was changed" }),
+      },
+    });
+    await hold(recorded, "GET /api/v1/admin/audit");
+    await hold(recorded, "GET /api/v1/admin/audit", undefined, "?limit=x");
+    await hold(recorded, "POST /api/v1/admin/audit/verify");
+
     // There is an outbox, with a record that waits for a retry; it is looked at in bad ways too, and before it is open.
     await using boxed = await startAdmin({ outbox: true });
     const id = await stuck(boxed);
@@ -173,7 +190,12 @@ describe("the OpenAPI document of the admin server", () => {
       paths: Record<string, { get: { parameters: unknown } }>;
     };
     expect(Object.keys(components.schemas).toSorted()).toEqual([
+      "AuditPage",
+      "AuditVerification",
       "BridgeInfo",
+      "Condition",
+      "Conditions",
+      "ConditionsEvent",
       "CorrelatedMessages",
       "Entry",
       "EntryGroups",
@@ -184,9 +206,12 @@ describe("the OpenAPI document of the admin server", () => {
       "MessageTrace",
       "OutboxPage",
       "OutboxRecord",
+      "Overview",
       "Route",
+      "Series",
       "TailedLost",
       "TailedMessage",
+      "Topology",
     ]);
     const parameters = paths["/api/v1/admin/dlq/messages"]?.get.parameters;
     for (const parameter of [

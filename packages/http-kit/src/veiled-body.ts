@@ -17,6 +17,7 @@ const TELLING: ReadonlyMap<string, (text: string) => boolean> = new Map<string, 
     "validation_errors",
     "warning",
     "warnings",
+    "what",
   ].map((key) => [key, () => true] as const),
   // A single word is one of a list, such as `dead_lettered`.
   ["reason", (text) => text.includes(" ")],

@@ -4,6 +4,7 @@ import { LOOKS } from "../actions.ts";
 import { FileFault, lockFile, realPlaceOf } from "@bridge/file/internal";
 import type { Clock, Logger } from "@bridge/ports";
 import type { ChainedFileOptions } from "./chained-file.ts";
+import { FileHistory } from "./file-history.ts";
 import { WatchedFile } from "./watched-file.ts";
 
 /** How often the head is logged. */
@@ -59,12 +60,13 @@ export async function openFileSink(options: FileSinkOptions): Promise<FileSink> 
     lock[Symbol.dispose]();
     throw FileFault.of(path, error) ?? error;
   }
-  return new Sink(path, file, clock);
+  return new Sink(path, file, clock, new FileHistory(path, hmacKey));
 }
 
 /** What waits for the file, and the clock's looks at it: one thing after another. */
 class Sink implements FileSink {
   readonly name = "file";
+  readonly history: FileHistory;
   readonly #path: string;
   readonly #file: WatchedFile;
   readonly #waiting: Waiting[] = [];
@@ -74,7 +76,8 @@ class Sink implements FileSink {
   #running: Promise<void> | undefined;
   #closed = false;
 
-  constructor(path: string, file: WatchedFile, clock: Clock) {
+  constructor(path: string, file: WatchedFile, clock: Clock, history: FileHistory) {
+    this.history = history;
     this.#path = path;
     this.#file = file;
     this.#ticks = [

@@ -8,6 +8,8 @@ export interface VerifyOptions {
   readonly keyedFrom?: number | undefined;
   /** The hash of a record, noted elsewhere, that has to be there. */
   readonly head?: string | undefined;
+  /** Gives up when it aborts, and rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The first place at which the records are not those that were written. */
@@ -68,6 +70,7 @@ export async function verifyFiles(paths: readonly string[], options: VerifyOptio
   for (const path of await inOrder(paths)) {
     const file = { path, first: 0, last: 0 };
     for await (const line of linesOf(path)) {
+      options.signal?.throwIfAborted();
       const seq = chain.add(path, line);
       if (chain.break !== undefined) break;
       if (seq === undefined) continue;

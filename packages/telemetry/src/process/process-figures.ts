@@ -97,6 +97,12 @@ export class ProcessFigures implements Disposable {
     this.#loop = new LoopDelay(clock);
   }
 
+  /** How late the event loop was at the 99th percentile of the last 30 to 60 seconds, in milliseconds. */
+  get loopP99Ms(): number | undefined {
+    const delay = this.#loop.read();
+    return delay && delay.p99 * 1_000;
+  }
+
   /** Never rejects. Every metric is there, without a sample where the system does not tell. */
   async read(): Promise<readonly Family[]> {
     const files = await openFiles();

@@ -1,0 +1,97 @@
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { AuditEvent } from "../../src/event.ts";
+import { FileHistory } from "../../src/file/file-history.ts";
+import { event, files, openSink, scratch } from "./support/scratch.ts";
+
+const signal = new AbortController().signal;
+
+/** All pages of a list, from the newest on. */
+async function all(history: FileHistory, limit: number, between: (page: number) => Promise<void> = async () => {}) {
+  const events: AuditEvent[] = [];
+  const breaks: number[] = [];
+  let cursor: string | undefined;
+  let pages = 0;
+  do {
+    const page = await history.read({}, limit, cursor, signal);
+    events.push(...page.events);
+    if (page.breakAt !== undefined) breaks.push(page.breakAt);
+    cursor = page.next;
+    await between(pages++);
+  } while (cursor !== undefined && pages < 1_000);
+  return { ids: events.map(({ resource_id: id }) => id), breaks };
+}
+
+describe("operators 6.5: the audit file read back", () => {
+  test("each record once, newest first, whatever the pages and files, while others are written", async () => {
+    const sizes = fc.array(fc.integer({ min: 1, max: 3_000 }), { minLength: 1, maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(sizes, fc.integer({ min: 1, max: 7 }), async (lengths, limit) => {
+        using folder = scratch();
+        await using sink = await openSink(folder.path, { maxBytes: 8_192, keep: 100 });
+        const names = lengths.map((length, n) => `${n}-${"x".repeat(length)}`);
+        for (const name of names) await sink.write(event(name));
+        let later = 0;
+        const { ids, breaks } = await all(sink.history as FileHistory, limit, async () => {
+          if (later++ < 5) await sink.write(event(`later-${"y".repeat(3_000)}`));
+        });
+        expect([ids, breaks]).toEqual([names.toReversed(), []]);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("a line that is longer than what is read at once, and one that is not written to its end", async () => {
+    using folder = scratch();
+    await using sink = await openSink(folder.path, { hmacKey: "a-key-of-the-operator-0123456789abcdef" });
+    const names = ["a", `b-${"é".repeat(100_000)}`, "c"];
+    for (const name of names) await sink.write(event(name));
+    appendFileSync(folder.path, '{"timestamp":"2026');
+    expect(await all(sink.history as FileHistory, 10)).toEqual({ ids: names.toReversed(), breaks: [] });
+  });
+
+  test("says at which record the chain is broken: a changed one, and one that is gone", async () => {
+    for (const [change, breakAt] of [
+      [(text: string) => text.replace('"n4"', '"n9"'), 5],
+      [(text: string) => text.split("\n").toSpliced(4, 1).join("\n"), 6],
+    ] as const) {
+      using folder = scratch();
+      await using sink = await openSink(folder.path);
+      for (let n = 0; n < 8; n++) await sink.write(event(`n${n}`));
+      writeFileSync(folder.path, change(readFileSync(folder.path, "utf8")));
+      const history = new FileHistory(folder.path, undefined);
+      expect((await history.read({}, 100, undefined, signal)).breakAt).toBe(breakAt);
+      expect((await history.verify(signal)).problem).toMatch(/record [56]/);
+    }
+  });
+
+  test("goes no further back than it was asked to, and reads a bounded part at once", async () => {
+    using folder = scratch();
+    await using sink = await openSink(folder.path, { maxBytes: 64 * 1024 * 1024 });
+    for (let n = 0; n < 60; n++) await sink.write(event(`${n}-${"x".repeat(100_000)}`));
+    const first = await (sink.history as FileHistory).read({}, 1_000, undefined, signal);
+    expect(first.events.length).toBeGreaterThan(35);
+    expect(first.events.length).toBeLessThan(45);
+    expect(first.next).toBeDefined();
+    expect(await (sink.history as FileHistory).read({ since: Date.UTC(2030, 0) }, 10, undefined, signal)).toEqual({
+      events: [],
+    });
+    expect(files(folder.folder)).toHaveLength(1);
+  });
+
+  test("refuses a cursor that it has not given", async () => {
+    using folder = scratch();
+    await using sink = await openSink(folder.path);
+    await sink.write(event("a"));
+    for (const cursor of ["", "x", Buffer.from(`1|1|99999|${"0".repeat(64)}`).toString("base64url")])
+      await expect((sink.history as FileHistory).read({}, 10, cursor, signal)).rejects.toThrow(RangeError);
+  });
+
+  test("a verification is given up when its time is over", async () => {
+    using folder = scratch();
+    await using sink = await openSink(folder.path);
+    await sink.write(event("a"));
+    await expect((sink.history as FileHistory).verify(AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
+  });
+});

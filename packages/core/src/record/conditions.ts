@@ -1,0 +1,99 @@
+import type { Clock } from "@bridge/ports";
+import {
+  CONDITION_RULES,
+  type ConditionFacts,
+  type ConditionRule,
+  type Met,
+  type Severity,
+} from "./condition-rules.ts";
+
+/** Conditions that have ended and are still told. */
+const KEPT_PAST = 200;
+/** Conditions that hold at once; a bridge with thousands of routes may have one for each. */
+const MAX_HOLDING = 1_000;
+
+/** Something that is wrong, and has been for long enough. Times are epoch milliseconds. */
+export interface Condition extends Met {
+  readonly code: string;
+  readonly severity: Severity;
+  /** Since when the rule has been met. */
+  readonly since: number;
+  /** A page of the manual. */
+  readonly runbook: string;
+  /** When it ended; absent while it holds. */
+  readonly until?: number;
+}
+
+interface Holding {
+  readonly rule: ConditionRule;
+  /** Epoch and monotonic milliseconds. */
+  readonly since: number;
+  readonly from: number;
+  met: Met;
+  holds: boolean;
+}
+
+/** Looks whether rules are met, and since when. */
+export class Conditions {
+  readonly #clock: Clock;
+  readonly #rules: readonly ConditionRule[];
+  #met = new Map<string, Holding>();
+  #past: readonly Condition[] = [];
+  /** Grows with each that begins or ends. */
+  changes = 0;
+
+  constructor(clock: Clock, rules: readonly ConditionRule[] = CONDITION_RULES) {
+    this.#clock = clock;
+    this.#rules = rules;
+  }
+
+  /** Those that hold, gravest first, then oldest first. */
+  get current(): readonly Condition[] {
+    return [...this.#met.values()]
+      .filter(({ holds }) => holds)
+      .map(conditionOf)
+      .toSorted((a, b) => GRAVITY[a.severity] - GRAVITY[b.severity] || a.since - b.since);
+  }
+
+  /** The last ones that have ended, newest first. */
+  get past(): readonly Condition[] {
+    return this.#past;
+  }
+
+  look(facts: ConditionFacts): void {
+    const [now, monotonic] = [this.#clock.now(), this.#clock.monotonic()];
+    const met = new Map<string, Holding>();
+    for (const rule of this.#rules)
+      for (const one of rule.met(facts)) {
+        if (met.size >= MAX_HOLDING) break;
+        const key = JSON.stringify([rule.code, one.routeId, one.bindingId, one.sessionId, placeless(one)]);
+        const holding = this.#met.get(key) ?? { rule, since: now, from: monotonic, met: one, holds: false };
+        holding.met = one;
+        if (!holding.holds && monotonic - holding.from >= rule.forMs) {
+          holding.holds = true;
+          this.changes++;
+        }
+        met.set(key, holding);
+      }
+    const ended = [...this.#met].filter(([key, { holds }]) => holds && !met.has(key));
+    if (ended.length > 0) {
+      this.#past = [...ended.map(([, one]) => ({ ...conditionOf(one), until: now })), ...this.#past].slice(
+        0,
+        KEPT_PAST,
+      );
+      this.changes++;
+    }
+    this.#met = met;
+  }
+}
+
+const GRAVITY: Readonly<Record<Severity, number>> = { critical: 0, warning: 1, info: 2 };
+
+/** Of a rule that is met several times at no place in particular, the words up to the first number or reason tell them apart. */
+function placeless({ what, routeId, sessionId }: Met): string | undefined {
+  return routeId === undefined && sessionId === undefined ? (/^[^\d:]*/.exec(what)?.[0] ?? "") : undefined;
+}
+
+function conditionOf({ rule, since, met }: Holding): Condition {
+  return { code: rule.code, severity: rule.severity, since, ...met, runbook: rule.runbook };
+}

@@ -1,0 +1,129 @@
+import type { Clock } from "@bridge/ports";
+import { deadline } from "@bridge/ports/internal";
+import type { Supervisor } from "../supervisor/contract.ts";
+import type { OutsideFacts } from "./condition-rules.ts";
+import { type Condition, Conditions } from "./conditions.ts";
+import { RecentGrowth } from "./recent-growth.ts";
+import { SendWindow } from "./send-window.ts";
+import { Series, type SeriesView, type SeriesWindow } from "./series.ts";
+
+const TICK_MS = 1_000;
+const LOOK_MS = 5_000;
+const OUTBOX_LOOK_MS = 60_000;
+const OUTBOX_TIMEOUT_MS = 5_000;
+
+export interface RecorderOptions {
+  readonly supervisor: Supervisor;
+  readonly clock: Clock;
+  /** What the engine cannot know of its process. Default: nothing. */
+  readonly outside?: (() => OutsideFacts) | undefined;
+}
+
+/**
+ * Records what happens in a bridge: series of its counters, and the conditions that hold, for those who have nothing else that does.
+ * Takes at most 16 MB. Disposing it ends its timers.
+ */
+export interface Recorder extends Disposable {
+  /** Of the process, of a route, or of one of its bindings; `undefined` for what has no series: only the first 200 bindings have. */
+  series(window: SeriesWindow, routeId?: string, bindingId?: string): SeriesView | undefined;
+  /** Those that hold, gravest first. */
+  conditions(): readonly Condition[];
+  /** The last 200 that have ended, newest first. */
+  pastConditions(): readonly Condition[];
+  /** Grows whenever a condition begins or ends. */
+  readonly changes: number;
+}
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  return new BridgeRecorder(options);
+}
+
+class BridgeRecorder implements Recorder {
+  readonly #options: RecorderOptions;
+  readonly #series: Series;
+  readonly #conditions: Conditions;
+  readonly #growth: RecentGrowth;
+  readonly #sends: SendWindow;
+  readonly #timers: readonly Disposable[];
+  readonly #ending = new AbortController();
+  #outboxAges: readonly { readonly routeId: string; readonly bindingId: string; readonly seconds: number }[] = [];
+
+  constructor(options: RecorderOptions) {
+    const { supervisor, clock } = options;
+    this.#options = options;
+    this.#series = new Series(clock, supervisor.stats().legs);
+    this.#conditions = new Conditions(clock);
+    this.#growth = new RecentGrowth(clock);
+    this.#sends = new SendWindow(clock);
+    this.#timers = [
+      clock.every(TICK_MS, () => this.#series.tick(supervisor.stats().legs)),
+      clock.every(LOOK_MS, () => this.#look()),
+      clock.every(OUTBOX_LOOK_MS, () => void this.#lookIntoOutbox()),
+    ];
+  }
+
+  get changes(): number {
+    return this.#conditions.changes;
+  }
+
+  series(window: SeriesWindow, routeId?: string, bindingId?: string): SeriesView | undefined {
+    return this.#series.read(window, routeId, bindingId);
+  }
+
+  conditions(): readonly Condition[] {
+    return this.#conditions.current;
+  }
+
+  pastConditions(): readonly Condition[] {
+    return this.#conditions.past;
+  }
+
+  [Symbol.dispose](): void {
+    this.#ending.abort(new Error("the recorder has ended"));
+    for (const timer of this.#timers) timer[Symbol.dispose]();
+  }
+
+  #look(): void {
+    const { supervisor, clock, outside = () => ({ now: clock.now() }) } = this.#options;
+    const config = supervisor.config();
+    const stats = supervisor.stats();
+    const depths = new Map(
+      config.routes
+        .filter(({ deliveryMode }) => deliveryMode === "shared_outbox")
+        .map(({ id, policy }) => [id, policy.maxOutboxDepth] as const),
+    );
+    this.#sends.look(stats.legs);
+    this.#growth.begin();
+    this.#conditions.look({
+      view: supervisor.view(),
+      stats,
+      outside: outside(),
+      grown: (key, value, withinMs) => this.#growth.within(key, value, withinMs),
+      sends: this.#sends.read(),
+      outboxAges: this.#outboxAges,
+      maxOutboxDepth: (routeId) => depths.get(routeId),
+      exclusive: new Set(config.sessions.filter(({ sessionMode }) => sessionMode === "exclusive").map(({ id }) => id)),
+    });
+    this.#growth.end();
+  }
+
+  async #lookIntoOutbox(): Promise<void> {
+    const { supervisor, clock } = this.#options;
+    const store = supervisor.outbox();
+    if (store === undefined) {
+      this.#outboxAges = [];
+      return;
+    }
+    using limit = deadline(clock, OUTBOX_TIMEOUT_MS, new Error("the outbox store did not answer"));
+    try {
+      const backlog = await store.backlog(AbortSignal.any([limit.signal, this.#ending.signal]));
+      this.#outboxAges = backlog.map(({ routeId, bindingId, oldestCreatedAt }) => ({
+        routeId,
+        bindingId,
+        seconds: (clock.now() - oldestCreatedAt) / 1_000,
+      }));
+    } catch {
+      // That a store does not answer is a condition of its own.
+    }
+  }
+}
