@@ -36,6 +36,7 @@ describe("a document in which nothing is wrong", () => {
         terminalLingerMs: 5000,
         leaseTtlMs: 20_000,
         leasePollIntervalMs: 2000,
+        recentLegs: 100_000,
       },
       configWatch: { mode: "notify", pollIntervalMs: 30_000, debounceMs: 100 },
       http: undefined,

@@ -150,6 +150,7 @@ describe("the OpenAPI document of the admin server", () => {
     await hold(recorded, "GET /api/v1/admin/audit");
     await hold(recorded, "GET /api/v1/admin/audit", undefined, "?limit=x");
     await hold(recorded, "POST /api/v1/admin/audit/verify");
+    await hold(recorded, "POST /api/v1/admin/audit/verify", TOO_LARGE);
 
     // There is an outbox, with a record that waits for a retry; it is looked at in bad ways too, and before it is open.
     await using boxed = await startAdmin({ outbox: true });

@@ -15,6 +15,7 @@ const SHARED: Json = {
     terminal_linger: "5s",
     lease_ttl: "20s",
     lease_poll_interval: "2s",
+    recent_legs: 100_000,
   },
   config: { references: { allow: ["env:SITE_*"] } },
   config_watch: { mode: "poll", poll_interval: "30s", debounce: "100ms" },
