@@ -1,20 +1,36 @@
 import type { Item } from "@bridge/dynamodb/internal";
 import { BridgeError, type DeadLetter, type DeadLetterHead, type Random } from "@bridge/ports";
-import { headOrKnown, packDeadLetter, type PackedDeadLetter } from "@bridge/ports/internal";
-import { orderKey, timeIn } from "./order-key.ts";
+import { headOrKnown, marksIn, packDeadLetter, type PackedDeadLetter } from "@bridge/ports/internal";
+import { atOrAfter, orderKey, timeIn } from "./order-key.ts";
 import { type Content, MAX_PARTS, PART_BYTES, partedContent, type PartedContent, PLACE } from "./parted-content.ts";
 import { placeIn, shardsOf } from "./partitions.ts";
 
-/** What the service lets an item have, names of attributes included. */
-const MAX_ITEM_BYTES = 400 * 1024;
+/** What the service lets an item have, names of attributes included, without what marks and the trash may add. */
+const MAX_ITEM_BYTES = (400 - 16) * 1024;
 /** Less than the service lets a sort key have, of which the id is the end. */
 const MAX_ID_BYTES = 1_000;
 const NOTHING = new Uint8Array();
 
+/** Before the id of a job, in its key. */
+export const JOB_PREFIX = "job/";
+
 /** Whether an entry can have this id. The bridge's own ids are 64 hexadecimal digits. */
 export function isPossibleId(id: string): boolean {
+  return id !== "" && Buffer.byteLength(id) <= MAX_ID_BYTES && !id.startsWith(JOB_PREFIX);
+}
+
+/** Whether a job can have this id. */
+export function isPossibleJobId(id: string): boolean {
   return id !== "" && Buffer.byteLength(id) <= MAX_ID_BYTES;
 }
+
+/** Whether an item is an entry, and not a job, in the trash, or what is left of a deleted one. */
+export function isEntry(item: Item | undefined, visibleFrom: number): item is Item {
+  return item?.["route_shard"] !== undefined && (item["order_key"]?.S ?? "") >= atOrAfter(visibleFrom);
+}
+
+/** The condition of that, with `:from`. */
+export const IS_ENTRY = "attribute_exists(route_shard) AND order_key >= :from";
 
 /** What is written of an entry: one item, and what that cannot hold. */
 export interface WrittenEntry {
@@ -31,7 +47,10 @@ export interface WrittenEntry {
 export function writtenEntry(entry: DeadLetter, expiresAt: number | undefined, random: Random): WrittenEntry {
   const { id, category, routeId, failedAt } = entry;
   const { payload } = entry.envelope;
-  if (!isPossibleId(id)) throw tooLarge(`the id of the dead letter is empty or longer than ${MAX_ID_BYTES} bytes`);
+  if (!isPossibleId(id))
+    throw tooLarge(
+      `the id of the dead letter is empty, longer than ${MAX_ID_BYTES} bytes, or begins with "${JOB_PREFIX}"`,
+    );
   const { head, envelope } = packDeadLetter(entry);
   const index: Item = {
     id: { S: id },
@@ -55,9 +74,9 @@ export function writtenEntry(entry: DeadLetter, expiresAt: number | undefined, r
 
 /** Of an item of the table or of one of its indexes; the route of one that cannot be read stands only in the index by route. */
 export function headOf(item: Item): DeadLetterHead {
-  const { id, order_key: order, category_shard: byCategory, route_shard: byRoute, head } = item;
+  const { id, order_key: order, category_shard: byCategory, route_shard: byRoute, head, marks } = item;
   const known = { id: id?.S ?? "", failedAt: timeIn(order?.S ?? ""), ...placeIn(byRoute?.S ?? byCategory?.S ?? "") };
-  return headOrKnown(known, head?.S ?? "");
+  return headOrKnown(known, head?.S ?? "", marksIn(marks?.S));
 }
 
 /** An entry as its item and `content`, which its parts hold if it has any, have it. */

@@ -2,14 +2,21 @@ import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { type DynamoOptions } from "@bridge/dynamodb";
 import { type Consumed, type Item, openTable } from "@bridge/dynamodb/internal";
 import { type Clock, type DeadLetter, type DlqAdmin, type DlqStore, type Logger, type Random } from "@bridge/ports";
-import { SpoiledEntries, unpackDeadLetter } from "@bridge/ports/internal";
-import { headOf, isPossibleId, packedOf, writtenEntry } from "./dead-letter-item.ts";
+import { marksIn, RecentFacets, SpoiledEntries, unpackDeadLetter } from "@bridge/ports/internal";
+import { headOf, isEntry, isPossibleId, packedOf, writtenEntry } from "./dead-letter-item.ts";
 import { deleteIds, deleteOldest } from "./deleting.ts";
 import { dlqTable } from "./dlq-table.ts";
+import { DynamodbJobs } from "./dynamodb-jobs.ts";
 import { EntryIndex } from "./entry-index.ts";
+import { countNewest, pageOf } from "./heads.ts";
+import { markEach } from "./marking.ts";
 import { atOrAfter } from "./order-key.ts";
-import { PLACE } from "./parted-content.ts";
+import { type Content, partsOf } from "./parted-content.ts";
 import { Parts } from "./parts.ts";
+import { Trash } from "./trash.ts";
+
+/** How long counts by groups are good: a look is some thousand read units. */
+const FACETS_KEPT_MS = 30_000;
 
 export interface DynamodbDlqOptions {
   /** The table, as {@link dlqTable} describes it. */
@@ -25,18 +32,20 @@ export interface DynamodbDlqOptions {
   readonly sdk?: DynamoOptions["sdk"];
 }
 
+/** It has all that a store may have. */
+export type DynamodbDlq = DlqStore &
+  Required<Pick<DlqStore, "page" | "facets" | "marks" | "jobs">> & { readonly admin: Required<DlqAdmin> };
+
 /**
  * A DLQ store in a table that all instances share. A put, a get and each delete is one request on one item, strongly
- * consistent; lists, counts and deletes by filter find entries by indexes, which may be some moments behind. An entry that
+ * consistent; lists, pages, counts, deletes by filter and what brings back from the trash find entries by indexes, which may be some
+ * moments behind. An entry that
  * is larger than an item (400 KB with its envelope) has its content in further items.
  *
  * @throws BridgeError `DESTINATION_NOT_FOUND` when there is no such table or no region, `SCHEMA_VIOLATION` when the table
  * has another form
  */
-export async function openDynamodbDlq(
-  options: DynamodbDlqOptions,
-  signal: AbortSignal,
-): Promise<DlqStore & { readonly admin: DlqAdmin }> {
+export async function openDynamodbDlq(options: DynamodbDlqOptions, signal: AbortSignal): Promise<DynamodbDlq> {
   const { tableName, retentionMs, clock, random } = options;
   const client = await openTable(dlqTable(tableName), options, signal);
   // The service takes days to remove what has expired: until then it is there for nobody.
@@ -44,15 +53,19 @@ export async function openDynamodbDlq(
   const index = new EntryIndex(client, tableName, visibleFrom);
   const spoiled = new SpoiledEntries(options.logger);
   const parts = new Parts(client, tableName, clock);
-  const deleting = { client, tableName, visibleFrom, parts, clock, random };
+  const access = { client, tableName, visibleFrom, parts, clock, random };
+  const trash = new Trash(index, access, retentionMs);
+  const facets = new RecentFacets(FACETS_KEPT_MS, clock);
   const itemAt = async (id: string, caller: AbortSignal): Promise<Item | undefined> => {
     const key = { TableName: tableName, Key: { id: { S: id } }, ConsistentRead: true };
     const { Item } = await client.send(new GetItemCommand(key), caller);
-    return (Item?.["order_key"]?.S ?? "") >= atOrAfter(visibleFrom()) ? Item : undefined;
+    return isEntry(Item, visibleFrom()) ? Item : undefined;
   };
 
-  const read = (id: string, packed: ReturnType<typeof packedOf>): DeadLetter =>
-    spoiled.read(id, packed, () => unpackDeadLetter(id, packed, packed.payload));
+  const read = (id: string, item: Item, content?: Content): DeadLetter => {
+    const packed = packedOf(item, content);
+    return spoiled.read(id, packed, () => unpackDeadLetter(id, packed, packed.payload, marksIn(item["marks"]?.S)));
+  };
 
   return {
     async put(entry, caller) {
@@ -64,13 +77,13 @@ export async function openDynamodbDlq(
       const command = new PutItemCommand({
         TableName: tableName,
         Item: item,
-        ConditionExpression: "attribute_not_exists(order_key) OR order_key < :from",
+        ConditionExpression: "attribute_not_exists(route_shard) OR order_key < :from",
         ExpressionAttributeValues: { ":from": { S: atOrAfter(visibleFrom()) } },
       });
       const { made } = await client.sendIf(command, caller);
       // Refused: the first entry of this id is there, which is all that is wanted; this very call may have written it.
       if (made || content === undefined) return;
-      const place = (await itemAt(id, caller))?.[PLACE]?.S;
+      const place = partsOf(await itemAt(id, caller));
       if (place !== content.place) await parts.forget(id, content.place, caller);
     },
     async get(id, caller) {
@@ -78,13 +91,13 @@ export async function openDynamodbDlq(
       if (!isPossibleId(id)) return undefined;
       for (;;) {
         const item = await itemAt(id, caller);
-        const place = item?.[PLACE]?.S;
+        const place = partsOf(item);
         if (item === undefined) return undefined;
-        if (place === undefined) return read(id, packedOf(item));
+        if (place === undefined) return read(id, item);
         const content = await parts.get(id, place, caller);
         // Somebody may have deleted it meanwhile, and written it anew.
-        const isLost = content === undefined && (await itemAt(id, caller))?.[PLACE]?.S === place;
-        if (content !== undefined || isLost) return read(id, packedOf(item, content));
+        const isLost = content === undefined && partsOf(await itemAt(id, caller)) === place;
+        if (content !== undefined || isLost) return read(id, item, content);
       }
     },
     async list(filter, page, caller) {
@@ -95,16 +108,29 @@ export async function openDynamodbDlq(
       caller.throwIfAborted();
       return index.count({}, cap, caller);
     },
+    page: (query, page, caller) => pageOf(query, page, index, clock, caller),
+    facets: (request, caller) => facets.get(request, () => countNewest(request, index, clock, caller), caller),
+    marks: { mark: (changes, caller) => markEach(changes, access, caller) },
+    jobs: new DynamodbJobs(index, access),
     admin: {
       async delete(ids, caller) {
-        const gone = await deleteIds(ids, deleting, caller);
+        const gone = await deleteIds(ids, access, caller);
         spoiled.deleted(gone);
         return gone;
       },
       async deleteWhere(filter, limit = Infinity, caller) {
-        const count = await deleteOldest(index.keys(filter, limit, caller), limit, deleting, caller);
+        const count = await deleteOldest(index.keys(filter, limit, caller), limit, access, caller);
         spoiled.deleted();
         return count;
+      },
+      trash: {
+        async move(ids, batch, until, caller) {
+          const gone = await trash.move(ids, batch, until, caller);
+          spoiled.deleted(gone);
+          return gone;
+        },
+        restore: (batch, limit, caller) => trash.restore(batch, limit, caller),
+        count: (cap, caller) => trash.count(cap, caller),
       },
     },
     health: () => ({ ...client.health(), ...spoiled.health() }),

@@ -7,6 +7,15 @@ export const MAX_PARTS = 100;
 /** The attribute of an entry that says where its parts are. */
 export const PLACE = "content_parts";
 
+/** Stands there when it has none and that was asked. */
+export const NO_PARTS = "none";
+
+/** Where the parts of an entry are, if it has any. */
+export function partsOf(item: Item | undefined): string | undefined {
+  const place = item?.[PLACE]?.S;
+  return place === NO_PARTS ? undefined : place;
+}
+
 /** What a dead letter has besides what lists show. */
 export interface Content {
   readonly envelope: string;

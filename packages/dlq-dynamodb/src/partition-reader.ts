@@ -1,6 +1,7 @@
 import { type AttributeValue, QueryCommand, type QueryCommandInput } from "@aws-sdk/client-dynamodb";
 import type { DynamoClient } from "@bridge/dynamodb";
 import type { Item } from "@bridge/dynamodb/internal";
+import type { DeadLetterOrder } from "@bridge/ports";
 import { justAfter } from "./order-key.ts";
 import type { Partition } from "./partitions.ts";
 
@@ -11,6 +12,8 @@ export interface ReaderOptions {
   readonly pageSize: number;
   /** Whether more than the keys is to be read. */
   readonly heads: boolean;
+  /** Default: oldest. */
+  readonly order?: DeadLetterOrder;
   readonly signal: AbortSignal;
 }
 
@@ -37,7 +40,7 @@ export class PartitionReader {
     this.#position = range.from;
   }
 
-  /** What is left of the range. */
+  /** What is left of the range, oldest first. */
   get rest(): Range {
     return { ...this.#range, from: this.#position };
   }
@@ -64,11 +67,12 @@ export class PartitionReader {
   }
 
   async refill(): Promise<void> {
-    const { client, pageSize, heads, signal } = this.#options;
+    const { client, pageSize, heads, order = "oldest", signal } = this.#options;
     const { Items = [], LastEvaluatedKey } = await client.send(
       new QueryCommand({
         ...queryOf(this.#range, this.#options.tableName),
         Limit: pageSize,
+        ScanIndexForward: order === "oldest",
         ...(!heads && { ProjectionExpression: "id, order_key" }),
         ...(this.#next && { ExclusiveStartKey: this.#next }),
       }),

@@ -22,12 +22,27 @@ export interface Partition {
 
 /** The attributes of an entry that say where it is in the indexes. */
 export function shardsOf(id: string, category: ErrorClass, routeId: string) {
-  const shard = (createHash("sha256").update(id).digest()[0] ?? 0) % SHARDS;
+  const shard = shardOf(id);
   return {
     category_shard: { S: categoryShard(category, shard) },
     route_shard: { S: routeShard(category, shard, routeId) },
   };
 }
+
+/** The part of the trash that holds the entry. */
+export function trashShard(id: string): string {
+  return `trash/${shardOf(id)}`;
+}
+
+/** All that is in the trash. */
+export const TRASH: readonly Partition[] = Array.from({ length: SHARDS }, (_, shard) => ({
+  index: INDEXES.category,
+  attribute: "category_shard",
+  value: `trash/${shard}`,
+}));
+
+/** All jobs: a few hundred. */
+export const JOBS: Partition = { index: INDEXES.category, attribute: "category_shard", value: "jobs" };
 
 /**
  * Where all entries of a route, of a category, of both, or of neither are, and no others. There are few categories, and all
@@ -48,6 +63,10 @@ export function partitionsOf({ routeId, category }: DeadLetterFilter): readonly 
 export function placeIn(partition: string): { readonly category: ErrorClass; readonly routeId: string } {
   const [category = "", , ...route] = partition.split("/");
   return { category: CATEGORIES.find((each) => each === category) ?? "permanent", routeId: route.join("/") };
+}
+
+function shardOf(id: string): number {
+  return (createHash("sha256").update(id).digest()[0] ?? 0) % SHARDS;
 }
 
 function categoryShard(category: ErrorClass, shard: number): string {

@@ -64,13 +64,21 @@ export class Parts {
       : undefined;
   }
 
-  /** Leaves them to the service: no entry names them any more. Never rejects: what stays costs its place, and nothing else. */
-  async forget(id: string, place: string, signal: AbortSignal): Promise<void> {
+  /**
+   * Leaves them to the service, from a day after `from` on, in epoch milliseconds (default: now): no entry names them any more. Never
+   * rejects: what stays costs its place, and nothing else.
+   */
+  async forget(id: string, place: string, signal: AbortSignal, from?: number): Promise<void> {
     try {
-      await each(partKeys(id, place), async (key) => void (await this.#expire(key, this.#unnamed(), signal)));
+      await each(partKeys(id, place), async (key) => void (await this.#expire(key, this.#unnamed(from), signal)));
     } catch {
       // The entry is gone all the same.
     }
+  }
+
+  /** Takes that back: those that are there stay until `expiresAt`, in epoch milliseconds; without it, for good. */
+  async keep(id: string, place: string, expiresAt: number | undefined, signal: AbortSignal): Promise<void> {
+    await each(partKeys(id, place), async (key) => void (await this.#expire(key, expiry(expiresAt), signal)));
   }
 
   /** Whether it was there. */
@@ -85,8 +93,8 @@ export class Parts {
     return (await this.#client.sendIf(command, signal)).made;
   }
 
-  #unnamed(): Item {
-    return expiry(this.#clock.now() + UNNAMED_MS);
+  #unnamed(from = this.#clock.now()): Item {
+    return expiry(from + UNNAMED_MS);
   }
 }
 

@@ -1,9 +1,10 @@
 import { PATIENCE } from "@bridge/tooling/patience";
 import { createTable, DynamoClient } from "@bridge/dynamodb";
 import { patientClock } from "@bridge/conformance";
-import { type DlqAdmin, type DlqStore, type Random, silentLogger, systemClock, systemRandom } from "@bridge/ports";
+import { type Random, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import type { TestDynamo } from "@bridge/tooling/test-dynamodb";
 import { dlqTable, type DynamodbDlqOptions, openDynamodbDlq } from "../../src/index.ts";
+import type { DynamodbDlq } from "../../src/open-dynamodb-dlq.ts";
 
 /** Waits between tries are 0. */
 export const AT_ONCE: Random = { ...systemRandom(), next: () => 0 };
@@ -24,7 +25,7 @@ export function openDlq(
   dynamo: TestDynamo,
   table: string,
   more: Partial<DynamodbDlqOptions> = {},
-): Promise<DlqStore & { readonly admin: DlqAdmin }> {
+): Promise<DynamodbDlq> {
   return openDynamodbDlq(
     { ...SEAMS, sdk: dynamo.sdk, tableName: table, ...more },
     AbortSignal.timeout(PATIENCE.timeout),

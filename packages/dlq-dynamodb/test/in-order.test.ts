@@ -5,7 +5,7 @@ import { systemRandom } from "@bridge/ports";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { EntryIndex } from "../src/entry-index.ts";
-import { oldestFirst } from "../src/oldest-first.ts";
+import { inOrder } from "../src/in-order.ts";
 import { atOrAfter, justAfter, orderKey } from "../src/order-key.ts";
 import { PartitionReader } from "../src/partition-reader.ts";
 import { shardsOf } from "../src/partitions.ts";
@@ -74,7 +74,7 @@ test("the entries of all partitions come in order, each once, and few of them ar
       });
       const taken = new Map<string, number>();
       const keys: string[] = [];
-      for await (const { order_key: key, partition } of oldestFirst(readers)) {
+      for await (const { order_key: key, partition } of inOrder(readers)) {
         keys.push(key?.S ?? "");
         const name = partition?.S ?? "";
         taken.set(name, (taken.get(name) ?? 0) + 1);
