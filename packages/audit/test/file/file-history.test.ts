@@ -3,9 +3,18 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { AuditEvent } from "../../src/event.ts";
 import { FileHistory } from "../../src/file/file-history.ts";
+import { readRecord, seal } from "../../src/file/record.ts";
 import { event, files, openSink, scratch } from "./support/scratch.ts";
 
 const signal = new AbortController().signal;
+
+/** With another fifth record, whose own hash is right. */
+function forged(text: string): string {
+  const lines = text.split("\n");
+  const fourth = readRecord(Buffer.from(lines[3] ?? ""));
+  const after = { seq: 4, hash: fourth?.hash ?? "" };
+  return lines.toSpliced(4, 1, seal(event("n9"), after, undefined).line).join("\n");
+}
 
 /** All pages of a list, from the newest on. */
 async function all(history: FileHistory, limit: number, between: (page: number) => Promise<void> = async () => {}) {
@@ -51,10 +60,11 @@ describe("operators 6.5: the audit file read back", () => {
     expect(await all(sink.history as FileHistory, 10)).toEqual({ ids: names.toReversed(), breaks: [] });
   });
 
-  test("says at which record the chain is broken: a changed one, and one that is gone", async () => {
+  test("says at which record the chain is broken: a changed one, one that is gone, one that was replaced", async () => {
     for (const [change, breakAt] of [
       [(text: string) => text.replace('"n4"', '"n9"'), 5],
       [(text: string) => text.split("\n").toSpliced(4, 1).join("\n"), 6],
+      [forged, 6],
     ] as const) {
       using folder = scratch();
       await using sink = await openSink(folder.path);
