@@ -75,6 +75,13 @@ export interface BridgeDocument {
     }[] | undefined;
     /** The origins whose web pages may call the servers, separated by commas. `*` is not allowed. */
     readonly cors_origins?: string | undefined;
+    /** What of dead letters is hidden from callers with `payload.read` and without `payload.raw`. Without this block: the headers below. */
+    readonly redact?: {
+      /** Headers of messages whose values are hidden. Names compare without case. Default: ["authorization","cookie","set-cookie","x-api-key","proxy-authorization"]. */
+      readonly headers?: readonly string[] | undefined;
+      /** Fields of JSON payloads whose values are hidden, at any depth. While there are any, a payload that is no JSON, deeper than 64 levels or larger than 1 MiB is shown as its size and digest only. */
+      readonly fields?: readonly string[] | undefined;
+    } | undefined;
     /** The certificate chain of both servers, a PEM file. Needs tls_key_file. */
     readonly tls_cert_file?: string | undefined;
     /** The private key of the certificate, a PEM file. Needs tls_cert_file. */

@@ -116,6 +116,7 @@ function sectionsOf({
       corsOrigins: http.cors_origins,
       tlsCertFile: http.tls_cert_file,
       tlsKeyFile: http.tls_key_file,
+      ...(http.redact !== undefined && { redact: http.redact }),
     },
     audit: {
       log: audit.log,

@@ -82,6 +82,8 @@ export interface HttpSection {
   readonly corsOrigins: readonly string[];
   readonly tlsCertFile: string;
   readonly tlsKeyFile: string;
+  /** What of dead letters is shown only to callers with `payload.raw`. Absent: the usual headers. */
+  readonly redact?: { readonly headers: readonly string[]; readonly fields: readonly string[] } | undefined;
 }
 
 export interface AuditSection {

@@ -86,7 +86,7 @@ export async function openServers({
       : bind(
           "admin",
           http?.adminAddr ?? USUAL_ADDRESS.admin,
-          createAdminApp({ ...shared, configTransactions, recorder, keys: adminKeys }),
+          createAdminApp({ ...shared, configTransactions, recorder, keys: adminKeys, redact: http?.redact }),
         ),
   ]);
   if (monitor.status === "rejected" || admin.status === "rejected") {

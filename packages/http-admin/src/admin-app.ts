@@ -28,6 +28,7 @@ import { dlqRedriveEndpoint } from "./dlq-redrive.ts";
 import { LIMITS } from "./limits.ts";
 import { toHttpError } from "./operation-status.ts";
 import { outboxEndpoints } from "./outbox.ts";
+import { Redaction, type RedactOptions } from "./redaction.ts";
 import { routeEndpoints } from "./routes.ts";
 import { sessionEndpoint } from "./session.ts";
 import { bridgeInfo, entry, entryGroups, entryHead, entryPage, outboxPage, outboxRecord, route } from "./schemas.ts";
@@ -58,6 +59,8 @@ export interface AdminAppOptions extends Partial<Seams> {
   readonly redriveTimeoutMs?: number | undefined;
   /** Origins that browsers may call from (spec 5.8). Default: none. */
   readonly corsOrigins?: readonly string[] | undefined;
+  /** What of messages is shown only to callers with `payload.raw`. */
+  readonly redact?: RedactOptions | undefined;
   /** Default: 5 failed logins a minute and client. */
   readonly throttle?: ThrottleOptions | undefined;
 }
@@ -98,6 +101,7 @@ export function createAdminApp(options: AdminAppOptions): Hono {
       throw new RangeError(`${name} is ${String(ms)}: give it a number of milliseconds above 0`);
   const clock = options.clock ?? systemClock;
   const bridge = new BridgeAccess(options.supervisor, clock, operationTimeoutMs);
+  const redaction = new Redaction(options.redact);
   return serve({
     server: "admin",
     endpoints: [
@@ -107,9 +111,9 @@ export function createAdminApp(options: AdminAppOptions): Hono {
       topologyEndpoint(bridge),
       eventsEndpoint(bridge, recorder),
       ...(recorder === undefined ? [] : [seriesEndpoint(recorder), conditionsEndpoint(recorder)]),
-      tailEndpoint(bridge),
+      tailEndpoint(bridge, redaction),
       ...traceEndpoints(bridge),
-      ...dlqReadEndpoints(bridge),
+      ...dlqReadEndpoints(bridge, redaction),
       dlqGroupsEndpoint(bridge),
       dlqAnnotateEndpoint(bridge),
       dlqRedriveEndpoint(bridge, { timeoutMs: redriveTimeoutMs, replayTimeoutMs: operationTimeoutMs }),

@@ -7,6 +7,7 @@ import { FILTER_QUERY, isPlain, queryFromWire } from "./dlq-filter.ts";
 import { pageAt, pageByOffset, pageToWire } from "./dlq-page.ts";
 import { DLQ_PART_REFUSALS, DLQ_REFUSALS, LATE } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
+import type { Redaction } from "./redaction.ts";
 import { entry, entryPage, summary } from "./schemas.ts";
 import { filterValue, pageQuery } from "./values.ts";
 import { entryToWire, summaryToWire } from "./wire.ts";
@@ -46,7 +47,7 @@ function placeFrom({ cursor: wire, sort, offset }: ListQuery, takesOffset: boole
 }
 
 /** Looking into the DLQ, also while the bridge is stopped (spec 4.3, 4.5; contract §2). */
-export function dlqReadEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
+export function dlqReadEndpoints(bridge: BridgeAccess, redaction: Redaction): readonly AdminEndpoint[] {
   const guard = (): void => void bridge.dlq;
   return [
     endpoint({
@@ -99,10 +100,10 @@ export function dlqReadEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[]
       guard,
       refusals: { ...DLQ_REFUSALS, 404: "There is no DLQ store, or no such entry." },
       answers: { 200: { description: "The entry.", schema: entry } },
-    }).handle(async ({ params: { id } }) => {
+    }).handle(async ({ params: { id }, caller }) => {
       const found = await bridge.looking(LATE, (signal) => bridge.dlq.get(id, signal));
       if (found === undefined) throw new HttpError(404, "DLQ entry not found");
-      return { status: 200, body: entryToWire(found) };
+      return { status: 200, body: entryToWire(found, redaction.show(found.envelope, caller)) };
     }),
   ];
 }

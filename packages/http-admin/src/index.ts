@@ -9,3 +9,4 @@ export {
   ROLES,
 } from "@bridge/http-kit";
 export { type AdminAppOptions, createAdminApp } from "./admin-app.ts";
+export type { RedactOptions } from "./redaction.ts";

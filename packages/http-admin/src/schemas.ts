@@ -76,7 +76,17 @@ export const entryHead = v.object(entryFields);
 
 export const entry = v.object({
   ...entryFields,
-  payload: v.pipe(v.string(), v.metadata({ contentEncoding: "base64" })),
+  payload: v.optional(
+    v.pipe(
+      v.string(),
+      v.description("Absent: you may see only its size and digest."),
+      v.metadata({ contentEncoding: "base64" }),
+    ),
+  ),
+  payload_sha256: v.optional(v.pipe(v.string(), v.description("In place of the payload: its digest in hexadecimal."))),
+  redacted: v.optional(
+    v.pipe(v.literal(true), v.description("You are not shown all of it: this is no valid input for an edit.")),
+  ),
   envelope: v.object({
     id: v.string(),
     source_id: v.string(),

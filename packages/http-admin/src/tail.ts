@@ -1,10 +1,11 @@
 import { DISPOSITIONS, type TapOptions, type TappedBatch, type TappedMessage } from "@bridge/core";
-import { EventStream, HttpError, type StreamEvent, streamAnswer } from "@bridge/http-kit";
+import { type Caller, EventStream, HttpError, type StreamEvent, streamAnswer } from "@bridge/http-kit";
 import { formatTimestamp } from "@bridge/ports/internal";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { LIMITS } from "./limits.ts";
+import type { Redaction } from "./redaction.ts";
 import { filterValue, queryDuration, queryInteger } from "./values.ts";
 
 const OUTCOMES = [...DISPOSITIONS, "persisted"] as const;
@@ -36,6 +37,7 @@ export const tailedMessage = v.object({
   header_names: v.pipe(v.optional(v.array(v.string())), v.description("Without `payload.read`.")),
   payload_bytes: v.pipe(count, v.description("Of the whole payload.")),
   payload: v.optional(v.pipe(v.string(), v.metadata({ contentEncoding: "base64" }))),
+  redacted: v.optional(v.pipe(v.literal(true), v.description("You are not shown all that there is to see of it."))),
   outcome,
   bindings: v.array(
     v.object({
@@ -53,7 +55,7 @@ export const tailedLost = v.object({
 });
 
 /** Looking on while a route settles messages. */
-export function tailEndpoint(bridge: BridgeAccess): AdminEndpoint {
+export function tailEndpoint(bridge: BridgeAccess, redaction: Redaction): AdminEndpoint {
   return endpoint({
     method: "GET",
     path: "/api/v1/admin/routes/{routeID}/tail",
@@ -75,7 +77,6 @@ export function tailEndpoint(bridge: BridgeAccess): AdminEndpoint {
   }).handle(({ params: { routeID }, query, caller }) => {
     const { sample, rate, duration: durationMs, payload, outcome: only, subject_prefix: subjectPrefix } = query;
     const options: TapOptions = { sample, rate, durationMs, payload, outcome: only, subjectPrefix };
-    const seesValues = caller.permissions.includes("payload.read");
     const began = bridge.clock.monotonic();
     const told = { shown: 0, lost: 0 };
     const body = new EventStream({
@@ -85,7 +86,7 @@ export function tailEndpoint(bridge: BridgeAccess): AdminEndpoint {
           const batch = await tap.next(signal);
           [told.shown, told.lost] = [tap.shown, tap.lost];
           if (batch === undefined) return;
-          yield eventsOf(batch, seesValues);
+          yield eventsOf(batch, (message) => tailedToWire(message, caller, redaction));
         }
       },
       ended: () => ({ ...told, seconds: Math.round((bridge.clock.monotonic() - began) / 1_000) }),
@@ -94,25 +95,35 @@ export function tailEndpoint(bridge: BridgeAccess): AdminEndpoint {
   });
 }
 
-function eventsOf({ messages, lost }: TappedBatch, seesValues: boolean): readonly StreamEvent[] {
-  const events: StreamEvent[] = messages.map((message) => ({
-    event: "message",
-    data: tailedToWire(message, seesValues),
-  }));
+function eventsOf({ messages, lost }: TappedBatch, toWire: (message: TappedMessage) => object): readonly StreamEvent[] {
+  const events: StreamEvent[] = messages.map((message) => ({ event: "message", data: toWire(message) }));
   if (lost > 0) events.push({ event: "lost", data: { count: lost } });
   return events;
 }
 
-function tailedToWire(message: TappedMessage, seesValues: boolean): v.InferOutput<typeof tailedMessage> {
-  const { payload, headers } = message;
+const NOTHING = new Uint8Array();
+
+/** What is only a part of JSON cannot be looked through, and is hidden whole from those who may not see all of it. */
+function tailedToWire(
+  message: TappedMessage,
+  caller: Caller,
+  redaction: Redaction,
+): v.InferOutput<typeof tailedMessage> {
+  const { payload: tapped = NOTHING, headers } = message;
+  const { payload, headers: values, redacted } = redaction.show({ headers, payload: tapped }, caller);
+  const seesValues = caller.permissions.includes("payload.read");
+  const shown = message.payload === undefined ? undefined : payload;
   return {
     at: formatTimestamp(message.at),
     envelope_id: message.envelopeId,
     subject: message.subject,
     content_type: message.contentType,
-    ...(seesValues ? { headers: { ...headers } } : { header_names: Object.keys(headers) }),
+    ...(seesValues ? { headers: { ...values } } : { header_names: Object.keys(headers) }),
     payload_bytes: message.payloadBytes,
-    ...(payload !== undefined && { payload: Buffer.from(payload.buffer, 0, payload.byteLength).toString("base64") }),
+    ...(shown !== undefined && {
+      payload: Buffer.from(shown.buffer, shown.byteOffset, shown.byteLength).toString("base64"),
+    }),
+    ...(seesValues && redacted && { redacted }),
     outcome: message.outcome,
     bindings: message.legs.map((leg) => ({
       id: leg.bindingId,

@@ -14,6 +14,7 @@ import {
 } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
+import type { ShownMessage } from "./redaction.ts";
 import type * as schemas from "./schemas.ts";
 
 export function bridgeInfoToWire(view: BridgeView): InferOutput<typeof schemas.bridgeInfo> {
@@ -94,22 +95,29 @@ function marksToWire({ redrives: before = 0, marks = {} }: DeadLetterHead): Mark
   };
 }
 
-export function entryToWire(entry: DeadLetter): InferOutput<typeof schemas.entry> {
-  const { payload } = entry.envelope;
+export function entryToWire(entry: DeadLetter, shown: ShownMessage): InferOutput<typeof schemas.entry> {
+  const { headers, payload, payloadSha256, redacted } = shown;
   return {
     ...entryHeadToWire(deadLetterHead(entry)),
-    payload: Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString("base64"),
-    envelope: envelopeToWire(entry.envelope),
+    ...(payload !== undefined && {
+      payload: Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString("base64"),
+    }),
+    ...(payloadSha256 !== undefined && { payload_sha256: payloadSha256 }),
+    ...(redacted && { redacted }),
+    envelope: envelopeToWire(entry.envelope, headers),
   };
 }
 
-function envelopeToWire(envelope: Envelope): InferOutput<typeof schemas.entry>["envelope"] {
+function envelopeToWire(
+  envelope: Envelope,
+  headers: Envelope["headers"],
+): InferOutput<typeof schemas.entry>["envelope"] {
   return {
     id: envelope.id,
     source_id: envelope.sourceId,
     subject: envelope.subject,
     content_type: envelope.contentType,
-    headers: { ...envelope.headers },
+    headers: { ...headers },
     correlation_id: envelope.correlationId,
     received_at: formatTimestamp(envelope.receivedAt),
     ...(envelope.expiresAt !== undefined && { expires_at: formatTimestamp(envelope.expiresAt) }),

@@ -47,6 +47,27 @@ async function inject(admin: Admin, subject: string, route = "alarms", payload =
 }
 
 describe("operators 6.3: a tail", () => {
+  it("operators 5.3: hides what is hidden of an entry, and a part of JSON whole", async () => {
+    const operator = "operator-key-0123456789";
+    const adminApiKeys = { ...KEYS.adminApiKeys, olga: { key: operator, role: "operator" as const } };
+    const redact = { headers: ["kind"], fields: ["password"] };
+    await using admin = await startAdmin({ keys: { ...KEYS, adminApiKeys }, redact });
+    const payloads = ['{"password":"canary"}', JSON.stringify({ a: "x".repeat(2_000), password: "canary" })];
+    const hidden = await tail(admin, "payload=preview", { key: operator });
+    for (const text of payloads) await inject(admin, "boiler/7", "alarms", Buffer.from(text).toString("base64"));
+    const [whole, part] = [await hidden.next(), await hidden.next()];
+    expect(whole).toMatchObject({
+      data: {
+        headers: { kind: "[REDACTED]" },
+        payload: Buffer.from('{"password":"[REDACTED]"}').toString("base64"),
+        redacted: true,
+      },
+    });
+    expect(part).toMatchObject({ data: { redacted: true, payload_bytes: payloads[1]?.length } });
+    expect(part?.data).not.toHaveProperty("payload");
+    hidden.end();
+  });
+
   it("shows each message once, when it is settled, with what became of it", async () => {
     await using admin = await startAdmin();
     const { next } = await tail(admin, "payload=preview");

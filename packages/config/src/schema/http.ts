@@ -28,6 +28,27 @@ export const httpSchema = v.pipe(
       v.optional(corsOrigins(), ""),
       "The origins whose web pages may call the servers, separated by commas. `*` is not allowed.",
     ),
+    redact: describe(
+      v.optional(
+        v.strictObject({
+          headers: describe(
+            v.optional(v.array(redactedName()), [
+              "authorization",
+              "cookie",
+              "set-cookie",
+              "x-api-key",
+              "proxy-authorization",
+            ]),
+            "Headers of messages whose values are hidden. Names compare without case.",
+          ),
+          fields: describe(
+            v.optional(v.array(redactedName()), []),
+            "Fields of JSON payloads whose values are hidden, at any depth. While there are any, a payload that is no JSON, deeper than 64 levels or larger than 1 MiB is shown as its size and digest only.",
+          ),
+        }),
+      ),
+      "What of dead letters is hidden from callers with `payload.read` and without `payload.raw`. Without this block: the headers below.",
+    ),
     tls_cert_file: describe(
       pem({ role: "certificate" }),
       "The certificate chain of both servers, a PEM file. Needs tls_key_file.",
@@ -44,6 +65,10 @@ export const httpSchema = v.pipe(
     ],
   }),
 );
+
+function redactedName() {
+  return v.pipe(v.string("expected a string"), v.nonEmpty("must not be empty"));
+}
 
 /** In JSON Schema; a rule says it with the place. */
 function given(key: string) {
