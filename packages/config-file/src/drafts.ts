@@ -1,11 +1,19 @@
-/** What is written before it takes the place of `path`; a writer that is killed leaves it. */
+/** How the name ends of what is written before it takes the place of something; a writer that is killed leaves it. */
+export const DRAFT = "-new";
+
+/** What is written before it takes the place of `path`. */
 export function draftOf(path: string): string {
-  return `${path}-new`;
+  return `${path}${DRAFT}`;
 }
 
 /** Where the history of the document at `target` is kept. */
 export function historyOf(target: string): string {
   return `${target}.history.jsonl`;
+}
+
+/** The folder of the former documents of the one at `target`. */
+export function versionsOf(target: string): string {
+  return `${target}.versions`;
 }
 
 /** All that a writer may leave beside the document at `target`. */

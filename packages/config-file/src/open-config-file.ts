@@ -7,6 +7,8 @@ import {
   type ConfigChange,
   type ConfigHistory,
   type ConfigStore,
+  type ConfigTexts,
+  type ConfigVersions,
   type Logger,
   silentLogger,
   type StoredConfig,
@@ -17,6 +19,8 @@ import { configHistory } from "./config-history.ts";
 import { type Content, type ReadBytes, readContent, type StoredContent, storedContent } from "./content.ts";
 import { draftsBeside, historyOf } from "./drafts.ts";
 import { exclusively } from "./exclusively.ts";
+import { fileTexts, formatOf } from "./file-texts.ts";
+import { KeptVersions } from "./kept-versions.ts";
 import { checkValue, type LoadedConfig, type LoadOptions } from "./load-config-file.ts";
 import { parseDocument } from "./parse-document.ts";
 import { ifMissing, replaceFile } from "./replace-file.ts";
@@ -43,6 +47,8 @@ export interface ConfigFileOptions {
 /** A configuration document in a file of YAML or JSON. */
 export interface ConfigFile extends ConfigStore {
   readonly history: ConfigHistory;
+  readonly texts: ConfigTexts;
+  readonly versions: ConfigVersions;
   /**
    * Resolves the references of what this store has loaded, written or told, and validates it; each problem has its
    * line. Rejects only with the signal's reason.
@@ -63,14 +69,17 @@ export function openConfigFile(path: string, options: ConfigFileOptions = {}): C
 class FileConfigStore implements ConfigFile {
   readonly source: string;
   readonly history: ConfigHistory;
+  readonly texts: ConfigTexts;
+  readonly versions: ConfigVersions;
   readonly #path: string;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #settings: () => WatchSettings;
   /** Reading for a watch and writing take turns, so that no watch takes a write of ours for another's. */
   readonly #turns = new Serial();
-  readonly #contents = new WeakMap<StoredConfig, StoredContent>();
+  readonly #contents = new WeakMap<object, StoredContent>();
   readonly #text: TextWork;
+  readonly #kept: KeptVersions;
   /** What the file held when it was last read or written. */
   #content: Content | undefined;
   /** What this store has last loaded, written or told: a watch tells what differs from it. */
@@ -84,17 +93,31 @@ class FileConfigStore implements ConfigFile {
     this.#logger = steadyLogger(options.logger ?? silentLogger);
     this.#text = new TextWork(this.#clock, this.#logger, new TextThread(this.#clock, options.threadUrl));
     this.#settings = options.watch ?? (() => DEFAULT_SETTINGS);
+    const format = formatOf(path);
+    this.#kept = new KeptVersions(format);
+    const nowhere = (): never => {
+      throw new Error(`${path} is not there: there is nothing to keep a history of`);
+    };
     this.history = configHistory(
       async () => historyOf((await this.#target()) ?? this.#path),
-      (signal, write) =>
-        this.#alone(
-          signal,
-          () => write(),
-          (): never => {
-            throw new Error(`${path} is not there: there is nothing to keep a history of`);
-          },
-        ),
+      (signal, write) => this.#alone(signal, () => write(), nowhere),
     );
+    this.texts = fileTexts({ format, work: this.#text, bytesOf: (stored) => this.#contentOf(stored).bytes });
+    this.versions = {
+      list: async (signal) => {
+        signal.throwIfAborted();
+        return this.#kept.list((await this.#target()) ?? this.#path);
+      },
+      load: (version, signal) => this.#loadVersion(version, signal),
+      keepReverted: (reverted, signal) => {
+        const { bytes } = this.#contentOf(reverted);
+        return this.#alone(
+          signal,
+          (target) => this.#kept.keep(target, reverted.version, bytes, ".reverted", signal),
+          nowhere,
+        );
+      },
+    };
   }
 
   get seen(): string | undefined {
@@ -112,6 +135,7 @@ class FileConfigStore implements ConfigFile {
     document: Readonly<Record<string, unknown>>,
     expected: StoredConfig,
     signal: AbortSignal,
+    text?: string,
   ): Promise<StoredConfig | undefined> {
     return this.#alone(
       signal,
@@ -119,8 +143,10 @@ class FileConfigStore implements ConfigFile {
         const content = await this.#read(signal);
         if (content.kind !== "stored" || content.identity !== expected.revision) return undefined;
         const next = { ...document, config_version: expected.version + 1 };
-        const { bytes, value } = await this.#text.edit(content.bytes, next, signal);
+        const from = text === undefined ? content.bytes : Buffer.from(text);
+        const { bytes, value } = await this.#text.edit(from, next, signal);
         const edited = storedContent(this.source, bytes, value);
+        await this.#keep(target, content, signal);
         await this.#put(target, edited, signal);
         return edited.stored;
       },
@@ -129,8 +155,7 @@ class FileConfigStore implements ConfigFile {
   }
 
   restore(former: StoredConfig, current: StoredConfig, signal: AbortSignal): Promise<boolean> {
-    const content = this.#contents.get(former);
-    if (content === undefined) throw new TypeError("what is to be restored does not come from this store");
+    const content = this.#contentOf(former);
     return this.#alone(
       signal,
       async (target) => {
@@ -161,8 +186,7 @@ class FileConfigStore implements ConfigFile {
   }
 
   async check(stored: StoredConfig, registry: Registry, options: LoadOptions): Promise<LoadedConfig> {
-    const content = this.#contents.get(stored);
-    if (content === undefined) throw new TypeError("what is to be checked does not come from this store");
+    const content = this.#contentOf(stored);
     const positionsOf = (paths: readonly Path[]): Promise<Positions> =>
       this.#text.locate(content.bytes, paths, options.signal);
     return checkValue({ file: this.source, value: content.value, positionsOf }, registry, options);
@@ -177,6 +201,35 @@ class FileConfigStore implements ConfigFile {
     const read: ReadBytes =
       this.#content === undefined ? (bytes) => parseDocument(textOf(bytes)) : (bytes) => this.#text.read(bytes, signal);
     return this.#known(await readContent(this.#path, this.source, this.#content, read, signal));
+  }
+
+  #contentOf(stored: object): StoredContent {
+    const content = this.#contents.get(stored);
+    if (content === undefined) throw new TypeError("this document does not come from this store");
+    return content;
+  }
+
+  async #loadVersion(version: number, signal: AbortSignal): Promise<StoredConfig | undefined> {
+    const bytes = await this.#kept.read((await this.#target()) ?? this.#path, version, signal);
+    if (bytes === undefined) return undefined;
+    const read = await this.#text.read(bytes, signal);
+    if ("problems" in read) throw new Error(`version ${version} of ${this.source}, as it is kept, is no document`);
+    const content = storedContent(this.source, bytes, read.value);
+    this.#contents.set(content.stored, content);
+    return content.stored;
+  }
+
+  /** Whatever happens to it never fails a write. */
+  async #keep(target: string, { stored, bytes }: StoredContent, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#kept.keep(target, stored.version, bytes, "", signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#logger.warn("the former configuration is not kept: nobody can go back to it", {
+        config_version: stored.version,
+        error: error instanceof Error ? error.message : String(error),
+      });
+    }
   }
 
   #known(content: Content): Content {

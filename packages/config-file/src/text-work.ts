@@ -27,14 +27,16 @@ export class TextWork implements AsyncDisposable {
     return answer.kind === "problems" ? answer : { value: await this.#unpacked(answer, signal) };
   }
 
-  /** The text that says `document`, as bytes, and what it says, as {@link editDocument} makes it. */
+  /** The text that says `document`, as bytes, and what it says, as {@link editDocument} makes it; no comment holds any of `hidden`. */
   async edit(
     bytes: Uint8Array,
     document: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
+    hidden: readonly string[] = [],
   ): Promise<{ readonly bytes: Uint8Array; readonly value: unknown }> {
     const json = await jsonInSlices(document, new Slices(this.#clock));
-    const edited = await this.#do({ kind: "edit", bytes: new Uint8Array(bytes), document: json }, ["edited"], signal);
+    const task: Task = { kind: "edit", bytes: new Uint8Array(bytes), document: json, hidden };
+    const edited = await this.#do(task, ["edited"], signal);
     return { bytes: edited.bytes, value: await this.#unpacked(edited, signal) };
   }
 

@@ -9,8 +9,8 @@ import type { SyntaxProblem } from "./parse-document.ts";
 /** A text in bytes, and what is to be done with it; one at a time. The bytes are gone on the side that asks. */
 export type Task = { readonly bytes: Uint8Array<ArrayBuffer> } & (
   | { readonly kind: "read" }
-  /** It is to say `document`, which is JSON. */
-  | { readonly kind: "edit"; readonly document: Uint8Array }
+  /** It is to say `document`, which is JSON, and its comments are to hold none of `hidden`. */
+  | { readonly kind: "edit"; readonly document: Uint8Array; readonly hidden: readonly string[] }
   | { readonly kind: "locate"; readonly paths: readonly Path[] }
 );
 

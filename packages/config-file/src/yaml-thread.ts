@@ -3,6 +3,7 @@
  * own packages is imported here but types, so that it starts from its sources as well as from a build. @module
  */
 import { parentPort } from "node:worker_threads";
+import { coveredComments } from "./covered-comments.ts";
 import { editDocument } from "./edit-document.ts";
 import { pack } from "./packed-value.ts";
 import { parseDocument } from "./parse-document.ts";
@@ -29,7 +30,8 @@ function done(task: Task): Answer {
   const text = textOf(task.bytes);
   if (task.kind === "edit") {
     const edited = editDocument(text, JSON.parse(textOf(task.document)) as Readonly<Record<string, unknown>>);
-    return { kind: "edited", bytes: new Uint8Array(Buffer.from(edited.text)), value: pack(edited.value) };
+    const shown = coveredComments(edited.text, task.hidden);
+    return { kind: "edited", bytes: new Uint8Array(Buffer.from(shown)), value: pack(edited.value) };
   }
   const parsed = parseDocument(text);
   if (task.kind === "locate") {

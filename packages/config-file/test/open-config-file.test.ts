@@ -102,7 +102,7 @@ describe("what a writer that was killed has left", () => {
 });
 
 describe("contract 2: a write", () => {
-  it("keeps mode and owner, and leaves nothing behind but its lock", async () => {
+  it("keeps mode and owner, and leaves nothing behind but its lock and the former one", async () => {
     writeFileSync(at("bridge.yaml"), TEXT);
     chmodSync(at("bridge.yaml"), 0o640);
     const root = process.getuid?.() === 0;
@@ -112,7 +112,7 @@ describe("contract 2: a write", () => {
     const { mode, uid, gid } = statSync(at("bridge.yaml"));
     expect(mode & 0o7777).toBe(0o640);
     if (root) expect([uid, gid]).toEqual([1234, 2345]);
-    expect(readdirSync(folder).toSorted()).toEqual(["bridge.yaml", "bridge.yaml-lock"]);
+    expect(readdirSync(folder).toSorted()).toEqual(["bridge.yaml", "bridge.yaml-lock", "bridge.yaml.versions"]);
   });
 
   it("replaces what a link points to, and leaves the link", async () => {

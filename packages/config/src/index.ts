@@ -27,10 +27,13 @@ export type {
   CommitResult,
   ConfigTransactions,
   ConfigView,
+  Difference,
   DryRun,
   Inspection,
+  KnownCommit,
   NotApplied,
   Patched,
+  ShownText,
   TransactionInfo,
 } from "./transaction/contract.ts";
 export { OverlayError } from "./transaction/overlay-error.ts";

@@ -20,7 +20,7 @@ export class PluginOptions {
   }
 }
 
-interface OptionsBlock {
+export interface OptionsBlock {
   readonly path: Path;
   readonly schema: GenericSchema;
   readonly value: unknown;

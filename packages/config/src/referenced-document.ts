@@ -1,14 +1,11 @@
 import type { BridgeDocument } from "./bridge-document.ts";
-import { HiddenValues, secretPaths } from "./check/hidden-values.ts";
+import { secretPaths } from "./check/hidden-values.ts";
 import { piecesOf } from "./check/pieces.ts";
-import { Report } from "./check/report.ts";
 import { valueAt } from "./check/value-at.ts";
-import { optionBlocks } from "./plugin-options.ts";
 import type { Path } from "./problem.ts";
 import type { Referred } from "./references.ts";
 import type { Registry } from "./registry.ts";
-import type { Draft } from "./rules/draft.ts";
-import { RuleContext } from "./rules/rule-context.ts";
+import { writtenOptions } from "./written-options.ts";
 
 export interface ReferencedDocument {
   /** To be read where references are resolved, as from a file. */
@@ -44,18 +41,7 @@ export function referencedDocument(
 
 function* secretPlaces(document: BridgeDocument, registry: Registry): Generator<Path> {
   for (const { path, schema, value } of piecesOf(document)) yield* secretPaths(schema, value, path);
-  const context = new RuleContext(document, draftOf(document), registry, new Report(), new HiddenValues(document));
-  for (const { path, schema, value } of optionBlocks(context)) yield* secretPaths(schema, value, path);
-}
-
-/** The default that finding a part's transport depends on. */
-function draftOf(document: BridgeDocument): Draft {
-  const { receivers, senders } = document;
-  return { ...document, receivers: withTransport(receivers), senders: withTransport(senders) } as unknown as Draft;
-}
-
-function withTransport(parts: readonly object[] = []): readonly object[] {
-  return parts.map((part) => ({ transport: "", ...part }));
+  for (const { path, schema, value } of writtenOptions(document, registry)) yield* secretPaths(schema, value, path);
 }
 
 /** `RABBIT_PASSWORD` for the option `password` of the session `rabbit`. */

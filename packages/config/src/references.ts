@@ -76,6 +76,11 @@ export function referencesIn(text: string): readonly string[] {
   return [...text.matchAll(REFERENCE)].flatMap(([, escape, kind, name]) => (escape === "" ? [`${kind}:${name}`] : []));
 }
 
+/** A text as written without the references in it. */
+export function withoutReferences(text: string): string {
+  return text.replaceAll(REFERENCE, (whole, escape: string) => (escape === "" ? "" : whole));
+}
+
 class Resolution {
   readonly fromReference: Path[] = [];
   readonly referred: Referred[] = [];

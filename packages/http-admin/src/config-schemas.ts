@@ -25,6 +25,23 @@ const transaction = { txn_id: v.string(), version, created_at: time, expires_at:
 
 export const currentConfig = v.object({ version, config });
 
+export const configDocument = v.object({
+  version,
+  revision: v.pipe(v.string(), v.description("Of exactly this text and its secrets.")),
+  format: v.picklist(["yaml", "json"]),
+  text: v.pipe(v.string(), v.description("As people wrote it; secrets that stand in it are `[REDACTED]`.")),
+  redacted: v.pipe(v.number(), v.integer(), v.description("How many values are `[REDACTED]`.")),
+});
+
+export const documentBody = v.strictObject({
+  text: v.pipe(
+    v.string(),
+    v.description(
+      "A whole document. `[REDACTED]` stands for what the document as it is read shows as that in the same place.",
+    ),
+  ),
+});
+
 export const openBody = v.optional(
   v.strictObject({
     ttl: v.optional(
@@ -33,6 +50,10 @@ export const openBody = v.optional(
         v.description("How long the transaction is open, such as `10m`; at most 30m."),
       ),
       "5m",
+    ),
+    from_version: v.pipe(
+      v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+      v.description("Begins with the document of this version, which `available` in the history says is kept."),
     ),
   }),
   {},
@@ -76,6 +97,31 @@ export const stranded = v.object({
   waiting_capped: v.pipe(v.optional(v.literal(true)), v.description("There are at least so many.")),
 });
 
+const plan = v.pipe(
+  v.optional(
+    v.object({
+      unchanged: v.boolean(),
+      routes: parts,
+      sessions: parts,
+      stores: v.pipe(ids, v.description("The roles of stores that are closed and opened again.")),
+      in_place: v.pipe(ids, v.description("Taken over while everything keeps running.")),
+      restart_required: v.pipe(ids, v.description("In force only after a restart of the process.")),
+    }),
+  ),
+  v.description("What would be restarted. Absent when a commit would be refused, which `validate` explains."),
+);
+
+export const configDiff = v.object({
+  version: v.pipe(version, v.description("That would be changed.")),
+  changes: v.array(change),
+  text: v.pipe(
+    v.optional(v.string()),
+    v.description("A unified diff of the redacted texts. Absent when the configuration is kept where no texts are."),
+  ),
+  plan,
+  warnings: v.array(problem),
+});
+
 export const validated = v.object({
   txn_id: v.string(),
   valid: v.pipe(v.boolean(), v.description("Whether a commit would be refused for nothing.")),
@@ -88,19 +134,7 @@ export const validated = v.object({
   ),
   warnings: v.array(problem),
   changes: v.array(change),
-  plan: v.pipe(
-    v.optional(
-      v.object({
-        unchanged: v.boolean(),
-        routes: parts,
-        sessions: parts,
-        stores: v.pipe(ids, v.description("The roles of stores that are closed and opened again.")),
-        in_place: v.pipe(ids, v.description("Taken over while everything keeps running.")),
-        restart_required: v.pipe(ids, v.description("In force only after a restart of the process.")),
-      }),
-    ),
-    v.description("What would be restarted."),
-  ),
+  plan,
 });
 
 export const committed = v.object({ status: v.literal("committed"), version });
@@ -129,6 +163,7 @@ export const configHistory = v.object({
       committed_at: time,
       actor: v.pipe(v.string(), v.description("The name of the admin key.")),
       changes: v.array(change),
+      available: v.pipe(v.boolean(), v.description("Whether a transaction can begin with its document.")),
       pending: v.pipe(v.optional(v.literal(true)), v.description("It is stored, and nobody knows it to have run.")),
     }),
   ),

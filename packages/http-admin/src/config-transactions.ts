@@ -4,6 +4,7 @@ import type { InferOutput } from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import * as schemas from "./config-schemas.ts";
 import {
+  diffToWire,
   dryRunToWire,
   inspectionToWire,
   patchedToWire,
@@ -43,11 +44,17 @@ export function configTransactionEndpoints(transactions: ConfigTransactions): re
       audit: "config.txn.create",
       summary: "Opens a transaction against the stored version; one at a time.",
       body: schemas.openBody,
-      refusals: { 409: "Another one is open.", 503: "There is no configuration, or it cannot be read." },
+      refusals: {
+        404: "The version to begin with is not kept.",
+        409: "Another one is open.",
+        503: "There is no configuration, or it cannot be read.",
+      },
       answers: { 201: { description: "It is open until it expires.", schema: schemas.opened } },
-    }).handle(async ({ body }) => {
-      const { config, ...info } = await transactions.open(body.ttl, NEVER);
-      const audit = { detail: { txn_id: info.id, version: info.version } };
+    }).handle(async ({ body: { ttl, from_version: fromVersion } }) => {
+      const { config, ...info } = await transactions.open(ttl, NEVER, fromVersion);
+      const { id, version } = info;
+      const from = fromVersion !== undefined && { from_version: fromVersion };
+      const audit = { detail: { txn_id: id, version, ...from } };
       return { status: 201, body: { ...transactionToWire(info), config }, audit };
     }),
 
@@ -76,6 +83,34 @@ export function configTransactionEndpoints(transactions: ConfigTransactions): re
       const result = await transactions.patch(txnID, body, NEVER);
       const audit = { detail: { validation_errors: result.problems.length } };
       return { status: 200, body: patchedToWire(txnID, result), audit };
+    }),
+
+    endpoint({
+      ...one,
+      method: "PUT",
+      path: `${ONE}/document`,
+      audit: "config.txn.document",
+      summary:
+        "Puts a whole document in place of the preview: options change that way, too, and what is left out goes.",
+      body: schemas.documentBody,
+      refusals: { ...BUSY, 404: "There is no such transaction, or the configuration is kept where no texts are." },
+      answers: { 200: { description: "The preview, and what is wrong with it so far.", schema: schemas.patched } },
+    }).handle(async ({ params: { txnID }, body: { text } }) => {
+      const result = await transactions.replace(txnID, text, NEVER);
+      const audit = { detail: { validation_errors: result.problems.length } };
+      return { status: 200, body: patchedToWire(txnID, result), audit };
+    }),
+
+    endpoint({
+      ...one,
+      method: "GET",
+      path: `${ONE}/diff`,
+      audit: "config.txn.diff",
+      summary: "What a commit would change, line by line and value by value, and what it would restart.",
+      refusals: BUSY,
+      answers: { 200: { description: "The difference, redacted.", schema: schemas.configDiff } },
+    }).handle(async ({ params: { txnID } }) => {
+      return { status: 200, body: diffToWire(await transactions.diff(txnID, NEVER)) };
     }),
 
     endpoint({

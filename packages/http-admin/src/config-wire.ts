@@ -3,15 +3,16 @@
  */
 import {
   type ChangePlan,
+  type Difference,
   type DryRun,
   formatPath,
   type Inspection,
+  type KnownCommit,
   type Patched,
   type Problem,
   type Stranding,
   type TransactionInfo,
 } from "@bridge/config";
-import type { ConfigHistoryEntry } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
 import type * as schemas from "./config-schemas.ts";
@@ -56,6 +57,15 @@ export function dryRunToWire(id: string, run: DryRun): InferOutput<typeof schema
   };
 }
 
+export function diffToWire({ changes, plan, warnings, ...rest }: Difference): InferOutput<typeof schemas.configDiff> {
+  return {
+    ...rest,
+    changes: [...changes],
+    ...(plan !== undefined && { plan: planToWire(plan) }),
+    warnings: problemsToWire(warnings),
+  };
+}
+
 function planToWire(plan: ChangePlan): NonNullable<InferOutput<typeof schemas.validated>["plan"]> {
   return {
     unchanged: plan.unchanged,
@@ -90,15 +100,14 @@ export function problemsToWire(problems: readonly Problem[]): { path: string; me
   return problems.map(({ path, message }) => ({ path: formatPath(path), message }));
 }
 
-export function historyToWire(
-  entry: ConfigHistoryEntry,
-): InferOutput<typeof schemas.configHistory>["versions"][number] {
-  const { version, committedAt, actor, changes, pending } = entry;
+export function historyToWire(entry: KnownCommit): InferOutput<typeof schemas.configHistory>["versions"][number] {
+  const { version, committedAt, actor, changes, available, pending } = entry;
   return {
     version,
     committed_at: formatTimestamp(committedAt),
     actor,
     changes: [...changes],
+    available,
     ...(pending !== undefined && { pending }),
   };
 }

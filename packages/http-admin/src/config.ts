@@ -1,7 +1,7 @@
 import type { ConfigTransactions } from "@bridge/config";
 import { HttpError } from "@bridge/http-kit";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
-import { configHistory, currentConfig } from "./config-schemas.ts";
+import { configDocument, configHistory, currentConfig } from "./config-schemas.ts";
 import { historyToWire } from "./config-wire.ts";
 
 /** Ends when the work does; each step of it is bounded by itself. */
@@ -23,6 +23,23 @@ export function configEndpoints(transactions: ConfigTransactions): readonly Admi
     }).handle(async () => {
       const { version, config } = await transactions.current(NEVER);
       return { status: 200, body: { version, config }, audit: { detail: { version } } };
+    }),
+
+    endpoint({
+      method: "GET",
+      path: "/api/v1/admin/config/document",
+      access: "admin",
+      needs: "config.write",
+      audit: "config.document.read",
+      summary: "The stored document as people wrote it, with comments and options; secrets are redacted.",
+      refusals: {
+        404: "The configuration is kept where no texts are.",
+        503: "There is no configuration, or it cannot be read.",
+      },
+      answers: { 200: { description: "What a transaction takes in its place.", schema: configDocument } },
+    }).handle(async () => {
+      const { version, ...shown } = await transactions.document(NEVER);
+      return { status: 200, body: { version, ...shown }, audit: { detail: { version, redacted: shown.redacted } } };
     }),
 
     endpoint({

@@ -17,6 +17,7 @@ const TRANSACTION_STATUS = {
   not_found: 404,
   conflict: 409,
   unavailable: 503,
+  unsupported: 404,
 } as const satisfies Record<TransactionErrorKind, number>;
 
 /** The answer to an error of the engine or a store; their messages are written for operators. */

@@ -447,6 +447,7 @@ describe("GET /config/history", () => {
       committed_at: expect.stringMatching(/^\d{4}-.*Z$/) as unknown,
       actor: "admin",
       changes: [{ path: "routes[alarms].policy.max_in_flight", before: 21, after: 22 }],
+      available: true,
     });
   });
 

@@ -11,14 +11,18 @@ const ONE = `${ALL}/transactions/{txnID}`;
 /** Each endpoint of the configuration with the statuses that are shown here, besides 401 and 429. */
 const SHOWN = {
   [`GET ${ALL}`]: [200, 503],
+  [`GET ${ALL}/document`]: [200, 404, 503],
   [`GET ${ALL}/history`]: [200, 404],
-  [`POST ${ALL}/transactions`]: [201, 400, 409, 413, 503],
+  [`POST ${ALL}/transactions`]: [201, 400, 404, 409, 413, 503],
   [`GET ${ONE}`]: [200, 404],
   [`PATCH ${ONE}`]: [200, 400, 404, 409, 413],
+  [`PUT ${ONE}/document`]: [200, 400, 404, 409, 413],
+  [`GET ${ONE}/diff`]: [200, 404, 409],
   [`POST ${ONE}/validate`]: [200, 404, 409, 413],
   [`POST ${ONE}/commit`]: [200, 202, 404, 409, 413, 422, 500],
   [`DELETE ${ONE}`]: [200, 404, 409, 413],
 };
+const PUT = `PUT ${ONE}/document`;
 const OPERATIONS = Object.keys(SHOWN);
 const SOUND = { bridge: { log_level: "debug" }, routes: [{ id: "new", receiver_id: "in", bindings: ["fan"] }] };
 
@@ -45,10 +49,13 @@ it("every answer about the configuration is as the OpenAPI document says", async
     await documented.hold(operation, await ask);
   };
   const holdAll = async (on: Transactional, path?: string, body?: unknown, key?: string): Promise<void> => {
-    for (const operation of OPERATIONS)
-      await hold(on, operation, path, operation.startsWith("GET") ? undefined : body, key);
+    for (const operation of OPERATIONS) {
+      const sent = operation === PUT && body !== TOO_LARGE && body !== undefined ? { text: "{}" } : body;
+      await hold(on, operation, path, operation.startsWith("GET") ? undefined : sent, key);
+    }
   };
   const commit = `POST ${ONE}/commit`;
+  await hold(admin, `POST ${ALL}/transactions`, "", { from_version: 7 });
 
   // All is well; nothing is open; too much is sent, or nonsense; another one is open.
   await holdAll(admin, await admin.opened(SOUND), {});
@@ -58,6 +65,7 @@ it("every answer about the configuration is as the OpenAPI document says", async
   await holdAll(admin, path, TOO_LARGE);
   await hold(admin, `PATCH ${ONE}`, path, "{");
   await hold(admin, `POST ${ALL}/transactions`, path, "{");
+  await hold(admin, PUT, path, { text: "bridge: {" });
 
   // It is invalid, would erase options, runs later, runs, is in the history, has a conflict.
   await hold(admin, `PATCH ${ONE}`, path, {
@@ -104,6 +112,13 @@ it("every answer about the configuration is as the OpenAPI document says", async
     },
   });
   await holdAll(none);
+  await using textless = await startTransactional({
+    store: (store) => {
+      const { texts: _, ...rest } = storeWith({})(store);
+      return rest;
+    },
+  });
+  await hold(textless, `GET ${ALL}/document`);
   await using strange = await startTransactional({ throttle: { limit: OPERATIONS.length } });
   for (let n = 0; n < 2; n++) await holdAll(strange, "", undefined, "another-key-0123456789");
 

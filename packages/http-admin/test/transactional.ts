@@ -72,10 +72,12 @@ export function storeWith(methods: Partial<ConfigStore>): (store: ConfigStore) =
       return store.seen;
     },
     load: (signal) => store.load(signal),
-    write: (document, expected, signal) => store.write(document, expected, signal),
+    write: (document, expected, signal, text) => store.write(document, expected, signal, text),
     restore: (former, current, signal) => store.restore(former, current, signal),
     watch: (signal) => store.watch(signal),
     ...(store.history !== undefined && { history: store.history }),
+    ...(store.texts !== undefined && { texts: store.texts }),
+    ...(store.versions !== undefined && { versions: store.versions }),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
     ...methods,
   });

@@ -4,7 +4,7 @@ import type { EventStream, StreamRow } from "./event-stream.ts";
 import type { PartedBody } from "./parted-body.ts";
 import type { Permission } from "@bridge/ports/internal";
 
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Who may call: anybody; whoever holds a monitor or an admin key; whoever holds an admin key (spec 5.1 to 5.3). */
 export type Access = "open" | "monitor" | "admin";

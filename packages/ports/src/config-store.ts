@@ -71,12 +71,15 @@ export interface ConfigStore extends AsyncDisposable {
   /**
    * Writes `document` as version `expected.version + 1`, durably and whole or not at all. `undefined`, and nothing is
    * written, when what is stored has not the revision of `expected` any more; its version may be a higher one than that.
+   * @param text a text that is changed so that it says `document`, for a store that has {@link texts}. Default: that of what
+   * is stored
    * @throws ReadOnlyConfigError when this store cannot be written to
    */
   write(
     document: Readonly<Record<string, unknown>>,
     expected: StoredConfig,
     signal: AbortSignal,
+    text?: string,
   ): Promise<StoredConfig | undefined>;
   /**
    * Puts back exactly what `former` was, its version too, if what is stored is still `current`; tells whether it is
@@ -90,6 +93,10 @@ export interface ConfigStore extends AsyncDisposable {
   watch(signal: AbortSignal): AsyncIterable<ConfigChange>;
   /** Committed changes, kept beside the document; the newest 20. Absent when the store keeps none. */
   readonly history?: ConfigHistory;
+  /** The texts of documents, to be shown and replaced as a whole. Absent: the store keeps documents without their texts. */
+  readonly texts?: ConfigTexts;
+  /** Former documents, to go back to. Absent: the store keeps none. */
+  readonly versions?: ConfigVersions;
   /** For a document that several instances follow. Absent: one instance reads and commits what is stored. */
   readonly staging?: ConfigStaging;
 }
@@ -147,6 +154,48 @@ export interface ConfigHistory {
   append(entry: ConfigHistoryEntry, signal: AbortSignal): Promise<void>;
   /** Newest first. */
   list(signal: AbortSignal): Promise<readonly ConfigHistoryEntry[]>;
+}
+
+/** A document as people wrote it, with its comments and its layout. */
+export interface ConfigText {
+  /** Of which form it is; YAML may be JSON. */
+  readonly format: "yaml" | "json";
+  readonly text: string;
+}
+
+export interface ConfigTexts {
+  /** Of what this store has loaded, written or told. */
+  of(stored: StoredConfig, signal: AbortSignal): Promise<ConfigText>;
+  /** What `text` says. @throws ConfigTextError when it is no document, or none that this store could write */
+  read(text: string, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>>;
+  /**
+   * `text`, which is a document, changed so that it says `document`; what does not change stays as it is written.
+   * @param hidden each of these is replaced by `[REDACTED]` where a comment holds it
+   */
+  edit(
+    text: string,
+    document: Readonly<Record<string, unknown>>,
+    hidden: readonly string[],
+    signal: AbortSignal,
+  ): Promise<string>;
+}
+
+/** Documents that were stored, and then replaced by a write or by a confirmation; the newest 20. */
+export interface ConfigVersions {
+  /** The versions of which there is one, the newest first. */
+  list(signal: AbortSignal): Promise<readonly number[]>;
+  /** What was stored as `version` last, as from {@link ConfigStore.load}; `undefined` when it is not kept. */
+  load(version: number, signal: AbortSignal): Promise<StoredConfig | undefined>;
+  /** Keeps a document that was taken back, to be mended; this store has loaded, written or staged it. */
+  keepReverted(reverted: Pick<StoredConfig, "version" | "document">, signal: AbortSignal): Promise<void>;
+}
+
+/** A text that is no document; the message says why, and where, without quoting it. */
+export class ConfigTextError extends Error {
+  static {
+    Object.defineProperty(this.prototype, "name", { value: "ConfigTextError" });
+    knownAcrossCopies(this, "config-text-error");
+  }
 }
 
 /** A document that can be read here and not written. */

@@ -7,6 +7,7 @@ export { NoCredentialsError } from "./credentials-requests.ts";
 export { Serial } from "./serial.ts";
 export { SequenceMap } from "./sequence-map.ts";
 export { SignalPool } from "./signal-pool.ts";
+export { jsonConfigTexts } from "./json-config-texts.ts";
 export { jsonInSlices } from "./json-in-slices.ts";
 export { textInSlices } from "./text-in-slices.ts";
 export { isThenable, unheard } from "./thenable.ts";

@@ -22,6 +22,8 @@ export interface SoundChange {
   /** `base`, of the version after which the new one is counted. */
   readonly expected: StoredConfig;
   readonly document: StoredConfig["document"];
+  /** Changed so that it says the document. Absent: that of what is stored. */
+  readonly text: string | undefined;
   readonly config: BridgeConfig;
   /** For the history. */
   readonly entry: ConfigHistoryEntry;

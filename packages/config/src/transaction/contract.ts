@@ -1,7 +1,7 @@
 /**
  * Changing a configuration that runs (spec 2.13, 3.6, 4.9): what whoever serves the calls needs to know. @module
  */
-import type { ConfigHistoryChange, ConfigHistoryEntry } from "@bridge/ports";
+import type { ConfigHistoryChange, ConfigHistoryEntry, ConfigText } from "@bridge/ports";
 import type { Path, Problem } from "../problem.ts";
 import type { ChangePlan } from "./applier.ts";
 import type { Stranding } from "./stranding.ts";
@@ -48,6 +48,29 @@ export interface DryRun {
   readonly plan?: ChangePlan;
 }
 
+/** What is stored, as people wrote it, as far as it may be seen. */
+export interface ShownText extends ConfigText {
+  readonly version: number;
+  /** Of what is stored. */
+  readonly revision: string;
+  /** How many values are `[REDACTED]`. */
+  readonly redacted: number;
+}
+
+/** What a commit would change, and restart. */
+export interface Difference extends Pick<DryRun, "changes" | "plan" | "warnings"> {
+  /** That it would change. */
+  readonly version: number;
+  /** Between the texts, redacted, as `diff -u` tells it. Absent when the store keeps none. */
+  readonly text?: string;
+}
+
+/** An entry of the history, and whether one can go back to it. */
+export interface KnownCommit extends ConfigHistoryEntry {
+  /** Whether a transaction can begin with its document. */
+  readonly available: boolean;
+}
+
 export type CommitResult =
   /** Refused, and the transaction stays open. */
   | { readonly status: "erases_options"; readonly erasedOptions: readonly Path[] }
@@ -75,14 +98,36 @@ export interface NotApplied {
 export interface ConfigTransactions {
   /** @throws TransactionError unavailable without a configuration */
   current(signal: AbortSignal): Promise<{ readonly version: number; readonly config: ConfigView }>;
-  /** @throws TransactionError conflict while another is open, unavailable without a configuration */
-  open(ttlMs: number, signal: AbortSignal): Promise<TransactionInfo & { readonly config: ConfigView }>;
+  /**
+   * What is stored, with comments and options, for whoever is to change it as a whole.
+   * @throws TransactionError unavailable without a configuration, unsupported when the store keeps no texts
+   */
+  document(signal: AbortSignal): Promise<ShownText>;
+  /**
+   * @param fromVersion begins with the document of that version. Default: with what is stored
+   * @throws TransactionError conflict while another is open, unavailable without a configuration, not_found when that version is
+   * not kept, unsupported when none are
+   */
+  open(
+    ttlMs: number,
+    signal: AbortSignal,
+    fromVersion?: number,
+  ): Promise<TransactionInfo & { readonly config: ConfigView }>;
   /** Whether the transaction is there, open or being committed. */
   has(id: string): boolean;
   /** Rejects with a TransactionError not_found. */
   inspect(id: string): Promise<Inspection>;
   /** @throws TransactionError not_found, conflict; OverlayError when the overlay cannot be merged. Nothing changes then. */
   patch(id: string, overlay: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Patched>;
+  /**
+   * Puts a whole document in place of the pending one: options change that way, too, and what is left out goes. `[REDACTED]` stands
+   * for what {@link ConfigTransactions.document} shows as that in the same place.
+   * @throws TransactionError not_found, conflict, unsupported when the store keeps no texts; OverlayError when the text is no
+   * document, or holds what no change may bring. Nothing changes then.
+   */
+  replace(id: string, text: string, signal: AbortSignal): Promise<Patched>;
+  /** Says what a commit would change. @throws TransactionError not_found, conflict */
+  diff(id: string, signal: AbortSignal): Promise<Difference>;
   /** Says what a commit would do. @throws TransactionError not_found, conflict */
   validate(id: string, signal: AbortSignal): Promise<DryRun>;
   /**
@@ -93,7 +138,7 @@ export interface ConfigTransactions {
   /** Discards the transaction. @throws TransactionError not_found, conflict while it is being committed */
   rollback(id: string): void;
   /** What was committed, the newest first; `undefined` when the store keeps no history. */
-  history(signal: AbortSignal): Promise<readonly ConfigHistoryEntry[] | undefined>;
+  history(signal: AbortSignal): Promise<readonly KnownCommit[] | undefined>;
   /** How many transactions came to what, since the start. A commit that was refused leaves its transaction open. */
   outcomes(): Readonly<Record<TransactionOutcome, number>>;
   /** How what is stored differs from what runs, by the last commit's doing; `undefined` while it does not. */

@@ -20,12 +20,15 @@ interface Reference {
  * for the value goes wherever the change says. A reference may stay where it is. Elsewhere it has to be one that the
  * document has, and not for a secret unless it is one there too and stays in the process; or one that it allows. To be asked before anything is resolved: whether a file is there is
  * told by its error.
+ *
+ * @param former a document that was stored once, in whose places its references may be, too
  */
-export function* newReferences(before: unknown, after: unknown): Steps<readonly Problem[]> {
+export function* newReferences(before: unknown, after: unknown, former?: unknown): Steps<readonly Problem[]> {
   const has = yield* references(after);
   if (has.length === 0) return [];
   const had = yield* references(before);
-  const inPlace = new Set(had.map(({ name, place }) => `${place} ${name}`));
+  const once = former === undefined ? [] : yield* references(former);
+  const inPlace = new Set([...had, ...once].map(({ name, place }) => `${place} ${name}`));
   const known = new Set(had.map(({ name }) => name));
   const hidden = yield* hiding(before);
   const secrets = new Set(had.flatMap(({ name, path }) => (hidden(path) ? [name] : [])));

@@ -6,7 +6,9 @@ export type TransactionErrorKind =
   /** Another transaction is open, or this one is being committed. */
   | "conflict"
   /** There is no configuration to change, or it cannot be read. */
-  | "unavailable";
+  | "unavailable"
+  /** The store of the configuration lacks what it takes. */
+  | "unsupported";
 
 /** The message is for operators and quotes no value. */
 export class TransactionError extends Error {

@@ -1,12 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  type Clock,
-  type ConfigHistoryEntry,
-  type ConfigStore,
-  type Logger,
-  type Random,
-  type StoredConfig,
-} from "@bridge/ports";
+import { type Clock, type ConfigStore, type Logger, type Random, type StoredConfig } from "@bridge/ports";
 import { formatTimestamp, jsonInSlices, Slices, steadyLogger } from "@bridge/ports/internal";
 import { type CheckedDocument, checkDocument } from "../check-document.ts";
 import type { Path, Problem } from "../problem.ts";
@@ -21,12 +14,16 @@ import type {
   CommitResult,
   ConfigTransactions,
   ConfigView,
+  Difference,
   DryRun,
   Inspection,
+  KnownCommit,
   NotApplied,
   Patched,
+  ShownText,
   TransactionInfo,
 } from "./contract.ts";
+import { DocumentTexts, type Written } from "./document-texts.ts";
 import { erasedOptions } from "./erased-options.ts";
 import { mergeOverlay } from "./merge-overlay.ts";
 import { newReferences } from "./new-references.ts";
@@ -73,14 +70,19 @@ interface Transaction extends TransactionInfo {
   /** On the clock that never jumps. */
   readonly expiresAtMonotonic: number;
   state: TransactionState;
-  /** As people would write it. */
-  pending: StoredConfig["document"];
+  /** As people would write it, with the text that says it if one was sent. */
+  pending: Written;
+  /** What was pending when it was put there as a whole: options that it has not are not erased by a change. */
+  whole: StoredConfig["document"];
+  /** What it began with, if that was not what is stored. */
+  readonly former: StoredConfig | undefined;
   patchCount: number;
 }
 
 class Transactions implements ConfigTransactions {
   readonly #options: ConfigTransactionsOptions;
   readonly #history: CommitHistory;
+  readonly #texts: DocumentTexts;
   #transaction: Transaction | undefined;
   #notApplied: NotApplied | undefined;
   readonly #instanceId: string;
@@ -92,6 +94,7 @@ class Transactions implements ConfigTransactions {
     const logger = steadyLogger(options.logger);
     this.#options = { ...options, logger };
     this.#instanceId = options.instanceId ?? options.random.id();
+    this.#texts = new DocumentTexts(options);
     this.#history = new CommitHistory(options.store, options.clock, logger);
   }
 
@@ -100,26 +103,38 @@ class Transactions implements ConfigTransactions {
     return { version, config: await this.#view(document) };
   }
 
-  async open(ttlMs: number, signal: AbortSignal): Promise<TransactionInfo & { config: ConfigView }> {
+  async document(signal: AbortSignal): Promise<ShownText> {
+    const stored = await this.#load(signal);
+    return this.#within(signal, (bound) => this.#texts.show(stored, bound));
+  }
+
+  async open(
+    ttlMs: number,
+    signal: AbortSignal,
+    fromVersion?: number,
+  ): Promise<TransactionInfo & { config: ConfigView }> {
     this.#refuseSecond();
     const base = await this.#load(signal);
     const { clock, random, store, sources } = this.#options;
     const refusal = await readWithin(clock, signal, (bound) => whyNotNow(base, { store, sources, clock }, bound));
     if (refusal !== undefined) throw new TransactionError("conflict", refusal);
+    const former = fromVersion === undefined ? undefined : await this.#former(fromVersion, base, signal);
     this.#refuseSecond();
     const createdAt = clock.now();
     const info = { id: random.id(), version: base.version, createdAt, expiresAt: createdAt + ttlMs };
     const expiresAtMonotonic = clock.monotonic() + ttlMs;
-    const { document } = base;
+    const pending = former?.pending ?? { document: base.document, text: undefined };
     this.#transaction = {
       ...info,
       base,
       expiresAtMonotonic,
       state: { kind: "open" },
-      pending: document,
+      pending,
+      whole: pending.document,
+      former: former?.stored,
       patchCount: 0,
     };
-    return { ...info, config: await this.#view(document) };
+    return { ...info, config: await this.#view(pending.document) };
   }
 
   has(id: string): boolean {
@@ -128,51 +143,77 @@ class Transactions implements ConfigTransactions {
 
   async inspect(id: string): Promise<Inspection> {
     const { version, createdAt, expiresAt, patchCount, pending } = this.#find(id);
-    return { id, version, createdAt, expiresAt, patchCount, preview: await this.#view(pending) };
+    return { id, version, createdAt, expiresAt, patchCount, preview: await this.#view(pending.document) };
   }
 
   async patch(id: string, overlay: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Patched> {
+    return this.#change(id, signal, async ({ pending: { document, text } }) => {
+      return { pending: { document: await this.#slices().run(mergeOverlay(document, overlay), signal), text } };
+    });
+  }
+
+  async replace(id: string, text: string, signal: AbortSignal): Promise<Patched> {
+    return this.#change(id, signal, async ({ base }) => {
+      const pending = await this.#within(signal, (bound) => this.#texts.read(text, base, bound));
+      return { pending, whole: pending.document };
+    });
+  }
+
+  async #change(id: string, signal: AbortSignal, change: Change): Promise<Patched> {
     const transaction = this.#find(id);
     this.#move(transaction, "patch");
-    const merged = await this.#merge(transaction, overlay, signal);
-    const [checked, erased] = await this.#check(transaction.base.document, merged, signal);
+    const changed = await this.#changed(transaction, signal, change);
+    const { document } = changed;
+    const [checked, erased] = await this.#check(transaction.whole, document, signal);
     const refused = erased.map((path) => ({ path, message: "would be erased: the commit will be refused" }));
     return {
-      preview: await this.#view(merged),
+      preview: await this.#view(document),
       problems: checked.ok ? [] : checked.problems,
       warnings: [...refused, ...checked.warnings],
     };
   }
 
-  /** Puts an overlay on top of what is pending by then. */
-  async #merge(
-    transaction: Transaction,
-    overlay: StoredConfig["document"],
-    signal: AbortSignal,
-  ): Promise<StoredConfig["document"]> {
-    const { id, base, pending } = transaction;
+  /** Makes a change of what is pending by then. */
+  async #changed(transaction: Transaction, signal: AbortSignal, change: Change): Promise<Written> {
+    const { id, base, pending: before, former } = transaction;
+    const { pending, whole } = await change(transaction);
+    const { document } = pending;
     const slices = this.#slices();
-    const merged = await slices.run(mergeOverlay(pending, overlay), signal);
-    const references = await slices.run(newReferences(base.document, merged), signal);
-    const faults = [...references, ...ownConfig(base.document, merged)];
+    const references = await slices.run(newReferences(base.document, document, former?.document), signal);
+    const faults = [...references, ...ownConfig(base.document, document)];
     if (faults.length > 0) throw new OverlayError(faults);
     const { maxDocumentBytes = MAX_DOCUMENT_BYTES } = this.#options.store;
-    if ((await jsonInSlices(merged, slices)).byteLength > maxDocumentBytes)
+    if ((await jsonInSlices(document, slices)).byteLength > maxDocumentBytes)
       throw new OverlayError([
         { path: [], message: `the configuration would have more than ${maxDocumentBytes} bytes` },
       ]);
     if (this.#find(id).state.kind !== "open") throw beingCommitted();
-    // Another patch was quicker: this one is on top of it.
-    if (transaction.pending !== pending) return this.#merge(transaction, overlay, signal);
-    transaction.pending = merged;
+    // Another change was quicker: this one is on top of it.
+    if (transaction.pending !== before) return this.#changed(transaction, signal, change);
+    transaction.pending = pending;
+    transaction.whole = whole ?? transaction.whole;
     transaction.patchCount++;
-    return merged;
+    return pending;
+  }
+
+  async diff(id: string, signal: AbortSignal): Promise<Difference> {
+    const { base, pending } = this.#find(id);
+    const { changes, plan, warnings } = await this.validate(id, signal);
+    const text = await this.#within(signal, (bound) => this.#texts.diff(base, pending, bound));
+    return {
+      version: base.version,
+      changes,
+      ...(text !== undefined && { text }),
+      ...(plan !== undefined && { plan }),
+      warnings,
+    };
   }
 
   async validate(id: string, signal: AbortSignal): Promise<DryRun> {
-    const { base, pending, state } = this.#find(id);
+    const { base, pending, whole, state } = this.#find(id);
     if (state.kind !== "open") throw beingCommitted();
-    const [checked, erased] = await this.#check(base.document, pending, signal);
+    const { document } = pending;
+    const [checked, erased] = await this.#check(whole, document, signal);
     const conflict = (await this.#stored(signal))?.revision !== base.revision;
     const { applier } = this.#options;
     const sound = checked.ok && erased.length === 0 ? checked : undefined;
@@ -183,7 +224,7 @@ class Transactions implements ConfigTransactions {
       problems: checked.ok ? [] : checked.problems,
       warnings: checked.warnings,
       conflict,
-      changes: await this.#slices().run(changesBetween(base.document, pending), signal),
+      changes: await this.#slices().run(changesBetween(base.document, document), signal),
       ...(stranding !== undefined && { stranding }),
       ...(plan !== undefined && { plan }),
     };
@@ -212,17 +253,22 @@ class Transactions implements ConfigTransactions {
     this.#move(this.#find(id), "discarded");
   }
 
-  async history(signal: AbortSignal): Promise<readonly ConfigHistoryEntry[] | undefined> {
-    const { history } = this.#options.store;
+  async history(signal: AbortSignal): Promise<readonly KnownCommit[] | undefined> {
+    const { history, versions } = this.#options.store;
     if (history === undefined) return undefined;
-    const entries = await this.#within(signal, (bound) => history.list(bound)).catch((error: unknown) => {
+    const read = async (bound: AbortSignal) =>
+      [await history.list(bound), new Set((await versions?.list(bound)) ?? [])] as const;
+    const [entries, kept] = await this.#within(signal, read).catch((error: unknown) => {
       signal.throwIfAborted();
       const reason = error instanceof Error ? error.message : String(error);
       throw new TransactionError("unavailable", `the history cannot be read: ${reason}`, { cause: error });
     });
     const version = (await this.#stored(signal))?.version;
     const committing = this.#live()?.state.kind === "committing";
-    return entries.flatMap((entry) => asKnown(entry, { version, staging: this.#options.store.staging, committing }));
+    const known = { version, staging: this.#options.store.staging, committing };
+    return entries
+      .flatMap((entry) => asKnown(entry, known))
+      .map((entry) => ({ ...entry, available: entry.version === version || kept.has(entry.version) }));
   }
 
   outcomes(): Readonly<Record<TransactionOutcome, number>> {
@@ -234,24 +280,28 @@ class Transactions implements ConfigTransactions {
     return this.#notApplied;
   }
 
-  async #commit({ base, pending, patchCount }: Transaction, actor: string): Promise<CommitResult> {
+  async #commit({ base, pending, whole, patchCount }: Transaction, actor: string): Promise<CommitResult> {
+    const { text } = pending;
     const signal = NEVER;
     const { clock, store, logger, applier, applyTimeoutMs = APPLY_TIMEOUT_MS } = this.#options;
-    const [checked, erased] = await this.#check(base.document, pending, signal);
+    const [checked, erased] = await this.#check(whole, pending.document, signal);
     if (erased.length > 0) return { status: "erases_options", erasedOptions: erased };
-    if (patchCount > 0 && !checked.ok) return { status: "invalid", problems: checked.problems };
+    if ((patchCount > 0 || pending.document !== base.document) && !checked.ok)
+      return { status: "invalid", problems: checked.problems };
     const stored = await this.#stored(signal);
     if (stored?.revision !== base.revision) return { status: "conflict", error: movedSince(base, stored) };
-    if (!checked.ok || isDeepStrictEqual(pending, base.document)) return { status: "committed", version: base.version };
+    const isAsStored = text === undefined && isDeepStrictEqual(pending.document, base.document);
+    if (!checked.ok || isAsStored) return { status: "committed", version: base.version };
     const stranding = await applier?.stranding(checked.config, signal);
     if (stranding !== undefined) return { status: "stranding", stranding };
-    const changes = await this.#slices().run(changesBetween(base.document, pending));
+    const changes = await this.#slices().run(changesBetween(base.document, pending.document));
     const version = await this.#history.after(base);
     const entry = { version: version + 1, committedAt: clock.now(), actor, changes };
     const change = {
       base,
       expected: { ...base, version },
-      document: pending,
+      document: pending.document,
+      text,
       config: checked.config,
       entry,
       tell: tellerOf(checked),
@@ -273,6 +323,40 @@ class Transactions implements ConfigTransactions {
       this.#notApplied = { version: result.version, error: result.error, since: clock.now() };
     else if (result.status === "committed" || result.status === "committed_applying") this.#notApplied = undefined;
     return result;
+  }
+
+  /**
+   * A former version, as it would be stored again: what a change may do is said by what is stored now, and nothing else.
+   * @throws TransactionError
+   */
+  async #former(
+    version: number,
+    base: StoredConfig,
+    signal: AbortSignal,
+  ): Promise<{ readonly stored: StoredConfig; readonly pending: Written } | undefined> {
+    const { versions, texts } = this.#options.store;
+    if (version === base.version) return undefined;
+    if (versions === undefined)
+      throw new TransactionError("unsupported", "the configuration is kept where no former versions are");
+    let stored: StoredConfig | undefined;
+    let text: string | undefined;
+    try {
+      stored = await this.#within(signal, (bound) => versions.load(version, bound));
+      if (stored !== undefined) ({ text } = (await texts?.of(stored, signal)) ?? {});
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new TransactionError("unavailable", `version ${version} cannot be read: ${reason}`, { cause: error });
+    }
+    if (stored === undefined)
+      throw new TransactionError("not_found", `version ${version} is not kept: GET /config/history tells which are`);
+    const { config: _, ...rest } = stored.document;
+    const { config, config_version: current } = base.document;
+    const document = {
+      ...rest,
+      ...(current !== undefined && { config_version: current }),
+      ...(config !== undefined && { config }),
+    };
+    return { stored, pending: { document, text } };
   }
 
   /** Of the document that was looked at last it is kept. */
@@ -356,6 +440,11 @@ class Transactions implements ConfigTransactions {
   }
 }
 
+/** What a transaction is to become, asked again when another change was quicker; `whole` when all of it was sent. */
+type Change = (
+  transaction: Transaction,
+) => Promise<{ readonly pending: Written; readonly whole?: StoredConfig["document"] }>;
+
 function isRefusal(result: CommitResult): result is Exclude<CommitResult, Outcome> {
   return ["erases_options", "invalid", "stranding"].includes(result.status);
 }
@@ -363,7 +452,7 @@ function isRefusal(result: CommitResult): result is Exclude<CommitResult, Outcom
 /** What says what a change may do is not for changes to say. */
 function ownConfig(before: StoredConfig["document"], after: StoredConfig["document"]): readonly Problem[] {
   if (isDeepStrictEqual(before["config"], after["config"])) return [];
-  return [{ path: ["config"], message: "changes in the document itself, not through a PATCH" }];
+  return [{ path: ["config"], message: "changes in the document itself, not over the admin API" }];
 }
 
 function beingCommitted(): TransactionError {

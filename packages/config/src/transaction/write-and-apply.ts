@@ -6,12 +6,12 @@ import { applied, bounded, type CommitParts, load, type Outcome, type SoundChang
  * (spec 4.9.5). Never rejects.
  */
 export async function writeAndApply(change: SoundChange, parts: CommitParts): Promise<Outcome> {
-  const { base, expected, document, entry, tell } = change;
+  const { base, expected, document, text, entry, tell } = change;
   const { store, history } = parts;
   await history.begin(entry, base);
   let written: StoredConfig | undefined;
   try {
-    written = await bounded(parts.clock, (signal) => store.write(document, expected, signal));
+    written = await bounded(parts.clock, (signal) => store.write(document, expected, signal, text));
   } catch (error) {
     if (error instanceof ReadOnlyConfigError) return { status: "conflict", error: tell(error) };
     return notWritten(change, parts, error);

@@ -496,8 +496,14 @@ describe("the history", () => {
     await on.transactions.commit(await on.opened({ bridge: { log_level: "warn" } }), "bob");
     const log_level = (before: string, after: string): object => ({ path: "bridge.log_level", before, after });
     expect(await on.transactions.history(NEVER)).toEqual([
-      { version: 5, committedAt: on.clock.now(), actor: "bob", changes: [log_level("debug", "warn")] },
-      { version: 4, committedAt: on.clock.now() - MINUTES, actor: "alice", changes: [log_level("info", "debug")] },
+      { version: 5, available: true, committedAt: on.clock.now(), actor: "bob", changes: [log_level("debug", "warn")] },
+      {
+        version: 4,
+        available: false,
+        committedAt: on.clock.now() - MINUTES,
+        actor: "alice",
+        changes: [log_level("info", "debug")],
+      },
     ]);
   });
 

@@ -14,6 +14,9 @@ export function configTable(name: string): TableDescription {
 
 /** What is stored of a document, or which content that is, and what is staged: the only item that is ever compared. */
 export const HEAD = "document";
+/** Says that a former version is kept, which lies beside it: who asks which there are need not read them. */
+export const VERSION = "version/";
+export const FORMER = "former/";
 /** What was written by a store, one item each; never changed. */
 export const CONTENT = "content/";
 export const HISTORY = "history/";

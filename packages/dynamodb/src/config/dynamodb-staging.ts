@@ -1,12 +1,14 @@
 import { BridgeError, type ConfigStaging, type Random, type StagedConfig } from "@bridge/ports";
 import type { Contents } from "./contents.ts";
 import { textOf } from "./document-text.ts";
+import type { DynamodbVersions } from "./dynamodb-versions.ts";
 import { type Head, identityOf, stagedIn } from "./head.ts";
 import { type Changed, changeHead, type Place, readHead, type Step } from "./head-item.ts";
 
 export interface StagingOptions {
   readonly place: Place;
   readonly contents: Contents;
+  readonly versions: DynamodbVersions;
   readonly random: Random;
   /** Told each head that was read or put. */
   readonly look: (head: Head) => void;
@@ -18,13 +20,13 @@ export interface StagingOptions {
 }
 
 /** What is staged stands in the item that says what is stored, so that one conditional put decides each step. */
-export function dynamodbStaging({ place, contents, random, ...told }: StagingOptions): ConfigStaging {
+export function dynamodbStaging({ place, contents, versions, random, ...told }: StagingOptions): ConfigStaging {
   const { source } = place;
 
   async function change<Result>(
     step: (head: Head) => Step<Result>,
     signal: AbortSignal,
-    prepare?: () => Promise<void>,
+    prepare?: (head: Head) => Promise<void>,
   ): Promise<Changed<Result>> {
     const changed = await changeHead(place, step, signal, prepare);
     told.look(changed.head);
@@ -67,7 +69,8 @@ export function dynamodbStaging({ place, contents, random, ...told }: StagingOpt
         return { result: true, next: { current: { kind: "written", version, revision }, staged: undefined } };
       };
       using _ = told.confirming(revision);
-      const { result, head } = await change(step, signal);
+      const prepare = ({ current }: Head): Promise<void> => versions.keep(current, signal);
+      const { result, head } = await change(step, signal, prepare);
       if (result) told.confirmed(head);
       return result;
     },

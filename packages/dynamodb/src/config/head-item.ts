@@ -38,14 +38,14 @@ export async function readHead({ client, tableName, document }: Place, signal: A
  * Reads the head, and puts there what `step` makes of it if it is the same still; otherwise once more, from the reading. A
  * step has to know its own work when it meets it: the answer to a put may have been lost.
  *
- * @param prepare is awaited once, before the first put: for what has to be there when the head names it
+ * @param prepare is awaited once, before the first put over this head: for what has to be there when the next one names it
  * @throws ReadOnlyConfigError when it can be read and not written to
  */
 export async function changeHead<Result>(
   place: Place,
   step: (head: Head) => Step<Result>,
   signal: AbortSignal,
-  prepare: () => Promise<void> = async () => {},
+  prepare: (head: Head) => Promise<void> = async () => {},
 ): Promise<Changed<Result>> {
   const { client, tableName, document } = place;
   let unsure = false;
@@ -54,7 +54,7 @@ export async function changeHead<Result>(
     const head = await readHead(place, signal);
     const { result, next } = step(head);
     if (next === undefined) return { result, head, unsure, prepared };
-    if (!prepared) await prepare();
+    if (!prepared) await prepare(head);
     prepared = true;
     const item = { ...keyOf(document, HEAD), ...attributesOf(next) };
     const put = new PutItemCommand({ TableName: tableName, Item: item, ...sameAs(head) });

@@ -1,5 +1,6 @@
 import { type Consumed } from "../client/consumption.ts";
 import { type DynamoClient, type DynamoOptions } from "../client/dynamo-client.ts";
+import { jsonConfigTexts } from "@bridge/ports/internal";
 import { openTable } from "../client/open-table.ts";
 import type {
   Clock,
@@ -16,6 +17,7 @@ import { configTable } from "./config-table.ts";
 import { Contents } from "./contents.ts";
 import { MAX_DOCUMENT_BYTES, storedOf, textOf, UnreadableConfigError } from "./document-text.ts";
 import { dynamodbHistory } from "./dynamodb-history.ts";
+import { DynamodbVersions } from "./dynamodb-versions.ts";
 import { dynamodbStaging, unknown } from "./dynamodb-staging.ts";
 import { type Exact, type Head, identityOf, stagedIn } from "./head.ts";
 import { changeHead, type Place, readHead, type Step } from "./head-item.ts";
@@ -56,6 +58,8 @@ class DynamodbConfigStore implements ConfigStore {
   readonly source: string;
   readonly maxDocumentBytes = MAX_DOCUMENT_BYTES;
   readonly history: ConfigHistory;
+  readonly texts = jsonConfigTexts;
+  readonly versions: DynamodbVersions;
   readonly staging: ConfigStaging;
   readonly #options: DynamodbConfigOptions;
   readonly #client: DynamoClient;
@@ -77,9 +81,11 @@ class DynamodbConfigStore implements ConfigStore {
     this.#place = { client, tableName, document, source: this.source };
     this.#contents = new Contents(this.#place, clock);
     this.history = dynamodbHistory(this.#place, random);
+    this.versions = new DynamodbVersions(this.#place, this.#contents, options.logger);
     this.staging = dynamodbStaging({
       place: this.#place,
       contents: this.#contents,
+      versions: this.versions,
       random,
       look: (head) => void (this.#staged = stagedIn(head)),
       seen: () => this.#staged,
@@ -148,8 +154,9 @@ class DynamodbConfigStore implements ConfigStore {
     signal: AbortSignal,
   ): Promise<boolean> {
     const revision = current.kind === "written" ? current.revision : undefined;
-    const prepare = async (): Promise<void> => {
+    const prepare = async (head: Head): Promise<void> => {
       if (revision !== undefined) await this.#contents.put(revision, text, signal);
+      if (done === "written") await this.versions.keep(head.current, signal);
     };
     const identity = identityOf(current);
     const step = (head: Head): Step<boolean> => {

@@ -172,8 +172,13 @@ test("what looking, loading and committing consume", async () => {
     { operation: "PutItem", units: 1 },
     { operation: "Query", units: 5 },
   ]);
+  // What is replaced is kept.
   expect(await cost(() => staging.confirm(staged as NonNullable<typeof staged>, signal))).toEqual([
     { operation: "GetItem", units: 1 },
+    { operation: "GetItem", units: 3 },
+    { operation: "PutItem", units: 1 },
+    { operation: "PutItem", units: 10 },
+    { operation: "Query", units: 1 },
     { operation: "PutItem", units: 1 },
   ]);
   await history.append(entry, signal);

@@ -109,11 +109,11 @@ test("of 20 committers whose answers are lost at random, one has staged, and nob
 
 test("a write whose answer was lost, and which somebody has written over since, is unknown, not refused", async () => {
   const { name, store, first } = await opened();
-  // The first put is the content, the second one names it.
+  // The first put is the content, two keep the former one, and the last one names it.
   let puts = 0;
-  dynamo.choose = (operation) => (operation === "PutItem" && ++puts === 2 ? "lose-answer" : undefined);
+  dynamo.choose = (operation) => (operation === "PutItem" && ++puts === 4 ? "lose-answer" : undefined);
   dynamo.beforeAnswer = async (operation) => {
-    if (operation === "PutItem" && puts === 2) await table.put(name, { document: { S: `{"id": "by hand"}` } });
+    if (operation === "PutItem" && puts === 4) await table.put(name, { document: { S: `{"id": "by hand"}` } });
   };
   await assert.rejects(store.write({ id: "second" }, first, signal), {
     code: "CONNECTION_LOST",
@@ -160,7 +160,7 @@ test("whoever is interrupted between the two items of a write has changed nothin
   assert.ok(first !== undefined);
   let puts = 0;
   dynamo.choose = (operation) =>
-    operation === "PutItem" && ++puts === 2 ? { error: "ValidationException" } : undefined;
+    operation === "PutItem" && ++puts === 4 ? { error: "ValidationException" } : undefined;
   await assert.rejects(store.write({ id: "second" }, first, signal), { code: "REJECTED" });
   dynamo.reset();
   expect(await store.load(signal)).toEqual(first);

@@ -4,6 +4,7 @@ import type { ConfigChange, ConfigHistoryEntry, StagedConfig, StoredConfig } fro
 export type DocumentState = ConfigChange;
 
 const HISTORY_ENTRIES = 20;
+const KEPT_VERSIONS = 20;
 
 /** A configuration document in this process. Stores on it see what it holds, and it outlives them. */
 export class MemoryDocument {
@@ -11,6 +12,8 @@ export class MemoryDocument {
   #writes = 0;
   #staged: { readonly staged: StagedConfig; readonly stored: StoredConfig } | undefined;
   #history: readonly ConfigHistoryEntry[] = [];
+  /** Former documents, the newest first. */
+  #kept: readonly StoredConfig[] = [];
   readonly #watchers = new Set<() => void>();
 
   /** Holds `document`, or nothing. */
@@ -36,6 +39,7 @@ export class MemoryDocument {
   /** Puts `document` there as `version`. @internal */
   write(document: Readonly<Record<string, unknown>>, version: number): StoredConfig {
     const state = this.#holding({ ...document, config_version: version });
+    this.#keepFormer();
     this.#enter(state);
     return state.stored;
   }
@@ -64,12 +68,27 @@ export class MemoryDocument {
 
   /** Puts there what is staged. @internal */
   confirm(): void {
-    if (this.#staged !== undefined) this.restore(this.#staged.stored);
+    if (this.#staged === undefined) return;
+    this.#keepFormer();
+    this.restore(this.#staged.stored);
   }
 
   /** Takes away what is staged. @internal */
   discard(): void {
     this.#staged = undefined;
+  }
+
+  /** Former documents, the newest first. @internal */
+  get kept(): readonly StoredConfig[] {
+    return this.#kept;
+  }
+
+  /** @internal */
+  keep({ version, document }: Pick<StoredConfig, "version" | "document">): void {
+    const { stored } = this.#holding({ ...document, config_version: version });
+    this.#kept = [stored, ...this.#kept.filter((kept) => kept.version !== version)]
+      .toSorted((a, b) => b.version - a.version)
+      .slice(0, KEPT_VERSIONS);
   }
 
   /** Calls `changed` after each change until disposed. @internal */
@@ -87,6 +106,10 @@ export class MemoryDocument {
   append(entry: ConfigHistoryEntry): void {
     const known = this.#history[0]?.pending === true ? this.#history.slice(1) : this.#history;
     this.#history = [structuredClone(entry), ...known].slice(0, HISTORY_ENTRIES);
+  }
+
+  #keepFormer(): void {
+    if (this.#state.kind === "changed") this.keep(this.#state.stored);
   }
 
   #holding(document: Readonly<Record<string, unknown>>): Extract<DocumentState, { kind: "changed" }> {

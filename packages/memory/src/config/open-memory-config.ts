@@ -3,9 +3,11 @@ import {
   type ConfigHistory,
   type ConfigStaging,
   type ConfigStore,
+  type ConfigVersions,
   ReadOnlyConfigError,
   type StoredConfig,
 } from "@bridge/ports";
+import { jsonConfigTexts } from "@bridge/ports/internal";
 import type { DocumentState, MemoryDocument } from "./memory-document.ts";
 
 export interface MemoryConfigOptions {
@@ -23,6 +25,8 @@ export function openMemoryConfig(held: MemoryDocument, options: MemoryConfigOpti
 class MemoryConfigStore implements ConfigStore {
   readonly source: string;
   readonly history: ConfigHistory;
+  readonly texts = jsonConfigTexts;
+  readonly versions: ConfigVersions;
   readonly staging: ConfigStaging;
   readonly #held: MemoryDocument;
   readonly #readOnly: boolean;
@@ -42,6 +46,20 @@ class MemoryConfigStore implements ConfigStore {
       async list(signal) {
         signal.throwIfAborted();
         return structuredClone(held.history);
+      },
+    };
+    this.versions = {
+      async list(signal) {
+        signal.throwIfAborted();
+        return held.kept.map(({ version }) => version);
+      },
+      async load(version, signal) {
+        signal.throwIfAborted();
+        return held.kept.find((kept) => kept.version === version);
+      },
+      async keepReverted(reverted, signal) {
+        signal.throwIfAborted();
+        held.keep(reverted);
       },
     };
     this.staging = this.#staging();

@@ -49,7 +49,7 @@ export class ConfigTable implements AsyncDisposable {
     return (await this.client.send(new GetItemCommand(get), signal)).Item;
   }
 
-  /** What there is of the document, but for its history. */
+  /** What there is of the document, but for its history and former versions. */
   async parts(document: string): Promise<readonly (string | undefined)[]> {
     const query = new QueryCommand({
       TableName: TABLE,
@@ -58,7 +58,9 @@ export class ConfigTable implements AsyncDisposable {
       ConsistentRead: true,
     });
     const { Items = [] } = await this.client.send(query, signal);
-    return Items.map(({ part }) => part?.S).filter((part) => part?.startsWith("history/") === false);
+    return Items.map(({ part }) => part?.S).filter(
+      (part) => part !== undefined && !/^(?:history|version|former)\//.test(part),
+    );
   }
 
   /** Puts the item of the document, as somebody would by hand. */
