@@ -61,6 +61,12 @@ export const AUDIT_ACTIONS = {
   "config.txn.commit.begin": "config",
   "config.txn.commit": "config",
   "config.txn.rollback": "config",
+  "config.confirm.begin": "config",
+  "config.confirm": "config",
+  "config.revert.begin": "config",
+  "config.revert": "config",
+  /** A change that was on probation was taken back, by whatever cause; the actor is who had committed it. */
+  "config.reverted": "config",
   "api.describe": "api",
   "session.read": "session",
   /** A missing or wrong key. */

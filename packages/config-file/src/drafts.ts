@@ -16,7 +16,12 @@ export function versionsOf(target: string): string {
   return `${target}.versions`;
 }
 
+/** What is written down while a document is on probation. */
+export function probationOf(target: string): string {
+  return `${target}.probation`;
+}
+
 /** All that a writer may leave beside the document at `target`. */
 export function draftsBeside(target: string): readonly string[] {
-  return [target, historyOf(target)].map(draftOf);
+  return [target, historyOf(target), probationOf(target)].map(draftOf);
 }

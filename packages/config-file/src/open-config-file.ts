@@ -6,9 +6,11 @@ import {
   type Clock,
   type ConfigChange,
   type ConfigHistory,
+  type ConfigProbations,
   type ConfigStore,
   type ConfigTexts,
   type ConfigVersions,
+  type LeftProbation,
   type Logger,
   silentLogger,
   type StoredConfig,
@@ -22,6 +24,7 @@ import { exclusively } from "./exclusively.ts";
 import { fileTexts, formatOf } from "./file-texts.ts";
 import { KeptVersions } from "./kept-versions.ts";
 import { checkValue, type LoadedConfig, type LoadOptions } from "./load-config-file.ts";
+import { type ProbationNote, readNote, removeNote, writeNote } from "./probation-note.ts";
 import { parseDocument } from "./parse-document.ts";
 import { ifMissing, replaceFile } from "./replace-file.ts";
 import { textOf } from "./text-of.ts";
@@ -49,6 +52,7 @@ export interface ConfigFile extends ConfigStore {
   readonly history: ConfigHistory;
   readonly texts: ConfigTexts;
   readonly versions: ConfigVersions;
+  readonly probations: ConfigProbations;
   /**
    * Resolves the references of what this store has loaded, written or told, and validates it; each problem has its
    * line. Rejects only with the signal's reason.
@@ -71,6 +75,7 @@ class FileConfigStore implements ConfigFile {
   readonly history: ConfigHistory;
   readonly texts: ConfigTexts;
   readonly versions: ConfigVersions;
+  readonly probations: ConfigProbations;
   readonly #path: string;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -80,6 +85,8 @@ class FileConfigStore implements ConfigFile {
   readonly #contents = new WeakMap<object, StoredContent>();
   readonly #text: TextWork;
   readonly #kept: KeptVersions;
+  /** Of the probation that was begun or found last. */
+  #note: Omit<ProbationNote, "probation" | "orderly" | "reversal"> | undefined;
   /** What the file held when it was last read or written. */
   #content: Content | undefined;
   /** What this store has last loaded, written or told: a watch tells what differs from it. */
@@ -118,6 +125,30 @@ class FileConfigStore implements ConfigFile {
         );
       },
     };
+    this.probations = {
+      begin: (document, expected, probation, signal, text) =>
+        this.#write(document, expected, signal, text, async (target, former, next) => {
+          this.#note = { revision: next.identity, former: { revision: former.identity, bytes: former.bytes } };
+          await writeNote(target, { ...this.#note, probation, orderly: false }, signal);
+        }),
+      find: (signal) =>
+        this.#alone(
+          signal,
+          (target) => this.#leftProbation(target, signal),
+          () => undefined,
+        ),
+      note: (standing, signal) => {
+        const note = this.#note;
+        if (note === undefined) throw new TypeError("no probation was begun or found");
+        return this.#alone(signal, (target) => writeNote(target, { ...note, ...standing }, signal), nowhere);
+      },
+      end: (signal) =>
+        this.#alone(
+          signal,
+          (target) => removeNote(target),
+          () => {},
+        ),
+    };
   }
 
   get seen(): string | undefined {
@@ -137,6 +168,16 @@ class FileConfigStore implements ConfigFile {
     signal: AbortSignal,
     text?: string,
   ): Promise<StoredConfig | undefined> {
+    return this.#write(document, expected, signal, text);
+  }
+
+  #write(
+    document: Readonly<Record<string, unknown>>,
+    expected: StoredConfig,
+    signal: AbortSignal,
+    text: string | undefined,
+    before: (target: string, former: StoredContent, next: StoredContent) => Promise<void> = async () => {},
+  ): Promise<StoredConfig | undefined> {
     return this.#alone(
       signal,
       async (target) => {
@@ -147,6 +188,7 @@ class FileConfigStore implements ConfigFile {
         const { bytes, value } = await this.#text.edit(from, next, signal);
         const edited = storedContent(this.source, bytes, value);
         await this.#keep(target, content, signal);
+        await before(target, content, edited);
         await this.#put(target, edited, signal);
         return edited.stored;
       },
@@ -207,6 +249,33 @@ class FileConfigStore implements ConfigFile {
     const content = this.#contents.get(stored);
     if (content === undefined) throw new TypeError("this document does not come from this store");
     return content;
+  }
+
+  /** What is found is what the next notes are about. */
+  async #leftProbation(target: string, signal: AbortSignal): Promise<LeftProbation | undefined> {
+    const note = await readNote(target, signal);
+    if (note === undefined) return undefined;
+    const content = await this.#read(signal);
+    const { probation, revision, former, orderly, reversal } = note;
+    const isCurrent = content.kind === "stored" && content.identity === revision;
+    // It was noted, and then the process died before it wrote; or another hand has written since.
+    const isBack = content.identity === former.revision && reversal !== undefined;
+    if (!isCurrent && !isBack) {
+      if (content.kind !== "unreadable") await removeNote(target);
+      return undefined;
+    }
+    this.#note = { revision, former };
+    const read = await this.#text.read(former.bytes, signal);
+    if ("problems" in read) throw new Error(`what came before version ${probation.version} is no document`);
+    const back = storedContent(this.source, former.bytes, read.value);
+    this.#contents.set(back.stored, back);
+    return {
+      probation,
+      former: back.stored,
+      current: isCurrent ? content.stored : undefined,
+      orderly,
+      ...(reversal !== undefined && { reversal }),
+    };
   }
 
   async #loadVersion(version: number, signal: AbortSignal): Promise<StoredConfig | undefined> {

@@ -31,13 +31,13 @@ export async function replaceFile(path: string, bytes: Uint8Array, signal: Abort
     await rm(draft, { force: true }).catch(() => {});
     throw error;
   }
-  await syncFolder(dirname(path));
+  await syncFolderOf(path);
 }
 
-/** Makes the names in a folder durable. Windows cannot, and need not. */
-async function syncFolder(folder: string): Promise<void> {
+/** Makes the names beside a path durable. Windows cannot, and need not. */
+export async function syncFolderOf(path: string): Promise<void> {
   if (process.platform === "win32") return;
-  await using handle = await open(folder, "r");
+  await using handle = await open(dirname(path), "r");
   await handle.sync();
 }
 

@@ -92,6 +92,7 @@ describe("what a writer that was killed has left", () => {
   it("is left by who only reads, and where there is none nothing is made", async () => {
     await watched(() => writeTo(at("bridge.yaml"), { bridge: { id: "b" } }));
     rmSync(at("bridge.yaml-lock"));
+    rmSync(at("bridge.yaml.versions"), { recursive: true });
     await watched(async () => {});
     expect(readdirSync(folder)).toEqual(["bridge.yaml"]);
     writeFileSync(at("bridge.yaml-new"), "half of");

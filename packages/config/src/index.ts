@@ -18,13 +18,14 @@ export { createRegistry, type Plugins, type Registry } from "./registry.ts";
 export { Veil } from "./veil.ts";
 export { holds, type StopBudget, stopBudget } from "./stop-budget.ts";
 export { noStoreFactory } from "./store-factory.ts";
-export type { ChangePlan, ConfigApplier, PartsPlan } from "./transaction/applier.ts";
+export type { ChangePlan, ConfigApplier, PartsPlan, Trial } from "./transaction/applier.ts";
 export { type Stranded, type Stranding, strandingOf } from "./transaction/stranding.ts";
 export { quotes } from "./check/hidden-values.ts";
 export { REDACTED } from "./redacted.ts";
 export { confirmed, unconfirmedCommit } from "./transaction/commit-history.ts";
 export type {
   CommitResult,
+  CommitTrial,
   ConfigTransactions,
   ConfigView,
   Difference,
@@ -36,8 +37,10 @@ export type {
   ShownText,
   TransactionInfo,
 } from "./transaction/contract.ts";
+export { type SettledProbation, settleProbation } from "./transaction/left-probation.ts";
+export type { Revert, Reverted } from "./transaction/probations.ts";
 export { OverlayError } from "./transaction/overlay-error.ts";
-export { TransactionError, type TransactionErrorKind } from "./transaction/transaction-error.ts";
+export { type ConflictReason, TransactionError, type TransactionErrorKind } from "./transaction/transaction-error.ts";
 export { type ConfigTransactionsOptions, createConfigTransactions } from "./transaction/transactions.ts";
 export { parseConfig, validateConfig, type ValidateOptions, type Validation } from "./validate.ts";
 export type {

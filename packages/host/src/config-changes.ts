@@ -7,12 +7,14 @@ import type { ConfigFollower } from "./config-follower.ts";
 export function configChanges(
   { lastReloadAt, lastError }: ConfigWatch,
   follower: Pick<ConfigFollower, "reloads">,
-  transactions: Pick<ConfigTransactions, "outcomes">,
+  transactions: Pick<ConfigTransactions, "outcomes" | "probation" | "reverts">,
 ): ConfigChanges {
   return {
     reloads: follower.reloads(),
     lastReloadAt,
     failing: lastError !== undefined,
     transactions: transactions.outcomes(),
+    confirmBy: transactions.probation()?.confirmBy,
+    reverts: transactions.reverts(),
   };
 }

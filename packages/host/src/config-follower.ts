@@ -13,7 +13,7 @@ export interface ConfigFollowerOptions extends Seams {
   readonly source: ConfigSource;
   readonly supervisor: Pick<Supervisor, "apply" | "view">;
   /** Whose commits bring configurations into force, too. */
-  readonly transactions: Pick<ConfigTransactions, "underWay">;
+  readonly transactions: Pick<ConfigTransactions, "underWay" | "triesOver">;
   /** Throws when a process that starts with this block would have no keys. */
   readonly keys: (http: HttpSection | undefined) => unknown;
   /** Told the version of each configuration that it has brought into force. */
@@ -232,7 +232,7 @@ export class ConfigFollower {
   }
 
   /**
-   * Whether it is still what is stored, and no commit of this process brings something else into force. Nothing is awaited
+   * Whether it is still what is stored, and no commit of this process brings something else into force, or tries it out. Nothing is awaited
    * between that finding and its use.
    */
   async #mayApply(stored: StoredConfig): Promise<boolean> {
@@ -240,7 +240,7 @@ export class ConfigFollower {
     for (;;) {
       const current = await this.#isCurrent(stored);
       const { underWay } = transactions;
-      if (underWay === undefined || !current) return current;
+      if (underWay === undefined || !current) return current && !transactions.triesOver(stored.revision);
       await orAborted(
         underWay.then(
           () => {},

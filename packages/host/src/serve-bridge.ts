@@ -6,8 +6,12 @@ import {
   emptyConfig,
   type HttpSection,
   type Registry,
+  type Reverted,
+  type SettledProbation,
+  settleProbation,
 } from "@bridge/config";
 import { type BridgeHooks, createRecorder, createSupervisor, instanceIdOf, type Supervisor, Veils } from "@bridge/core";
+import type { AuditEntry } from "@bridge/audit";
 import type { ConfigWatch, KeyRefresh } from "@bridge/http-monitor";
 import { type ConfigStore, type Logger, type Seams, systemClock, systemRandom } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
@@ -103,6 +107,7 @@ export async function serveBridge(serving: ServeOptions): Promise<Ending> {
     const parts = await orAborted(prepared, ending);
     try {
       const source = new ConfigSource({ ...parts, ...seams, registry });
+      const settled = await orAborted(settleProbation(parts.origin.store, seams), ending);
       const options = { startEmpty, overrule: parts.overrule };
       const config = await orAborted(configuration(source, options, logger, ending), ending);
       if (config === undefined) return "not_started";
@@ -112,7 +117,8 @@ export async function serveBridge(serving: ServeOptions): Promise<Ending> {
         onConfig(next);
         parts.onHttp?.(next.http);
       };
-      return await serve({ ...serving, ...parts, source, config, onConfig: onNext, keysInForce, watch, veils, seams });
+      const given = { source, config, settled, onConfig: onNext, keysInForce, watch, veils, seams };
+      return await serve({ ...serving, ...parts, ...given });
     } finally {
       await closeStore(parts.origin.store, seams);
     }
@@ -129,6 +135,7 @@ export async function serveBridge(serving: ServeOptions): Promise<Ending> {
 interface Serving extends ServeOptions, ProcessParts {
   readonly source: ConfigSource;
   readonly config: BridgeConfig;
+  readonly settled: SettledProbation | undefined;
   /** Told of each configuration that comes into force after the first. */
   readonly onConfig: (config: BridgeConfig) => void;
   readonly keysInForce: ServerKeys;
@@ -161,14 +168,28 @@ async function serve(serving: Serving): Promise<Ending> {
   });
   const auditor = await orAborted(openAuditor(config.audit, seams, host.stderr, veils.over), ending);
   const { store, sources } = source.origin;
-  const confirm = (version: number): void => void confirmRunning(store, version, seams);
+  const confirm = (version: number): void => {
+    if (transactions.probation() === undefined) void confirmRunning(store, version, seams);
+  };
   const applier = serving.overrule === undefined ? supervisor : overruling(supervisor, serving.overrule);
-  const configTransactions = createConfigTransactions({ ...seams, store, registry, sources, applier, instanceId });
+  const configTransactions = createConfigTransactions({
+    ...seams,
+    store,
+    registry,
+    sources,
+    applier,
+    instanceId,
+    settled: serving.settled,
+    onReverted: (reverted) => void auditor.record(revertedEntry(reverted)),
+  });
   const transactions = configTransactions;
   const follower = new ConfigFollower({ ...seams, source, supervisor, transactions, keys, onApplied: confirm });
-  await tellUnconfirmed(store, config.configVersion, seams, ending);
+  if (transactions.probation() === undefined) await tellUnconfirmed(store, config.configVersion, seams, ending);
   let servers: Servers | undefined;
-  const configWatch = () => withNotApplied(follower.facts(), transactions);
+  const configWatch = () => ({
+    ...withNotApplied(follower.facts(), transactions),
+    probation: transactions.probation(),
+  });
   using figures = new ProcessFigures(seams.clock);
   using recorder = createRecorder({
     supervisor,
@@ -223,7 +244,20 @@ async function serve(serving: Serving): Promise<Ending> {
     await shutDown({ supervisor, auditor, servers, companions: started, budgets }, seams, "failed");
     return ended;
   }
-  return await untilTheEnd({ supervisor, auditor, servers, follower, companions, budgets }, watch.asked, seams);
+  const opened = { supervisor, auditor, servers, follower, companions, budgets, transactions };
+  return await untilTheEnd(opened, watch.asked, seams);
+}
+
+/** Done by the process, in the name of who had committed it. */
+function revertedEntry({ version, formerVersion, why, detail, actor }: Reverted): AuditEntry {
+  const said = detail !== undefined && { reason: detail };
+  return {
+    action: "config.reverted",
+    actor,
+    outcome: "success",
+    clientAddr: "",
+    detail: { version, former_version: formerVersion, why, ...said },
+  };
 }
 
 /** What a commit has left behind counts until the source is followed again. */

@@ -1,4 +1,5 @@
 import type { Auditor } from "@bridge/audit";
+import type { ConfigTransactions } from "@bridge/config";
 import type { Supervisor } from "@bridge/core";
 import type { Logger, Seams } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
@@ -20,6 +21,8 @@ export interface Opened {
   readonly servers: Servers | undefined;
   /** Absent when no source is followed. */
   readonly follower?: Pick<ConfigFollower, "stop"> | undefined;
+  /** What is on probation goes on in the next process. */
+  readonly transactions?: Pick<ConfigTransactions, "suspend"> | undefined;
   /** Those that were started. */
   readonly companions?: readonly Companion[] | undefined;
   /** Default: `two`. */
@@ -51,7 +54,7 @@ export async function shutDown(
   { clock, logger }: Pick<Seams, "clock" | "logger">,
   reason: ShutdownReason = "asked",
 ): Promise<boolean> {
-  const { supervisor, auditor, servers, follower, companions = [], budgets = "two" } = opened;
+  const { supervisor, auditor, servers, follower, transactions, companions = [], budgets = "two" } = opened;
   const { shutdownTimeoutMs } = supervisor.config().bridge;
   const ended = supervisor.shutdown();
   using first = deadline(clock, shutdownTimeoutMs, new Error(`still stopping after ${shutdownTimeoutMs} ms`));
@@ -60,6 +63,10 @@ export async function shutDown(
   const { signal } = budgets === "one" ? first : second;
   const stages = [
     () => orAborted(ended, signal),
+    async () => {
+      // A process that ends for any other reason has not ended in order.
+      if (reason === "asked") await orAborted(transactions?.suspend() ?? Promise.resolve(), signal);
+    },
     () => stopAll(companions, signal),
     () => orAborted(Promise.resolve(auditor[Symbol.asyncDispose]()), signal),
   ];

@@ -29,6 +29,7 @@ async function follow(store: ConfigStore, underWay: () => Promise<unknown> | und
     get underWay() {
       return underWay();
     },
+    triesOver: () => false,
   };
   const clock = { ...systemClock, delay: (_: number, signal: AbortSignal) => systemClock.delay(1, signal) };
   const view = () => supervisor.view();

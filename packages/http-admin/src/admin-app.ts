@@ -19,6 +19,7 @@ import { damageEndpoints } from "./acknowledge-damage.ts";
 import { bridgeEndpoints } from "./bridge.ts";
 import { BridgeAccess } from "./bridge-access.ts";
 import { configEndpoints } from "./config.ts";
+import { configProbationEndpoints } from "./config-probation.ts";
 import { configTransactionEndpoints } from "./config-transactions.ts";
 import { dlqAnnotateEndpoint } from "./dlq-annotate.ts";
 import { dlqDeleteEndpoints } from "./dlq-delete.ts";
@@ -121,7 +122,11 @@ export function createAdminApp(options: AdminAppOptions): Hono {
       ...outboxEndpoints(bridge),
       ...(configTransactions === undefined
         ? []
-        : [...configEndpoints(configTransactions), ...configTransactionEndpoints(configTransactions)]),
+        : [
+            ...configEndpoints(configTransactions),
+            ...configTransactionEndpoints(configTransactions),
+            ...configProbationEndpoints(configTransactions),
+          ]),
       ...damageEndpoints(bridge),
       ...auditEndpoints(options.auditor, clock),
     ],

@@ -23,7 +23,87 @@ const change = v.object({
 
 const transaction = { txn_id: v.string(), version, created_at: time, expires_at: time };
 
-export const currentConfig = v.object({ version, config });
+export const probation = v.object({
+  version,
+  former_version: v.pipe(version, v.description("What comes back.")),
+  confirm_by: v.pipe(time, v.description("Until when it has to be confirmed.")),
+  guard: v.optional(
+    v.object({
+      level: v.optional(v.string()),
+      level_for_ms: v.optional(v.number()),
+      failure_ratio: v.optional(v.number()),
+      min_sends: v.optional(v.number()),
+    }),
+  ),
+});
+
+export const currentConfig = v.object({
+  version,
+  config,
+  probation: v.pipe(v.optional(probation), v.description("What runs here is taken back unless it is confirmed.")),
+});
+
+const reason = v.pipe(
+  v.string(),
+  v.minLength(1, "must not be empty"),
+  v.maxLength(LIMITS.reasonLength, `has at most ${LIMITS.reasonLength} characters`),
+  v.description("Why, for whoever reads the history or the audit log."),
+);
+
+const guard = v.pipe(
+  v.strictObject({
+    level: v.pipe(
+      v.optional(v.picklist(["running", "connected", "subscribed", "full"])),
+      v.description("The readiness level that has to be held."),
+    ),
+    level_for: v.pipe(
+      v.optional(duration({ min: 0, max: LIMITS.confirmWithinMaxMs, problem: "must be at most 1h" })),
+      v.description("How long on end it may be missed. Default: not at all."),
+    ),
+    failure_ratio: v.pipe(
+      v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
+      v.description("Of the sends of the routes that the change restarts or adds: how many may fail."),
+    ),
+    min_sends: v.pipe(
+      v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+      v.description("Before so many sends their failures count for nothing. Default: 1."),
+    ),
+  }),
+  v.description("Takes the change back before its time, from 10 s after it is in force."),
+);
+
+export const commitBody = v.optional(
+  v.pipe(
+    v.strictObject({
+      confirm_within: v.pipe(
+        v.optional(
+          duration({
+            min: LIMITS.confirmWithinMinMs,
+            max: LIMITS.confirmWithinMaxMs,
+            problem: "must be at least 10s and at most 1h",
+          }),
+        ),
+        v.description("The change is taken back unless it is confirmed within this time."),
+      ),
+      reason: v.optional(reason),
+      guard: v.optional(guard),
+    }),
+    v.check(
+      ({ confirm_within: within, guard: given }) => within !== undefined || given === undefined,
+      "guard needs confirm_within",
+    ),
+  ),
+  {},
+);
+
+/** What is in the way, for people and for programs. */
+export const conflicting = v.object({
+  error: v.string(),
+  reason: v.optional(v.picklist(["probation", "no_probation", "reverted", "not_running"])),
+});
+
+export const confirmBody = v.strictObject({ version });
+export const revertBody = v.strictObject({ version, reason });
 
 export const configDocument = v.object({
   version,
@@ -137,7 +217,17 @@ export const validated = v.object({
   plan,
 });
 
-export const committed = v.object({ status: v.literal("committed"), version });
+export const confirmed = v.object({ status: v.literal("committed"), version });
+export const committed = v.variant("status", [
+  confirmed,
+  v.object({
+    status: v.literal("probation"),
+    version,
+    former_version: v.pipe(version, v.description("What comes back unless it is confirmed.")),
+    confirm_by: time,
+  }),
+]);
+export const reverted = v.object({ status: v.literal("rolled_back"), version });
 export const committedApplying = v.object({ status: v.literal("committed_applying"), version });
 export const commitRefused = v.object({
   error: v.string(),
@@ -164,7 +254,14 @@ export const configHistory = v.object({
       actor: v.pipe(v.string(), v.description("The name of the admin key.")),
       changes: v.array(change),
       available: v.pipe(v.boolean(), v.description("Whether a transaction can begin with its document.")),
-      pending: v.pipe(v.optional(v.literal(true)), v.description("It is stored, and nobody knows it to have run.")),
+      pending: v.pipe(
+        v.optional(v.literal(true)),
+        v.description("It is stored, and nobody knows it to have run, or it is on probation."),
+      ),
+      reverted: v.pipe(
+        v.optional(v.object({ at: time, why: v.string(), detail: v.optional(v.string()) })),
+        v.description("It was taken back."),
+      ),
     }),
   ),
 });

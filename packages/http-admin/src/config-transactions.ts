@@ -1,5 +1,6 @@
 import { type CommitResult, type ConfigTransactions, TransactionError } from "@bridge/config";
 import { HttpError } from "@bridge/http-kit";
+import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import * as schemas from "./config-schemas.ts";
@@ -11,6 +12,7 @@ import {
   problemsToWire,
   strandedToWire,
   transactionToWire,
+  trialOf,
 } from "./config-wire.ts";
 
 const COLLECTION = "/api/v1/admin/config/transactions";
@@ -46,10 +48,15 @@ export function configTransactionEndpoints(transactions: ConfigTransactions): re
       body: schemas.openBody,
       refusals: {
         404: "The version to begin with is not kept.",
-        409: "Another one is open.",
         503: "There is no configuration, or it cannot be read.",
       },
-      answers: { 201: { description: "It is open until it expires.", schema: schemas.opened } },
+      answers: {
+        201: { description: "It is open until it expires.", schema: schemas.opened },
+        409: {
+          description: "Another one is open; `probation`: a change is on probation.",
+          schema: schemas.conflicting,
+        },
+      },
     }).handle(async ({ body: { ttl, from_version: fromVersion } }) => {
       const { config, ...info } = await transactions.open(ttl, NEVER, fromVersion);
       const { id, version } = info;
@@ -131,16 +138,32 @@ export function configTransactionEndpoints(transactions: ConfigTransactions): re
       method: "POST",
       path: `${ONE}/commit`,
       audit: "config.txn.commit",
-      begin: { action: "config.txn.commit.begin" },
+      begin: {
+        action: "config.txn.commit.begin",
+        detail: ({ confirm_within: withinMs, reason }) => ({
+          ...(withinMs !== undefined && { confirm_within_ms: withinMs }),
+          ...(reason !== undefined && { reason }),
+        }),
+      },
       summary: "Writes the preview as the next version and applies it; goes on when the client disconnects.",
-      refusals: { ...REFUSALS, 409: "Another hand has changed the configuration, or it cannot be written to." },
+      body: schemas.commitBody,
+      refusals: {
+        404: "There is no such transaction, or no change can be tried out where the configuration is kept.",
+      },
       answers: {
-        200: { description: "It runs.", schema: schemas.committed },
+        200: { description: "It runs, to stay or until it is confirmed.", schema: schemas.committed },
         202: { description: "It will run, without anybody doing more.", schema: schemas.committedApplying },
+        409: {
+          description:
+            "Another hand has changed the configuration, or it cannot be written to; `not_running`: nothing runs that could try it out, and the transaction stays open.",
+          schema: schemas.conflicting,
+        },
         422: { description: "Refused; the transaction stays open.", schema: schemas.commitRefused },
         500: { description: "It does not run.", schema: schemas.commitFailed },
       },
-    }).handle(async ({ params: { txnID }, actor }) => replyTo(await transactions.commit(txnID, actor))),
+    }).handle(async ({ params: { txnID }, actor, body }) => {
+      return replyTo(await transactions.commit(txnID, actor, trialOf(body)));
+    }),
 
     endpoint({
       ...one,
@@ -170,6 +193,11 @@ function replyTo(result: CommitResult) {
       throw new HttpError(409, result.error);
     case "committed":
       return { status: 200 as const, body: { status: result.status, version: result.version }, ...detail(result) };
+    case "probation": {
+      const { status, version, formerVersion, confirmBy } = result;
+      const body = { status, version, former_version: formerVersion, confirm_by: formatTimestamp(confirmBy) };
+      return { status: 200 as const, body, ...detail(result) };
+    }
     case "committed_applying":
       return { status: 202 as const, body: { status: result.status, version: result.version }, ...detail(result) };
     case "rolled_back":

@@ -3,6 +3,7 @@
  */
 import {
   type ChangePlan,
+  type CommitTrial,
   type Difference,
   type DryRun,
   formatPath,
@@ -13,6 +14,7 @@ import {
   type Stranding,
   type TransactionInfo,
 } from "@bridge/config";
+import type { Probation } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
 import type * as schemas from "./config-schemas.ts";
@@ -100,8 +102,49 @@ export function problemsToWire(problems: readonly Problem[]): { path: string; me
   return problems.map(({ path, message }) => ({ path: formatPath(path), message }));
 }
 
+export function probationToWire({
+  version,
+  formerVersion,
+  confirmBy,
+  guard,
+}: Probation): InferOutput<typeof schemas.probation> {
+  const { level, levelForMs, failureRatio, minSends } = guard ?? {};
+  return {
+    version,
+    former_version: formerVersion,
+    confirm_by: formatTimestamp(confirmBy),
+    ...(guard !== undefined && {
+      guard: {
+        ...(level !== undefined && { level }),
+        ...(levelForMs !== undefined && { level_for_ms: levelForMs }),
+        ...(failureRatio !== undefined && { failure_ratio: failureRatio }),
+        ...(minSends !== undefined && { min_sends: minSends }),
+      },
+    }),
+  };
+}
+
+/** How a commit is to be tried out; `undefined` when it is there to stay. */
+export function trialOf({
+  confirm_within: withinMs,
+  guard,
+}: InferOutput<typeof schemas.commitBody>): CommitTrial | undefined {
+  if (withinMs === undefined) return undefined;
+  if (guard === undefined) return { withinMs };
+  const { level, level_for: levelForMs, failure_ratio: failureRatio, min_sends: minSends } = guard;
+  return {
+    withinMs,
+    guard: {
+      ...(level !== undefined && { level }),
+      ...(levelForMs !== undefined && { levelForMs }),
+      ...(failureRatio !== undefined && { failureRatio }),
+      ...(minSends !== undefined && { minSends }),
+    },
+  };
+}
+
 export function historyToWire(entry: KnownCommit): InferOutput<typeof schemas.configHistory>["versions"][number] {
-  const { version, committedAt, actor, changes, available, pending } = entry;
+  const { version, committedAt, actor, changes, available, pending, reverted } = entry;
   return {
     version,
     committed_at: formatTimestamp(committedAt),
@@ -109,5 +152,6 @@ export function historyToWire(entry: KnownCommit): InferOutput<typeof schemas.co
     changes: [...changes],
     available,
     ...(pending !== undefined && { pending }),
+    ...(reverted !== undefined && { reverted: { ...reverted, at: formatTimestamp(reverted.at) } }),
   };
 }

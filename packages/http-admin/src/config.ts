@@ -2,7 +2,7 @@ import type { ConfigTransactions } from "@bridge/config";
 import { HttpError } from "@bridge/http-kit";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import { configDocument, configHistory, currentConfig } from "./config-schemas.ts";
-import { historyToWire } from "./config-wire.ts";
+import { historyToWire, probationToWire } from "./config-wire.ts";
 
 /** Ends when the work does; each step of it is bounded by itself. */
 const NEVER = new AbortController().signal;
@@ -22,7 +22,9 @@ export function configEndpoints(transactions: ConfigTransactions): readonly Admi
       },
     }).handle(async () => {
       const { version, config } = await transactions.current(NEVER);
-      return { status: 200, body: { version, config }, audit: { detail: { version } } };
+      const open = transactions.probation();
+      const body = { version, config, ...(open !== undefined && { probation: probationToWire(open) }) };
+      return { status: 200, body, audit: { detail: { version } } };
     }),
 
     endpoint({

@@ -26,6 +26,10 @@ export const LIMITS = {
   idLength: 256,
   /** Of a configuration transaction. */
   ttlMaxMs: 30 * 60_000,
+  /** Of a change that reverts itself. */
+  confirmWithinMinMs: 10_000,
+  confirmWithinMaxMs: 60 * 60_000,
+  reasonLength: 500,
   operationTimeoutMs: 30_000,
   redriveTimeoutMs: 60_000,
 } as const;

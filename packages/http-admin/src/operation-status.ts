@@ -23,7 +23,10 @@ const TRANSACTION_STATUS = {
 /** The answer to an error of the engine or a store; their messages are written for operators. */
 export function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof OperationError) return new HttpError(STATUS[error.kind], error.message);
-  if (error instanceof TransactionError) return new HttpError(TRANSACTION_STATUS[error.kind], error.message);
+  if (error instanceof TransactionError) {
+    const { kind, message, reason } = error;
+    return new HttpError(TRANSACTION_STATUS[kind], message, {}, reason === undefined ? {} : { fields: { reason } });
+  }
   if (error instanceof OverlayError) return new HttpError(400, `invalid request body: ${error.message}`);
   if (error instanceof StopError) return new HttpError(500, error.message);
   if (BridgeError.is(error)) return new HttpError(500, error.message);

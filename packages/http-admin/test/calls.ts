@@ -1,6 +1,6 @@
 /** A call of an endpoint that does something, of a bridge with an outbox and the dead letter `e1`. */
 export interface SampleCall {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below `/api/v1/admin`. */
   readonly path: string;
   readonly body?: object;
@@ -63,10 +63,29 @@ const TRANSACTION = "/config/transactions/{txnID}";
 /** One call of every endpoint of the configuration, of an open transaction with a patch. */
 export const CONFIG_CALLS: readonly SampleCall[] = [
   { method: "GET", path: "/config", action: "config.read" },
+  { method: "GET", path: "/config/document", action: "config.document.read" },
   { method: "GET", path: "/config/history", action: "config.history" },
+  {
+    method: "POST",
+    path: "/config/confirm",
+    body: { version: 1 },
+    action: "config.confirm",
+    status: 409,
+    outcome: "failure",
+  },
+  {
+    method: "POST",
+    path: "/config/revert",
+    body: { version: 1, reason: "r" },
+    action: "config.revert",
+    status: 409,
+    outcome: "failure",
+  },
   { method: "POST", path: "/config/transactions", action: "config.txn.create", status: 201 },
   { method: "GET", path: TRANSACTION, action: "config.txn.read" },
   { method: "PATCH", path: TRANSACTION, body: { bridge: { log_level: "debug" } }, action: "config.txn.patch" },
+  { method: "PUT", path: `${TRANSACTION}/document`, body: { text: "{}" }, action: "config.txn.document" },
+  { method: "GET", path: `${TRANSACTION}/diff`, action: "config.txn.diff" },
   { method: "POST", path: `${TRANSACTION}/validate`, action: "config.txn.validate" },
   { method: "POST", path: `${TRANSACTION}/commit`, action: "config.txn.commit" },
   { method: "DELETE", path: TRANSACTION, action: "config.txn.rollback" },

@@ -8,11 +8,15 @@ import { applierWith, startTransactional, storeWith, type Transactional } from "
 const ALL = "/api/v1/admin/config";
 const ONE = `${ALL}/transactions/{txnID}`;
 
+const [CONFIRM, REVERT] = [`POST ${ALL}/confirm`, `POST ${ALL}/revert`];
+
 /** Each endpoint of the configuration with the statuses that are shown here, besides 401 and 429. */
 const SHOWN = {
   [`GET ${ALL}`]: [200, 503],
   [`GET ${ALL}/document`]: [200, 404, 503],
   [`GET ${ALL}/history`]: [200, 404],
+  [CONFIRM]: [200, 400, 409, 413],
+  [REVERT]: [200, 400, 409, 413],
   [`POST ${ALL}/transactions`]: [201, 400, 404, 409, 413, 503],
   [`GET ${ONE}`]: [200, 404],
   [`PATCH ${ONE}`]: [200, 400, 404, 409, 413],
@@ -84,6 +88,20 @@ it("every answer about the configuration is as the OpenAPI document says", async
   await admin.call("POST", "/bridge/stop");
   await hold(admin, commit, await admin.opened({ bridge: { log_level: "warn" } }));
   await hold(admin, `GET ${ALL}/history`);
+  await admin.call("POST", "/bridge/start");
+  for (const [way, body] of [
+    [CONFIRM, {}],
+    [REVERT, { reason: "too loud" }],
+  ] as const) {
+    const tried = await admin.opened({ bridge: { log_level: way === CONFIRM ? "info" : "error" } });
+    await hold(admin, commit, tried, { confirm_within: "1m", reason: "to see", guard: { level: "full" } });
+    await hold(admin, `GET ${ALL}`);
+    const { version } = ((await admin.call("GET", "/config")).body as { probation: { version: number } }).probation;
+    await hold(admin, way, "", { version, ...body });
+    await hold(admin, way, "", { version, ...body });
+    await hold(admin, `GET ${ALL}/history`);
+  }
+  await hold(admin, CONFIRM, "", { version: -1 });
   const stale = await admin.opened(sound);
   admin.held.replace({ bridge: { id: "by-hand" } });
   await hold(admin, commit, stale);

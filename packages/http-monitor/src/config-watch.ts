@@ -1,3 +1,5 @@
+import type { Probation } from "@bridge/ports";
+
 /** What is known of a configuration source that is watched (spec 2.6, contract §4). */
 export interface ConfigWatch {
   /** Where the configuration comes from: a path, or an item of a store. */
@@ -11,5 +13,7 @@ export interface ConfigWatch {
   /** The part of the document that was accepted and applies only after a restart. */
   readonly restartRequired?: string | undefined;
   /** What an instance tries out, or has left behind; it runs nowhere else. */
+  /** What is taken back unless it is confirmed. */
+  readonly probation?: Probation | undefined;
   readonly staged?: { readonly version: number; readonly by: string; readonly at: number } | undefined;
 }

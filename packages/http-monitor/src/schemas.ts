@@ -167,6 +167,24 @@ export const deepHealth = v.object({
     v.description("What the outbox held of routes and bindings that are not configured, when it was opened."),
   ),
   config_watch: v.optional(configWatch),
+  probation: v.pipe(
+    v.optional(
+      v.object({
+        version: v.pipe(v.number(), v.integer()),
+        former_version: v.pipe(v.number(), v.integer(), v.description("What comes back.")),
+        confirm_by: v.pipe(v.string(), v.metadata({ format: "date-time" })),
+        guard: v.optional(
+          v.object({
+            level: v.optional(v.string()),
+            level_for_ms: v.optional(v.number()),
+            failure_ratio: v.optional(v.number()),
+            min_sends: v.optional(v.number()),
+          }),
+        ),
+      }),
+    ),
+    v.description("The configuration that runs is taken back unless it is confirmed."),
+  ),
   api_keys: v.optional(apiKeys),
   audit_faults: v.pipe(
     v.optional(v.array(v.object({ sink: v.string(), error: v.string() }))),

@@ -2,6 +2,7 @@
  * From what the engine tells to what clients read: the only place that knows both spellings. @module
  */
 import type { BridgeView, RouteProgress, RouteView, SessionView } from "@bridge/core";
+import type { Probation } from "@bridge/ports";
 import type { Slices } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
 import type { ConfigWatch } from "./config-watch.ts";
@@ -91,6 +92,7 @@ export async function deepHealthToWire(
       })),
     }),
     ...(watch !== undefined && { config_watch: configWatchToWire(watch) }),
+    ...(watch?.probation !== undefined && { probation: probationToWire(watch.probation) }),
     ...(keys !== undefined && { api_keys: keyRefreshToWire(keys) }),
     ...(auditFaults.size > 0 && { audit_faults: Array.from(auditFaults, ([sink, error]) => ({ sink, error })) }),
   };
@@ -126,6 +128,28 @@ function configWatchToWire({
     ...(restartRequired !== undefined && { restart_required: restartRequired }),
     ...(staged !== undefined && {
       staged: { version: staged.version, instance_id: staged.by, since: new Date(staged.at).toISOString() },
+    }),
+  };
+}
+
+function probationToWire({
+  version,
+  formerVersion,
+  confirmBy,
+  guard,
+}: Probation): InferOutput<typeof schemas.deepHealth>["probation"] {
+  const { level, levelForMs, failureRatio, minSends } = guard ?? {};
+  return {
+    version,
+    former_version: formerVersion,
+    confirm_by: new Date(confirmBy).toISOString(),
+    ...(guard !== undefined && {
+      guard: {
+        ...(level !== undefined && { level }),
+        ...(levelForMs !== undefined && { level_for_ms: levelForMs }),
+        ...(failureRatio !== undefined && { failure_ratio: failureRatio }),
+        ...(minSends !== undefined && { min_sends: minSends }),
+      },
     }),
   };
 }

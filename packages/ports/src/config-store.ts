@@ -38,6 +38,8 @@ export interface ConfigHistoryEntry {
    * in the store tells the next start that this version never ran, as far as is known.
    */
   readonly pending?: true;
+  /** That it was taken back after it had run, when (epoch milliseconds), and why. */
+  readonly reverted?: Reversal & { readonly at: number };
 }
 
 export interface ConfigHistoryChange {
@@ -97,6 +99,8 @@ export interface ConfigStore extends AsyncDisposable {
   readonly texts?: ConfigTexts;
   /** Former documents, to go back to. Absent: the store keeps none. */
   readonly versions?: ConfigVersions;
+  /** For commits that revert themselves, where one process writes what is stored. Absent: see {@link staging}. */
+  readonly probations?: ConfigProbations;
   /** For a document that several instances follow. Absent: one instance reads and commits what is stored. */
   readonly staging?: ConfigStaging;
 }
@@ -111,10 +115,12 @@ export interface StagedConfig {
   readonly by: string;
   /** Epoch milliseconds, by the clock of that instance. */
   readonly at: number;
+  /** Of one that is on probation there: when that ends. */
+  readonly until?: number;
 }
 
-export interface StagingRequest extends Pick<StagedConfig, "by" | "at"> {
-  /** Epoch milliseconds: what another instance staged earlier than this was left behind, and is replaced. */
+export interface StagingRequest extends Pick<StagedConfig, "by" | "at" | "until"> {
+  /** Epoch milliseconds: what another instance staged earlier than this, or was to end earlier, was left behind, and is replaced. */
   readonly leftBehindBefore: number;
 }
 
@@ -196,6 +202,73 @@ export class ConfigTextError extends Error {
     Object.defineProperty(this.prototype, "name", { value: "ConfigTextError" });
     knownAcrossCopies(this, "config-text-error");
   }
+}
+
+/** What ends a {@link Probation} before its time. */
+export interface ProbationGuard {
+  /** The readiness level that is to be held, such as `full`. Absent: none. */
+  readonly level?: string;
+  /** How long on end it may be missed. */
+  readonly levelForMs?: number;
+  /** Of the sends of the routes that the change has restarted or added: how many of them may fail, 0 to 1. Absent: any. */
+  readonly failureRatio?: number;
+  /** Before so many sends nothing is said of their failures. */
+  readonly minSends?: number;
+}
+
+/** A document that runs and is taken back unless somebody confirms it. */
+export interface Probation {
+  readonly version: number;
+  /** What comes back. */
+  readonly formerVersion: number;
+  /** Epoch milliseconds: until when it has to be confirmed. */
+  readonly confirmBy: number;
+  /** The name of the admin key that committed it. */
+  readonly actor: string;
+  readonly guard?: ProbationGuard;
+  /** Whose sends the guard counts. */
+  readonly routes: readonly string[];
+}
+
+/** Why a document was taken back. */
+export interface Reversal {
+  /** `not_confirmed`, `level`, `failure_ratio`, `operator` or `process_ended`. */
+  readonly why: string;
+  /** For people: such as `12 of 96 sends failed`, or what the operator has said. */
+  readonly detail?: string;
+}
+
+/** What a process has left that ended while a document was on probation. */
+export interface LeftProbation {
+  readonly probation: Probation;
+  readonly former: StoredConfig;
+  /** What is stored, if it is the document on probation; `undefined`: `former` is back already. */
+  readonly current: StoredConfig | undefined;
+  /** Whether the process has ended in order. */
+  readonly orderly: boolean;
+  /** That it was about to be taken back, and why. */
+  readonly reversal?: Reversal;
+}
+
+/** What a probation needs of a store that one process writes to, to outlast that process. */
+export interface ConfigProbations {
+  /** As {@link ConfigStore.write}; before it writes, it notes durably how to go back. */
+  begin(
+    document: Readonly<Record<string, unknown>>,
+    expected: StoredConfig,
+    probation: Probation,
+    signal: AbortSignal,
+    text?: string,
+  ): Promise<StoredConfig | undefined>;
+  /**
+   * What was left; a note of a document that is stored no more is removed.
+   * @throws Error when there is a note that cannot be read
+   */
+  find(signal: AbortSignal): Promise<LeftProbation | undefined>;
+  /** Notes durably how it stands with the probation that was begun or found last. */
+  note(standing: Pick<LeftProbation, "probation" | "orderly" | "reversal">, signal: AbortSignal): Promise<void>;
+  /** Forgets it, durably. */
+  end(signal: AbortSignal): Promise<void>;
 }
 
 /** A document that can be read here and not written. */

@@ -13,6 +13,8 @@ export interface ConfigApplier {
   apply(config: BridgeConfig, signal?: AbortSignal): Promise<"applied" | "accepted">;
   /** Whether nothing runs, nor will in this process: a new one has to take over. */
   beyondRecovery(): boolean;
+  /** For changes that revert themselves: how the bridge does. Absent: there are none. */
+  readonly trial?: Trial;
   /** What `apply` would do now; changes nothing. */
   plan(config: BridgeConfig, signal: AbortSignal): Promise<ChangePlan>;
   /**
@@ -21,6 +23,16 @@ export interface ConfigApplier {
    * seconds at most. Changes nothing.
    */
   stranding(config: BridgeConfig, signal?: AbortSignal): Promise<Stranding | undefined>;
+}
+
+/** How what runs gets on. Each is a look at facts; nothing waits. */
+export interface Trial {
+  /** Whether a runtime carries messages, and nothing is being changed. */
+  running(): boolean;
+  /** Whether the bridge is at least at this readiness level. */
+  reaches(level: string): boolean;
+  /** Sends that have ended, of these routes, and how many of them have failed; since the start of the process. */
+  sends(routeIds: readonly string[]): { readonly sends: number; readonly failed: number };
 }
 
 /** What a change of configuration does to what runs; ids, sorted. */

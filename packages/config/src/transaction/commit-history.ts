@@ -56,6 +56,21 @@ export class CommitHistory {
     await this.#keep(entry.version, async (signal) => this.#store.history?.append(entry, signal));
   }
 
+  /** The change that was begun last and of which nobody knows what became, if it has this version. */
+  async pending(version: number): Promise<ConfigHistoryEntry | undefined> {
+    let found: ConfigHistoryEntry | undefined;
+    await this.#keep(version, async (signal) => {
+      const entry = await unconfirmedCommit(this.#store, version, signal);
+      found = entry && confirmed(entry);
+    });
+    return found;
+  }
+
+  /** Once `entry`, which was begun, is taken back. */
+  async revert(entry: ConfigHistoryEntry): Promise<void> {
+    await this.confirm(entry);
+  }
+
   /** Of a change that was never stored. What is only staged is not, and else a process that was killed may have stored it. */
   #isFree({ pending, version, committedAt }: ConfigHistoryEntry): boolean {
     const { version: free, committedAt: at } = this.#withdrawn ?? {};

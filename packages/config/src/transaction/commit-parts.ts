@@ -1,4 +1,12 @@
-import { type Clock, type ConfigHistoryEntry, type ConfigStore, type Logger, type StoredConfig } from "@bridge/ports";
+import type {
+  Clock,
+  ConfigHistoryEntry,
+  ConfigStore,
+  Logger,
+  Probation,
+  ProbationGuard,
+  StoredConfig,
+} from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import type { CheckedDocument } from "../check-document.ts";
 import { withoutUsers } from "../check/hidden-values.ts";
@@ -6,14 +14,24 @@ import type { BridgeConfig } from "../model.ts";
 import type { ConfigApplier } from "./applier.ts";
 import type { CommitHistory } from "./commit-history.ts";
 import type { CommitResult } from "./contract.ts";
+import type { OnProbation } from "./probations.ts";
 
 export interface CommitParts {
   readonly store: ConfigStore;
   readonly history: CommitHistory;
   readonly applier: ConfigApplier | undefined;
   readonly applyTimeoutMs: number;
+  readonly check: (document: StoredConfig["document"]) => Promise<CheckedDocument>;
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+/** A change that is to be tried out. */
+export interface TrialRequest {
+  readonly withinMs: number;
+  readonly guard: ProbationGuard | undefined;
+  /** Whose sends count. */
+  readonly routes: readonly string[];
 }
 
 /** A change that nothing is wrong with. */
@@ -27,11 +45,45 @@ export interface SoundChange {
   readonly config: BridgeConfig;
   /** For the history. */
   readonly entry: ConfigHistoryEntry;
+  /** Absent: it is there to stay. */
+  readonly trial: TrialRequest | undefined;
   /** What an error says, without what must not be seen. */
   readonly tell: (error: unknown) => string;
 }
 
 export type Outcome = Exclude<CommitResult, { readonly status: "erases_options" | "invalid" | "stranding" }>;
+
+export interface CommitOutcome {
+  readonly result: Outcome;
+  /** Whether this instance runs what is not stored, and nobody mends it; or stores what does not run. */
+  readonly differs: boolean;
+  /** Of a change that is on probation. */
+  readonly onProbation?: OnProbation;
+}
+
+/** A change that runs now, for as long as it was asked to be tried out. */
+export function onProbation(
+  { base, entry, trial }: SoundChange,
+  tried: OnProbation["tried"],
+  { clock }: Pick<CommitParts, "clock">,
+): CommitOutcome {
+  const { version } = "stored" in tried ? tried.stored : tried.staged;
+  const { withinMs = 0, guard, routes = [] } = trial ?? {};
+  const confirmBy = clock.now() + withinMs;
+  const probation: Probation = {
+    version,
+    formerVersion: base.version,
+    confirmBy,
+    actor: entry.actor,
+    ...(guard !== undefined && { guard }),
+    routes,
+  };
+  const result = { status: "probation", version, formerVersion: base.version, confirmBy } as const;
+  return { result, differs: false, onProbation: { probation, base, tried, entry } };
+}
+
+export const NOT_RUNNING =
+  "the bridge was stopped, or was changed by somebody else, meanwhile: a change is tried out by one that runs";
 
 /** How long the store may take for each thing that it is asked. */
 const STORE_TIMEOUT_MS = 30_000;
@@ -90,4 +142,21 @@ export function tellerOf(checked: CheckedDocument): SoundChange["tell"] {
     const told = checked.ok ? checked.tellable(text) : withoutUsers(text);
     return told ?? "the error quotes a secret, or a value that came in through a reference";
   };
+}
+
+/** Brings what is stored into force; tells why that cannot be done. */
+export async function applyAgain({ version, document }: StoredConfig, parts: CommitParts): Promise<string | undefined> {
+  let checked: CheckedDocument;
+  try {
+    checked = await parts.check(document);
+  } catch {
+    return "what it refers to cannot be read";
+  }
+  if (!checked.ok) return "it is not valid here";
+  try {
+    await applied({ ...checked.config, configVersion: version }, parts);
+    return undefined;
+  } catch (error) {
+    return tellerOf(checked)(error);
+  }
 }

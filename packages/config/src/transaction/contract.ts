@@ -1,9 +1,10 @@
 /**
  * Changing a configuration that runs (spec 2.13, 3.6, 4.9): what whoever serves the calls needs to know. @module
  */
-import type { ConfigHistoryChange, ConfigHistoryEntry, ConfigText } from "@bridge/ports";
+import type { ConfigHistoryChange, ConfigHistoryEntry, ConfigText, Probation, ProbationGuard } from "@bridge/ports";
 import type { Path, Problem } from "../problem.ts";
 import type { ChangePlan } from "./applier.ts";
+import type { Revert } from "./probations.ts";
 import type { Stranding } from "./stranding.ts";
 import type { TransactionOutcome } from "./transaction-state.ts";
 
@@ -80,10 +81,25 @@ export type CommitResult =
   | { readonly status: "conflict"; readonly error: string }
   /** It runs, or will without anybody doing more; or nothing applies configurations. */
   | { readonly status: "committed" | "committed_applying"; readonly version: number }
+  /** It runs, and is taken back unless somebody confirms it until `confirmBy` (epoch milliseconds). */
+  | {
+      readonly status: "probation";
+      readonly version: number;
+      readonly formerVersion: number;
+      readonly confirmBy: number;
+    }
   /** It could not be applied, and what was stored before is stored again, with that version. `error` says if it does not run. */
   | { readonly status: "rolled_back"; readonly version: number; readonly error: string }
   /** It could not be written, or neither applied nor undone. `version` is what is stored. */
   | { readonly status: "committed_not_applied"; readonly version: number; readonly error: string };
+
+/** How a commit is to be tried out. */
+export interface CommitTrial {
+  /** It is taken back unless it is confirmed within so many milliseconds. */
+  readonly withinMs: number;
+  /** What else takes it back. Default: nothing. */
+  readonly guard?: ProbationGuard | undefined;
+}
 
 /** A stored configuration that does not run because a commit went wrong. */
 export interface NotApplied {
@@ -132,9 +148,23 @@ export interface ConfigTransactions {
   validate(id: string, signal: AbortSignal): Promise<DryRun>;
   /**
    * Validates, writes, applies. Takes no signal: it goes on whatever becomes of the caller, and each step is bounded.
-   * @throws TransactionError not_found, conflict while it is being committed already
+   * @param trial it is taken back unless it is confirmed. Default: it is there to stay
+   * @throws TransactionError not_found, conflict while it is being committed already; with a trial, conflict `not_running` when
+   * nothing runs that could try it out, and unsupported when the store or whoever applies configurations cannot do that
    */
-  commit(id: string, actor: string): Promise<CommitResult>;
+  commit(id: string, actor: string, trial?: CommitTrial): Promise<CommitResult>;
+  /** Makes what is on probation there to stay. @throws TransactionError conflict, with the reason */
+  confirm(version: number): Promise<void>;
+  /** Takes it back at once. @throws TransactionError conflict, with the reason */
+  revert(version: number, reason: string): Promise<Revert>;
+  /** What is on probation here. */
+  probation(): Probation | undefined;
+  /** How many were taken back, by why, since the start; this start's own included. */
+  reverts(): Readonly<Record<string, number>>;
+  /** Whether something is tried out here over what is stored as `revision`, and runs in its place. */
+  triesOver(revision: string): boolean;
+  /** Before a process ends in order: the next one goes on with what is on probation. Never rejects. */
+  suspend(): Promise<void>;
   /** Discards the transaction. @throws TransactionError not_found, conflict while it is being committed */
   rollback(id: string): void;
   /** What was committed, the newest first; `undefined` when the store keeps no history. */

@@ -1,13 +1,15 @@
 import { type ConfigStaging, ReadOnlyConfigError, type StagedConfig, type StoredConfig } from "@bridge/ports";
-import type { CheckedDocument } from "../check-document.ts";
 import {
   applied,
+  applyAgain,
   bounded,
+  type CommitOutcome,
   type CommitParts,
   load,
+  NOT_RUNNING,
+  onProbation,
   type Outcome,
   type SoundChange,
-  tellerOf,
   undone,
 } from "./commit-parts.ts";
 import { leftBehindBefore, whyNotStaged } from "./why-not-now.ts";
@@ -17,23 +19,18 @@ export interface StagingParts extends CommitParts {
   readonly staging: ConfigStaging;
   /** Names this instance to the others. */
   readonly instanceId: string;
-  readonly check: (document: StoredConfig["document"]) => Promise<CheckedDocument>;
-}
-
-export interface StagedOutcome {
-  readonly result: Outcome;
-  /** Whether this instance runs what is not stored, and nobody mends it. */
-  readonly differs: boolean;
 }
 
 /**
  * Stages a change, applies it here, and confirms it: only then do other instances take it. What cannot be applied was
  * never stored. Never rejects.
  */
-export async function stageAndApply(change: SoundChange, parts: StagingParts): Promise<StagedOutcome> {
-  const { base, expected, document, entry, tell } = change;
+export async function stageAndApply(change: SoundChange, parts: StagingParts): Promise<CommitOutcome> {
+  const { base, expected, document, entry, tell, trial } = change;
   const { staging, history, clock, instanceId, logger } = parts;
-  const request = { by: instanceId, at: clock.now(), leftBehindBefore: leftBehindBefore(clock) };
+  const at = clock.now();
+  const until = trial !== undefined && { until: at + trial.withinMs };
+  const request = { by: instanceId, at, leftBehindBefore: leftBehindBefore(clock), ...until };
   let staged: StagedConfig | undefined;
   try {
     staged = await bounded(clock, (signal) => staging.stage(document, expected, request, signal));
@@ -47,6 +44,11 @@ export async function stageAndApply(change: SoundChange, parts: StagingParts): P
   let runs: boolean;
   try {
     runs = await applied({ ...change.config, configVersion: staged.version }, parts);
+    if (trial !== undefined) {
+      if (runs) return onProbation(change, { staged, document }, parts);
+      await applyAgain(base, parts);
+      throw new Error(NOT_RUNNING);
+    }
   } catch (error) {
     await bounded(clock, (signal) => staging.discard(staged, signal)).catch((thrown: unknown) => {
       // Nobody takes what is staged: it is only in the way of the next commit, until it counts as left behind.
@@ -61,7 +63,7 @@ export async function stageAndApply(change: SoundChange, parts: StagingParts): P
   return inStep({ status: runs ? "committed" : "committed_applying", version: staged.version });
 }
 
-function inStep(result: Outcome): StagedOutcome {
+function inStep(result: Outcome): CommitOutcome {
   return { result, differs: false };
 }
 
@@ -102,7 +104,7 @@ async function backInStep(
   staged: StagedConfig,
   confirmation: "refused" | { readonly unknown: string },
   parts: StagingParts,
-): Promise<StagedOutcome> {
+): Promise<CommitOutcome> {
   const { base } = change;
   const stored = (await load(parts.store, parts.clock)) ?? base;
   const reason =
@@ -120,21 +122,4 @@ async function backInStep(
   if (confirmation === "refused") return inStep({ status: "conflict", error });
   parts.logger.error("a configuration could not be confirmed", { version: staged.version, error });
   return inStep({ status: "committed_not_applied", version, error });
-}
-
-/** Why it cannot be done; `undefined` when it is. */
-async function applyAgain({ version, document }: StoredConfig, parts: StagingParts): Promise<string | undefined> {
-  let checked: CheckedDocument;
-  try {
-    checked = await parts.check(document);
-  } catch {
-    return "what it refers to cannot be read";
-  }
-  if (!checked.ok) return "it is not valid here";
-  try {
-    await applied({ ...checked.config, configVersion: version }, parts);
-    return undefined;
-  } catch (error) {
-    return tellerOf(checked)(error);
-  }
 }

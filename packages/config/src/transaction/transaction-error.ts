@@ -10,6 +10,14 @@ export type TransactionErrorKind =
   /** The store of the configuration lacks what it takes. */
   | "unsupported";
 
+/**
+ * - `probation`: a change is on probation.
+ * - `no_probation`: none is, or another one.
+ * - `reverted`: it was taken back.
+ * - `not_running`: there is nothing to try a change out with.
+ */
+export type ConflictReason = "probation" | "no_probation" | "reverted" | "not_running";
+
 /** The message is for operators and quotes no value. */
 export class TransactionError extends Error {
   static {
@@ -18,9 +26,16 @@ export class TransactionError extends Error {
   }
 
   readonly kind: TransactionErrorKind;
+  /** Tells programs which of several causes it was. */
+  readonly reason: ConflictReason | undefined;
 
-  constructor(kind: TransactionErrorKind, message: string, options?: ErrorOptions) {
+  constructor(
+    kind: TransactionErrorKind,
+    message: string,
+    { reason, ...options }: ErrorOptions & { readonly reason?: ConflictReason } = {},
+  ) {
     super(message, options);
     this.kind = kind;
+    this.reason = reason;
   }
 }

@@ -10,6 +10,8 @@ export type TransactionState =
 const ENDS = [
   "committed",
   "committed_applying",
+  /** It runs, and is taken back unless it is confirmed. */
+  "probation",
   "rolled_back",
   "committed_not_applied",
   /** What is stored moved since the transaction was opened, or cannot be written to; nothing was written. */
@@ -42,6 +44,7 @@ const WHILE_COMMITTING: Readonly<Partial<Record<TransactionEvent, TransactionSta
   refused: { kind: "open" },
   committed: { kind: "ended", as: "committed" },
   committed_applying: { kind: "ended", as: "committed_applying" },
+  probation: { kind: "ended", as: "probation" },
   rolled_back: { kind: "ended", as: "rolled_back" },
   committed_not_applied: { kind: "ended", as: "committed_not_applied" },
   conflict: { kind: "ended", as: "conflict" },

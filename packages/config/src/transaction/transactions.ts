@@ -1,7 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Clock, type ConfigStore, type Logger, type Random, type StoredConfig } from "@bridge/ports";
+import {
+  type Clock,
+  type ConfigStore,
+  type Logger,
+  type Probation,
+  type Random,
+  type StoredConfig,
+} from "@bridge/ports";
 import { formatTimestamp, jsonInSlices, Slices, steadyLogger } from "@bridge/ports/internal";
 import { type CheckedDocument, checkDocument } from "../check-document.ts";
+import type { BridgeConfig } from "../model.ts";
 import type { Path, Problem } from "../problem.ts";
 import { type ReferenceSources, resolveReferences } from "../references.ts";
 import type { Registry } from "../registry.ts";
@@ -9,9 +17,10 @@ import type { ConfigApplier } from "./applier.ts";
 import { changesBetween } from "./changes.ts";
 import { commitChange } from "./commit-change.ts";
 import { asKnown, CommitHistory } from "./commit-history.ts";
-import { type Outcome, tellerOf } from "./commit-parts.ts";
+import { applyAgain, type Outcome, tellerOf, type TrialRequest } from "./commit-parts.ts";
 import type {
   CommitResult,
+  CommitTrial,
   ConfigTransactions,
   ConfigView,
   Difference,
@@ -26,10 +35,13 @@ import type {
 import { DocumentTexts, type Written } from "./document-texts.ts";
 import { erasedOptions } from "./erased-options.ts";
 import { mergeOverlay } from "./merge-overlay.ts";
+import type { SettledProbation } from "./left-probation.ts";
 import { newReferences } from "./new-references.ts";
 import { OverlayError } from "./overlay-error.ts";
+import { Probations, type Revert, type Reverted } from "./probations.ts";
 import { readWithin } from "./read-within.ts";
 import { redactedView } from "./redacted-view.ts";
+import type { StagingParts } from "./stage-and-apply.ts";
 import { TransactionError } from "./transaction-error.ts";
 import {
   nextState,
@@ -49,6 +61,10 @@ export interface ConfigTransactionsOptions {
   readonly applier?: ConfigApplier | undefined;
   /** Spec 4.9.5. Default 60 s. */
   readonly applyTimeoutMs?: number | undefined;
+  /** What the start has found of a probation. Default: nothing. */
+  readonly settled?: SettledProbation | undefined;
+  /** Told of each change that was taken back. Default: nobody is. */
+  readonly onReverted?: ((reverted: Reverted) => void) | undefined;
   /** Names this instance to others that follow the same store. Default: something random. */
   readonly instanceId?: string | undefined;
   readonly clock: Clock;
@@ -83,6 +99,7 @@ class Transactions implements ConfigTransactions {
   readonly #options: ConfigTransactionsOptions;
   readonly #history: CommitHistory;
   readonly #texts: DocumentTexts;
+  readonly #probations: Probations;
   #transaction: Transaction | undefined;
   #notApplied: NotApplied | undefined;
   readonly #instanceId: string;
@@ -96,6 +113,16 @@ class Transactions implements ConfigTransactions {
     this.#instanceId = options.instanceId ?? options.random.id();
     this.#texts = new DocumentTexts(options);
     this.#history = new CommitHistory(options.store, options.clock, logger);
+    this.#probations = new Probations({
+      ...options,
+      applier: options.applier,
+      logger,
+      history: this.#history,
+      applyAgain: (stored) => applyAgain(stored, this.#parts()),
+      exclusively: (work) => this.#alone(work),
+      onReverted: (reverted) => options.onReverted?.(reverted),
+    });
+    if (options.settled !== undefined) this.#settle(options.settled);
   }
 
   async current(signal: AbortSignal): Promise<{ version: number; config: ConfigView }> {
@@ -117,7 +144,10 @@ class Transactions implements ConfigTransactions {
     const base = await this.#load(signal);
     const { clock, random, store, sources } = this.#options;
     const refusal = await readWithin(clock, signal, (bound) => whyNotNow(base, { store, sources, clock }, bound));
-    if (refusal !== undefined) throw new TransactionError("conflict", refusal);
+    if (refusal !== undefined) {
+      const isOnProbation = store.staging?.seen?.until !== undefined;
+      throw new TransactionError("conflict", refusal, isOnProbation ? { reason: "probation" } : {});
+    }
     const former = fromVersion === undefined ? undefined : await this.#former(fromVersion, base, signal);
     this.#refuseSecond();
     const createdAt = clock.now();
@@ -230,18 +260,66 @@ class Transactions implements ConfigTransactions {
     };
   }
 
-  async commit(id: string, actor: string): Promise<CommitResult> {
+  async commit(id: string, actor: string, trial?: CommitTrial): Promise<CommitResult> {
     const transaction = this.#find(id);
+    if (trial !== undefined) this.#demandTrial();
     this.#move(transaction, "commit");
     let event: TransactionEvent = "refused";
     try {
-      const committing = (this.#underWay = this.#commit(transaction, actor));
-      const result = await committing;
+      const result = await this.#alone(() => this.#commit(transaction, actor, trial));
       if (!isRefusal(result)) event = result.status;
       return result;
     } finally {
-      this.#underWay = undefined;
       this.#move(transaction, event);
+    }
+  }
+
+  confirm(version: number): Promise<void> {
+    return this.#probations.confirm(version);
+  }
+
+  revert(version: number, reason: string): Promise<Revert> {
+    return this.#probations.revert(version, reason);
+  }
+
+  probation(): Probation | undefined {
+    return this.#probations.open?.probation;
+  }
+
+  reverts(): Readonly<Record<string, number>> {
+    return this.#probations.counts();
+  }
+
+  triesOver(revision: string): boolean {
+    const { open } = this.#probations;
+    return open !== undefined && "staged" in open.tried && open.base.revision === revision;
+  }
+
+  suspend(): Promise<void> {
+    return this.#probations.suspend();
+  }
+
+  #settle(settled: SettledProbation): void {
+    if ("reverted" in settled) return this.#probations.noteReverted(settled.reverted);
+    this.#probations.begin(settled.goesOn);
+  }
+
+  /** @throws TransactionError when nobody could say how a change does, or put the former one back */
+  #demandTrial(): void {
+    const { store, applier } = this.#options;
+    if (applier?.trial === undefined || (store.staging ?? store.probations) === undefined)
+      throw new TransactionError("unsupported", "the configuration is kept where no change can be tried out");
+    if (applier.trial.running()) return;
+    const why = "the bridge does not run, or is being changed: a change is tried out by one that runs";
+    throw new TransactionError("conflict", why, { reason: "not_running" });
+  }
+
+  async #alone<Result>(work: () => Promise<Result>): Promise<Result> {
+    const underWay = (this.#underWay = work());
+    try {
+      return await underWay;
+    } finally {
+      if (this.#underWay === underWay) this.#underWay = undefined;
     }
   }
 
@@ -280,10 +358,14 @@ class Transactions implements ConfigTransactions {
     return this.#notApplied;
   }
 
-  async #commit({ base, pending, whole, patchCount }: Transaction, actor: string): Promise<CommitResult> {
+  async #commit(
+    { base, pending, whole, patchCount }: Transaction,
+    actor: string,
+    asked: CommitTrial | undefined,
+  ): Promise<CommitResult> {
     const { text } = pending;
     const signal = NEVER;
-    const { clock, store, logger, applier, applyTimeoutMs = APPLY_TIMEOUT_MS } = this.#options;
+    const { clock, applier } = this.#options;
     const [checked, erased] = await this.#check(whole, pending.document, signal);
     if (erased.length > 0) return { status: "erases_options", erasedOptions: erased };
     if ((patchCount > 0 || pending.document !== base.document) && !checked.ok)
@@ -304,18 +386,11 @@ class Transactions implements ConfigTransactions {
       text,
       config: checked.config,
       entry,
+      trial: asked && (await this.#trial(asked, checked.config)),
       tell: tellerOf(checked),
     };
-    const { result, differs } = await commitChange(change, {
-      store,
-      history: this.#history,
-      applier,
-      applyTimeoutMs,
-      clock,
-      logger,
-      instanceId: this.#instanceId,
-      check: (document) => this.#checked(document, signal),
-    });
+    const { result, differs, onProbation } = await commitChange(change, this.#parts());
+    if (onProbation !== undefined) this.#probations.begin(onProbation);
     const { status } = result;
     if (status === "conflict" || status === "rolled_back" || (status === "committed_not_applied" && !differs))
       this.#history.withdraw(entry);
@@ -323,6 +398,26 @@ class Transactions implements ConfigTransactions {
       this.#notApplied = { version: result.version, error: result.error, since: clock.now() };
     else if (result.status === "committed" || result.status === "committed_applying") this.#notApplied = undefined;
     return result;
+  }
+
+  async #trial({ withinMs, guard }: CommitTrial, config: BridgeConfig): Promise<TrialRequest> {
+    const plan = await this.#options.applier?.plan(config, NEVER);
+    const { restarted = [], added = [] } = plan?.routes ?? {};
+    return { withinMs, guard, routes: [...restarted, ...added] };
+  }
+
+  #parts(): Omit<StagingParts, "staging"> {
+    const { store, applier, applyTimeoutMs = APPLY_TIMEOUT_MS, clock, logger } = this.#options;
+    return {
+      store,
+      history: this.#history,
+      applier,
+      applyTimeoutMs,
+      clock,
+      logger,
+      instanceId: this.#instanceId,
+      check: (document) => this.#checked(document, NEVER),
+    };
   }
 
   /**
@@ -421,6 +516,12 @@ class Transactions implements ConfigTransactions {
   }
 
   #refuseSecond(): void {
+    const probation = this.probation();
+    if (probation !== undefined) {
+      const until = formatTimestamp(probation.confirmBy);
+      const told = `version ${probation.version} is on probation until ${until}: confirm it or revert it`;
+      throw new TransactionError("conflict", told, { reason: "probation" });
+    }
     const other = this.#live();
     if (other === undefined) return;
     const until = formatTimestamp(other.expiresAt);

@@ -32,8 +32,10 @@ export async function whyNotNow(base: StoredConfig, place: Place, signal: AbortS
 
 /** What is in the way of staging; `undefined` when nothing is. */
 export function whyNotStaged(staged: StagedConfig | undefined, clock: Clock): string | undefined {
-  if (staged === undefined || staged.at < leftBehindBefore(clock)) return undefined;
-  const { version, by } = staged;
+  if (staged === undefined || (staged.until ?? staged.at) < leftBehindBefore(clock)) return undefined;
+  const { version, by, until } = staged;
+  if (until !== undefined)
+    return `version ${version} is on probation at the instance ${by} until ${formatTimestamp(until)}: confirm it or revert it there`;
   const since = formatTimestamp(staged.at);
   return `the instance ${by} has been committing version ${version} since ${since}: wait for its end; after ${LEFT_BEHIND_MS / 60_000} minutes it counts as left behind`;
 }

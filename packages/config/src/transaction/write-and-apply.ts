@@ -1,36 +1,87 @@
-import { ReadOnlyConfigError, type StoredConfig } from "@bridge/ports";
-import { applied, bounded, type CommitParts, load, type Outcome, type SoundChange, undone } from "./commit-parts.ts";
+import { type Probation, ReadOnlyConfigError, type StoredConfig } from "@bridge/ports";
+import {
+  applied,
+  applyAgain,
+  bounded,
+  type CommitOutcome,
+  type CommitParts,
+  load,
+  NOT_RUNNING,
+  onProbation,
+  type Outcome,
+  type SoundChange,
+  type TrialRequest,
+  undone,
+} from "./commit-parts.ts";
 
 /**
  * Writes a change durably, then applies it; what cannot be applied is taken back, unless another hand has written since
  * (spec 4.9.5). Never rejects.
  */
-export async function writeAndApply(change: SoundChange, parts: CommitParts): Promise<Outcome> {
-  const { base, expected, document, text, entry, tell } = change;
+export async function writeAndApply(change: SoundChange, parts: CommitParts): Promise<CommitOutcome> {
+  const { base, expected, document, text, entry, tell, trial } = change;
   const { store, history } = parts;
   await history.begin(entry, base);
   let written: StoredConfig | undefined;
   try {
-    written = await bounded(parts.clock, (signal) => store.write(document, expected, signal, text));
+    written = await bounded(parts.clock, (signal) =>
+      trial === undefined
+        ? store.write(document, expected, signal, text)
+        : writeOnProbation(change, trial, parts, signal),
+    );
   } catch (error) {
-    if (error instanceof ReadOnlyConfigError) return { status: "conflict", error: tell(error) };
-    return notWritten(change, parts, error);
+    if (error instanceof ReadOnlyConfigError) return outcomeOf({ status: "conflict", error: tell(error) }, base);
+    const result = await notWritten(change, parts, error);
+    if (trial !== undefined && result.version === base.version) await forget(parts);
+    return outcomeOf(result, base);
   }
   if (written === undefined) {
-    return {
-      status: "conflict",
-      error: `the configuration moved on from version ${base.version}: open a new transaction`,
-    };
+    const error = `the configuration moved on from version ${base.version}: open a new transaction`;
+    return outcomeOf({ status: "conflict", error }, base);
   }
   try {
-    const status = (await applied({ ...change.config, configVersion: written.version }, parts))
-      ? "committed"
-      : "committed_applying";
+    const runs = await applied({ ...change.config, configVersion: written.version }, parts);
+    if (trial !== undefined) {
+      if (runs) return onProbation(change, { stored: written }, parts);
+      // What waits to come into force is not to: the newest counts.
+      await applyAgain(base, parts);
+      throw new Error(NOT_RUNNING);
+    }
     await history.confirm(entry);
-    return { status, version: written.version };
+    return outcomeOf({ status: runs ? "committed" : "committed_applying", version: written.version }, base);
   } catch (error) {
-    return takenBack(change, written, parts, `the configuration could not be applied: ${tell(error)}`);
+    const result = await takenBack(change, written, parts, `the configuration could not be applied: ${tell(error)}`);
+    if (trial !== undefined) await forget(parts);
+    return outcomeOf(result, base);
   }
+}
+
+function outcomeOf(result: Outcome, base: StoredConfig): CommitOutcome {
+  return { result, differs: "version" in result && result.version !== base.version };
+}
+
+function writeOnProbation(
+  { base, expected, document, text, entry }: SoundChange,
+  { withinMs, guard, routes }: TrialRequest,
+  { store, clock }: CommitParts,
+  signal: AbortSignal,
+): Promise<StoredConfig | undefined> {
+  const probation: Probation = {
+    version: expected.version + 1,
+    formerVersion: base.version,
+    confirmBy: clock.now() + withinMs,
+    actor: entry.actor,
+    ...(guard !== undefined && { guard }),
+    routes,
+  };
+  return store.probations?.begin(document, expected, probation, signal, text) ?? Promise.resolve(undefined);
+}
+
+/** That there is nothing on probation any more. */
+async function forget({ store, clock }: CommitParts): Promise<void> {
+  await bounded(clock, async (signal) => store.probations?.end(signal)).catch(() => {
+    // The next start finds that it names another document, and removes it.
+  });
 }
 
 async function takenBack(
@@ -64,7 +115,7 @@ export async function notWritten(
   { base, tell }: SoundChange,
   { store, clock, logger }: CommitParts,
   thrown: unknown,
-): Promise<Outcome> {
+): Promise<Outcome & { readonly version: number }> {
   const error = tell(thrown);
   const stored = await load(store, clock);
   const version = stored?.version ?? base.version;

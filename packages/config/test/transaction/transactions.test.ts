@@ -219,6 +219,7 @@ describe("a commit (spec 4.9; contract §2)", () => {
     expect(transactions.outcomes()).toEqual({
       committed: 1,
       committed_applying: 1,
+      probation: 0,
       rolled_back: 1,
       committed_not_applied: 0,
       conflict: 1,

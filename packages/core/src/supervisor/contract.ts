@@ -1,4 +1,4 @@
-import type { BridgeConfig, ChangePlan, ConfigApplier } from "@bridge/config";
+import type { BridgeConfig, ChangePlan, ConfigApplier, Trial } from "@bridge/config";
 import type { DlqStore, OutboxStore } from "@bridge/ports";
 import type { MoveResult } from "../outbox/dead-letter-record.ts";
 import type { InjectedMessage } from "../route/injected-message.ts";
@@ -73,6 +73,7 @@ export interface Supervisor extends ConfigApplier, AsyncDisposable {
    * `conflict` when the bridge is beyond recovery, by then or before, `stranding` when it would leave messages behind; the signal's reason when that made it give up
    */
   apply(config: BridgeConfig, signal?: AbortSignal): Promise<"applied" | "accepted">;
+  readonly trial: Trial;
   /** Whether it is `terminal`. */
   beyondRecovery(): boolean;
   plan(config: BridgeConfig, signal: AbortSignal): Promise<ChangePlan>;

@@ -25,6 +25,7 @@ import type { Standing } from "./standing.ts";
 import { start } from "./start.ts";
 import { StateMachine } from "./state-machine.ts";
 import { close, stop } from "./stop.ts";
+import { trialOf } from "./trial.ts";
 import { mayFollow } from "./transitions.ts";
 
 /** Ends of legs that are told of one message. */
@@ -33,6 +34,7 @@ const MAX_ENDED = 100;
 /** Owns the one current runtime, and has requests that replace it wait for each other. */
 export class RuntimeSupervisor implements Supervisor {
   readonly instanceId: string;
+  readonly trial = trialOf({ view: () => this.view(), stats: () => this.stats() });
   readonly #standing: Standing;
   readonly #changes: Changes;
   readonly #operations: Operations;

@@ -42,16 +42,16 @@ export function dynamodbStaging({ place, contents, versions, random, ...told }: 
       told.look(head);
       return stagedIn(head);
     },
-    async stage(document, expected, { by, at, leftBehindBefore }, signal) {
+    async stage(document, expected, { leftBehindBefore, ...who }, signal) {
       signal.throwIfAborted();
-      const staged: StagedConfig = { version: expected.version + 1, revision: random.id(), by, at };
+      const staged: StagedConfig = { version: expected.version + 1, revision: random.id(), ...who };
       const { revision } = staged;
       const text = textOf(document, staged.version, source);
       const step = (head: Head): Step<StagedConfig | undefined> => {
         const other = stagedIn(head);
         if (other?.revision === revision) return { result: staged };
         const over = identityOf(head.current);
-        if (over !== expected.revision || (other !== undefined && other.at >= leftBehindBefore))
+        if (over !== expected.revision || (other !== undefined && (other.until ?? other.at) >= leftBehindBefore))
           return { result: undefined };
         return { result: staged, next: { current: head.current, staged: { ...staged, over } } };
       };

@@ -48,8 +48,8 @@ export function identityOf(current: Current): string {
 /** What is staged and counts: another hand's change of the item takes it away, whatever that hand left there. */
 export function stagedIn({ current, staged }: Head): StagedConfig | undefined {
   if (staged === undefined || staged.over !== identityOf(current)) return undefined;
-  const { version, revision, by, at } = staged;
-  return { version, revision, by, at };
+  const { over: _, ...rest } = staged;
+  return rest;
 }
 
 export function headOf(item: Item | undefined): Head {
@@ -68,6 +68,7 @@ export function attributesOf({ current, staged }: Head): Item {
           revision: { S: staged.revision },
           by: { S: staged.by },
           at: { N: String(staged.at) },
+          ...(staged.until !== undefined && { until: { N: String(staged.until) } }),
           over: { S: staged.over },
         },
       },
@@ -85,13 +86,14 @@ function currentOf({ document, revision, version }: Item): Current {
 }
 
 function stagedOf(map: Item | undefined): Staged | undefined {
-  const { version, revision, by, at, over } = map ?? {};
+  const { version, revision, by, at, until, over } = map ?? {};
   if (revision?.S === undefined || over?.S === undefined) return undefined;
   return {
     version: Number(version?.N),
     revision: revision.S,
     by: by?.S ?? "",
     at: Number(at?.N),
+    ...(until?.N !== undefined && { until: Number(until.N) }),
     over: over.S,
   };
 }

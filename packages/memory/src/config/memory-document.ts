@@ -58,10 +58,10 @@ export class MemoryDocument {
   stage(
     document: Readonly<Record<string, unknown>>,
     version: number,
-    { by, at }: { by: string; at: number },
+    { by, at, until }: Pick<StagedConfig, "by" | "at" | "until">,
   ): StagedConfig {
     const { stored } = this.#holding({ ...document, config_version: version });
-    const staged = Object.freeze({ version, revision: stored.revision, by, at });
+    const staged = Object.freeze({ version, revision: stored.revision, by, at, ...(until !== undefined && { until }) });
     this.#staged = { staged, stored };
     return staged;
   }

@@ -117,7 +117,8 @@ class MemoryConfigStore implements ConfigStore {
         signal.throwIfAborted();
         this.#demandWritable();
         const { staged } = held;
-        if (!this.#holds(expected) || (staged !== undefined && staged.at >= request.leftBehindBefore)) return undefined;
+        const isHeld = staged !== undefined && (staged.until ?? staged.at) >= request.leftBehindBefore;
+        if (!this.#holds(expected) || isHeld) return undefined;
         return held.stage(document, expected.version + 1, request);
       },
       confirm: async (staged, signal) => {

@@ -11,6 +11,10 @@ export interface ConfigChanges {
   readonly failing: boolean;
   /** Of transactions, by outcome. */
   readonly transactions: Readonly<Record<string, number>>;
+  /** Until when what runs has to be confirmed, or it is taken back; epoch milliseconds. Default: it stays. */
+  readonly confirmBy?: number | undefined;
+  /** How many were taken back, by why. Default: none was. */
+  readonly reverts?: Readonly<Record<string, number>> | undefined;
 }
 
 /** The configuration and its changes. */
@@ -50,6 +54,24 @@ export const CONFIG_METRICS: readonly Metric[] = [
     type: "counter",
     help: "Transactions of the admin API, by what became of them; after refused a transaction is still open.",
     read: byOutcome((config) => config.transactions),
+  },
+  {
+    name: "bridge_config_probation",
+    type: "gauge",
+    help: "1 while the configuration in force is taken back unless it is confirmed.",
+    read: ({ config }) => (config === undefined ? [] : flag(config.confirmBy !== undefined)),
+  },
+  {
+    name: "bridge_config_probation_end_timestamp_seconds",
+    type: "gauge",
+    help: "Until when the configuration in force has to be confirmed, in seconds since 1970; absent while none has to be.",
+    read: ({ config }) => (config?.confirmBy === undefined ? [] : single(config.confirmBy / 1_000)),
+  },
+  {
+    name: "bridge_config_reverts_total",
+    type: "counter",
+    help: "Configurations on probation that were taken back, by why.",
+    read: ({ config }) => Object.entries(config?.reverts ?? {}).map(([why, value]) => ({ labels: { why }, value })),
   },
 ];
 

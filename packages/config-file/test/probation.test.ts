@@ -1,0 +1,115 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { settleProbation } from "@bridge/config";
+import { silentLogger, systemClock } from "@bridge/ports";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { openConfigFile } from "../src/index.ts";
+
+const NEVER = new AbortController().signal;
+const FORMER = "# ours\nconfig_version: 41\nbridge: {id: plant-7} # here\n";
+const SEAMS = { clock: systemClock, logger: silentLogger };
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "bridge-probation-"));
+  path = join(folder, "bridge.yaml");
+  writeFileSync(path, FORMER);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const note = (): string => `${path}.probation`;
+const probation = { version: 42, formerVersion: 41, confirmBy: 0, actor: "alice", routes: [] };
+
+/** What a process does that tries version 42 out. */
+async function begun() {
+  const store = openConfigFile(path);
+  const stored = await store.load(NEVER);
+  if (stored === undefined) throw new Error("there is nothing");
+  const entry = { version: 42, committedAt: 1, actor: "alice", changes: [] };
+  await store.history.append({ ...entry, pending: true }, NEVER);
+  const written = await store.probations.begin({ bridge: { id: "plant-8" } }, stored, probation, NEVER);
+  if (written === undefined) throw new Error("not written");
+  return { store, stored, written };
+}
+
+/** What the next process finds, and makes of it. */
+async function nextStart() {
+  await using store = openConfigFile(path);
+  const settled = await settleProbation(store, SEAMS);
+  return { settled, stored: await store.load(NEVER), history: await store.history.list(NEVER) };
+}
+
+it("operators 7: what is on probation is noted for its owner only, with the former document to the byte", async () => {
+  await begun();
+  expect(statSync(note()).mode & 0o777).toBe(0o600);
+  const { former } = JSON.parse(readFileSync(note(), "utf8")) as { former: { bytes: string } };
+  expect(Buffer.from(former.bytes, "base64").toString()).toBe(FORMER);
+});
+
+it("operators 7: killed after the note, before the document is written: the former one runs, and the note is removed", async () => {
+  await begun();
+  writeFileSync(path, FORMER);
+  const { settled, stored, history } = await nextStart();
+  expect([settled, stored?.version]).toEqual([undefined, 41]);
+  expect(existsSync(note())).toBe(false);
+  expect(history).toMatchObject([{ version: 42, pending: true }]);
+});
+
+it("operators 7: killed while it is on probation: the former one is put back byte for byte before anything starts", async () => {
+  await begun();
+  const { settled, history } = await nextStart();
+  expect(settled).toMatchObject({ reverted: { version: 42, formerVersion: 41, why: "process_ended", actor: "alice" } });
+  expect(readFileSync(path, "utf8")).toBe(FORMER);
+  expect(history).toMatchObject([{ version: 42, reverted: { why: "process_ended" } }]);
+  expect(existsSync(note())).toBe(false);
+  expect(readdirSync(`${path}.versions`).toSorted()).toEqual(["41.yaml", "42.reverted.yaml"]);
+  expect(await nextStart()).toMatchObject({ settled: undefined, stored: { version: 41 } });
+});
+
+it("operators 7: killed while it is taken back: that is finished, for the reason for which it was begun", async () => {
+  const { store, stored, written } = await begun();
+  const reversal = { why: "failure_ratio", detail: "12 of 96 sends failed" };
+  await store.probations.note({ probation, orderly: false, reversal }, NEVER);
+  const before = await nextStart();
+  expect(before.settled).toMatchObject({ reverted: reversal });
+  writeFileSync(path, readFileSync(path));
+  const again = await begun();
+  await again.store.probations.note({ probation, orderly: false, reversal }, NEVER);
+  await again.store.restore(again.stored, again.written, NEVER);
+  const after = await nextStart();
+  expect(after.settled).toMatchObject({ reverted: reversal });
+  expect(readFileSync(path, "utf8")).toBe(FORMER);
+  expect(stored.version).toBeLessThan(written.version);
+});
+
+it("operators 7: after an orderly end it goes on with what is left, at least a minute, and a crash then takes it back", async () => {
+  const { store } = await begun();
+  await store.probations.note({ probation, orderly: true }, NEVER);
+  const before = Date.now();
+  const { settled, stored } = await nextStart();
+  const { goesOn } = settled as { goesOn: { probation: { confirmBy: number }; base: { version: number } } };
+  expect(goesOn.probation.confirmBy).toBeGreaterThanOrEqual(before + 60_000);
+  expect([goesOn.base.version, stored?.version]).toEqual([41, 42]);
+  expect((await nextStart()).settled).toMatchObject({ reverted: { why: "process_ended" } });
+});
+
+it("operators 7: a note of another document is removed, and what is stored counts", async () => {
+  await begun();
+  writeFileSync(path, "bridge: {id: by-hand}\n");
+  expect(await nextStart()).toMatchObject({ settled: undefined, stored: { document: { bridge: { id: "by-hand" } } } });
+  expect(existsSync(note())).toBe(false);
+});
+
+it("operators 7: a note that cannot be read changes nothing, and stays to be looked at", async () => {
+  await begun();
+  writeFileSync(note(), '{"format": 2, "secret": "s3cret"}');
+  const logged: unknown[] = [];
+  await using store = openConfigFile(path);
+  const logger = { ...silentLogger, error: (...line: unknown[]) => void logged.push(line) };
+  expect(await settleProbation(store, { clock: systemClock, logger })).toBeUndefined();
+  expect(JSON.stringify(logged)).toContain("bridge.yaml.probation");
+  expect(JSON.stringify(logged)).not.toContain("s3cret");
+  expect(existsSync(note())).toBe(true);
+});

@@ -1,0 +1,83 @@
+import type { Clock, ConfigHistoryEntry, ConfigStore, LeftProbation, Logger, Probation, Reversal } from "@bridge/ports";
+import { formatTimestamp } from "@bridge/ports/internal";
+import { bounded } from "./commit-parts.ts";
+import { CommitHistory } from "./commit-history.ts";
+import type { OnProbation, Reverted } from "./probations.ts";
+
+/** However late a process comes back, so much is left to look at what it runs. */
+const LEAST_LEFT_MS = 60_000;
+
+/** What a start has found of a probation: it goes on, or the former document is stored again. */
+export type SettledProbation = { readonly goesOn: OnProbation } | { readonly reverted: Reverted };
+
+interface Seams {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Before a configuration is read to be run: what is on probation stays if the process before has ended in order, and goes on with
+ * the time that is left, at least a minute. Else the former document is put back. Never rejects: then what is stored is run.
+ */
+export async function settleProbation(store: ConfigStore, seams: Seams): Promise<SettledProbation | undefined> {
+  const { clock, logger } = seams;
+  try {
+    const left = await bounded(clock, async (signal) => store.probations?.find(signal));
+    if (left === undefined) return undefined;
+    const { probation, former, current, orderly, reversal } = left;
+    if (current !== undefined && orderly && reversal === undefined) {
+      const confirmBy = Math.max(probation.confirmBy, clock.now() + LEAST_LEFT_MS);
+      const goesOn = { ...probation, confirmBy };
+      // A process that dies now has not ended in order.
+      await bounded(clock, async (signal) => store.probations?.note({ probation: goesOn, orderly: false }, signal));
+      logger.info("a configuration is on probation still", {
+        config_version: probation.version,
+        confirm_by: formatTimestamp(confirmBy),
+      });
+      const entry = await entryOf(probation, new CommitHistory(store, clock, logger), clock.now());
+      return { goesOn: { probation: goesOn, base: former, tried: { stored: current }, entry } };
+    }
+    return { reverted: await putBack(left, reversal ?? { why: "process_ended" }, store, seams) };
+  } catch (error) {
+    logger.error("the probation of a configuration cannot be settled: what is stored is run", {
+      error: error instanceof Error ? error.message : String(error),
+    });
+    return undefined;
+  }
+}
+
+async function putBack(
+  { probation, former, current }: LeftProbation,
+  reversal: Reversal,
+  store: ConfigStore,
+  { clock, logger }: Seams,
+): Promise<Reverted> {
+  const { version, formerVersion, actor } = probation;
+  const at = clock.now();
+  if (current !== undefined) {
+    await bounded(clock, async (signal) => store.probations?.note({ probation, orderly: false, reversal }, signal));
+    if (!(await bounded(clock, (signal) => store.restore(former, current, signal))))
+      throw new Error("another hand has written meanwhile");
+    await bounded(clock, async (signal) => store.versions?.keepReverted(current, signal)).catch(() => {
+      // That it is there to be mended helps, and no more.
+    });
+  }
+  const history = new CommitHistory(store, clock, logger);
+  const entry = await entryOf(probation, history, at);
+  await history.revert({ ...entry, reverted: { at, ...reversal } });
+  await bounded(clock, async (signal) => store.probations?.end(signal));
+  logger.error("a configuration on probation was taken back at the start: the former one runs", {
+    config_version: version,
+    former_version: formerVersion,
+    why: reversal.why,
+  });
+  return { ...reversal, version, formerVersion, actor, at };
+}
+
+async function entryOf(
+  { version, actor }: Probation,
+  history: CommitHistory,
+  now: number,
+): Promise<ConfigHistoryEntry> {
+  return (await history.pending(version)) ?? { version, committedAt: now, actor, changes: [] };
+}

@@ -1,0 +1,348 @@
+import type {
+  Clock,
+  ConfigHistoryEntry,
+  ConfigStore,
+  Logger,
+  Probation,
+  Reversal,
+  StagedConfig,
+  StoredConfig,
+} from "@bridge/ports";
+import { formatTimestamp } from "@bridge/ports/internal";
+import type { ConfigApplier } from "./applier.ts";
+import { bounded, load } from "./commit-parts.ts";
+import type { CommitHistory } from "./commit-history.ts";
+import { Guard } from "./guard.ts";
+import { TransactionError } from "./transaction-error.ts";
+
+/** A change that runs here and is not there to stay yet. */
+export interface OnProbation {
+  readonly probation: Probation;
+  /** What comes back. */
+  readonly base: StoredConfig;
+  /** What is stored, or staged where instances share it. */
+  readonly tried:
+    | { readonly stored: StoredConfig }
+    | { readonly staged: StagedConfig; readonly document: StoredConfig["document"] };
+  /** For the history. */
+  readonly entry: ConfigHistoryEntry;
+}
+
+/** What was taken back, for whoever counts and records it. */
+export interface Reverted extends Reversal {
+  readonly version: number;
+  readonly formerVersion: number;
+  /** Who had committed it. */
+  readonly actor: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
+export interface ProbationsOptions {
+  readonly store: ConfigStore;
+  readonly history: CommitHistory;
+  readonly applier: ConfigApplier | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Brings a stored document into force; resolves to why that cannot be done. */
+  readonly applyAgain: (stored: StoredConfig) => Promise<string | undefined>;
+  /** Nobody else brings a configuration into force meanwhile. */
+  readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly onReverted: (reverted: Reverted) => void;
+}
+
+export const REVERSALS = ["not_confirmed", "level", "failure_ratio", "operator", "process_ended"] as const;
+
+export type Revert =
+  | { readonly status: "rolled_back"; readonly version: number }
+  /** It is stored again and does not run. */
+  | { readonly status: "committed_not_applied"; readonly version: number; readonly error: string };
+
+/** How often the guard is asked, and whether another hand has written. */
+const LOOK_MS = 1_000;
+
+const NOT_CONFIRMED: Reversal = { why: "not_confirmed" };
+
+interface Open extends OnProbation {
+  readonly guard: Guard | undefined;
+  readonly timer: Disposable;
+  /** On the clock that never jumps. */
+  readonly endsAt: number;
+  /** How it is being ended, by the one who came first. */
+  ending: Promise<unknown> | undefined;
+}
+
+type End = "committed" | "reverted" | "superseded";
+
+/**
+ * The one change that is on probation. It ends once, by whoever comes first: a confirmation, an operator who takes it back, its
+ * time, its guard, or another hand that writes.
+ */
+export class Probations {
+  readonly #options: ProbationsOptions;
+  readonly #counts = new Map<string, number>();
+  #open: Open | undefined;
+  #last: { readonly version: number; readonly end: End } | undefined;
+
+  constructor(options: ProbationsOptions) {
+    this.#options = options;
+  }
+
+  get open(): OnProbation | undefined {
+    return this.#open;
+  }
+
+  counts(): Readonly<Record<string, number>> {
+    return Object.fromEntries(REVERSALS.map((why) => [why, this.#counts.get(why) ?? 0]));
+  }
+
+  begin(onProbation: OnProbation): void {
+    const { clock, applier, logger } = this.#options;
+    const { probation } = onProbation;
+    const { guard } = probation;
+    const trial = applier?.trial;
+    this.#open = {
+      ...onProbation,
+      endsAt: clock.monotonic() + Math.max(0, probation.confirmBy - clock.now()),
+      guard: guard === undefined || trial === undefined ? undefined : new Guard(guard, probation.routes, trial, clock),
+      timer: clock.every(LOOK_MS, () => void this.#look()),
+      ending: undefined,
+    };
+    logger.warn("a configuration is on probation: unless it is confirmed, the former one comes back", {
+      config_version: probation.version,
+      former_version: probation.formerVersion,
+      confirm_by: formatTimestamp(probation.confirmBy),
+    });
+  }
+
+  /** Whoever comes while it is being ended waits for that. @throws TransactionError conflict, with the reason */
+  async confirm(version: number): Promise<void> {
+    while (this.#open?.ending !== undefined) await this.#open.ending;
+    const open = this.#demand(version);
+    await this.#end(open, () => this.#confirm(open));
+    if (this.#last?.end !== "committed") throw this.#over(version);
+  }
+
+  /** @throws TransactionError conflict, with the reason */
+  async revert(version: number, detail: string): Promise<Revert> {
+    while (this.#open?.ending !== undefined) await this.#open.ending;
+    const open = this.#demand(version);
+    const result = await this.#end(open, () => this.#revert(open, { why: "operator", detail }));
+    if (result === undefined) throw this.#over(version);
+    return result;
+  }
+
+  /** A former process has taken something back, or this one did at its start. */
+  noteReverted(reverted: Reverted): void {
+    this.#counts.set(reverted.why, (this.#counts.get(reverted.why) ?? 0) + 1);
+    this.#last = { version: reverted.version, end: "reverted" };
+    this.#options.onReverted(reverted);
+  }
+
+  /** Before the process ends in order: what only this instance runs is taken back, anything else goes on at the next start. */
+  async suspend(): Promise<void> {
+    while (this.#open?.ending !== undefined) await this.#open.ending;
+    const open = this.#open;
+    if (open === undefined) return;
+    const { store, clock, logger } = this.#options;
+    open.timer[Symbol.dispose]();
+    try {
+      if ("staged" in open.tried) await this.#end(open, () => this.#revert(open, { why: "process_ended" }, false));
+      else
+        await bounded(clock, async (signal) =>
+          store.probations?.note({ probation: open.probation, orderly: true }, signal),
+        );
+    } catch (error) {
+      logger.warn("the probation of a configuration ends with this process: the next start takes it back", {
+        config_version: open.probation.version,
+        error: messageOf(error),
+      });
+    }
+  }
+
+  async #look(): Promise<void> {
+    const open = this.#open;
+    if (open === undefined || open.ending !== undefined) return;
+    const { clock, logger } = this.#options;
+    try {
+      if (this.#seesAnother(open)) {
+        await this.#end(open, () => this.#ifSuperseded(open));
+        return;
+      }
+      const hurt = open.guard?.look() ?? (clock.monotonic() >= open.endsAt ? NOT_CONFIRMED : undefined);
+      if (hurt !== undefined) await this.#end(open, () => this.#revert(open, hurt));
+    } catch (error) {
+      // It is tried again at the next look.
+      logger.error("a configuration on probation cannot be taken back", {
+        config_version: open.probation.version,
+        error: messageOf(error),
+      });
+    }
+  }
+
+  /** Does it unless somebody ends it already; nothing is awaited before it is claimed. */
+  async #end<Result>(open: Open, work: () => Promise<Result>): Promise<Result> {
+    const ending = this.#options.exclusively(work);
+    open.ending = ending.catch(() => {});
+    try {
+      return await ending;
+    } finally {
+      open.ending = undefined;
+    }
+  }
+
+  #demand(version: number): Open {
+    const open = this.#open;
+    if (open?.probation.version === version) return open;
+    throw this.#over(version);
+  }
+
+  #over(version: number): TransactionError {
+    if (this.#last?.version === version && this.#last.end === "reverted")
+      return new TransactionError("conflict", `version ${version} was taken back`, { reason: "reverted" });
+    const { store } = this.#options;
+    const open = this.#open?.probation.version;
+    const staged = store.staging?.seen;
+    const other =
+      open !== undefined
+        ? `version ${open} is`
+        : this.#last?.version === version
+          ? `version ${version} was ${this.#last.end === "committed" ? "confirmed" : "replaced by another hand"}`
+          : staged?.until !== undefined
+            ? `version ${staged.version} is, at the instance ${staged.by}`
+            : "none is";
+    return new TransactionError("conflict", `version ${version} is not on probation here: ${other}`, {
+      reason: "no_probation",
+    });
+  }
+
+  async #confirm(open: Open): Promise<void> {
+    const { store, history, clock } = this.#options;
+    const { tried, entry } = open;
+    if ("staged" in tried) {
+      const { staging } = store;
+      if (staging === undefined || !(await bounded(clock, (signal) => staging.confirm(tried.staged, signal))))
+        return this.#superseded(open);
+    } else {
+      if (!(await this.#isStored(tried.stored))) return this.#superseded(open);
+      await bounded(clock, async (signal) => store.probations?.end(signal));
+    }
+    this.#close(open, "committed");
+    await history.confirm(entry);
+    this.#options.logger.info("a configuration is confirmed", { config_version: open.probation.version });
+  }
+
+  /** `undefined` when another hand was first. */
+  async #revert(open: Open, reversal: Reversal, runsOn = true): Promise<Revert | undefined> {
+    const { store, clock, logger, history } = this.#options;
+    const { probation, base, tried, entry } = open;
+    const { version, formerVersion } = probation;
+    if (!(await this.#takenBack(open, reversal))) {
+      await this.#superseded(open);
+      return undefined;
+    }
+    const at = clock.now();
+    this.#close(open, "reverted");
+    logger.error("a configuration was taken back, and the former one is stored again", {
+      config_version: version,
+      former_version: formerVersion,
+      why: reversal.why,
+      ...(reversal.detail !== undefined && reversal.why !== "operator" && { detail: reversal.detail }),
+    });
+    const fault = runsOn ? await this.#options.applyAgain(base) : undefined;
+    const document = "stored" in tried ? tried.stored : { version, document: tried.document };
+    await bounded(clock, async (signal) => {
+      await store.versions?.keepReverted(document, signal);
+      await store.probations?.end(signal);
+    }).catch((error: unknown) => {
+      logger.warn("what was taken back is not kept to be mended", { config_version: version, error: messageOf(error) });
+    });
+    await history.revert({ ...entry, reverted: { at, ...reversal } });
+    this.noteReverted({ ...reversal, version, formerVersion, actor: probation.actor, at });
+    if (fault === undefined) return { status: "rolled_back", version: formerVersion };
+    logger.error("the former configuration is stored again, and cannot be applied", { error: fault });
+    return {
+      status: "committed_not_applied",
+      version: formerVersion,
+      error: `version ${formerVersion} is stored again, and cannot be applied: ${fault}`,
+    };
+  }
+
+  /** Whether what is stored is the former one now, by our doing. */
+  async #takenBack({ probation, base, tried }: Open, reversal: Reversal): Promise<boolean> {
+    const { store, clock } = this.#options;
+    if ("staged" in tried) {
+      const { staging } = store;
+      if (staging === undefined) return false;
+      const staged = await bounded(clock, (signal) => staging.look(signal));
+      if (staged?.revision !== tried.staged.revision) return false;
+      await bounded(clock, (signal) => staging.discard(tried.staged, signal));
+      return true;
+    }
+    await bounded(clock, async (signal) => store.probations?.note({ probation, orderly: false, reversal }, signal));
+    if (await bounded(clock, (signal) => store.restore(base, tried.stored, signal))) return true;
+    // It may only be that it cannot be read now.
+    if (await this.#isStored(tried.stored)) throw new Error("the document could not be put back");
+    return false;
+  }
+
+  /** @throws Error when what is stored cannot be read */
+  async #isStored({ revision }: StoredConfig): Promise<boolean> {
+    const { store, clock } = this.#options;
+    return (await bounded(clock, (signal) => store.load(signal)))?.revision === revision;
+  }
+
+  #seesAnother({ tried }: Open): boolean {
+    const { store } = this.#options;
+    if ("staged" in tried) return store.staging?.seen?.revision !== tried.staged.revision;
+    return store.seen !== tried.stored.revision;
+  }
+
+  async #ifSuperseded(open: Open): Promise<void> {
+    const { store, clock } = this.#options;
+    const { tried } = open;
+    const { staging } = store;
+    const stands =
+      "stored" in tried
+        ? await this.#isStored(tried.stored)
+        : (await bounded(clock, async (signal) => staging?.look(signal)))?.revision === tried.staged.revision;
+    if (!stands) await this.#superseded(open);
+  }
+
+  /** Another hand has written: that one counts, and nothing is put back. */
+  async #superseded(open: Open): Promise<void> {
+    const { store, clock, logger, history, applyAgain } = this.#options;
+    const { version } = open.probation;
+    const { tried, entry } = open;
+    const stored = await load(store, clock);
+    if ("staged" in tried && stored?.revision === tried.staged.revision) {
+      // Its confirmation got no answer.
+      this.#close(open, "committed");
+      await history.confirm(entry);
+      return;
+    }
+    this.#close(open, "superseded");
+    logger.warn("another hand has written the configuration: the probation is over, and nothing is put back", {
+      config_version: version,
+    });
+    if ("stored" in tried) {
+      await history.confirm(entry);
+      await bounded(clock, async (signal) => store.probations?.end(signal)).catch(() => {
+        // The next start finds that it names another document, and removes it.
+      });
+    } else if (stored !== undefined) {
+      const fault = await applyAgain(stored);
+      if (fault !== undefined) logger.error("what is stored cannot be applied", { error: fault });
+    }
+  }
+
+  #close(open: Open, end: End): void {
+    open.timer[Symbol.dispose]();
+    this.#open = undefined;
+    this.#last = { version: open.probation.version, end };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
