@@ -51,7 +51,7 @@ export interface ProbationsOptions {
   readonly onReverted: (reverted: Reverted) => void;
 }
 
-export const REVERSALS = ["not_confirmed", "level", "failure_ratio", "operator", "process_ended"] as const;
+const REVERSALS = ["not_confirmed", "level", "failure_ratio", "operator", "process_ended"] as const;
 
 export type Revert =
   | { readonly status: "rolled_back"; readonly version: number }
