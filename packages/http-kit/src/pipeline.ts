@@ -3,6 +3,7 @@ import { type Seams } from "@bridge/ports";
 import { atOnce, jsonInSlices, Slices } from "@bridge/ports/internal";
 import type { Context } from "hono";
 import { answer, type AnswerBody } from "./answer.ts";
+import { answerInParts, goesInParts } from "./answer-in-parts.ts";
 import { AnswersAtOnce, type AnswerTurn } from "./answers-at-once.ts";
 import type { AuditTrail, CallRecord } from "./audit-trail.ts";
 import type { Authenticator, Identity } from "./authenticator.ts";
@@ -59,6 +60,8 @@ interface Exchange<Action extends string> {
   readonly turn: AnswerTurn;
   /** Of an answer that goes on. */
   grant: StreamGrant | undefined;
+  /** Of an answer whose carrier does not see how long it is. */
+  length: number | undefined;
 }
 
 /**
@@ -95,6 +98,7 @@ export class Pipeline<Action extends string> {
       row,
       turn,
       grant: undefined,
+      length: undefined,
     };
     const preflight = cors.preflight(request);
     const made: Reply =
@@ -115,6 +119,7 @@ export class Pipeline<Action extends string> {
       body = await this.#bodyOf(reply, context, exchange, slices);
     } catch (error) {
       reply = await veiled(this.#refusal(error, exchange));
+      exchange.length = undefined;
       body = await this.#bodyOf(reply, context, exchange, slices);
     }
     if (!(reply.body instanceof EventStream)) exchange.grant?.[Symbol.dispose]();
@@ -204,23 +209,27 @@ export class Pipeline<Action extends string> {
       const failed = (error: unknown): void => this.#logUnexpected(error, exchange);
       return exchange.grant?.open(body, { carried, veil: this.#options.veil, failed }) ?? null;
     }
+    const connection = connectionOf(carried.outgoing);
     if (body instanceof PartedBody) {
       if (exchange.request.method === "HEAD") return null;
-      const connection = connectionOf(carried.outgoing);
       return body.answer(slices, {
         expect: (bytes) => connection?.expect(bytes),
         cut: connection && (() => connection.cut()),
         failed: (error) => this.#logUnexpected(error, exchange),
       });
     }
-    const bytes = body instanceof Uint8Array ? body : await jsonInSlices(body as object, slices);
-    return bytes as Uint8Array<ArrayBuffer>;
+    const made = body instanceof Uint8Array ? body : await jsonInSlices(body as object, slices);
+    const bytes = made as Uint8Array<ArrayBuffer>;
+    if (connection === undefined || exchange.request.method === "HEAD" || !goesInParts(bytes)) return bytes;
+    exchange.length = bytes.length;
+    const { clock } = this.#options;
+    return answerInParts(bytes, { taker: connection, client: exchange.request.signal, clock });
   }
 
   #render(
     reply: Reply,
     body: AnswerBody,
-    { context, request, row, rows, correlationId: id }: Exchange<Action>,
+    { context, request, row, rows, length, correlationId: id }: Exchange<Action>,
   ): Response {
     return answer(context, body, reply.status, {
       ...SECURITY_HEADERS,
@@ -230,6 +239,7 @@ export class Pipeline<Action extends string> {
       ...(row ?? rows[0])?.headers,
       ...reply.headers,
       [CORRELATION_HEADER]: id,
+      ...(length !== undefined && { "Content-Length": String(length) }),
       ...(reply.body !== undefined && {
         "Content-Type": row?.answers[reply.status]?.contentType ?? "application/json",
       }),

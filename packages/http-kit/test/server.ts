@@ -104,6 +104,7 @@ export interface TestServer extends AsyncDisposable {
   readonly port: number;
   readonly entries: readonly Entry[];
   readonly errors: readonly unknown[];
+  readonly warnings: readonly unknown[];
   readonly listener: Pick<Listener, "stats">;
   /** What the listener carries. */
   readonly app: ServedApp;
@@ -124,9 +125,11 @@ export async function startServer(
 ): Promise<TestServer> {
   const entries: Entry[] = [];
   const errors: unknown[] = [];
+  const warnings: unknown[] = [];
   const logger: Logger = {
     ...silentLogger,
     error: (message, fields) => errors.push({ message, ...fields }),
+    warn: (message, fields) => warnings.push({ message, ...fields }),
     child: () => logger,
   };
   const random = systemRandom();
@@ -151,6 +154,7 @@ export async function startServer(
     port: listener.port,
     entries,
     errors,
+    warnings,
     listener,
     app,
     close: (signal) => listener.close(signal),

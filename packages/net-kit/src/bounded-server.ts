@@ -87,11 +87,11 @@ export class BoundedServer implements AsyncDisposable {
   #closed: Promise<void> | undefined;
 
   private constructor(server: Server, tls: RenewedTls | undefined, options: BoundedServerOptions) {
-    const { limits, methods, refusalHeaders, clock } = options;
+    const { limits, methods, refusalHeaders, clock, logger } = options;
     this.#server = server;
     this.#tls = tls;
     this.#clock = clock;
-    const connections = new Connections(limits.connections, clock, options.memory ?? processClientMemory);
+    const connections = new Connections(limits.connections, clock, options.memory ?? processClientMemory, logger);
     this.#connections = connections;
     const lookMs = Math.min(MAX_CHECK_INTERVAL_MS, limits.answerTimeoutMs);
     this.#looks = clock.every(lookMs, () => connections.cutUntaken(limits.answerTimeoutMs));

@@ -1,3 +1,6 @@
+import { Slots } from "@bridge/ports/internal";
+import { ByteRoom } from "./byte-room.ts";
+
 /** A connection for which the process keeps bytes. */
 export interface Holder {
   /** Ends it at once, so that nothing is kept for it any more. */
@@ -5,23 +8,31 @@ export interface Holder {
 }
 
 const MEBIBYTE = 1_048_576;
+/** Answers that have room share this part of the limit, so that they leave some for those who have none. */
+const ROOM_PART = 0.5;
 
 /**
  * What is kept for clients: answers that they have not taken, and requests that wait behind these. Above the limit the
  * connection for which most is kept is cut, and so on until there is room, so that those who take their answers keep
  * theirs; the only one left stays, for one answer may be larger than the limit.
+ *
+ * An answer that has {@link room} is not cut for others.
  */
 export class ClientMemory {
   readonly limit: number;
   readonly #kept = new Map<Holder, number>();
+  readonly #answers: ByteRoom;
+  readonly #large = new Slots(1);
   #bytes = 0;
 
   constructor(limit: number) {
     this.limit = limit;
+    this.#answers = new ByteRoom(limit * ROOM_PART);
   }
 
+  /** Without the one answer that is beside the limit. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#bytes + this.#answers.taken;
   }
 
   /** From now on, `bytes` are kept for `holder`. */
@@ -31,7 +42,23 @@ export class ClientMemory {
     this.#bytes += bytes - before;
     if (bytes === 0) this.#kept.delete(holder);
     else this.#kept.set(holder, bytes);
-    while (this.#bytes > this.limit && this.#kept.size > 1) this.#cutLargest();
+    this.#cutToLimit();
+  }
+
+  /**
+   * Room for an answer of so many bytes, which is made and of which nothing was sent: half of the limit is for such answers, and
+   * a larger one is beside the limit, one at a time. Resolves when there is room; what it resolves to ends that. Rejects with the
+   * reason of `signal`.
+   */
+  async room(bytes: number, signal: AbortSignal): Promise<Disposable> {
+    if (bytes > this.#answers.size) return this.#large.take(signal);
+    const room = await this.#answers.take(bytes, signal);
+    this.#cutToLimit();
+    return room;
+  }
+
+  #cutToLimit(): void {
+    while (this.bytes > this.limit && this.#kept.size > 1) this.#cutLargest();
   }
 
   #cutLargest(): void {

@@ -9,7 +9,9 @@ const WAITING_REQUEST_BYTES = 2_048;
 const connections = new WeakMap<ServerResponse, Connection>();
 
 /** What an answer that is made while it is taken has to do with its connection; `undefined` on another carrier. */
-export function connectionOf(outgoing: ServerResponse | undefined): Pick<Connection, "expect" | "cut"> | undefined {
+export function connectionOf(
+  outgoing: ServerResponse | undefined,
+): Pick<Connection, "expect" | "room" | "cut"> | undefined {
   return outgoing && connections.get(outgoing);
 }
 
@@ -33,7 +35,9 @@ export class Connection implements Holder {
   last: ServerResponse | undefined;
   readonly #accepted: Socket;
   readonly #memory: ClientMemory;
-  readonly #onCut: () => void;
+  readonly #onCut: (connection: Connection) => void;
+  /** For all of the answer under way. */
+  #room: Disposable | undefined;
   #isBusy = false;
   #waiting: WaitingRequest[] = [];
   /** What was kept at most when a part of an answer was last handed over. */
@@ -48,7 +52,7 @@ export class Connection implements Holder {
   };
 
   /** `onCut` is called when it is ended because of what is kept for it. */
-  constructor(socket: Socket, now: number, memory: ClientMemory, onCut: () => void) {
+  constructor(socket: Socket, now: number, memory: ClientMemory, onCut: (connection: Connection) => void) {
     this.socket = socket;
     this.#accepted = socket;
     this.since = now;
@@ -84,6 +88,17 @@ export class Connection implements Holder {
     this.#account();
   }
 
+  /**
+   * Resolves when there is room for all of the answer under way, of so many bytes, which is then handed over in parts and not cut
+   * for others. Rejects with the reason of `signal`.
+   */
+  async room(bytes: number, signal: AbortSignal): Promise<void> {
+    const room = await this.#memory.room(bytes, signal);
+    if (this.socket.destroyed) room[Symbol.dispose]();
+    else this.#room = room;
+    this.#account();
+  }
+
   /** Looks what the client has taken since the last look; says for how many milliseconds it has taken nothing that waits. */
   look(now: number): number {
     this.#expected = 0;
@@ -97,7 +112,7 @@ export class Connection implements Holder {
   /** Ends it at once, with all that its client has not taken. */
   cut(): void {
     if (this.socket.destroyed) return;
-    this.#onCut();
+    this.#onCut(this);
     // Without the reset the system would go on offering the client what it holds.
     if (this.socket === this.#accepted) this.socket.resetAndDestroy();
     else this.socket.destroy();
@@ -107,12 +122,13 @@ export class Connection implements Holder {
   /** Its socket is closed. */
   forget(): void {
     this.#waiting = [];
+    this.#leaveRoom();
     this.#memory.keep(this, 0);
   }
 
   get #kept(): number {
     if (this.socket.destroyed) return 0;
-    const written = Math.max(this.socket.writableLength, this.#expected);
+    const written = this.#room === undefined ? Math.max(this.socket.writableLength, this.#expected) : 0;
     return this.hasWaiting
       ? written + this.#waiting.length * WAITING_REQUEST_BYTES + this.socket.readableLength
       : written;
@@ -128,9 +144,15 @@ export class Connection implements Holder {
     take(incoming, outgoing);
   }
 
+  #leaveRoom(): void {
+    this.#room?.[Symbol.dispose]();
+    this.#room = undefined;
+  }
+
   #answered(): void {
     this.#isBusy = false;
     this.#expected = 0;
+    this.#leaveRoom();
     this.#account();
     // Not at once: a connection full of requests would be answered to its end before any other gets a turn.
     if (this.hasWaiting) setImmediate(this.#takeNext);

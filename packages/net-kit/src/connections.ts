@@ -1,8 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Clock } from "@bridge/ports";
+import type { Clock, Logger } from "@bridge/ports";
 import type { ClientMemory } from "./client-memory.ts";
 import { Connection } from "./connection.ts";
+import { CutLines } from "./cut-lines.ts";
 import { readInSlices } from "./read-in-slices.ts";
 
 /** Of the connections that could make room, this part is ranked at once, so that a flood does not rank them all each time. */
@@ -17,6 +18,7 @@ export class Connections {
   readonly #limit: number;
   readonly #clock: Clock;
   readonly #memory: ClientMemory;
+  readonly #cutLines: CutLines;
   readonly #open = new Map<Socket, Connection>();
   /** TLS connections before their handshake is done, by their ends. */
   readonly #handshaking = new Map<string, Connection>();
@@ -25,12 +27,16 @@ export class Connections {
   #ended = 0;
   #refused = 0;
   #cut = 0;
-  readonly #onCut = (): void => void this.#cut++;
+  readonly #onCut = (connection: Connection): void => {
+    this.#cut++;
+    this.#cutLines.tell(connection.last?.req.url);
+  };
 
-  constructor(limit: number, clock: Clock, memory: ClientMemory) {
+  constructor(limit: number, clock: Clock, memory: ClientMemory, logger: Logger) {
     this.#limit = limit;
     this.#clock = clock;
     this.#memory = memory;
+    this.#cutLines = new CutLines(logger, clock);
   }
 
   get size(): number {
