@@ -7,5 +7,6 @@ import { openOnce } from "./one-shot.ts";
 /** Tells what is wrong with the configuration, line by line (`-validate`). What it refers to is read; no keys are. */
 export async function validate(bootstrap: Bootstrap, registry: Registry, host: HostProcess): Promise<Ending> {
   await using once = await openOnce(bootstrap, host);
-  return (await validateConfiguration(once.origin, registry, host, overruledBy(bootstrap))) ? "answered" : "not_valid";
+  const overrule = overruledBy(bootstrap);
+  return (await validateConfiguration(once.origin, registry, host, { overrule })) ? "answered" : "not_valid";
 }

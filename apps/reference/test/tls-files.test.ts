@@ -158,7 +158,9 @@ describe("-validate looks into every TLS file of the schema", () => {
 
   async function validated(files: Partial<Files>) {
     const file = folder.write("bridge.json", document({ ...GOOD, ...files }));
-    await using bridge = folder.run(["-validate", "-config", file]);
+    await using bridge = folder.run(["-validate", "-config", file], {
+      BRIDGE_ADMIN_API_KEY: "a-key-of-enough-letters",
+    });
     const code = await bridge.ended;
     const told = bridge.stderr.split("\n").map((line) => /\.json:\d+:\d+ ([\w.[\]]+): (".*)$/.exec(line));
     return { code, text: bridge.stderr, told: told.filter((match) => match !== null) };

@@ -82,6 +82,29 @@ describe("contract 7: -validate", () => {
     ]);
   });
 
+  test.each([
+    [
+      {},
+      "the http block has no admin key: set http.admin_api_key, http.api_keys or the environment variable BRIDGE_ADMIN_API_KEY",
+    ],
+    [
+      { BRIDGE_ADMIN_API_KEY: "short" },
+      "the key in the environment variable BRIDGE_ADMIN_API_KEY is too short: use at least 16 characters",
+    ],
+  ])("keys that a start would refuse, in its words: 1 (%j)", async (env, words) => {
+    const file = folder.write(
+      "no-key.yaml",
+      "bridge: {id: test}\nhttp: {admin_addr: '127.0.0.1:0', monitor_addr: '127.0.0.1:0'}\n",
+    );
+    await using checked = folder.run(["-validate", "-config", file], env);
+    expect([await checked.ended, checked.stdout, checked.stderr]).toEqual([1, "", `${file}: ${words}\n`]);
+    await using started = folder.run(["-config", file], env);
+    expect(await started.ended).toBe(1);
+    expect(started.stderr).toContain(words);
+    await using keyed = folder.run(["-validate", "-config", file], { BRIDGE_ADMIN_API_KEY: "a-key-of-enough-letters" });
+    expect(await keyed.ended).toBe(0);
+  });
+
   test("a missing file: 1", async () => {
     await using bridge = folder.run(["-validate", "-config", "nowhere.yaml"]);
     expect(await bridge.ended).toBe(1);

@@ -1,9 +1,10 @@
-import { type BridgeConfig, emptyConfig, type Registry, type UnusableFile } from "@bridge/config";
+import { type BridgeConfig, emptyConfig, type HttpSection, type Registry, type UnusableFile } from "@bridge/config";
 import { type Clock, type Logger, systemClock } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { type ConfigOrigin, fileOrigin } from "./config-origin.ts";
 import type { ConfigSource } from "./config-source.ts";
 import type { HostProcess } from "./host-process.ts";
+import { messageOf } from "./message-of.ts";
 import { type Overrule, overruledNowhere } from "./overrule.ts";
 import { printableLines } from "./printable.ts";
 import { whyUnusable } from "./unusable-file.ts";
@@ -11,6 +12,13 @@ import { unusableFiles } from "./unusable-files.ts";
 import { usualServers } from "./usual-servers.ts";
 
 const LOAD_TIMEOUT_MS = 30_000;
+
+export interface ValidateOptions {
+  readonly overrule?: Overrule;
+  /** Makes the keys of a process that starts with this `http` block, and throws where it cannot. Default: keys are not looked at. */
+  readonly keys?: (http: HttpSection | undefined) => unknown;
+  readonly clock?: Pick<Clock, "now">;
+}
 
 /**
  * The configuration to start with: of the source, or an empty one when there is none and may be (spec 1.8).
@@ -38,16 +46,15 @@ export async function configuration(
 }
 
 /**
- * Tells, line by line, what is wrong with a configuration (`-validate`), and with the files that it names; resolves to
- * whether nothing is. Certificates that are out of date are warned of: a start uses them.
+ * Tells, line by line, what is wrong with a configuration (`-validate`), with the files that it names and with the keys that
+ * would open its servers; resolves to whether nothing is. Certificates that are out of date are warned of: a start uses them.
  * @throws Error when reading takes longer than 30 seconds
  */
 export async function validateConfiguration(
   origin: ConfigOrigin,
   registry: Registry,
   host: HostProcess,
-  overrule: Overrule = overruledNowhere,
-  clock: Pick<Clock, "now"> = systemClock,
+  { overrule = overruledNowhere, keys = () => {}, clock = systemClock }: ValidateOptions = {},
 ): Promise<boolean> {
   const overruled = overrule !== overruledNowhere;
   // What is overruled need not be of use.
@@ -63,6 +70,12 @@ export async function validateConfiguration(
   for (const { kind, words } of faults) {
     const told = kind === "warning" ? "warning: " : "";
     host.stderr.write(printableLines(`${told}${origin.store.source}: ${words}\n`));
+  }
+  try {
+    keys(config.http);
+  } catch (error) {
+    host.stderr.write(printableLines(`${origin.store.source}: ${messageOf(error)}\n`));
+    return false;
   }
   if (faults.some(({ kind }) => kind === "problem")) return false;
   host.stdout.write(`${origin.store.source}: valid\n`);

@@ -1,5 +1,6 @@
 import { createRegistry, type Plugins } from "@bridge/config";
 import type { BridgeHooks } from "@bridge/core";
+import { silentLogger } from "@bridge/ports";
 import { ConfiguredKeys } from "./configured-keys.ts";
 import { fileOrigin } from "./config-origin.ts";
 import { checkedFile, validateConfiguration } from "./configuration.ts";
@@ -51,7 +52,9 @@ async function run(
   const { env } = host;
   if (flags.validate) {
     const origin = fileOrigin(flags.config, { env, servers: usualServers(env) });
-    return (await validateConfiguration(origin, registry, host)) ? "answered" : "not_valid";
+    const keys = new ConfiguredKeys(env, silentLogger);
+    const valid = await validateConfiguration(origin, registry, host, { keys: (http) => keys.of(http) });
+    return valid ? "answered" : "not_valid";
   }
   if (flags.createTables) {
     const config = await checkedFile(flags.config, registry, host);

@@ -68,7 +68,7 @@ test.each([
 
 test("-validate takes files that are there, and an audit file that is not there yet, and makes none", async () => {
   const [code, said] = await validated({
-    http: { tls_cert_file: there, tls_key_file: key },
+    http: { tls_cert_file: there, tls_key_file: key, admin_api_key: "a-key-of-enough-letters" },
     audit: { file: { path: join(folder, "new", "audit.jsonl") } },
   });
   expect(said).toContain("valid");
@@ -96,7 +96,7 @@ describe("where the servers' files are said by something else than the document,
     });
     const host = new StandIn();
     const origin = fileOrigin(file, { env: {}, servers: undefined });
-    const valid = await validateConfiguration(origin, createRegistry({}), host.process, overrule, clock);
+    const valid = await validateConfiguration(origin, createRegistry({}), host.process, { overrule, clock });
     const said = [...host.stdout.lines, ...host.stderr.lines];
     expect(said.join("\n")).toContain(told);
     expect(said.filter((line) => line.includes("tls_")).length).toBe(told.includes("valid") ? 0 : 1);
