@@ -12,7 +12,7 @@ import {
   type OutboxHead,
   type Page,
 } from "@bridge/ports";
-import { formatTimestamp } from "@bridge/ports/internal";
+import { Base64Text, formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
 import type { ShownMessage } from "./redaction.ts";
 import type * as schemas from "./schemas.ts";
@@ -99,9 +99,8 @@ export function entryToWire(entry: DeadLetter, shown: ShownMessage): InferOutput
   const { headers, payload, payloadSha256, redacted } = shown;
   return {
     ...entryHeadToWire(deadLetterHead(entry)),
-    ...(payload !== undefined && {
-      payload: Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString("base64"),
-    }),
+    // As a string it would be there three times, and a turn of the event loop would not be enough for it.
+    ...(payload !== undefined && { payload: new Base64Text(payload) as unknown as string }),
     ...(payloadSha256 !== undefined && { payload_sha256: payloadSha256 }),
     ...(redacted && { redacted }),
     envelope: envelopeToWire(entry.envelope, headers),

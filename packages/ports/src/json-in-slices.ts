@@ -1,3 +1,4 @@
+import { Base64Text } from "./base64-text.ts";
 import { textInSlices } from "./text-in-slices.ts";
 import type { Slices } from "./turns.ts";
 
@@ -13,7 +14,11 @@ export function jsonInSlices(value: object, slices: Slices): Promise<Uint8Array>
 }
 
 function* jsonParts(value: unknown, depth: number): Generator<string> {
-  if (depth >= MAX_DEPTH || typeof value !== "object" || value === null || "toJSON" in value) {
+  if (value instanceof Base64Text) {
+    yield '"';
+    yield* value.parts();
+    yield '"';
+  } else if (depth >= MAX_DEPTH || typeof value !== "object" || value === null || "toJSON" in value) {
     yield JSON.stringify(value) ?? "null";
   } else if (Array.isArray(value)) {
     let before = "[";

@@ -1,7 +1,7 @@
 import { PATIENCE } from "@bridge/tooling/patience";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
-import { jsonInSlices, Slices, type Steps, textInSlices, Turns } from "../src/internal.ts";
+import { Base64Text, jsonInSlices, Slices, type Steps, textInSlices, Turns } from "../src/internal.ts";
 
 /** Turns that come when the test says so. */
 function byHand() {
@@ -87,6 +87,23 @@ describe("work in slices", () => {
       expect(turns).toBeGreaterThan(30);
     }
   });
+
+  test.each([0, 1, 49_151, 49_152, 49_153, 1_000_003])(
+    "%i bytes are base64 in JSON, a part in a slice",
+    async (length) => {
+      const bytes = Uint8Array.from({ length }, (_, at) => (at * 31) % 251);
+      const body = { id: "a", payload: new Base64Text(bytes.subarray(0)), last: 1 };
+      let turns = 0;
+      const nextTurn = (run: () => void): void => {
+        turns++;
+        queueMicrotask(run);
+      };
+      const text = Buffer.from(await jsonInSlices(body, new Slices(slow(nextTurn)))).toString();
+      expect(text).toBe(JSON.stringify({ ...body, payload: Buffer.from(bytes).toString("base64") }));
+      expect(JSON.stringify(body)).toBe(text);
+      expect(turns).toBeGreaterThanOrEqual(Math.floor(length / 49_152 / 2));
+    },
+  );
 
   test("gives what it would give in one piece", async () => {
     await fc.assert(
