@@ -19,6 +19,9 @@ const DOCUMENTS = [
 const FOLDER = "examples/node_modules/.snippets";
 const BLOCK = /^```(ts|yaml)(?: file=(\S+))?\n(.*?)^```$/gms;
 
+/** A declaration that ends what it declares. What is printed is to run as it is on the oldest Node that the packages run on. */
+const USING = /^\s*(?:await )?using \w+ =/m;
+
 /** The package of an import of somebody else's code. */
 const IMPORTED = /from "((?:@[^/"]+\/)?(?!node:|\.)[^/"]+)[^"]*"/g;
 
@@ -35,6 +38,8 @@ for (const document of DOCUMENTS) {
   const after = before.replaceAll(
     BLOCK,
     (block, language: string, file: string | undefined, code: string, at: number) => {
+      if (language === "ts" && USING.test(file === undefined ? code : readFileSync(file, "utf8")))
+        problems.push(`${document}: ${file ?? "an example"} says "using", which Node 22.19 cannot read`);
       if (file !== undefined) return `\`\`\`${language} file=${file}\n${readFileSync(file, "utf8")}\`\`\``;
       if (language !== "ts") return block;
       const name = `${document.replaceAll(/\W+/g, "-")}-${origins.size}.ts`;

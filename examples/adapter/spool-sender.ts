@@ -56,13 +56,21 @@ export class SpoolSender implements Sender {
 }
 
 async function writeDurably(path: string, text: string): Promise<void> {
-  await using file = await open(path, "wx");
-  await file.writeFile(text);
-  await file.sync();
+  const file = await open(path, "wx");
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 /** A rename is durable when its folder is. */
 async function syncFolder(path: string): Promise<void> {
-  await using folder = await open(path, "r");
-  await folder.sync();
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }

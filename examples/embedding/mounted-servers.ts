@@ -8,7 +8,7 @@ import { Hono } from "hono";
 
 const bridge = await defineBridge({ id: "mounted", routes: {} }).start({ signal: AbortSignal.timeout(10_000) });
 
-await using auditor = createAuditor({
+const auditor = createAuditor({
   clock: systemClock,
   logger: silentLogger,
   sinks: [{ name: "console", write: ({ action, actor, outcome }) => console.log("audit:", action, actor, outcome) }],
@@ -35,3 +35,4 @@ for (const server of ["monitor", "admin"]) {
 }
 
 await bridge.shutdown();
+await auditor[Symbol.asyncDispose]();

@@ -19,7 +19,7 @@ const authenticate: Authenticate = async ({ req }) => {
   return permissions === undefined ? undefined : { name, permissions };
 };
 
-await using auditor = createAuditor({
+const auditor = createAuditor({
   clock: systemClock,
   logger: silentLogger,
   sinks: [{ name: "console", write: ({ action, actor, outcome }) => console.log("audit:", action, actor, outcome) }],
@@ -40,3 +40,4 @@ await call("POST", "admin/bridge/stop", "ann@shop.example");
 await call("POST", "admin/bridge/start");
 
 await bridge.shutdown();
+await auditor[Symbol.asyncDispose]();

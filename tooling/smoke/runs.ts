@@ -1,4 +1,6 @@
 /** Whether what was installed runs: as it is, and in one file that a bundler has made. @module */
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
 import type { Project } from "./project.ts";
 import type { Tarball } from "./tarballs.ts";
 import { entriesOf } from "./types.ts";
@@ -10,6 +12,8 @@ const NOT_ALONE = /^@bridge\/conformance|-thread$|\/thread$/;
 const ENGINE = "@bridge/core";
 /** Their READMEs begin with a whole program that ends by itself. */
 const PROGRAMS = ["@bridge/http-kit", "@bridge/telemetry"] as const;
+/** Whole programs of the manual, each of which ends by itself. */
+const PRINTED = ["mounted-servers", "own-authentication", "hooks"].map((name) => `examples/embedding/${name}.ts`);
 /** Whole files of tests in the README of the suites; the other examples there leave something to their reader. */
 const SUITES = { package: "@bridge/conformance", calls: /^describe(?:Transport|DlqStore)\(/m } as const;
 
@@ -55,6 +59,11 @@ export async function checkRuns(
     await project.run(`README of ${name}, lowered`, ...lower);
     for (const [version, node] of nodes)
       await project.run(`README of ${name} as printed, ${version}`, node, `${file}.mjs`);
+  }
+  for (const path of PRINTED) {
+    const file = `printed-${basename(path)}`;
+    project.write(file, readFileSync(path, "utf8"));
+    for (const [version, node] of nodes) await project.run(`${path} as printed, ${version}`, node, file);
   }
   const suites = examplesOf(tarballs, SUITES.package).filter((code) => SUITES.calls.test(code));
   suites.forEach((code, at) => project.write(`suite-${at}.test.ts`, code));
