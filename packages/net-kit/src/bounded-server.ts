@@ -5,7 +5,7 @@ import { type Clock, type Logger } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
 import { type ClientMemory, processClientMemory } from "./client-memory.ts";
 import { Connections } from "./connections.ts";
-import { inKnownCoding, noTunnel, refuseExpectation } from "./refusal.ts";
+import { forOneHost, inKnownCoding, noTunnel, refuseExpectation } from "./refusal.ts";
 import { refusalOf, refuseOnSocket } from "./refuse-on-socket.ts";
 import { RenewedTls } from "./renewed-tls.ts";
 import type { TlsFiles } from "./tls-files.ts";
@@ -113,7 +113,7 @@ export class BoundedServer implements AsyncDisposable {
     });
     const on = { ...options.on, checkExpectation: refuseExpectation(refusalHeaders) };
     for (const [event, listener] of Object.entries(on)) {
-      const take = inKnownCoding(listener, refusalHeaders);
+      const take = forOneHost(inKnownCoding(listener, refusalHeaders), refusalHeaders);
       server.on(event, ((incoming, outgoing) => connections.use(incoming, outgoing, take)) satisfies RequestListener);
     }
     // The platform's server would silently leave out the headers beyond its count; their size bounds them.

@@ -16,6 +16,8 @@ const UNKNOWN_CODING: Refusal = {
   message: "of the transfer codings only chunked is understood: send the body as it is, or with Content-Encoding",
 };
 
+const SEVERAL_HOSTS: Refusal = { status: 400, message: "the request names more than one Host: send one" };
+
 /** `CONNECT` asks for a tunnel, and not for a path of ours: `methods` are those of all paths. */
 export function noTunnel(methods: readonly string[]): Refusal {
   return { status: 405, message: "method not allowed", headers: { Allow: methods.join(", ") } };
@@ -28,6 +30,12 @@ export function inKnownCoding(
 ): RequestListener {
   const refuse = refusing(UNKNOWN_CODING, ownHeaders);
   return (incoming, outgoing) => (isChunkedAtMost(incoming) ? take : refuse)(incoming, outgoing);
+}
+
+/** `take`, for what says once at most for whom it is: somebody in front of us may go by the other one (RFC 9112 §3.2). */
+export function forOneHost(take: RequestListener, ownHeaders: () => Readonly<Record<string, string>>): RequestListener {
+  const refuse = refusing(SEVERAL_HOSTS, ownHeaders);
+  return (incoming, outgoing) => (hasSeveralHosts(incoming) ? refuse : take)(incoming, outgoing);
 }
 
 /** Answers what is expected beyond `100-continue`, which nobody may pass over in silence (RFC 9110 §10.1.1). */
@@ -57,4 +65,13 @@ function refusing(refusal: Refusal, ownHeaders: () => Readonly<Record<string, st
 function isChunkedAtMost({ headers }: IncomingMessage): boolean {
   const coding = headers["transfer-encoding"];
   return coding === undefined || coding.toLowerCase() === "chunked";
+}
+
+function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  return hosts > 1;
 }

@@ -40,6 +40,7 @@ describe("what every server refuses before anybody is asked about it", () => {
       417,
       "100-continue",
     ],
+    ["a second Host", "GET / HTTP/1.1\r\nHost: a\r\nX-Between: b\r\nhost: a\r\n\r\n", 400, "more than one Host"],
     [
       "a coded body",
       `POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n${CHUNKED}`,

@@ -1,6 +1,6 @@
 import type { BridgeConfig } from "@bridge/config";
 import type { Clock } from "@bridge/ports";
-import { OperationError } from "../operation-error.ts";
+import { routeNotFound } from "../route-not-found.ts";
 import { PauseSwitch } from "./pause-switch.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
@@ -58,7 +58,7 @@ export class Controls {
   /** @throws OperationError `not_found` for a route that is not configured */
   switchOf(routeId: string): PauseSwitch {
     const control = this.#routes.get(routeId);
-    if (control === undefined) throw new OperationError("not_found", "route not found");
+    if (control === undefined) throw routeNotFound(routeId, this.#routes.keys());
     return control.pause;
   }
 

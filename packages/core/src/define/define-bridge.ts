@@ -75,7 +75,7 @@ export function defineBridge(definition: BridgeDefinition): DefinedBridge {
 /** Secrets of a program are kept out of its log as if they had come in through references. */
 function configOf({ document, registry, places, hidden }: DefinedDocument): BridgeConfig {
   const checked = validateConfig(document, registry);
-  if (!checked.ok) throw new ConfigError(checked.problems.map((problem) => places.of(problem)));
+  if (!checked.ok) throw new ConfigError(places.all(checked.problems));
   const { referred } = referencedDocument(document, registry, hidden);
   const veiled = referred.length === 0 ? checked : validateConfig(document, registry, { referred });
   return veiled.ok ? veiled.config : checked.config;

@@ -3,7 +3,7 @@ import type { SenderDefinition, SessionDefinition, ProcessorDefinition } from "@
 import type { BridgeDefinition, StoreDefinitions } from "./bridge-definition.ts";
 import { hookProblems } from "../hooks/bridge-hooks.ts";
 import { DocumentParts } from "./document-parts.ts";
-import { kindOf, noPart, type PartKind, plainly } from "./part-kinds.ts";
+import { isList, kindOf, noPart, type PartKind, plainly } from "./part-kinds.ts";
 import { INHERITS, inherits } from "./own-names.ts";
 import type { Places } from "./places.ts";
 import { routeBlock } from "./route-block.ts";
@@ -40,7 +40,10 @@ export function documentOf(definition: BridgeDefinition): DefinedDocument {
   );
   const storeBlocks = storesOf(parts, blockOf(parts, ["stores"], stores) ?? {});
   const instance = blockOf(parts, ["bridge"], bridge);
+  if (instance !== undefined && "id" in instance)
+    parts.problems.push({ path: ["bridge", "id"], message: "is the id of the definition itself: leave it out here" });
   if (parts.problems.length > 0) throw new ConfigError(parts.problems);
+  parts.places.set(["bridge", "id"], ["id"]);
   const { lists } = parts;
   const document = {
     ...sections,
@@ -99,7 +102,7 @@ function storesOf(parts: DocumentParts, stores: StoreDefinitions): NonNullable<B
 
 /** What a program that the compiler has not seen hands over in place of a block. */
 function blockOf<Block extends object>(parts: DocumentParts, path: Path, block: Block): Block | undefined {
-  const isBlock = typeof block === "object" && block !== null && !Array.isArray(block);
+  const isBlock = typeof block === "object" && block !== null && !isList(block);
   if (isBlock && !inherits(block)) return block;
   parts.problems.push({ path, message: isBlock ? INHERITS : `is ${plainly(block)}: give it an object` });
   return undefined;

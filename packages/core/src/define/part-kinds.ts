@@ -26,10 +26,24 @@ export function noPart(value: unknown, wanted: PartKind): string {
   return `${given}: give it ${EXAMPLES[wanted]}`;
 }
 
+/** Whether it is an array, a map or a set, whose elements are no properties of it. */
+export function isList(value: object): boolean {
+  return Symbol.iterator in value;
+}
+
+/** Whether it is what parts are made with, and none itself. */
+export function isTransport(value: unknown): boolean {
+  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false;
+  const { type, plugin } = value as { readonly type?: unknown; readonly plugin?: unknown };
+  return typeof type === "string" && typeof plugin === "function";
+}
+
 /** What a value is, in words. */
 export function plainly(value: unknown): string {
   if (value === undefined) return "not there";
   if (value === null) return "null";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (isTransport(value)) return "a transport by itself";
+  if (value instanceof Map) return "a Map";
   return typeof value === "object" ? "an object that no adapter has made" : `a ${typeof value}`;
 }

@@ -1,7 +1,7 @@
 import type { BridgeDocument } from "@bridge/config";
 import type { TargetDefinition } from "@bridge/ports";
 import type { RouteDefinition, Target } from "./bridge-definition.ts";
-import { kindOf } from "./part-kinds.ts";
+import { isTransport, kindOf } from "./part-kinds.ts";
 
 type Resolver = NonNullable<NonNullable<BridgeDocument["routes"]>[number]["resolver"]>;
 
@@ -24,7 +24,7 @@ export function targetsOf(routeId: string, to: RouteDefinition["to"]): readonly 
       return { bindingId: `${routeId}.${name}`, name, place: [index], target };
     });
   }
-  if (typeof to !== "object" || to === null || kindOf(to) !== undefined) {
+  if (typeof to !== "object" || to === null || kindOf(to) !== undefined || isTransport(to)) {
     return [{ bindingId: routeId, name: routeId, place: [], target: to }];
   }
   return Object.entries(to).map(([name, target]) => ({

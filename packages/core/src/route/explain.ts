@@ -7,13 +7,13 @@ import { Taps } from "../tap/taps.ts";
 import { Hooks } from "../hooks/hooks.ts";
 import { partKey } from "../change/part-graph.ts";
 import { Controls } from "../control/controls.ts";
-import { OperationError } from "../operation-error.ts";
 import { build } from "../runtime/build.ts";
 import type { RuntimeParts } from "../runtime/runtime-parts.ts";
 import { DueLooks } from "./due-looks.ts";
 import { expiryOf } from "./expiry.ts";
 import { normalise } from "./ingress.ts";
 import type { RouteParts, Target } from "./route-parts.ts";
+import { routeNotFound } from "../route-not-found.ts";
 import { runProcessor } from "./run-processor.ts";
 
 /** What a route would do with a message, as far as that can be told without sending it. */
@@ -79,7 +79,11 @@ export async function explain(options: ExplainOptions, signal: AbortSignal): Pro
   });
   try {
     const route = parts.routes.get(partKey.route(routeId));
-    if (route === undefined) throw new OperationError("not_found", "route not found");
+    if (route === undefined)
+      throw routeNotFound(
+        routeId,
+        config.routes.map(({ id }) => id),
+      );
     const { envelope, error } = normalise(message, { sourceId: route.config.receiverId, clock, random });
     return await follow(route, envelope, error ?? expiryOf(envelope, clock), signal);
   } finally {

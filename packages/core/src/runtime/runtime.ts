@@ -1,6 +1,7 @@
 import { type DeadLetter, type OutboxRecord, type SourceMessage } from "@bridge/ports";
 import { type Slices } from "@bridge/ports/internal";
 import { OperationError } from "../operation-error.ts";
+import { routeNotFound } from "../route-not-found.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import { replaced } from "../route/injection.ts";
 import type { InFlightPlace } from "../route/in-flight.ts";
@@ -171,15 +172,19 @@ export class Runtime {
 
   /** @throws OperationError `not_found` for an unknown route, `unavailable` for one that is being replaced */
   inject(routeId: string, message: SourceMessage, signal: AbortSignal): Promise<InjectResult> {
-    return this.#found(routeId, "route not found").inject(message, signal);
+    const missing = (): OperationError =>
+      routeNotFound(
+        routeId,
+        this.#parts.routes.values().map(({ config }) => config.id),
+      );
+    return this.#found(routeId, missing).inject(message, signal);
   }
 
   /** @throws OperationError `not_found` when the entry's route or binding is not configured any more (spec 4.6.8) */
   replay(entry: DeadLetter, signal: AbortSignal): Promise<InjectResult> {
-    const route = this.#found(entry.routeId, "route or binding not found");
-    if (entry.bindingId !== "" && !route.hasBinding(entry.bindingId)) {
-      throw new OperationError("not_found", "route or binding not found");
-    }
+    const missing = (): OperationError => new OperationError("not_found", "route or binding not found");
+    const route = this.#found(entry.routeId, missing);
+    if (entry.bindingId !== "" && !route.hasBinding(entry.bindingId)) throw missing();
     return route.replay(entry, signal);
   }
 
@@ -192,10 +197,10 @@ export class Runtime {
     return partStats(this.#parts, this.#options.logger);
   }
 
-  #found(routeId: string, missing: string): Route {
+  #found(routeId: string, missing: () => OperationError): Route {
     const route = this.route(routeId);
     if (route !== undefined) return route;
-    throw this.#change === undefined ? new OperationError("not_found", missing) : replaced();
+    throw this.#change === undefined ? missing() : replaced();
   }
 
   #enter(next: RuntimeState): void {

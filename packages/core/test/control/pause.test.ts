@@ -105,7 +105,7 @@ describe.each(modes)("a paused route (%s)", (deliveryMode) => {
 
   test("a route that is not configured cannot be paused", () => {
     const { supervisor } = memoryBridge({ deliveryMode });
-    expect(() => supervisor.pauseRoute("other")).toThrow("route not found");
+    expect(() => supervisor.pauseRoute("other")).toThrow('route not found: "other"; configured are "r"');
     expect(() => supervisor.resumeRoute("other")).toThrow("route not found");
   });
 });

@@ -147,7 +147,7 @@ describe("what is wrong with a definition is told at once, where it stands there
       ['routes.r.from.redelivery_delay: not a duration: write a number with a unit (ms, s, m, h, d), such as "250ms"'],
     ],
     ["a key that no route has", { id: "b", routes: { r: { ...route, polizy: {} } }, stores }, ["routes.r.polizy: "]],
-    ["an id that is none", { id: "a b", routes: {}, stores }, ["bridge.id: an id consists of"]],
+    ["an id that is none", { id: "a b", routes: {}, stores }, ["id: an id consists of"]],
     ["no place to take from", { id: "b", routes: { r: { to: route.to } } }, ["routes.r.from: is not there: give it"]],
     ["a sender to take from", { id: "b", routes: { r: { ...route, from: route.to } } }, ["routes.r.from: is a target"]],
     ["nowhere to go", { id: "b", routes: { r: { ...route, to: [] } } }, ["routes.r.to: is an empty list"]],
@@ -163,6 +163,23 @@ describe("what is wrong with a definition is told at once, where it stands there
       ["routes.r.processors[0]: is a string"],
     ],
     ["a route of nothing", { id: "b", routes: { r: null } }, ["routes.r: is null"]],
+    [
+      "a route whose name is no id",
+      { id: "b", routes: { "a/b": route }, stores },
+      ['routes["a/b"]: an id consists of'],
+    ],
+    [
+      "a target whose name is no id",
+      { id: "b", routes: { r: { ...route, to: { "x y": route.to, z: inside.at("z") } } }, stores },
+      ['routes.r.to["x y"]: an id consists of'],
+    ],
+    [
+      "a transport in place of a target",
+      { id: "b", routes: { r: { ...route, to: inside } }, stores },
+      ["routes.r.to: is a transport by itself: give it where messages go, such as"],
+    ],
+    ["a second id", { id: "b", bridge: { id: "c" }, routes: {} }, ["bridge.id: is the id of the definition itself"]],
+    ["a map of routes", { id: "b", routes: new Map([["r", route]]) }, ["routes: is a Map: give it an object"]],
     ["no routes", { id: "b" }, ["routes: is not there"]],
     ["a store by its name", { id: "b", stores: { dlq: "memory" }, routes: {} }, ["stores.dlq: is a string"]],
     ["dead letters without a store", { id: "b", routes: { r: route } }, ["routes.r"]],
@@ -223,6 +240,11 @@ describe("what is wrong with a definition is told at once, where it stands there
         expect.stringMatching(/^definition: is .*: give it an object$/),
       ]);
     }
+  });
+
+  test("a name of a route or a target that is no id, once for all that is called after it", () => {
+    for (const routes of [{ "a/b": route }, { r: { ...route, to: { "x y": route.to, z: inside.at("z") } } }])
+      expect(problemsOf({ id: "b", stores, routes })).toHaveLength(1);
   });
 
   test.each(broken)("%s", (_, definition, problems) => {

@@ -383,7 +383,7 @@ describe("inject", () => {
     const message = { subject: "s", payload: new Uint8Array() };
     await expect(supervisor.inject("nowhere", message, { signal: bound() })).rejects.toMatchObject({
       kind: "not_found",
-      message: "route not found",
+      message: 'route not found: "nowhere"; configured are "r"',
     });
     await supervisor.stop(bound());
     await expect(supervisor.inject("r", message, { signal: bound() })).rejects.toMatchObject({
