@@ -29,7 +29,11 @@ export function inspectLog(path: string, mark: Mark | undefined): void {
     const length = log === undefined ? 0 : readSync(log, start, 0, LOG_HEADER_BYTES, 0);
     const isBlank = start.every((byte) => byte === 0);
     if (log === undefined || length === 0 || isBlank) {
-      if (pagesOf(mark) > 0) throw damaged(path, `its log is gone: ${pagesOf(mark)} confirmed pages were in it`);
+      if (pagesOf(mark) > 0)
+        throw damaged(
+          path,
+          `its log is gone: ${pagesOf(mark)} confirmed pages were in it; if this is a copy that you have put back, delete ${path}-mark`,
+        );
       return;
     }
     const header = logHeaderOf(start.subarray(0, length));
