@@ -33,7 +33,7 @@ function parse(text: string): BrokerUrl | string {
   const standard = PORTS[url.protocol];
   if (standard === undefined) return 'expected "amqp://", or with TLS "amqps://"';
   if (url.username !== "" || url.password !== "")
-    return "a broker address holds no credentials: use username and password";
+    return "a broker address holds no credentials: use username and password (in code the addresses may hold them: the same in each, percent-encoded)";
   if (url.hostname === "") return "a broker address needs a host";
   if (url.search !== "" || url.hash !== "") return "a broker address has no query or fragment: use the options";
   const vhost = url.pathname.slice(1);

@@ -33,7 +33,7 @@ function parse(text: string): BrokerUrl | string {
   const scheme = SCHEMES[url.protocol];
   if (scheme === undefined) return 'expected "mqtt://" or "tcp://", or with TLS "mqtts://" or "ssl://"';
   if (url.username !== "" || url.password !== "")
-    return "a broker address holds no credentials: use username and password";
+    return "a broker address holds no credentials: use username and password (in code the addresses may hold them: the same in each, percent-encoded)";
   if (url.hostname === "") return "a broker address needs a host";
   if ((url.pathname !== "" && url.pathname !== "/") || url.search !== "" || url.hash !== "") {
     return "a broker address has no path, query or fragment";

@@ -20,9 +20,11 @@ export class Places {
       const [top, route] = placed.path;
       const at = placed.path.findIndex((key, index) => index > 1 && CALLED.has(key));
       const same = told.findIndex(({ path, message }) => path[1] === route && message === placed.message);
-      if (top !== "routes" || at === -1 || same === -1) told.push(top === "routes" ? called(placed, at) : placed);
+      const other = told[same];
+      if (top !== "routes" || at === -1 || other === undefined)
+        told.push(top === "routes" ? called(placed, at) : placed);
       // A binding is listed by the name that it has elsewhere.
-      else if (placed.path[at] !== "bindings" && at < told[same]!.path.length) told[same] = called(placed, at);
+      else if (placed.path[at] !== "bindings" && at < other.path.length) told[same] = called(placed, at);
     }
     return told;
   }

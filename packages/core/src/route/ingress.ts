@@ -81,7 +81,7 @@ function read(message: SourceMessage, context: IngressContext): Ingress | undefi
 
   const longest = Math.max(id.length, dedupId?.length ?? 0, orderingKey?.length ?? 0, correlationId.length);
   if (longest > INGRESS_LIMITS.idLength) {
-    error = tooLarge("an id, correlation id, ordering key or deduplication id", INGRESS_LIMITS.idLength);
+    error = tooLarge(longName({ id, dedupId, orderingKey, correlationId }), INGRESS_LIMITS.idLength);
     id = id.length > INGRESS_LIMITS.idLength ? "" : id;
     correlationId = correlationId.slice(0, INGRESS_LIMITS.idLength).toWellFormed();
     [dedupId, orderingKey] = [undefined, undefined];
@@ -134,6 +134,19 @@ function read(message: SourceMessage, context: IngressContext): Ingress | undefi
   };
   if (expiresAt !== undefined) envelope.expiresAt = expiresAt;
   return { envelope, error };
+}
+
+const ID_NAMES = {
+  id: "the id",
+  dedupId: "the deduplication id",
+  orderingKey: "the ordering key",
+  correlationId: "the correlation id",
+} as const;
+
+/** What the first one is called that is too long. */
+function longName(texts: Readonly<Record<keyof typeof ID_NAMES, string | undefined>>): string {
+  const keys = Object.keys(ID_NAMES) as (keyof typeof ID_NAMES)[];
+  return ID_NAMES[keys.find((key) => (texts[key]?.length ?? 0) > INGRESS_LIMITS.idLength) ?? "id"];
 }
 
 /** Copies what may come in. A header that goes beyond the limits is left out; returns that, or what else was wrong. */

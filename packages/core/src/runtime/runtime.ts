@@ -182,9 +182,8 @@ export class Runtime {
 
   /** @throws OperationError `not_found` when the entry's route or binding is not configured any more (spec 4.6.8) */
   replay(entry: DeadLetter, signal: AbortSignal): Promise<InjectResult> {
-    const missing = (): OperationError => new OperationError("not_found", "route or binding not found");
-    const route = this.#found(entry.routeId, missing);
-    if (entry.bindingId !== "" && !route.hasBinding(entry.bindingId)) throw missing();
+    const route = this.#found(entry.routeId, entryNotFound);
+    if (entry.bindingId !== "" && !route.hasBinding(entry.bindingId)) throw entryNotFound();
     return route.replay(entry, signal);
   }
 
@@ -254,3 +253,7 @@ export class Runtime {
 
 // Not in closures: what aborts remembers the functions that called it, and with these all that they see.
 const retire = ({ route }: RouteRunner): void => route.retire();
+
+function entryNotFound(): OperationError {
+  return new OperationError("not_found", "route or binding not found");
+}

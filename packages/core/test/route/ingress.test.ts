@@ -75,7 +75,13 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
     for (const [what, message] of [
       ["the number of headers", { id: "m", subject: "s", payload, headers: many }],
       ["the size of the headers", { id: "m", subject: "s", payload, headers: wide }],
-      ["an id", { id: "m".repeat(INGRESS_LIMITS.idLength + 1), subject: "s", payload }],
+      ["the id", { id: "m".repeat(INGRESS_LIMITS.idLength + 1), subject: "s", payload }],
+      ["the deduplication id", { dedupId: "m".repeat(INGRESS_LIMITS.idLength + 1), id: "m", subject: "s", payload }],
+      ["the ordering key", { id: "m", subject: "s", payload, orderingKey: "k".repeat(INGRESS_LIMITS.idLength + 1) }],
+      [
+        "the correlation id",
+        { correlationId: "m".repeat(INGRESS_LIMITS.idLength + 1), id: "m", subject: "s", payload },
+      ],
       ["the subject", { id: "m", subject: "s".repeat(INGRESS_LIMITS.subjectLength + 1), payload }],
     ] as const) {
       const { envelope, error } = normalise(message, context);
