@@ -48,7 +48,15 @@ async function claimFound(
   let shards: readonly number[] = Array.from({ length: SHARDS }, (_, shard) => shard);
   do {
     window.looking = lookInto(parts, window, limit, shards, signal).then((more) => void (shards = more));
-    await window.looking.finally(() => (window.looking = undefined));
+    try {
+      await window.looking;
+    } catch (error) {
+      // It has not found nothing: the next caller is to hear whether that lasts, too.
+      window.idleLooks = 0;
+      throw error;
+    } finally {
+      window.looking = undefined;
+    }
     const claims = await claimKnown(parts, window, limit, loanMs, signal);
     if (claims.length > 0) {
       window.idleLooks = 0;

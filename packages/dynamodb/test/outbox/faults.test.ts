@@ -177,3 +177,20 @@ test("evidence that its retention has outlasted counts no more, though the servi
 function again({ record: { id }, token, attempts }: OutboxClaim) {
   return { id, token, outcome: { kind: "retry", delayMs: 1, attempts: attempts + 1 } } as const;
 }
+
+test("while the index may not be read, each claim says so, also of a binding that was idle", async () => {
+  const claim = () => store.claim({ ...PLACE, limit: 10, loanMs: 60_000 }, signal);
+  for (let i = 0; i < 10; i++) expect(await claim()).toEqual([]);
+  dynamo.choose = (operation) => (operation === "Query" ? { error: "AccessDeniedException" } : undefined);
+  await expect
+    .poll(
+      () =>
+        claim().then(
+          () => "read",
+          () => "refused",
+        ),
+      { timeout: 60_000 },
+    )
+    .toBe("refused");
+  for (let i = 0; i < 10; i++) await expect(claim()).rejects.toMatchObject({ code: "NOT_AUTHORIZED" });
+});
