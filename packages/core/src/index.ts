@@ -9,6 +9,24 @@ export { defineBridge, type DefinedBridge, type StartOptions } from "./define/de
 export { type HistogramStats } from "./accounting/histogram.ts";
 export { redrive, type RedriveOptions, type RedriveTarget } from "./dlq/redrive.ts";
 export { type RedriveFailure, type RedriveResult } from "./dlq/redrive-result.ts";
+export {
+  isOver,
+  type Job,
+  JOB_STATES,
+  type JobCounts,
+  type JobKind,
+  type JobLane,
+  type JobRequest,
+  type JobSettings,
+  type JobState,
+} from "./dlq-job/job.ts";
+export { type JobEvent } from "./dlq-job/job-parts.ts";
+export { type JobPlan, type PlannedEntry, type PlannedLane, type Prediction } from "./dlq-job/job-plan.ts";
+export { type JobDraft } from "./dlq-job/job-planner.ts";
+export { JobRefusal, type JobRefusalReason } from "./dlq-job/job-refusal.ts";
+export { type JobOutcome, JOB_OUTCOMES, type JobStats } from "./dlq-job/job-tallies.ts";
+export { type JobOrder, type Jobs, type JobsRequest, type SettingsChange, type StartRequest } from "./dlq-job/jobs.ts";
+export { type JobProgress, progressOf } from "./dlq-job/progress.ts";
 export { type MoveResult } from "./outbox/dead-letter-record.ts";
 export { drainedBy } from "./outbox/undrained.ts";
 export {

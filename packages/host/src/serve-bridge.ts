@@ -35,6 +35,7 @@ import { shutDown, type ShutdownBudgets } from "./shut-down.ts";
 import { type OpenTelemetry, openTelemetry, type TelemetryExport } from "./telemetry-export.ts";
 import { confirmRunning, tellUnconfirmed } from "./unconfirmed-commit.ts";
 import { untilTheEnd } from "./until-the-end.ts";
+import { recordJob } from "./record-job.ts";
 import { type ProcessWatch, watchProcess } from "./watch-process.ts";
 
 const STORE_CLOSE_MS = 1_000;
@@ -165,6 +166,7 @@ async function serve(serving: Serving): Promise<Ending> {
     tracer: telemetry?.tracer,
     hooks: serving.hooks,
     onConfig,
+    onJob: (event) => recordJob(auditor, event),
   });
   const auditor = await orAborted(openAuditor(config.audit, seams, host.stderr, veils.over), ending);
   const { store, sources } = source.origin;

@@ -24,6 +24,8 @@ import { configTransactionEndpoints } from "./config-transactions.ts";
 import { dlqAnnotateEndpoint } from "./dlq-annotate.ts";
 import { dlqDeleteEndpoints } from "./dlq-delete.ts";
 import { dlqGroupsEndpoint } from "./dlq-groups.ts";
+import { dlqJobEndpoints } from "./dlq-jobs.ts";
+import { job, jobSummary } from "./job-schemas.ts";
 import { dlqReadEndpoints } from "./dlq-read.ts";
 import { dlqRedriveEndpoint } from "./dlq-redrive.ts";
 import { LIMITS } from "./limits.ts";
@@ -79,6 +81,8 @@ const NAMED_SCHEMAS = {
   EntryHead: entryHead,
   EntryPage: entryPage,
   MessageTrace: messageTrace,
+  Job: job,
+  JobSummary: jobSummary,
   OutboxPage: outboxPage,
   OutboxRecord: outboxRecord,
   Overview: overview,
@@ -117,6 +121,7 @@ export function createAdminApp(options: AdminAppOptions): Hono {
       ...dlqReadEndpoints(bridge, redaction),
       dlqGroupsEndpoint(bridge),
       dlqAnnotateEndpoint(bridge),
+      ...dlqJobEndpoints(bridge),
       dlqRedriveEndpoint(bridge, { timeoutMs: redriveTimeoutMs, replayTimeoutMs: operationTimeoutMs }),
       ...dlqDeleteEndpoints(bridge),
       ...outboxEndpoints(bridge),

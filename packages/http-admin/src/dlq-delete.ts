@@ -77,7 +77,7 @@ export function dlqDeleteEndpoints(bridge: BridgeAccess): readonly AdminEndpoint
       path: "/api/v1/admin/dlq/delete-by-filter",
       access: "admin",
       needs: "dlq.delete",
-      needsFor: { permission: "dlq.purge", when: matchesAll },
+      needsFor: [{ permission: "dlq.purge", when: matchesAll }],
       audit: "dlq.delete_by_filter",
       begin: {
         action: "dlq.delete_by_filter.begin",

@@ -24,6 +24,11 @@ export const LIMITS = {
   traceScan: 10_000,
   /** No entry has a longer id. */
   idLength: 256,
+  /** Of a filter: no id of a message is longer. */
+  messageText: 1_024,
+  idempotencyKey: 128,
+  jobsDefault: 50,
+  jobsMax: 200,
   /** Of a configuration transaction. */
   ttlMaxMs: 30 * 60_000,
   /** Of a change that reverts itself. */

@@ -1,5 +1,5 @@
 import { OverlayError, TransactionError, type TransactionErrorKind } from "@bridge/config";
-import { OperationError, type OperationErrorKind, StopError } from "@bridge/core";
+import { JobRefusal, type JobRefusalReason, OperationError, type OperationErrorKind, StopError } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
 import { BridgeError } from "@bridge/ports";
 
@@ -20,9 +20,12 @@ const TRANSACTION_STATUS = {
   unsupported: 404,
 } as const satisfies Record<TransactionErrorKind, number>;
 
+const REFUSAL_STATUS: Readonly<Partial<Record<JobRefusalReason, number>>> = { key_reused: 422, binding: 400 };
+
 /** The answer to an error of the engine or a store; their messages are written for operators. */
 export function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof OperationError) return new HttpError(STATUS[error.kind], error.message);
+  if (error instanceof JobRefusal) return refusal(error);
   if (error instanceof TransactionError) {
     const { kind, message, reason } = error;
     return new HttpError(TRANSACTION_STATUS[kind], message, {}, reason === undefined ? {} : { fields: { reason } });
@@ -31,4 +34,11 @@ export function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof StopError) return new HttpError(500, error.message);
   if (BridgeError.is(error)) return new HttpError(500, error.message);
   return undefined;
+}
+
+function refusal({ reason, message }: JobRefusal): HttpError {
+  const status = REFUSAL_STATUS[reason] ?? 409;
+  return status === 400
+    ? new HttpError(status, `invalid request body: ${message}`)
+    : new HttpError(status, message, {}, { fields: { reason } });
 }

@@ -4,7 +4,7 @@ import { announce } from "@bridge/tooling/announce";
 import { describe, expect, it } from "vitest";
 import { type Admin, ADMIN_KEY, startAdmin } from "./admin.ts";
 import { deadLetter, keep } from "./bridge.ts";
-import { BRIDGELESS_CALLS, CALLS, CONFIG_CALLS, type SampleCall } from "./calls.ts";
+import { BRIDGELESS_CALLS, CALLS, CONFIG_CALLS, JOB_CALLS, type SampleCall } from "./calls.ts";
 import { startTransactional } from "./transactional.ts";
 
 function tell(admin: Admin): (readonly [string, string])[] {
@@ -42,7 +42,7 @@ describe("spec 6: every endpoint is audited", () => {
       const pattern = new RegExp(`^${path.slice(prefix.length).replaceAll(/\{\w+\}/g, "[^/]+")}$`);
       for (const method of Object.keys(operations).filter((key) => key !== "parameters" && path.startsWith(prefix)))
         expect(
-          [...CALLS, ...BRIDGELESS_CALLS, ...CONFIG_CALLS].some(
+          [...CALLS, ...BRIDGELESS_CALLS, ...CONFIG_CALLS, ...JOB_CALLS].some(
             (call) => call.method === method.toUpperCase() && pattern.test(call.path),
           ),
           `${method} ${path}: give it a row in calls.ts`,

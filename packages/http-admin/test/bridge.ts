@@ -208,6 +208,7 @@ function fragile(type: string, deletes: boolean, faults: Faults): DlqStorePlugin
       if (!deletes || admin === undefined) return broken;
       const { marks, jobs } = store;
       return {
+        ...store,
         ...broken,
         page: async (query, page, signal) => (
           await pass("page", signal),
@@ -219,6 +220,7 @@ function fragile(type: string, deletes: boolean, faults: Faults): DlqStorePlugin
         },
         ...(jobs !== undefined && { jobs }),
         admin: {
+          ...(admin.trash !== undefined && { trash: admin.trash }),
           delete: async (ids, signal) => (await pass("delete", signal), admin.delete(ids, signal)),
           deleteWhere: async (filter, limit, signal) => (
             await pass("deleteWhere", signal),

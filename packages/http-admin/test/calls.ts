@@ -90,3 +90,24 @@ export const CONFIG_CALLS: readonly SampleCall[] = [
   { method: "POST", path: `${TRANSACTION}/commit`, action: "config.txn.commit" },
   { method: "DELETE", path: TRANSACTION, action: "config.txn.rollback" },
 ];
+
+const JOB = "/dlq/jobs/{id}";
+
+/** One call of every endpoint of jobs, of a redrive that is planned. */
+export const JOB_CALLS: readonly SampleCall[] = [
+  {
+    method: "POST",
+    path: "/dlq/jobs",
+    body: { kind: "redrive", filter: {}, reason: "it is back" },
+    action: "dlq.job.plan",
+    status: 201,
+  },
+  { method: "GET", path: "/dlq/jobs", action: "dlq.job.list" },
+  { method: "GET", path: JOB, action: "dlq.job.read" },
+  { method: "PATCH", path: JOB, body: { rate: 5 }, action: "dlq.job.change" },
+  { method: "POST", path: `${JOB}/start`, body: { plan_hash: "{hash}" }, action: "dlq.job.start", status: 202 },
+  { method: "POST", path: `${JOB}/pause`, action: "dlq.job.pause", status: 409, outcome: "failure" },
+  { method: "POST", path: `${JOB}/resume`, action: "dlq.job.resume", status: 409, outcome: "failure" },
+  { method: "POST", path: `${JOB}/cancel`, action: "dlq.job.cancel", status: 202 },
+  { method: "POST", path: `${JOB}/undo`, action: "dlq.job.undo", status: 409, outcome: "failure" },
+];

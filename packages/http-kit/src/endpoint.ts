@@ -48,6 +48,8 @@ interface Call<Params, Query, Body> {
   readonly body: Body;
   /** The name of the caller, or of the key that was shown; empty when none had to be. */
   readonly actor: string;
+  /** A header that the row names; `undefined` when it was not given. */
+  readonly header: (name: string) => string | undefined;
   /** Who that is, and what they may do. */
   readonly caller: Caller;
 }
@@ -59,6 +61,12 @@ type Replies<Answers> = {
 }[keyof Answers & number];
 
 type Decoded<Schema> = Schema extends GenericSchema ? InferOutput<Schema> : undefined;
+
+/** A permission, and which bodies or queries need it. */
+interface Need<Body, Query> {
+  readonly permission: Permission;
+  readonly when: (body: Body, query: Query) => boolean;
+}
 
 /** One row of a server's table: the whole of what is to be known about an endpoint. Made by an {@link EndpointFactory}. */
 interface EndpointRow<
@@ -74,10 +82,16 @@ interface EndpointRow<
   /** What a caller has to be let do; `any`: something. Default: `read`, unless access is `open`. */
   readonly needs?: Permission | "any";
   /** What some bodies or queries need besides. */
-  readonly needsFor?: {
-    readonly permission: Permission;
-    readonly when: (body: Decoded<Body>, query: Decoded<Query>) => boolean;
-  };
+  readonly needsFor?: readonly Need<Decoded<Body>, Decoded<Query>>[];
+  /** What a call may need besides, as only {@link EndpointRow.admit} can tell. */
+  readonly mayNeed?: readonly Permission[];
+  /**
+   * The last check, when the body is read: of what has to be looked up. `mustHave` refuses a caller who lacks a permission.
+   * @throws HttpError
+   */
+  readonly admit?: (params: PathParams<Path>, mustHave: (permission: Permission) => void) => Promise<void>;
+  /** Request headers that it reads, with what each is for. */
+  readonly requestHeaders?: Readonly<Record<string, string>>;
   /** What the endpoint is for, in a sentence. */
   readonly summary: string;
   /** The action that is recorded for each call that was let in. Absent: calls are not recorded. */
@@ -120,9 +134,13 @@ export type Endpoint<Action extends string = string> = Omit<
     GenericSchema | undefined,
     Readonly<Record<number, Answer>>
   >,
-  "resourceId" | "guard" | "params" | "begin" | "needsFor"
+  "resourceId" | "guard" | "params" | "begin" | "needsFor" | "admit"
 > & {
-  readonly needsFor?: { readonly permission: Permission; readonly when: (body: unknown, query: unknown) => boolean };
+  readonly needsFor?: readonly Need<unknown, unknown>[];
+  readonly admit?: (
+    params: Readonly<Record<string, string>>,
+    mustHave: (permission: Permission) => void,
+  ) => Promise<void>;
   readonly begin?: { readonly action: Action; readonly detail?: (body: unknown, query: unknown) => Detail };
   readonly params?: Readonly<Record<string, string>>;
   readonly resourceId?: (params: Readonly<Record<string, string>>) => string;

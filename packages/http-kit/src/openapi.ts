@@ -64,7 +64,7 @@ export function openApiDocument({ title, endpoints, schemas = {}, byKey }: OpenA
 type Convert = (schema: v.GenericSchema) => object;
 
 function operation(row: Endpoint, byKey: boolean, convert: Convert): object {
-  const parameters = [...pathParameters(row), ...queryParameters(row, convert)];
+  const parameters = [...pathParameters(row), ...queryParameters(row, convert), ...headerParameters(row)];
   return {
     operationId: operationId(row),
     summary: row.summary,
@@ -79,8 +79,22 @@ function operation(row: Endpoint, byKey: boolean, convert: Convert): object {
 }
 
 /** All that may be asked for: some bodies need another one. */
-function permissionsOf({ needs = "read", needsFor }: Endpoint): readonly string[] {
-  return needsFor === undefined ? [needs] : [needs, needsFor.permission];
+function permissionsOf({ needs = "read", needsFor = [], mayNeed = [] }: Endpoint): readonly string[] {
+  const more = [...needsFor.map(({ permission }) => permission), ...mayNeed];
+  const all = new Set<string>([needs, ...more]);
+  // Something has to be there, and what that is the rest says.
+  if (more.length > 0) all.delete("any");
+  return [...all];
+}
+
+function headerParameters({ requestHeaders = {} }: Endpoint): readonly object[] {
+  return Object.entries(requestHeaders).map(([name, description]) => ({
+    name,
+    in: "header",
+    required: false,
+    description,
+    schema: { type: "string" },
+  }));
 }
 
 function pathParameters(row: Endpoint): readonly object[] {
@@ -150,8 +164,8 @@ function sharedRefusals(row: Endpoint, byKey: boolean): Readonly<Record<number, 
     400: "The query or the body is invalid.",
     ...(row.access !== "open" && {
       401: byKey ? "The API key is missing or wrong." : "You are not authenticated.",
-      ...(row.needs !== "any" && {
-        403: `You may not do this; \`needs\` is the permission that it takes, such as ${row.needs ?? "read"}.`,
+      ...(permissionsOf(row).some((needs) => needs !== "any") && {
+        403: `You may not do this; \`needs\` is the permission that it takes, such as ${permissionsOf(row)[0]}.`,
       }),
       429: "Too many failed authentication attempts; Retry-After says how many seconds to wait.",
     }),

@@ -276,9 +276,11 @@ async function run<Action extends string>(
   const bytes = row.body === undefined ? await discardBody(context) : await readBody(context);
   const query = decodeQuery(row.query, new URL(request.url).searchParams);
   const body = row.body && bytes && decodeBody(row.body, bytes);
-  if (row.needsFor?.when(body, query) === true) mustHave(caller, row.needsFor.permission, called);
+  for (const { permission, when } of row.needsFor ?? []) if (when(body, query)) mustHave(caller, permission, called);
+  await row.admit?.(params, (permission) => mustHave(caller, permission, called));
   await begin(row, body, query);
-  return row.handle({ params, query, body, actor: caller.name, caller });
+  const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
+  return row.handle({ params, query, body, actor: caller.name, caller, header });
 }
 
 /** @throws HttpError 403 */

@@ -30,6 +30,8 @@ export const RESERVED = {
   causationId: "x-bridge.causation-id",
   /** On a redriven message: how often it has been redriven, this time included. */
   redrives: "x-bridge.redrives",
+  /** On a message that a job redrives, as far as the outbox: the job, and which try of it. */
+  job: "x-bridge.job",
 } as const;
 
 const PLAIN_NAME = /^[!-~]+$/;

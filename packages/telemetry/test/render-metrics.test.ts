@@ -66,6 +66,11 @@ describe("the table of metrics", () => {
       "bridge_dlq_redrive_failures_total counter",
       "bridge_hook_events_lost_total counter hook",
       "bridge_hook_failures_total counter hook",
+      "bridge_dlq_jobs gauge kind state",
+      "bridge_dlq_job_entries_total counter kind outcome",
+      "bridge_dlq_job_halts_total counter why",
+      "bridge_dlq_job_adoptions_total counter",
+      "bridge_dlq_trash_entries gauge",
       "bridge_config_version gauge",
       "bridge_config_restart_required gauge",
       "bridge_config_failing gauge",
@@ -165,6 +170,11 @@ describe("the table of metrics", () => {
     expect(values(metrics.get("bridge_adapter"), "counter")).toEqual({ resent: 16, reconnects: 17, bytes: 18 });
     expect(values(metrics.get("bridge_audit_failures_total"), "sink")).toEqual({ log: 0, file: 23 });
     expect(only(metrics.get("bridge_dlq_redrives_total"))).toBe(19);
+    expect(only(metrics.get("bridge_dlq_jobs"))).toBe(2);
+    expect(only(metrics.get("bridge_dlq_job_entries_total"))).toBe(16);
+    expect(only(metrics.get("bridge_dlq_job_halts_total"))).toBe(4);
+    expect(only(metrics.get("bridge_dlq_job_adoptions_total"))).toBe(8);
+    expect(only(metrics.get("bridge_dlq_trash_entries"))).toBe(512);
     expect(only(metrics.get("bridge_dlq_redrive_failures_total"))).toBe(20);
     expect(only(metrics.get("bridge_unaccounted_messages"))).toBe(0);
     expect(only(metrics.get("bridge_key_refresh_failures_total"))).toBe(24);

@@ -54,6 +54,13 @@ export const stats: BridgeStats = {
   ],
   hooks: [{ hook: "onState", calls: 27, failures: 28, lost: 29 }],
   redrives: 19,
+  jobs: {
+    jobs: [{ kind: "redrive", state: "halted", count: 2 }],
+    entries: [{ kind: "redrive", outcome: "in_doubt", count: 16 }],
+    halts: [{ why: "failure_ratio", count: 4 }],
+    adoptions: 8,
+    trashEntries: 512,
+  },
   redriveFailures: 20,
   unaccounted: 0,
 };

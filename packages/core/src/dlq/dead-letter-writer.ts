@@ -5,6 +5,7 @@ import type { Hooks } from "../hooks/hooks.ts";
 import type { FailureLog } from "../route/failure-log.ts";
 import type { RouteParts } from "../route/route-parts.ts";
 import { traceFieldsOf } from "../trace/trace-fields.ts";
+import { type FailedReplay, markFailed, withoutJob } from "./failed-replay.ts";
 
 /** One write of a dead letter; a store that takes longer has failed, and the write is tried again. */
 export const WRITE_TIMEOUT_MS = 20_000;
@@ -29,32 +30,72 @@ export class DeadLetterWriter {
     this.#options = options;
   }
 
-  /** Resolves to `undefined` when the entry is durable, else to what went wrong. Aborting `signal` is no failure. */
-  async write(entry: DeadLetter, signal: AbortSignal): Promise<BridgeError | undefined> {
-    const { account, logger, failureLog, hooks, tracer } = this.#options;
-    const trace = traceFieldsOf(entry.envelope.headers, tracer !== undefined);
-    try {
-      await this.#put(entry, signal);
+  /**
+   * Resolves to `undefined` when the entry is durable, else to what went wrong. Aborting `signal` is no failure. What a job
+   * has replayed is there already: it is marked instead, if it is still there.
+   */
+  write(entry: DeadLetter, signal: AbortSignal, replay?: FailedReplay): Promise<BridgeError | undefined> {
+    return this.#tried(entry, signal, async () => {
+      if (replay !== undefined && (await this.#mark(entry, replay, signal))) return;
+      const kept = replay === undefined ? entry : withoutJob(entry);
+      await this.#told(signal, (store, bounded) => store.put(kept, bounded));
+      const { logger, hooks } = this.#options;
       logger.warn("message dead-lettered", {
         binding_id: entry.bindingId,
         envelope_id: entry.envelope.id,
         code: entry.errorCode,
         error: entry.lastError,
         attempts: entry.attempts,
-        ...trace,
+        ...this.#traceOf(entry),
       });
-      hooks.deadLetter(entry);
+      hooks.deadLetter(kept);
+    });
+  }
+
+  /** Marks what a job has replayed, for a policy that keeps nothing: no entry is written when the original is gone. */
+  mark(entry: DeadLetter, signal: AbortSignal, replay: FailedReplay): Promise<BridgeError | undefined> {
+    return this.#tried(entry, signal, async () => void (await this.#mark(entry, replay, signal)));
+  }
+
+  async #tried(entry: DeadLetter, signal: AbortSignal, work: () => Promise<void>): Promise<BridgeError | undefined> {
+    const { account, failureLog } = this.#options;
+    try {
+      await work();
       return undefined;
     } catch (thrown) {
       const error = BridgeError.from(thrown);
       if (signal.aborted) return error;
       account.dlqWriteFailures++;
-      failureLog.notWritten(error, trace);
+      failureLog.notWritten(error, this.#traceOf(entry));
       return error;
     }
   }
 
-  async #put(entry: DeadLetter, signal: AbortSignal): Promise<void> {
+  #traceOf({ envelope }: DeadLetter): ReturnType<typeof traceFieldsOf> {
+    return traceFieldsOf(envelope.headers, this.#options.tracer !== undefined);
+  }
+
+  /** Whether it was there. */
+  async #mark(entry: DeadLetter, replay: FailedReplay, signal: AbortSignal): Promise<boolean> {
+    const isMarked = await this.#told(signal, async ({ marks }, bounded) =>
+      marks === undefined ? false : markFailed(marks, replay, entry, bounded),
+    );
+    if (!isMarked) return false;
+    this.#options.logger.info("redrive failed: the dead letter stays, with a mark", {
+      entry_id: replay.entryId,
+      job_id: replay.jobId,
+      binding_id: entry.bindingId,
+      code: entry.errorCode,
+      error: entry.lastError,
+      ...this.#traceOf(entry),
+    });
+    return true;
+  }
+
+  async #told<Said>(
+    signal: AbortSignal,
+    tell: (store: DlqStore, bounded: AbortSignal) => Promise<Said>,
+  ): Promise<Said> {
     const store = this.#options.dlq();
     if (store === undefined) throw new BridgeError("UNAVAILABLE", "no DLQ store is open");
     using limit = deadline(
@@ -63,6 +104,6 @@ export class DeadLetterWriter {
       () => new BridgeError("TIMEOUT", "the DLQ store did not answer"),
     );
     const bounded = AbortSignal.any([signal, limit.signal]);
-    await this.#options.storeCalls.dlq.during(orAborted(store.put(entry, bounded), bounded));
+    return await this.#options.storeCalls.dlq.during(orAborted(tell(store, bounded), bounded));
   }
 }

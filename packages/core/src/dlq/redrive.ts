@@ -9,15 +9,14 @@ import {
   RESERVED,
   type SourceMessage,
 } from "@bridge/ports";
-import { deadline, orAborted } from "@bridge/ports/internal";
-import { OperationError } from "../operation-error.ts";
+import { orAborted } from "@bridge/ports/internal";
 import type { InjectResult } from "../route/inject-result.ts";
 import { orderingKey } from "../route/identity.ts";
 import { KeyedOrder } from "../route/keyed-order.ts";
 import { Slots } from "../route/slots.ts";
-import { traceFields } from "../trace/trace-fields.ts";
 import type { DeliveredEntries } from "./delivered-entries.ts";
 import { SentAsKept } from "./as-kept.ts";
+import { attempt, type Attempted } from "./attempt.ts";
 import type { RedriveFailure, RedriveResult } from "./redrive-result.ts";
 
 /** The runtime that dead letters are injected into. */
@@ -49,11 +48,8 @@ export interface RedriveOptions {
   readonly replayTimeoutMs?: number | undefined;
 }
 
-const REPLAY_TIMEOUT_MS = 30_000;
 /** How many entries of one redrive are under way at once. */
 const CONCURRENCY = 16;
-/** Deleting after a confirmed delivery is not cut off by the caller's bound: the entry would come back as a duplicate. */
-const DELETE_TIMEOUT_MS = 5_000;
 
 const NOT_ATTEMPTED = "not attempted";
 const GONE = "entry already redriven or concurrently deleted";
@@ -148,55 +144,37 @@ async function fetch({ store, signal }: RedriveOptions, id: string): Promise<Dea
 /** Injects, then deletes; says what went wrong. */
 async function redriveOne(options: RedriveOptions, entry: DeadLetter): Promise<string | undefined> {
   const { target, delivered } = options;
-  if (delivered.has(entry)) return remove(options, entry, undefined);
-  using limit = deadline(
-    options.clock,
-    options.replayTimeoutMs ?? REPLAY_TIMEOUT_MS,
-    new Error("the replay took too long"),
-  );
-  const signal = AbortSignal.any([options.signal, limit.signal]);
-  let result: InjectResult;
-  try {
-    if (target.replay !== undefined) {
-      result = await target.replay(entry, signal);
-    } else {
-      const refused = refusal(target, entry);
-      if (refused !== undefined) return refused;
-      result = await target.inject(entry.routeId, plainMessage(entry), signal);
-    }
-  } catch (error) {
-    if (error instanceof OperationError && error.kind === "pending") return "redrive still pending in the outbox";
-    if (error instanceof OperationError && error.kind === "not_begun") return NOT_ATTEMPTED;
-    if (signal.aborted) return "outcome unknown";
-    if (error instanceof OperationError)
-      return error.kind === "not_found" ? "route or binding not found" : error.message;
-    return `the inject failed: ${BridgeError.from(error).message}`;
-  }
-  if (result.outcome !== "delivered") {
-    return `not delivered, ${result.outcome}${result.error === undefined ? "" : `: ${result.error.message}`}`;
-  }
-  return await remove(options, entry, result);
+  const replay = async (signal: AbortSignal): Promise<InjectResult> =>
+    target.replay === undefined
+      ? target.inject(entry.routeId, plainMessage(entry), signal)
+      : target.replay(entry, signal);
+  const refused = target.replay === undefined && !delivered.has(entry) ? refusal(target, entry) : undefined;
+  return refused ?? inWords(await attempt({ ...options, replay }, entry));
 }
 
-async function remove(
-  { store, clock, logger, delivered }: RedriveOptions,
-  entry: DeadLetter,
-  result: InjectResult | undefined,
-): Promise<string | undefined> {
-  const { id } = entry;
-  using bound = deadline(clock, DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
-  try {
-    const deleted = await orAborted(store.admin.delete([id], bound.signal), bound.signal);
-    delivered.delete(id);
-    return deleted.has(id) || result?.entryMayBeGone === true ? undefined : GONE;
-  } catch (error) {
-    delivered.add(entry);
-    logger.error("redriven entry not deleted: until this process ends, a redrive deletes it and sends nothing", {
-      entry_id: id,
-      error: BridgeError.from(error).message,
-      ...traceFields(result?.trace),
-    });
-    return NOT_DELETED;
+/** `undefined` for what was delivered and deleted. */
+function inWords(attempted: Attempted): string | undefined {
+  switch (attempted.kind) {
+    case "delivered":
+      return undefined;
+    case "gone":
+      return GONE;
+    case "not_deleted":
+      return NOT_DELETED;
+    case "unknown":
+      return "outcome unknown";
+    case "failed":
+      return `the inject failed: ${attempted.error.message}`;
+    case "not_delivered": {
+      const { outcome, error } = attempted.result;
+      return `not delivered, ${outcome}${error === undefined ? "" : `: ${error.message}`}`;
+    }
+    case "refused": {
+      const { kind, message } = attempted.error;
+      if (kind === "pending") return "redrive still pending in the outbox";
+      if (kind === "not_begun") return NOT_ATTEMPTED;
+      return kind === "not_found" ? "route or binding not found" : message;
+    }
   }
 }
 

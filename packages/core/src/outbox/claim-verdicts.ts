@@ -9,6 +9,7 @@ import {
 } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
+import { replayIn } from "../dlq/failed-replay.ts";
 import { originalOf } from "../hooks/shown-error.ts";
 import { backoffDelay } from "../route/backoff.ts";
 import { deadLetterOf } from "../route/dead-letter.ts";
@@ -128,25 +129,23 @@ export class ClaimVerdicts {
       case "retry":
         failureLog.triedInVain(leg, attempts, decision.delayMs);
         return { end: { kind: "retry", delayMs: decision.delayMs, attempts } };
-      case "drop": {
-        const disposition = dropped(error);
-        failureLog.dropped(leg, disposition);
-        return { end: { kind: "dead" }, outcome: { disposition, error } };
-      }
+      case "drop":
       case "dlq": {
-        const entry = deadLetterOf(
-          {
-            received: record.received ?? record.envelope,
-            routeId: config.id,
-            bindingId: this.#target.bindingId,
-            attempts,
-            failedAt: clock.now(),
-          },
-          error,
-        );
+        const received = record.received ?? record.envelope;
+        const failedAt = clock.now();
+        const entry = deadLetterOf({ received, routeId: config.id, bindingId, attempts, failedAt }, error);
+        const replay = replayIn(received, record.entryId);
+        const isKept = decision.kind === "dlq";
+        const disposition = isKept ? "dead_lettered" : dropped(error);
         // The entry first: what is only in the outbox is not given up yet.
-        const failure = await this.#writer.write(entry, work);
-        if (failure === undefined) return { end: { kind: "dead" }, outcome: { disposition: "dead_lettered", error } };
+        const writing = isKept
+          ? this.#writer.write(entry, work, replay)
+          : replay && this.#writer.mark(entry, work, replay);
+        const failure = await writing;
+        if (failure === undefined) {
+          if (!isKept) failureLog.dropped(leg, dropped(error));
+          return { end: { kind: "dead" }, outcome: { disposition, error } };
+        }
         if (work.aborted) return giveBack(before);
         const delayMs = backoffDelay(config.policy.backoff, Math.max(1, attempts), () => random.next());
         this.undeadlettered.add(record.id, failure, delayMs + config.policy.sendTimeoutMs + TRIED_AGAIN_MS);

@@ -8,6 +8,7 @@ interface Fate {
 
 /** Ends with its disposal. */
 export interface EntryWatch extends Disposable {
+  readonly entryId: string;
   /** Somebody else has deleted the entry: every drain that was to do it found it gone. */
   readonly deletedByOthers: boolean;
 }
@@ -24,6 +25,7 @@ export class EntryFates {
     const fate: Fate = { deleted: false, gone: false };
     this.#fates.set(entryId, fate);
     return {
+      entryId,
       // Sent again after it was deleted here, it is gone, too.
       get deletedByOthers() {
         return fate.gone && !fate.deleted;

@@ -1,5 +1,6 @@
-import { BridgeError, type Envelope, type OutboxRecord } from "@bridge/ports";
+import { BridgeError, type DeadLetter, type Envelope, type OutboxRecord } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
+import { markOf, replayIn } from "../dlq/failed-replay.ts";
 import { OperationError } from "../operation-error.ts";
 import type { Failures } from "../route/failures.ts";
 import { deadLetterId } from "../route/identity.ts";
@@ -154,7 +155,8 @@ export class RouteOutbox implements Disposable {
         if (ended === undefined) return { disposition: "abandoned", bindingId };
         // Its dead letter has the id of another redrive's message.
         const isOthers = redriven !== undefined && disposition === "duplicate";
-        if (ended.elsewhere === true && !isOthers) return this.#givenUpElsewhere(received, bindingId, signal);
+        if (ended.elsewhere === true && !isOthers)
+          return this.#givenUpElsewhere({ received, bindingId, redriven }, signal);
         return { ...ended, bindingId };
       }),
     );
@@ -168,14 +170,24 @@ export class RouteOutbox implements Disposable {
     };
   }
 
-  /** A record that another instance has given up: dead-lettered if there is the entry, which says why. */
-  async #givenUpElsewhere(received: Envelope, bindingId: string, signal: AbortSignal): Promise<LegOutcome> {
+  /** A record that another instance has given up: dead-lettered if there is the entry, or a mark on the original, which says why. */
+  async #givenUpElsewhere(
+    leg: { readonly received: Envelope; readonly bindingId: string; readonly redriven: EntryWatch | undefined },
+    signal: AbortSignal,
+  ): Promise<LegOutcome> {
+    const { received, bindingId, redriven } = leg;
     const { dlq, config, clock } = this.#options.parts;
+    const replay = replayIn(received, redriven?.entryId);
     const id = deadLetterId(config.id, bindingId, received);
     using bound = deadline(clock, ENTRY_TIMEOUT_MS, new Error("the DLQ did not answer"));
     const asking = AbortSignal.any([signal, bound.signal]);
     try {
-      const entry = await orAborted(dlq()?.get(id, asking) ?? Promise.resolve(undefined), asking);
+      const get = (asked: string): Promise<DeadLetter | undefined> =>
+        orAborted(dlq()?.get(asked, asking) ?? Promise.resolve(undefined), asking);
+      const mark = replay && markOf(await get(replay.entryId), replay);
+      if (mark !== undefined)
+        return { disposition: "dead_lettered", error: new BridgeError(mark.lastCode, mark.lastError), bindingId };
+      const entry = await get(id);
       if (entry === undefined) return { disposition: "dropped", bindingId };
       return { disposition: "dead_lettered", error: new BridgeError(entry.errorCode, entry.lastError), bindingId };
     } catch {

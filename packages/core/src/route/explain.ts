@@ -1,5 +1,5 @@
 import { type BridgeConfig, REDACTED, type Registry } from "@bridge/config";
-import { BridgeError, type Envelope, type Seams, type SourceMessage } from "@bridge/ports";
+import { BridgeError, type DeadLetter, type Envelope, type Seams, type SourceMessage } from "@bridge/ports";
 import { steadyLogger } from "@bridge/ports/internal";
 import { Accounts } from "../accounting/accounts.ts";
 import { Recent } from "../recent/recent.ts";
@@ -7,11 +7,13 @@ import { Taps } from "../tap/taps.ts";
 import { Hooks } from "../hooks/hooks.ts";
 import { partKey } from "../change/part-graph.ts";
 import { Controls } from "../control/controls.ts";
-import { build } from "../runtime/build.ts";
+import { building } from "../runtime/build.ts";
+import { changeSlices } from "../runtime/change-slices.ts";
 import type { RuntimeParts } from "../runtime/runtime-parts.ts";
 import { DueLooks } from "./due-looks.ts";
 import { expiryOf } from "./expiry.ts";
 import { normalise } from "./ingress.ts";
+import { replayOf } from "./injection.ts";
 import type { RouteParts, Target } from "./route-parts.ts";
 import { routeNotFound } from "../route-not-found.ts";
 import { runProcessor } from "./run-processor.ts";
@@ -55,39 +57,67 @@ export interface ExplainOptions extends Seams {
  * @throws OperationError `not_found` for an unknown route
  */
 export async function explain(options: ExplainOptions, signal: AbortSignal): Promise<Explanation> {
-  const { config, registry, routeId, message, clock, random, logger } = options;
-  const accounts = new Accounts();
-  const budgets = () => config.bridge;
-  const controls = new Controls(clock);
-  const looks = new DueLooks(clock);
-  const stores = { dlq: notOpen, outbox: notOpen };
-  const parts = build({
-    instanceId: config.bridge.id,
-    clock,
-    random,
-    logger: steadyLogger(logger),
-    config,
-    registry,
-    accounts,
-    controls,
-    taps: new Taps(clock),
-    recent: new Recent(clock),
-    looks,
-    hooks: new Hooks({ hooks: undefined, clock, logger, veil: () => undefined, dlq: notOpen }),
-    budgets,
-    ...stores,
-  });
-  try {
-    const route = parts.routes.get(partKey.route(routeId));
+  await using explainer = await Explainer.of(options, signal);
+  return await explainer.message(options.routeId, options.message, signal);
+}
+
+/** Explains messages of any route of a configuration, of which it has built the parts once. Its disposal ends them. */
+export class Explainer implements AsyncDisposable {
+  readonly #parts: RuntimeParts;
+  readonly #seams: Pick<Seams, "clock" | "random">;
+
+  private constructor(parts: RuntimeParts, seams: Pick<Seams, "clock" | "random">) {
+    this.#parts = parts;
+    this.#seams = seams;
+  }
+
+  /** Builds in slices: there may be thousands of routes. */
+  static async of(options: Omit<ExplainOptions, "routeId" | "message">, signal: AbortSignal): Promise<Explainer> {
+    const { config, registry, clock, random, logger } = options;
+    const steps = building({
+      instanceId: config.bridge.id,
+      clock,
+      random,
+      logger: steadyLogger(logger),
+      config,
+      registry,
+      accounts: new Accounts(),
+      controls: new Controls(clock),
+      taps: new Taps(clock),
+      recent: new Recent(clock),
+      looks: new DueLooks(clock),
+      hooks: new Hooks({ hooks: undefined, clock, logger, veil: () => undefined, dlq: notOpen }),
+      budgets: () => config.bridge,
+      dlq: notOpen,
+      outbox: notOpen,
+    });
+    return new Explainer(await changeSlices(clock).run(steps, signal), options);
+  }
+
+  /** @throws OperationError `not_found` for an unknown route */
+  async message(routeId: string, message: SourceMessage, signal: AbortSignal): Promise<Explanation> {
+    const route = this.#parts.routes.get(partKey.route(routeId));
     if (route === undefined)
       throw routeNotFound(
         routeId,
-        config.routes.map(({ id }) => id),
+        [...this.#parts.routes.values()].map(({ config }) => config.id),
       );
-    const { envelope, error } = normalise(message, { sourceId: route.config.receiverId, clock, random });
-    return await follow(route, envelope, error ?? expiryOf(envelope, clock), signal);
-  } finally {
-    await dispose(parts);
+    const { clock } = this.#seams;
+    const { envelope, error } = normalise(message, { sourceId: route.config.receiverId, ...this.#seams });
+    return follow(route, { received: envelope, refused: error ?? expiryOf(envelope, clock) }, signal);
+  }
+
+  /** A dead letter as it would be sent again, to this binding, or, when that is empty, to those chosen for it; `undefined` when its route or binding is not there. */
+  async replay(entry: DeadLetter, onlyBinding: string, signal: AbortSignal): Promise<Explanation | undefined> {
+    const route = this.#parts.routes.get(partKey.route(entry.routeId));
+    if (route === undefined || (onlyBinding !== "" && !route.targets.has(onlyBinding))) return undefined;
+    const received = replayOf(entry, this.#seams).envelope;
+    const only = onlyBinding === "" ? undefined : onlyBinding;
+    return follow(route, { received, refused: expiryOf(received, this.#seams.clock), only }, signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await dispose(this.#parts);
   }
 }
 
@@ -97,10 +127,15 @@ function notOpen(): undefined {
 
 async function follow(
   route: RouteParts,
-  received: Envelope,
-  refused: BridgeError | undefined,
+  taken: {
+    readonly received: Envelope;
+    readonly refused: BridgeError | undefined;
+    /** A redrive goes past the resolver. */
+    readonly only?: string | undefined;
+  },
   signal: AbortSignal,
 ): Promise<Explanation> {
+  const { received, refused, only } = taken;
   const processors: ProcessorStep[] = [];
   if (refused !== undefined) return { received, processors, sent: received, bindings: [], error: refused };
   let sent = received;
@@ -113,7 +148,7 @@ async function follow(
     processors.push({ id: named.id, did: result === sent ? "passed" : "changed" });
     sent = result;
   }
-  const chosen = route.resolver(sent);
+  const chosen = only === undefined ? route.resolver(sent) : [only];
   if (chosen === undefined) {
     const error = new BridgeError(
       "BINDING_UNRESOLVED",

@@ -1,6 +1,7 @@
 import type { RoutePolicy } from "@bridge/config";
 import type { BridgeError } from "@bridge/ports";
 import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
+import { replayIn } from "../dlq/failed-replay.ts";
 import { originalOf } from "../hooks/shown-error.ts";
 import { traceFields } from "../trace/trace-fields.ts";
 import { AttemptLedger } from "./attempt-ledger.ts";
@@ -159,10 +160,11 @@ export class Failures {
       { received: work.received, routeId: config.id, bindingId, attempts, failedAt: clock.now() },
       error,
     );
+    const replay = replayIn(work.received, work.entry?.id);
     let failures = 0;
     try {
       while (!work.cancelled) {
-        const failure = await this.writer.write(entry, work.signal);
+        const failure = await this.writer.write(entry, work.signal, replay);
         if (failure === undefined) return true;
         if (++failures === 1) this.#waitingForDlq++;
         this.#dlqFailure = failure;

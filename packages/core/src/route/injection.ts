@@ -1,4 +1,5 @@
 import { type BridgeError, type DeadLetter, type Envelope, newHeaders, RESERVED, type Seams } from "@bridge/ports";
+import { replayHeader, replayId, type ReplayOf } from "../dlq-job/replay-id.ts";
 import type { Lease } from "../lease/lease.ts";
 import { OperationError } from "../operation-error.ts";
 import type { DrainedOutcome } from "../outbox/route-outbox.ts";
@@ -17,15 +18,22 @@ export interface Injection {
 
 /**
  * A dead letter as it is sent again (spec 4.6.5): the identity marker and the deduplication key are dropped, so that nothing
- * downstream suppresses the repeat, and the causation id names the original.
+ * downstream suppresses the repeat, and the causation id names the original. A job repeats one under the same envelope id.
  */
-export function replayOf(entry: DeadLetter, { clock, random }: Pick<Seams, "clock" | "random">): Injection {
+export function replayOf(
+  entry: DeadLetter,
+  { clock, random }: Pick<Seams, "clock" | "random">,
+  job?: ReplayOf,
+): Injection {
   const headers = Object.assign(newHeaders(), entry.envelope.headers);
   headers[RESERVED.causationId] = entry.envelope.id;
   headers[RESERVED.redrives] = `${redrivesOf(entry.envelope.headers) + 1}`;
   delete headers[RESERVED.generatedId];
   delete headers[RESERVED.dedupId];
-  const envelope: Envelope = { ...entry.envelope, id: random.id(), headers, receivedAt: clock.now() };
+  delete headers[RESERVED.job];
+  if (job !== undefined) headers[RESERVED.job] = replayHeader(job);
+  const id = job === undefined ? random.id() : replayId(job, entry.id);
+  const envelope: Envelope = { ...entry.envelope, id, headers, receivedAt: clock.now() };
   const onlyBinding = entry.bindingId === "" ? undefined : entry.bindingId;
   return { envelope, onlyBinding, entry };
 }
@@ -59,6 +67,11 @@ export function replaced(): OperationError {
 export function leasedElsewhere({ sessionId }: Lease): OperationError {
   const message = `this instance does not hold the lease of session ${sessionId}, over which the route sends: ask the one that does`;
   return new OperationError("unavailable", message);
+}
+
+/** The same for a job, which waits for it. */
+export function leaseElsewhere({ sessionId, elsewhere }: Lease): string {
+  return `lease of session ${sessionId} is ${elsewhere ? "held by another instance" : "not held"}`;
 }
 
 /** What was given up, at a stop or at its bound, while it waited to be sent. */

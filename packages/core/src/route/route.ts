@@ -1,5 +1,7 @@
 import { type BridgeError, type DeadLetter, type Delivery, type OutboxRecord, type SourceMessage } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
+import type { LaneStanding } from "../dlq-job/job-parts.ts";
+import type { ReplayOf } from "../dlq-job/replay-id.ts";
 import type { Lease } from "../lease/lease.ts";
 import { OperationError } from "../operation-error.ts";
 import type { Drain } from "../outbox/drain.ts";
@@ -14,7 +16,15 @@ import { InFlight, type InFlightPlace } from "./in-flight.ts";
 import { type Ingress, type IngressContext, normalise, undecodable } from "./ingress.ts";
 import type { Reader } from "./intake.ts";
 import type { InjectResult } from "./inject-result.ts";
-import { type Injection, leasedElsewhere, notBegun, replaced, replayOf, resultOf } from "./injection.ts";
+import {
+  type Injection,
+  leasedElsewhere,
+  leaseElsewhere,
+  notBegun,
+  replaced,
+  replayOf,
+  resultOf,
+} from "./injection.ts";
 import { Process } from "./process.ts";
 import { hindranceOf, obstacleOf } from "./obstacle.ts";
 import { WayIn, WayOut } from "./lane-sources.ts";
@@ -107,6 +117,21 @@ export class Route implements Reader {
   /** Where a message is here that is not settled yet. */
   inFlight(envelopeId: string): readonly InFlightPlace[] {
     return this.#inFlight.find(envelopeId);
+  }
+
+  /** Whether dead letters could be redriven through it now. */
+  get standing(): LaneStanding {
+    if (this.#retiring || this.#stopped) return { kind: "soon" };
+    if (this.paused) return { kind: "waits", why: "route is paused" };
+    const missing = this.#handover.leases.find(({ held }) => !held);
+    if (missing !== undefined) return { kind: "waits", why: leaseElsewhere(missing) };
+    const links = [...this.#parts.targets.values()].map(({ link }) => link);
+    // What goes into an outbox waits there. Of several targets others may be up.
+    const down = this.#outbox === undefined && links.length > 0 && links.every((link) => link?.connected === false);
+    const [link] = links;
+    return down && link !== undefined
+      ? { kind: "waits", why: `session ${link.sessionId} is not connected` }
+      : { kind: "ready" };
   }
 
   /** Whether an operator has paused it. */
@@ -211,12 +236,12 @@ export class Route implements Reader {
     return this.#carryInjected({ envelope, refused: error }, signal);
   }
 
-  /** Re-issues a dead letter under a fresh envelope id, to the binding that failed (spec 4.6.4, 4.6.5). */
-  async replay(entry: DeadLetter, signal: AbortSignal): Promise<InjectResult> {
+  /** Re-issues a dead letter under a fresh envelope id, to the binding that failed (spec 4.6.4, 4.6.5); for a job, under its own. */
+  async replay(entry: DeadLetter, signal: AbortSignal, job?: ReplayOf): Promise<InjectResult> {
     await this.#outbox?.refuseSecondRedrive(entry.id, signal).catch((error: unknown) => {
       throw signal.aborted ? notBegun() : error;
     });
-    const injection = replayOf(entry, this.#parts);
+    const injection = replayOf(entry, this.#parts, job);
     this.#parts.recent.redrives.add(entry.envelope.id, injection.envelope.id);
     return this.#carryInjected(injection, signal);
   }

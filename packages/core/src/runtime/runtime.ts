@@ -1,5 +1,7 @@
 import { type DeadLetter, type OutboxRecord, type SourceMessage } from "@bridge/ports";
 import { type Slices } from "@bridge/ports/internal";
+import type { LaneStanding } from "../dlq-job/job-parts.ts";
+import type { ReplayOf } from "../dlq-job/replay-id.ts";
 import { OperationError } from "../operation-error.ts";
 import { routeNotFound } from "../route-not-found.ts";
 import type { InjectResult } from "../route/inject-result.ts";
@@ -181,10 +183,15 @@ export class Runtime {
   }
 
   /** @throws OperationError `not_found` when the entry's route or binding is not configured any more (spec 4.6.8) */
-  replay(entry: DeadLetter, signal: AbortSignal): Promise<InjectResult> {
+  replay(entry: DeadLetter, signal: AbortSignal, job?: ReplayOf): Promise<InjectResult> {
     const route = this.#found(entry.routeId, entryNotFound);
     if (entry.bindingId !== "" && !route.hasBinding(entry.bindingId)) throw entryNotFound();
-    return route.replay(entry, signal);
+    return route.replay(entry, signal, job);
+  }
+
+  /** Whether dead letters of a route could be redriven now; of one that is not there they fail at once. */
+  standing(routeId: string): LaneStanding {
+    return this.route(routeId)?.standing ?? { kind: this.#change === undefined ? "ready" : "soon" };
   }
 
   /** A record was taken out of the outbox by an operator; `own` when it was in our books. */

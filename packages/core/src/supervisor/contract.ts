@@ -6,6 +6,7 @@ import type { InjectResult } from "../route/inject-result.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
 import type { Whereabouts } from "../recent/whereabouts.ts";
 import type { Tap, TapOptions } from "../tap/tap.ts";
+import type { Jobs } from "../dlq-job/jobs.ts";
 import type { BridgeView } from "../view/bridge-view.ts";
 import type { BridgeStats } from "../view/stats.ts";
 
@@ -131,6 +132,9 @@ export interface Supervisor extends ConfigApplier, AsyncDisposable {
 
   /** The outbox, also while paused; `undefined` when none is configured or it is not open yet. */
   outbox(): OutboxStore | undefined;
+
+  /** What is done to many dead letters at once, also while paused. Jobs live in the DLQ store. */
+  jobs(): Jobs;
 
   /** The dead letters, also while paused; `undefined` when none is configured or it is not open yet. */
   dlq(): DlqStore | undefined;

@@ -9,6 +9,7 @@ import {
   type Tracer,
 } from "@bridge/ports";
 import { steadyLogger } from "@bridge/ports/internal";
+import type { JobEvent } from "../dlq-job/job-parts.ts";
 import { type BridgeHooks, hookProblems } from "../hooks/bridge-hooks.ts";
 import type { Supervisor } from "./contract.ts";
 import { veiledLogger } from "../veiled-logger.ts";
@@ -36,6 +37,8 @@ export interface SupervisorOptions {
   readonly veils?: Veils;
   /** Makes spans of deliveries. Default: nothing is traced, and trace contexts are passed on as they came. */
   readonly tracer?: Tracer | undefined;
+  /** Told what jobs of the DLQ do of their own accord, for a record of it; what it throws is logged. Default: nobody is. */
+  readonly onJob?: ((event: JobEvent) => void) | undefined;
   /** Functions that are told what happens. Default: none. */
   readonly hooks?: BridgeHooks | undefined;
 }

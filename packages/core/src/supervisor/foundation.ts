@@ -4,6 +4,7 @@ import type { Steps } from "@bridge/ports/internal";
 import { Accounts } from "../accounting/accounts.ts";
 import { unaccounted } from "../accounting/leg-account.ts";
 import { Controls } from "../control/controls.ts";
+import { JobTallies } from "../dlq-job/job-tallies.ts";
 import { warnOfUndrained } from "../outbox/undrained.ts";
 import { Hooks } from "../hooks/hooks.ts";
 import type { BridgeHooks } from "../hooks/bridge-hooks.ts";
@@ -45,6 +46,7 @@ export interface FoundationOptions {
 export class Foundation {
   readonly stores: StorePool;
   readonly accounts = new Accounts();
+  readonly jobTallies = new JobTallies();
   readonly hooks: Hooks;
   readonly controls: Controls;
   readonly taps: Taps;
@@ -72,6 +74,11 @@ export class Foundation {
     });
     const { veils, hooks } = options;
     this.hooks = new Hooks({ ...seams, hooks, veil: () => veils.veil, dlq: () => this.stores.dlq() });
+  }
+
+  /** This process, told from all others. */
+  get holder(): string {
+    return this.#options.holder;
   }
 
   build(config: BridgeConfig, kept?: Kept): Steps<RuntimeParts> {
@@ -181,6 +188,7 @@ export class Foundation {
       redrives: accounts.redrives,
       redriveFailures: accounts.redriveFailures,
       unaccounted: unaccounted(legs),
+      jobs: this.jobTallies.read(),
     };
   }
 

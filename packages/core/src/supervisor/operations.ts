@@ -22,8 +22,9 @@ export interface OperationsOptions {
 /** What operators do with messages: see `Supervisor`. */
 export class Operations {
   readonly #options: OperationsOptions;
-  readonly #redriving = new Set<string>();
-  readonly #delivered = new DeliveredEntries();
+  /** Shared by all that redrive in this process: what is worked on, and what was delivered and not deleted. */
+  readonly busy = new Set<string>();
+  readonly delivered = new DeliveredEntries();
 
   constructor(options: OperationsOptions) {
     this.#options = options;
@@ -48,8 +49,8 @@ export class Operations {
         replay: async (entry, bound) => runtime.replay(entry, bound),
         deliveryMode: (routeId) => config().routes.find((route) => route.id === routeId)?.deliveryMode,
       },
-      busy: this.#redriving,
-      delivered: this.#delivered,
+      busy: this.busy,
+      delivered: this.delivered,
       clock: seams.clock,
       logger: seams.logger,
       signal,

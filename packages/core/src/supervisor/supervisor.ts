@@ -4,6 +4,9 @@ import { orAborted, Serial } from "@bridge/ports/internal";
 import { asError } from "../as-error.ts";
 import { givenIds, givenOptions, givenSignal } from "../given.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
+import { JobOwner } from "../dlq-job/job-owner.ts";
+import type { JobEvent, JobParts, LaneStanding } from "../dlq-job/job-parts.ts";
+import { type Jobs, StoredJobs } from "../dlq-job/jobs.ts";
 import { OperationError } from "../operation-error.ts";
 import type { MoveResult } from "../outbox/dead-letter-record.ts";
 import type { InjectResult } from "../route/inject-result.ts";
@@ -38,6 +41,8 @@ export class RuntimeSupervisor implements Supervisor {
   readonly #standing: Standing;
   readonly #changes: Changes;
   readonly #operations: Operations;
+  readonly #jobOwner: JobOwner;
+  readonly #jobs: Jobs;
   readonly #requests = new Serial();
   readonly #queue: ChangeQueue;
   readonly #veils: Veils;
@@ -47,7 +52,7 @@ export class RuntimeSupervisor implements Supervisor {
   #shutdown: Promise<void> | undefined;
 
   constructor(options: SupervisorOptions & { readonly instanceId: string; readonly veils: Veils }, seams: Seams) {
-    const { config, registry, instanceId, tracer, hooks, veils, onConfig = () => {} } = options;
+    const { config, registry, instanceId, tracer, hooks, veils, onConfig = () => {}, onJob = () => {} } = options;
     const { signal: root } = this.#root;
     this.instanceId = instanceId;
     this.#veils = veils;
@@ -75,6 +80,22 @@ export class RuntimeSupervisor implements Supervisor {
       runtime: () => this.#standing.runtime,
       current: () => this.#current(),
     });
+    const jobParts: JobParts = {
+      ...seams,
+      instanceId,
+      holder: foundation.holder,
+      registry,
+      config: () => this.config(),
+      store: () => foundation.stores.dlq(),
+      standing: (routeId) => this.#laneStanding(routeId),
+      replay: async (entry, signal, job) => this.#current().replay(entry, signal, job),
+      busy: this.#operations.busy,
+      delivered: this.#operations.delivered,
+      tallies: foundation.jobTallies,
+      tell: (event) => this.#tellOfJob(event, onJob),
+    };
+    this.#jobOwner = new JobOwner(jobParts);
+    this.#jobs = new StoredJobs(jobParts, this.#jobOwner);
     this.#queue = new ChangeQueue({
       requests: this.#requests,
       busy: () => state.is("swapping"),
@@ -162,8 +183,13 @@ export class RuntimeSupervisor implements Supervisor {
     return this.#standing.foundation.stores.outbox();
   }
 
+  jobs(): Jobs {
+    return this.#jobs;
+  }
+
   async start(signal?: AbortSignal): Promise<void> {
     givenSignal(signal);
+    this.#jobOwner.begin();
     await orAborted(
       this.#requests.run(() => start(this.#standing)),
       signal,
@@ -216,6 +242,21 @@ export class RuntimeSupervisor implements Supervisor {
     return this.#operations.deadLetterRecords(givenIds(ids), givenSignal(signal) ?? never());
   }
 
+  #laneStanding(routeId: string): LaneStanding {
+    const { state, runtime } = this.#standing;
+    if (!state.is("running", "swapping") || runtime === undefined)
+      return { kind: "waits", why: "the bridge is stopped" };
+    return runtime.standing(routeId);
+  }
+
+  #tellOfJob(event: JobEvent, onJob: (event: JobEvent) => void): void {
+    try {
+      onJob(event);
+    } catch (thrown) {
+      this.#standing.seams.logger.error("what a job does could not be told", { error: asError(thrown).message });
+    }
+  }
+
   /** The runtime in use; asked for each time, because stops and starts replace it. */
   #current(): Runtime {
     const { state, runtime } = this.#standing;
@@ -235,7 +276,7 @@ export class RuntimeSupervisor implements Supervisor {
     const { state } = this.#standing;
     if (mayFollow(state.now.kind, "shutting_down")) state.enter({ kind: "shutting_down" });
     this.#root.abort(new Error("the bridge is shutting down"));
-    await this.#requests.run(() => close(this.#standing));
+    await this.#requests.run(() => close(this.#standing, this.#jobOwner));
   }
 }
 

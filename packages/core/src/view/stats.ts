@@ -1,3 +1,4 @@
+import type { JobStats } from "../dlq-job/job-tallies.ts";
 import type { HistogramStats } from "../accounting/histogram.ts";
 import type { HookName } from "../hooks/bridge-hooks.ts";
 
@@ -116,4 +117,6 @@ export interface BridgeStats {
   readonly redriveFailures: number;
   /** received + injected + recovered − dispositions − in flight − in outbox: 0 unless the engine has a bug. */
   readonly unaccounted: number;
+  /** Jobs of the DLQ. */
+  readonly jobs: JobStats;
 }

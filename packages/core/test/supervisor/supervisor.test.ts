@@ -318,8 +318,8 @@ test("500 starts and stops leave nothing behind", async () => {
     await supervisor.stop(bound());
   }
   expect(supervisor.stats().legs[0]).toMatchObject({ received: 500, dispositions: { delivered: 500 } });
-  // The look at the store, which stays open until the shutdown.
-  expect(clock.pending).toBe(1);
+  // The looks at the store and for its jobs: it stays open until the shutdown.
+  expect(clock.pending).toBe(2);
   await supervisor.shutdown();
   expect(clock.pending).toBe(0);
 });

@@ -1,0 +1,85 @@
+import { BridgeError, type Clock, type DlqJobs, type StoredJob } from "@bridge/ports";
+import { deadline, orAborted } from "@bridge/ports/internal";
+import { OperationError } from "../operation-error.ts";
+import type { Job, JobState } from "./job.ts";
+import { readJob, storedJob, unreadableJob } from "./job-document.ts";
+
+/** A job as it was read or written last. */
+export interface KeptJob {
+  readonly job: Job;
+  readonly revision: number;
+  /** False: it is shown, and nobody here touches it. */
+  readonly isReadable: boolean;
+}
+
+/** One call of the store; one that takes longer has failed. */
+const CALL_TIMEOUT_MS = 10_000;
+/** Writers of one job are its owner, once a second, and operators. */
+const MAX_CONFLICTS = 20;
+
+/** Jobs in their store, by compare-and-set. Every call is bounded. */
+export class JobBook {
+  readonly #jobs: DlqJobs;
+  readonly #clock: Clock;
+
+  constructor(jobs: DlqJobs, clock: Clock) {
+    this.#jobs = jobs;
+    this.#clock = clock;
+  }
+
+  async get(id: string, signal: AbortSignal): Promise<KeptJob | undefined> {
+    const stored = await this.#bounded(signal, (bounded) => this.#jobs.get(id, bounded));
+    return stored && keptJob(stored);
+  }
+
+  /** Newest first. */
+  async list(states: readonly JobState[] | undefined, limit: number, signal: AbortSignal): Promise<readonly KeptJob[]> {
+    const found = await this.#bounded(signal, (bounded) => this.#jobs.list({ states, limit }, bounded));
+    return found.map(keptJob);
+  }
+
+  /** False when there is one of this id. */
+  add(job: Job, signal: AbortSignal): Promise<boolean> {
+    return this.#bounded(signal, (bounded) => this.#jobs.put(storedJob(job, 1), undefined, bounded));
+  }
+
+  /** False when it has been written since. */
+  replace({ revision }: Pick<KeptJob, "revision">, job: Job, signal: AbortSignal): Promise<boolean> {
+    return this.#bounded(signal, (bounded) => this.#jobs.put(storedJob(job, revision + 1), revision, bounded));
+  }
+
+  delete(ids: readonly string[], signal: AbortSignal): Promise<void> {
+    return this.#bounded(signal, (bounded) => this.#jobs.delete(ids, bounded));
+  }
+
+  /**
+   * Writes what `change` makes of the job as it is; the same job: nothing is written.
+   * @throws OperationError `not_found`, `conflict` when it cannot be read; what `change` throws
+   */
+  async change(id: string, change: (job: Job) => Job, signal: AbortSignal): Promise<Job> {
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts++) {
+      const kept = await this.get(id, signal);
+      if (kept === undefined) throw new OperationError("not_found", "job not found");
+      const next = change(kept.job);
+      if (next === kept.job) return next;
+      if (!kept.isReadable) throw new OperationError("conflict", kept.job.reason);
+      if (await this.replace(kept, next, signal)) return next;
+    }
+    throw new OperationError("conflict", "the job is being written by others all the time: try again");
+  }
+
+  async #bounded<Result>(signal: AbortSignal, work: (bounded: AbortSignal) => Promise<Result>): Promise<Result> {
+    using limit = deadline(
+      this.#clock,
+      CALL_TIMEOUT_MS,
+      () => new BridgeError("TIMEOUT", "the DLQ store did not answer"),
+    );
+    const bounded = AbortSignal.any([signal, limit.signal]);
+    return await orAborted(work(bounded), bounded);
+  }
+}
+
+function keptJob(stored: StoredJob): KeptJob {
+  const job = readJob(stored);
+  return { job: job ?? unreadableJob(stored), revision: stored.revision, isReadable: job !== undefined };
+}

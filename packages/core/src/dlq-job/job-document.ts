@@ -1,0 +1,115 @@
+import type { StoredJob } from "@bridge/ports";
+import { type Job, JOB_STATES, type JobState } from "./job.ts";
+
+/** Of the document. A later one is a newer release's: it is left alone. */
+const VERSION = 1;
+/** What stores take of one job. */
+const MAX_BYTES = 64 * 1024;
+
+/** A job under its next revision. */
+export function storedJob(job: Job, revision: number): StoredJob {
+  const { id, state, createdAt } = job;
+  return { id, revision, state, createdAt, document: documentOf(job) };
+}
+
+/** Within what a store takes: what is only shown goes first. */
+function documentOf(job: Job): string {
+  for (const make of [whole, withoutSample, withoutIds, withoutErrors]) {
+    const document = JSON.stringify({ v: VERSION, ...make(job) });
+    if (Buffer.byteLength(document) <= MAX_BYTES) return document;
+  }
+  throw new Error(`the document of job ${job.id} is larger than ${MAX_BYTES} bytes`);
+}
+
+function whole(job: Job): Job {
+  return job;
+}
+
+function withoutSample(job: Job): Job {
+  return { ...job, plan: { ...job.plan, sample: [] } };
+}
+
+function withoutIds(job: Job): Job {
+  return { ...withoutSample(job), errors: job.errors.map((group) => ({ ...group, ids: [] })) };
+}
+
+function withoutErrors(job: Job): Job {
+  return { ...withoutSample(job), errors: [] };
+}
+
+/** `undefined` when it cannot be read, or is a newer release's. */
+export function readJob({ id, document }: StoredJob): Job | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(document);
+  } catch {
+    return undefined;
+  }
+  if (!isJob(value, id)) return undefined;
+  const { v: _, ...job } = value;
+  return job;
+}
+
+/** What is shown of a job that cannot be read. */
+export function unreadableJob({ id, createdAt }: StoredJob): Job {
+  const why = "the document of the job cannot be read, or is a newer release's";
+  return {
+    id,
+    kind: "redrive",
+    state: "failed",
+    actor: "",
+    reason: why,
+    createdAt,
+    query: {},
+    settings: {
+      rate: 0,
+      concurrency: 0,
+      ramp: [],
+      rampPauseMs: 0,
+      halt: { failureRatio: 1, minAttempts: 1, consecutive: 0 },
+    },
+    plan: {
+      hash: "",
+      total: 0,
+      exact: false,
+      estimatedBytes: 0,
+      estimatedMs: 0,
+      configVersion: 0,
+      lanes: [],
+      sample: [],
+      warnings: [why],
+    },
+    updatedAt: createdAt,
+    attempt: 1,
+    total: 0,
+    counts: { succeeded: 0, failed: 0, skipped: 0, inDoubt: 0, restored: 0 },
+    pending: [],
+    ahead: [],
+    inFlight: 0,
+    pace: 0,
+    step: { index: 0, done: 0, failed: 0 },
+    lanes: [],
+    errors: [],
+  };
+}
+
+interface Versioned extends Job {
+  readonly v: number;
+}
+
+/** As far as nobody but this release writes such a document. */
+function isJob(value: unknown, id: string): value is Versioned {
+  if (typeof value !== "object" || value === null) return false;
+  const job = value as Partial<Versioned>;
+  const isWhole = [job.settings, job.plan, job.counts, job.step, job.query].every(
+    (part) => typeof part === "object" && part !== null,
+  );
+  return (
+    job.v === VERSION &&
+    job.id === id &&
+    (job.kind === "redrive" || job.kind === "purge") &&
+    JOB_STATES.includes(job.state as JobState) &&
+    isWhole &&
+    [job.lanes, job.errors, job.pending, job.ahead].every(Array.isArray)
+  );
+}

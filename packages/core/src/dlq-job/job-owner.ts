@@ -1,0 +1,218 @@
+import { BridgeError, type Clock } from "@bridge/ports";
+import { ACTIVE_STATES, ENDED_STATES, isOver, type Job } from "./job.ts";
+import { JobBook, type KeptJob } from "./job-book.ts";
+import { JobHold } from "./job-hold.ts";
+import { holdsJobs, type JobParts, type JobsStore } from "./job-parts.ts";
+import { JobRun } from "./job-run.ts";
+import { moved, obeyed } from "./job-state.ts";
+import { PurgeWork } from "./purge-work.ts";
+import { RedriveWork } from "./redrive-work.ts";
+
+/** How often jobs are looked for where there are no leases. */
+const LOOK_MS = 2_000;
+const SWEEP_MS = 60_000;
+/** A plan that nobody has started by then is over. */
+export const PLAN_LASTS_MS = 3_600_000;
+const KEPT_MS = 7 * 24 * 3_600_000;
+const MAX_ENDED = 200;
+/** More are never active, but for those that are planned at the same time. */
+const LOOKED_AT = 64;
+const TRASH_CAP = 1_000_000;
+/** Of a job that is not heard of, the revision and since when, in monotonic milliseconds. */
+interface Silence {
+  readonly revision: number;
+  readonly since: number;
+}
+
+/** Looks for jobs that nobody works on, and works on those that it can. */
+export class JobOwner {
+  readonly #parts: JobParts;
+  readonly #clock: Clock;
+  readonly #runs = new Map<string, { readonly run: JobRun; readonly ended: Promise<void> }>();
+  readonly #silent = new Map<string, Silence>();
+  readonly #leaving = new AbortController();
+  readonly #cut = new AbortController();
+  #poked = new AbortController();
+  #looking: Promise<void> | undefined;
+  #sweptAt = -Infinity;
+  #isFailing = false;
+
+  constructor(parts: JobParts) {
+    this.#parts = parts;
+    this.#clock = parts.clock;
+  }
+
+  /** From now on jobs are worked on. Idempotent. */
+  begin(): void {
+    if (!this.#leaving.signal.aborted) this.#looking ??= this.#lookOn();
+  }
+
+  /** A job may have to be taken, or somebody asks something of one. */
+  poke(id: string): void {
+    this.#runs.get(id)?.run.look();
+    this.#poked.abort();
+  }
+
+  /** Begins nothing more; resolves when every job is out of hand. What is under way ends by itself, or with {@link cut}. */
+  async leave(): Promise<void> {
+    this.#leaving.abort();
+    this.#poked.abort();
+    await this.#looking;
+    await Promise.all([...this.#runs.values()].map(({ ended }) => ended));
+  }
+
+  cut(): void {
+    this.#cut.abort();
+  }
+
+  async #lookOn(): Promise<void> {
+    const { signal } = this.#leaving;
+    while (!signal.aborted) {
+      this.#poked = new AbortController();
+      try {
+        await this.#look();
+        this.#isFailing = false;
+      } catch (thrown) {
+        // A store that is away is told of by others; that jobs stand still because of it, here and once.
+        if (!this.#isFailing && !signal.aborted)
+          this.#parts.logger.warn("the jobs of the DLQ could not be looked at", {
+            error: BridgeError.from(thrown).message,
+          });
+        this.#isFailing = true;
+      }
+      if (signal.aborted) return;
+      await this.#clock.delay(this.#lookMs, this.#poked.signal).catch(() => {});
+    }
+  }
+
+  get #lookMs(): number {
+    const { stores, bridge } = this.#parts.config();
+    return stores.lease === undefined ? LOOK_MS : Math.min(bridge.leasePollIntervalMs, LOOK_MS * 5);
+  }
+
+  /** How long a silent owner is believed to live; `undefined` in a store of this process alone. */
+  #ttlMs(): number | undefined {
+    const { stores, bridge } = this.#parts.config();
+    return stores.dlq?.reach === "cluster" ? bridge.leaseTtlMs : undefined;
+  }
+
+  async #look(): Promise<void> {
+    const store = this.#parts.store();
+    if (store === undefined || !holdsJobs(store)) return;
+    const { signal } = this.#leaving;
+    const book = new JobBook(store.jobs, this.#clock);
+    const all = await book.list(ACTIVE_STATES, LOOKED_AT, signal);
+    this.#parts.tallies.seen(all.map(({ job }) => job));
+    const known = new Set(all.map(({ job }) => job.id));
+    for (const id of this.#silent.keys()) if (!known.has(id)) this.#silent.delete(id);
+    // Oldest first: who came first is served first.
+    for (const kept of all.toReversed()) {
+      if (signal.aborted) return;
+      if (kept.isReadable && !this.#runs.has(kept.job.id)) await this.#consider(kept, book, store);
+    }
+    if (this.#clock.monotonic() - this.#sweptAt >= SWEEP_MS) await this.#sweep(book, store);
+  }
+
+  async #consider(kept: KeptJob, book: JobBook, store: JobsStore): Promise<void> {
+    const { job } = kept;
+    const now = this.#clock.now();
+    if (job.state === "planned") {
+      if (now < job.createdAt + PLAN_LASTS_MS) return;
+      if (await book.replace(kept, moved(job, "expired", now), this.#leaving.signal))
+        this.#told(moved(job, "expired", now));
+      return;
+    }
+    if (!this.#isFree(kept)) return;
+    const { owner, requested, ...free } = job;
+    const next = requested === undefined ? free : obeyed({ ...free, requested }, requested, now);
+    const isAtWork = next.state === "running" || next.state === "waiting" || next.state === "undoing";
+    const why = isAtWork ? this.#whyNotHere(next) : undefined;
+    if (isAtWork && why === undefined) return this.#take({ kept, next, owner }, book, store);
+    // Whoever looks at it is to see why it does not go on.
+    const told =
+      why !== undefined && next.state === "running" ? { ...moved(next, "waiting", now), waitingFor: why } : next;
+    if (told === free && owner === undefined) return;
+    if ((await book.replace(kept, told, this.#leaving.signal)) && isOver(told.state)) this.#told(told);
+  }
+
+  /** Nobody works on it, or whoever did is not heard of any more. */
+  #isFree({ job, revision }: KeptJob): boolean {
+    const { owner } = job;
+    const ttlMs = this.#ttlMs();
+    if (owner === undefined || owner.holder === this.#parts.holder || ttlMs === undefined) return true;
+    const now = this.#clock.monotonic();
+    const silent = this.#silent.get(job.id);
+    if (silent?.revision === revision) return now - silent.since >= ttlMs;
+    this.#silent.set(job.id, { revision, since: now });
+    return false;
+  }
+
+  /** Why no entry of it could be redriven here. */
+  #whyNotHere({ kind, lanes }: Job): string | undefined {
+    const open = kind === "purge" ? [] : lanes.filter(({ ended }) => !ended);
+    let first: string | undefined;
+    for (const { routeId } of open) {
+      const standing = this.#parts.standing(routeId);
+      if (standing.kind !== "waits") return undefined;
+      first ??= standing.why;
+    }
+    return first;
+  }
+
+  async #take(
+    { kept, next, owner: before }: { readonly kept: KeptJob; readonly next: Job; readonly owner: Job["owner"] },
+    book: JobBook,
+    store: JobsStore,
+  ): Promise<void> {
+    const { instanceId, holder, tallies, tell, logger } = this.#parts;
+    const isAdopted = before !== undefined && before.holder !== holder;
+    const mine = { ...(isAdopted ? inDoubt(next) : next), owner: { instanceId, holder } };
+    const job = mine.state === "waiting" ? moved(mine, "running", this.#clock.now()) : mine;
+    if (!(await book.replace(kept, job, this.#leaving.signal))) return;
+    this.#silent.delete(job.id);
+    if (isAdopted) {
+      tallies.adoptions++;
+      tallies.add(job.kind, "in_doubt", job.counts.inDoubt - next.counts.inDoubt);
+      logger.warn("a job was taken over from an owner that is not heard of any more", {
+        job_id: job.id,
+        former_owner: before.instanceId,
+      });
+      tell({ kind: "adopted", job });
+    }
+    const taken = { job, revision: kept.revision + 1, isReadable: true };
+    const hold = new JobHold({ book, kept: taken, holder, clock: this.#clock, ttlMs: () => this.#ttlMs() });
+    const work = (run: JobRun) => (job.kind === "purge" ? new PurgeWork(run) : new RedriveWork(run));
+    const run = new JobRun({ parts: this.#parts, store, hold, work }, this.#leaving.signal, this.#cut.signal);
+    const ended = run.run().finally(() => {
+      this.#runs.delete(job.id);
+      if (isOver(run.job.state) && !hold.isLost) this.#told(run.job);
+      this.#poked.abort();
+    });
+    this.#runs.set(job.id, { run, ended });
+  }
+
+  #told(job: Job): void {
+    this.#parts.tell({ kind: "ended", job });
+  }
+
+  /** What has been over for long is forgotten. */
+  async #sweep(book: JobBook, store: JobsStore): Promise<void> {
+    const { signal } = this.#leaving;
+    this.#sweptAt = this.#clock.monotonic();
+    const ended = await book.list(ENDED_STATES, MAX_ENDED * 2, signal);
+    const oldest = this.#clock.now() - KEPT_MS;
+    const gone = ended.filter(({ job }, nth) => nth >= MAX_ENDED || (job.endedAt ?? job.createdAt) < oldest);
+    const ids = gone.filter(({ isReadable }) => isReadable).map(({ job }) => job.id);
+    if (ids.length > 0) await book.delete(ids, signal);
+    this.#parts.tallies.trashEntries = await store.admin.trash?.count(TRASH_CAP, signal);
+  }
+}
+
+/** As many may have been in flight as there might: what was delivered last and not deleted yet may be sent again. */
+function inDoubt(job: Job): Job {
+  if (job.kind !== "redrive") return { ...job, inFlight: 0 };
+  const { counts, total } = job;
+  const remaining = Math.max(0, total - counts.succeeded - counts.failed - counts.skipped);
+  const more = Math.min(job.settings.concurrency, remaining);
+  return { ...job, inFlight: 0, counts: { ...counts, inDoubt: counts.inDoubt + more } };
+}

@@ -1,0 +1,43 @@
+/** What a job would do, as far as that can be told without doing it. Times are epoch milliseconds. */
+export interface JobPlan {
+  /** SHA-256 over what the job is about: 64 hexadecimal digits. */
+  readonly hash: string;
+  readonly total: number;
+  /** False: so many were counted, and there may be more. */
+  readonly exact: boolean;
+  readonly estimatedBytes: number;
+  readonly oldestFailedAt?: number | undefined;
+  readonly newestFailedAt?: number | undefined;
+  readonly estimatedMs: number;
+  readonly configVersion: number;
+  readonly lanes: readonly PlannedLane[];
+  /** Of a redrive. */
+  readonly predicted?: Prediction | undefined;
+  readonly sample: readonly PlannedEntry[];
+  readonly warnings: readonly string[];
+}
+
+export interface PlannedLane {
+  readonly routeId: string;
+  readonly count: number;
+  /** Why it could not begin now. */
+  readonly why?: string | undefined;
+}
+
+/** What would become of an entry. */
+export type Predicted = "deliverable" | "expired" | "filtered" | "no_route" | "failed";
+
+export interface Prediction extends Readonly<Record<Predicted, number>> {
+  readonly examined: number;
+  /** How many different ones those that were examined have. */
+  readonly orderingKeys: number;
+}
+
+export interface PlannedEntry {
+  readonly id: string;
+  readonly subject: string;
+  readonly failedAt: number;
+  readonly outcome?: Predicted | undefined;
+  /** Where it would go, when that may be shown. */
+  readonly address?: string | undefined;
+}

@@ -1,0 +1,178 @@
+import type { HaltVerdict } from "./halt.ts";
+import { doneOf, type Job } from "./job.ts";
+import type { JobHold } from "./job-hold.ts";
+import { moved, obeyed } from "./job-state.ts";
+import type { JobParts, JobsStore } from "./job-parts.ts";
+import type { JobOutcome } from "./job-tallies.ts";
+import { Pace } from "./pace.ts";
+
+/** The document is written so often: it is the sign of life, too. */
+const BEAT_MS = 1_000;
+/** The store may take no writes for so long; then the job halts. */
+const STORE_PATIENCE_MS = 60_000;
+const MAX_ERROR_LENGTH = 500;
+
+/** What is done for a job while it runs. */
+export interface JobWork {
+  /** Works until nothing more may begin, or there is nothing to do here. */
+  work(): Promise<void>;
+  /** Resolves when what is under way has ended. */
+  settled(): Promise<void>;
+  /** The job with what only the work knows. */
+  current(): Job;
+  /** Something may be different: a request, a setting, the end. */
+  wake(): void;
+  /** Once a second. */
+  beat?(): Promise<void>;
+}
+
+export interface JobRunOptions {
+  readonly parts: JobParts;
+  readonly store: JobsStore;
+  readonly hold: JobHold;
+  readonly work: (run: JobRun) => JobWork;
+}
+
+/** The owner of a job at work: until the job is over, stands still, cannot go on here, or somebody else has it. */
+export class JobRun {
+  readonly parts: JobParts;
+  readonly store: JobsStore;
+  readonly hold: JobHold;
+  /** Aborts when what is under way is to end. */
+  readonly cut: AbortSignal;
+  readonly #leaving: AbortSignal;
+  readonly #work: JobWork;
+  readonly #pace = new Pace();
+  /** What is said of the job is the last word. */
+  #isLeft = false;
+
+  /** `leaving` aborts when nothing more is to begin, and `cut` when what is under way is to end, too. */
+  constructor({ parts, store, hold, work }: JobRunOptions, leaving: AbortSignal, cut: AbortSignal) {
+    this.parts = parts;
+    this.store = store;
+    this.hold = hold;
+    this.cut = cut;
+    this.#leaving = leaving;
+    this.#work = work(this);
+  }
+
+  get job(): Job {
+    return this.hold.job;
+  }
+
+  set job(job: Job) {
+    this.hold.job = job;
+  }
+
+  /** Whether more may begin. */
+  get goesOn(): boolean {
+    const { isLost, job } = this.hold;
+    const isAtWork = job.state === "running" || job.state === "undoing";
+    return isAtWork && !this.#leaving.aborted && !isLost && this.parts.store() === this.store;
+  }
+
+  /** Reads what somebody may have asked for. */
+  look(): void {
+    if (!this.#isLeft) void this.#save();
+  }
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    const end = new AbortController();
+    const wake = (): void => this.#work.wake();
+    this.#leaving.addEventListener("abort", wake, { signal: end.signal });
+    const beats = this.#beats(end.signal);
+    try {
+      await this.#work.work();
+      await this.#work.settled();
+    } catch (thrown) {
+      this.parts.logger.error("a job has stopped working: it is taken up again", {
+        job_id: this.job.id,
+        error: thrown instanceof Error ? thrown.message : String(thrown),
+      });
+      await this.#work.settled();
+    } finally {
+      end.abort();
+      await beats;
+      await this.#lastWords();
+    }
+  }
+
+  /** Carries out what was asked for; what the work has begun goes on. */
+  obey(): void {
+    if (this.hold.failingMs > STORE_PATIENCE_MS) this.#haltForStore();
+    const { requested } = this.job;
+    // What would start it again comes when everything under way has ended: it begins with a count of its own.
+    if (requested === undefined || requested.call === "resume" || requested.call === "undo") return;
+    this.job = obeyed(this.#work.current(), requested, this.parts.clock.now());
+    void this.#save();
+  }
+
+  halt(verdict: HaltVerdict, error: string | undefined): void {
+    const { clock, tallies, tell } = this.parts;
+    if (this.job.state !== "running") return;
+    const shown = error?.slice(0, MAX_ERROR_LENGTH);
+    const halted = { at: clock.now(), ...verdict, ...(shown !== undefined && { error: shown }) };
+    this.job = { ...moved(this.#work.current(), "halted", clock.now()), halted };
+    tallies.halted(verdict.why);
+    tell({ kind: "halted", job: this.job });
+    void this.#save();
+    this.#work.wake();
+  }
+
+  /** It cannot go on here; whoever can takes it. */
+  wait(why: string): void {
+    this.job = { ...moved(this.#work.current(), "waiting", this.parts.clock.now()), waitingFor: why };
+  }
+
+  end(job: Job, state: "completed" | "undone"): void {
+    this.job = moved(job, state, this.parts.clock.now());
+  }
+
+  /** A step is done, or so much that it should be known. */
+  checkpoint(): void {
+    void this.#save();
+  }
+
+  tally(outcome: JobOutcome, count: number): void {
+    if (count > 0) this.parts.tallies.add(this.job.kind, outcome, count);
+  }
+
+  #haltForStore(): void {
+    const { step } = this.job;
+    this.halt({ why: "store", failed: step.failed, attempts: step.done }, this.hold.failure?.message);
+  }
+
+  async #beats(signal: AbortSignal): Promise<void> {
+    const { clock } = this.parts;
+    while (!signal.aborted) {
+      await clock.delay(BEAT_MS, signal).catch(() => {});
+      if (signal.aborted) return;
+      const pace = this.#pace.at(clock.monotonic(), doneOf(this.job.counts));
+      this.job = { ...this.#work.current(), pace };
+      await Promise.all([this.#save(), this.#work.beat?.()]);
+    }
+  }
+
+  async #save(): Promise<void> {
+    this.job = this.#work.current();
+    await this.hold.save(this.cut);
+    this.#work.wake();
+  }
+
+  /** Gives the job out of hand, as it is then. */
+  async #lastWords(): Promise<void> {
+    const { clock } = this.parts;
+    this.#isLeft = true;
+    this.job = { ...this.#work.current(), inFlight: 0, pace: 0 };
+    while (!this.hold.isLost) {
+      const { owner: _, ...job } = this.job;
+      this.job = job.requested === undefined ? job : obeyed(job, job.requested, clock.now());
+      const isSaid = await this.hold.save(new AbortController().signal);
+      if (isSaid && this.job.requested === undefined) return;
+      // What nobody knows of it would be counted as gone: it is said until the store takes it.
+      if (!isSaid && (this.cut.aborted || this.parts.store() !== this.store)) return;
+      if (!isSaid) await clock.delay(BEAT_MS, this.cut).catch(() => {});
+    }
+  }
+}

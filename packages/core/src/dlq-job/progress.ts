@@ -1,0 +1,42 @@
+import { doneOf, type Job } from "./job.ts";
+import { shownStep } from "./ramp.ts";
+
+/** How far a job is: what is shown of it. */
+export interface JobProgress {
+  readonly total: number;
+  readonly done: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly pending: number;
+  readonly inDoubt: number;
+  readonly restored: number;
+  readonly remaining: number;
+  readonly inFlight: number;
+  /** With one decimal, rounded down: 100 means all. */
+  readonly percent: number;
+  /** Entries a second, of late. */
+  readonly rate: number;
+  /** Milliseconds; absent while nothing moves. */
+  readonly etaMs?: number | undefined;
+  readonly step: ReturnType<typeof shownStep>;
+}
+
+export function progressOf(job: Job): JobProgress {
+  const { counts, total, pending, inFlight, pace, settings, step, state } = job;
+  const done = doneOf(counts);
+  const remaining = Math.max(0, total - done);
+  const moves = state === "running" && pace > 0 && remaining > 0;
+  return {
+    total,
+    done,
+    ...counts,
+    pending: pending.length,
+    remaining,
+    inFlight,
+    percent: total === 0 ? 100 : Math.floor((done * 1_000) / total) / 10,
+    rate: state === "running" ? Math.round(pace * 10) / 10 : 0,
+    ...(moves && { etaMs: Math.round((remaining * 1_000) / pace) }),
+    step: shownStep(settings.ramp, step, total),
+  };
+}

@@ -1,0 +1,139 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ENDED_STATES, isOver, type Job, JOB_STATES, type JobCall, type JobState } from "../../src/dlq-job/job.ts";
+import { answerTo, called, comingState, MAY_FOLLOW, moved, obeyed } from "../../src/dlq-job/job-state.ts";
+import { aJob } from "./a-job.ts";
+
+/** The table of the page, written down a second time: `→ state`, `202` for nothing, `409`. */
+const TABLE: Readonly<Record<"start" | "pause" | "resume" | "cancel" | "change", Readonly<Record<JobState, string>>>> =
+  {
+    start: {
+      ...row("409"),
+      planned: "→ running",
+      running: "202",
+      waiting: "202",
+    },
+    pause: { ...row("409"), running: "→ paused", waiting: "→ paused", paused: "202", halted: "→ paused" },
+    resume: { ...row("409"), running: "202", waiting: "202", paused: "→ running", halted: "→ running" },
+    cancel: {
+      ...row("→ cancelled"),
+      ...Object.fromEntries(ENDED_STATES.map((state) => [state, "409"])),
+      cancelled: "202",
+      undoing: "409",
+    },
+    change: {
+      ...row("200"),
+      ...Object.fromEntries(ENDED_STATES.map((state) => [state, "409 ended"])),
+      undoing: "409 ended",
+    },
+  };
+
+function row(value: string): Record<JobState, string> {
+  return Object.fromEntries(JOB_STATES.map((state) => [state, value])) as Record<JobState, string>;
+}
+
+function shown(answer: ReturnType<typeof answerTo>, call: JobCall): string {
+  if (answer.kind === "moves") return `→ ${answer.to}`;
+  if (answer.kind === "stays") return call === "change" ? "200" : "202";
+  return answer.reason === "ended" ? "409 ended" : "409";
+}
+
+describe("operators 3.5.8: every state and every call", () => {
+  for (const call of ["start", "pause", "resume", "cancel", "change"] as const) {
+    it(`${call} is answered as the table says`, () => {
+      const answers = row("");
+      for (const state of JOB_STATES) answers[state] = shown(answerTo({ kind: "redrive", state }, call), call);
+      expect(answers).toEqual(TABLE[call]);
+    });
+  }
+
+  it("operators 12.7: a purge that is over is undone, and nothing else", () => {
+    const of = (kind: "purge" | "redrive") =>
+      Object.fromEntries(JOB_STATES.map((state) => [state, shown(answerTo({ kind, state }, "undo"), "undo")]));
+    expect(of("redrive")).toEqual(row("409"));
+    expect(of("purge")).toEqual({
+      ...row("409"),
+      completed: "→ undoing",
+      cancelled: "→ undoing",
+      undoing: "202",
+      undone: "202",
+    });
+  });
+
+  it("goes nowhere that the states do not lead to", () => {
+    for (const state of JOB_STATES)
+      for (const call of ["start", "pause", "resume", "cancel", "undo"] as const) {
+        const answer = answerTo({ kind: "purge", state }, call);
+        if (answer.kind === "moves") expect(MAY_FOLLOW[state], `${call} of ${state}`).toContain(answer.to);
+      }
+    expect(() => moved(aJob({ state: "completed" }), "running", 1)).toThrow("completed cannot become running");
+  });
+});
+
+const owner = { instanceId: "a", holder: "a/1" };
+const calls = fc.constantFrom("pause", "resume", "retry", "cancel", "start");
+
+describe("calls of a job that somebody works on", () => {
+  it("ask, and the owner obeys: in the end it is where the last call that was not refused has it", () => {
+    fc.assert(
+      fc.property(fc.array(fc.record({ call: calls, obeys: fc.boolean() }), { maxLength: 12 }), (steps) => {
+        let job: Job = aJob({ state: "running", owner });
+        let wanted: JobState = "running";
+        for (const { call, obeys } of steps) {
+          const request = call === "retry" ? { call: "resume" as const, retryFailed: true as const } : { call };
+          const answer = called(job, request, 2_000);
+          const told = TABLE[call === "retry" ? "resume" : call][wanted];
+          expect("kind" in answer && answer.kind === "refused").toBe(told.startsWith("409"));
+          if ("id" in answer) job = answer;
+          if (told.startsWith("→ ")) wanted = told.slice(2) as JobState;
+          expect(comingState(job)).toBe(wanted);
+          if (obeys && job.requested !== undefined) job = obeyed(job, job.requested, 3_000);
+          expect(isOver(job.state)).toBe(job.endedAt !== undefined);
+        }
+        if (job.requested !== undefined) job = obeyed(job, job.requested, 3_000);
+        expect(job.state).toBe(wanted);
+        expect(job.requested).toBeUndefined();
+      }),
+    );
+  });
+
+  it("move one that nobody works on at once", () => {
+    expect(called(aJob({ state: "waiting" }), { call: "pause" }, 5)).toMatchObject({ state: "paused", updatedAt: 5 });
+    expect(called(aJob(), { call: "start" }, 5)).toMatchObject({ state: "running", startedAt: 5 });
+  });
+
+  it("withdraw what is not wanted any more", () => {
+    const running = aJob({ state: "running", owner });
+    const asked = called(running, { call: "pause" }, 2) as Job;
+    expect(asked).toMatchObject({ state: "running", requested: { call: "pause" } });
+    expect((called(asked, { call: "resume" }, 3) as Job).requested).toBeUndefined();
+  });
+});
+
+describe("resume", () => {
+  it("begins the counts of its step anew, and not the step", () => {
+    const halted = aJob({
+      state: "halted",
+      step: { index: 2, done: 40, failed: 5 },
+      halted: { at: 1, why: "failure_ratio", failed: 5, attempts: 40 },
+    });
+    const job = called(halted, { call: "resume" }, 9) as Job;
+    expect(job).toMatchObject({ state: "running", step: { index: 2, done: 0, failed: 0 } });
+    expect(job.halted).toBeUndefined();
+  });
+
+  it("operators 12.1: with retry_failed what failed is to be done again", () => {
+    const paused = aJob({
+      state: "paused",
+      counts: { succeeded: 3, failed: 4, skipped: 1, inDoubt: 0, restored: 0 },
+      lanes: [{ routeId: "r", total: 10, done: 8, ended: true, cursor: { failedAt: 1, id: "x" } }],
+      errors: [{ fingerprint: "f", code: "REJECTED", error: "no", count: 4, ids: ["x"] }],
+    });
+    expect(called(paused, { call: "resume", retryFailed: true }, 9)).toMatchObject({
+      attempt: 2,
+      counts: { succeeded: 3, failed: 0, skipped: 1 },
+      errors: [],
+      lanes: [{ routeId: "r", total: 10, done: 0, ended: false }],
+    });
+  });
+});

@@ -1,0 +1,85 @@
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { BridgeError, type DlqStore, type Processor } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { FakeClock } from "../support/fake-clock.ts";
+import { bound, refusal } from "../support/memory-bridge.ts";
+import { AT_ONCE, fill, orderOf, started, stored, until } from "./job-bridge.ts";
+
+const CONCURRENCY = 8;
+
+/** The store as a process sees it that is killed: from then on it does nothing and hears nothing. */
+function mortal(dlq: ReturnType<typeof openMemoryDlq>): { readonly store: DlqStore; dead: boolean } {
+  const alive = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+    if (view.dead) throw new BridgeError("CONNECTION_LOST", "killed");
+    return call();
+  };
+  const view = {
+    dead: false,
+    store: {
+      ...dlq,
+      put: (...given: Parameters<typeof dlq.put>) => alive(() => dlq.put(...given)),
+      get: (...given: Parameters<typeof dlq.get>) => alive(() => dlq.get(...given)),
+      page: (...given: Parameters<typeof dlq.page>) => alive(() => dlq.page(...given)),
+      marks: { mark: (...given: Parameters<typeof dlq.marks.mark>) => alive(() => dlq.marks.mark(...given)) },
+      jobs: {
+        ...dlq.jobs,
+        put: (...given: Parameters<typeof dlq.jobs.put>) => alive(() => dlq.jobs.put(...given)),
+        list: (...given: Parameters<typeof dlq.jobs.list>) => alive(() => dlq.jobs.list(...given)),
+      },
+      admin: {
+        ...dlq.admin,
+        delete: (...given: Parameters<typeof dlq.admin.delete>) => alive(() => dlq.admin.delete(...given)),
+      },
+      async [Symbol.asyncDispose]() {},
+    },
+  };
+  return view;
+}
+
+test.each([5, 40, 130, 300])(
+  "operators 3.4: killed after %s attempts: what was marked is not attempted again, and no more than was in flight is sent twice",
+  async (killedAfter) => {
+    const clock = new FakeClock();
+    const dlq = openMemoryDlq({ maxEntries: 10_000, clock });
+    const first = mortal(dlq);
+    const attempts = new Map<string, number>();
+    const marked = new Set<string>();
+    const again: string[] = [];
+    let count = Number.NEGATIVE_INFINITY;
+    const target: Processor = {
+      async process(envelope) {
+        attempts.set(envelope.subject, (attempts.get(envelope.subject) ?? 0) + 1);
+        if (marked.has(envelope.subject)) again.push(envelope.subject);
+        if (++count === killedAfter) first.dead = true;
+        if (Number(envelope.subject.slice(1)) % 3 === 0) throw refusal;
+        return { kind: "pass", envelope };
+      },
+    };
+    const settings = { ...AT_ONCE, rate: 200, concurrency: CONCURRENCY };
+    const killed = await started({ clock, dlq: first.store, processors: [target] });
+    await fill(dlq, 400);
+    const jobs = killed.supervisor.jobs();
+    const { job } = await jobs.plan(orderOf({ settings }), bound());
+    // The plan has taken each of them through the processor.
+    attempts.clear();
+    count = 0;
+    await jobs.start(job.id, { planHash: job.plan.hash }, bound());
+    await clock.until(() => first.dead);
+    await clock.advance(1_000);
+    for (const { id, marks } of (await dlq.page({}, { limit: 1_000, budget: 10_000, order: "oldest" }, bound()))
+      .entries)
+      if (marks?.redrives?.jobId === job.id) marked.add(id);
+
+    const next = await started({ clock, dlq: { ...dlq, async [Symbol.asyncDispose]() {} }, processors: [target] });
+    const done = await until(next, job.id, "completed");
+    const repeated = [...attempts.values()].filter((times) => times > 1).length;
+    expect(again).toEqual([]);
+    expect(repeated).toBeLessThanOrEqual(CONCURRENCY);
+    expect(done.counts.inDoubt).toBeGreaterThanOrEqual(repeated);
+    expect(attempts.size).toBe(400);
+    expect(done.counts).toMatchObject({ failed: 134 });
+    expect(done.counts.succeeded + done.counts.skipped).toBe(266);
+    expect(await stored(dlq)).toHaveLength(134);
+    await next.supervisor.shutdown();
+  },
+);

@@ -1,0 +1,138 @@
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import type { DlqStore } from "@bridge/ports";
+import { describe, expect, test } from "vitest";
+import { FakeClock } from "../support/fake-clock.ts";
+import { bound, type MemoryBridge } from "../support/memory-bridge.ts";
+import { AT_ONCE, begun, fill, orderOf, started, stored, until } from "./job-bridge.ts";
+
+/** The trash goes by the clock of the bridge. */
+async function withTrash(): Promise<MemoryBridge> {
+  const clock = new FakeClock();
+  return started({ clock, dlq: openMemoryDlq({ maxEntries: 10_000, clock }) });
+}
+
+const PURGE = { kind: "purge", undoWithinMs: 3_600_000, settings: { ...AT_ONCE, rate: 5_000 } } as const;
+
+describe("a purge job", () => {
+  test("moves its set into the trash, quarantined entries too, and an undo gives all of it back as it was", async () => {
+    const bridge = await withTrash();
+    const { supervisor, dlq } = bridge;
+    await fill(dlq, 900);
+    await dlq.marks?.mark(new Map([["e00003", { quarantined: true, assignee: "alice" }]]), bound());
+    const before = await stored(dlq);
+    const entry = await dlq.get("e00003", bound());
+    const job = await begun(bridge, PURGE);
+    expect(job.plan.warnings).toContain("1 are quarantined, and are purged all the same");
+    expect(await until(bridge, job.id, "completed")).toMatchObject({
+      counts: { succeeded: 900, skipped: 0 },
+      total: 900,
+    });
+    expect(await stored(dlq)).toEqual([]);
+    await supervisor.jobs().ask(job.id, { call: "undo" }, bound());
+    expect((await until(bridge, job.id, "undone")).counts).toMatchObject({ restored: 900 });
+    expect(await stored(dlq)).toEqual(before);
+    expect(await dlq.get("e00003", bound())).toEqual(entry);
+    await supervisor.shutdown();
+  });
+
+  test("needs no runtime, and leaves what does not match", async () => {
+    const bridge = await withTrash();
+    const { supervisor, dlq } = bridge;
+    await fill(dlq, 40, (nth) => (nth % 2 === 0 ? { routeId: "other" } : {}));
+    await supervisor.stop(bound());
+    const job = await begun(bridge, { ...PURGE, query: { routeId: "other" }, limit: 15 });
+    expect((await until(bridge, job.id, "completed")).counts).toMatchObject({ succeeded: 15 });
+    expect(await stored(dlq)).toHaveLength(25);
+    await supervisor.shutdown();
+  });
+
+  test("goes at its rate, can be paused in the middle, and cancelled keeps what was done, which can be taken back", async () => {
+    const bridge = await withTrash();
+    const { supervisor, dlq, clock } = bridge;
+    await fill(dlq, 100);
+    const job = await begun(bridge, { ...PURGE, settings: { ...AT_ONCE, rate: 10 } });
+    await clock.advance(3_000);
+    await supervisor.jobs().ask(job.id, { call: "pause" }, bound());
+    const { counts } = await until(bridge, job.id, "paused");
+    expect(counts.succeeded).toBeGreaterThanOrEqual(20);
+    expect(counts.succeeded).toBeLessThanOrEqual(50);
+    await supervisor.jobs().ask(job.id, { call: "cancel" }, bound());
+    await until(bridge, job.id, "cancelled");
+    await supervisor.jobs().ask(job.id, { call: "undo" }, bound());
+    expect((await until(bridge, job.id, "undone")).counts.restored).toBe(counts.succeeded);
+    expect(await stored(dlq)).toHaveLength(100);
+    await supervisor.shutdown();
+  });
+});
+
+describe("a plan", () => {
+  test("operators 3.5.5: opens nothing, sends nothing, and changes nothing but its own document", async () => {
+    const dlq = openMemoryDlq({ maxEntries: 1_000 });
+    const changes: string[] = [];
+    const watched: DlqStore = {
+      ...dlq,
+      put: async (...given) => (changes.push("put"), dlq.put(...given)),
+      marks: { mark: async (...given) => (changes.push("mark"), dlq.marks.mark(...given)) },
+      jobs: { ...dlq.jobs, put: async (...given) => (changes.push(`job ${given[0].id}`), dlq.jobs.put(...given)) },
+      admin: { ...dlq.admin, delete: async (...given) => (changes.push("delete"), dlq.admin.delete(...given)) },
+    };
+    const bridge = await started({ dlq: watched });
+    const { hub, supervisor, clock } = bridge;
+    const past = clock.now() - 1;
+    await fill(dlq, 40, (nth) => {
+      const headers = {};
+      if (nth % 4 === 0) return {};
+      if (nth % 4 === 1) return { routeId: "gone" };
+      if (nth % 4 === 2) return { bindingId: "gone" };
+      return {
+        envelope: {
+          id: `m${nth}`,
+          sourceId: "in",
+          subject: "s",
+          contentType: "",
+          headers,
+          payload: new Uint8Array(),
+          correlationId: "",
+          receivedAt: 1,
+          expiresAt: past,
+        },
+      };
+    });
+    const before = hub.channel("out").sends;
+    const { job } = await supervisor.jobs().plan(orderOf(), bound());
+    expect(changes).toEqual([`job ${job.id}`]);
+    expect(hub.channel("out").arrived).toBe(0);
+    expect(before.held).toBe(0);
+    expect(job.plan.predicted).toEqual({
+      examined: 40,
+      deliverable: 10,
+      expired: 10,
+      filtered: 0,
+      no_route: 20,
+      failed: 0,
+      orderingKeys: 0,
+    });
+    expect(job.plan.sample).toHaveLength(10);
+    await supervisor.jobs().start(job.id, { planHash: job.plan.hash }, bound());
+    const done = await until(bridge, job.id, "completed");
+    expect(done.counts).toMatchObject({ succeeded: 10, failed: 30 });
+    for (const id of await stored(dlq)) {
+      const code = (await dlq.get(id, bound()))?.marks?.redrives?.lastCode;
+      expect([id, code]).toEqual([id, Number(id.slice(1)) % 4 === 3 ? "MESSAGE_EXPIRED" : "BINDING_UNRESOLVED"]);
+    }
+    await supervisor.shutdown();
+  });
+
+  test("is over after an hour, for whoever looks and whoever starts", async () => {
+    const bridge = await started();
+    const { supervisor, dlq, clock } = bridge;
+    await fill(dlq, 2);
+    const { job } = await supervisor.jobs().plan(orderOf(), bound());
+    clock.skip(3_600_000);
+    expect((await supervisor.jobs().get(job.id, bound())).state).toBe("expired");
+    await expect(supervisor.jobs().start(job.id, { planHash: job.plan.hash }, bound())).rejects.toThrow(
+      "the job is expired",
+    );
+    await supervisor.shutdown();
+  });
+});

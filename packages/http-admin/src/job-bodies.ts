@@ -1,0 +1,176 @@
+/** What callers send about jobs. @module */
+import type { JobOrder, SettingsChange } from "@bridge/core";
+import { duration } from "@bridge/ports/options";
+import * as v from "valibot";
+import { queryFromWire } from "./dlq-filter.ts";
+import { filterBody } from "./dlq-filter-body.ts";
+import { LIMITS } from "./limits.ts";
+import { text } from "./values.ts";
+
+const DAY_MS = 24 * 3_600_000;
+const RAMP_MESSAGE = "expected ascending integers";
+const MAX_STEPS = 10;
+const DEFAULTS = {
+  redrive: { rate: 100, ramp: [1, 10, 100, 1_000] },
+  purge: { rate: 5_000, ramp: [] },
+  concurrency: 16,
+  rampPauseMs: 5_000,
+  undoWithinMs: DAY_MS,
+  halt: { failureRatio: 0.1, minAttempts: 20, consecutive: 10 },
+} as const;
+
+function between(min: number, max: number, description: string) {
+  const message = `expected a number from ${min} to ${max}`;
+  return v.pipe(v.number(message), v.description(description), v.minValue(min, message), v.maxValue(max, message));
+}
+
+function integerBetween(min: number, max: number, description: string) {
+  const message = `expected an integer from ${min} to ${max}`;
+  return v.pipe(
+    v.number(message),
+    v.description(description),
+    v.integer(message),
+    v.minValue(min, message),
+    v.maxValue(max, message),
+  );
+}
+
+const ramp = v.pipe(
+  v.array(v.number(RAMP_MESSAGE), RAMP_MESSAGE),
+  v.description("Sizes of the first steps, ascending; after the last comes the rest."),
+  v.maxLength(MAX_STEPS, `has more than ${MAX_STEPS} steps`),
+  v.check(
+    (sizes) => sizes.every((size, nth) => Number.isSafeInteger(size) && size > (sizes[nth - 1] ?? 0)),
+    RAMP_MESSAGE,
+  ),
+);
+
+const halt = v.pipe(
+  v.strictObject({
+    failure_ratio: v.optional(
+      between(0, 1, "Of the last 200 attempts, and of a step, the part of failures above which it halts; 1: never."),
+    ),
+    min_attempts: v.optional(
+      integerBetween(1, 10_000, "Before so many attempts no ratio is looked at, but that of a step."),
+    ),
+    consecutive: v.optional(integerBetween(0, 1_000, "Failures in a row that halt it; 0: none do.")),
+  }),
+  v.description("When it stops by itself."),
+);
+
+const settings = {
+  rate: v.optional(between(0.1, 10_000, "Entries a second; a sender's own rate_limit holds too.")),
+  concurrency: v.optional(integerBetween(1, 256, "Entries under way at once.")),
+  ramp: v.optional(ramp),
+  ramp_pause: v.optional(
+    v.pipe(
+      duration({ min: 0, max: 3_600_000, problem: "must be at most 1h" }),
+      v.description("After a step has settled, before the next one."),
+    ),
+  ),
+  halt: v.optional(halt),
+} as const;
+
+const reason = text("Why, for whoever reads of it later.", LIMITS.reasonLength);
+
+export const changeBody = v.strictObject(settings);
+
+export const planBody = v.pipe(
+  v.strictObject({
+    kind: v.picklist(["redrive", "purge"], "expected redrive or purge"),
+    filter: filterBody,
+    reason,
+    limit: v.optional(integerBetween(1, Number.MAX_SAFE_INTEGER, "The oldest so many. Default: all.")),
+    ...settings,
+    binding_id: v.optional(text("Where all of them go, instead of the binding that failed.", LIMITS.idLength)),
+    undo_within: v.optional(
+      v.pipe(
+        duration({ min: 0, max: 7 * DAY_MS, problem: "must be at most 7d" }),
+        v.description("Of a purge: how long it can be taken back. 0s: erased at once."),
+      ),
+    ),
+    start: v.optional(v.pipe(v.boolean("expected true or false"), v.description("Of a redrive: starts it at once."))),
+  }),
+  v.check(({ kind, start }) => kind === "redrive" || start !== true, "start: a purge is planned first"),
+  v.check(
+    ({ kind, undo_within }) => kind === "purge" || undo_within === undefined,
+    "undo_within: only a purge is undone",
+  ),
+  v.check(
+    ({ kind, binding_id }) => kind === "redrive" || binding_id === undefined,
+    "binding_id: a purge sends nothing",
+  ),
+  v.check(
+    ({ filter, binding_id }) => binding_id === undefined || filter.route_id !== undefined,
+    "binding_id: needs filter.route_id",
+  ),
+);
+
+export const startBody = v.strictObject({
+  plan_hash: text("Of the plan that was looked at.", LIMITS.idLength),
+  accept_changed_config: v.optional(
+    v.pipe(
+      v.boolean("expected true or false"),
+      v.description("Starts it though the configuration is another one than planned for."),
+    ),
+  ),
+});
+
+export const resumeBody = v.optional(
+  v.strictObject({
+    retry_failed: v.optional(
+      v.pipe(v.boolean("expected true or false"), v.description("Tries again what has failed.")),
+    ),
+  }),
+  {},
+);
+
+type PlanBody = v.InferOutput<typeof planBody>;
+
+/** Whether a purge of everything is asked for. */
+export function purgesAll({ kind, filter }: PlanBody): boolean {
+  return kind === "purge" && Object.keys(queryFromWire(filter)).length === 0;
+}
+
+export function orderFromWire(body: PlanBody, actor: string, idempotencyKey: string | undefined): JobOrder {
+  const { kind, filter, limit, binding_id: bindingId, undo_within: undoWithinMs = DEFAULTS.undoWithinMs, start } = body;
+  const { halt: halting, ...changed } = changeFromWire(body);
+  return {
+    kind,
+    query: queryFromWire(filter),
+    reason: body.reason,
+    actor,
+    ...(limit !== undefined && { limit }),
+    ...(bindingId !== undefined && { bindingId }),
+    ...(kind === "purge" && { undoWithinMs }),
+    ...(start !== undefined && { start }),
+    settings: {
+      ...DEFAULTS[kind],
+      concurrency: DEFAULTS.concurrency,
+      rampPauseMs: DEFAULTS.rampPauseMs,
+      ...changed,
+      halt: { ...DEFAULTS.halt, ...halting },
+    },
+    idempotencyKey,
+  };
+}
+
+/** What is given, and nothing else. */
+export function changeFromWire(body: v.InferOutput<typeof changeBody>): SettingsChange {
+  const { rate, concurrency, ramp: sizes, ramp_pause: rampPauseMs, halt: halting } = body;
+  return {
+    ...(rate !== undefined && { rate }),
+    ...(concurrency !== undefined && { concurrency }),
+    ...(sizes !== undefined && { ramp: sizes }),
+    ...(rampPauseMs !== undefined && { rampPauseMs }),
+    ...(halting !== undefined && { halt: haltFromWire(halting) }),
+  };
+}
+
+function haltFromWire({ failure_ratio, min_attempts, consecutive }: v.InferOutput<typeof halt>) {
+  return {
+    ...(failure_ratio !== undefined && { failureRatio: failure_ratio }),
+    ...(min_attempts !== undefined && { minAttempts: min_attempts }),
+    ...(consecutive !== undefined && { consecutive }),
+  };
+}
