@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { condition, conditionToWire } from "./conditions.ts";
+import { jobsEvent, JobsSource } from "./jobs-topic.ts";
 import { overview, type OverviewLook, OverviewSource, overviewSince } from "./overview.ts";
 
 const EVERY_MS = 1_000;
@@ -16,8 +17,10 @@ type Topic = (signal: AbortSignal) => Promise<object | undefined>;
 /** What a page shows of a bridge, in one stream. Each topic is a maker of what a connection has not been told yet. */
 export function eventsEndpoint(bridge: BridgeAccess, recorder: Recorder | undefined): AdminEndpoint {
   const source = new OverviewSource(() => bridge.supervisor, bridge.clock);
+  const jobs = new JobsSource(() => bridge.supervisor, bridge.clock);
   const topics: Readonly<Record<string, () => Topic>> = {
     overview: () => overviewTopic(source),
+    jobs: () => jobs.topic(),
     ...(recorder !== undefined && { conditions: () => conditionsTopic(recorder) }),
   };
   return endpoint({
@@ -36,7 +39,10 @@ export function eventsEndpoint(bridge: BridgeAccess, recorder: Recorder | undefi
     }),
     guard: () => void bridge.supervisor,
     refusals: { 503: "The process has no bridge yet." },
-    stream: { kind: "events", events: { overview, ...(recorder !== undefined && { conditions: conditionsEvent }) } },
+    stream: {
+      kind: "events",
+      events: { overview, jobs: jobsEvent, ...(recorder !== undefined && { conditions: conditionsEvent }) },
+    },
     answers: { 200: streamAnswer("Of each topic what has changed, at most once a second; at first all of it.") },
   }).handle(({ query }) => {
     const names = query.topics === undefined ? Object.keys(topics) : query.topics.split(",");

@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { type Admin, ADMIN_KEY, startAdmin } from "./admin.ts";
+import { deadLetter, keep } from "./bridge.ts";
 import { problemWith } from "./json-schema.ts";
 
 const TIMES = times(50, 1_000);
@@ -64,6 +65,26 @@ describe("operators 6.1: events", () => {
     expect(alarms?.in).toBeGreaterThan(0);
     expect(alarms).toMatchObject({ bindings: [{ id: "alarms", out: alarms?.in, failed: 0 }] });
     expect(routes.find(({ id }) => id === "dropping")).toMatchObject({ bindings: [{ out: 0 }] });
+  });
+
+  it("have jobs when they change, and once more when they have ended", async () => {
+    await using admin = await startAdmin();
+    await keep(admin, deadLetter("e1", { failedAt: 1 }));
+    const document = (await admin.call("GET", "/openapi.json")).body as OpenApiDocument;
+    const documented = new Documented(document, problemWith);
+    const coming = await events(admin, "?topics=jobs");
+    const states = async (): Promise<readonly string[]> => {
+      const event = (await coming.next()).value as ServerEvent;
+      documented.holdEvent("GET /api/v1/admin/events", event);
+      return (event.data as { readonly jobs: readonly { readonly state: string }[] }).jobs.map(({ state }) => state);
+    };
+    expect(await states()).toEqual([]);
+    const order = { kind: "redrive", filter: {}, reason: "the shop is back" };
+    const { body } = await admin.call("POST", "/dlq/jobs", order);
+    expect(await states()).toEqual(["planned"]);
+    await admin.call("POST", `/dlq/jobs/${(body as { readonly id: string }).id}/cancel`);
+    expect(await states()).toEqual(["cancelled"]);
+    expect(await states()).toEqual([]);
   });
 
   it("have conditions when they change, and refuse a topic that is none", async () => {
