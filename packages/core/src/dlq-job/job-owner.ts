@@ -47,9 +47,9 @@ export class JobOwner {
     if (!this.#leaving.signal.aborted) this.#looking ??= this.#lookOn();
   }
 
-  /** A job may have to be taken, or somebody asks something of one. */
-  poke(id: string): void {
-    this.#runs.get(id)?.run.look();
+  /** A job may have to be taken, or somebody asks something of this one. */
+  poke(id?: string): void {
+    if (id !== undefined) this.#runs.get(id)?.run.look();
     this.#poked.abort();
   }
 

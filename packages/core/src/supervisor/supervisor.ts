@@ -191,7 +191,11 @@ export class RuntimeSupervisor implements Supervisor {
     givenSignal(signal);
     this.#jobOwner.begin();
     await orAborted(
-      this.#requests.run(() => start(this.#standing)),
+      this.#requests.run(async () => {
+        await start(this.#standing);
+        // Those that were looked at before wait for this.
+        this.#jobOwner.poke();
+      }),
       signal,
     );
   }

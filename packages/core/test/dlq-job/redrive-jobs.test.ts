@@ -327,6 +327,21 @@ describe("stop, pause, swap", () => {
     await supervisor.shutdown();
   });
 
+  test("operators 3.4: once the bridge has started a job goes on at once, not when jobs are looked for next", async () => {
+    const bridge = await started();
+    const { hub, supervisor, dlq, clock } = bridge;
+    await fill(dlq, 3);
+    await supervisor.stop(bound());
+    const job = await begun(bridge);
+    await until(bridge, job.id, "waiting");
+    // It has just been looked for: the next time is in two seconds.
+    await clock.advance(2_000);
+    await supervisor.start(bound());
+    await clock.advance(500);
+    expect(hub.channel("out").arrived).toBe(3);
+    await supervisor.shutdown();
+  });
+
   test("a route that is paused: the job waits", async () => {
     const bridge = await started();
     const { supervisor, dlq } = bridge;
