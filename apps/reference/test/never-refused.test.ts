@@ -53,6 +53,7 @@ const SERVERS = {
   cors_origins: "https://console.example",
   tls_cert_file: { tls_cert_file: "tls.crt", tls_key_file: "tls.key" },
   tls_key_file: { tls_cert_file: "tls.crt", tls_key_file: "tls.key" },
+  redact: { redact: { fields: ["card_number"] } },
 } as const;
 
 const NAMED_KEYS = { api_keys: [{ id: "grafana", role: "viewer", key: "a-key-of-a-dashboard" }] };

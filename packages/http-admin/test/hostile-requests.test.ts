@@ -35,8 +35,13 @@ describe("quality 4: hostile input to the admin server", () => {
         statuses.add(response.status);
         expect(documented).toContain(response.status);
         expect(response.status).not.toBe(500);
-        expect(response.headers.get("Content-Type")).toBe("application/json");
-        expect(typeof (await response.json())).toBe("object");
+        if (response.headers.get("Content-Type") === "text/event-stream") {
+          expect(response.status).toBe(200);
+          await response.body?.cancel();
+        } else {
+          expect(response.headers.get("Content-Type")).toBe("application/json");
+          expect(typeof (await response.json())).toBe("object");
+        }
         expect(response.headers.get("X-Injected")).toBeNull();
         if (response.status >= 400 && response.status < 500 && response.status !== 422)
           expect(await state(admin)).toEqual(before);

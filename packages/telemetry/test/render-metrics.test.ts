@@ -15,6 +15,8 @@ const config = {
   lastReloadAt: 1_900_000_000_250,
   failing: true,
   transactions: { committed: 64, rolled_back: 65 },
+  confirmBy: 1_900_000_300_500,
+  reverts: { level: 66, operator: 67 },
 };
 
 const read = (some: Partial<BridgeStats> = {}, seen: Partial<BridgeView> = {}): ReadonlyMap<string, ParsedFamily> =>
@@ -218,6 +220,9 @@ describe("the table of metrics", () => {
     expect(only(metrics.get("bridge_config_failing"))).toBe(1);
     expect(only(metrics.get("bridge_config_restart_required"))).toBe(1);
     expect(only(metrics.get("bridge_config_last_reload_timestamp_seconds"))).toBe(1_900_000_000.25);
+    expect(only(metrics.get("bridge_config_probation"))).toBe(1);
+    expect(only(metrics.get("bridge_config_probation_end_timestamp_seconds"))).toBe(1_900_000_300.5);
+    expect(values(metrics.get("bridge_config_reverts_total"), "why")).toEqual(config.reverts);
     const unfollowed = parseExposition(renderMetrics(stats, view));
     expect(unfollowed.get("bridge_config_reloads_total")?.samples).toEqual([]);
     expect(unfollowed.get("bridge_config_failing")?.samples).toEqual([]);

@@ -1,4 +1,4 @@
-import type { JobKind, JobState } from "./job.ts";
+import { ACTIVE_STATES, type JobKind, type JobState } from "./job.ts";
 import type { HaltWhy } from "./halt.ts";
 
 export const JOB_OUTCOMES = ["succeeded", "failed", "skipped", "in_doubt", "restored"] as const;
@@ -16,6 +16,19 @@ export interface JobStats {
   readonly trashEntries?: number | undefined;
 }
 
+const KINDS: readonly JobKind[] = ["redrive", "purge"];
+
+/** Of every kind and state, so that whoever reads them sees a state begin. */
+function countsOf(jobs: readonly { readonly kind: JobKind; readonly state: JobState }[]): JobStats["jobs"] {
+  return KINDS.flatMap((kind) =>
+    ACTIVE_STATES.map((state) => ({
+      kind,
+      state,
+      count: jobs.filter((job) => job.kind === kind && job.state === state).length,
+    })),
+  );
+}
+
 /** Plain numbers, because every entry writes to them. */
 export class JobTallies {
   readonly #entries: Record<JobKind, Record<JobOutcome, number>> = {
@@ -23,7 +36,7 @@ export class JobTallies {
     purge: { succeeded: 0, failed: 0, skipped: 0, in_doubt: 0, restored: 0 },
   };
   readonly #halts: Record<HaltWhy, number> = { failure_ratio: 0, consecutive: 0, store: 0 };
-  #jobs: JobStats["jobs"] = [];
+  #jobs: JobStats["jobs"] = countsOf([]);
   adoptions = 0;
   trashEntries: number | undefined;
 
@@ -37,12 +50,7 @@ export class JobTallies {
 
   /** All that are not over. */
   seen(jobs: readonly { readonly kind: JobKind; readonly state: JobState }[]): void {
-    const counts = new Map<string, JobStats["jobs"][number]>();
-    for (const { kind, state } of jobs) {
-      const key = `${kind} ${state}`;
-      counts.set(key, { kind, state, count: (counts.get(key)?.count ?? 0) + 1 });
-    }
-    this.#jobs = [...counts.values()];
+    this.#jobs = countsOf(jobs);
   }
 
   read(): JobStats {

@@ -5,7 +5,7 @@ export const JOB_METRICS: readonly Metric[] = [
   {
     name: "bridge_dlq_jobs",
     type: "gauge",
-    help: "Jobs of the DLQ that are not over, as this instance last saw them; no sample for a state without any.",
+    help: "Jobs of the DLQ that are not over, as this instance last saw them.",
     read: ({ stats }) => stats.jobs.jobs.map(({ kind, state, count }) => ({ labels: { kind, state }, value: count })),
   },
   {
