@@ -36,6 +36,9 @@ export const AUDIT_ACTIONS = {
   "dlq.delete_by_filter": "dlq",
   "dlq.purge.begin": "dlq",
   "dlq.purge": "dlq",
+  /** The redrive of a single entry, edited or not. */
+  "dlq.edit.begin": "dlq",
+  "dlq.edit": "dlq",
   /** Notes, who works on an entry, keeping it back. */
   "dlq.annotate.begin": "dlq",
   "dlq.annotate": "dlq",

@@ -8,6 +8,7 @@ export {
 export { defineBridge, type DefinedBridge, type StartOptions } from "./define/define-bridge.ts";
 export { type HistogramStats } from "./accounting/histogram.ts";
 export { redrive, type RedriveOptions, type RedriveTarget } from "./dlq/redrive.ts";
+export { type RedrivenEntry } from "./dlq/redrive-entry.ts";
 export { type RedriveFailure, type RedriveResult } from "./dlq/redrive-result.ts";
 export {
   isOver,
@@ -64,6 +65,7 @@ export { type InFlightPlace } from "./route/in-flight.ts";
 export { StopError } from "./runtime/stop-phases.ts";
 export {
   type InjectOptions,
+  type RedriveEntryRequest,
   type Supervisor,
   type SupervisorState,
   type TerminalCause,

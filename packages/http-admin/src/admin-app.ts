@@ -28,6 +28,7 @@ import { dlqJobEndpoints } from "./dlq-jobs.ts";
 import { job, jobSummary } from "./job-schemas.ts";
 import { dlqReadEndpoints } from "./dlq-read.ts";
 import { dlqRedriveEndpoint } from "./dlq-redrive.ts";
+import { dlqRedriveEntryEndpoint } from "./dlq-redrive-entry.ts";
 import { LIMITS } from "./limits.ts";
 import { toHttpError } from "./operation-status.ts";
 import { outboxEndpoints } from "./outbox.ts";
@@ -123,6 +124,7 @@ export function createAdminApp(options: AdminAppOptions): Hono {
       dlqAnnotateEndpoint(bridge),
       ...dlqJobEndpoints(bridge),
       dlqRedriveEndpoint(bridge, { timeoutMs: redriveTimeoutMs, replayTimeoutMs: operationTimeoutMs }),
+      dlqRedriveEntryEndpoint(bridge, { timeoutMs: redriveTimeoutMs, replayTimeoutMs: operationTimeoutMs }),
       ...dlqDeleteEndpoints(bridge),
       ...outboxEndpoints(bridge),
       ...(configTransactions === undefined

@@ -1,9 +1,11 @@
-import { INGRESS_LIMITS, type InjectResult } from "@bridge/core";
+import { INGRESS_LIMITS } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
 import { Slices } from "@bridge/ports/internal";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
+import { withinHeaderLimits } from "./header-limits.ts";
+import { explain, REASONS } from "./not-delivered.ts";
 import { injected, notDelivered, route } from "./schemas.ts";
 import { base64, stringMap, text } from "./values.ts";
 import { injectedToWire, notDeliveredToWire, routeToWire } from "./wire.ts";
@@ -15,30 +17,11 @@ const injectBody = v.strictObject({
     v.pipe(
       stringMap("Headers of the message; reserved `x-bridge.*` names are dropped."),
       v.metadata({ maxProperties: INGRESS_LIMITS.headers }),
-      v.check(
-        (headers) => Object.keys(headers).length <= INGRESS_LIMITS.headers,
-        `has more than ${INGRESS_LIMITS.headers} headers`,
-      ),
-      v.check(
-        (headers) => sizeOf(headers) <= INGRESS_LIMITS.headerSize,
-        `has more than ${INGRESS_LIMITS.headerSize} characters in all`,
-      ),
+      ...withinHeaderLimits,
     ),
   ),
   id: v.optional(text("The envelope id. Default: one is generated.", INGRESS_LIMITS.idLength)),
 });
-
-function sizeOf(headers: Readonly<Record<string, string>>): number {
-  return Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-}
-
-/** Why a route settled a message without delivering it, in words. */
-const REASONS = {
-  dropped: "dropped by the route's failure policy",
-  filtered: "filtered out by a processor",
-  expired: "already expired",
-  dead_lettered: "written to the DLQ",
-} as const;
 
 /** Listing routes, injecting test messages (spec 4.2, 4.4; contract §2), holding a route still and letting it go on. */
 export function routeEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
@@ -131,9 +114,4 @@ export function routeEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
       return { status: 200, body: { status: "resumed" } };
     }),
   ];
-}
-
-function explain({ failedBindings, error }: InjectResult, reason: string): string {
-  const where = failedBindings.length === 0 ? "" : ` by ${failedBindings.join(", ")}`;
-  return `not delivered${where}: ${reason}${error === undefined ? "" : `: ${error.message}`}`;
 }

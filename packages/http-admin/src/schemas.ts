@@ -177,6 +177,22 @@ export const deletedWhere = v.object({ deleted: count, has_more: more });
 export const purged = v.object({ purged: count, has_more: more });
 
 export const redriven = v.object({ redriven: count, failed: v.literal(0), warning: v.optional(v.string()) });
+export const redrivenEntry = v.object({
+  status: v.literal("redriven"),
+  entry_id: v.string(),
+  envelope_id: v.pipe(v.string(), v.description("That it was sent under.")),
+  warning: v.optional(v.string()),
+});
+export const notRedriven = v.object({
+  error: v.string(),
+  reason: v.pipe(
+    v.picklist(["busy", "quarantined", "paused"]),
+    v.description("`busy`: it is redriven at the moment, or was; `paused`: its route is."),
+  ),
+  envelope_id: v.optional(
+    v.pipe(v.string(), v.description("It was delivered under this id, and so was it by somebody else.")),
+  ),
+});
 export const partlyRedriven = v.object({
   redriven: count,
   failed: count,

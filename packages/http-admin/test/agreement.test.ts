@@ -36,6 +36,10 @@ const BODIES: Readonly<Record<string, readonly object[]>> = {
     { ids: [ID], note: "asked", assignee: "alice", quarantined: true },
     { ids: [ID], assignee: "" },
   ],
+  "post /api/v1/admin/dlq/messages/{id}/redrive": [
+    { reason: "fixed by hand", subject: "s", content_type: "", payload: "aGk=" },
+    { reason: "fixed by hand", headers: { a: "b" }, remove_headers: ["c"], binding_id: "alarms" },
+  ],
   "post /api/v1/admin/dlq/purge": [{ confirm_purge_all: true }],
   "post /api/v1/admin/config/transactions": [{ ttl: "10m" }],
   "patch /api/v1/admin/config/transactions/{txnID}": [
@@ -72,6 +76,12 @@ const BEYOND_SHAPE: readonly (readonly [reason: string, error: RegExp])[] = [
   ["a sum over all headers", /characters in all/],
   ["an empty filter has to be confirmed", /an empty filter matches every entry/],
   ["UTF-16 units of characters that have two", /has more than \d+ characters/],
+  ["names that read as the bridge's own, in any spelling", /own headers cannot be given/],
+  ["the name of a header that is none", /a name is empty/],
+  ["what stands for a value that was not shown", /\[REDACTED\]/],
+  ["texts that are no Unicode", /has half of a character/],
+  ["the bindings of the entry's route", /has no binding/],
+  ["the headers that the entry has already", /the message would have/],
   ["a part of an earlier or a stored configuration", /stands for no value here|references? /],
   ["a sum of parts of a duration, and a tenth of a unit beside a bound", /ttl: must be longer/],
 ];

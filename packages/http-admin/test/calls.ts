@@ -33,6 +33,7 @@ export const CALLS: readonly SampleCall[] = [
   { method: "GET", path: "/dlq/messages", action: "dlq.list" },
   { method: "GET", path: "/dlq/messages/e1", action: "dlq.read_payload" },
   { method: "POST", path: "/dlq/redrive", body: { ids: ["e1"] }, action: "dlq.redrive" },
+  { method: "POST", path: "/dlq/messages/e1/redrive", body: { reason: "r" }, action: "dlq.edit" },
   { method: "POST", path: "/dlq/delete", body: { ids: ["e1"] }, action: "dlq.delete" },
   { method: "POST", path: "/dlq/delete-by-filter", body: { route_id: "alarms" }, action: "dlq.delete_by_filter" },
   { method: "POST", path: "/dlq/purge", body: { confirm_purge_all: true }, action: "dlq.purge" },

@@ -31,6 +31,7 @@ const SHOWN = {
   "GET /api/v1/admin/dlq/messages": [200, 400, 404, 500, 503],
   "GET /api/v1/admin/dlq/messages/{id}": [200, 404, 500, 503],
   "POST /api/v1/admin/dlq/redrive": [200, 207, 400, 404, 413, 503],
+  "POST /api/v1/admin/dlq/messages/{id}/redrive": [200, 400, 404, 409, 413, 422, 503],
   "POST /api/v1/admin/dlq/delete": [200, 400, 404, 413, 500, 503],
   "POST /api/v1/admin/dlq/delete-by-filter": [200, 400, 404, 413, 500, 503],
   "POST /api/v1/admin/dlq/purge": [200, 400, 404, 413, 500, 503],
@@ -61,6 +62,7 @@ const OUTBOX = OPERATIONS.filter((operation) => operation.includes("/outbox"));
 const BODIES: Readonly<Record<string, object>> = {
   "POST /api/v1/admin/routes/{routeID}/inject": { subject: "s", headers: { a: "b" } },
   "POST /api/v1/admin/dlq/redrive": { ids: ["e1"] },
+  "POST /api/v1/admin/dlq/messages/{id}/redrive": { reason: "r", subject: "s", headers: { a: "b" } },
   "POST /api/v1/admin/dlq/annotate": { ids: ["e1"], note: "asked", assignee: "alice", quarantined: false },
   "POST /api/v1/admin/dlq/delete": { ids: ["e1"] },
   "POST /api/v1/admin/dlq/delete-by-filter": { route_id: "alarms" },
@@ -95,6 +97,7 @@ describe("the OpenAPI document of the admin server", () => {
     };
     const stop = "POST /api/v1/admin/bridge/stop";
     const inject = "POST /api/v1/admin/routes/{routeID}/inject";
+    const redriveEntry = "POST /api/v1/admin/dlq/messages/{id}/redrive";
 
     // All is well, with an entry whose envelope has everything, and then without entries.
     const { envelope } = deadLetter("e1");
@@ -116,7 +119,12 @@ describe("the OpenAPI document of the admin server", () => {
     await admin.call("POST", "/routes/alarms/pause");
     await hold(admin, inject);
     await hold(admin, "GET /api/v1/admin/routes");
+    await keep(admin, deadLetter("e1"));
+    await hold(admin, redriveEntry);
     await admin.call("POST", "/routes/alarms/resume");
+    admin.hub.channel("out").sends.failNext(1, new BridgeError("FORBIDDEN", "no"));
+    await hold(admin, redriveEntry);
+    await hold(admin, redriveEntry);
 
     // The bridge is stopped, cannot stop, is beyond recovery; the store is away, or broken; there is none; there is no bridge.
     await hold(admin, stop);

@@ -18,6 +18,7 @@ const NEEDS: Readonly<Record<string, Permission>> = {
   "route.resume": "route.pause",
   "dlq.read_payload": "payload.read",
   "dlq.redrive": "dlq.redrive",
+  "dlq.edit": "dlq.redrive",
   "dlq.delete": "dlq.delete",
   "dlq.delete_by_filter": "dlq.delete",
   "dlq.purge": "dlq.purge",

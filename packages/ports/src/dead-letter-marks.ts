@@ -16,7 +16,7 @@ export interface RedriveMark {
   readonly lastAt: number;
   readonly lastCode: ErrorCode;
   readonly lastError: string;
-  /** The job that has tried last, and which try of that job it was. */
+  /** The job that has tried last, absent when it was none, and which try of it that was. */
   readonly jobId?: string | undefined;
   readonly jobTry?: number | undefined;
 }

@@ -30,7 +30,7 @@ export const RESERVED = {
   causationId: "x-bridge.causation-id",
   /** On a redriven message: how often it has been redriven, this time included. */
   redrives: "x-bridge.redrives",
-  /** On a message that a job redrives, as far as the outbox: the job, and which try of it. */
+  /** On a message that a job or the redrive of one entry sends, as far as the outbox: the job, and which try of it. */
   job: "x-bridge.job",
 } as const;
 

@@ -2,9 +2,13 @@ import { hash } from "node:crypto";
 
 /** The job that a replay belongs to, and which try of it. */
 export interface ReplayOf {
+  /** {@link NO_JOB} for one that an operator asks for. */
   readonly jobId: string;
   readonly attempt: number;
 }
+
+/** In place of a job: the redrive of a single entry, whose try has a number that no other has. No job is called so. */
+export const NO_JOB = "redrive";
 
 const LENGTH = 32;
 

@@ -1,7 +1,7 @@
 import { BridgeError, type DeadLetter, type DeadLetterHead, type ErrorCode } from "@bridge/ports";
-import { deadline, orAborted } from "@bridge/ports/internal";
-import { attempt, type Attempted, REPLAY_TIMEOUT_MS } from "../dlq/attempt.ts";
-import { markFailed, markOf } from "../dlq/failed-replay.ts";
+import { attempt, type Attempted, notDelivered, REPLAY_TIMEOUT_MS } from "../dlq/attempt.ts";
+import { askStore, ensureMarked } from "../dlq/ensure-marked.ts";
+import { markOf } from "../dlq/failed-replay.ts";
 import type { Job } from "./job.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
 
@@ -19,10 +19,6 @@ export type ReplayOutcome =
   /** Nothing was tried, or it is not known what came of it (`inDoubt`): it comes again, under the same envelope id. */
   | { readonly kind: "back"; readonly why: string; readonly inDoubt: boolean };
 
-const STORE_TIMEOUT_MS = 10_000;
-/** Between two tries to mark an entry. */
-const MARK_PAUSE_MS = 500;
-
 export interface ReplayContext extends Pick<JobParts, "clock" | "logger" | "replay" | "delivered"> {
   readonly store: JobsStore;
   readonly job: Pick<Job, "id" | "attempt" | "bindingId" | "createdAt" | "query">;
@@ -36,7 +32,7 @@ export async function fetchEntry(
 ): Promise<DeadLetter | ReplayOutcome> {
   let entry: DeadLetter | undefined;
   try {
-    entry = await bounded({ clock, signal }, (bound) => store.get(head.id, bound));
+    entry = await askStore({ clock, signal }, (bound) => store.get(head.id, bound));
   } catch (thrown) {
     return { kind: "back", why: `the DLQ store failed: ${BridgeError.from(thrown).message}`, inDoubt: false };
   }
@@ -57,7 +53,7 @@ export async function replayEntry(context: ReplayContext, entry: DeadLetter): Pr
   const attempted = await attempt({ ...context, replay: (bound) => replay(sent, bound, of) }, entry);
   const outcome = outcomeOf(attempted);
   if (outcome.kind !== "failed") return outcome;
-  return (await ensureMarked(context, entry, outcome.failure))
+  return (await ensureMarked(context, { ...of, entryId: entry.id }, outcome.failure))
     ? outcome
     : { kind: "back", why: "the DLQ store took no mark", inDoubt: !signal.aborted || attempted.kind !== "refused" };
 }
@@ -75,11 +71,8 @@ function outcomeOf(attempted: Attempted): ReplayOutcome {
         : { kind: "back", why: "it was given up", inDoubt: true };
     case "failed":
       return failed(attempted.error.code, `the inject failed: ${attempted.error.message}`);
-    case "not_delivered": {
-      const { outcome, error } = attempted.result;
-      const why = error === undefined ? "" : `: ${error.message}`;
-      return failed(error?.code ?? "REJECTED", `not delivered, ${outcome}${why}`);
-    }
+    case "not_delivered":
+      return failed(attempted.result.error?.code ?? "REJECTED", notDelivered(attempted.result));
     case "refused": {
       const { kind, message } = attempted.error;
       if (kind === "pending") return { kind: "pending" };
@@ -91,34 +84,4 @@ function outcomeOf(attempted: Attempted): ReplayOutcome {
 
 function failed(code: ErrorCode, error: string): ReplayOutcome {
   return { kind: "failed", failure: { code, error }, before: false };
-}
-
-/** The route has marked it if it kept it as a dead letter; else it is done here. False when that was given up. */
-async function ensureMarked(
-  { store, job, clock, signal }: ReplayContext,
-  { id }: DeadLetter,
-  { code, error }: ReplayFailure,
-): Promise<boolean> {
-  const replay = { jobId: job.id, attempt: job.attempt, entryId: id };
-  for (;;) {
-    try {
-      const there = await bounded({ clock, signal }, (bound) => store.get(id, bound));
-      if (there === undefined || markOf(there, replay) !== undefined) return true;
-      const failure = { failedAt: clock.now(), errorCode: code, lastError: error };
-      await bounded({ clock, signal }, (bound) => markFailed(store.marks, replay, failure, bound));
-      return true;
-    } catch {
-      if (signal.aborted) return false;
-      await clock.delay(MARK_PAUSE_MS, signal).catch(() => {});
-    }
-  }
-}
-
-async function bounded<Result>(
-  { clock, signal }: Pick<ReplayContext, "clock" | "signal">,
-  work: (bound: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  using limit = deadline(clock, STORE_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the DLQ store did not answer"));
-  const both = AbortSignal.any([signal, limit.signal]);
-  return await orAborted(work(both), both);
 }

@@ -37,6 +37,11 @@ export const REPLAY_TIMEOUT_MS = 30_000;
 /** Deleting after a confirmed delivery is not cut off by the caller's bound: the entry would come back as a duplicate. */
 const DELETE_TIMEOUT_MS = 5_000;
 
+/** What a route that did not deliver has done instead, in words. */
+export function notDelivered({ outcome, error }: InjectResult): string {
+  return `not delivered, ${outcome}${error === undefined ? "" : `: ${error.message}`}`;
+}
+
 /** Injects, then deletes. Never rejects. */
 export async function attempt(options: AttemptOptions, entry: DeadLetter): Promise<Attempted> {
   const { replay, delivered } = options;

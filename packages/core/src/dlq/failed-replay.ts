@@ -1,12 +1,12 @@
 import { type DeadLetter, type DlqMarks, type Envelope, newHeaders, type RedriveMark, RESERVED } from "@bridge/ports";
-import { readReplayHeader, type ReplayOf } from "../dlq-job/replay-id.ts";
+import { NO_JOB, readReplayHeader, type ReplayOf } from "../dlq-job/replay-id.ts";
 
-/** A replay of a job, which leaves a mark on its dead letter when it fails, and no second entry. */
+/** A replay that leaves a mark on its dead letter when it fails, and no second entry: of a job, or of one entry alone. */
 export interface FailedReplay extends ReplayOf {
   readonly entryId: string;
 }
 
-/** `undefined` for what no job redrives. `received` is as it came out of the replay, before any processor. */
+/** `undefined` for what leaves no mark. `received` is as it came out of the replay, before any processor. */
 export function replayIn(
   { headers }: Pick<Envelope, "headers">,
   entryId: string | undefined,
@@ -16,13 +16,13 @@ export function replayIn(
   return job && { ...job, entryId };
 }
 
-/** What this try of the job has left on the entry; `undefined`: it has not failed. */
+/** What this try has left on the entry; `undefined`: it has not failed. */
 export function markOf(
   entry: Pick<DeadLetter, "marks"> | undefined,
   { jobId, attempt }: ReplayOf,
 ): RedriveMark | undefined {
   const redrives = entry?.marks?.redrives;
-  return redrives?.jobId === jobId && redrives.jobTry === attempt ? redrives : undefined;
+  return redrives?.jobTry === attempt && (redrives.jobId ?? NO_JOB) === jobId ? redrives : undefined;
 }
 
 /** What an entry would say of the failure, as a mark on the original. Returns whether that was there. */
@@ -32,7 +32,8 @@ export async function markFailed(
   { failedAt: lastAt, errorCode: lastCode, lastError }: Pick<DeadLetter, "failedAt" | "errorCode" | "lastError">,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const redriven = { lastAt, lastCode, lastError, jobId, jobTry: attempt };
+  const of = { ...(jobId !== NO_JOB && { jobId }), jobTry: attempt };
+  const redriven = { lastAt, lastCode, lastError, ...of };
   return (await marks.mark(new Map([[entryId, { redriven }]]), signal)).has(entryId);
 }
 

@@ -16,7 +16,7 @@ import { KeyedOrder } from "../route/keyed-order.ts";
 import { Slots } from "../route/slots.ts";
 import type { DeliveredEntries } from "./delivered-entries.ts";
 import { SentAsKept } from "./as-kept.ts";
-import { attempt, type Attempted } from "./attempt.ts";
+import { attempt, type Attempted, notDelivered } from "./attempt.ts";
 import type { RedriveFailure, RedriveResult } from "./redrive-result.ts";
 
 /** The runtime that dead letters are injected into. */
@@ -165,10 +165,8 @@ function inWords(attempted: Attempted): string | undefined {
       return "outcome unknown";
     case "failed":
       return `the inject failed: ${attempted.error.message}`;
-    case "not_delivered": {
-      const { outcome, error } = attempted.result;
-      return `not delivered, ${outcome}${error === undefined ? "" : `: ${error.message}`}`;
-    }
+    case "not_delivered":
+      return notDelivered(attempted.result);
     case "refused": {
       const { kind, message } = attempted.error;
       if (kind === "pending") return "redrive still pending in the outbox";

@@ -174,8 +174,11 @@ export class SharedOutbox implements Handover {
     entries: readonly Entry[],
   ): Promise<readonly PersistResult[] | undefined> {
     for (let failed = 0; ; failed++) {
-      const identity = JSON.stringify([id, failedAt, failed]);
-      const next = entries.map(({ target, record }) => ({ target, record: { ...record, identity } }));
+      // One that was edited is another message: that the others have failed, or have another payload, says nothing of it.
+      const next = entries.map(({ target, record }) => {
+        const identity = JSON.stringify([id, failedAt, failed, record.payloadDigest]);
+        return { target, record: { ...record, identity } };
+      });
       const results = await this.#persist(work, next);
       if (results === undefined || !results.every(isFinished) || !results.some(isDead)) return results;
     }

@@ -1,8 +1,9 @@
 import type { BridgeConfig, ChangePlan, ConfigApplier, Trial } from "@bridge/config";
-import type { DlqStore, OutboxStore } from "@bridge/ports";
+import type { DeadLetter, DlqStore, OutboxStore } from "@bridge/ports";
 import type { MoveResult } from "../outbox/dead-letter-record.ts";
 import type { InjectedMessage } from "../route/injected-message.ts";
 import type { InjectResult } from "../route/inject-result.ts";
+import type { RedrivenEntry } from "../dlq/redrive-entry.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
 import type { Whereabouts } from "../recent/whereabouts.ts";
 import type { Tap, TapOptions } from "../tap/tap.ts";
@@ -106,6 +107,14 @@ export interface Supervisor extends ConfigApplier, AsyncDisposable {
   redrive(ids: readonly string[], signal?: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult>;
 
   /**
+   * Delivers one dead letter again, or what {@link RedriveEntryRequest.edit} makes of it, and deletes it when that is confirmed. What
+   * is not delivered stays as it was, with a mark, and is in the DLQ once. `signal` bounds the whole.
+   * @throws OperationError as {@link redrive}, `not_found` for a store without marks or an entry whose route or binding is not configured,
+   * `conflict` while its route is paused, `pending` while it is in the outbox, `failed` when nobody knows what became of it
+   */
+  redriveEntry(id: string, request?: RedriveEntryRequest, signal?: AbortSignal): Promise<RedrivenEntry>;
+
+  /**
    * Moves pending outbox records to the DLQ, also while paused, such as one that holds up its ordering key.
    * @throws OperationError `not_found` without an outbox or without a DLQ store
    */
@@ -138,6 +147,13 @@ export interface Supervisor extends ConfigApplier, AsyncDisposable {
 
   /** The dead letters, also while paused; `undefined` when none is configured or it is not open yet. */
   dlq(): DlqStore | undefined;
+}
+
+export interface RedriveEntryRequest {
+  /** Makes what is sent in the place of the entry; what it throws is thrown, and nothing is done. Default: the entry. */
+  readonly edit?: ((entry: DeadLetter) => DeadLetter) | undefined;
+  /** Bounds the delivery. Default 30 s. */
+  readonly replayTimeoutMs?: number | undefined;
 }
 
 export interface InjectOptions {

@@ -2,11 +2,13 @@ import type { BridgeConfig } from "@bridge/config";
 import type { DlqAdmin, DlqStore, OutboxRecord, Seams, SourceMessage } from "@bridge/ports";
 import { DeliveredEntries } from "../dlq/delivered-entries.ts";
 import { redrive } from "../dlq/redrive.ts";
+import { type RedrivenEntry, redriveEntry, type RedriveEntryOptions } from "../dlq/redrive-entry.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
 import { OperationError } from "../operation-error.ts";
 import { deadLetterRecords, type MoveResult } from "../outbox/dead-letter-record.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { RedriveEntryRequest } from "./contract.ts";
 import type { Foundation } from "./foundation.ts";
 
 export interface OperationsOptions {
@@ -36,14 +38,11 @@ export class Operations {
 
   async redrive(ids: readonly string[], signal: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult> {
     const { current, foundation, seams, config } = this.#options;
-    const { stores, accounts } = foundation;
+    const { accounts } = foundation;
     const runtime = current();
-    const store = stores.dlq();
-    if (store === undefined) throw this.#missing("dlq", "DLQ");
-    if (!canDelete(store)) throw new OperationError("not_found", "no DLQ admin store configured");
     const result = await redrive({
       ids,
-      store,
+      store: this.#deletingStore(),
       target: {
         inject: (routeId, message, bound) => runtime.inject(routeId, message, bound),
         replay: async (entry, bound) => runtime.replay(entry, bound),
@@ -59,6 +58,27 @@ export class Operations {
     accounts.redrives += result.redriven;
     accounts.redriveFailures += result.failed;
     return result;
+  }
+
+  async redriveEntry(id: string, request: RedriveEntryRequest, signal: AbortSignal): Promise<RedrivenEntry> {
+    const { current, foundation, seams } = this.#options;
+    const { accounts } = foundation;
+    const runtime = current();
+    const store = this.#deletingStore();
+    if (!canMark(store)) throw new OperationError("not_found", "the DLQ store cannot do that");
+    const { edit = (entry) => entry, replayTimeoutMs } = request;
+    const { busy, delivered } = this;
+    const replay: RedriveEntryOptions["replay"] = async (entry, bound, of) => runtime.replay(entry, bound, of);
+    try {
+      const options = { ...seams, id, edit, store, replay, busy, delivered, signal, replayTimeoutMs };
+      const result = await redriveEntry(options);
+      if (result.kind === "redriven") accounts.redrives++;
+      else accounts.redriveFailures++;
+      return result;
+    } catch (thrown) {
+      if (thrown instanceof OperationError) accounts.redriveFailures++;
+      throw thrown;
+    }
   }
 
   async deadLetterRecords(ids: readonly string[], signal: AbortSignal): Promise<MoveResult> {
@@ -81,6 +101,14 @@ export class Operations {
     return deadLetterRecords(ids, { ...seams, outbox, dlq, hooks: foundation.hooks, moved, doubted }, signal);
   }
 
+  /** @throws OperationError when there is none */
+  #deletingStore(): DeletingStore {
+    const store = this.#options.foundation.stores.dlq();
+    if (store === undefined) throw this.#missing("dlq", "DLQ");
+    if (!canDelete(store)) throw new OperationError("not_found", "no DLQ admin store configured");
+    return store;
+  }
+
   #missing(role: "dlq" | "outbox", name: string): OperationError {
     return this.#options.config().stores[role] === undefined
       ? new OperationError("not_found", `no ${name} store configured`)
@@ -88,6 +116,12 @@ export class Operations {
   }
 }
 
-function canDelete(store: DlqStore): store is DlqStore & { readonly admin: DlqAdmin } {
+type DeletingStore = DlqStore & { readonly admin: DlqAdmin };
+
+function canDelete(store: DlqStore): store is DeletingStore {
   return store.admin !== undefined;
+}
+
+function canMark(store: DeletingStore): store is RedriveEntryOptions["store"] {
+  return store.marks !== undefined;
 }

@@ -3,6 +3,7 @@ import { type DlqStore, type OutboxStore, type Seams } from "@bridge/ports";
 import { orAborted, Serial } from "@bridge/ports/internal";
 import { asError } from "../as-error.ts";
 import { givenIds, givenOptions, givenSignal } from "../given.ts";
+import type { RedrivenEntry } from "../dlq/redrive-entry.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
 import { JobOwner } from "../dlq-job/job-owner.ts";
 import type { JobEvent, JobParts, LaneStanding } from "../dlq-job/job-parts.ts";
@@ -20,7 +21,7 @@ import type { BridgeStats } from "../view/stats.ts";
 import { viewOf } from "../view/view-of.ts";
 import { ChangeQueue } from "./change-queue.ts";
 import { Changes } from "./changes.ts";
-import type { InjectOptions, Supervisor, SupervisorState } from "./contract.ts";
+import type { InjectOptions, RedriveEntryRequest, Supervisor, SupervisorState } from "./contract.ts";
 import type { SupervisorOptions } from "./create-supervisor.ts";
 import { Foundation } from "./foundation.ts";
 import { Operations } from "./operations.ts";
@@ -240,6 +241,10 @@ export class RuntimeSupervisor implements Supervisor {
 
   async redrive(ids: readonly string[], signal?: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult> {
     return this.#operations.redrive(givenIds(ids), givenSignal(signal) ?? never(), replayTimeoutMs);
+  }
+
+  async redriveEntry(id: string, request: RedriveEntryRequest = {}, signal?: AbortSignal): Promise<RedrivenEntry> {
+    return this.#operations.redriveEntry(id, request, givenSignal(signal) ?? never());
   }
 
   async deadLetterRecords(ids: readonly string[], signal?: AbortSignal): Promise<MoveResult> {

@@ -1,0 +1,142 @@
+/**
+ * What an operator changes of a dead letter before it is sent again. @module
+ */
+import { hash } from "node:crypto";
+import { INGRESS_LIMITS } from "@bridge/core";
+import { REDACTED } from "@bridge/config";
+import { HttpError } from "@bridge/http-kit";
+import { type DeadLetter, type Envelope, isReserved, type MessageHeaders, newHeaders, RESERVED } from "@bridge/ports";
+import * as v from "valibot";
+import { LIMITS } from "./limits.ts";
+import { sizeOfHeaders, withinHeaderLimits } from "./header-limits.ts";
+import { base64, stringMap, text } from "./values.ts";
+
+/** The name under which an edit has the ordering key, whose own header is reserved. */
+const ORDERING_KEY = "ordering-key";
+const REDACTED_BYTES = Buffer.from(REDACTED);
+
+const whole = (description: string, max: number) =>
+  v.pipe(
+    text(description, max),
+    v.check((value) => value.isWellFormed(), "has half of a character"),
+  );
+
+const headerNames = v.pipe(
+  v.array(text("The name of a header.", INGRESS_LIMITS.headerSize), "expected a list of names"),
+  v.description(`Headers that are left out; \`${ORDERING_KEY}\`: the message has no ordering key.`),
+  v.maxLength(INGRESS_LIMITS.headers, `has more than ${INGRESS_LIMITS.headers} names`),
+  v.check((names) => !names.some(isReserved), "names of the bridge's own headers cannot be given"),
+);
+
+export const editBody = v.strictObject({
+  reason: text("Why, for the audit log.", LIMITS.reasonLength),
+  subject: v.optional(whole("The subject that is sent.", INGRESS_LIMITS.subjectLength)),
+  content_type: v.optional(
+    v.pipe(
+      v.string("expected a string"),
+      v.description("The content type that is sent; empty: none."),
+      v.maxLength(LIMITS.messageText, `has more than ${LIMITS.messageText} characters`),
+      v.check((value) => value.isWellFormed(), "has half of a character"),
+    ),
+  ),
+  payload: v.optional(
+    v.pipe(
+      base64("The payload that is sent."),
+      v.check((payload) => !REDACTED_BYTES.equals(payload), `is ${REDACTED}: give what is to be sent`),
+    ),
+  ),
+  headers: v.optional(
+    v.pipe(
+      stringMap(`Headers that are set or changed; \`${ORDERING_KEY}\` is the ordering key.`),
+      v.metadata({ maxProperties: INGRESS_LIMITS.headers }),
+      ...withinHeaderLimits,
+      v.check((headers) => !Object.keys(headers).some(isReserved), "the bridge's own headers cannot be given"),
+      v.check((headers) => !Object.hasOwn(headers, ""), "a name is empty"),
+      v.check(
+        (headers) => !Object.values(headers).includes(REDACTED),
+        `a value is ${REDACTED}: give what is to be sent, or leave the header out`,
+      ),
+      v.check(
+        (headers) => Object.entries(headers).every((pair) => pair.every((part) => part.isWellFormed())),
+        "has half of a character",
+      ),
+    ),
+  ),
+  remove_headers: v.optional(headerNames),
+  binding_id: v.optional(text("The binding that it goes to, in place of the one that failed.", LIMITS.idLength)),
+});
+
+export type Edit = v.InferOutput<typeof editBody>;
+
+/** Whether more is asked for than another delivery. */
+export function isEdit(edit: Edit): boolean {
+  return Object.keys(edit).some((field) => field !== "reason");
+}
+
+/** @throws HttpError 400 when what comes of it would be no message, or was made of one that was shown redacted */
+export function edited(entry: DeadLetter, edit: Edit): DeadLetter {
+  const { envelope } = entry;
+  const { subject = envelope.subject, content_type: contentType = envelope.contentType } = edit;
+  const payload = edit.payload ?? envelope.payload;
+  if (holdsRedacted(payload) && !holdsRedacted(envelope.payload))
+    throw invalid(`payload: holds ${REDACTED}, which the entry does not: give what is to be sent`);
+  const headers = editedHeaders(envelope.headers, edit);
+  return {
+    ...entry,
+    bindingId: edit.binding_id ?? entry.bindingId,
+    envelope: { ...envelope, subject, contentType, payload, headers },
+  };
+}
+
+/** Words for the parts that differ. */
+export function changedParts(before: DeadLetter, after: DeadLetter): readonly string[] {
+  const [was, is] = [before.envelope, after.envelope];
+  const parts: readonly (readonly [string, boolean])[] = [
+    ["subject", was.subject !== is.subject],
+    ["content_type", was.contentType !== is.contentType],
+    ["payload", !Buffer.from(was.payload).equals(is.payload)],
+    ["headers", ownHeaders(was) !== ownHeaders(is)],
+    [ORDERING_KEY, was.headers[RESERVED.orderingKey] !== is.headers[RESERVED.orderingKey]],
+    ["binding_id", before.bindingId !== after.bindingId],
+  ];
+  return parts.filter(([, differs]) => differs).map(([name]) => name);
+}
+
+/** To compare them by. */
+function ownHeaders({ headers }: Pick<Envelope, "headers">): string {
+  return JSON.stringify({ ...headers, [RESERVED.orderingKey]: undefined });
+}
+
+/** For audit records, which show no payload. */
+export function payloadFacts({ envelope: { payload } }: DeadLetter) {
+  return { bytes: payload.length, sha256: hash("sha256", payload) };
+}
+
+function editedHeaders(before: MessageHeaders, { headers = {}, remove_headers = [] }: Edit): MessageHeaders {
+  const after = Object.assign(newHeaders(), before);
+  for (const name of remove_headers) delete after[ownName(name)];
+  for (const [name, value] of Object.entries(headers)) after[ownName(name)] = value;
+  if (after[RESERVED.orderingKey] === "") delete after[RESERVED.orderingKey];
+  const { length } = after[RESERVED.orderingKey] ?? "";
+  if (length > INGRESS_LIMITS.idLength)
+    throw invalid(`headers: ${ORDERING_KEY} has more than ${INGRESS_LIMITS.idLength} characters`);
+  const given = Object.fromEntries(Object.entries(after).filter(([name]) => !isReserved(name)));
+  if (Object.keys(given).length > INGRESS_LIMITS.headers)
+    throw invalid(`headers: the message would have more than ${INGRESS_LIMITS.headers}`);
+  if (sizeOfHeaders(given) > INGRESS_LIMITS.headerSize)
+    throw invalid(`headers: the message would have more than ${INGRESS_LIMITS.headerSize} characters of them`);
+  return after;
+}
+
+function ownName(name: string): string {
+  const lower = name.toLowerCase();
+  return lower === ORDERING_KEY ? RESERVED.orderingKey : lower;
+}
+
+function holdsRedacted(payload: Uint8Array): boolean {
+  return Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).includes(REDACTED_BYTES);
+}
+
+function invalid(problem: string): HttpError {
+  return new HttpError(400, `invalid request body: ${problem}`);
+}
