@@ -1,4 +1,5 @@
-import { describeConfigStore } from "@bridge/conformance";
+import { describeConfigProbations, describeConfigStore } from "@bridge/conformance";
 import { fileSubject } from "./support/file-subject.ts";
 
 describeConfigStore("file", fileSubject);
+describeConfigProbations("file", fileSubject);

@@ -1,5 +1,11 @@
 export { type Case, type Excuses } from "./case.ts";
 export {
+  type ConfigProbationCaseName,
+  configProbationCases,
+  type ConfigProbationSubject,
+} from "./config-probations/config-probation-cases.ts";
+export { describeConfigProbations } from "./config-probations/describe-config-probations.ts";
+export {
   type ConfigStagingCaseName,
   configStagingCases,
   type ConfigStagingSubject,

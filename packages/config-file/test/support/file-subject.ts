@@ -9,7 +9,7 @@ import { type ConfigFile, openConfigFile } from "../../src/index.ts";
 const watch = () => ({ mode: "notify", pollIntervalMs: 60_000, debounceMs: 1 }) as const;
 
 /** What the suite is to try: a file of its own for each case. */
-export const fileSubject: ConfigStoreSubject = {
+export const fileSubject: Omit<ConfigStoreSubject, "except"> = {
   open: place,
   async openReadOnly(document) {
     const { store, ...rest } = await place(document);

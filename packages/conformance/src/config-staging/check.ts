@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ConfigStaging, ConfigStore, StagedConfig } from "@bridge/ports";
+import type { ConfigStaging, ConfigStore, StagedConfig, StagingRequest } from "@bridge/ports";
 import { type ConfigStoreCheck, FIRST, loadOf, named } from "../config-store/check.ts";
 import type { ConfigDocument } from "../config-store/config-store-subject.ts";
 
@@ -21,7 +21,7 @@ export function stagingOf(store: ConfigStore): ConfigStaging {
 export async function stage(
   store: ConfigStore,
   signal: AbortSignal,
-  { document = named("staged"), request = BY_A }: { document?: ConfigDocument; request?: typeof BY_A } = {},
+  { document = named("staged"), request = BY_A }: { document?: ConfigDocument; request?: StagingRequest } = {},
 ): Promise<StagedConfig> {
   const staged = await stagingOf(store).stage(document, await loadOf(store, signal), request, signal);
   assert.ok(staged !== undefined, "the staging was refused though nothing was in its way");

@@ -37,6 +37,32 @@ export const CONFIRMING_CHECKS = {
     },
     { bridge: { id: "a" } },
   ),
+  "what a confirmation replaces is kept": at(async (place, signal) => {
+    const staged = await stage(place.store, signal);
+    assert.deepEqual(await place.store.versions?.list(signal), []);
+    await stagingOf(place.store).confirm(staged, signal);
+    for (const store of [place.store, await place.second()]) {
+      assert.deepEqual(await store.versions?.list(signal), [4]);
+      assertStored(await store.versions?.load(4, signal), FIRST, 4);
+    }
+  }),
+  "what was staged and taken back is kept, to be mended": at(async (place, signal) => {
+    const staged = await stage(place.store, signal);
+    await stagingOf(place.store).discard(staged, signal);
+    await place.store.versions?.keepReverted({ version: staged.version, document: named("staged") }, signal);
+    for (const store of [place.store, await place.second()])
+      assertStored(await store.versions?.load(5, signal), named("staged"), 5);
+    assertStored(await place.store.load(signal), FIRST, 4);
+  }),
+  "tells every store until when it is on probation": at(async (place, signal) => {
+    const until = BY_A.at + 300_000;
+    const staged = await stage(place.store, signal, { request: { ...BY_A, until } });
+    assert.equal(staged.until, until);
+    for (const store of [place.store, await place.second()])
+      assert.deepEqual(await stagingOf(store).look(signal), staged);
+    await stagingOf(place.store).confirm(staged, signal);
+    assertStored(await (await place.second()).load(signal), named("staged"), 5);
+  }),
   "confirming twice is once": at(async ({ store }, signal) => {
     const staged = await stage(store, signal);
     assert.equal(await stagingOf(store).confirm(staged, signal), true);

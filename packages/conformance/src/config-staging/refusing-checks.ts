@@ -28,6 +28,17 @@ export const REFUSING_CHECKS = {
     assert.equal(await stagingOf(second).confirm(staged, signal), true);
     assertStored(await place.store.load(signal), named("theirs"), 5);
   }),
+  "what is on probation is left behind by its end, not by its beginning": at(async (place, signal) => {
+    const until = LATER_BY_B.leftBehindBefore;
+    const tried = await stage(place.store, signal, { request: { ...BY_A, until } });
+    const second = await place.second();
+    const seen = await loadOf(second, signal);
+    assert.equal(await stagingOf(second).stage(named("theirs"), seen, LATER_BY_B, signal), undefined);
+    assert.deepEqual(await stagingOf(second).look(signal), tried);
+    const later = { ...LATER_BY_B, leftBehindBefore: until + 1 };
+    await stage(second, signal, { document: named("theirs"), request: later });
+    assert.equal(await stagingOf(place.store).confirm(tried, signal), false);
+  }),
   "nothing is staged over a version that moved": at(async (place, signal) => {
     const seen = await loadOf(place.store, signal);
     await writeTo(await place.second(), named("first"), seen, signal);

@@ -16,6 +16,41 @@ export const FIRST: ConfigDocument = {
   ],
 };
 
+/** Values that a format could take for others. */
+export const AWKWARD: ConfigDocument = {
+  texts: [
+    "",
+    " ",
+    "yes",
+    "null",
+    "~",
+    "1e3",
+    "0x1f",
+    "007",
+    "1.0",
+    "- a",
+    "a: b",
+    "a #b",
+    "'",
+    '"',
+    "{}",
+    "[",
+    "&a",
+    "*a",
+  ],
+  lines: "one\n two\n\nthree \n",
+  folded: "x".repeat(300).concat(" ", "y".repeat(300)),
+  breaks: "a\r\nb\tc\u0000d\u2028e\u0085f",
+  unicode: "Füße 😀 \uFEFF",
+  numbers: [0, -1, 1.5, 1e21, 5e-7, Number.MAX_SAFE_INTEGER],
+  truth: [true, false],
+  empty: { list: [], map: {}, nothing: null },
+  nested: [[[{ deep: [{ deeper: "${env:DEEP}" }] }]], []],
+  keys: JSON.parse(
+    '{"__proto__": {"polluted": true}, "constructor": "c", "10": "ten", "9": "nine", "<<": "merged", "007": "agent", "a b: c#": 1}',
+  ) as unknown,
+};
+
 /** A check that needs a place with {@link FIRST} in it, or with another document. */
 export function at(
   check: (place: ConfigPlace, signal: AbortSignal) => Promise<void>,
@@ -59,6 +94,6 @@ export function assertStored(stored: StoredConfig | undefined, document: ConfigD
 }
 
 /** Objects whatever their prototypes, keys in any order. */
-function plain(document: ConfigDocument): unknown {
+export function plain(document: ConfigDocument): unknown {
   return JSON.parse(JSON.stringify(document));
 }

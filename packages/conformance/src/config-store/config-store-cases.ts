@@ -6,6 +6,8 @@ import { HISTORY_CHECKS } from "./history-checks.ts";
 import { LOADING_CHECKS } from "./loading-checks.ts";
 import { RACING_CHECKS } from "./racing-checks.ts";
 import { RESTORING_CHECKS } from "./restoring-checks.ts";
+import { TEXT_CHECKS } from "./text-checks.ts";
+import { VERSION_CHECKS } from "./version-checks.ts";
 import { WATCHING_CHECKS } from "./watching-checks.ts";
 import { WRITING_CHECKS } from "./writing-checks.ts";
 
@@ -16,6 +18,8 @@ const CHECKS = {
   ...RACING_CHECKS,
   ...WATCHING_CHECKS,
   ...HISTORY_CHECKS,
+  ...TEXT_CHECKS,
+  ...VERSION_CHECKS,
   ...ENDING_CHECKS,
 };
 

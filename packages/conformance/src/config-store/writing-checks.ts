@@ -1,42 +1,6 @@
 import assert from "node:assert/strict";
 import { ReadOnlyConfigError } from "@bridge/ports";
-import { assertStored, at, type ConfigStoreCheck, FIRST, loadOf, named, writeTo } from "./check.ts";
-import type { ConfigDocument } from "./config-store-subject.ts";
-
-/** Values that a format could take for others. */
-const AWKWARD: ConfigDocument = {
-  texts: [
-    "",
-    " ",
-    "yes",
-    "null",
-    "~",
-    "1e3",
-    "0x1f",
-    "007",
-    "1.0",
-    "- a",
-    "a: b",
-    "a #b",
-    "'",
-    '"',
-    "{}",
-    "[",
-    "&a",
-    "*a",
-  ],
-  lines: "one\n two\n\nthree \n",
-  folded: "x".repeat(300).concat(" ", "y".repeat(300)),
-  breaks: "a\r\nb\tc\u0000d\u2028e\u0085f",
-  unicode: "Füße 😀 \uFEFF",
-  numbers: [0, -1, 1.5, 1e21, 5e-7, Number.MAX_SAFE_INTEGER],
-  truth: [true, false],
-  empty: { list: [], map: {}, nothing: null },
-  nested: [[[{ deep: [{ deeper: "${env:DEEP}" }] }]], []],
-  keys: JSON.parse(
-    '{"__proto__": {"polluted": true}, "constructor": "c", "10": "ten", "9": "nine", "<<": "merged", "007": "agent", "a b: c#": 1}',
-  ) as unknown,
-};
+import { assertStored, at, AWKWARD, type ConfigStoreCheck, FIRST, loadOf, named, writeTo } from "./check.ts";
 
 /** One version more, whole or not at all, and only over what the writer has seen. */
 export const WRITING_CHECKS = {

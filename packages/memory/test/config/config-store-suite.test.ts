@@ -6,5 +6,6 @@ describeConfigStore("memory", {
   except: {
     "what was written survives an abrupt end": FORGETS,
     "a history survives an abrupt end": FORGETS,
+    "what is kept survives an abrupt end": FORGETS,
   },
 });

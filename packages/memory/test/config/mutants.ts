@@ -1,5 +1,11 @@
 import type { ConfigPlace, ConfigStoreCaseName, ConfigStoreSubject } from "@bridge/conformance";
-import type { ConfigChange, ConfigHistoryEntry, ConfigStore, StoredConfig } from "@bridge/ports";
+import {
+  type ConfigChange,
+  type ConfigHistoryEntry,
+  type ConfigStore,
+  ConfigTextError,
+  type StoredConfig,
+} from "@bridge/ports";
 import { memorySubject } from "./memory-subject.ts";
 
 /** A store in memory with a fault in it, which the suite must find. */
@@ -243,6 +249,58 @@ export const MUTANTS: readonly Mutant[] = [
       },
     };
   }),
+  mutant("tells the text of nothing", "the text of what is stored says what is stored", (store) => ({
+    texts: { ...store.texts!, of: async () => ({ format: "json", text: "{}" }) },
+  })),
+  mutant("merges into a text", "an edited text says the other document, awkward values too", (store) => ({
+    texts: {
+      ...store.texts!,
+      edit: async (text, document, hidden, signal) =>
+        store.texts!.edit(text, { ...(JSON.parse(text) as object), ...document }, hidden, signal),
+    },
+  })),
+  mutant("quotes a text that is no document", "a text that is no document says why, and is not quoted", (store) => ({
+    texts: {
+      ...store.texts!,
+      read: (text, signal) =>
+        store.texts!.read(text, signal).catch(() => Promise.reject(new ConfigTextError(`no document: ${text}`))),
+    },
+  })),
+  mutant("keeps the new version in place of the former", "what a write replaces is kept, for every store", (store) => ({
+    versions: {
+      ...store.versions!,
+      load: (version, signal) => store.versions!.load(version + 1, signal),
+    },
+  })),
+  mutant("keeps every version", "the newest 20 versions are kept", (store) => {
+    const all = new Map<number, StoredConfig>();
+    return {
+      versions: { ...store.versions!, load: async (version) => all.get(version) },
+      async write(document, expected, signal) {
+        all.set(expected.version, expected);
+        return store.write(document, expected, signal);
+      },
+    };
+  }),
+  mutant("forgets what was taken back", "what was taken back is kept, to be mended", (store) => ({
+    versions: { ...store.versions!, keepReverted: async () => {} },
+  })),
+  mutant("keeps what was taken back beside the 20", "those that were taken back are among the 20", (store) => ({
+    versions: {
+      ...store.versions!,
+      async list(signal) {
+        const kept = await store.versions!.list(signal);
+        return kept.length < 20 ? kept : [...kept, 5];
+      },
+    },
+  })),
+  mutant(
+    "stores what was taken back",
+    "what is kept is not part of the document, and is in nobody's watch",
+    (store, place) => ({
+      versions: { ...store.versions!, keepReverted: async ({ document }) => place.replace({ ...document, z: 1 }) },
+    }),
+  ),
   mutant(
     "writes before it looks at the signal",
     "an aborted write rejects with the signal's reason and writes nothing",
@@ -312,6 +370,8 @@ function bound(store: ConfigStore): ConfigStore {
     restore: (former, current, signal) => store.restore(former, current, signal),
     watch: (signal) => store.watch(signal),
     ...(store.history && { history: store.history }),
+    ...(store.texts && { texts: store.texts }),
+    ...(store.versions && { versions: store.versions }),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   };
 }

@@ -91,6 +91,26 @@ const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    fault: "forgets until when",
+    caughtBy: "tells every store until when it is on probation",
+    change: (staging) => ({
+      async stage(document, expected, { by, at, leftBehindBefore }, signal) {
+        return staging.stage(document, expected, { by, at, leftBehindBefore }, signal);
+      },
+    }),
+  },
+  {
+    fault: "takes what is on probation for left behind once it is old",
+    caughtBy: "what is on probation is left behind by its end, not by its beginning",
+    change: (staging) => ({
+      async stage(document, expected, request, signal) {
+        const old = ((await staging.look(signal))?.at ?? Infinity) < request.leftBehindBefore;
+        const leftBehindBefore = old ? Infinity : request.leftBehindBefore;
+        return staging.stage(document, expected, { ...request, leftBehindBefore }, signal);
+      },
+    }),
+  },
+  {
     fault: "looks first and stages later",
     caughtBy: "of instances that stage at once, one does",
     change: (staging) => ({
