@@ -1,45 +1,14 @@
-import { Agent, request } from "node:http";
+import { Agent } from "node:http";
 import { freePort } from "@bridge/tooling/listening";
 import { expect, test } from "vitest";
 import { webToWeb } from "./support/documents.ts";
 import { Stage } from "./support/stage.ts";
 import { Target } from "./support/target.ts";
+import { countsOf, post, traffic } from "./support/traffic.ts";
 import { until } from "./support/until.ts";
 
 const COMMITS = 15;
 const CALLERS = 8;
-
-/** What one POST came to: its status, or the code of the error that its caller saw. */
-function post(port: number, agent: Agent, body: string): Promise<string> {
-  return new Promise((resolve) => {
-    const calling = request({ port, host: "127.0.0.1", agent, method: "POST", path: "/ingest/in" }, (answer) => {
-      answer.resume().on("end", () => resolve(String(answer.statusCode)));
-    });
-    calling.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    calling.end(body);
-  });
-}
-
-/** Callers that POST one message after another until `over` aborts, over connections that stay. */
-async function traffic(port: number, over: AbortSignal): Promise<{ outcomes: readonly string[]; connections: number }> {
-  const outcomes: string[] = [];
-  let connections = 0;
-  const callers = Array.from({ length: CALLERS }, async (_, caller) => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const connect = agent.createConnection.bind(agent);
-    agent.createConnection = (...args) => (connections++, connect(...args));
-    for (let i = 0; !over.aborted; i++) outcomes.push(await post(port, agent, `${caller}-${i}`));
-    agent.destroy();
-  });
-  await Promise.all(callers);
-  return { outcomes, connections };
-}
-
-function countsOf(outcomes: readonly string[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
-  return counts;
-}
 
 const CHANGES: readonly (readonly [what: string, change: (i: number) => object])[] = [
   ["the window", (i) => ({ routes: [{ id: "only", policy: { max_in_flight: 100 + i } }] })],
@@ -59,7 +28,7 @@ test.for(CHANGES)(
     };
     const over = new AbortController();
     const [{ outcomes, connections }] = await Promise.all([
-      traffic(port, over.signal),
+      traffic(port, CALLERS, over.signal),
       commits().finally(() => over.abort()),
     ]);
     expect(countsOf(outcomes)).toEqual({ 202: outcomes.length });

@@ -1,8 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { Agent } from "node:http";
 import { join } from "node:path";
+import { freePort } from "@bridge/tooling/listening";
 import { describe, expect, test } from "vitest";
-import { INSIDE } from "./support/documents.ts";
+import { INSIDE, webToWeb } from "./support/documents.ts";
 import { Stage } from "./support/stage.ts";
+import { Target } from "./support/target.ts";
+import { post } from "./support/traffic.ts";
+import { until } from "./support/until.ts";
 
 const DEBUG = { bridge: { log_level: "debug" } };
 const FILE = "bridge.yaml";
@@ -18,6 +23,22 @@ const note = (stage: Stage): string => join(stage.folder.path, `${FILE}.probatio
 async function killed(stage: Stage): Promise<void> {
   stage.bridge.kill("SIGKILL");
   await stage.bridge.ended;
+}
+
+/** A change that restarts the route. */
+const WINDOW = { routes: [{ id: "only", policy: { max_in_flight: 7 } }] };
+
+/** Sends one message that its target does not answer, so that no change of the route comes to its end. */
+async function heldUp(target: Target, port: number): Promise<() => Promise<unknown>> {
+  const agent = new Agent({ keepAlive: true });
+  const asked = target.asked;
+  const posting = post(port, agent, "in flight");
+  await until(
+    "asked",
+    () => target.asked > asked,
+    () => target.asked,
+  );
+  return () => posting.finally(() => agent.destroy());
 }
 
 async function newest(stage: Stage): Promise<unknown> {
@@ -97,5 +118,83 @@ describe("a change on probation, and the end of its process", () => {
       expect(existsSync(note(stage))).toBe(false);
       await killed(stage);
     }
+  });
+
+  test("operators 7: killed while it is applied, the start puts the former one back, and says so", async () => {
+    await using target = await Target.open("hangs");
+    const port = await freePort();
+    await using stage = await Stage.run(webToWeb(target.url, { addr: `127.0.0.1:${port}` }));
+    const former = stage.text;
+    const path = await stage.opened(WINDOW);
+    const left = await heldUp(target, port);
+    const committing = stage.admin("POST", `${path}/commit`, { confirm_within: "5m" }).catch(() => "no answer");
+    await until(
+      "being swapped",
+      () => stage.bridge.log.some(({ to }) => to === "swapping"),
+      () => stage.bridge.log.length,
+    );
+    expect(stage.text).not.toBe(former);
+    await killed(stage);
+    expect(await committing).toBe("no answer");
+    await left();
+    await stage.restart();
+    await stage.bridge.logged("a configuration on probation was taken back at the start: the former one runs");
+    expect(stage.text).toBe(former);
+    expect(await newest(stage)).toMatchObject({ version: 1, reverted: { why: "process_ended" } });
+    expect(existsSync(note(stage))).toBe(false);
+  });
+
+  test("operators 7: killed while the former one is applied again, the start runs it, and says why it came back", async () => {
+    await using target = await Target.open("accepts");
+    const port = await freePort();
+    await using stage = await Stage.run(webToWeb(target.url, { addr: `127.0.0.1:${port}` }));
+    const former = stage.text;
+    const path = await stage.opened(WINDOW);
+    expect(await stage.admin("POST", `${path}/commit`, { confirm_within: "5m" })).toMatchObject({ status: 200 });
+    target.manner = "hangs";
+    const left = await heldUp(target, port);
+    const reverting = stage
+      .admin("POST", "/config/revert", { version: 1, reason: "INC-7: too slow" })
+      .catch(() => "no answer");
+    await until(
+      "put back",
+      () => stage.text === former,
+      () => stage.bridge.log.length,
+    );
+    await killed(stage);
+    expect(await reverting).toBe("no answer");
+    await left();
+    expect(existsSync(note(stage))).toBe(true);
+    await stage.restart();
+    await stage.bridge.logged("a configuration on probation was taken back at the start: the former one runs");
+    expect(stage.text).toBe(former);
+    expect(await newest(stage)).toMatchObject({
+      version: 1,
+      reverted: { why: "operator", detail: "INC-7: too slow" },
+    });
+    expect(existsSync(note(stage))).toBe(false);
+  });
+
+  test("operators 7: another hand writes the file: that one counts, nothing is put back, now or at a start", async () => {
+    await using stage = await Stage.run(INSIDE);
+    await tried(stage);
+    const byHand = `# by another hand\n${INSIDE.replace("id: only,", "id: theirs,")}`;
+    writeFileSync(join(stage.folder.path, FILE), byHand);
+    const routes = async (): Promise<unknown> => (await stage.admin("GET", "/routes")).body;
+    await expect.poll(routes).toMatchObject({ routes: [{ id: "theirs" }] });
+    await expect
+      .poll(() => stage.admin("POST", "/config/confirm", { version: 1 }))
+      .toMatchObject({
+        status: 409,
+        body: { reason: "no_probation" },
+      });
+    await expect.poll(() => existsSync(note(stage))).toBe(false);
+    const { body } = await stage.admin("GET", "/config");
+    expect(body).not.toHaveProperty("probation");
+    expect(await newest(stage)).not.toHaveProperty("reverted");
+    await killed(stage);
+    await stage.restart();
+    expect(stage.text).toBe(byHand);
+    expect(await routes()).toMatchObject({ routes: [{ id: "theirs" }] });
   });
 });

@@ -3,11 +3,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 
 /** What a target does with what it is sent. */
-export type Manner = "accepts" | "refuses" | "hangs";
+export type Manner = "accepts" | "refuses" | "hangs" | "rejects a tenth";
 
 /** A web service that remembers the bodies that it has accepted. */
 export class Target implements AsyncDisposable {
   readonly accepted: string[] = [];
+  /** Those that it will never accept. */
+  readonly rejected: string[] = [];
   manner: Manner;
   #asked = 0;
   readonly #server: Server;
@@ -40,8 +42,10 @@ export class Target implements AsyncDisposable {
     while (this.manner === "hangs" && !response.destroyed) await new Promise((resolve) => setTimeout(resolve, 10));
     // Whoever has hung up was told nothing, so nothing counts as accepted.
     if (response.destroyed) return;
-    if (this.manner === "accepts") this.accepted.push(body);
-    response.writeHead(this.manner === "accepts" ? 200 : 503).end();
+    const rejects = this.manner === "rejects a tenth" && this.#asked % 10 === 0;
+    if (rejects) this.rejected.push(body);
+    else if (this.manner !== "refuses") this.accepted.push(body);
+    response.writeHead(rejects ? 422 : this.manner === "refuses" ? 503 : 200).end();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
