@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ConfigDocument, ConfigPlace, ConfigStoreSubject } from "@bridge/conformance";
@@ -22,7 +22,11 @@ async function place(document: ConfigDocument | undefined): Promise<ConfigPlace>
   const folder = await mkdtemp(join(tmpdir(), "bridge-config-"));
   const path = join(folder, "bridge.yaml");
   const open = (): ConfigFile => openConfigFile(path, { watch });
-  const replace = (next: ConfigDocument): Promise<void> => writeFile(path, stringify(next));
+  // As editors do it: whoever writes in place may be seen half-way, by a watch that waits as little as this one.
+  const replace = async (next: ConfigDocument): Promise<void> => {
+    await writeFile(`${path}.new`, stringify(next));
+    await rename(`${path}.new`, path);
+  };
   if (document !== undefined) await replace(document);
   return {
     store: open(),
