@@ -86,6 +86,7 @@ export function unreadableJob({ id, createdAt }: StoredJob): Job {
     pending: [],
     ahead: [],
     inFlight: 0,
+    mostInFlight: 0,
     pace: 0,
     step: { index: 0, done: 0, failed: 0 },
     lanes: [],

@@ -81,13 +81,17 @@ export class JobOwner {
         this.#isFailing = true;
       }
       if (signal.aborted) return;
-      await this.#clock.delay(this.#lookMs, this.#poked.signal).catch(() => {});
+      await this.#clock.delay(this.#untilLookMs, this.#poked.signal).catch(() => {});
     }
   }
 
-  get #lookMs(): number {
+  /** Jobs are looked for again by then, or as soon as one of them has been silent for long enough. */
+  get #untilLookMs(): number {
     const { stores, bridge } = this.#parts.config();
-    return stores.lease === undefined ? LOOK_MS : Math.min(bridge.leasePollIntervalMs, LOOK_MS * 5);
+    const lookMs = stores.lease === undefined ? LOOK_MS : Math.min(bridge.leasePollIntervalMs, LOOK_MS * 5);
+    const [ttlMs, now] = [this.#ttlMs() ?? 0, this.#clock.monotonic()];
+    const dueMs = [...this.#silent.values()].map(({ since }) => since + ttlMs - now).filter((ms) => ms > 0);
+    return Math.min(lookMs, ...dueMs);
   }
 
   /** How long a silent owner is believed to live; `undefined` in a store of this process alone. */
@@ -166,7 +170,8 @@ export class JobOwner {
   ): Promise<void> {
     const { instanceId, holder, tallies, tell, logger } = this.#parts;
     const isAdopted = before !== undefined && before.holder !== holder;
-    const mine = { ...(isAdopted ? inDoubt(next) : next), owner: { instanceId, holder } };
+    const taken = isAdopted ? inDoubt(next) : next;
+    const mine = { ...taken, mostInFlight: taken.settings.concurrency, owner: { instanceId, holder } };
     const job = mine.state === "waiting" ? moved(mine, "running", this.#clock.now()) : mine;
     if (!(await book.replace(kept, job, this.#leaving.signal))) return;
     this.#silent.delete(job.id);
@@ -179,8 +184,8 @@ export class JobOwner {
       });
       tell({ kind: "adopted", job });
     }
-    const taken = { job, revision: kept.revision + 1, isReadable: true };
-    const hold = new JobHold({ book, kept: taken, holder, clock: this.#clock, ttlMs: () => this.#ttlMs() });
+    const written = { job, revision: kept.revision + 1, isReadable: true };
+    const hold = new JobHold({ book, kept: written, holder, clock: this.#clock, ttlMs: () => this.#ttlMs() });
     const work = (run: JobRun) => (job.kind === "purge" ? new PurgeWork(run) : new RedriveWork(run));
     const run = new JobRun({ parts: this.#parts, store, hold, work }, this.#leaving.signal, this.#cut.signal);
     const ended = run.run().finally(() => {
@@ -211,8 +216,8 @@ export class JobOwner {
 /** As many may have been in flight as there might: what was delivered last and not deleted yet may be sent again. */
 function inDoubt(job: Job): Job {
   if (job.kind !== "redrive") return { ...job, inFlight: 0 };
-  const { counts, total } = job;
+  const { counts, total, settings, mostInFlight } = job;
   const remaining = Math.max(0, total - counts.succeeded - counts.failed - counts.skipped);
-  const more = Math.min(job.settings.concurrency, remaining);
+  const more = Math.min(Math.max(settings.concurrency, mostInFlight), remaining);
   return { ...job, inFlight: 0, counts: { ...counts, inDoubt: counts.inDoubt + more } };
 }

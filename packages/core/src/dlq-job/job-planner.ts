@@ -90,6 +90,7 @@ export async function planJob(
     pending: [],
     ahead: [],
     inFlight: 0,
+    mostInFlight: 0,
     pace: 0,
     step: { index: 0, done: 0, failed: 0 },
     lanes,
@@ -102,7 +103,13 @@ function lanesOf({ config }: JobParts, { kind, query }: JobDraft, { byRoute, exa
   const routeIds = new Set(byRoute.keys());
   if (query.routeId !== undefined) routeIds.add(query.routeId);
   else if (!exact) for (const { id } of config().routes) routeIds.add(id);
-  const lanes = [...routeIds].map((routeId) => ({ routeId, total: byRoute.get(routeId) ?? 0, done: 0, ended: false }));
+  const lanes = [...routeIds].map((routeId) => ({
+    routeId,
+    total: byRoute.get(routeId) ?? 0,
+    done: 0,
+    failed: 0,
+    ended: false,
+  }));
   if (lanes.length <= MAX_LANES) return lanes;
   // A purge goes through all of them in one row; these are shown.
   if (kind === "purge") return lanes.toSorted((a, b) => b.total - a.total).slice(0, MAX_LANES);

@@ -125,8 +125,15 @@ export class JobRun {
     this.job = { ...moved(this.#work.current(), "waiting", this.parts.clock.now()), waitingFor: why };
   }
 
-  end(job: Job, state: "completed" | "undone"): void {
-    this.job = moved(job, state, this.parts.clock.now());
+  complete(): void {
+    const job = this.#work.current();
+    const whole = withMissing(job);
+    this.tally("skipped", whole.counts.skipped - job.counts.skipped);
+    this.job = moved(whole, "completed", this.parts.clock.now());
+  }
+
+  undone(): void {
+    this.job = moved(this.#work.current(), "undone", this.parts.clock.now());
   }
 
   /** A step is done, or so much that it should be known. */
@@ -175,4 +182,16 @@ export class JobRun {
       if (!isSaid) await clock.delay(BEAT_MS, this.cut).catch(() => {});
     }
   }
+}
+
+/** All is done: what was never met was gone by then. What was not counted exactly is as much as was met. */
+function withMissing(job: Job): Job {
+  const { exact } = job.plan;
+  const missing = exact ? Math.max(0, job.total - doneOf(job.counts)) : 0;
+  const counts = { ...job.counts, skipped: job.counts.skipped + missing };
+  const lanes = job.lanes.map((lane) => {
+    const all = exact ? Math.max(lane.total, lane.done) : lane.done;
+    return { ...lane, total: all, done: all, ended: true };
+  });
+  return { ...job, counts, total: doneOf(counts), lanes };
 }

@@ -114,6 +114,12 @@ function withFailedAgain(job: Job): Job {
     counts: { ...job.counts, failed: 0 },
     errors: [],
     ahead: [],
-    lanes: job.lanes.map(({ routeId, total }) => ({ routeId, total, done: 0, ended: false })),
+    lanes: job.lanes.map(({ routeId, total, done, failed }) => ({
+      routeId,
+      total,
+      done: done - failed,
+      failed: 0,
+      ended: false,
+    })),
   };
 }

@@ -65,6 +65,8 @@ export interface JobLane {
   readonly routeId: string;
   readonly total: number;
   readonly done: number;
+  /** Of those that are done: in the current try. */
+  readonly failed: number;
   /** Everything up to here is settled. Absent: nothing is. */
   readonly cursor?: DeadLetterPosition | undefined;
   /** Nothing of it is left. */
@@ -129,6 +131,8 @@ export interface Job {
   /** Entries that have failed and are counted, though the cursor of their lane has not passed them. */
   readonly ahead: readonly string[];
   readonly inFlight: number;
+  /** So many may be in flight as far as its owner has written; whoever changes `settings` leaves it. */
+  readonly mostInFlight: number;
   /** Entries a second, of late. */
   readonly pace: number;
   readonly step: StepState;

@@ -14,6 +14,7 @@ export class Lane {
   readonly #standing: (routeId: string) => LaneStanding;
   inFlight = 0;
   done: number;
+  failed: number;
   #total: number;
   /** Monotonic milliseconds. */
   #restsUntil = 0;
@@ -21,7 +22,7 @@ export class Lane {
   #why: string | undefined;
 
   constructor(
-    { routeId, done, total }: JobLane,
+    { routeId, done, failed, total }: JobLane,
     parts: {
       readonly reader: LaneReader;
       readonly clock: Clock;
@@ -30,6 +31,7 @@ export class Lane {
   ) {
     this.routeId = routeId;
     this.done = done;
+    this.failed = failed;
     this.#total = total;
     this.reader = parts.reader;
     this.#clock = parts.clock;
@@ -66,7 +68,7 @@ export class Lane {
 
   /** As the document has it. */
   get state(): JobLane {
-    const { routeId, done, isEnded, standing } = this;
+    const { routeId, done, failed, isEnded, standing } = this;
     const waitingFor = isEnded
       ? undefined
       : standing.kind === "waits"
@@ -78,6 +80,7 @@ export class Lane {
       routeId,
       total: Math.max(this.#total, done),
       done,
+      failed,
       cursor: this.reader.cursor,
       ended: isEnded,
       ...(waitingFor !== undefined && { waitingFor }),

@@ -75,7 +75,7 @@ export class PurgeWork implements JobWork {
     const last = page.next ?? heads.at(-1);
     if (last !== undefined) this.#run.job = { ...this.#run.job, cursor: positionOf(last) };
     if (page.next !== undefined && heads.length === page.entries.length) return heads.length;
-    this.#run.end(completed(this.current()), "completed");
+    this.#run.complete();
     return undefined;
   }
 
@@ -100,7 +100,7 @@ export class PurgeWork implements JobWork {
     this.#run.job = { ...this.#run.job, counts: { ...counts, restored: counts.restored + restored } };
     this.#run.tally("restored", restored);
     if (restored > 0) return 0;
-    this.#run.end(this.current(), "undone");
+    this.#run.undone();
     return undefined;
   }
 
@@ -147,16 +147,4 @@ export class PurgeWork implements JobWork {
     const both = AbortSignal.any([cut, limit.signal]);
     return await orAborted(work(both), both);
   }
-}
-
-/** All is done: what was never met was gone by then. */
-function completed(job: Job): Job {
-  const missing = job.plan.exact ? Math.max(0, job.total - doneOf(job.counts)) : 0;
-  const counts = { ...job.counts, skipped: job.counts.skipped + missing };
-  return {
-    ...job,
-    counts,
-    total: doneOf(counts),
-    lanes: job.lanes.map((lane) => ({ ...lane, total: lane.done, ended: true })),
-  };
 }

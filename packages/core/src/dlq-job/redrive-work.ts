@@ -1,6 +1,7 @@
 import type { DeadLetter, DeadLetterHead } from "@bridge/ports";
 import { fingerprintOf } from "@bridge/ports/internal";
 import { RateLimiter } from "../control/rate-limiter.ts";
+import type { ReplayFailure } from "../dlq/failed-replay.ts";
 import { orderingKey } from "../route/identity.ts";
 import { KeyedOrder, type Turn } from "../route/keyed-order.ts";
 import { withFailure } from "./error-groups.ts";
@@ -10,13 +11,7 @@ import type { JobRun, JobWork } from "./job-run.ts";
 import { Lane } from "./lane.ts";
 import { LaneReader } from "./lane-reader.ts";
 import { isSettled, mayBegin, nextStep } from "./ramp.ts";
-import {
-  fetchEntry,
-  type ReplayContext,
-  replayEntry,
-  type ReplayFailure,
-  type ReplayOutcome,
-} from "./replay-outcome.ts";
+import { fetchEntry, type ReplayContext, replayEntry, type ReplayOutcome } from "./replay-outcome.ts";
 import { setQuery } from "./set-query.ts";
 
 /** When nothing tells that something has changed, it is looked again. */
@@ -91,6 +86,8 @@ export class RedriveWork implements JobWork {
 
   current(): Job {
     const { job } = this.#run;
+    // All has been said of it.
+    if (job.state === "completed") return job;
     const states = new Map(this.#lanes.map((lane) => [lane.routeId, lane.state]));
     return {
       ...job,
@@ -99,6 +96,7 @@ export class RedriveWork implements JobWork {
       total: Math.max(job.total, doneOf(job.counts)),
       ahead: [...this.#counted, ...this.#ahead.keys()],
       inFlight: this.#underWay.size,
+      mostInFlight: Math.max(job.settings.concurrency, this.#underWay.size),
     };
   }
 
@@ -155,13 +153,10 @@ export class RedriveWork implements JobWork {
 
   /** Whether there is nothing more to do here: everything is done, or every lane waits. */
   #isFinished(): boolean {
-    const job = this.current();
     const open = this.#lanes.filter(({ isEnded }) => !isEnded);
     if (open.length === 0) {
-      if (job.pending.length > 0) return false;
-      const whole = withMissing(job);
-      this.#run.tally("skipped", whole.counts.skipped - job.counts.skipped);
-      this.#run.end(whole, "completed");
+      if (this.#run.job.pending.length > 0) return false;
+      this.#run.complete();
       return true;
     }
     const why = open.map(({ standing }) => (standing.kind === "waits" ? standing.why : undefined));
@@ -293,6 +288,7 @@ export class RedriveWork implements JobWork {
   #count(outcome: "succeeded" | "failed" | "skipped", lane: Lane | undefined): void {
     const { job } = this.#run;
     if (lane !== undefined) lane.done++;
+    if (lane !== undefined && outcome === "failed") lane.failed++;
     this.#run.job = { ...job, counts: { ...job.counts, [outcome]: job.counts[outcome] + 1 } };
     this.#run.tally(outcome, 1);
   }
@@ -356,13 +352,6 @@ type FailedEntry = Pick<DeadLetterHead, "id" | "routeId" | "bindingId">;
 
 function back(why: string): Back {
   return { kind: "back", why, inDoubt: false };
-}
-
-/** All is done: what was never met was gone by then. */
-function withMissing(job: Job): Job {
-  const missing = job.plan.exact ? Math.max(0, job.total - doneOf(job.counts)) : 0;
-  const counts = { ...job.counts, skipped: job.counts.skipped + missing };
-  return { ...job, counts, total: doneOf(counts) };
 }
 
 function groupOf(

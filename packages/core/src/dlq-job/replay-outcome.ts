@@ -1,15 +1,9 @@
 import { BridgeError, type DeadLetter, type DeadLetterHead, type ErrorCode } from "@bridge/ports";
 import { attempt, type Attempted, notDelivered, REPLAY_TIMEOUT_MS } from "../dlq/attempt.ts";
 import { askStore, ensureMarked } from "../dlq/ensure-marked.ts";
-import { markOf } from "../dlq/failed-replay.ts";
+import { failureIn, markOf, type ReplayFailure } from "../dlq/failed-replay.ts";
 import type { Job } from "./job.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
-
-/** Why an entry was not delivered. */
-export interface ReplayFailure {
-  readonly code: ErrorCode;
-  readonly error: string;
-}
 
 /** What became of an entry in a try of a job. */
 export type ReplayOutcome =
@@ -39,8 +33,7 @@ export async function fetchEntry(
   // The same message may have failed again meanwhile, which is another failure under the same id.
   if (entry === undefined || entry.failedAt >= job.createdAt) return { kind: "skipped" };
   const mark = markOf(entry, { jobId: job.id, attempt: job.attempt });
-  if (mark !== undefined)
-    return { kind: "failed", failure: { code: mark.lastCode, error: mark.lastError }, before: true };
+  if (mark !== undefined) return { kind: "failed", failure: failureIn(mark), before: true };
   if (entry.marks?.quarantined === true && job.query.quarantined !== true) return { kind: "skipped" };
   return entry;
 }
@@ -53,9 +46,10 @@ export async function replayEntry(context: ReplayContext, entry: DeadLetter): Pr
   const attempted = await attempt({ ...context, replay: (bound) => replay(sent, bound, of) }, entry);
   const outcome = outcomeOf(attempted);
   if (outcome.kind !== "failed") return outcome;
-  return (await ensureMarked(context, { ...of, entryId: entry.id }, outcome.failure))
-    ? outcome
-    : { kind: "back", why: "the DLQ store took no mark", inDoubt: !signal.aborted || attempted.kind !== "refused" };
+  const failure = await ensureMarked(context, { ...of, entryId: entry.id }, outcome.failure);
+  return failure === undefined
+    ? { kind: "back", why: "the DLQ store took no mark", inDoubt: !signal.aborted || attempted.kind !== "refused" }
+    : { ...outcome, failure };
 }
 
 function outcomeOf(attempted: Attempted): ReplayOutcome {

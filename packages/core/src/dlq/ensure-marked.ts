@@ -1,6 +1,6 @@
-import { BridgeError, type Clock, type DeadLetter, type DlqMarks, type DlqStore, type ErrorCode } from "@bridge/ports";
+import { BridgeError, type Clock, type DeadLetter, type DlqMarks, type DlqStore } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
-import { type FailedReplay, markFailed, markOf } from "./failed-replay.ts";
+import { type FailedReplay, failureIn, markFailed, markOf, type ReplayFailure } from "./failed-replay.ts";
 
 const STORE_TIMEOUT_MS = 10_000;
 /** Between two tries to mark an entry. */
@@ -21,23 +21,28 @@ export async function askStore<Result>(
   return await orAborted(work(both), both);
 }
 
-/** The route has marked it if it kept it as a dead letter; else it is done here. False when that was given up. */
+/**
+ * The route has marked it if it kept it as a dead letter; else it is done here. Returns what the mark says, so that whoever finds it
+ * later tells the same failure; `undefined` when that was given up.
+ */
 export async function ensureMarked(
   { store, clock, signal }: Asking & { readonly store: Pick<DlqStore, "get"> & { readonly marks: DlqMarks } },
   replay: FailedReplay,
-  { code, error }: { readonly code: ErrorCode; readonly error: string },
-): Promise<boolean> {
+  failure: ReplayFailure,
+): Promise<ReplayFailure | undefined> {
   for (;;) {
     try {
       const there = await askStore({ clock, signal }, (bound): Promise<DeadLetter | undefined> =>
         store.get(replay.entryId, bound),
       );
-      if (there === undefined || markOf(there, replay) !== undefined) return true;
-      const failure = { failedAt: clock.now(), errorCode: code, lastError: error };
-      await askStore({ clock, signal }, (bound) => markFailed(store.marks, replay, failure, bound));
-      return true;
+      if (there === undefined) return failure;
+      const mark = markOf(there, replay);
+      if (mark !== undefined) return failureIn(mark);
+      const said = { failedAt: clock.now(), errorCode: failure.code, lastError: failure.error };
+      await askStore({ clock, signal }, (bound) => markFailed(store.marks, replay, said, bound));
+      return failure;
     } catch {
-      if (signal.aborted) return false;
+      if (signal.aborted) return undefined;
       await clock.delay(PAUSE_MS, signal).catch(() => {});
     }
   }

@@ -1,9 +1,28 @@
-import { type DeadLetter, type DlqMarks, type Envelope, newHeaders, type RedriveMark, RESERVED } from "@bridge/ports";
+import {
+  type DeadLetter,
+  type DlqMarks,
+  type Envelope,
+  type ErrorCode,
+  newHeaders,
+  type RedriveMark,
+  RESERVED,
+} from "@bridge/ports";
 import { NO_JOB, readReplayHeader, type ReplayOf } from "../dlq-job/replay-id.ts";
 
 /** A replay that leaves a mark on its dead letter when it fails, and no second entry: of a job, or of one entry alone. */
 export interface FailedReplay extends ReplayOf {
   readonly entryId: string;
+}
+
+/** Why an entry was not delivered. */
+export interface ReplayFailure {
+  readonly code: ErrorCode;
+  readonly error: string;
+}
+
+/** As a mark tells it. */
+export function failureIn({ lastCode, lastError }: RedriveMark): ReplayFailure {
+  return { code: lastCode, error: lastError };
 }
 
 /** `undefined` for what leaves no mark. `received` is as it came out of the replay, before any processor. */

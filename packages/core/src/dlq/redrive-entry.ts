@@ -54,7 +54,7 @@ async function redriveAlone(options: RedriveEntryOptions): Promise<RedrivenEntry
   let result: InjectResult | undefined;
   const send = async (signal: AbortSignal): Promise<InjectResult> => (result = await replay(sent, signal, of));
   const attempted = await attempt({ ...options, replay: send }, entry);
-  const mark = (error: BridgeError): Promise<boolean> =>
+  const mark = (error: BridgeError): Promise<unknown> =>
     ensureMarked(options, { ...of, entryId: id }, { code: error.code, error: error.message });
   switch (attempted.kind) {
     case "delivered":

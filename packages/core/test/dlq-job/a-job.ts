@@ -35,9 +35,10 @@ export function aJob(over: Partial<Job> = {}): Job {
     pending: [],
     ahead: [],
     inFlight: 0,
+    mostInFlight: 0,
     pace: 0,
     step: { index: 0, done: 0, failed: 0 },
-    lanes: [{ routeId: "r", total: 10, done: 0, ended: false }],
+    lanes: [{ routeId: "r", total: 10, done: 0, failed: 0, ended: false }],
     errors: [],
     ...over,
   };

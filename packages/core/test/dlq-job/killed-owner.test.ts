@@ -4,34 +4,17 @@ import { expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, refusal } from "../support/memory-bridge.ts";
 import { AT_ONCE, fill, orderOf, started, stored, until } from "./job-bridge.ts";
+import { seenDlq } from "./seen-dlq.ts";
 
 const CONCURRENCY = 8;
 
 /** The store as a process sees it that is killed: from then on it does nothing and hears nothing. */
-function mortal(dlq: ReturnType<typeof openMemoryDlq>): { readonly store: DlqStore; dead: boolean } {
-  const alive = async <Result>(call: () => Promise<Result>): Promise<Result> => {
-    if (view.dead) throw new BridgeError("CONNECTION_LOST", "killed");
-    return call();
-  };
+function mortal(dlq: DlqStore): { readonly store: DlqStore; dead: boolean } {
   const view = {
     dead: false,
-    store: {
-      ...dlq,
-      put: (...given: Parameters<typeof dlq.put>) => alive(() => dlq.put(...given)),
-      get: (...given: Parameters<typeof dlq.get>) => alive(() => dlq.get(...given)),
-      page: (...given: Parameters<typeof dlq.page>) => alive(() => dlq.page(...given)),
-      marks: { mark: (...given: Parameters<typeof dlq.marks.mark>) => alive(() => dlq.marks.mark(...given)) },
-      jobs: {
-        ...dlq.jobs,
-        put: (...given: Parameters<typeof dlq.jobs.put>) => alive(() => dlq.jobs.put(...given)),
-        list: (...given: Parameters<typeof dlq.jobs.list>) => alive(() => dlq.jobs.list(...given)),
-      },
-      admin: {
-        ...dlq.admin,
-        delete: (...given: Parameters<typeof dlq.admin.delete>) => alive(() => dlq.admin.delete(...given)),
-      },
-      async [Symbol.asyncDispose]() {},
-    },
+    store: seenDlq(dlq, () => {
+      if (view.dead) throw new BridgeError("CONNECTION_LOST", "killed");
+    }),
   };
   return view;
 }
@@ -70,7 +53,7 @@ test.each([5, 40, 130, 300])(
       .entries)
       if (marks?.redrives?.jobId === job.id) marked.add(id);
 
-    const next = await started({ clock, dlq: { ...dlq, async [Symbol.asyncDispose]() {} }, processors: [target] });
+    const next = await started({ clock, dlq: mortal(dlq).store, processors: [target] });
     const done = await until(next, job.id, "completed");
     const repeated = [...attempts.values()].filter((times) => times > 1).length;
     expect(again).toEqual([]);
@@ -78,6 +61,8 @@ test.each([5, 40, 130, 300])(
     expect(done.counts.inDoubt).toBeGreaterThanOrEqual(repeated);
     expect(attempts.size).toBe(400);
     expect(done.counts).toMatchObject({ failed: 134 });
+    // Whoever counts a failure, at once or after the kill, tells it in the same words.
+    expect(done.errors).toMatchObject([{ code: "REJECTED", count: 134 }]);
     expect(done.counts.succeeded + done.counts.skipped).toBe(266);
     expect(await stored(dlq)).toHaveLength(134);
     await next.supervisor.shutdown();

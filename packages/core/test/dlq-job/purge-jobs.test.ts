@@ -1,5 +1,4 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import type { DlqStore } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, type MemoryBridge } from "../support/memory-bridge.ts";
@@ -66,63 +65,6 @@ describe("a purge job", () => {
 });
 
 describe("a plan", () => {
-  test("operators 3.5.5: opens nothing, sends nothing, and changes nothing but its own document", async () => {
-    const dlq = openMemoryDlq({ maxEntries: 1_000 });
-    const changes: string[] = [];
-    const watched: DlqStore = {
-      ...dlq,
-      put: async (...given) => (changes.push("put"), dlq.put(...given)),
-      marks: { mark: async (...given) => (changes.push("mark"), dlq.marks.mark(...given)) },
-      jobs: { ...dlq.jobs, put: async (...given) => (changes.push(`job ${given[0].id}`), dlq.jobs.put(...given)) },
-      admin: { ...dlq.admin, delete: async (...given) => (changes.push("delete"), dlq.admin.delete(...given)) },
-    };
-    const bridge = await started({ dlq: watched });
-    const { hub, supervisor, clock } = bridge;
-    const past = clock.now() - 1;
-    await fill(dlq, 40, (nth) => {
-      const headers = {};
-      if (nth % 4 === 0) return {};
-      if (nth % 4 === 1) return { routeId: "gone" };
-      if (nth % 4 === 2) return { bindingId: "gone" };
-      return {
-        envelope: {
-          id: `m${nth}`,
-          sourceId: "in",
-          subject: "s",
-          contentType: "",
-          headers,
-          payload: new Uint8Array(),
-          correlationId: "",
-          receivedAt: 1,
-          expiresAt: past,
-        },
-      };
-    });
-    const before = hub.channel("out").sends;
-    const { job } = await supervisor.jobs().plan(orderOf(), bound());
-    expect(changes).toEqual([`job ${job.id}`]);
-    expect(hub.channel("out").arrived).toBe(0);
-    expect(before.held).toBe(0);
-    expect(job.plan.predicted).toEqual({
-      examined: 40,
-      deliverable: 10,
-      expired: 10,
-      filtered: 0,
-      no_route: 20,
-      failed: 0,
-      orderingKeys: 0,
-    });
-    expect(job.plan.sample).toHaveLength(10);
-    await supervisor.jobs().start(job.id, { planHash: job.plan.hash }, bound());
-    const done = await until(bridge, job.id, "completed");
-    expect(done.counts).toMatchObject({ succeeded: 10, failed: 30 });
-    for (const id of await stored(dlq)) {
-      const code = (await dlq.get(id, bound()))?.marks?.redrives?.lastCode;
-      expect([id, code]).toEqual([id, Number(id.slice(1)) % 4 === 3 ? "MESSAGE_EXPIRED" : "BINDING_UNRESOLVED"]);
-    }
-    await supervisor.shutdown();
-  });
-
   test("is over after an hour, for whoever looks and whoever starts", async () => {
     const bridge = await started();
     const { supervisor, dlq, clock } = bridge;

@@ -1,10 +1,12 @@
 import type { BridgeConfig } from "@bridge/config";
 import { openMemoryDlq } from "@bridge/dlq-memory";
+import { openMemoryLeases } from "@bridge/memory";
 import { BridgeError, type DlqStore } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound } from "../support/memory-bridge.ts";
 import { AT_ONCE, begun, fill, started, stored, until } from "./job-bridge.ts";
+import { seenDlq } from "./seen-dlq.ts";
 
 /** As if instances shared the store. */
 const shared = (config: BridgeConfig): BridgeConfig => ({
@@ -12,21 +14,13 @@ const shared = (config: BridgeConfig): BridgeConfig => ({
   stores: { ...config.stores, dlq: { type: "test", reach: "cluster", options: {} } },
 });
 
-/** A store as one of its instances sees it, which may be cut off. */
-function seen(dlq: Required<Pick<DlqStore, "jobs">> & DlqStore): { readonly store: DlqStore; isCut: boolean } {
+/** A store as one of its instances sees it, whose word on jobs may be cut off. */
+function seen(dlq: DlqStore): { readonly store: DlqStore; isCut: boolean } {
   const view = {
     isCut: false,
-    store: {
-      ...dlq,
-      jobs: {
-        ...dlq.jobs,
-        put: async (...given: Parameters<typeof dlq.jobs.put>) => {
-          if (view.isCut) throw new BridgeError("CONNECTION_LOST", "cut off");
-          return dlq.jobs.put(...given);
-        },
-      },
-      async [Symbol.asyncDispose]() {},
-    },
+    store: seenDlq(dlq, (name) => {
+      if (view.isCut && name === "jobs.put") throw new BridgeError("CONNECTION_LOST", "cut off");
+    }),
   };
   return view;
 }
@@ -60,6 +54,57 @@ test("operators 3.5.3: an owner that is not heard of for lease_ttl loses its job
   expect(done.counts.failed).toBe(0);
   expect(done.counts.succeeded + done.counts.skipped).toBe(600);
   expect(await stored(dlq)).toEqual([]);
+  await first.supervisor.shutdown();
+  await second.supervisor.shutdown();
+});
+
+const TTL_MS = 20_000;
+const POLL_MS = 9_000;
+
+test.each([0, 2_500, 5_000, 7_500])(
+  "operators 3.5.3: an owner that dies %s ms after the other looked is followed within lease_ttl, 2 s and one poll, whatever the poll",
+  async (killedAfterMs) => {
+    const clock = new FakeClock();
+    const dlq = openMemoryDlq({ maxEntries: 10_000, clock });
+    const slow = (config: BridgeConfig): BridgeConfig => {
+      const { bridge } = shared(config);
+      return { ...shared(config), bridge: { ...bridge, leaseTtlMs: TTL_MS, leasePollIntervalMs: POLL_MS } };
+    };
+    const leases = () => openMemoryLeases({ name: `takeover after ${killedAfterMs}` });
+    const one = seen(dlq);
+    const first = await started({ clock, dlq: one.store, config: slow, instanceId: "plant-a", leases });
+    await fill(dlq, 100);
+    const job = await begun(first, { settings: { ...AT_ONCE, rate: 1 } });
+    await until(first, job.id, ({ counts }) => counts.succeeded > 2);
+    const second = await started({ clock, dlq: seen(dlq).store, config: slow, instanceId: "plant-b", leases });
+    await clock.advance(killedAfterMs);
+    one.isCut = true;
+    await clock.advance(TTL_MS + 2_000 + POLL_MS);
+    const taken = await second.supervisor.jobs().get(job.id, bound());
+    expect(taken.owner?.instanceId).toBe("plant-b");
+    await second.supervisor.jobs().ask(job.id, { call: "cancel" }, bound());
+    await until(second, job.id, "cancelled");
+    await first.supervisor.shutdown();
+    await second.supervisor.shutdown();
+  },
+);
+
+test("operators 3.5.2: what may have been in flight is counted as in doubt, also when the concurrency was lowered before the owner died", async () => {
+  const clock = new FakeClock();
+  const dlq = openMemoryDlq({ maxEntries: 10_000, clock });
+  const one = seen(dlq);
+  const first = await started({ clock, dlq: one.store, config: shared, instanceId: "plant-a" });
+  await fill(dlq, 100);
+  using hold = first.hub.channel("out").sends.hold();
+  const job = await begun(first, { settings: { ...AT_ONCE, concurrency: 12 } });
+  await first.hub.channel("out").until(({ sends }) => sends.held === 12, bound());
+  const second = await started({ clock, dlq: seen(dlq).store, config: shared, instanceId: "plant-b" });
+  await second.supervisor.jobs().change(job.id, { concurrency: 1 }, bound());
+  one.isCut = true;
+  const done = await until(second, job.id, "completed");
+  expect(second.supervisor.stats().jobs.adoptions).toBe(1);
+  expect(done.counts.inDoubt).toBe(12);
+  hold[Symbol.dispose]();
   await first.supervisor.shutdown();
   await second.supervisor.shutdown();
 });
