@@ -5,7 +5,9 @@ export const ROUTES = 10;
 /** Of each route there are the same number. */
 export const routeName = (index: number): string => `route-${index % ROUTES}`;
 export const CATEGORIES = ["transient", "permanent", "rejected", "expired", "filtered"] as const;
-/** The first entry's time; there is one each millisecond. */
+/** What the entries of each route failed with, in turn. */
+const ERRORS = ["conflict", "out of stock", "no such shop", "closed for the night", "too large"] as const;
+/** The first entry's time. */
 export const BEGIN = Date.UTC(2026, 0, 1);
 
 /** Puts waiting for the disk together. */
@@ -21,6 +23,8 @@ export interface Filling {
   readonly entries: number;
   readonly size: number;
   readonly bindingId: string;
+  /** Between one entry and the next. Default: 1. */
+  readonly stepMs?: number | undefined;
 }
 
 export type DlqFile = ReturnType<typeof openFileDlq>;
@@ -30,18 +34,24 @@ export function openDlq(path: string): DlqFile {
 }
 
 /** Fills a store through its own interface. */
-export async function fill(store: DlqFile, { entries, size, bindingId }: Omit<Filling, "path">): Promise<void> {
+export async function fill(store: DlqFile, filling: Omit<Filling, "path">): Promise<void> {
+  const { entries, size } = filling;
   const { signal } = new AbortController();
   const payload = new Uint8Array(size).fill(0x61);
   for (let begin = 0; begin < entries; begin += TOGETHER) {
     const count = Math.min(TOGETHER, entries - begin);
-    const group = Array.from({ length: count }, (_, at) => deadLetter(begin + at, payload, bindingId));
+    const group = Array.from({ length: count }, (_, at) => deadLetter(begin + at, payload, filling));
     await Promise.all(group.map((entry) => store.put(entry, signal)));
   }
 }
 
-function deadLetter(number: number, payload: Uint8Array, bindingId: string): DeadLetter {
+function deadLetter(
+  number: number,
+  payload: Uint8Array,
+  { bindingId, stepMs = 1 }: Pick<Filling, "bindingId" | "stepMs">,
+): DeadLetter {
   const id = `message-${number}`;
+  const failedAt = BEGIN + number * stepMs;
   return {
     id: `entry-${number}`,
     routeId: routeName(number),
@@ -52,8 +62,8 @@ function deadLetter(number: number, payload: Uint8Array, bindingId: string): Dea
     reason: "the message itself was refused",
     category: categoryOf(number),
     errorCode: "REJECTED",
-    lastError: "the target answered with 409",
-    failedAt: BEGIN + number,
+    lastError: `the target answered with 409: ${ERRORS[Math.floor(number / ROUTES) % ERRORS.length] ?? ""}`,
+    failedAt,
     attempts: 1,
     envelope: {
       id,
@@ -63,7 +73,7 @@ function deadLetter(number: number, payload: Uint8Array, bindingId: string): Dea
       headers: { device: "boiler-3", unit: "celsius" },
       payload,
       correlationId: id,
-      receivedAt: BEGIN + number,
+      receivedAt: failedAt,
     },
   };
 }

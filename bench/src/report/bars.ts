@@ -56,6 +56,20 @@ const BARS: Readonly<Record<string, readonly Bar[]>> = {
     { rows: /page/, what: "p99, ms", limit: 20, atMost: true, of: bridge("p99Ms") },
     { rows: /delete/, what: "event loop blocked, ms", limit: 50, atMost: true, of: bridge("loopMaxMs") },
   ],
+  million: [
+    { rows: /counted/, what: "ms", limit: 5_000, atMost: true, of: bridge("elapsedMs") },
+    { rows: /summary/, what: "ms", limit: 50, atMost: true, of: bridge("elapsedMs") },
+    {
+      rows: /counted|summary|page|plan|purge|undo/,
+      what: "event loop p99, ms",
+      limit: 10,
+      atMost: true,
+      of: bridge("loopP99Ms"),
+    },
+    { rows: /^purge/, what: "messages of a route beside it a second", limit: 1_900, of: bridge("trafficPerSecond") },
+    { rows: /^redrive/, what: "entries a second", limit: 2_000, of: bridge("perSecond") },
+    { rows: /^(purge|undo|redrive)/, what: "entries lost", limit: 0, atMost: true, of: bridge("lost") },
+  ],
   "sqs-sqs": SQS_BARS,
   "mqtt-sqs": SQS_BARS,
   redrive: [

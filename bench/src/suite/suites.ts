@@ -3,6 +3,7 @@ import { dlqSuite } from "./dlq-suite.ts";
 import { engineSuite } from "./engine-suite.ts";
 import { functionsSuite } from "./functions-suite.ts";
 import type { Measurement } from "./measurement.ts";
+import { millionSuite } from "./million-suite.ts";
 import { outboxSuite } from "./outbox-suite.ts";
 import { patternsSuite } from "./patterns-suite.ts";
 import { persistSuite } from "./persist-suite.ts";
@@ -23,6 +24,7 @@ export const SUITES = {
   patterns: patternsSuite,
   persist: persistSuite,
   "dlq-file": dlqSuite,
+  million: millionSuite,
   redrive: redriveSuite,
   probes: probesSuite,
 } as const satisfies Readonly<Record<string, (settings: Settings) => AsyncGenerator<Measurement>>>;

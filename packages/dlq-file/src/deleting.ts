@@ -15,7 +15,7 @@ export async function deleteIds(
   const gone = new Set<string>();
   for (let start = 0; start < ids.length;) {
     const slice = ids.slice(start, start + SLICE_ENTRIES);
-    const { results } = await writeSlice(file, { next: () => slice, work: take }, clock, signal, {
+    const { results } = await writeSlice(file, { next: () => slice, work: take, most: slice.length }, clock, signal, {
       deleted: (row) => row,
     });
     for (const row of results) if (row !== undefined) gone.add(row.id);

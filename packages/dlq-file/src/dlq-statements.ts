@@ -11,11 +11,14 @@ import {
 } from "@bridge/ports";
 import type { FacetLine } from "@bridge/ports/internal";
 import { type EntryRow, type HeadRow, marksText, marksToChange, type NewRow, positionOf } from "./dead-letter-row.ts";
-import type { CountedRow } from "./entry-counts.ts";
+import { type CountedGroup, type CountedRow, type CountedStretch, HOUR_MS } from "./entry-counts.ts";
 import { indexRange, isLookedFor, type RangeOptions } from "./entry-index.ts";
 
 const HEAD = "id, failed_at, route_id, category, marks, head";
-export const COUNTED = "id, failed_at, route_id, binding_id, category, error_code, fingerprint";
+const LINE = "route_id, binding_id, category, error_code, fingerprint";
+export const COUNTED = `id, failed_at, ${LINE}`;
+/** SQLite rounds towards zero. */
+const HOUR = `failed_at / ${HOUR_MS} - (failed_at < 0 AND failed_at % ${HOUR_MS} <> 0)`;
 
 /** So many keys are gone through at a time, which takes some milliseconds. */
 const MAX_KEYS = 10_000;
@@ -27,7 +30,7 @@ interface HeadRows {
 }
 
 /** What the index of fingerprints does not answer of a line. */
-const LINE = "AND route_id = ? AND binding_id = ? AND category = ? AND error_code = ? ORDER BY";
+const OF_LINE = "AND route_id = ? AND binding_id = ? AND category = ? AND error_code = ? ORDER BY";
 
 /** What is asked of the entries of a file. Statements with a filter are made when they are first needed, one for each combination. */
 export class DlqStatements {
@@ -104,10 +107,10 @@ export class DlqStatements {
   }
 
   /** Where as many keys end as may be gone through at a time; `undefined` when there are not so many. */
-  #keysAhead({ since, before }: DeadLetterQuery, page: RangeOptions): DeadLetterPosition | undefined {
+  #keysAhead({ since, before }: DeadLetterQuery, page: RangeOptions, count = MAX_KEYS): DeadLetterPosition | undefined {
     const { sql, values } = indexRange({ since, before }, page);
     const ahead = `SELECT failed_at, id FROM dead_letter ${sql} LIMIT 1 OFFSET ?`;
-    const [row] = this.#read(ahead, ...values, MAX_KEYS) as Pick<HeadRow, "failed_at" | "id">[];
+    const [row] = this.#read(ahead, ...values, count) as Pick<HeadRow, "failed_at" | "id">[];
     return row && positionOf(row);
   }
 
@@ -117,6 +120,17 @@ export class DlqStatements {
     return this.#read(`SELECT ${COUNTED} FROM dead_letter ${sql} LIMIT ?`, ...values, limit) as CountedRow[];
   }
 
+  /** So many entries, or one more, added up behind a position: from the index alone, and by SQLite, as most are alike. */
+  stretch(after: DeadLetterPosition, count: number): CountedStretch {
+    const range = { after: after.failedAt === -Infinity ? undefined : after };
+    const upTo = this.#keysAhead({}, range, count);
+    const { sql, values } = indexRange({}, { ...range, upTo });
+    const groups = `
+      SELECT ${LINE}, count(*) AS count, min(failed_at) AS oldest, max(failed_at) AS newest
+      FROM dead_letter ${sql.replace(/ORDER BY.*/, `GROUP BY ${LINE}, ${HOUR}`)}`;
+    return { groups: this.#read(groups, ...values) as CountedGroup[], upTo };
+  }
+
   /** The oldest or the newest of a line. */
   ofLine(
     { routeId, bindingId, category, errorCode, fingerprint }: FacetLine,
@@ -124,7 +138,7 @@ export class DlqStatements {
     order: DeadLetterOrder,
   ): HeadRow | undefined {
     const { sql, values } = indexRange({ fingerprint, since, before }, { order });
-    const first = `SELECT ${HEAD} FROM dead_letter ${sql.replace("ORDER BY", LINE)} LIMIT 1`;
+    const first = `SELECT ${HEAD} FROM dead_letter ${sql.replace("ORDER BY", OF_LINE)} LIMIT 1`;
     return this.#read(first, ...values, routeId, bindingId, category, errorCode)[0] as HeadRow | undefined;
   }
 

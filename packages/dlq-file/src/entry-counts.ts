@@ -12,6 +12,22 @@ export interface CountedRow {
   readonly fingerprint: string;
 }
 
+type LineRow = Omit<CountedRow, "id" | "failed_at">;
+
+/** Entries that follow one another in the order of time, added up. */
+export interface CountedStretch {
+  readonly groups: readonly CountedGroup[];
+  /** The last of them; `undefined`: there are no more behind them. */
+  readonly upTo: DeadLetterPosition | undefined;
+}
+
+/** Entries that have all in common that is counted, and failed in the same hour. */
+export interface CountedGroup extends LineRow {
+  readonly count: number;
+  readonly oldest: number;
+  readonly newest: number;
+}
+
 /** The entries of a line that failed in one unit of time. */
 export interface CountedCell extends FacetCell {
   count: number;
@@ -27,7 +43,7 @@ export interface CountedLine extends FacetLine {
   readonly cells: Map<number, CountedCell>;
 }
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** More cells than this, and hours become days. */
 const MAX_HOUR_CELLS = 50_000;
@@ -66,15 +82,14 @@ export class EntryCounts {
   }
 
   /** These come next in the order of time; without `last` there are no more. */
-  count(rows: readonly CountedRow[], last: CountedRow | undefined): void {
-    if (this.#givenUp) return;
-    for (const row of rows) this.#add(row);
-    this.#upTo = last === undefined ? { failedAt: Infinity, id: "" } : { failedAt: last.failed_at, id: last.id };
+  count({ groups, upTo = { failedAt: Infinity, id: "" } }: CountedStretch): void {
+    for (const group of groups) this.#add(group);
+    this.#upTo = upTo;
   }
 
   /** It is in the file now. */
   put(row: CountedRow): void {
-    if (this.#has(row)) this.#add(row);
+    if (this.#has(row)) this.#add({ ...row, count: 1, oldest: row.failed_at, newest: row.failed_at });
   }
 
   /** It was in the file until now. */
@@ -93,24 +108,25 @@ export class EntryCounts {
     return Buffer.compare(Buffer.from(id), Buffer.from(this.#upTo.id)) <= 0;
   }
 
-  #add(row: CountedRow): void {
-    const { cells } = this.#lineOf(row);
-    const { failed_at: at } = row;
-    const unit = Math.floor(at / this.#unitMs);
+  #add(group: CountedGroup): void {
+    if (this.#givenUp) return;
+    const { count, oldest, newest } = group;
+    const { cells } = this.#lineOf(group);
+    const unit = Math.floor(oldest / this.#unitMs);
     const cell = cells.get(unit);
     if (cell === undefined) {
-      const bounds = { oldestFailedAt: at, newestFailedAt: at, staleOldest: false, staleNewest: false };
-      cells.set(unit, { count: 1, ...bounds });
+      const bounds = { oldestFailedAt: oldest, newestFailedAt: newest, staleOldest: false, staleNewest: false };
+      cells.set(unit, { count, ...bounds });
       if (++this.#cells > (this.#unitMs === HOUR_MS ? MAX_HOUR_CELLS : MAX_CELLS)) this.#widen();
       return;
     }
-    cell.count++;
-    if (at <= cell.oldestFailedAt) {
-      cell.oldestFailedAt = at;
+    cell.count += count;
+    if (oldest <= cell.oldestFailedAt) {
+      cell.oldestFailedAt = oldest;
       cell.staleOldest = false;
     }
-    if (at >= cell.newestFailedAt) {
-      cell.newestFailedAt = at;
+    if (newest >= cell.newestFailedAt) {
+      cell.newestFailedAt = newest;
       cell.staleNewest = false;
     }
   }
@@ -130,7 +146,7 @@ export class EntryCounts {
     if (line.cells.size === 0) this.#lines.delete(keyOf(row));
   }
 
-  #lineOf(row: CountedRow): CountedLine {
+  #lineOf(row: LineRow): CountedLine {
     const key = keyOf(row);
     let line = this.#lines.get(key);
     if (line === undefined) this.#lines.set(key, (line = { ...lineOf(row), cells: new Map() }));
@@ -158,7 +174,7 @@ export class EntryCounts {
   }
 }
 
-export function lineOf(row: CountedRow): FacetLine {
+export function lineOf(row: LineRow): FacetLine {
   const { route_id: routeId, binding_id: bindingId, category, error_code: errorCode, fingerprint } = row;
   return { routeId, bindingId, category, errorCode, fingerprint };
 }
@@ -175,6 +191,6 @@ function together(a: CountedCell, b: CountedCell): CountedCell {
   };
 }
 
-function keyOf({ route_id, binding_id, category, error_code, fingerprint }: CountedRow): string {
+function keyOf({ route_id, binding_id, category, error_code, fingerprint }: LineRow): string {
   return `${fingerprint} ${category} ${error_code} ${route_id.length} ${route_id} ${binding_id}`;
 }

@@ -14,6 +14,7 @@ export function fileMarks(file: FileDatabase<DlqTables>, clock: Clock): DlqMarks
         const some = all.slice(start, start + SLICE_ENTRIES);
         const slice = {
           next: () => some,
+          most: some.length,
           work: ({ entries }: DlqTables, [id, change]: [string, MarkChange]) =>
             entries.mark(id, change) ? id : undefined,
         };

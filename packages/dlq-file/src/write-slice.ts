@@ -6,7 +6,8 @@ import type { CountedRow } from "./entry-counts.ts";
 
 /** The most items of one slice. */
 export const SLICE_ENTRIES = 500;
-/** What a slice counts as among the writes that share its transaction: there is room for one more. */
+/** What an item and a whole slice count as among the writes that share a transaction: there is room for one more slice. */
+const ITEM_BYTES = 16 * 1024;
 const SLICE_BYTES = 1024 * 1024;
 
 interface Slice<Item, Result> {
@@ -14,6 +15,8 @@ interface Slice<Item, Result> {
   readonly next: (tables: DlqTables) => readonly Item[];
   /** Does it with one. */
   readonly work: (tables: DlqTables, item: Item) => Result;
+  /** How many items that will be at most. Default: as many as a slice has. */
+  readonly most?: number;
 }
 
 interface SliceOptions<Result> {
@@ -33,14 +36,14 @@ interface Done<Item, Result> {
 /** Does as much as one slice of time holds, in one transaction, and durably. */
 export async function writeSlice<Item, Result>(
   file: FileDatabase<DlqTables>,
-  { next, work }: Slice<Item, Result>,
+  { next, work, most = SLICE_ENTRIES }: Slice<Item, Result>,
   clock: Clock,
   signal: AbortSignal,
   { put, deleted, frees = true }: SliceOptions<Result>,
 ): Promise<Done<Item, Result>> {
   signal.throwIfAborted();
   const write = file.write({
-    bytes: SLICE_BYTES,
+    bytes: Math.min(SLICE_BYTES, most * ITEM_BYTES),
     frees,
     run(tables) {
       const results: Result[] = [];

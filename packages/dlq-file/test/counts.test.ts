@@ -1,10 +1,20 @@
 import { times } from "@bridge/tooling/long";
-import type { DeadLetter, DeadLetterHead, DeadLetterQuery, ErrorClass, FacetKey, Facets } from "@bridge/ports";
+import { PATIENCE } from "@bridge/tooling/patience";
+import {
+  type Clock,
+  type DeadLetter,
+  type DeadLetterHead,
+  type DeadLetterQuery,
+  type ErrorClass,
+  type FacetKey,
+  type Facets,
+  systemClock,
+} from "@bridge/ports";
 import { matchesQuery } from "@bridge/ports/internal";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { deadLetter } from "./support/dead-letter.ts";
-import { openScratchDlq, type ScratchDlq, survivorOf } from "./support/scratch-dlq.ts";
+import { openDlq, openScratchDlq, type ScratchDlq, scratchFolder, survivorOf } from "./support/scratch-dlq.ts";
 
 const { signal } = new AbortController();
 const HOUR_MS = 3_600_000;
@@ -16,8 +26,8 @@ type Step = (store: ScratchDlq) => Promise<ScratchDlq>;
 // Few values, so that they meet; times of some hours, and some at the beginning of one.
 const category = fc.constantFrom<ErrorClass[]>("transient", "permanent");
 const failedAt = fc.oneof(
-  fc.integer({ min: 0, max: 5 * HOUR_MS }),
-  fc.integer({ min: 0, max: 5 }).map((hour) => hour * HOUR_MS),
+  fc.integer({ min: -2 * HOUR_MS, max: 5 * HOUR_MS }),
+  fc.integer({ min: -2, max: 5 }).map((hour) => hour * HOUR_MS),
 );
 const id = fc.integer({ min: 0, max: 400 }).map((number) => `e${number}`);
 const entry = fc
@@ -140,3 +150,36 @@ function restored(limit: number): Step {
     return store;
   };
 }
+
+test("operators 2: what comes, goes and moves to the trash while a large file is counted in many slices counts once", async () => {
+  using scratch = scratchFolder();
+  const entryAt = (number: number): DeadLetter =>
+    deadLetter(`e${number}`, {
+      failedAt: (number - 9_000) * 500,
+      routeId: `r${number % 3}`,
+      lastError: `no ${number % 5}x`,
+    });
+  {
+    await using store = openDlq(scratch.path);
+    await Promise.all(Array.from({ length: 21_000 }, (_, number) => store.put(entryAt(number * 2), signal)));
+  }
+  // Each look at it is a second later: so slices are as short as they can be.
+  let now = 0;
+  const clock: Clock = { ...systemClock, monotonic: () => (now += 1_000) };
+  await using store = openDlq(scratch.path, { clock });
+  const isCounted = async (): Promise<boolean | undefined> => {
+    const facets = await store.facets?.({ query: {}, by: ["routeId"], maxGroups: 1, buckets: 0 }, signal);
+    return facets?.exact;
+  };
+  for (let change = 0; change < 60; change++) {
+    const number = (change * 9_973) % 42_000;
+    await store.put(entryAt(number | 1), signal);
+    await store.admin.delete([`e${number & ~1}`], signal);
+    await store.admin.trash?.move([`e${(number & ~1) + 10}`], BATCH, Date.now() + HOUR_MS, signal);
+    if (change % 3 === 0) await store.admin.trash?.restore(BATCH, 1, signal);
+    if (change === 10) expect(await isCounted()).toBe(false);
+  }
+  await vi.waitFor(async () => expect(await isCounted()).toBe(true), PATIENCE);
+  await compare(store, {}, ["routeId", "fingerprint"]);
+  await compare(store, { routeId: "r1", since: -HOUR_MS }, ["category"]);
+});

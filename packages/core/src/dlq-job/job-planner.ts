@@ -44,7 +44,7 @@ export async function planJob(
   const set = setQuery({ kind, query, createdAt });
   const count = await countSet({ store, query: set, limit, clock }, signal);
   const lanes = lanesOf(parts, draft, count);
-  const heads = count.total === 0 ? [] : await sampleOf(store, set, count, signal);
+  const heads = count.total === 0 ? [] : await sampleOf(store, set, count, clock, signal);
   const { predicted, sample } =
     kind === "redrive"
       ? await predicting(parts, { store, heads, bindingId }, signal)
@@ -125,10 +125,9 @@ async function predicting(
   signal: AbortSignal,
 ): Promise<{ readonly predicted: Prediction; readonly sample: readonly PlannedEntry[] }> {
   const { clock } = parts;
-  const now = (): number => clock.monotonic();
-  const until = now() + PREDICT_MS;
+  const until = clock.monotonic() + PREDICT_MS;
   await using explainer = await Explainer.of({ ...parts, config: parts.config() }, signal);
-  return await predict({ store, explainer, heads, bindingId, until, now }, signal);
+  return await predict({ store, explainer, heads, bindingId, until, clock }, signal);
 }
 
 /** How long it takes when nothing fails, to the second. */

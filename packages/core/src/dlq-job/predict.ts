@@ -1,5 +1,5 @@
-import { type DeadLetter, type DeadLetterHead, RESERVED } from "@bridge/ports";
-import { orAborted } from "@bridge/ports/internal";
+import { type Clock, type DeadLetter, type DeadLetterHead, RESERVED } from "@bridge/ports";
+import { orAborted, Slices } from "@bridge/ports/internal";
 import type { Explainer } from "../route/explain.ts";
 import type { PlannedEntry, Predicted, Prediction } from "./job-plan.ts";
 import type { JobsStore } from "./job-parts.ts";
@@ -12,24 +12,25 @@ export interface PredictOptions {
   readonly bindingId: string | undefined;
   /** No entry is begun with after it, by the monotonic clock in milliseconds. */
   readonly until: number;
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
-const AT_ONCE = 16;
+const AT_ONCE = 8;
 const SHOWN = 10;
 const MAX_SUBJECT = 200;
 
 /** What would become of the entries, each taken through its route without being sent. */
 export async function predict(
-  { store, explainer, heads, bindingId, until, now }: PredictOptions,
+  { store, explainer, heads, bindingId, until, clock }: PredictOptions,
   signal: AbortSignal,
 ): Promise<{ readonly predicted: Prediction; readonly sample: readonly PlannedEntry[] }> {
   const counts: Record<Predicted, number> = { deliverable: 0, expired: 0, filtered: 0, no_route: 0, failed: 0 };
   const keys = new Set<string>();
   const shown = new Map<DeadLetterHead, Pick<PlannedEntry, "outcome" | "address">>();
   const samples = new Set(spread(heads, SHOWN));
+  const slices = new Slices(clock);
   let examined = 0;
-  for (let start = 0; start < heads.length && now() < until; start += AT_ONCE) {
+  for (let start = 0; start < heads.length && clock.monotonic() < until; start += AT_ONCE) {
     const batch = heads.slice(start, start + AT_ONCE);
     const outcomes = await Promise.all(
       batch.map(async (head) => {
@@ -44,6 +45,7 @@ export async function predict(
       if (one.key !== undefined) keys.add(one.key);
       if (samples.has(one.head)) shown.set(one.head, { outcome: one.outcome, address: one.address });
     }
+    if (slices.over) await slices.next();
   }
   const sample = [...samples].map((head) => ({ ...shownEntry(head), ...shown.get(head) }));
   return { predicted: { examined, ...counts, orderingKeys: keys.size }, sample };

@@ -1,5 +1,5 @@
-import type { DeadLetterHead, DeadLetterPosition, DeadLetterQuery } from "@bridge/ports";
-import { orAborted } from "@bridge/ports/internal";
+import type { Clock, DeadLetterHead, DeadLetterPosition, DeadLetterQuery } from "@bridge/ports";
+import { orAborted, Slices } from "@bridge/ports/internal";
 import type { JobsStore } from "./job-parts.ts";
 import { isBehind } from "./lane-reader.ts";
 import type { SetCount } from "./set-count.ts";
@@ -14,10 +14,12 @@ export async function sampleOf(
   store: JobsStore,
   query: DeadLetterQuery,
   { total, oldestFailedAt: from = 0, newestFailedAt: to = 0, until }: SetCount,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<readonly DeadLetterHead[]> {
   const found: DeadLetterHead[] = [];
   const places = total <= SAMPLE_SIZE ? 1 : PLACES;
+  const slices = new Slices(clock);
   let next: DeadLetterPosition | undefined;
   for (let place = 0; place < places; place++) {
     const at = { failedAt: from + ((to - from) * place) / places, id: "" };
@@ -28,6 +30,8 @@ export async function sampleOf(
     found.push(...entries.filter((head) => until === undefined || !isBehind(head, until)));
     next = end;
     if (end === undefined) break;
+    // A store may answer within one turn.
+    if (slices.over) await slices.next();
   }
   return found;
 }

@@ -1,23 +1,22 @@
-/** Redrives that are remembered. */
+/** At least so many messages are remembered, and at most twice as many. */
 const KEPT = 10_000;
 
-/** Under which ids dead letters have gone out again, the last so many of this process: by the id of the envelope that failed. */
+/** Under which ids dead letters have gone out again, the last ones of this process: by the id of the envelope that failed. */
 export class RecentRedrives {
-  readonly #byOriginal = new Map<string, readonly string[]>();
+  // The older half goes as a whole: to find its oldest, a map looks over the places of all that went before.
+  #young = new Map<string, readonly string[]>();
+  #old = new Map<string, readonly string[]>();
 
   /** The message `original` goes out again as `again`. */
   add(original: string, again: string): void {
-    const before = this.#byOriginal.get(original) ?? [];
-    // Behind the others, so that the oldest is let go of first.
-    this.#byOriginal.delete(original);
-    this.#byOriginal.set(original, [...before.slice(-9), again]);
-    if (this.#byOriginal.size <= KEPT) return;
-    const [oldest] = this.#byOriginal.keys();
-    if (oldest !== undefined) this.#byOriginal.delete(oldest);
+    this.#young.set(original, [...this.of(original).slice(-9), again]);
+    if (this.#young.size < KEPT) return;
+    this.#old = this.#young;
+    this.#young = new Map();
   }
 
   /** Oldest first, the last ten. */
   of(original: string): readonly string[] {
-    return this.#byOriginal.get(original) ?? [];
+    return this.#young.get(original) ?? this.#old.get(original) ?? [];
   }
 }

@@ -154,9 +154,10 @@ export class GroupCommit<Statements> {
     if (outcomes instanceof Error) this.#fault = outcomes;
     else {
       const wasFull = isFull(this.#fault);
-      const written = outcomes.some(
-        (outcome, index) => outcome.ok && outcome.refusal === undefined && !(wasFull && jobs[index]?.frees === true),
-      );
+      const written = outcomes.some((outcome, index) => {
+        if (!outcome.ok || outcome.refusal !== undefined) return false;
+        return jobs[index]?.looks !== true && !(wasFull && jobs[index]?.frees === true);
+      });
       this.#fault = faultIn(outcomes) ?? (written ? undefined : this.#fault);
     }
     return outcomes;
@@ -178,7 +179,7 @@ export class GroupCommit<Statements> {
       if (fault !== undefined && fault.fault !== "full" && fault.fault !== "busy") this.#target.failed(fault);
       return fault ?? BridgeError.from(thrown);
     }
-    if (!outcomes.some(({ ok }) => ok)) return outcomes;
+    if (!outcomes.some(({ ok }, index) => ok && jobs[index]?.looks !== true)) return outcomes;
     let displacement: BridgeError | undefined;
     try {
       await this.#sync(file.log);

@@ -20,6 +20,8 @@ export interface Job<Statements, Result> {
   readonly bytes: number;
   /** Whether it makes room in the end, like a deletion: it is let through when there is no room for more. */
   readonly frees: boolean;
+  /** It changes nothing, and only wants its place among what does: a group of such jobs alone is not synced. */
+  readonly looks?: boolean;
 }
 
 export type JobOutcome =

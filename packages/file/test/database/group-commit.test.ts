@@ -6,7 +6,7 @@ import { type CommitTarget, GroupCommit } from "../../src/database/group-commit.
 import { LogEnd } from "../../src/database/log-end.ts";
 import type { OpenedFile } from "../../src/database/open-or-create.ts";
 import { isSettled, SyncGate } from "./support/gate.ts";
-import { adding, Notes, removing, scratchFolder } from "./support/notes.ts";
+import { adding, Notes, type NoteStatements, removing, scratchFolder } from "./support/notes.ts";
 
 test("writes of one turn share a transaction and a sync, and none is done before it", async () => {
   using scratch = scratchFolder();
@@ -199,4 +199,24 @@ test("what has been written takes no room of what waits, however many that were"
   // So many would fill all of it, if each left something behind.
   for (let i = 0; i < 270; i++) await Promise.all(Array.from({ length: 1_000 }, () => notes.write(nothing)));
   expect(await notes.write(adding("a"))).toBe("a");
+});
+
+test("what only looks has its place among the writes, and alone it needs no sync", async () => {
+  using scratch = scratchFolder();
+  const gate = new SyncGate();
+  await using notes = new Notes({ path: scratch.path, sync: gate.sync });
+  const looking = { frees: true, bytes: 0, looks: true, run: (statements: NoteStatements) => statements.ids() };
+  const first = notes.write(adding("a"));
+  await gate.arrival();
+  const between = notes.write(looking);
+  expect(await isSettled(between)).toBe(false);
+  await gate.pass();
+  expect(await first).toBe("a");
+  expect(await between).toEqual(["a"]);
+  expect(await notes.write(looking)).toEqual(["a"]);
+  expect(gate.count).toBe(1);
+  const both = Promise.all([notes.write(looking), notes.write(adding("b"))]);
+  await gate.pass();
+  expect(await both).toEqual([["a"], "b"]);
+  expect(gate.count).toBe(2);
 });
