@@ -39,6 +39,17 @@ describe("operators 5.1: keys with roles, on the binary", () => {
     expect(await of(GRAFANA)).toEqual([200, 200, 403, 403]);
     expect(await of(ALICE)).toEqual([200, 200, 200, 403]);
 
+    // A browser's session of the key, with a stream.
+    const signedIn = await fetch(session, { method: "POST", headers: { "X-API-Key": ALICE } });
+    expect(await signedIn.json()).toMatchObject({
+      actor: "alice",
+      role: "operator",
+      version: expect.any(String) as string,
+    });
+    const headers = { Cookie: signedIn.headers.getSetCookie()[0]?.split(";")[0] ?? "" };
+    expect((await ask(session, { headers })).status).toBe(200);
+    const stream = await fetch(session.replace("session", "events?topics=jobs"), { headers });
+
     // Only the file behind the reference is another one.
     folder.write("alice.key", SECOND);
     bridge.kill("SIGHUP");
@@ -47,6 +58,8 @@ describe("operators 5.1: keys with roles, on the binary", () => {
       ({ status: answered }) => answered === 200,
     );
     expect(await of(ALICE)).toEqual([401, 401, 401, 401]);
+    expect((await ask(session, { headers })).status).toBe(401);
+    expect(await stream.text()).toMatch(/event: bye\ndata: {"why":"key"}\n\n$/);
 
     // A key that was taken away, over the document.
     folder.write("bridge.yaml", withKeys(OPERATOR));

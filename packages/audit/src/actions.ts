@@ -92,6 +92,9 @@ export const AUDIT_ACTIONS = {
   "config.reverted": "config",
   "api.describe": "api",
   "session.read": "session",
+  /** A browser got, or gave back, a cookie in place of a key. */
+  "session.create": "session",
+  "session.end": "session",
   /** A missing or wrong key. */
   "auth.failure": "admin",
   /** A client over its limit of failures was turned away. */

@@ -75,6 +75,12 @@ export interface BridgeDocument {
     }[] | undefined;
     /** The origins whose web pages may call the servers, separated by commas. `*` is not allowed. */
     readonly cors_origins?: string | undefined;
+    /** How long a browser stays signed in without a request, from 1m to 30d, and never longer than session_max. Default: 1h. */
+    readonly session_idle?: string | undefined;
+    /** How long a browser stays signed in at most, from 1m to 30d. Default: 12h. */
+    readonly session_max?: string | undefined;
+    /** Whether the header X-Forwarded-Proto says that a browser speaks TLS. For a proxy in front that ends TLS and sets it. Default: false. */
+    readonly trust_forwarded_proto?: boolean | undefined;
     /** What of dead letters is hidden from callers with `payload.read` and without `payload.raw`. Without this block: the headers below. */
     readonly redact?: {
       /** Headers of messages whose values are hidden. Names compare without case. Default: ["authorization","cookie","set-cookie","x-api-key","proxy-authorization"]. */

@@ -114,6 +114,11 @@ function sectionsOf({
       monitorApiKey: http.monitor_api_key,
       apiKeys: http.api_keys,
       corsOrigins: http.cors_origins,
+      sessions: {
+        idleMs: http.session_idle,
+        maxMs: http.session_max,
+        trustForwardedProto: http.trust_forwarded_proto,
+      },
       tlsCertFile: http.tls_cert_file,
       tlsKeyFile: http.tls_key_file,
       ...(http.redact !== undefined && { redact: http.redact }),

@@ -82,8 +82,18 @@ export interface HttpSection {
   readonly corsOrigins: readonly string[];
   readonly tlsCertFile: string;
   readonly tlsKeyFile: string;
+  /** Of browsers. Absent: the usual times. */
+  readonly sessions?: BrowserSessions | undefined;
   /** What of dead letters is shown only to callers with `payload.raw`. Absent: the usual headers. */
   readonly redact?: { readonly headers: readonly string[]; readonly fields: readonly string[] } | undefined;
+}
+
+export interface BrowserSessions {
+  /** How long one lives without a request, and at most. */
+  readonly idleMs: number;
+  readonly maxMs: number;
+  /** Whether `X-Forwarded-Proto` says that a browser speaks TLS. */
+  readonly trustForwardedProto: boolean;
 }
 
 export interface AuditSection {

@@ -88,6 +88,7 @@ describe("a document in which nothing is wrong", () => {
       monitor_addr: "[::1]:9081",
       admin_api_key: "0123456789abcdef",
       cors_origins: "https://Ops.example.com:443, http://localhost:3000,",
+      session_max: "8h",
     });
     expect(problemsOf(document)).toEqual([expect.stringMatching(/^http\.cors_origins: not a comma-separated list/)]);
     const fixed = withValue("http.cors_origins", "https://Ops.example.com:443, http://localhost:3000", document);
@@ -98,9 +99,21 @@ describe("a document in which nothing is wrong", () => {
       monitorApiKey: "",
       apiKeys: [],
       corsOrigins: ["https://ops.example.com", "http://localhost:3000"],
+      sessions: { idleMs: 3_600_000, maxMs: 8 * 3_600_000, trustForwardedProto: false },
       tlsCertFile: "",
       tlsKeyFile: "",
     });
+  });
+
+  it.each([
+    ["session_idle", "59s", "must be from 1m to 30d"],
+    ["session_max", "31d", "must be from 1m to 30d"],
+    ["session_idle", 3600, "a duration is a string with a unit"],
+    ["trust_forwarded_proto", "yes", "expected true or false"],
+  ])("operators 5.1: http.%s is not %j", (key, value, problem) => {
+    expect(problemsOf(withValue("http", { [key]: value }))).toEqual([
+      expect.stringMatching(new RegExp(`^http\\.${key}: .*${problem}`, "i")),
+    ]);
   });
 
   it("carries the audit file and the options of every block that has some", () => {

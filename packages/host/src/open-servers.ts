@@ -27,6 +27,8 @@ export interface ServersOptions {
   readonly keys: ServerKeys;
   /** What deep health tells of the configuration's source. */
   readonly configWatch: () => ConfigWatch;
+  /** Of the program. */
+  readonly version: string | undefined;
   readonly keyRefresh: (() => KeyRefresh | undefined) | undefined;
   readonly configTransactions: ConfigTransactions;
   readonly recorder: Recorder;
@@ -49,6 +51,7 @@ export async function openServers({
   http,
   keys,
   configWatch,
+  version,
   keyRefresh,
   configTransactions,
   recorder,
@@ -86,7 +89,15 @@ export async function openServers({
       : bind(
           "admin",
           http?.adminAddr ?? USUAL_ADDRESS.admin,
-          createAdminApp({ ...shared, configTransactions, recorder, keys: adminKeys, redact: http?.redact }),
+          createAdminApp({
+            ...shared,
+            configTransactions,
+            recorder,
+            version,
+            keys: adminKeys,
+            redact: http?.redact,
+            sessions: http?.sessions,
+          }),
         ),
   ]);
   if (monitor.status === "rejected" || admin.status === "rejected") {

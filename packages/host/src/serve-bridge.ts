@@ -225,6 +225,7 @@ async function serve(serving: Serving): Promise<Ending> {
       http: config.http,
       keys: keysInForce,
       seams,
+      version: serving.version,
       configWatch,
       keyRefresh,
       readMetrics: readAll,

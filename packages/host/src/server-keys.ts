@@ -32,7 +32,8 @@ export class RotatingKeys implements ServerKeys {
   constructor(keys: MonitorKeys) {
     this.#inForce = serverKeys(keys);
     const identify: Keyring["identify"] = (presented) => this.#inForce.admin?.identify(presented);
-    this.admin = this.#inForce.admin && { identify };
+    const holder: Keyring["holder"] = (name) => this.#inForce.admin?.holder?.(name);
+    this.admin = this.#inForce.admin && { identify, holder };
     this.monitor = { identify: (presented) => this.#inForce.monitor.identify(presented) };
   }
 

@@ -9,11 +9,12 @@ import {
   keyringOf,
   namedAdminKeys,
   serve,
+  type ServedApp,
+  type SessionOptions,
   type ThrottleOptions,
 } from "@bridge/http-kit";
 import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { steadyLogger } from "@bridge/ports/internal";
-import type { Hono } from "hono";
 import { auditEndpoints, auditPage, auditVerification } from "./audit.ts";
 import { damageEndpoints } from "./acknowledge-damage.ts";
 import { bridgeEndpoints } from "./bridge.ts";
@@ -34,7 +35,7 @@ import { toHttpError } from "./operation-status.ts";
 import { outboxEndpoints } from "./outbox.ts";
 import { Redaction, type RedactOptions } from "./redaction.ts";
 import { routeEndpoints } from "./routes.ts";
-import { sessionEndpoint } from "./session.ts";
+import { sessionEndpoints } from "./session.ts";
 import { bridgeInfo, entry, entryGroups, entryHead, entryPage, outboxPage, outboxRecord, route } from "./schemas.ts";
 import { tailedLost, tailedMessage, tailEndpoint } from "./tail.ts";
 import { correlatedMessages, messageTrace, traceEndpoints } from "./trace.ts";
@@ -57,6 +58,13 @@ export interface AdminAppOptions extends Partial<Seams> {
   readonly authenticate?: Authenticate | undefined;
   /** Takes a record of every call and of every failed login. */
   readonly auditor: Auditor;
+  /**
+   * Sessions of browsers, which have a cookie in place of a key. Default: there are some. `false`, `authenticate`, and a ring of keys
+   * without `holder` have none.
+   */
+  readonly sessions?: SessionsOfBrowsers | false | undefined;
+  /** Of the program, for whoever asks who answers. */
+  readonly version?: string | undefined;
   /** Bounds starts, stops, injects, each replay of a redrive and the work of the DLQ store. Default 30 s. */
   readonly operationTimeoutMs?: number | undefined;
   /** Bounds a redrive as a whole. Default 60 s. */
@@ -68,6 +76,9 @@ export interface AdminAppOptions extends Partial<Seams> {
   /** Default: 5 failed logins a minute and client. */
   readonly throttle?: ThrottleOptions | undefined;
 }
+
+/** How long sessions live, and how they are known. */
+export type SessionsOfBrowsers = Omit<SessionOptions, "bridgeId">;
 
 const NAMED_SCHEMAS = {
   AuditPage: auditPage,
@@ -99,19 +110,21 @@ const NAMED_SCHEMAS = {
  * @throws Error when there is neither or both, or a key, a key name or an origin is malformed, or a timeout
  * is no time
  */
-export function createAdminApp(options: AdminAppOptions): Hono {
+export function createAdminApp(options: AdminAppOptions): ServedApp {
   const { operationTimeoutMs = LIMITS.operationTimeoutMs, redriveTimeoutMs = LIMITS.redriveTimeoutMs } = options;
-  const { configTransactions, keys, recorder } = options;
+  const { configTransactions, keys, recorder, sessions = {}, version } = options;
   for (const [name, ms] of Object.entries({ operationTimeoutMs, redriveTimeoutMs }))
     if (!(ms > 0 && Number.isFinite(ms)))
       throw new RangeError(`${name} is ${String(ms)}: give it a number of milliseconds above 0`);
   const clock = options.clock ?? systemClock;
   const bridge = new BridgeAccess(options.supervisor, clock, operationTimeoutMs);
   const redaction = new Redaction(options.redact);
+  const keyring = keyringOf(keys, adminKeyring);
+  const hasSessions = sessions !== false && keyring?.holder !== undefined;
   return serve({
     server: "admin",
     endpoints: [
-      sessionEndpoint(bridge),
+      ...sessionEndpoints({ bridge, version, hasSessions }),
       ...bridgeEndpoints(bridge),
       ...routeEndpoints(bridge),
       topologyEndpoint(bridge),
@@ -139,7 +152,8 @@ export function createAdminApp(options: AdminAppOptions): Hono {
     ],
     schemas: NAMED_SCHEMAS,
     describe: { access: "admin", audit: "api.describe" },
-    keyring: keyringOf(keys, adminKeyring),
+    keyring,
+    sessions: hasSessions ? { ...sessions, bridgeId: () => options.supervisor()?.config().bridge.id } : undefined,
     authenticate: options.authenticate,
     audit: options.auditor,
     translate: toHttpError,

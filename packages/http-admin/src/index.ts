@@ -8,5 +8,5 @@ export {
   type Role,
   ROLES,
 } from "@bridge/http-kit";
-export { type AdminAppOptions, createAdminApp } from "./admin-app.ts";
+export { type AdminAppOptions, createAdminApp, type SessionsOfBrowsers } from "./admin-app.ts";
 export type { RedactOptions } from "./redaction.ts";

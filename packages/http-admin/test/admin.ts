@@ -18,6 +18,10 @@ export interface Answer {
 export interface Admin extends AsyncDisposable, Bridge {
   readonly url: string;
   readonly events: readonly AuditEvent[];
+  /** How many streams are open. */
+  streams(): number;
+  /** Ends the server and leaves the bridge as it is. */
+  closeServer(): Promise<void>;
   /** Of these, the ones of calls that are done. */
   done(): readonly AuditEvent[];
   /** What was logged at level error. */
@@ -72,6 +76,8 @@ export async function startAdmin({
   return {
     ...bridge,
     url: listener.url,
+    streams: () => app.streams().reduce((sum, { open }) => sum + open, 0),
+    closeServer: async () => listener[Symbol.asyncDispose](),
     events,
     done: () => events.filter(({ action }) => !action.endsWith(".begin")),
     errors,

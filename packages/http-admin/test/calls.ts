@@ -15,6 +15,8 @@ export interface SampleCall {
 /** One call of every endpoint but those of the configuration. */
 export const CALLS: readonly SampleCall[] = [
   { method: "GET", path: "/session", action: "session.read" },
+  { method: "POST", path: "/session", action: "session.create", status: 201 },
+  { method: "DELETE", path: "/session", action: "session.end" },
   { method: "GET", path: "/bridge", action: "bridge.status" },
   { method: "POST", path: "/bridge/start", action: "bridge.start" },
   { method: "POST", path: "/bridge/stop", action: "bridge.stop" },

@@ -9,7 +9,9 @@ import { stuck } from "./stuck.ts";
 
 /** Each endpoint with the statuses that are shown here, besides 401 and 429. */
 const SHOWN = {
-  "GET /api/v1/admin/session": [200],
+  "GET /api/v1/admin/session": [200, 403],
+  "POST /api/v1/admin/session": [201, 413, 503],
+  "DELETE /api/v1/admin/session": [200, 403, 503],
   "GET /api/v1/admin/bridge": [200, 503],
   "POST /api/v1/admin/bridge/start": [200, 409, 413, 500, 503],
   "GET /api/v1/admin/routes": [200, 503],
@@ -171,6 +173,14 @@ describe("the OpenAPI document of the admin server", () => {
     await hold(recorded, "POST /api/v1/admin/audit/verify");
     await hold(recorded, "POST /api/v1/admin/audit/verify", TOO_LARGE);
 
+    // Another page has a session send it.
+    const { headers: begun } = await admin.call("POST", "/session");
+    const headers = { Cookie: begun.getSetCookie()[0] ?? "", "Sec-Fetch-Site": "cross-site" };
+    for (const method of ["GET", "DELETE"]) {
+      const foreign = await fetch(`${admin.url}/api/v1/admin/session`, { method, headers });
+      await documented.hold(`${method} /api/v1/admin/session`, foreign);
+    }
+
     // There is an outbox, with a record that waits for a retry; it is looked at in bad ways too, and before it is open.
     await using boxed = await startAdmin({ outbox: true });
     const id = await stuck(boxed);
@@ -200,6 +210,25 @@ describe("the OpenAPI document of the admin server", () => {
       [...statuses, 401, 429].map((status) => `${operation} ${status}`),
     );
     expect(shown.filter((answer) => !documented.seen.has(answer))).toEqual([]);
+  });
+
+  it("operators 5.4: says where a session opens something, and where only a key does", async () => {
+    await using admin = await startAdmin();
+    const { components, paths } = (await (await send(admin, "GET /api/v1/openapi.json")).json()) as {
+      components: { securitySchemes: Record<string, object> };
+      paths: Record<string, Record<string, { security: readonly object[]; "x-permission": readonly string[] }>>;
+    };
+    expect(components.securitySchemes["session"]).toMatchObject({ type: "apiKey", in: "cookie" });
+    for (const [path, operations] of Object.entries(paths))
+      for (const [method, { security }] of Object.entries(operations)) {
+        const byKeyOnly = `${method} ${path}` === "post /api/v1/admin/session";
+        expect([path, security]).toEqual([
+          path,
+          [{ apiKey: [] }, { bearer: [] }, ...(byKeyOnly ? [] : [{ session: [] }])],
+        ]);
+      }
+    for (const method of ["get", "post", "delete"])
+      expect(paths["/api/v1/admin/session"]?.[method]?.["x-permission"]).toEqual(["any"]);
   });
 
   it("gives named schemas and the limits of queries", async () => {

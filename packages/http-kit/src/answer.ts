@@ -4,8 +4,8 @@ export type AnswerBody = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8
 
 /** A scheme of the program's own has a challenge of its own. */
 const PROGRAMS_FIRST = "www-authenticate";
-/** A list to which both add. */
-const SHARED = "vary";
+/** Lists to which both add. */
+const SHARED: ReadonlySet<string> = new Set(["vary", "set-cookie"]);
 
 /**
  * An answer with the headers that `authenticate`, or what stands in front of the server, has set on the context, such as a
@@ -20,7 +20,7 @@ export function answer(
   const headers = new Headers(context.res.headers);
   for (const [name, value] of Object.entries(own)) {
     const key = name.toLowerCase();
-    if (key === SHARED) headers.append(name, value);
+    if (SHARED.has(key)) headers.append(name, value);
     else if (key !== PROGRAMS_FIRST || !headers.has(name)) headers.set(name, value);
   }
   const response = new Response(body, { status, headers });

@@ -2,9 +2,10 @@ import type { Context } from "hono";
 import type { AuditTrail, AuthAction } from "./audit-trail.ts";
 import { clientOf } from "./client-address.ts";
 import { HttpError } from "./http-error.ts";
-import { type Keyring, presentedKey } from "./keyring.ts";
+import { callerOf, type Keyring, presentedKey } from "./keyring.ts";
+import type { StreamEnd } from "./open-stream.ts";
 import type { Caller } from "./own-authentication.ts";
-import { PERMISSIONS } from "@bridge/ports/internal";
+import type { OpenSession, Sessions } from "./session/sessions.ts";
 import type { Throttle } from "./throttle.ts";
 
 /** What a caller is known by. */
@@ -13,17 +14,24 @@ interface Presented {
   readonly clientAddr: string;
   readonly headers: Headers;
   readonly context: Context;
+  /** Only a key opens what is asked for, and no session. */
+  readonly byKeyOnly: boolean;
 }
 
 /** Who was let in. */
 export interface Identity {
   readonly caller: Caller;
-  /** Who that is by now; `undefined`: nobody any more. Absent when that cannot be asked again without the request. */
-  readonly again?: () => Caller | undefined;
+  /** Who that is by now, or why it is nobody any more. Absent when that cannot be asked again without the request. */
+  readonly again?: () => Caller | StreamEnd;
+  /** What has let them in, when it was no key. */
+  readonly session?: OpenSession;
 }
 
-/** Tells who calls; `undefined`: nobody who may. @throws HttpError when that cannot be told */
-export type Identify = (presented: Presented) => Identity | undefined | Promise<Identity | undefined>;
+/** `undefined`: nobody who may call. `"over"`: somebody who might, and no longer may without showing a key again. */
+type Identified = Identity | "over" | undefined;
+
+/** Tells who calls. @throws HttpError when that cannot be told */
+export type Identify = (presented: Presented) => Identified | Promise<Identified>;
 
 export interface AuthenticatorOptions {
   /** Names the realm, `bridge-<server>`, and is the resource type of what is recorded. */
@@ -35,22 +43,26 @@ export interface AuthenticatorOptions {
   readonly audit: AuditTrail<string>;
 }
 
-/** By the key that the caller shows. */
-export function byKey(keyring: Keyring): Identify {
-  return ({ headers }) => {
+/** By the key that the caller shows, or, without one, by their session. */
+export function byKey(keyring: Keyring, sessions: Sessions | undefined): Identify {
+  return ({ headers, context, byKeyOnly }) => {
     const presented = presentedKey(headers);
-    if (presented === undefined) return undefined;
-    const again = (): Caller | undefined => {
+    if (presented === undefined) {
+      const session = byKeyOnly ? undefined : sessions?.of(context.req.raw);
+      if (session === undefined || session === "over") return session;
+      return { caller: session.caller, again: session.again, session };
+    }
+    const again = (): Caller | "key" => {
       const known = keyring.identify(presented);
-      return typeof known === "string" ? { name: known, permissions: PERMISSIONS, role: "admin" } : known;
+      return known === undefined ? "key" : callerOf(known);
     };
     const caller = again();
-    return caller && { caller, again };
+    return caller === "key" ? undefined : { caller, again };
   };
 }
 
 /**
- * Resolves to who calls. A valid key is never throttled (contract §3).
+ * Resolves to who calls. A valid key is never throttled (contract §3), and a session that is over is no guess at one.
  * @throws HttpError 401, or 429 over the limit of failures; both are recorded
  */
 export type Authenticator = (presented: Presented) => Promise<Identity>;
@@ -69,11 +81,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   return async (presented) => {
     const identity = await identify(presented);
     const client = clientOf(presented.peer);
-    if (identity !== undefined) {
+    if (identity !== undefined && identity !== "over") {
       throttle.reset(client);
       return identity;
     }
-    const waitMs = throttle.fail(client);
+    const waitMs = identity === "over" ? 0 : throttle.fail(client);
     if (waitMs > 0) {
       await refuse("auth.throttled", presented);
       throw new HttpError(429, "too many failed authentication attempts", {

@@ -2,6 +2,7 @@ import type { GenericSchema, InferOutput, ObjectSchema, OptionalSchema } from "v
 import type { Caller } from "./own-authentication.ts";
 import type { EventStream, StreamRow } from "./event-stream.ts";
 import type { PartedBody } from "./parted-body.ts";
+import type { CallSession } from "./session/call-session.ts";
 import type { Permission } from "@bridge/ports/internal";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -52,6 +53,8 @@ interface Call<Params, Query, Body> {
   readonly header: (name: string) => string | undefined;
   /** Who that is, and what they may do. */
   readonly caller: Caller;
+  /** What the call can do with sessions of browsers. Absent: the server has none. */
+  readonly session?: CallSession | undefined;
 }
 
 type Replies<Answers> = {
@@ -90,6 +93,8 @@ interface EndpointRow<
    * @throws HttpError
    */
   readonly admit?: (params: PathParams<Path>, mustHave: (permission: Permission) => void) => Promise<void>;
+  /** Only a key opens it, and no session. */
+  readonly byKeyOnly?: true;
   /** Request headers that it reads, with what each is for. */
   readonly requestHeaders?: Readonly<Record<string, string>>;
   /** What the endpoint is for, in a sentence. */

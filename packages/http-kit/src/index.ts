@@ -9,12 +9,13 @@ export {
   type StreamRow,
 } from "./event-stream.ts";
 export { HttpError } from "./http-error.ts";
-export { createKeyring, type Keyring, keyringOf, type NamedKey } from "./keyring.ts";
+export { createKeyring, type KeyHolder, type Keyring, keyringOf, type NamedKey } from "./keyring.ts";
 export { listen, type ListenOptions } from "./listen.ts";
 export { type FetchApp, type Listener } from "./listener.ts";
 export { type Authenticate, type Caller } from "./own-authentication.ts";
 export { PartedBody, type PartedBodyOptions } from "./parted-body.ts";
 export { type Permission, PERMISSIONS, type Role, ROLES } from "@bridge/ports/internal";
 export { serve, type ServedApp, type ServeOptions } from "./serve.ts";
+export { type SessionOptions } from "./session/sessions.ts";
 export { type StreamCount } from "./streams.ts";
 export { type ThrottleOptions } from "./throttle.ts";

@@ -1,6 +1,6 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import type { Caller } from "./own-authentication.ts";
-import type { Permission } from "@bridge/ports/internal";
+import { type Permission, PERMISSIONS } from "@bridge/ports/internal";
 import type { Role } from "@bridge/ports/internal";
 
 const MIN_KEY_LENGTH = 16;
@@ -18,6 +18,13 @@ export interface NamedKey {
   readonly role?: Role;
 }
 
+/** A key as sessions see it. */
+export interface KeyHolder {
+  readonly caller: Caller | string;
+  /** HMAC-SHA256 of a text, as base64url, under what only somebody with the key can know. */
+  readonly sign: (text: string) => string;
+}
+
 /** Keys by the digest of each; the keys themselves are not kept. */
 export interface Keyring {
   /**
@@ -25,7 +32,17 @@ export interface Keyring {
    * whichever key matches, or none.
    */
   identify(presented: string): Caller | string | undefined;
+  /** The key of this name. A ring without it has no sessions for browsers. */
+  readonly holder?: ((name: string) => KeyHolder | undefined) | undefined;
 }
+
+/** Whom a ring has named; just a name may do everything. */
+export function callerOf(known: Caller | string): Caller {
+  return typeof known === "string" ? { name: known, permissions: PERMISSIONS, role: "admin" } : known;
+}
+
+/** Sets what sessions are signed with apart from all else that may be made of a key. */
+const SESSIONS = "bridge session 1";
 
 /**
  * The ring that a server was given, or `make`s of what it was given in its place; `undefined` when it was given nothing.
@@ -68,7 +85,14 @@ export function createKeyring(keys: readonly NamedKey[]): Keyring {
       throw new Error(`the API keys "${other}" and "${name}" are the same: an audit record could not tell who it was`);
     names.set(digest.toString("hex"), name);
   }
+  const holders = new Map(
+    digests.map(({ name, caller, digest }): [string, KeyHolder] => {
+      const secret = Buffer.from(hkdfSync("sha256", digest, "", SESSIONS, 32));
+      return [name, { caller, sign: (text) => createHmac("sha256", secret).update(text).digest("base64url") }];
+    }),
+  );
   return {
+    holder: (name) => holders.get(name),
     identify(presented) {
       // The platform reads header bytes as Latin-1: undoing that gives the bytes that were sent.
       const digest = digestOf(Buffer.from(presented, "latin1"));

@@ -13,7 +13,7 @@ const COMMENT = Buffer.from(":\n\n");
  *
  * - `shutdown`: the server is going to stop.
  * - `key`: the key is none any more, or opens less than it did.
- * - `expired`: it is time to show again who you are.
+ * - `expired`: it is time to show again who you are; a session that goes on has a newer cookie for that.
  * - `over`: there is nothing more to come.
  * - `failed`: something went wrong; the log says what.
  */

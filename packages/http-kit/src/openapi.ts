@@ -14,6 +14,8 @@ export interface OpenApiOptions {
   readonly schemas?: Readonly<Record<string, v.GenericSchema>> | undefined;
   /** Whether callers show keys. Else the program has a way of its own, of which nothing is known here, and permissions. */
   readonly byKey: boolean;
+  /** Whether a browser may have a session in place of a key. */
+  readonly hasSessions: boolean;
 }
 
 /** The body of every error (spec 7.2). */
@@ -22,8 +24,11 @@ const errorSchema = v.strictObject({ error: v.pipe(v.string(), v.description("Wh
 /** The body of a 403. */
 const forbiddenSchema = v.strictObject({
   ...errorSchema.entries,
-  reason: v.literal("permission"),
-  needs: v.pipe(v.picklist(PERMISSIONS), v.description("The permission that you have not.")),
+  reason: v.pipe(
+    v.picklist(["permission", "csrf"]),
+    v.description("`csrf`: another page may have sent the request with the cookie of your session."),
+  ),
+  needs: v.pipe(v.optional(v.picklist(PERMISSIONS)), v.description("The permission that you have not.")),
 });
 
 /** The last event of every stream. */
@@ -34,8 +39,21 @@ const SECURITY_SCHEMES = {
   bearer: { type: "http", scheme: "bearer" },
 } as const;
 
+const SESSION_SCHEME = {
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "__Host-bridge-{id}",
+    description:
+      "Set by POST /api/v1/admin/session. `{id}` stands for the first 8 hex digits of SHA-256 of the bridge's id; without TLS the name begins with `bridge-`. What is neither GET nor HEAD also needs the header `X-Bridge-Console: 1`, and an `Origin` whose host and port are those of `Host`.",
+  },
+} as const;
+
+/** What lets a caller in. */
+type Ways = Pick<OpenApiOptions, "byKey" | "hasSessions">;
+
 /** The OpenAPI 3.1 document of a table, from the schemas that the server validates with. */
-export function openApiDocument({ title, endpoints, schemas = {}, byKey }: OpenApiOptions): Record<string, unknown> {
+export function openApiDocument({ title, endpoints, schemas = {}, ...ways }: OpenApiOptions): Record<string, unknown> {
   const definitions = { ...schemas, Error: errorSchema, Forbidden: forbiddenSchema };
   const config: ConversionConfig = {
     target: "draft-2020-12",
@@ -51,31 +69,38 @@ export function openApiDocument({ title, endpoints, schemas = {}, byKey }: OpenA
     return jsonSchema;
   };
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const row of endpoints) (paths[row.path] ??= {})[row.method.toLowerCase()] = operation(row, byKey, convert);
+  for (const row of endpoints) (paths[row.path] ??= {})[row.method.toLowerCase()] = operation(row, ways, convert);
   return {
     openapi: "3.1.0",
     info: { title, version: "1" },
     servers: [{ url: "/", description: "The server that this document comes from." }],
     paths,
-    components: { schemas: toJsonSchemaDefs(definitions, config), ...(byKey && { securitySchemes: SECURITY_SCHEMES }) },
+    components: {
+      schemas: toJsonSchemaDefs(definitions, config),
+      ...(ways.byKey && { securitySchemes: { ...SECURITY_SCHEMES, ...(ways.hasSessions && SESSION_SCHEME) } }),
+    },
   };
 }
 
 type Convert = (schema: v.GenericSchema) => object;
 
-function operation(row: Endpoint, byKey: boolean, convert: Convert): object {
+function operation(row: Endpoint, ways: Ways, convert: Convert): object {
   const parameters = [...pathParameters(row), ...queryParameters(row, convert), ...headerParameters(row)];
   return {
     operationId: operationId(row),
     summary: row.summary,
-    ...(row.access === "open" ? { security: [] } : byKey && { security: [{ apiKey: [] }, { bearer: [] }] }),
+    ...(row.access === "open" ? { security: [] } : ways.byKey && { security: securityOf(row, ways) }),
     ...(row.access !== "open" && { "x-permission": permissionsOf(row) }),
     ...(parameters.length > 0 && { parameters }),
     ...(row.body !== undefined && {
       requestBody: { required: !isOptional(row.body), content: { "application/json": { schema: convert(row.body) } } },
     }),
-    responses: responses(row, byKey, convert),
+    responses: responses(row, ways, convert),
   };
+}
+
+function securityOf({ byKeyOnly }: Endpoint, { hasSessions }: Ways): readonly object[] {
+  return [{ apiKey: [] }, { bearer: [] }, ...(hasSessions && byKeyOnly !== true ? [{ session: [] }] : [])];
 }
 
 /** All that may be asked for: some bodies need another one. */
@@ -130,13 +155,13 @@ function queryParameters(row: Endpoint, convert: Convert): readonly object[] {
   });
 }
 
-function responses(row: Endpoint, byKey: boolean, convert: Convert): object {
+function responses(row: Endpoint, ways: Ways, convert: Convert): object {
   const own = Object.entries(row.answers).map(([status, answer]) => {
     const { stream } = row;
     const isStream = stream !== undefined && answer.contentType === STREAM_TYPE;
     return [status, isStream ? streamed(stream, answer.description, convert) : response(answer, convert)] as const;
   });
-  const errors = Object.entries({ ...sharedRefusals(row, byKey), ...row.refusals, ...unavailable(row, byKey) });
+  const errors = Object.entries({ ...sharedRefusals(row, ways), ...row.refusals, ...unavailable(row, ways) });
   return Object.fromEntries([
     ...errors.map(([status, description]) => {
       const schema = status === "403" ? forbiddenSchema : errorSchema;
@@ -159,14 +184,13 @@ function response({ description, schema, contentType = "application/json" }: Ans
 }
 
 /** What the server answers to any endpoint of this kind, before or after the endpoint has its say. */
-function sharedRefusals(row: Endpoint, byKey: boolean): Readonly<Record<number, string>> {
+function sharedRefusals(row: Endpoint, ways: Ways): Readonly<Record<number, string>> {
+  const forbidden = forbiddenTo(row, ways);
   return {
     400: "The query or the body is invalid.",
     ...(row.access !== "open" && {
-      401: byKey ? "The API key is missing or wrong." : "You are not authenticated.",
-      ...(permissionsOf(row).some((needs) => needs !== "any") && {
-        403: `You may not do this; \`needs\` is the permission that it takes, such as ${permissionsOf(row)[0]}.`,
-      }),
+      401: ways.byKey ? "The API key is missing or wrong." : "You are not authenticated.",
+      ...(forbidden !== "" && { 403: forbidden }),
       429: "Too many failed authentication attempts; Retry-After says how many seconds to wait.",
     }),
     ...(row.method !== "GET" && { 413: "The body is larger than 1 MB." }),
@@ -174,8 +198,17 @@ function sharedRefusals(row: Endpoint, byKey: boolean): Readonly<Record<number, 
   };
 }
 
+function forbiddenTo(row: Endpoint, { hasSessions }: Ways): string {
+  const [first = "any"] = permissionsOf(row);
+  const reasons = [
+    first !== "any" && `You may not do this; \`needs\` is the permission that it takes, such as ${first}.`,
+    hasSessions && row.byKeyOnly !== true && "Another page may have sent it with the cookie of a session.",
+  ];
+  return reasons.filter((reason) => typeof reason === "string").join(" Or: ");
+}
+
 /** What stands beside an endpoint's own 503: too many calls, one that cannot be recorded, or that nobody can tell who calls. */
-function unavailable(row: Endpoint, byKey: boolean): Readonly<Record<number, string>> {
+function unavailable(row: Endpoint, { byKey }: Ways): Readonly<Record<number, string>> {
   const { access, audit, refusals } = row;
   const reasons = [
     refusals?.[503],

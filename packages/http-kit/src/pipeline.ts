@@ -12,10 +12,12 @@ import { displayAddress, peerAddress } from "./client-address.ts";
 import { CORRELATION_HEADER, correlationId, SECURITY_HEADERS } from "./common-headers.ts";
 import type { Cors } from "./cors.ts";
 import { decodeBody, decodeQuery } from "./decode.ts";
-import type { Endpoint, Method, Outcome, Reply } from "./endpoint.ts";
+import type { Detail, Endpoint, Method, Outcome, Reply } from "./endpoint.ts";
 import { EventStream, STREAM_HEADERS } from "./event-stream.ts";
 import { HttpError } from "./http-error.ts";
 import type { Caller } from "./own-authentication.ts";
+import { CallSession } from "./session/call-session.ts";
+import type { Sessions } from "./session/sessions.ts";
 import { PartedBody } from "./parted-body.ts";
 import type { Permission } from "@bridge/ports/internal";
 import { type Carried, StreamGrant } from "./stream-grant.ts";
@@ -29,6 +31,8 @@ export interface PipelineOptions<Action extends string> extends Seams {
   readonly server: "admin" | "monitor";
   readonly audit: AuditTrail<Action>;
   readonly authenticate: Authenticator;
+  /** Absent: it has none. */
+  readonly sessions: Sessions | undefined;
   /** Stands before the name of a caller who may not do something. */
   readonly called: "the key " | "";
   readonly cors: Cors;
@@ -60,6 +64,8 @@ interface Exchange<Action extends string> {
   readonly turn: AnswerTurn;
   /** Of an answer that goes on. */
   grant: StreamGrant | undefined;
+  /** Takes the place of the cookie that let the caller in. */
+  renewedCookie: string | undefined;
   /** Of an answer whose carrier does not see how long it is. */
   length: number | undefined;
 }
@@ -98,6 +104,7 @@ export class Pipeline<Action extends string> {
       row,
       turn,
       grant: undefined,
+      renewedCookie: undefined,
       length: undefined,
     };
     const preflight = cors.preflight(request);
@@ -132,7 +139,11 @@ export class Pipeline<Action extends string> {
     const isOpen = named === undefined ? !this.#options.hidesPaths : named.access === "open";
     try {
       const { headers } = request;
-      const identity = isOpen ? NOBODY : await this.#options.authenticate({ peer, clientAddr, headers, context });
+      const byKeyOnly = row?.byKeyOnly === true;
+      const identity = isOpen
+        ? NOBODY
+        : await this.#options.authenticate({ peer, clientAddr, headers, context, byKeyOnly });
+      exchange.renewedCookie = identity.session?.renewed;
       if (named === undefined) throw new HttpError(404, "not found");
       return await this.#perform(exchange, named, identity);
     } catch (error) {
@@ -143,15 +154,21 @@ export class Pipeline<Action extends string> {
   /** A request that was let in: whatever becomes of it is recorded as the action of its path. */
   async #perform(exchange: Exchange<Action>, named: Endpoint<Action>, identity: Identity): Promise<Reply> {
     const { audit, clock, streams } = this.#options;
-    const { caller } = identity;
+    const { caller, session } = identity;
+    if (exchange.row !== undefined && session?.mayBeCrossSite === true) return this.#crossSite(exchange, identity);
     const by = { actor: caller.name, clientAddr: exchange.clientAddr };
-    const record = async (action: Action, outcome: Outcome, rest: Pick<CallRecord<Action>, "detail" | "refused">) =>
+    const record = async (
+      action: Action,
+      outcome: Outcome,
+      { detail, ...rest }: Pick<CallRecord<Action>, "detail" | "refused">,
+    ) =>
       audit.record({
         action,
         outcome,
         ...by,
         resourceId: (named.resourceId?.(exchange.params) ?? "").slice(0, MAX_RESOURCE_ID),
         ...rest,
+        ...((detail !== undefined || session !== undefined) && { detail: { ...detail, ...viaOf(identity) } }),
       });
     let begun = false;
     const begin = async (row: Endpoint<Action>, body: unknown, query: unknown): Promise<void> => {
@@ -168,7 +185,7 @@ export class Pipeline<Action extends string> {
     let reply: Reply;
     try {
       if (exchange.row === undefined) throw methodNotAllowed(exchange.rows);
-      reply = await run(exchange.row, exchange, caller, this.#options.called, begin);
+      reply = await run(exchange.row, exchange, { identity, begin, ...this.#options });
     } catch (error) {
       reply = this.#refusal(error, exchange);
     }
@@ -186,18 +203,35 @@ export class Pipeline<Action extends string> {
       else await recordEnd(reply.audit);
     } else if (reply.status === 403) {
       // What only looks has no action of its own, but whoever tries what they may not do is to be seen.
-      const { server: resourceType } = this.#options;
-      const { detail = {} } = reply.audit ?? {};
-      await audit.record({
-        action: "auth.failure",
-        outcome: "failure",
-        ...by,
-        resourceType,
-        detail,
-        mergeKey: caller.name,
-      });
+      await this.#recordRefusal(exchange, identity, reply.audit?.detail);
     }
     return reply;
+  }
+
+  /** Whoever calls has not asked for it, as far as can be seen: it stands as no call of theirs in the record. */
+  async #crossSite(exchange: Exchange<Action>, identity: Identity): Promise<Reply> {
+    const fields = { reason: "csrf" };
+    const reply = this.#refusal(new HttpError(403, "cross-site request refused", {}, { fields }), exchange);
+    await this.#recordRefusal(exchange, identity, reply.audit?.detail);
+    return reply;
+  }
+
+  async #recordRefusal(
+    { clientAddr }: Exchange<Action>,
+    identity: Identity,
+    detail: Detail | undefined,
+  ): Promise<void> {
+    const { audit, server } = this.#options;
+    const { name } = identity.caller;
+    await audit.record({
+      action: "auth.failure",
+      outcome: "failure",
+      actor: name,
+      clientAddr,
+      resourceType: server,
+      detail: { ...detail, ...viaOf(identity) },
+      mergeKey: name,
+    });
   }
 
   /** An answer may have a part for each of thousands of routes. */
@@ -229,7 +263,7 @@ export class Pipeline<Action extends string> {
   #render(
     reply: Reply,
     body: AnswerBody,
-    { context, request, row, rows, length, correlationId: id }: Exchange<Action>,
+    { context, request, row, rows, length, renewedCookie, correlationId: id }: Exchange<Action>,
   ): Response {
     return answer(context, body, reply.status, {
       ...SECURITY_HEADERS,
@@ -237,6 +271,7 @@ export class Pipeline<Action extends string> {
       "Cache-Control": "no-store",
       ...(reply.body instanceof EventStream && STREAM_HEADERS),
       ...(row ?? rows[0])?.headers,
+      ...(renewedCookie !== undefined && { "Set-Cookie": renewedCookie }),
       ...reply.headers,
       [CORRELATION_HEADER]: id,
       ...(length !== undefined && { "Content-Length": String(length) }),
@@ -263,13 +298,22 @@ export class Pipeline<Action extends string> {
   }
 }
 
+/** How a caller came in, for the record. */
+function viaOf({ session }: Identity): Detail {
+  return session === undefined ? {} : { via: "session" };
+}
+
+interface Run<Action extends string> extends Pick<PipelineOptions<Action>, "called" | "sessions"> {
+  readonly identity: Identity;
+  readonly begin: (row: Endpoint<Action>, body: unknown, query: unknown) => Promise<void>;
+}
+
 async function run<Action extends string>(
   row: Endpoint<Action>,
   { context, request, params }: Exchange<Action>,
-  caller: Caller,
-  called: PipelineOptions<Action>["called"],
-  begin: (row: Endpoint<Action>, body: unknown, query: unknown) => Promise<void>,
+  { identity, called, sessions, begin }: Run<Action>,
 ): Promise<Reply> {
+  const { caller } = identity;
   const needs = row.needs ?? "read";
   if (row.access !== "open" && needs !== "any") mustHave(caller, needs, called);
   row.guard?.(params);
@@ -280,7 +324,8 @@ async function run<Action extends string>(
   await row.admit?.(params, (permission) => mustHave(caller, permission, called));
   await begin(row, body, query);
   const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
-  return row.handle({ params, query, body, actor: caller.name, caller, header });
+  const session = sessions && new CallSession(sessions, request, identity.session);
+  return row.handle({ params, query, body, actor: caller.name, caller, header, session });
 }
 
 /** @throws HttpError 403 */

@@ -7,6 +7,7 @@ import { createCors } from "./cors.ts";
 import { type Access, type Endpoint, endpointFor } from "./endpoint.ts";
 import type { HttpError } from "./http-error.ts";
 import type { Keyring } from "./keyring.ts";
+import { type SessionOptions, Sessions } from "./session/sessions.ts";
 import { openApiDocument } from "./openapi.ts";
 import { type Authenticate, ownAuthentication } from "./own-authentication.ts";
 import { allowedMethods, Pipeline } from "./pipeline.ts";
@@ -26,6 +27,8 @@ export interface ServeOptions<Action extends string> extends Seams {
   readonly describe: { readonly access: Access; readonly audit?: Action };
   /** The keys that open the endpoints whose access is not `open`. Absent: `authenticate` says who may call. */
   readonly keyring?: Keyring | undefined;
+  /** Sessions for browsers, of a keyring that can have any. Absent: there are none. */
+  readonly sessions?: SessionOptions | undefined;
   /** Tells who calls and what they may do, in place of keys. */
   readonly authenticate?: Authenticate | undefined;
   readonly audit: AuditTrail<Action>;
@@ -45,12 +48,22 @@ export interface ServeOptions<Action extends string> extends Seams {
  * @throws Error when an origin is malformed, or there is not one of `keyring` and `authenticate`
  */
 export function serve<Action extends string>(options: ServeOptions<Action>): ServedApp {
-  const { server, keyring, authenticate, audit, clock, logger, random } = options;
+  const { server, keyring, authenticate, audit, clock, logger, random, corsOrigins = [] } = options;
   if (authenticate !== undefined && typeof authenticate !== "function")
     throw new TypeError(
       `authenticate is ${authenticate === null ? "null" : `of type ${typeof authenticate}`}: give a function, or leave it out`,
     );
-  const identify = authenticate !== undefined ? ownAuthentication(authenticate, options) : keyring && byKey(keyring);
+  const sessions =
+    options.sessions && keyring?.holder
+      ? new Sessions(options.sessions, {
+          holder: (name) => keyring.holder?.(name),
+          origins: corsOrigins,
+          clock,
+          random,
+        })
+      : undefined;
+  const identify =
+    authenticate !== undefined ? ownAuthentication(authenticate, options) : keyring && byKey(keyring, sessions);
   if (identify === undefined || (authenticate !== undefined && keyring !== undefined))
     throw new Error(`the ${server} server needs keys or a function authenticate, and not both`);
   const endpoints = [...options.endpoints];
@@ -62,6 +75,7 @@ export function serve<Action extends string>(options: ServeOptions<Action>): Ser
     endpoints,
     schemas: options.schemas,
     byKey: authenticate === undefined,
+    hasSessions: sessions !== undefined,
   });
   const streams = new Streams(
     clock,
@@ -70,6 +84,7 @@ export function serve<Action extends string>(options: ServeOptions<Action>): Ser
   const pipeline = new Pipeline<Action>({
     server,
     streams,
+    sessions,
     clock,
     logger,
     random,
@@ -82,7 +97,7 @@ export function serve<Action extends string>(options: ServeOptions<Action>): Ser
       throttle: new Throttle(clock, options.throttle),
     }),
     called: authenticate === undefined ? "the key " : "",
-    cors: createCors(options.corsOrigins ?? [], new Set(endpoints.map((row) => row.method))),
+    cors: createCors(corsOrigins, new Set(endpoints.map((row) => row.method))),
     hidesPaths: endpoints.every((row) => row.access !== "open"),
     translate: options.translate ?? (() => undefined),
     veil: options.veil ?? (() => undefined),

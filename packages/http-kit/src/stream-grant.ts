@@ -83,7 +83,8 @@ export class StreamGrant implements Disposable {
     const { caller, again } = this.#identity;
     if (again === undefined) return this.#clock.monotonic() - this.#since >= UNASKED_MS ? "expired" : undefined;
     const now = again();
-    if (now?.name !== caller.name) return "key";
+    if (typeof now === "string") return now;
+    if (now.name !== caller.name) return "key";
     return caller.permissions.every((permission) => now.permissions.includes(permission)) ? undefined : "key";
   }
 }

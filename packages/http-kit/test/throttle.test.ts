@@ -76,7 +76,7 @@ describe("contract 3: throttle", () => {
     const throttle = new Throttle(manualClock());
     const authenticate = createAuthenticator({
       server: "admin",
-      identify: byKey(createKeyring([{ name: "alice", key: KEY }])),
+      identify: byKey(createKeyring([{ name: "alice", key: KEY }]), undefined),
       refusal: "no",
       throttle,
       audit: { record: async () => true, hasRoomFor: async () => true },
@@ -86,7 +86,7 @@ describe("contract 3: throttle", () => {
     const call = async (client: number, key: string): Promise<string> => {
       const peer = peerOf(client);
       const headers = new Headers({ "X-API-Key": key });
-      return (await authenticate({ peer, clientAddr: peer, headers, context })).caller.name;
+      return (await authenticate({ peer, clientAddr: peer, headers, context, byKeyOnly: false })).caller.name;
     };
     for (let client = 0; client < 100_000; client++) throttle.fail(peerOf(client));
     expect(throttle.clients).toBe(10_000);

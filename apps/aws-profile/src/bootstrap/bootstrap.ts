@@ -1,3 +1,5 @@
+import type { HttpSection } from "@bridge/config";
+
 /** A bootstrap document that has passed its checks: what the rest of the program reads. */
 export interface Bootstrap {
   readonly bridgeId: string;
@@ -20,6 +22,7 @@ interface Listeners {
   readonly adminAddr: string;
   readonly monitorAddr: string;
   readonly corsOrigins: readonly string[];
+  readonly sessions: NonNullable<HttpSection["sessions"]>;
   /** Both are empty, or none is. */
   readonly tlsCertFile: string;
   readonly tlsKeyFile: string;

@@ -68,6 +68,11 @@ function bootstrapOf(document: BootstrapDocument, written: unknown): Bootstrap {
       adminAddr: document.admin_addr,
       monitorAddr: document.monitor_addr,
       corsOrigins: document.cors_origins,
+      sessions: {
+        idleMs: document.session_idle,
+        maxMs: document.session_max,
+        trustForwardedProto: document.trust_forwarded_proto,
+      },
       tlsCertFile: document.tls_cert_file,
       tlsKeyFile: document.tls_key_file,
     },

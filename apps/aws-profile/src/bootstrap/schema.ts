@@ -1,4 +1,4 @@
-import { corsOrigins, id, listenAddress, optionalId } from "@bridge/config/documents";
+import { browserSessions, corsOrigins, id, listenAddress, optionalId } from "@bridge/config/documents";
 import { tableName } from "@bridge/dynamodb";
 import { describe, positiveDuration } from "@bridge/ports/options";
 import * as v from "valibot";
@@ -59,6 +59,7 @@ export const bootstrapSchema = v.strictObject({
     v.optional(corsOrigins(), ""),
     "The origins whose web pages may call the servers, separated by commas. `*` is not allowed.",
   ),
+  ...browserSessions,
   tls_cert_file: describe(text(), "The certificate chain of both servers, a PEM file. Needs tls_key_file."),
   tls_key_file: describe(text(), "The private key of the certificate, a PEM file. Needs tls_cert_file."),
   metrics: describe(

@@ -1,6 +1,7 @@
 import { apiKey, conditional, describe, type PemFile } from "@bridge/ports/options";
 import * as v from "valibot";
 import { apiKeySchema } from "./api-keys.ts";
+import { browserSessions } from "./browser-sessions.ts";
 import { corsOrigins } from "./cors-origins.ts";
 import { listenAddress } from "./listen-address.ts";
 
@@ -28,6 +29,7 @@ export const httpSchema = v.pipe(
       v.optional(corsOrigins(), ""),
       "The origins whose web pages may call the servers, separated by commas. `*` is not allowed.",
     ),
+    ...browserSessions,
     redact: describe(
       v.optional(
         v.strictObject({
