@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { silentLogger, systemRandom } from "@bridge/ports";
 import { times } from "@bridge/tooling/long";
 import { ManualClock } from "@bridge/tooling/manual-clock";
@@ -186,6 +186,27 @@ describe("operators 5.4: a token", () => {
         const request = { headers, url: URL_OF_BRIDGE, method: "GET" } as unknown as Request;
         expect([other, sessions.of(request)]).toEqual([other, undefined]);
       }
+  });
+
+  it("that ends in another character is none, though it stands for the same bytes", () => {
+    const sessions = sessionsOf(createKeyring([ALICE]), new AnyClock());
+    const cookie = begun(sessions);
+    for (const last of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+      expect([last, callerIn(sessions, cookie.slice(0, -1) + last)]).toEqual([
+        last,
+        cookie.endsWith(last) ? "alice" : undefined,
+      ]);
+  });
+
+  it("of a name that no key has is none, whatever it is signed with", () => {
+    const sessions = sessionsOf(createKeyring([ALICE]), new AnyClock());
+    const signed = begun(sessions)
+      .slice(NAME.length + 1)
+      .replace("~alice~", "~mallory~")
+      .replace(/~[^~]+$/, "");
+    // What stands in for the key of nobody is written where all can read it.
+    const signature = createHmac("sha256", "nobody").update(signed).digest("base64url");
+    expect(sessions.of(requestWith(`${NAME}=${signed}~${signature}`))).toBeUndefined();
   });
 
   it("with more or less of it, or another's part, is none", () => {
