@@ -21,14 +21,19 @@ export interface OpenApiOptions {
 /** The body of every error (spec 7.2). */
 const errorSchema = v.strictObject({ error: v.pipe(v.string(), v.description("What is wrong, for people to read.")) });
 
+const needs = v.pipe(v.picklist(PERMISSIONS), v.description("The permission that you have not."));
+
 /** The body of a 403. */
-const forbiddenSchema = v.strictObject({
+const forbiddenSchema = v.strictObject({ ...errorSchema.entries, reason: v.literal("permission"), needs });
+
+/** The same where another page may misuse a session. */
+const forbiddenToSessions = v.strictObject({
   ...errorSchema.entries,
   reason: v.pipe(
     v.picklist(["permission", "csrf"]),
     v.description("`csrf`: another page may have sent the request with the cookie of your session."),
   ),
-  needs: v.pipe(v.optional(v.picklist(PERMISSIONS)), v.description("The permission that you have not.")),
+  needs: v.optional(needs),
 });
 
 /** The last event of every stream. */
@@ -54,7 +59,7 @@ type Ways = Pick<OpenApiOptions, "byKey" | "hasSessions">;
 
 /** The OpenAPI 3.1 document of a table, from the schemas that the server validates with. */
 export function openApiDocument({ title, endpoints, schemas = {}, ...ways }: OpenApiOptions): Record<string, unknown> {
-  const definitions = { ...schemas, Error: errorSchema, Forbidden: forbiddenSchema };
+  const definitions = { ...schemas, Error: errorSchema, Forbidden: forbiddenOf(ways) };
   const config: ConversionConfig = {
     target: "draft-2020-12",
     typeMode: "input",
@@ -83,6 +88,10 @@ export function openApiDocument({ title, endpoints, schemas = {}, ...ways }: Ope
 }
 
 type Convert = (schema: v.GenericSchema) => object;
+
+function forbiddenOf({ hasSessions }: Ways): v.GenericSchema {
+  return hasSessions ? forbiddenToSessions : forbiddenSchema;
+}
 
 function operation(row: Endpoint, ways: Ways, convert: Convert): object {
   const parameters = [...pathParameters(row), ...queryParameters(row, convert), ...headerParameters(row)];
@@ -164,7 +173,7 @@ function responses(row: Endpoint, ways: Ways, convert: Convert): object {
   const errors = Object.entries({ ...sharedRefusals(row, ways), ...row.refusals, ...unavailable(row, ways) });
   return Object.fromEntries([
     ...errors.map(([status, description]) => {
-      const schema = status === "403" ? forbiddenSchema : errorSchema;
+      const schema = status === "403" ? forbiddenOf(ways) : errorSchema;
       return [status, response({ description, schema }, convert)] as const;
     }),
     ...own,
