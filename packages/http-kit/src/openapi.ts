@@ -21,10 +21,10 @@ export interface OpenApiOptions {
 /** The body of every error (spec 7.2). */
 const errorSchema = v.strictObject({ error: v.pipe(v.string(), v.description("What is wrong, for people to read.")) });
 
-const needs = v.pipe(v.picklist(PERMISSIONS), v.description("The permission that you have not."));
+const needed = v.pipe(v.picklist(PERMISSIONS), v.description("The permission that you have not."));
 
 /** The body of a 403. */
-const forbiddenSchema = v.strictObject({ ...errorSchema.entries, reason: v.literal("permission"), needs });
+const forbiddenSchema = v.strictObject({ ...errorSchema.entries, reason: v.literal("permission"), needs: needed });
 
 /** The same where another page may misuse a session. */
 const forbiddenToSessions = v.strictObject({
@@ -33,7 +33,7 @@ const forbiddenToSessions = v.strictObject({
     v.picklist(["permission", "csrf"]),
     v.description("`csrf`: another page may have sent the request with the cookie of your session."),
   ),
-  needs: v.optional(needs),
+  needs: v.optional(needed),
 });
 
 /** The last event of every stream. */
