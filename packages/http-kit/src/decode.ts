@@ -25,11 +25,13 @@ export function isOptional(schema: v.GenericSchema): boolean {
 
 /**
  * Without a schema there are no parameters.
+ * @param search as it stands in the URL
  * @throws HttpError 400 naming each parameter that is wrong, unknown or given twice: a filter that is misspelt would match everything
  */
-export function decodeQuery(schema: QuerySchema | undefined, query: URLSearchParams): unknown {
+export function decodeQuery(schema: QuerySchema | undefined, search: string): unknown {
+  const query = new URLSearchParams(search);
   const known = Object.keys(schema?.entries ?? {});
-  const problems: string[] = [];
+  const problems = search.slice(1).split("&").flatMap(undecodable);
   const given: Record<string, string> = {};
   for (const name of new Set(query.keys())) {
     const values = query.getAll(name);
@@ -42,6 +44,23 @@ export function decodeQuery(schema: QuerySchema | undefined, query: URLSearchPar
   const result = v.safeParse(schema, given, { message: describeIssue });
   if (result.success) return result.output;
   throw new HttpError(400, `invalid query: ${describeIssues(result.issues)}`);
+}
+
+/** What is no text would be read as other text, and match something else, or nothing. */
+function undecodable(pair: string): readonly string[] {
+  const [name = "", ...value] = pair.split("=");
+  if (isDecodable(name) && isDecodable(value.join("="))) return [];
+  const where = isDecodable(name) ? `${nameOf(decodeURIComponent(name))}: ` : "";
+  return [`${where}a % has to begin two hexadecimal digits, of UTF-8: write %25 for itself`];
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function parseJson(bytes: Uint8Array): unknown {

@@ -318,7 +318,7 @@ async function run<Action extends string>(
   if (row.access !== "open" && needs !== "any") mustHave(caller, needs, called);
   row.guard?.(params);
   const bytes = row.body === undefined ? await discardBody(context) : await readBody(context);
-  const query = decodeQuery(row.query, new URL(request.url).searchParams);
+  const query = decodeQuery(row.query, new URL(request.url).search);
   const body = row.body && bytes && decodeBody(row.body, bytes);
   for (const { permission, when } of row.needsFor ?? []) if (when(body, query)) mustHave(caller, permission, called);
   await row.admit?.(params, (permission) => mustHave(caller, permission, called));

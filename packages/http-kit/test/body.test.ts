@@ -184,6 +184,17 @@ describe("query parameters", () => {
     expect(await get("?limit=1&limit=2")).toEqual({ error: "invalid query: limit: is given 2 times" });
   });
 
+  it("what is no text is 400 by the name of its parameter, as it would match something else", async () => {
+    await using server = await startServer();
+    const get = async (query: string): Promise<unknown> =>
+      (await server.call(`/api/v1/admin/things/1?${query}`)).json();
+    const why = "a % has to begin two hexadecimal digits, of UTF-8: write %25 for itself";
+    for (const value of ["%zz", "50%", "%F", "%FF", "%C3%28"])
+      expect(await get(`limit=${value}`)).toEqual({ error: `invalid query: limit: ${why}` });
+    expect(await get("%zz=1")).toEqual({ error: `invalid query: ${why}; %zz: unknown parameter` });
+    expect(await get("limit=%33&&")).toEqual({ id: "1", limit: 3 });
+  });
+
   it("finding 5.3: a parameter that the endpoint does not have is 400, on any endpoint and before any work", async () => {
     await using server = await startServer();
     const get = async (path: string): Promise<unknown> => (await server.call(path)).json();
