@@ -2,7 +2,7 @@ import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { type DynamoOptions } from "@bridge/dynamodb";
 import { type Consumed, type Item, openTable } from "@bridge/dynamodb/internal";
 import { type Clock, type DeadLetter, type DlqAdmin, type DlqStore, type Logger, type Random } from "@bridge/ports";
-import { marksIn, RecentFacets, SpoiledEntries, unpackDeadLetter } from "@bridge/ports/internal";
+import { demandPage, marksIn, RecentFacets, SpoiledEntries, unpackDeadLetter } from "@bridge/ports/internal";
 import { headOf, isEntry, isPossibleId, packedOf, writtenEntry } from "./dead-letter-item.ts";
 import { deleteIds, deleteOldest } from "./deleting.ts";
 import { dlqTable } from "./dlq-table.ts";
@@ -102,6 +102,7 @@ export async function openDynamodbDlq(options: DynamodbDlqOptions, signal: Abort
     },
     async list(filter, page, caller) {
       caller.throwIfAborted();
+      demandPage(page);
       return (await index.page(filter, page, caller)).map(headOf);
     },
     async count(cap, caller) {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { FileDatabase } from "@bridge/file/internal";
 import { type Clock, type DlqAdmin, type DlqStore, type Logger } from "@bridge/ports";
-import { orAborted, SpoiledEntries } from "@bridge/ports/internal";
+import { demandPage, orAborted, SpoiledEntries } from "@bridge/ports/internal";
 import { countEntries } from "./count-entries.ts";
 import { entryOf, headOf, newRow } from "./dead-letter-row.ts";
 import { deleteIds, deleteOldest } from "./deleting.ts";
@@ -84,6 +84,7 @@ export function openFileDlq(options: FileDlqOptions): FileDlq {
     },
     async list(filter, page, signal) {
       signal.throwIfAborted();
+      demandPage(page);
       return file.read(({ entries }) => entries.list(filter, page)).map(headOf);
     },
     async count(cap, signal) {

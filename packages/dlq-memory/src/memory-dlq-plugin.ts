@@ -17,6 +17,7 @@ const options = v.strictObject({
 /** The DLQ store `memory` (spec 1.6). */
 export const memoryDlqPlugin: DlqStorePlugin = {
   type: "memory",
+  role: "dlq",
   reach: "process",
   ...defineFactory({
     options,

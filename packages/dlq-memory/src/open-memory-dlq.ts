@@ -1,5 +1,5 @@
 import { BridgeError, type Clock, type DlqAdmin, type DlqStore, systemClock } from "@bridge/ports";
-import { Slices } from "@bridge/ports/internal";
+import { demandPage, Slices } from "@bridge/ports/internal";
 import { DeadLetterIndex } from "./dead-letter-index.ts";
 import { memoryJobs } from "./memory-jobs.ts";
 import { Trash } from "./trash.ts";
@@ -49,6 +49,7 @@ export function openMemoryDlq({ maxEntries, clock = systemClock }: MemoryDlqOpti
     },
     async list(filter, page, signal) {
       begin(signal);
+      demandPage(page);
       return index.list(filter, page);
     },
     async count(cap, signal) {

@@ -123,7 +123,7 @@ export const DELETING_MUTANTS: readonly Mutant[] = [
       admin: {
         ...store.admin,
         async deleteWhere(filter, limit, signal) {
-          const heads = await store.list(filter, { limit: limit ?? Infinity, offset: 0 }, signal);
+          const heads = await store.list(filter, { limit: limit ?? Number.MAX_SAFE_INTEGER, offset: 0 }, signal);
           await store.admin.delete(
             heads.map(({ id }) => id),
             signal,

@@ -72,7 +72,7 @@ test("does what a naive list does, step by step", async () => {
       const model = new Model();
       await using store = openMemoryDlq({ maxEntries: MAX_ENTRIES });
       for (const take of steps) await take(model, store);
-      const all = await store.list({}, { limit: Infinity, offset: 0 }, signal);
+      const all = await store.list({}, { limit: Number.MAX_SAFE_INTEGER, offset: 0 }, signal);
       expect(all).toEqual(model.matching({}).map(deadLetterHead));
     }),
     { numRuns: 1_000 },

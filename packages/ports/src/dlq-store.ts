@@ -67,7 +67,9 @@ export interface DeadLetterQuery extends DeadLetterFilter {
 }
 
 export interface Page {
+  /** A whole number from 0. */
   readonly limit: number;
+  /** A whole number from 0. */
   readonly offset: number;
 }
 
@@ -153,7 +155,7 @@ export interface DlqStore extends AsyncDisposable, TellsHealth {
    */
   put(entry: DeadLetter, signal: AbortSignal): Promise<void>;
   get(id: string, signal: AbortSignal): Promise<DeadLetter | undefined>;
-  /** Oldest first: by `failedAt`, then by `id`. */
+  /** Oldest first: by `failedAt`, then by `id`. @throws RangeError when the page is none */
   list(filter: DeadLetterFilter, page: Page, signal: AbortSignal): Promise<readonly DeadLetterHead[]>;
   /** How many entries there are; stops counting at `cap`. */
   count(cap: number, signal: AbortSignal): Promise<number>;

@@ -24,6 +24,7 @@ export { type FacetCell, type FacetLine, FacetTally, oneAt } from "./dlq/facet-t
 export { histogramOf, histogramStep } from "./dlq/facet-histogram.ts";
 export { matchesQuery } from "./dlq/matches-query.ts";
 export { marksIn, packMarks } from "./dlq/packed-marks.ts";
+export { demandPage } from "./dlq/demand-page.ts";
 export { PageOfHeads } from "./dlq/page-of-heads.ts";
 export { RecentFacets } from "./dlq/recent-facets.ts";
 export { headOrKnown, packDeadLetter, type PackedDeadLetter, unpackDeadLetter } from "./packed-dead-letter.ts";

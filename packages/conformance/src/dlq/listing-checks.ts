@@ -24,6 +24,22 @@ export const LISTING_CHECKS = {
   "lists nothing of an empty store": withStore(async (store, signal) => {
     assert.deepEqual(await store.list({}, ALL, signal), []);
   }),
+  "a page that is none is refused by its field, and lists nothing": withStore(async (store, signal) => {
+    await putAll(store, [deadLetter("a"), deadLetter("b")], signal);
+    for (const [field, page] of [
+      ["limit", { limit: -1, offset: 0 }],
+      ["limit", { limit: 0.5, offset: 0 }],
+      ["limit", { limit: NaN, offset: 0 }],
+      ["offset", { limit: 1, offset: -1 }],
+    ] as const) {
+      await assert.rejects(
+        store.list({}, page, signal),
+        (error) => error instanceof RangeError && error.message.startsWith(field),
+        `taken for a page: ${JSON.stringify(page)}`,
+      );
+    }
+    assert.deepEqual(await store.list({}, { limit: 0, offset: 0 }, signal), []);
+  }),
   "lists what failed at or after since": filtered({ since: at(10) }, (_, i) => i >= 10),
   "lists what failed before before": filtered({ before: at(10) }, (_, i) => i < 10),
   "lists what failed since and before": filtered({ since: at(5), before: at(10) }, (_, i) => i >= 5 && i < 10),

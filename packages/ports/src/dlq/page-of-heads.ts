@@ -1,4 +1,5 @@
 import type { DeadLetterHead, DeadLetterPage, DeadLetterPosition, DeadLetterQuery, KeyedPage } from "../dlq-store.ts";
+import { demandPage } from "./demand-page.ts";
 import { matchesQuery } from "./matches-query.ts";
 
 /** A page by key, from heads that are looked at in its order. The same for every store. */
@@ -12,6 +13,7 @@ export class PageOfHeads {
   #more = false;
 
   constructor(query: DeadLetterQuery, { limit, budget }: Pick<KeyedPage, "limit" | "budget">) {
+    demandPage({ limit });
     this.#query = query;
     this.#limit = limit;
     this.#budget = budget;

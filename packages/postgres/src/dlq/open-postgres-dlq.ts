@@ -1,5 +1,5 @@
 import type { Clock, DlqAdmin, DlqStore, Logger, Random } from "@bridge/ports";
-import { SpoiledEntries } from "@bridge/ports/internal";
+import { demandPage, SpoiledEntries } from "@bridge/ports/internal";
 import { type ConnectionOptions } from "../client/connection-options.ts";
 import { openPostgres } from "../client/migrations.ts";
 import { Changes } from "./changes.ts";
@@ -78,8 +78,10 @@ export async function openPostgresDlq(
       const [row] = rows;
       return row && spoiled.read(id, row, () => entryOf(id, row));
     },
-    async list(filter, { limit, offset }, caller) {
+    async list(filter, page, caller) {
       caller.throwIfAborted();
+      demandPage(page);
+      const { limit, offset } = page;
       if (filter.routeId !== undefined && !isPossible(filter.routeId)) return [];
       const { condition, values } = filtered(filter, visibleFrom());
       // What lies before the page is passed over in the index alone.
