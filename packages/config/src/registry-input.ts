@@ -10,6 +10,9 @@ const LISTS = {
 } as const;
 type List = keyof typeof LISTS;
 
+/** The role of the stores of a list. */
+const ROLES: { readonly [list in List]?: string } = { dlqStores: "dlq", outboxStores: "outbox", leaseStores: "lease" };
+
 const REACHES: readonly unknown[] = ["process", "instance", "cluster"];
 const PARTS = ["session", "receiver", "sender"] as const;
 
@@ -55,6 +58,15 @@ function checkPlugin(list: List, plugin: unknown, where: string): void {
   if (list !== "processors" && !REACHES.includes((plugin as Fields)["reach"])) {
     throw new Error(`${named} has no reach: set it to ${REACHES.map(String).join(", ")}, as far as its data goes`);
   }
+  checkRole(list, (plugin as Fields)["role"], named);
+}
+
+/** A store says what it was made for, or nothing. */
+function checkRole(list: List, role: unknown, named: string): void {
+  if (role === undefined || list === "processors" || role === ROLES[list]) return;
+  const [right] = Object.entries(ROLES).find(([, of]) => of === role) ?? [];
+  if (right === undefined) throw new Error(`${named} has a role that is none of ${Object.values(ROLES).join(", ")}`);
+  throw new Error(`${named} is made for ${right}: put it there, and here one such as ${LISTS[list]}`);
 }
 
 function checkTransport(plugin: Fields, where: string): void {

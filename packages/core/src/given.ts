@@ -1,4 +1,5 @@
 /** Looks at what a program hands over that no compiler has seen, before anything is begun. @module */
+import type { BridgeConfig } from "@bridge/config";
 import { kindOf } from "./route/kind-of.ts";
 
 /** @throws TypeError naming what stands in place of a signal: it would be ignored, or be taken for one that has aborted */
@@ -15,6 +16,17 @@ export function givenOptions<Options extends { readonly signal?: AbortSignal | u
     throw new TypeError(`options is ${given}: give it an object, such as { signal: AbortSignal.timeout(10_000) }`);
   givenSignal(options.signal);
   return options;
+}
+
+/** @throws TypeError naming what stands in place of a configuration, such as a document that nobody has validated */
+export function givenConfig(config: BridgeConfig): BridgeConfig {
+  const { bridge, routes, stores, configVersion } = (config ?? {}) as Partial<BridgeConfig>;
+  if (typeof config === "object" && bridge && Array.isArray(routes) && stores && typeof configVersion === "number")
+    return config;
+  const given = typeof config === "object" && config !== null ? "no validated configuration" : kindOf(config);
+  throw new TypeError(
+    `config is ${given}: give it what validateConfig, parseConfig or loadConfigFile resolved to as config`,
+  );
 }
 
 /** @throws TypeError when they are no list of texts: a text would be taken for a list of letters */

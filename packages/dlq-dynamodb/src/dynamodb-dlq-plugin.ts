@@ -18,6 +18,7 @@ const options = v.strictObject({
 /** The DLQ store `dynamodb` (spec 1.6). */
 export const dynamodbDlqPlugin: DlqStorePlugin = {
   type: "dynamodb",
+  role: "dlq",
   reach: "cluster",
   place: (written) => `dynamodb ${(written as v.InferOutput<typeof options>).table_name}`,
   ...defineFactory({

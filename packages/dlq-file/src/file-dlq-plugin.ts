@@ -21,6 +21,7 @@ const options = v.strictObject({
 /** The DLQ store `file` (spec 1.6). */
 export const fileDlqPlugin: DlqStorePlugin = {
   type: "file",
+  role: "dlq",
   reach: "instance",
   place: (written) => filePlace((written as v.InferOutput<typeof options>).path),
   ...defineFactory({

@@ -18,8 +18,10 @@ export interface EncodedPayload {
   readonly contentType?: string;
 }
 
-/** What is nested deeper is refused, and with it what holds itself. */
+/** What is nested deeper is refused. */
 const MAX_DEPTH = 100;
+/** Of the place of a problem so much is told: it may be as long as the payload is deep. */
+const MAX_PLACE = 100;
 const encoder = new TextEncoder();
 
 /** @throws TypeError naming `field`, or what in it is neither bytes nor text nor a JSON value */
@@ -46,39 +48,57 @@ export function encodePayload(value: CodePayload, field = "payload"): EncodedPay
 /** A getter may throw, and so may a proxy, whatever is asked of it. */
 function problemOf(value: unknown, field: string): string | undefined {
   try {
-    return jsonProblem(value, field, 0);
+    return jsonProblem(value, field, []);
   } catch (cause) {
     throw new TypeError(`${field} cannot be read: ${REMEDY}`, { cause });
   }
 }
 
-function jsonProblem(value: unknown, place: string, depth: number): string | undefined {
+/** @param around what the value stands in, from the outside; is as it was when nothing was found */
+function jsonProblem(value: unknown, place: string, around: object[]): string | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
   if (typeof value === "number")
-    return Number.isFinite(value) ? undefined : `${place} is ${value}, which JSON cannot say`;
-  if (typeof value !== "object") return `${place} is ${nameOf(value)}: ${REMEDY}`;
-  if (depth === MAX_DEPTH) return `${place} is nested more than ${MAX_DEPTH} levels deep`;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) {
-      const problem = jsonProblem(value[index], `${place}[${index}]`, depth + 1);
-      if (problem !== undefined) return problem;
-    }
-    return undefined;
-  }
-  if (!isPlain(value)) return `${place} is ${nameOf(value)}: ${REMEDY}`;
-  for (const [key, part] of Object.entries(value)) {
-    const problem = part === undefined ? undefined : jsonProblem(part, `${place}.${key}`, depth + 1);
+    return Number.isFinite(value) ? undefined : `${shown(place)} is ${value}, which JSON cannot say`;
+  if (typeof value !== "object") return `${shown(place)} is ${nameOf(value)}: ${REMEDY}`;
+  if (around.includes(value)) return `${shown(place)} is what it stands in, which JSON cannot say: leave it out`;
+  if (around.length === MAX_DEPTH) return `${shown(place)} is nested more than ${MAX_DEPTH} levels deep`;
+  if (Array.isArray(value)) return problemWithin(value, value.entries(), (index) => `${place}[${index}]`, around);
+  if ("toJSON" in value && isOfNoClass(value))
+    return `${shown(place)} has a toJSON: give it what that returns, or leave it out`;
+  if (!isPlain(value)) return `${shown(place)} is ${nameOf(value)}: ${REMEDY}`;
+  const parts = Object.entries(value).filter(([, part]) => part !== undefined);
+  return problemWithin(value, parts, (key) => `${place}.${key}`, around);
+}
+
+function problemWithin<Key>(
+  value: object,
+  parts: Iterable<readonly [Key, unknown]>,
+  placeOf: (key: Key) => string,
+  around: object[],
+): string | undefined {
+  around.push(value);
+  for (const [key, part] of parts) {
+    const problem = jsonProblem(part, placeOf(key), around);
     if (problem !== undefined) return problem;
   }
+  around.pop();
   return undefined;
+}
+
+function shown(place: string): string {
+  return place.length <= MAX_PLACE ? place : `${place.slice(0, MAX_PLACE)}…`;
 }
 
 const REMEDY = "give it text, bytes (a Uint8Array) or a JSON value of plain objects and lists";
 
 /** Anything else is more than its JSON would say, such as a date, a map or a view of memory. */
 function isPlain(value: object): boolean {
+  return isOfNoClass(value) && !("toJSON" in value);
+}
+
+function isOfNoClass(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  return (prototype === null || Object.getPrototypeOf(prototype) === null) && !("toJSON" in value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function nameOf(value: unknown): string {

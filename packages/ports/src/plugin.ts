@@ -52,6 +52,8 @@ export interface PluginContext extends Seams {
 export interface StorePlugin<Store> extends Factory<PluginContext, (signal: AbortSignal) => Promise<Store>> {
   readonly type: string;
   readonly reach: Reach;
+  /** What it was made for; in another role it is refused before anything is opened. Default: whatever it is registered for. */
+  readonly role?: "dlq" | "outbox" | "lease";
   /**
    * Where the data lies, for options that the schema has accepted: two blocks with one place hold the same messages,
    * whatever else their options say, and two stores cannot share one. Throws nothing and holds no secret. Default: each

@@ -34,6 +34,8 @@ describe("a payload from code", () => {
 
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;
+  let deep: object = {};
+  for (let i = 0; i <= 100; i++) deep = { within: deep };
   const detached = new Uint8Array(3);
   structuredClone(detached.buffer, { transfer: [detached.buffer] });
   class Order {
@@ -55,7 +57,20 @@ describe("a payload from code", () => {
     ["a promise", Promise.resolve(1), "payload is an object of Promise: "],
     ["nothing in a list", [1, undefined], "payload[1] is undefined: "],
     ["no number", { n: Number.NaN }, "payload.n is NaN, which JSON cannot say"],
-    ["what holds itself", circle, "is nested more than 100 levels deep"],
+    ["what holds itself", circle, "payload.self is what it stands in, which JSON cannot say: leave it out"],
+    ["what holds itself far in", { a: [circle] }, "payload.a[0].self is what it stands in"],
+    ["nested too deep", deep, /^payload(?:\.within){13}\.\w*… is nested more than 100 levels deep$/],
+    [
+      "what throws when its JSON is asked for",
+      {
+        at: {
+          toJSON() {
+            throw new Error("s3cret");
+          },
+        },
+      },
+      "payload.at has a toJSON: give it what that returns, or leave it out",
+    ],
     [
       "what throws when it is read",
       {
@@ -65,7 +80,7 @@ describe("a payload from code", () => {
       },
       "payload cannot be read: ",
     ],
-    ["what says its own JSON", { toJSON: () => 1 }, "payload is an object of Object: "],
+    ["what says its own JSON", { toJSON: () => 1 }, "payload has a toJSON: give it what that returns"],
   ])("that is %s is refused, with its field", (_, value, message) => {
     expect(() => encode(value)).toThrow(TypeError);
     expect(() => encode(value)).toThrow(message);

@@ -94,11 +94,24 @@ function storesOf(parts: DocumentParts, stores: StoreDefinitions): NonNullable<B
     }
     parts.places.set(place, place);
     const { plugin, options, abandon_backlog } = store;
+    // A name that is no role is told by the schema.
+    if (plugin.role !== undefined && plugin.role !== role && Object.hasOwn(STORES, role)) {
+      const message = `is a store for the role ${plugin.role}: give it one that is made for this role, such as ${STORES[role as keyof StoreDefinitions]}`;
+      parts.problems.push({ path: place, message });
+      return [];
+    }
     const block = { type: plugin.type, options, ...(abandon_backlog !== undefined && { abandon_backlog }) };
     return [[role, block] as const];
   });
   return Object.fromEntries(blocks);
 }
+
+/** What is put into each role, for remedies. */
+const STORES: { readonly [role in keyof Required<StoreDefinitions>]: string } = {
+  dlq: "fileDlq",
+  outbox: "fileOutbox",
+  lease: "dynamodbLeases",
+};
 
 /** What a program that the compiler has not seen hands over in place of a block. */
 function blockOf<Block extends object>(parts: DocumentParts, path: Path, block: Block): Block | undefined {

@@ -2,7 +2,7 @@ import type { BridgeConfig, ChangePlan, Stranding } from "@bridge/config";
 import { type DlqStore, type OutboxStore, type Seams } from "@bridge/ports";
 import { orAborted, Serial } from "@bridge/ports/internal";
 import { asError } from "../as-error.ts";
-import { givenIds, givenOptions, givenSignal } from "../given.ts";
+import { givenConfig, givenIds, givenOptions, givenSignal } from "../given.ts";
 import type { RedrivenEntry } from "../dlq/redrive-entry.ts";
 import type { RedriveResult } from "../dlq/redrive-result.ts";
 import { JobOwner } from "../dlq-job/job-owner.ts";
@@ -209,20 +209,20 @@ export class RuntimeSupervisor implements Supervisor {
     );
   }
 
-  apply(config: BridgeConfig, signal: AbortSignal = never()): Promise<"applied" | "accepted"> {
-    return this.#queue.apply(config, signal);
+  async apply(config: BridgeConfig, signal?: AbortSignal): Promise<"applied" | "accepted"> {
+    return this.#queue.apply(givenConfig(config), givenSignal(signal) ?? never());
   }
 
   beyondRecovery(): boolean {
     return this.#standing.state.is("terminal");
   }
 
-  plan(config: BridgeConfig, signal: AbortSignal): Promise<ChangePlan> {
-    return this.#changes.plan(config, signal);
+  async plan(config: BridgeConfig, signal: AbortSignal): Promise<ChangePlan> {
+    return this.#changes.plan(givenConfig(config), givenSignal(signal) ?? never());
   }
 
-  stranding(config: BridgeConfig, signal: AbortSignal = never()): Promise<Stranding | undefined> {
-    return this.#changes.stranding(config, signal);
+  async stranding(config: BridgeConfig, signal?: AbortSignal): Promise<Stranding | undefined> {
+    return this.#changes.stranding(givenConfig(config), givenSignal(signal) ?? never());
   }
 
   shutdown(): Promise<void> {

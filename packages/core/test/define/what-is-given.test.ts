@@ -1,3 +1,5 @@
+import { createRegistry } from "@bridge/config";
+import { memoryOutbox } from "@bridge/memory";
 import { memory } from "@bridge/transport-memory";
 import { describe, expect, test } from "vitest";
 import { type DefinedBridge, defineBridge, type Supervisor } from "../../src/index.ts";
@@ -71,5 +73,36 @@ describe("what is given and is not what is asked for is an error that names it, 
     await expect(bridge[name]("abc" as never)).rejects.toThrow("ids is a string: give it a list of ids");
     await expect(bridge[name](undefined as never)).rejects.toThrow("ids is missing: give it a list of ids");
     await expect(bridge[name](["a", 1] as never)).rejects.toThrow("ids[1] is a number: give it an id");
+  });
+
+  test.each(["apply", "plan", "stranding"] as const)("a configuration for %s", async (name) => {
+    await using bridge = await copying().start();
+    const ask = (given: unknown): Promise<unknown> => bridge[name](given as never, new AbortController().signal);
+    await expect(ask(undefined)).rejects.toThrow("config is missing: give it what validateConfig");
+    await expect(ask("bridge.yaml")).rejects.toThrow("config is a string: give it what validateConfig");
+    for (const given of [{}, [], { bridge: { id: "b" }, routes: [] }])
+      await expect(ask(given)).rejects.toThrow("config is no validated configuration: give it what validateConfig");
+    expect(bridge.state().kind).toBe("running");
+  });
+});
+
+describe("a store in another role than it is made for", () => {
+  const inside = memory();
+  const routes = { copy: { from: inside.channel("in"), to: inside.at("out") } };
+
+  test("is refused by the definition, before anything is opened", () => {
+    expect(() => defineBridge({ id: "given", stores: { outbox: dlq as never }, routes })).toThrow(
+      "stores.outbox: is a store for the role dlq: give it one that is made for this role, such as fileOutbox",
+    );
+    const outbox = memoryOutbox({ acknowledge_volatile: true });
+    expect(() => defineBridge({ id: "given", stores: { dlq: outbox as never }, routes })).toThrow(
+      "stores.dlq: is a store for the role outbox: give it one that is made for this role, such as fileDlq",
+    );
+  });
+
+  test("is refused by the registry", () => {
+    expect(() => createRegistry({ outboxStores: [dlq.plugin as never] })).toThrow(
+      'outboxStores[0] of createRegistry, "memory", is made for dlqStores: put it there, and here one such as fileOutbox',
+    );
   });
 });

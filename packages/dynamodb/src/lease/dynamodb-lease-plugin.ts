@@ -14,6 +14,7 @@ const options = v.strictObject({
 /** The lease store `dynamodb`. */
 export const dynamodbLeasePlugin: LeaseStorePlugin = {
   type: "dynamodb",
+  role: "lease",
   reach: "cluster",
   ...defineFactory({
     options,

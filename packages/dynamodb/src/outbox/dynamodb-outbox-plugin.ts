@@ -12,6 +12,7 @@ const options = v.strictObject({
 /** The outbox store `dynamodb`. */
 export const dynamodbOutboxPlugin: OutboxStorePlugin = {
   type: "dynamodb",
+  role: "outbox",
   reach: "cluster",
   place: (written) => `dynamodb ${(written as v.InferOutput<typeof options>).table_name}`,
   ...defineFactory({

@@ -25,6 +25,7 @@ const options = v.strictObject({
 /** The outbox store `file` (spec 1.6). */
 export const fileOutboxPlugin: OutboxStorePlugin = {
   type: "file",
+  role: "outbox",
   reach: "instance",
   place: (written) => filePlace((written as v.InferOutput<typeof options>).path),
   ...defineFactory({

@@ -17,6 +17,7 @@ const options = v.strictObject({
 /** The lease store `memory`. */
 export const memoryLeasePlugin: LeaseStorePlugin = {
   type: "memory",
+  role: "lease",
   reach: "process",
   ...defineFactory({
     options,

@@ -21,6 +21,7 @@ const options = v.strictObject({
 /** The outbox store `memory`. */
 export const memoryOutboxPlugin: OutboxStorePlugin = {
   type: "memory",
+  role: "outbox",
   reach: "process",
   ...defineFactory({
     options,

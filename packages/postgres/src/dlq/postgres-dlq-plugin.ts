@@ -17,6 +17,7 @@ const options = postgresOptions({
 /** The DLQ store `postgres` (spec 1.6). */
 export const postgresDlqPlugin: DlqStorePlugin = {
   type: "postgres",
+  role: "dlq",
   reach: "cluster",
   place: (written) => postgresPlace("dlq", written as v.InferOutput<typeof options>),
   createTables: tableMaker(DLQ_TABLES),

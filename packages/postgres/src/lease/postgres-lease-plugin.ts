@@ -7,6 +7,7 @@ import { openPostgresLeases } from "./open-postgres-leases.ts";
 /** The lease store `postgres`. */
 export const postgresLeasePlugin: LeaseStorePlugin = {
   type: "postgres",
+  role: "lease",
   reach: "cluster",
   createTables: tableMaker(LEASE_TABLES),
   ...defineFactory({

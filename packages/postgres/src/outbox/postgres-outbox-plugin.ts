@@ -14,6 +14,7 @@ const options = postgresOptions({
 /** The outbox store `postgres`. */
 export const postgresOutboxPlugin: OutboxStorePlugin = {
   type: "postgres",
+  role: "outbox",
   reach: "cluster",
   place: (written) => postgresPlace("outbox", written as v.InferOutput<typeof options>),
   createTables: tableMaker(OUTBOX_MIGRATIONS),
