@@ -70,6 +70,10 @@ function wordsOf(fault: Fault): string {
       return `an operator deletes the ${fault.entries} oldest dead letters`;
     case "move":
       return `${fault.callers} operators move the ${fault.records} oldest records of the outbox to the DLQ`;
+    case "job":
+      return `${fault.callers} operators plan a job (${JSON.stringify(fault.job)})`;
+    case "job-call":
+      return `${fault.callers} operators ask for ${fault.ask.call.kind} of the job that was planned ${fault.ask.nth} before the last`;
     case "reload":
       return `an operator changes the configuration${forMs} (${JSON.stringify(fault.change)})`;
     case "pause":

@@ -9,7 +9,7 @@ import {
   RESERVED,
   type SourceMessage,
 } from "@bridge/ports";
-import { orAborted } from "@bridge/ports/internal";
+import { deadline, orAborted } from "@bridge/ports/internal";
 import type { InjectResult } from "../route/inject-result.ts";
 import { orderingKey } from "../route/identity.ts";
 import { KeyedOrder } from "../route/keyed-order.ts";
@@ -50,6 +50,8 @@ export interface RedriveOptions {
 
 /** How many entries of one redrive are under way at once. */
 const CONCURRENCY = 16;
+/** Of one entry: while a store does not answer, nobody else may redrive it. */
+const FETCH_TIMEOUT_MS = 10_000;
 
 const NOT_ATTEMPTED = "not attempted";
 const GONE = "entry already redriven or concurrently deleted";
@@ -132,9 +134,11 @@ export async function redrive(options: RedriveOptions): Promise<RedriveResult> {
 }
 
 /** The entry, or why there is none to work on. */
-async function fetch({ store, signal }: RedriveOptions, id: string): Promise<DeadLetter | string> {
+async function fetch({ store, clock, signal }: RedriveOptions, id: string): Promise<DeadLetter | string> {
+  using limit = deadline(clock, FETCH_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the DLQ store did not answer"));
+  const both = AbortSignal.any([signal, limit.signal]);
   try {
-    const entry = await orAborted(store.get(id, signal), signal);
+    const entry = await orAborted(store.get(id, both), both);
     return entry?.marks?.quarantined === true ? QUARANTINED : (entry ?? "entry not found");
   } catch (error) {
     return signal.aborted ? NOT_ATTEMPTED : `the DLQ store failed: ${BridgeError.from(error).message}`;

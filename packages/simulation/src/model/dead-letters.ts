@@ -1,64 +1,96 @@
-import { openMemoryDlq } from "@bridge/dlq-memory";
+import { type MemoryDlq, openMemoryDlq } from "@bridge/dlq-memory";
 import { BridgeError, type DeadLetterFilter, type DlqStore } from "@bridge/ports";
 import type { Auditor } from "../run/auditor.ts";
+import { InstanceClock } from "../time/instance-clock.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import type { Trace } from "../trace.ts";
 import { numberIn } from "./broker-session.ts";
+import { dlqParts, type KeptLetters, NEVER } from "./dlq-parts.ts";
+import { EPOCH } from "./publication.ts";
 import { Remote, type RemoteOptions } from "./remote.ts";
 
 export interface DeadLettersOptions extends Omit<RemoteOptions, "name"> {
   readonly trace: Trace;
   readonly auditor: Auditor;
+  /** Whether it has all that a store may have: pages by key, counts by groups, marks, a trash and jobs. */
+  readonly parts?: boolean | undefined;
+}
+
+/** What the world knows of an entry. */
+export interface Letter {
+  readonly number: number;
+  readonly bindingId: string;
 }
 
 const MOST_ENTRIES = 100_000;
 
 /** A store of dead letters behind a network: what it holds outlives the instances, and its answers may not come. */
-export class DeadLetters {
+export class DeadLetters implements KeptLetters {
   readonly service: Remote;
-  readonly #options: DeadLettersOptions;
-  readonly #entries = new Map<string, { readonly number: number; readonly bindingId: string }>();
-  readonly #kept = openMemoryDlq({ maxEntries: MOST_ENTRIES });
+  readonly options: DeadLettersOptions;
+  readonly kept: MemoryDlq;
+  readonly #entries = new Map<string, Letter>();
+  /** What can be taken back, by the name of its batch. */
+  readonly #trash = new Map<string, Map<string, Letter>>();
 
   constructor(options: DeadLettersOptions) {
-    this.#options = options;
+    this.options = options;
     this.service = new Remote({ ...options, name: "dlq" });
+    const server: Owner = { alive: true, pending: 0 };
+    const clock = new InstanceClock({ time: options.time, owner: server, epoch: EPOCH, rate: 1, phase: () => 0 });
+    this.kept = openMemoryDlq({ maxEntries: MOST_ENTRIES, clock });
   }
 
   /** Up to so many entries, the oldest first. */
-  oldest(count: number): ReadonlyMap<string, { readonly number: number; readonly bindingId: string }> {
+  oldest(count: number): ReadonlyMap<string, Letter> {
     return new Map([...this.#entries].slice(0, count));
   }
 
   /** An operator wants these no more; whether it was done is told to nobody here. */
   discard(owner: Owner, ids: readonly string[]): void {
     const work = (): Promise<void> => this.#delete(ids, "discarded").then(() => {});
-    this.service.ask(owner, new AbortController().signal, { work }).catch(() => {});
+    this.service.ask(owner, NEVER, { work }).catch(() => {});
   }
 
-  async #deleteWhere(filter: DeadLetterFilter, limit = MOST_ENTRIES): Promise<number> {
-    const { signal } = new AbortController();
-    const heads = await this.#kept.list(filter, { limit, offset: 0 }, signal);
-    const ids = heads.map(({ id }) => id);
-    return (await this.#delete(ids, "discarded")).size;
+  trashed(batch: string): readonly string[] {
+    return [...(this.#trash.get(batch)?.keys() ?? [])];
   }
 
-  async #delete(ids: readonly string[], why: "deleted" | "discarded"): Promise<ReadonlySet<string>> {
-    const { trace, auditor } = this.#options;
-    const deleted = (await this.#kept.admin?.delete(ids, new AbortController().signal)) ?? new Set();
-    for (const id of deleted) {
-      const entry = this.#entries.get(id);
-      if (entry === undefined) continue;
-      this.#entries.delete(id);
-      trace.add(`DLQ: ${entry.number} for ${entry.bindingId} is ${why}`);
-      auditor[why](entry.number, entry.bindingId);
+  /** A purge that can be undone takes them away. */
+  async discardFor(ids: readonly string[], batch: string, until: number): Promise<ReadonlySet<string>> {
+    const moved = await this.kept.admin.trash.move(ids, batch, until, NEVER);
+    const trash = this.#trash.get(batch) ?? new Map<string, Letter>();
+    this.#trash.set(batch, trash);
+    for (const id of moved) {
+      const letter = this.#left(id, "put into the trash");
+      if (letter === undefined) continue;
+      trash.set(id, letter);
+      this.options.auditor.jobs.trashed(batch);
+      this.options.auditor.discarded(letter.number, letter.bindingId);
     }
-    return deleted;
+    return moved;
+  }
+
+  /** It is undone. Of what is over its time nothing comes back. */
+  async takeBack(batch: string, limit: number): Promise<number> {
+    const { trace, auditor } = this.options;
+    const before = this.#trash.get(batch) ?? new Map<string, Letter>();
+    const there = new Set(this.#entries.keys());
+    const count = await this.kept.admin.trash.restore(batch, limit, NEVER);
+    for (const [id, letter] of before) {
+      if (there.has(id) || (await this.kept.get(id, NEVER)) === undefined) continue;
+      before.delete(id);
+      trace.add(`DLQ: ${letter.number} for ${letter.bindingId} is back`);
+      this.#entries.set(id, letter);
+      auditor.takenBack(letter.number, letter.bindingId);
+      auditor.jobs.back(id);
+    }
+    return count;
   }
 
   /** As one instance has it. */
   store(owner: Owner): DlqStore {
-    const { trace, auditor } = this.#options;
+    const { trace, auditor, parts = false } = this.options;
     let closed = false;
     const service: Pick<Remote, "ask"> = {
       ask: (by, signal, question) =>
@@ -66,8 +98,8 @@ export class DeadLetters {
           ? Promise.reject(new BridgeError("UNAVAILABLE", "the DLQ is closed"))
           : this.service.ask(by, signal, question),
     };
-    const kept = this.#kept;
-    const own = new AbortController().signal;
+    const { kept } = this;
+    const { trash, ...more } = dlqParts(this, service, owner);
     return {
       put: (entry, signal) =>
         service.ask(owner, signal, {
@@ -76,13 +108,18 @@ export class DeadLetters {
             const number = numberIn(entry.envelope.payload);
             trace.add(`DLQ keeps ${number} for ${entry.bindingId}: ${entry.errorCode}`);
             auditor.kept(entry, number);
-            if (!this.#entries.has(entry.id)) this.#entries.set(entry.id, { number, bindingId: entry.bindingId });
-            return kept.put(entry, own);
+            const isNew = !this.#entries.has(entry.id);
+            auditor.jobs.kept(entry, isNew);
+            if (isNew) this.#entries.set(entry.id, { number, bindingId: entry.bindingId });
+            return kept.put(entry, NEVER);
           },
         }),
-      get: (id, signal) => service.ask(owner, signal, { work: () => kept.get(id, own) }),
-      list: (filter, page, signal) => service.ask(owner, signal, { work: () => kept.list(filter, page, own) }),
-      count: (cap, signal) => service.ask(owner, signal, { work: () => kept.count(cap, own) }),
+      get: (id, signal) => {
+        auditor.jobs.fetches(owner, id);
+        return service.ask(owner, signal, { work: () => kept.get(id, NEVER) });
+      },
+      list: (filter, page, signal) => service.ask(owner, signal, { work: () => kept.list(filter, page, NEVER) }),
+      count: (cap, signal) => service.ask(owner, signal, { work: () => kept.count(cap, NEVER) }),
       admin: {
         delete: (ids, signal) =>
           service.ask(owner, signal, {
@@ -90,10 +127,39 @@ export class DeadLetters {
           }),
         deleteWhere: (filter, limit, signal) =>
           service.ask(owner, signal, { work: () => this.#deleteWhere(filter, limit) }),
+        ...(parts && { trash }),
       },
+      ...(parts && more),
       async [Symbol.asyncDispose]() {
         closed = true;
       },
     };
+  }
+
+  async #deleteWhere(filter: DeadLetterFilter, limit = MOST_ENTRIES): Promise<number> {
+    const heads = await this.kept.list(filter, { limit, offset: 0 }, NEVER);
+    const ids = heads.map(({ id }) => id);
+    return (await this.#delete(ids, "discarded")).size;
+  }
+
+  async #delete(ids: readonly string[], why: "deleted" | "discarded"): Promise<ReadonlySet<string>> {
+    const { auditor } = this.options;
+    const purged = new Set(why === "deleted" ? ids.filter((id) => auditor.jobs.mayErase(id)) : ids);
+    const deleted = await this.kept.admin.delete(ids, NEVER);
+    for (const id of deleted) {
+      const letter = this.#left(id, purged.has(id) ? "discarded" : why);
+      if (letter !== undefined) auditor[purged.has(id) ? "discarded" : "deleted"](letter.number, letter.bindingId);
+    }
+    return deleted;
+  }
+
+  #left(id: string, how: string): Letter | undefined {
+    const { trace, auditor } = this.options;
+    const letter = this.#entries.get(id);
+    if (letter === undefined) return undefined;
+    this.#entries.delete(id);
+    auditor.jobs.left(id);
+    trace.add(`DLQ: ${letter.number} for ${letter.bindingId} is ${how}`);
+    return letter;
   }
 }

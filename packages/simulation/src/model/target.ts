@@ -44,7 +44,13 @@ export class Target {
   }
 
   /** `reaches`: whether what arrives now arrives at all. */
-  send({ payload }: Envelope, address: string, signal: AbortSignal, owner: Owner, reaches = () => true): Promise<void> {
+  send(
+    { id, payload }: Envelope,
+    address: string,
+    signal: AbortSignal,
+    owner: Owner,
+    reaches = () => true,
+  ): Promise<void> {
     const { time, dice, trace, auditor, plan } = this.options;
     if (!(payload instanceof Uint8Array)) auditor.violated("what was sent is no payload");
     const number = numberIn(payload);
@@ -56,6 +62,7 @@ export class Target {
       signal.removeEventListener("abort", onAbort);
       if (error === undefined) {
         auditor.heard++;
+        auditor.jobs.heard(owner, id);
         return resolve();
       }
       auditor.failed(number, address, error);
@@ -64,7 +71,7 @@ export class Target {
     const onAbort = (): void => end(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     const way = (longer: number): number => dice.next() * plan.target.latencyMs * longer;
-    auditor.sends(owner, number, address);
+    auditor.sends(owner, number, address, id);
     const there = openAgain(owner, "target", ">");
     time.at(Math.max(there, time.now + way(1)), () => {
       if (!reaches()) return;
@@ -97,8 +104,8 @@ export class Target {
     if (this.down === "refuses") return refusal("UNAVAILABLE");
     if (this.down === "silent") return { accepts: false, answer: "silent", slow: false };
     if (this.down === "loses") return lost();
-    const poison = plan.messages[number]?.poison;
-    if (poison !== undefined) return refusal(poison);
+    const { poison, healsAt = Infinity } = plan.messages[number] ?? {};
+    if (poison !== undefined && this.options.time.now < healsAt) return refusal(poison);
     if (this.moody) {
       if (dice.chance(refuses)) return refusal(dice.pick(TRANSIENT));
       if (dice.chance(loses)) return lost();

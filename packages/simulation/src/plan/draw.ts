@@ -2,6 +2,7 @@ import type { BridgeDocument } from "@bridge/config";
 import type { ErrorCode } from "@bridge/ports";
 import { Dice } from "../dice.ts";
 import type { Change } from "./change.ts";
+import { drawJob, drawJobAsk } from "./draw-jobs.ts";
 import type { BrokerHabits, Edge, Fault, OutboxHabits, Plan, PlannedMessage } from "./plan.ts";
 
 /** The id of the one route. */
@@ -30,6 +31,8 @@ const KINDS = [
   "freeze",
   "link",
 ] as const;
+/** What comes in the way of a job. */
+const AMID_JOBS = ["job-call", "job-call", "job-call", "kill", "freeze", "dlq-down", "target-down"] as const;
 const FORMS = ["text", "buffer", "shared", "resizable"] as const;
 const ANSWERS = ["refuses", "silent", "loses"] as const;
 
@@ -37,17 +40,20 @@ const ANSWERS = ["refuses", "silent", "loses"] as const;
 export function draw(seed: number): Plan {
   const dice = new Dice(seed);
   const spanMs = dice.scaled(5_000, 300_000);
-  const published = drawMessages(dice.fork("messages"), spanMs);
+  const jobs = dice.fork("jobs").chance(0.3);
+  const published = drawMessages(dice.fork("messages"), spanMs, jobs ? [40, 400] : [10, 2_000]);
   const policies = drawPolicies(dice.fork("policies"));
   const drawnOutbox = drawOutbox(dice.fork("outbox"));
-  const many = drawMany(dice.fork("instances"));
-  const messages = odd(dice.fork("odd"), withInjects(dice.fork("injects"), published, many.instances));
+  const many = drawMany(dice.fork("instances"), jobs ? 0.35 : 0.6);
+  const injected = withInjects(dice.fork("injects"), published, many.instances);
+  const oddOnes = odd(dice.fork("odd"), injected);
+  const messages = healing(dice.fork("healing"), jobs ? failing(dice.fork("failing"), oddOnes) : oddOnes, spanMs);
   const outbox = drawnOutbox && { ...drawnOutbox, shared: drawnOutbox.shared || many.instances > 1 };
-  const faults = drawFaults(dice.fork("faults"), spanMs, { outbox: outbox !== undefined, ...many });
+  const faults = drawFaults(dice.fork("faults"), spanMs, { outbox: outbox !== undefined, jobs, ...many });
   const bindings = dice.chance(0.7) ? ["out-0"] : ["out-0", "out-1", "out-2"].slice(0, dice.whole(2, 3));
   const linked = dice.chance(0.4);
   const maxReplayAttempts = dice.scaled(1, 10);
-  const drops = dice.chance(0.25);
+  const drops = dice.chance(jobs ? 0.1 : 0.25);
   const sendTimeoutMs = dice.scaled(100, 30_000);
   const wrong = (most: number): number => (dice.chance(0.5) ? dice.next() * most : 0);
   return {
@@ -78,7 +84,7 @@ export function draw(seed: number): Plan {
       silent: wrong(0.05),
       slow: wrong(0.1),
     },
-    dlq: { latencyMs: dice.scaled(1, 300) },
+    dlq: { latencyMs: dice.scaled(1, 300), ...(jobs && { parts: true as const }) },
     ...(outbox !== undefined && { outbox }),
     ...(many.exclusive && { leases: { latencyMs: dice.scaled(1, 300) } }),
     instances: many.instances,
@@ -86,10 +92,10 @@ export function draw(seed: number): Plan {
   };
 }
 
-function drawMessages(dice: Dice, spanMs: number): readonly PlannedMessage[] {
+function drawMessages(dice: Dice, spanMs: number, count: readonly [number, number]): readonly PlannedMessage[] {
   const keys = dice.chance(0.4) ? dice.scaled(1, 20) : 0;
   const poisoned = dice.chance(0.5) ? dice.next() * 0.2 : 0;
-  return Array.from({ length: dice.scaled(10, 2_000) }, () => Math.floor(dice.next() * spanMs))
+  return Array.from({ length: dice.scaled(...count) }, () => Math.floor(dice.next() * spanMs))
     .toSorted((a, b) => a - b)
     .map((at, number) => ({
       number,
@@ -107,6 +113,22 @@ function withInjects(dice: Dice, messages: readonly PlannedMessage[], instances:
     const patience = dice.chance(0.5) ? { patienceMs: dice.scaled(10, 60_000) } : {};
     return { ...message, inject: { instance: dice.whole(0, instances - 1), ...patience } };
   });
+}
+
+/** Where there are jobs, many messages are refused. */
+function failing(dice: Dice, messages: readonly PlannedMessage[]): readonly PlannedMessage[] {
+  const share = 0.05 + dice.next() * 0.6;
+  return messages.map((message) => (dice.chance(share) ? { ...message, poison: dice.pick(POISON) } : message));
+}
+
+/** What a target refuses it may take later on, when somebody has mended it. */
+function healing(dice: Dice, messages: readonly PlannedMessage[], spanMs: number): readonly PlannedMessage[] {
+  const [share, from, within] = [dice.chance(0.8) ? 0.3 + dice.next() : 0, dice.next(), dice.scaled(1, spanMs)];
+  return messages.map((message) =>
+    message.poison !== undefined && dice.chance(share)
+      ? { ...message, healsAt: Math.floor(from * spanMs + dice.next() * within) }
+      : message,
+  );
 }
 
 /** A source that hands out what is not as others are. */
@@ -163,16 +185,17 @@ interface Many {
   readonly exclusive: boolean;
 }
 
-function drawMany(dice: Dice): Many {
-  return { instances: dice.chance(0.6) ? 1 : dice.whole(2, 3), exclusive: dice.chance(0.3) };
+function drawMany(dice: Dice, alone: number): Many {
+  return { instances: dice.chance(alone) ? 1 : dice.whole(2, 3), exclusive: dice.chance(0.3) };
 }
 
 interface Parts extends Many {
   readonly outbox: boolean;
+  readonly jobs: boolean;
 }
 
 function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly Fault[] {
-  const { outbox, exclusive, instances } = parts;
+  const { outbox, jobs, exclusive, instances } = parts;
   // Of a machine that stands still and whose time of day is set, no clock shows how long it stood.
   const machines = exclusive && dice.chance(0.5);
   const kinds = [
@@ -189,15 +212,34 @@ function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly Fault[] 
     ...(outbox ? (["outbox"] as const) : []),
     ...(exclusive ? (["leases"] as const) : []),
   ] as const;
-  const faults = Array.from({ length: dice.chance(0.1) ? 0 : dice.scaled(3, 20) }, (): Fault => {
-    const fault = drawFault(dice, spanMs, { kind: dice.pick(["kill", ...kinds]), edges, machines, outbox });
+  const drawn = (kind: Fault["kind"]): Fault => {
+    const fault = drawFault(dice, spanMs, { kind, edges, machines, outbox });
     return instances === 1 ? fault : { ...fault, instance: dice.whole(0, instances - 1) };
-  }).toSorted((a, b) => a.at - b.at);
-  return closer(dice, faults).toSorted((a, b) => a.at - b.at);
+  };
+  const most = jobs ? 8 : 20;
+  const faults = Array.from({ length: dice.chance(0.1) ? 0 : dice.scaled(3, most) }, () =>
+    drawn(dice.pick(["kill", ...kinds])),
+  ).toSorted((a, b) => a.at - b.at);
+  const all = closer(dice, faults);
+  if (jobs)
+    all.push(...drawCampaigns(dice.fork("jobs"), spanMs, (kind) => drawn(kind ?? dice.pick(["kill", ...kinds]))));
+  return all.toSorted((a, b) => a.at - b.at);
+}
+
+/** Jobs of the DLQ, each with what comes in its way while it is at work. */
+function drawCampaigns(dice: Dice, spanMs: number, drawn: (kind?: Fault["kind"]) => Fault): readonly Fault[] {
+  return Array.from({ length: dice.scaled(1, 4) }, () => {
+    const at = Math.floor((0.2 + 0.8 * dice.next()) * spanMs);
+    const amid = Array.from({ length: dice.scaled(1, 6) }, () => ({
+      ...drawn(dice.chance(0.8) ? dice.pick(AMID_JOBS) : undefined),
+      at: at + (dice.chance(0.5) ? dice.scaled(10, 40_000) : dice.whole(500, 20_000)),
+    }));
+    return [{ ...drawn("job"), at }, ...amid];
+  }).flat();
 }
 
 /** Some begin while what the one before has begun is still under way. */
-function closer(dice: Dice, faults: readonly Fault[]): readonly Fault[] {
+function closer(dice: Dice, faults: readonly Fault[]): Fault[] {
   let before = 0;
   return faults.map((fault, index) => {
     const soon = index > 0 && dice.chance(0.3) ? before + dice.scaled(1, 3_000) : fault.at;
@@ -247,6 +289,10 @@ function drawFault(dice: Dice, spanMs: number, { kind, edges, machines, outbox }
       return { ...span, kind, forMs: 0 };
     case "jump":
       return { ...span, kind, forMs: 0, ms: dice.whole(-3_600_000, 3_600_000) };
+    case "job":
+      return { ...span, kind, forMs: 0, job: drawJob(dice), callers: dice.scaled(1, 2) };
+    case "job-call":
+      return { ...span, kind, forMs: 0, ask: drawJobAsk(dice), callers: dice.scaled(1, 2) };
     case "reload":
       return { ...span, kind, change: drawChange(dice, outbox) };
     case "kill":

@@ -1,6 +1,7 @@
 import type { BridgeDocument } from "@bridge/config";
 import type { ErrorCode } from "@bridge/ports";
 import type { Change } from "./change.ts";
+import type { JobAsk, PlannedJob } from "./planned-job.ts";
 
 /** That an operator puts a message into the route of an instance. */
 export interface Inject {
@@ -17,6 +18,8 @@ export interface PlannedMessage {
   readonly at: number;
   /** A target that refuses it refuses it always, with this. */
   readonly poison?: ErrorCode;
+  /** From then on its target takes it all the same. Default: never. */
+  readonly healsAt?: number;
   /** It comes from an operator. */
   readonly inject?: Inject;
   /** Those of one key keep their order. */
@@ -46,6 +49,12 @@ export interface BrokerHabits extends Habits {
   readonly loanMs?: number;
   /** Whoever connects again is handed all that it had at once, whatever its window. */
   readonly resumes?: boolean;
+}
+
+/** Of a store of dead letters. */
+interface DlqHabits extends Habits {
+  /** It has all that such a store may have, so that jobs can live in it. */
+  readonly parts?: true;
 }
 
 /** Of an outbox. */
@@ -93,6 +102,9 @@ export type Fault = {
   | { readonly kind: "discard"; readonly entries: number }
   /** Of the oldest records of the outbox, up to so many go to the DLQ, by as many callers at once. */
   | { readonly kind: "move"; readonly records: number; readonly callers: number }
+  /** Asked for by so many at once. */
+  | { readonly kind: "job"; readonly job: PlannedJob; readonly callers: number }
+  | { readonly kind: "job-call"; readonly ask: JobAsk; readonly callers: number }
   /** At its end the change is changed back. */
   | { readonly kind: "reload"; readonly change: Change }
   | { readonly kind: "pause" }
@@ -117,7 +129,7 @@ export interface Plan {
   readonly faults: readonly Fault[];
   readonly broker: BrokerHabits;
   readonly target: TargetHabits;
-  readonly dlq: Habits;
+  readonly dlq: DlqHabits;
   /** Of routes whose mode is `shared_outbox`. */
   readonly outbox?: OutboxHabits;
   /** Of an exclusive session of the source. */

@@ -3,6 +3,7 @@ import { isStructural } from "../plan/change.ts";
 import type { Plan } from "../plan/plan.ts";
 import { isUnsound } from "../model/publication.ts";
 import type { Owner } from "../time/virtual-time.ts";
+import { JobBooks } from "./job-books.ts";
 
 /** What one target knows of one message. */
 interface AtTarget {
@@ -20,6 +21,8 @@ interface AtTarget {
   again: number;
   /** Redrives of it that came into the outbox. */
   replays: number;
+  /** Attempts of jobs that were sent directly. */
+  attempts: number;
   /** How often an operator has asked for it to be moved to the DLQ. */
   moves: number;
 }
@@ -58,6 +61,7 @@ const INJECTED: Readonly<Record<string, Known["injected"]>> = {
 /** Keeps its own books of what is seen at the edges, and holds the engine's doings against them. It asks the engine nothing. */
 export class Auditor {
   readonly violations: string[] = [];
+  readonly jobs: JobBooks;
   readonly #plan: Plan;
   readonly #known: Known[];
   /** How routes are redirected while it runs. */
@@ -67,6 +71,13 @@ export class Auditor {
     this.#plan = plan;
     const changes = plan.faults.flatMap((fault) => (fault.kind === "reload" ? [fault.change] : []));
     this.#changes = new Set(changes.filter(isStructural).map(({ what }) => what));
+    this.jobs = new JobBooks({
+      violated: (words) => this.violated(words),
+      now: () => this.now(),
+      outbox: plan.outbox !== undefined,
+      measured: isMeasured(plan),
+      ttlMs: ttlOf(plan),
+    });
     this.#known = plan.messages.map((_, number) => ({
       number,
       filtered: false,
@@ -89,6 +100,7 @@ export class Auditor {
   /** Records that ended as dead after an operator had asked for that, and those that moves say they have moved. */
   movedRecords = 0;
   moveCount = 0;
+  now: () => number = () => 0;
   /** The latest time of day that any instance has shown. */
   latest: () => number = () => 0;
   /** Who has the lease. */
@@ -176,16 +188,17 @@ export class Auditor {
   }
 
   /** A send begins: not while an operator has paused the route, and not of a record that others may have by now. */
-  sends(by: Owner, number: number, binding: string): void {
-    this.acts(by, "sends", number);
+  sends(by: Owner, number: number, binding: string, envelopeId = ""): void {
+    const replay = this.jobs.sends(by, envelopeId);
+    if (replay === undefined) this.acts(by, "sends", number);
+    else if (replay !== "retry") this.#at(number, binding).attempts++;
     const { expiresAt = Infinity } = this.#plan.messages[number] ?? {};
     if (by.wall !== undefined && by.wall() > expiresAt)
       this.violated(`${by.name} sends ${number}, which has expired by its clock`);
     if (by.paused === true) this.violated(`${by.name} sends ${number} while its route is paused`);
-    const { outbox, faults } = this.#plan;
-    // Of a clock that stood still nobody can tell how long a loan has lasted.
-    const measured = !faults.some((fault) => fault.kind === "freeze" && fault.machine);
-    if (outbox !== undefined && !this.#changes.has("mode") && measured && !this.lent(by, number, binding))
+    const { outbox } = this.#plan;
+    if (outbox === undefined || this.#changes.has("mode") || !isMeasured(this.#plan)) return;
+    if (!this.lent(by, number, binding))
       this.violated(`${by.name} sends ${number} to ${binding}, which the outbox has not lent to it`);
   }
 
@@ -244,6 +257,11 @@ export class Auditor {
     discarded.add(binding);
   }
 
+  /** Its dead letter is back: a purge was undone. */
+  takenBack(number: number, binding: string): void {
+    this.#of(number).deadLetters.add(binding);
+  }
+
   /** Its dead letter is gone. A redrive deletes what has been delivered. */
   deleted(number: number, binding: string): void {
     const known = this.#of(number);
@@ -284,6 +302,7 @@ export class Auditor {
 
   /** Invariants 2 and 3, when all is at rest. */
   close(): void {
+    this.jobs.close();
     if (this.moveCount > this.movedRecords)
       this.violated(`${this.moveCount} records were told to be moved to the DLQ, and ${this.movedRecords} were`);
     if (this.redriveCount > this.deletions)
@@ -296,8 +315,8 @@ export class Auditor {
         this.violated(`message ${number} is lost: it is neither at ${open.join(", ")} nor in the DLQ nor dropped`);
       if (!known.forgotten && known.injected === undefined)
         this.violated(`message ${number} is still at its source when all is at rest`);
-      for (const [binding, { accepted, unheard, lapsed, again, replays, record }] of known.targets) {
-        const direct = known.handedBack + known.redrives;
+      for (const [binding, { accepted, unheard, lapsed, again, replays, attempts, record }] of known.targets) {
+        const direct = known.handedBack + known.redrives + attempts;
         const stored = lapsed + again + replays;
         const { outbox } = this.#plan;
         const repeats = outbox === undefined ? direct : this.#changes.size > 0 ? direct + stored : stored;
@@ -409,6 +428,7 @@ export class Auditor {
       record: undefined,
       lapsed: 0,
       replays: 0,
+      attempts: 0,
       moves: 0,
       again: 0,
     };
@@ -420,4 +440,16 @@ export class Auditor {
 /** Whether the DLQ has it, or had it when an operator deleted that: for this binding, or for all of them. */
 function isKept({ deadLetters, discarded }: Known, binding: string): boolean {
   return [binding, ""].some((id) => deadLetters.has(id) || discarded.has(id));
+}
+
+/** Whether nobody stood still in a way that no clock shows, so that one can tell for how long something has lasted. */
+function isMeasured({ faults }: Plan): boolean {
+  return !faults.some((fault) => fault.kind === "freeze" && fault.machine);
+}
+
+const DEFAULT_TTL_MS = 30_000;
+
+function ttlOf({ document }: Plan): number {
+  const ttl = /^(\d+)ms$/.exec(document.bridge?.lease_ttl ?? "")?.[1];
+  return ttl === undefined ? DEFAULT_TTL_MS : Number(ttl);
 }

@@ -101,6 +101,12 @@ export function carryOut(fault: Fault, world: World, instances: Instances): () =
       bySeveral(instances, fault.callers, (at) => move(at, oldest, world));
       return () => {};
     }
+    case "job":
+      instances.jobs.plan(fault.job, fault.callers);
+      return () => {};
+    case "job-call":
+      instances.jobs.ask(fault.ask, fault.callers);
+      return () => {};
     case "reload":
       return instances.reloads.begin(fault.instance ?? 0, fault.change);
     case "pause":

@@ -1,6 +1,7 @@
 import type { World } from "./world.ts";
 import { stoodStillAmidStop, watchStop } from "./budgets.ts";
 import { Instance } from "./instance.ts";
+import { JobOperators } from "./job-operators.ts";
 import { Reloads } from "./reloads.ts";
 
 /** Whoever runs them needs so long to see that one has ended and to start another. */
@@ -11,6 +12,7 @@ export class Instances {
   /** How many there have been. */
   count = 0;
   readonly reloads: Reloads;
+  readonly jobs: JobOperators;
   readonly #world: World;
   readonly #places: (Instance | undefined)[];
   /** Nothing is started any more. */
@@ -19,6 +21,7 @@ export class Instances {
   constructor(world: World) {
     this.#world = world;
     this.reloads = new Reloads(world, (place) => this.at(place));
+    this.jobs = new JobOperators(world, () => this.live);
     this.#places = Array.from({ length: world.plan.instances ?? 1 }, () => undefined);
   }
 

@@ -79,7 +79,9 @@ async function run(world: World, instances: Instances): Promise<void> {
   instances.beginAll();
   await time.pass(plan.calmAt + 1);
   target.moody = false;
-  const idle = (): boolean => broker.empty && outbox.empty && instances.reloads.done && injects.done;
+  instances.jobs.lookAfter();
+  const idle = (): boolean =>
+    broker.empty && outbox.empty && instances.reloads.done && injects.done && instances.jobs.done;
   const { rate = Infinity } = plan;
   const limited = (plan.bindings.length * 1_000) / rate;
   const calmMs = CALM_MS + plan.messages.length * WAYS * (longestWay(plan) + limited);

@@ -39,6 +39,7 @@ export function worldOf(plan: Plan, keep: boolean): World {
   const shared = { time, trace, auditor };
   const leases = new Leases({ ...shared, dice: dice.fork("leases"), habits: plan.leases ?? { latencyMs: 1 } });
   const outbox = new Outbox({ ...shared, dice: dice.fork("outbox"), habits: plan.outbox ?? NO_OUTBOX });
+  auditor.now = () => time.now;
   auditor.holder = () => leases.holder;
   const clocks: InstanceClock[] = [];
   auditor.latest = () => Math.max(0, ...clocks.map((clock) => clock.latest())) - EPOCH;
@@ -54,7 +55,7 @@ export function worldOf(plan: Plan, keep: boolean): World {
       messageOf: (number) => plan.messages[number] ?? { number, at: 0 },
     }),
     target: new Target({ ...shared, dice: dice.fork("target"), plan }),
-    dlq: new DeadLetters({ ...shared, dice: dice.fork("dlq"), habits: plan.dlq }),
+    dlq: new DeadLetters({ ...shared, dice: dice.fork("dlq"), habits: plan.dlq, parts: plan.dlq.parts }),
     outbox,
     clocks,
     dice: dice.fork("instances"),

@@ -1,0 +1,67 @@
+import type { MemoryDlq } from "@bridge/dlq-memory";
+import type { DlqStore, DlqTrash, StoredJob } from "@bridge/ports";
+import type { Auditor } from "../run/auditor.ts";
+import type { Owner } from "../time/virtual-time.ts";
+import type { Trace } from "../trace.ts";
+import type { Remote } from "./remote.ts";
+
+/** What the world asks for itself is never given up. */
+export const NEVER = new AbortController().signal;
+
+/** The store behind the network. */
+export interface KeptLetters {
+  readonly kept: MemoryDlq;
+  readonly options: { readonly auditor: Auditor; readonly trace: Trace };
+  /** Which ids of a batch are in the trash. */
+  trashed(batch: string): readonly string[];
+  discardFor(ids: readonly string[], batch: string, until: number): Promise<ReadonlySet<string>>;
+  takeBack(batch: string, limit: number): Promise<number>;
+}
+
+type Parts = Required<Pick<DlqStore, "page" | "facets" | "marks" | "jobs">> & { readonly trash: DlqTrash };
+
+/** What a store of dead letters has besides, as one instance asks for it. */
+export function dlqParts(letters: KeptLetters, service: Pick<Remote, "ask">, owner: Owner): Parts {
+  const { kept, options } = letters;
+  const { auditor, trace } = options;
+  const { jobs } = kept;
+  const ask = <Answer>(signal: AbortSignal, work: () => Promise<Answer>, writes = false): Promise<Answer> =>
+    service.ask(owner, signal, { work, writes });
+  const put = async (job: StoredJob, expected: number | undefined): Promise<boolean> => {
+    const written = await jobs.put(job, expected, NEVER);
+    const lines = written ? auditor.jobs.written(job, letters.trashed(job.id).length) : [];
+    for (const line of lines) trace.add(line);
+    return written;
+  };
+  return {
+    page: (query, page, signal) => ask(signal, () => kept.page(query, page, NEVER)),
+    facets: (request, signal) => ask(signal, () => kept.facets(request, NEVER)),
+    marks: {
+      mark: (changes, signal) =>
+        ask(
+          signal,
+          async () => {
+            const there = await kept.marks.mark(changes, NEVER);
+            for (const [id, { redriven }] of changes)
+              if (there.has(id) && redriven?.jobId !== undefined) {
+                trace.add(`DLQ: ${id} has failed in try ${redriven.jobTry} of ${redriven.jobId}`);
+                auditor.jobs.marked(owner, id, redriven.jobId, redriven.jobTry ?? 0);
+              }
+            return there;
+          },
+          true,
+        ),
+    },
+    jobs: {
+      get: (id, signal) => ask(signal, () => jobs.get(id, NEVER)),
+      list: (request, signal) => ask(signal, () => jobs.list(request, NEVER)),
+      put: (job, expected, signal) => ask(signal, () => put(job, expected), true),
+      delete: (ids, signal) => ask(signal, () => jobs.delete(ids, NEVER)),
+    },
+    trash: {
+      move: (ids, batch, until, signal) => ask(signal, () => letters.discardFor(ids, batch, until), true),
+      restore: (batch, limit, signal) => ask(signal, () => letters.takeBack(batch, limit), true),
+      count: (cap, signal) => ask(signal, () => kept.admin.trash.count(cap, NEVER)),
+    },
+  };
+}

@@ -1,0 +1,172 @@
+import { hash } from "node:crypto";
+import type { Job } from "@bridge/core";
+import type { DeadLetter } from "@bridge/ports";
+import { beforeEach, expect, test } from "vitest";
+import { LONG_MS } from "../src/plan/planned-job.ts";
+import { JobBooks } from "../src/run/job-books.ts";
+import type { Owner } from "../src/time/virtual-time.ts";
+
+const one: Owner = { name: "one", alive: true, pending: 0 };
+const other: Owner = { name: "other", alive: true, pending: 0 };
+const COUNTS = { succeeded: 0, failed: 0, skipped: 0, inDoubt: 0, restored: 0 };
+
+let told: string[];
+let now: number;
+let books: JobBooks;
+let revision: number;
+
+beforeEach(() => {
+  [told, now, revision] = [[], 0, 0];
+  books = new JobBooks({
+    violated: (words) => told.push(words),
+    now: () => now,
+    outbox: false,
+    measured: true,
+    ttlMs: 10_000,
+  });
+});
+
+function letter(id: string, envelopeId = `of ${id}`): DeadLetter {
+  return { id, routeId: "r", bindingId: "out", failedAt: 1, envelope: { id: envelopeId } } as DeadLetter;
+}
+
+/** As a store has it after a write. */
+function write(changes: Partial<Job>, inTrash = 0): void {
+  const job = {
+    id: "job",
+    state: "running",
+    kind: "redrive",
+    createdAt: 10,
+    query: {},
+    attempt: 1,
+    total: 2,
+    counts: COUNTS,
+    settings: { concurrency: 1 },
+    lanes: [{ routeId: "r" }],
+    ...changes,
+  } as Job;
+  const { id, state, createdAt } = job;
+  books.written({ id, revision: ++revision, state, createdAt, document: JSON.stringify(job) }, inTrash);
+}
+
+const held = (by: Owner): Partial<Job> => ({
+  state: "running",
+  owner: { instanceId: by.name ?? "", holder: `${by.name}/1` },
+});
+
+function envelopeOf(entryId: string, attempt = 1): string {
+  return hash("sha256", JSON.stringify(["replay", "job", entryId, attempt]), "base64url").slice(0, 32);
+}
+
+/** A job of two entries, which `one` has. */
+function begun(): void {
+  for (const id of ["a", "b"]) books.kept(letter(id), true);
+  write({ state: "planned" });
+  write(held(one));
+}
+
+test("a job that delivers one entry, marks the other and ends is well", () => {
+  begun();
+  for (const id of ["a", "b"]) books.fetches(one, id);
+  expect([books.sends(one, envelopeOf("a")), books.sends(one, envelopeOf("b"))]).toEqual(["first", "first"]);
+  expect(books.sends(one, envelopeOf("b"))).toBe("retry");
+  books.heard(one, envelopeOf("a"));
+  books.left("a");
+  books.marked(one, "b", "job", 1);
+  write({ state: "completed", counts: { ...COUNTS, succeeded: 1, failed: 1 } });
+  books.close();
+  expect(told).toEqual([]);
+  expect(books.open).toEqual([]);
+});
+
+test("operators 3.4: whoever sends for a job that another has is told of, but for what was under way when that took it", () => {
+  begun();
+  books.fetches(one, "a");
+  write(held(other));
+  now = 1_000;
+  books.fetches(one, "b");
+  books.sends(one, envelopeOf("a"));
+  expect(told).toEqual([]);
+  books.sends(one, envelopeOf("b"));
+  expect(told).toEqual(["one sends b for job, which it has not got"]);
+});
+
+test("operators 3.4: what was heard to be delivered, or is marked, is not sent again in the same try", () => {
+  begun();
+  for (const id of ["a", "b"]) books.fetches(one, id);
+  books.sends(one, envelopeOf("a"));
+  books.heard(one, envelopeOf("a"));
+  expect(books.sends(one, envelopeOf("a"))).toBe("again");
+  books.marked(one, "b", "job", 1);
+  books.sends(one, envelopeOf("b"));
+  expect(told).toEqual([
+    "one sends a for job again, which it has heard is delivered",
+    "one sends b for job again in the same try, which it has marked",
+  ]);
+});
+
+test("operators 3.4: of what an owner leaves behind, as much is sent again as it has at once", () => {
+  begun();
+  for (const id of ["a", "b"]) {
+    books.fetches(one, id);
+    books.sends(one, envelopeOf(id));
+    books.heard(one, envelopeOf(id));
+  }
+  write(held(other));
+  for (const id of ["a", "b"]) {
+    books.fetches(other, id);
+    books.sends(other, envelopeOf(id));
+  }
+  books.close();
+  expect(told).toEqual(["job has sent 2 entries again that were delivered, where 1 would have a cause"]);
+});
+
+test("operators 3.4: a replay writes another dead letter only when the original is gone", () => {
+  begun();
+  books.fetches(one, "a");
+  books.fetches(one, "b");
+  books.left("a");
+  books.kept(letter("a2", envelopeOf("a")), true);
+  expect(told).toEqual([]);
+  books.kept(letter("b2", envelopeOf("b")), true);
+  expect(told).toEqual(["job has written another dead letter for b, which is still there"]);
+});
+
+test("operators 3.4: a count without its proof is told of", () => {
+  begun();
+  books.fetches(one, "a");
+  write({ ...held(one), counts: { ...COUNTS, failed: 1 } });
+  write({ ...held(one), counts: { ...COUNTS, succeeded: 1 } });
+  write({ ...held(one), counts: { ...COUNTS, skipped: 3 } });
+  expect(told).toEqual([
+    "job counts 1 entries as failed, and 0 are marked or gone",
+    "job counts 1 entries as delivered, and 0 dead letters are gone",
+    "job has 2 entries, and has done 3",
+  ]);
+});
+
+test("a job that ends without having tried what it was planned for is told of, and so is one that is over and goes on", () => {
+  begun();
+  books.left("a");
+  write({ state: "completed", counts: { ...COUNTS, skipped: 1 } });
+  write(held(one));
+  expect(told).toEqual(["job is completed, and entry b was not tried", "job was completed, and is running"]);
+});
+
+test("two jobs under one key are told of", () => {
+  write({ state: "planned", asked: { key: "k", body: "b" } });
+  write({ id: "second", state: "planned", asked: { key: "k", body: "b" } });
+  expect(told).toEqual(["second was asked for under the same key as job"]);
+});
+
+test("an undone purge that leaves something in the trash is told of, as is one that has had back more than it took", () => {
+  books.kept(letter("a"), true);
+  write({ kind: "purge", state: "planned", undoWithinMs: LONG_MS });
+  books.left("a");
+  books.trashed("job");
+  write({ kind: "purge", state: "undone", undoWithinMs: LONG_MS, counts: { ...COUNTS, restored: 2 } }, 1);
+  expect(told).toEqual([
+    "job has taken 2 entries back, and has had 1",
+    "job is undone, and 1 of its entries are in the trash",
+  ]);
+});
