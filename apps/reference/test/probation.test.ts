@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { join } from "node:path";
 import { freePort } from "@bridge/tooling/listening";
@@ -196,5 +196,32 @@ describe("a change on probation, and the end of its process", () => {
     await stage.restart();
     expect(stage.text).toBe(byHand);
     expect(await routes()).toMatchObject({ routes: [{ id: "theirs" }] });
+  });
+
+  test("operators 7: a file that is away for a moment, or broken, is no other document: its time takes it back at once", async () => {
+    await using stage = await Stage.run(INSIDE);
+    const path = join(stage.folder.path, FILE);
+    const former = stage.text;
+    await tried(stage, { confirm_within: "10s" });
+    const text = stage.text;
+    renameSync(path, `${path}.aside`);
+    await stage.health(({ config_watch: watch }) => watch.last_error !== undefined);
+    renameSync(`${path}.aside`, path);
+    await stage.health(({ config_watch: watch }) => watch.last_error === undefined);
+    expect((await stage.admin("GET", "/config")).body).toMatchObject({ probation: { version: 1 } });
+    writeFileSync(path, "broken: [");
+    await stage.bridge.logged(
+      "a configuration is taken back: the former one runs again, and is stored again when the document can be read",
+    );
+    await stage.health(({ config_watch: watch }) => watch.version === 0);
+    expect(await stage.admin("POST", "/config/confirm", { version: 1 })).toMatchObject({
+      status: 409,
+      body: { reason: "reverted" },
+    });
+    writeFileSync(path, text);
+    await expect.poll(() => stage.text, { timeout: 20_000 }).toBe(former);
+    await expect.poll(() => existsSync(note(stage))).toBe(false);
+    await stage.health(({ config_watch: watch }) => watch.version === 0);
+    expect(await newest(stage)).toMatchObject({ version: 1, reverted: { why: "not_confirmed" } });
   });
 });

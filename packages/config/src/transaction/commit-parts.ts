@@ -14,7 +14,7 @@ import type { BridgeConfig } from "../model.ts";
 import type { ConfigApplier } from "./applier.ts";
 import type { CommitHistory } from "./commit-history.ts";
 import type { CommitResult } from "./contract.ts";
-import type { OnProbation } from "./probations.ts";
+import type { OnProbation } from "./on-probation.ts";
 
 export interface CommitParts {
   readonly store: ConfigStore;

@@ -4,7 +4,7 @@
 import type { ConfigHistoryChange, ConfigHistoryEntry, ConfigText, Probation, ProbationGuard } from "@bridge/ports";
 import type { Path, Problem } from "../problem.ts";
 import type { ChangePlan } from "./applier.ts";
-import type { Revert } from "./probations.ts";
+import type { Revert } from "./on-probation.ts";
 import type { Stranding } from "./stranding.ts";
 import type { TransactionOutcome } from "./transaction-state.ts";
 

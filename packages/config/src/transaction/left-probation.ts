@@ -2,7 +2,7 @@ import type { Clock, ConfigHistoryEntry, ConfigStore, LeftProbation, Logger, Pro
 import { formatTimestamp } from "@bridge/ports/internal";
 import { bounded } from "./commit-parts.ts";
 import { CommitHistory } from "./commit-history.ts";
-import type { OnProbation, Reverted } from "./probations.ts";
+import type { OnProbation, Reverted } from "./on-probation.ts";
 
 /** However late a process comes back, so much is left to look at what it runs. */
 const LEAST_LEFT_MS = 60_000;

@@ -1,42 +1,12 @@
-import type {
-  Clock,
-  ConfigHistoryEntry,
-  ConfigStore,
-  Logger,
-  Probation,
-  Reversal,
-  StagedConfig,
-  StoredConfig,
-} from "@bridge/ports";
+import type { Clock, ConfigStore, Logger, Reversal, StoredConfig } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { ConfigApplier } from "./applier.ts";
 import { bounded, load } from "./commit-parts.ts";
 import type { CommitHistory } from "./commit-history.ts";
 import { Guard } from "./guard.ts";
+import type { OnProbation, Revert, Reverted } from "./on-probation.ts";
 import { TransactionError } from "./transaction-error.ts";
-
-/** A change that runs here and is not there to stay yet. */
-export interface OnProbation {
-  readonly probation: Probation;
-  /** What comes back. */
-  readonly base: StoredConfig;
-  /** What is stored, or staged where instances share it. */
-  readonly tried:
-    | { readonly stored: StoredConfig }
-    | { readonly staged: StagedConfig; readonly document: StoredConfig["document"] };
-  /** For the history. */
-  readonly entry: ConfigHistoryEntry;
-}
-
-/** What was taken back, for whoever counts and records it. */
-export interface Reverted extends Reversal {
-  readonly version: number;
-  readonly formerVersion: number;
-  /** Who had committed it. */
-  readonly actor: string;
-  /** Epoch milliseconds. */
-  readonly at: number;
-}
+import { seemsAnother, standingOf } from "./tried-document.ts";
 
 export interface ProbationsOptions {
   readonly store: ConfigStore;
@@ -53,11 +23,6 @@ export interface ProbationsOptions {
 
 const REVERSALS = ["not_confirmed", "level", "failure_ratio", "operator", "process_ended"] as const;
 
-export type Revert =
-  | { readonly status: "rolled_back"; readonly version: number }
-  /** It is stored again and does not run. */
-  | { readonly status: "committed_not_applied"; readonly version: number; readonly error: string };
-
 /** How often the guard is asked, and whether another hand has written. */
 const LOOK_MS = 1_000;
 
@@ -70,6 +35,8 @@ interface Open extends OnProbation {
   readonly endsAt: number;
   /** How it is being ended, by the one who came first. */
   ending: Promise<unknown> | undefined;
+  /** Why the former one runs again already: what is stored could not be read, and is taken back when it can. */
+  withdrawn: Reversal | undefined;
 }
 
 type End = "committed" | "reverted" | "superseded";
@@ -107,6 +74,7 @@ export class Probations {
       guard: guard === undefined || trial === undefined ? undefined : new Guard(guard, probation.routes, trial, clock),
       timer: clock.every(LOOK_MS, () => void this.#look()),
       ending: undefined,
+      withdrawn: undefined,
     };
     logger.warn("a configuration is on probation: unless it is confirmed, the former one comes back", {
       config_version: probation.version,
@@ -119,6 +87,7 @@ export class Probations {
   async confirm(version: number): Promise<void> {
     while (this.#open?.ending !== undefined) await this.#open.ending;
     const open = this.#demand(version);
+    if (open.withdrawn !== undefined) throw takenBack(version);
     await this.#end(open, () => this.#confirm(open));
     if (this.#last?.end !== "committed") throw this.#over(version);
   }
@@ -127,7 +96,7 @@ export class Probations {
   async revert(version: number, detail: string): Promise<Revert> {
     while (this.#open?.ending !== undefined) await this.#open.ending;
     const open = this.#demand(version);
-    const result = await this.#end(open, () => this.#revert(open, { why: "operator", detail }));
+    const result = await this.#end(open, () => this.#takeBack(open, { why: "operator", detail }));
     if (result === undefined) throw this.#over(version);
     return result;
   }
@@ -163,16 +132,15 @@ export class Probations {
   async #look(): Promise<void> {
     const open = this.#open;
     if (open === undefined || open.ending !== undefined) return;
-    const { clock, logger } = this.#options;
+    const { clock, logger, store } = this.#options;
     try {
-      if (this.#seesAnother(open)) {
-        await this.#end(open, () => this.#ifSuperseded(open));
-        return;
-      }
-      const hurt = open.guard?.look() ?? (clock.monotonic() >= open.endsAt ? NOT_CONFIRMED : undefined);
-      if (hurt !== undefined) await this.#end(open, () => this.#revert(open, hurt));
+      const hurt =
+        open.withdrawn ?? open.guard?.look() ?? (clock.monotonic() >= open.endsAt ? NOT_CONFIRMED : undefined);
+      if (hurt !== undefined) await this.#end(open, () => this.#takeBack(open, hurt));
+      else if (seemsAnother(open.tried, store)) await this.#end(open, () => this.#ifSuperseded(open));
     } catch (error) {
-      // It is tried again at the next look.
+      // It is tried again at the next look, and said once.
+      if (open.withdrawn !== undefined) return;
       logger.error("a configuration on probation cannot be taken back", {
         config_version: open.probation.version,
         error: messageOf(error),
@@ -198,8 +166,7 @@ export class Probations {
   }
 
   #over(version: number): TransactionError {
-    if (this.#last?.version === version && this.#last.end === "reverted")
-      return new TransactionError("conflict", `version ${version} was taken back`, { reason: "reverted" });
+    if (this.#last?.version === version && this.#last.end === "reverted") return takenBack(version);
     const { store } = this.#options;
     const open = this.#open?.probation.version;
     const staged = store.staging?.seen;
@@ -224,12 +191,44 @@ export class Probations {
       if (staging === undefined || !(await bounded(clock, (signal) => staging.confirm(tried.staged, signal))))
         return this.#superseded(open);
     } else {
-      if (!(await this.#isStored(tried.stored))) return this.#superseded(open);
+      const standing = await standingOf(tried, store, clock);
+      if (standing === "another") return this.#superseded(open);
+      if (standing !== "tried") throw notThere(standing.unreadable);
       await bounded(clock, async (signal) => store.probations?.end(signal));
     }
     this.#close(open, "committed");
     await history.confirm(entry);
     this.#options.logger.info("a configuration is confirmed", { config_version: open.probation.version });
+  }
+
+  /**
+   * What runs is taken back at once, what is stored as soon as it can be read. `undefined` when another hand was first.
+   * @throws TransactionError unavailable, when only the first could be done
+   */
+  async #takeBack(open: Open, reversal: Reversal): Promise<Revert | undefined> {
+    const { store, clock, logger, applyAgain } = this.#options;
+    const standing = await standingOf(open.tried, store, clock);
+    if (standing === "tried") return this.#revert(open, reversal);
+    if (standing === "another") {
+      await this.#superseded(open);
+      return undefined;
+    }
+    if (open.withdrawn === undefined) {
+      open.withdrawn = reversal;
+      const { version, formerVersion } = open.probation;
+      logger.error(
+        "a configuration is taken back: the former one runs again, and is stored again when the document can be read",
+        {
+          config_version: version,
+          former_version: formerVersion,
+          why: reversal.why,
+          error: standing.unreadable,
+        },
+      );
+      const fault = await applyAgain(open.base);
+      if (fault !== undefined) logger.error("the former configuration cannot be applied", { error: fault });
+    }
+    throw notThere(standing.unreadable);
   }
 
   /** `undefined` when another hand was first. */
@@ -269,8 +268,9 @@ export class Probations {
   }
 
   /** Whether what is stored is the former one now, by our doing. */
-  async #takenBack({ probation, base, tried }: Open, reversal: Reversal): Promise<boolean> {
+  async #takenBack(open: Open, reversal: Reversal): Promise<boolean> {
     const { store, clock } = this.#options;
+    const { probation, base, tried } = open;
     if ("staged" in tried) {
       const { staging } = store;
       if (staging === undefined) return false;
@@ -281,32 +281,15 @@ export class Probations {
     }
     await bounded(clock, async (signal) => store.probations?.note({ probation, orderly: false, reversal }, signal));
     if (await bounded(clock, (signal) => store.restore(base, tried.stored, signal))) return true;
-    // It may only be that it cannot be read now.
-    if (await this.#isStored(tried.stored)) throw new Error("the document could not be put back");
-    return false;
+    const standing = await standingOf(open.tried, store, clock);
+    if (standing === "another") return false;
+    throw new Error(standing === "tried" ? "the document could not be put back" : standing.unreadable);
   }
 
-  /** @throws Error when what is stored cannot be read */
-  async #isStored({ revision }: StoredConfig): Promise<boolean> {
-    const { store, clock } = this.#options;
-    return (await bounded(clock, (signal) => store.load(signal)))?.revision === revision;
-  }
-
-  #seesAnother({ tried }: Open): boolean {
-    const { store } = this.#options;
-    if ("staged" in tried) return store.staging?.seen?.revision !== tried.staged.revision;
-    return store.seen !== tried.stored.revision;
-  }
-
+  /** A document that is away, or broken, may be on its way: nothing is over yet. */
   async #ifSuperseded(open: Open): Promise<void> {
     const { store, clock } = this.#options;
-    const { tried } = open;
-    const { staging } = store;
-    const stands =
-      "stored" in tried
-        ? await this.#isStored(tried.stored)
-        : (await bounded(clock, async (signal) => staging?.look(signal)))?.revision === tried.staged.revision;
-    if (!stands) await this.#superseded(open);
+    if ((await standingOf(open.tried, store, clock)) === "another") await this.#superseded(open);
   }
 
   /** Another hand has written: that one counts, and nothing is put back. */
@@ -341,6 +324,14 @@ export class Probations {
     this.#open = undefined;
     this.#last = { version: open.probation.version, end };
   }
+}
+
+function takenBack(version: number): TransactionError {
+  return new TransactionError("conflict", `version ${version} was taken back`, { reason: "reverted" });
+}
+
+function notThere(why: string): TransactionError {
+  return new TransactionError("unavailable", `what is stored cannot be read: ${why}`);
 }
 
 function messageOf(error: unknown): string {

@@ -1,0 +1,79 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type BridgeConfig,
+  type ConfigApplier,
+  type ConfigTransactions,
+  createConfigTransactions,
+  createRegistry,
+  type Reverted,
+} from "@bridge/config";
+import { type Logger, silentLogger, systemRandom } from "@bridge/ports";
+import { ManualClock } from "@bridge/tooling/manual-clock";
+import { type ConfigFile, openConfigFile } from "../../src/index.ts";
+
+const NEVER = new AbortController().signal;
+const NOTHING = { added: [], removed: [], restarted: [], kept: [] };
+const PLAN = { unchanged: false, routes: NOTHING, sessions: NOTHING, stores: [], inPlace: [], restartRequired: [] };
+
+export interface Trying extends AsyncDisposable {
+  readonly path: string;
+  readonly store: ConfigFile;
+  readonly clock: ManualClock;
+  readonly transactions: ConfigTransactions;
+  readonly applied: readonly BridgeConfig[];
+  readonly reverted: readonly Reverted[];
+  readonly logged: readonly string[];
+  /** Commits `overlay` on probation for 10 s; resolves to its version. */
+  tryOut(overlay: Readonly<Record<string, unknown>>): Promise<number>;
+}
+
+/** A file in `folder`, and changes of it that are tried out on time that stands still. */
+export function trying(folder: string): Trying {
+  const path = join(folder, "bridge.yaml");
+  writeFileSync(path, "# ours\nbridge: {id: plant-7, drain_timeout: 20s} # here\n");
+  const store = openConfigFile(path);
+  const clock = new ManualClock();
+  const applied: BridgeConfig[] = [];
+  const reverted: Reverted[] = [];
+  const logged: string[] = [];
+  const log = (message: string): void => void logged.push(message);
+  const logger: Logger = { ...silentLogger, error: log, warn: log };
+  const applier: ConfigApplier = {
+    async apply(config) {
+      applied.push(config);
+      return "applied";
+    },
+    stranding: () => Promise.resolve(undefined),
+    beyondRecovery: () => false,
+    plan: () => Promise.resolve(PLAN),
+    trial: { running: () => true, reaches: () => true, sends: () => ({ sends: 0, failed: 0 }) },
+  };
+  const transactions = createConfigTransactions({
+    store,
+    registry: createRegistry({}),
+    sources: { env: () => undefined, file: () => Promise.reject(new Error("it is not there")) },
+    applier,
+    clock,
+    random: systemRandom(),
+    logger,
+    onReverted: (one) => void reverted.push(one),
+  });
+  return {
+    path,
+    store,
+    clock,
+    transactions,
+    applied,
+    reverted,
+    logged,
+    async tryOut(overlay) {
+      const { id } = await transactions.open(60_000, NEVER);
+      await transactions.patch(id, overlay, NEVER);
+      const committed = await transactions.commit(id, "alice", { withinMs: 10_000 });
+      if (committed.status !== "probation") throw new Error(JSON.stringify(committed));
+      return committed.version;
+    },
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
