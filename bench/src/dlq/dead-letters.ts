@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { openFileDlq } from "@bridge/dlq-file";
 import { type DeadLetter, type ErrorClass, silentLogger, systemClock } from "@bridge/ports";
 
@@ -53,7 +54,7 @@ function deadLetter(
   const id = `message-${number}`;
   const failedAt = BEGIN + number * stepMs;
   return {
-    id: `entry-${number}`,
+    id: hash("sha256", `entry-${number}`),
     routeId: routeName(number),
     bindingId,
     sourceId: "in",

@@ -54,6 +54,7 @@ CREATE TABLE dead_letter_trash (
   UNIQUE (batch, id)
 );
 CREATE INDEX dead_letter_trash_by_end ON dead_letter_trash (until);
+CREATE INDEX dead_letter_trash_by_batch ON dead_letter_trash (batch);
 CREATE TABLE dead_letter_job (
   id TEXT PRIMARY KEY,
   revision INTEGER NOT NULL,

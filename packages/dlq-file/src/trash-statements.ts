@@ -19,7 +19,10 @@ export class TrashStatements {
     this.#restore = db.prepare(`
       INSERT INTO dead_letter (${COLUMNS}) SELECT ${COLUMNS} FROM dead_letter_trash WHERE number = ?
       ON CONFLICT (id) DO NOTHING RETURNING ${COUNTED}`);
-    this.#batch = db.prepare("SELECT number FROM dead_letter_trash WHERE batch = ? AND until > ? LIMIT ?");
+    // In the order in which they came: those that are next to each other in the list come back next to each other.
+    this.#batch = db.prepare(`
+      SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_batch
+      WHERE batch = ? AND until > ? ORDER BY number LIMIT ?`);
     this.#over = db.prepare(
       "SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end WHERE until <= ? LIMIT ?",
     );

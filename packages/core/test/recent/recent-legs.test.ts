@@ -85,6 +85,39 @@ test("operators 6.4: 300,000 ids that differ in little have as many hashes", () 
   expect(seen.size).toBe(300_000);
 });
 
+test("operators 6.4: ids that differ in any two characters, or in their length, have different hashes", () => {
+  const seen = new Set<bigint>();
+  const hash = { high: 0, low: 0 };
+  let ids = 0;
+  const look = (id: string): void => {
+    hashId(id, hash);
+    seen.add((BigInt(hash.high) << 32n) | BigInt(hash.low));
+    ids++;
+  };
+  const base = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
+  const at = (place: number, by: number): string => String.fromCodePoint(base.charCodeAt(place) ^ by);
+  for (let one = 0; one < base.length; one++)
+    for (let other = one + 1; other < base.length; other++)
+      for (const [a, b] of [
+        [1, 1],
+        [1, 2],
+        [2, 1],
+        [16, 16],
+        [64, 64],
+        [3, 200],
+        [200, 3],
+        [256, 256],
+        [8_192, 4_096],
+      ] as const)
+        look(`${base.slice(0, one)}${at(one, a)}${base.slice(one + 1, other)}${at(other, b)}${base.slice(other + 1)}`);
+  for (let length = 0; length <= 1_024; length++) {
+    look("\0".repeat(length));
+    look("x".repeat(length + 1));
+    look("\u20ac".repeat(length + 1));
+  }
+  expect(seen.size).toBe(ids);
+});
+
 test("operators 6.4: redrives are remembered, the last ten of a message and of so many messages", () => {
   const redrives = new RecentRedrives();
   for (let n = 0; n < 12; n++) redrives.add("m-1", `again-${n}`);
