@@ -1,61 +1,14 @@
 import { expect, test } from "vitest";
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { eventually, type Told } from "./support/ask.ts";
 import { Folder, HTTP } from "./support/folder.ts";
 import { Stage } from "./support/stage.ts";
+import { Shop } from "./support/shop.ts";
+import { begun, reaches } from "./support/told-jobs.ts";
 import { until } from "./support/until.ts";
 
 const ENTRIES = 300;
 const CONCURRENCY = 8;
 /** So many are at the target when the bridge is killed. */
 const KILLED_AT = 120;
-
-interface JobBody {
-  readonly id: string;
-  readonly state: string;
-  readonly plan: { readonly hash: string; readonly total: number };
-  readonly progress: Readonly<Record<"done" | "succeeded" | "failed" | "in_doubt" | "remaining", number>>;
-}
-
-/** A web service that refuses until it is repaired, and remembers under which id each body came. */
-class Shop implements AsyncDisposable {
-  /** Of each body that was accepted, the ids of its messages, one for each time. */
-  readonly accepted = new Map<string, string[]>();
-  asked = 0;
-  isRepaired = false;
-  readonly #server = createServer((request, response) => void this.#answer(request, response));
-
-  static async open(): Promise<Shop> {
-    const shop = new Shop();
-    shop.#server.listen(0, "127.0.0.1");
-    await once(shop.#server, "listening");
-    return shop;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.asked++;
-    let body = "";
-    for await (const chunk of request.setEncoding("utf8")) body += String(chunk);
-    if (this.isRepaired) {
-      const ids = this.accepted.get(body) ?? [];
-      this.accepted.set(body, [...ids, String(request.headers["idempotency-key"])]);
-    }
-    response.writeHead(this.isRepaired ? 200 : 503).end();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
-  }
-}
 
 function documentOf(folder: Folder, target: string): string {
   return `${HTTP}
@@ -84,6 +37,7 @@ async function post({ bridge }: Stage, bodies: readonly string[]): Promise<void>
 
 test("operators 3.5.2: a job halts at a target that is broken, and once that is repaired and the bridge was killed amid it, every entry is there and no more than were in flight came twice", async () => {
   await using shop = await Shop.open();
+  shop.refuses = () => true;
   const folder = new Folder();
   await using stage = await Stage.run(documentOf(folder, shop.url), {}, folder);
   const bodies = Array.from({ length: ENTRIES }, (_, nth) => `order-${nth}`);
@@ -101,24 +55,19 @@ test("operators 3.5.2: a job halts at a target that is broken, and once that is 
     ramp: [1, 10],
     ramp_pause: "100ms",
   };
-  const planned = (await stage.admin("POST", "/dlq/jobs", order)).body as JobBody;
-  expect(planned).toMatchObject({ state: "planned", plan: { total: ENTRIES, predicted: { deliverable: ENTRIES } } });
-  expect(shop.asked).toBe(before);
-
-  const path = `/dlq/jobs/${planned.id}`;
-  const reaches = async (state: string): Promise<JobBody> => {
-    const wanted = ({ body }: Told): boolean => (body as Partial<JobBody>).state === state;
-    return (await eventually(() => stage.admin("GET", path), wanted)).body as JobBody;
-  };
-  await stage.admin("POST", `${path}/start`, { plan_hash: planned.plan.hash });
-  expect(await reaches("halted")).toMatchObject({
+  const ask = stage.admin.bind(stage);
+  const job = await begun(ask, order);
+  expect(job).toMatchObject({ plan: { total: ENTRIES, predicted: { deliverable: ENTRIES } } });
+  expect(await reaches(ask, job, "halted")).toMatchObject({
     halted: { why: "failure_ratio", failed: 1, attempts: 1 },
     progress: { failed: 1, remaining: ENTRIES - 1 },
   });
   expect(shop.asked).toBe(before + 1);
 
-  shop.isRepaired = true;
-  expect(await stage.admin("POST", `${path}/resume`, { retry_failed: true })).toMatchObject({ status: 202 });
+  shop.refuses = () => false;
+  expect(await stage.admin("POST", `/dlq/jobs/${job.id}/resume`, { retry_failed: true })).toMatchObject({
+    status: 202,
+  });
   await until(
     "amid the job",
     () => shop.accepted.size >= KILLED_AT,
@@ -126,8 +75,8 @@ test("operators 3.5.2: a job halts at a target that is broken, and once that is 
   );
   await stage.restart();
 
-  const { progress } = await reaches("completed");
-  const repeated = [...shop.accepted.values()].filter((ids) => ids.length > 1);
+  const { progress } = await reaches(ask, job, "completed");
+  const { repeated } = shop;
   expect(new Set(shop.accepted.keys())).toEqual(new Set(bodies));
   expect(progress).toMatchObject({ done: ENTRIES, failed: 0, remaining: 0 });
   expect(repeated.length).toBeLessThanOrEqual(CONCURRENCY);

@@ -4,7 +4,7 @@ import type { DeliveredEntries } from "../dlq/delivered-entries.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import type { Job } from "./job.ts";
 import type { JobTallies } from "./job-tallies.ts";
-import type { ReplayOf } from "./replay-id.ts";
+import type { ReplayRequest } from "./replay-id.ts";
 
 /** A store in which jobs can live. */
 export type JobsStore = DlqStore & Required<Pick<DlqStore, "page" | "marks" | "jobs">> & { readonly admin: DlqAdmin };
@@ -34,7 +34,7 @@ export interface JobParts extends Seams {
   readonly store: () => DlqStore | undefined;
   readonly standing: (routeId: string) => LaneStanding;
   /** @throws OperationError as a redrive by ids does */
-  readonly replay: (entry: DeadLetter, signal: AbortSignal, job: ReplayOf) => Promise<InjectResult>;
+  readonly replay: (entry: DeadLetter, signal: AbortSignal, job: ReplayRequest) => Promise<InjectResult>;
   /** The entries that some redrive of this process is working on. */
   readonly busy: Set<string>;
   readonly delivered: DeliveredEntries;

@@ -228,7 +228,11 @@ export class RedriveWork implements JobWork {
 
   #context(): ReplayContext {
     const { parts, store, job, cut } = this.#run;
-    const { clock, logger, replay, delivered } = parts;
+    const { clock, logger, delivered } = parts;
+    // A process that stood still may have lost its job by the time that the route has room for the entry.
+    const isMine = (): boolean => this.#run.goesOn && this.#run.hold.isSure;
+    const replay: ReplayContext["replay"] = (entry, signal, of) =>
+      parts.replay(entry, signal, { ...of, mayBegin: isMine });
     return { clock, logger, replay, delivered, store, job, signal: cut };
   }
 

@@ -10,6 +10,12 @@ export interface ReplayOf {
 /** In place of a job: the redrive of a single entry, whose try has a number that no other has. No job is called so. */
 export const NO_JOB = "redrive";
 
+/** One that waits for its turn, which may come when it is not to be sent any more. */
+export interface ReplayRequest extends ReplayOf {
+  /** Asked when its turn has come. */
+  readonly mayBegin?: (() => boolean) | undefined;
+}
+
 const LENGTH = 32;
 
 /**

@@ -60,5 +60,6 @@ export async function markFailed(
 export function withoutJob(entry: DeadLetter): DeadLetter {
   const headers = Object.assign(newHeaders(), entry.envelope.headers);
   delete headers[RESERVED.job];
+  delete headers[RESERVED.dedupId];
   return { ...entry, envelope: { ...entry.envelope, headers } };
 }

@@ -18,7 +18,8 @@ export interface Injection {
 
 /**
  * A dead letter as it is sent again (spec 4.6.5): the identity marker and the deduplication key are dropped, so that nothing
- * downstream suppresses the repeat, and the causation id names the original. A job repeats one under the same envelope id.
+ * downstream suppresses the repeat, and the causation id names the original. A job repeats one under the same envelope id, which is its
+ * deduplication key, too.
  */
 export function replayOf(
   entry: DeadLetter,
@@ -31,8 +32,12 @@ export function replayOf(
   delete headers[RESERVED.generatedId];
   delete headers[RESERVED.dedupId];
   delete headers[RESERVED.job];
-  if (job !== undefined) headers[RESERVED.job] = replayHeader(job);
   const id = job === undefined ? random.id() : replayId(job, entry.id);
+  if (job !== undefined) {
+    headers[RESERVED.job] = replayHeader(job);
+    // Some targets know repeats by this alone.
+    headers[RESERVED.dedupId] = id;
+  }
   const envelope: Envelope = { ...entry.envelope, id, headers, receivedAt: clock.now() };
   const onlyBinding = entry.bindingId === "" ? undefined : entry.bindingId;
   return { envelope, onlyBinding, entry };

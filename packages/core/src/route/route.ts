@@ -1,7 +1,7 @@
 import { type BridgeError, type DeadLetter, type Delivery, type OutboxRecord, type SourceMessage } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
 import type { LaneStanding } from "../dlq-job/job-parts.ts";
-import type { ReplayOf } from "../dlq-job/replay-id.ts";
+import type { ReplayRequest } from "../dlq-job/replay-id.ts";
 import type { Lease } from "../lease/lease.ts";
 import { OperationError } from "../operation-error.ts";
 import type { Drain } from "../outbox/drain.ts";
@@ -237,16 +237,20 @@ export class Route implements Reader {
   }
 
   /** Re-issues a dead letter under a fresh envelope id, to the binding that failed (spec 4.6.4, 4.6.5); for a job, under its own. */
-  async replay(entry: DeadLetter, signal: AbortSignal, job?: ReplayOf): Promise<InjectResult> {
+  async replay(entry: DeadLetter, signal: AbortSignal, job?: ReplayRequest): Promise<InjectResult> {
     await this.#outbox?.refuseSecondRedrive(entry.id, signal).catch((error: unknown) => {
       throw signal.aborted ? notBegun() : error;
     });
     const injection = replayOf(entry, this.#parts, job);
     this.#parts.recent.redrives.add(entry.envelope.id, injection.envelope.id);
-    return this.#carryInjected(injection, signal);
+    return this.#carryInjected(injection, signal, job?.mayBegin);
   }
 
-  async #carryInjected(injection: Injection, signal: AbortSignal): Promise<InjectResult> {
+  async #carryInjected(
+    injection: Injection,
+    signal: AbortSignal,
+    mayBegin: () => boolean = () => true,
+  ): Promise<InjectResult> {
     const { refused, entry } = injection;
     if (this.paused) throw new OperationError("conflict", "the route is paused: resume it first");
     const missing = this.#handover.leases.find(({ held }) => !held);
@@ -255,7 +259,7 @@ export class Route implements Reader {
     await this.admission.take(signal).catch(() => {
       throw notBegun();
     });
-    if (this.#stopped) {
+    if (this.#stopped || !mayBegin()) {
       this.admission.release();
       throw notBegun();
     }

@@ -1,7 +1,7 @@
 import { type DeadLetter, type OutboxRecord, type SourceMessage } from "@bridge/ports";
 import { type Slices } from "@bridge/ports/internal";
 import type { LaneStanding } from "../dlq-job/job-parts.ts";
-import type { ReplayOf } from "../dlq-job/replay-id.ts";
+import type { ReplayRequest } from "../dlq-job/replay-id.ts";
 import { OperationError } from "../operation-error.ts";
 import { routeNotFound } from "../route-not-found.ts";
 import type { InjectResult } from "../route/inject-result.ts";
@@ -183,7 +183,7 @@ export class Runtime {
   }
 
   /** @throws OperationError `not_found` when the entry's route or binding is not configured any more (spec 4.6.8) */
-  replay(entry: DeadLetter, signal: AbortSignal, job?: ReplayOf): Promise<InjectResult> {
+  replay(entry: DeadLetter, signal: AbortSignal, job?: ReplayRequest): Promise<InjectResult> {
     const route = this.#found(entry.routeId, entryNotFound);
     if (entry.bindingId !== "" && !route.hasBinding(entry.bindingId)) throw entryNotFound();
     return route.replay(entry, signal, job);

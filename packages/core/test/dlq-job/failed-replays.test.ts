@@ -27,6 +27,7 @@ describe("a replay of a job", () => {
   test("operators 3.4: goes out under an id made from job, entry and try, and names its job as far as the outbox", () => {
     const { envelope } = replayOf(entry, seams, { jobId: "job-1", attempt: 2 });
     expect(envelope.id).toBe(replayId({ jobId: "job-1", attempt: 2 }, "e1"));
+    expect(envelope.headers[RESERVED.dedupId]).toBe(envelope.id);
     expect(envelope.headers[RESERVED.job]).toBe("job-1/2");
   });
 

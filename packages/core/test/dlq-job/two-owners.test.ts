@@ -108,3 +108,25 @@ test("operators 3.5.2: what may have been in flight is counted as in doubt, also
   await first.supervisor.shutdown();
   await second.supervisor.shutdown();
 });
+
+test("operators 3.5.3: what still waited for room in its route when an owner stood still is not sent once another has the job", async () => {
+  const clock = new FakeClock();
+  const dlq = openMemoryDlq({ maxEntries: 10_000, clock });
+  const one = seen(dlq);
+  const policy = { maxInFlight: 1, sendTimeoutMs: 1e9 };
+  const first = await started({ clock, dlq: one.store, config: shared, instanceId: "plant-a", policy });
+  await fill(dlq, 50);
+  using hold = first.hub.channel("out").sends.hold();
+  const job = await begun(first, { settings: { ...AT_ONCE, concurrency: 6 } });
+  await first.hub.channel("out").until(({ sends }) => sends.held === 1, bound());
+  await until(first, job.id, ({ inFlight }) => inFlight === 6);
+  const second = await started({ clock, dlq: seen(dlq).store, config: shared, instanceId: "plant-b" });
+  one.isCut = true;
+  await until(second, job.id, "completed");
+  hold[Symbol.dispose]();
+  await clock.advance(5_000);
+  expect(first.hub.channel("out").arrived).toBe(1);
+  expect(second.hub.channel("out").arrived).toBe(50);
+  await first.supervisor.shutdown();
+  await second.supervisor.shutdown();
+});
