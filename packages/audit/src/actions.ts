@@ -93,7 +93,9 @@ export const AUDIT_ACTIONS = {
   "api.describe": "api",
   "session.read": "session",
   /** A browser got, or gave back, a cookie in place of a key. */
+  "session.create.begin": "session",
   "session.create": "session",
+  "session.end.begin": "session",
   "session.end": "session",
   /** A missing or wrong key. */
   "auth.failure": "admin",

@@ -1,14 +1,18 @@
 import { type Clock, type Logger } from "@bridge/ports";
-import { steadyLogger } from "@bridge/ports/internal";
+import { Slices, steadyLogger } from "@bridge/ports/internal";
 import { AUDIT_ACTIONS, type AuditAction, LOOKS } from "./actions.ts";
 import type { AuditEntry, AuditEvent } from "./event.ts";
 import type { AuditHistory } from "./history.ts";
-import { FloodMerger } from "./flood-merger.ts";
+import { type FloodBounds, FloodMerger } from "./flood-merger.ts";
 import { Outlet } from "./outlet.ts";
 import { type AuditSink, logSink } from "./sink.ts";
 
-/** How long entries with one merge key are counted together. */
+/** How long entries of one key are counted together. */
 const WINDOW_MS = 60_000;
+/** Of those that say themselves with what they may be merged: failed logins. */
+const FAILURES: FloodBounds = { passing: 10, mostKeys: 100 };
+/** Of those of looking, by who looks and at what. */
+const READS: FloodBounds = { passing: 60, mostKeys: 1_000 };
 
 export interface AuditorOptions {
   readonly clock: Clock;
@@ -31,7 +35,8 @@ export interface Auditor extends AsyncDisposable {
    * when a sink has 1,000 before it; they stand in one event `audit.merged` as soon as it has room.
    *
    * Of the entries with one `mergeKey`, the first 10 of a minute are written at once and the rest as one event for
-   * each action at the end of the minute, with `detail.count`.
+   * each action and outcome at the end of the minute, with `detail.count`. So are those of looking without one, beyond 60 a minute of one actor
+   * and action. Who has seen content, and what changes something, is never merged.
    */
   record(entry: AuditEntry): Promise<boolean>;
   /**
@@ -52,19 +57,30 @@ export function createAuditor({ clock, logger, sinks = [logSink(logger)] }: Audi
   if (new Set(sinks.map((sink) => sink.name)).size < sinks.length)
     throw new Error("two audit sinks have the same name: give each its own");
   const outlets = sinks.map((sink) => new Outlet(sink, steadyLogger(logger)));
-  const merger = new FloodMerger();
+  const failures = new FloodMerger(FAILURES);
+  const reads = new FloodMerger(READS);
+  const isAdmitted = (entry: AuditEntry): boolean => {
+    if (entry.mergeKey !== undefined) return failures.admit(entry.mergeKey, entry);
+    return !LOOKS.has(entry.action) || reads.admit(`${entry.action} ${entry.actor}`, entry);
+  };
   const write = async (entry: AuditEntry): Promise<boolean> => {
     const event = stamp(entry, clock.now());
     const mayBeMerged = LOOKS.has(entry.action) || entry.refused === true;
     return isAll(await Promise.all(outlets.map((outlet) => outlet.write(event, mayBeMerged))));
   };
   const endWindow = async (): Promise<void> => {
-    await Promise.all(merger.drain().map(write));
+    const slices = new Slices(clock);
+    const writing: Promise<boolean>[] = [];
+    for (const entry of [...failures.drain(), ...reads.drain()]) {
+      if (slices.over) await slices.next();
+      writing.push(write(entry));
+    }
+    await Promise.all(writing);
   };
   const windows = clock.every(WINDOW_MS, () => void endWindow());
   return {
     history: sinks.find(({ history }) => history !== undefined)?.history,
-    record: async (entry) => !merger.admit(entry) || (await write(entry)),
+    record: async (entry) => !isAdmitted(entry) || (await write(entry)),
     hasRoomFor: async (action) =>
       LOOKS.has(action) || isAll(await Promise.all(outlets.map((outlet) => outlet.hasRoom()))),
     faults: () => new Map(outlets.flatMap(({ sink, fault }) => (fault === undefined ? [] : [[sink.name, fault]]))),

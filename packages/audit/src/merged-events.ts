@@ -11,10 +11,12 @@ export class MergedEvents {
     return this.#counts.size === 0;
   }
 
-  add({ action, timestamp }: AuditEvent): void {
+  /** One that stands for several counts as so many. */
+  add(event: AuditEvent): void {
+    const { action, timestamp } = event;
     if (this.isEmpty) this.#first = timestamp;
     this.#last = timestamp;
-    this.#counts.set(action, (this.#counts.get(action) ?? 0) + 1);
+    this.#counts.set(action, (this.#counts.get(action) ?? 0) + callsIn(event));
   }
 
   /** The event that stands for all of them; they are forgotten. */
@@ -32,4 +34,10 @@ export class MergedEvents {
       detail: { merged, actions, since: this.#first, client_addr: "" },
     };
   }
+}
+
+/** How many calls an event stands for. */
+export function callsIn({ detail }: AuditEvent): number {
+  const { count } = detail;
+  return typeof count === "number" ? count : 1;
 }

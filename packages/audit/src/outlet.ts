@@ -1,7 +1,7 @@
 import { type LogFields, type Logger, systemClock } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import type { AuditEvent } from "./event.ts";
-import { MergedEvents } from "./merged-events.ts";
+import { callsIn, MergedEvents } from "./merged-events.ts";
 import type { AuditSink } from "./sink.ts";
 
 /** How long a caller waits for a sink. */
@@ -69,7 +69,7 @@ export class Outlet {
   async write(event: AuditEvent, mayBeMerged: boolean): Promise<boolean> {
     if (!mayBeMerged || !(this.#isFull || this.#isMerging)) return this.#hand(event);
     if (!this.#isMerging) this.#logger.warn("audit events are merged: a sink cannot keep up", { sink: this.sink.name });
-    this.failures++;
+    this.failures += callsIn(event);
     this.#merged.add(event);
     return true;
   }

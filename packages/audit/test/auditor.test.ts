@@ -1,9 +1,20 @@
 import { PATIENCE } from "@bridge/tooling/patience";
 import { type Logger, silentLogger, systemClock } from "@bridge/ports";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { AUDIT_ACTIONS, type AuditEntry, type AuditEvent, createAuditor } from "../src/index.ts";
+import fc from "fast-check";
+import {
+  AUDIT_ACTIONS,
+  type AuditAction,
+  type AuditEntry,
+  type AuditEvent,
+  createAuditor,
+  LOOKS,
+} from "../src/index.ts";
 
 const entry: AuditEntry = { action: "dlq.purge", actor: "alice", outcome: "success", clientAddr: "10.0.0.7" };
+
+/** One of many that look at the list, each of them seldom. */
+const looking = (n: number): AuditEntry => ({ ...entry, action: "dlq.list", actor: `key-${n % 100}` });
 
 function recordingLogger(): { lines: { level: string; message: string; fields: unknown }[]; logger: Logger } {
   const lines: { level: string; message: string; fields: unknown }[] = [];
@@ -131,7 +142,7 @@ describe("contract 6: a sink that fails", () => {
         return new Promise<void>(() => {});
       };
       const auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks: [{ name: "hangs", write }] });
-      const looked = Array.from({ length: 1_100 }, () => auditor.record({ ...entry, action: "dlq.list" }));
+      const looked = Array.from({ length: 1_100 }, (_, n) => auditor.record(looking(n)));
       const changed = [auditor.record(entry), auditor.record({ ...entry, refused: true })];
       expect(await auditor.hasRoomFor("dlq.list")).toBe(true);
       const room = auditor.hasRoomFor("dlq.purge");
@@ -154,7 +165,7 @@ describe("contract 6: a sink that fails", () => {
     const sinks = [{ name: "slow", write }];
     await using auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks });
     const all = [
-      ...Array.from({ length: 1_200 }, () => auditor.record({ ...entry, action: "dlq.list" })),
+      ...Array.from({ length: 1_200 }, (_, n) => auditor.record(looking(n))),
       ...Array.from({ length: 30 }, () => auditor.record({ ...entry, action: "config.read" })),
       auditor.record(entry),
     ];
@@ -224,5 +235,126 @@ describe("contract 6: floods of auth events", () => {
     await auditor[Symbol.asyncDispose]();
     expect(events.at(-1)?.detail).toMatchObject({ count: 2 });
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("operators 10: reads of one key and action", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const list: AuditEntry = { ...entry, action: "dlq.list" };
+  const started = (events: AuditEvent[]) =>
+    createAuditor({ clock: systemClock, logger: silentLogger, sinks: [keep(events)] });
+
+  it("beyond 60 a minute are one event at its end, for each outcome, and the next minute has its own", async () => {
+    const events: AuditEvent[] = [];
+    await using auditor = started(events);
+    for (let n = 0; n < 100; n++) await auditor.record(list);
+    for (let n = 0; n < 3; n++) await auditor.record({ ...list, outcome: "failure", detail: { status: 404 } });
+    await auditor.record({ ...list, actor: "bob" });
+    await auditor.record({ ...list, action: "dlq.summary" });
+    expect(events).toHaveLength(62);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(events.slice(62)).toMatchObject([
+      { action: "dlq.list", actor: "alice", outcome: "success", detail: { count: 40, client_addr: "10.0.0.7" } },
+      { action: "dlq.list", actor: "alice", outcome: "failure", detail: { count: 3, status: 404 } },
+    ]);
+    await auditor.record(list);
+    expect(events).toHaveLength(65);
+    expect(events[64]?.detail).not.toHaveProperty("count");
+  });
+
+  it("name a resource only when it is the same of all", async () => {
+    const events: AuditEvent[] = [];
+    const auditor = started(events);
+    const job = (resourceId: string, actor = "alice"): AuditEntry => ({
+      ...list,
+      action: "dlq.job.read",
+      actor,
+      resourceId,
+    });
+    for (let n = 0; n < 70; n++) await auditor.record(job("job-1"));
+    for (let n = 0; n < 70; n++) await auditor.record(job(`job-${n}`, "bob"));
+    await auditor[Symbol.asyncDispose]();
+    expect(events.slice(120).map(({ actor, resource_id: id, detail }) => [actor, id, detail["count"]])).toEqual([
+      ["alice", "job-1", 10],
+      ["bob", "", 10],
+    ]);
+  });
+
+  it("are bounded however many there are who look", async () => {
+    const events: AuditEvent[] = [];
+    await using auditor = started(events);
+    for (let n = 0; n < 100_000; n++) await auditor.record({ ...list, actor: `key-${n % 20_000}` });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(events).toHaveLength(5_001);
+    expect(events.at(-1)?.detail).toMatchObject({ count: 95_000, several_clients: true });
+  });
+
+  it("are all accounted for, and every event of a change is kept, once and in its place", async () => {
+    const actions = fc.constantFrom(
+      ...(Object.keys(AUDIT_ACTIONS) as AuditAction[]).filter((action) => !action.startsWith("auth.")),
+    );
+    const step = fc.oneof(
+      {
+        weight: 20,
+        arbitrary: fc.record({ action: actions, times: fc.integer({ min: 1, max: 90 }), refused: fc.boolean() }),
+      },
+      { weight: 1, arbitrary: fc.constant("minute" as const) },
+    );
+    let merged = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        const events: AuditEvent[] = [];
+        const auditor = started(events);
+        const given: AuditEntry[] = [];
+        for (const one of steps) {
+          if (one === "minute") await vi.advanceTimersByTimeAsync(60_000);
+          else
+            for (let n = 0; n < one.times; n++) {
+              const { action, refused } = one;
+              const next: AuditEntry = { ...entry, action, refused, resourceId: String(given.length) };
+              given.push(next);
+              await auditor.record(next);
+            }
+        }
+        await auditor[Symbol.asyncDispose]();
+        const isChange = ({ action }: { readonly action: AuditAction }): boolean => !LOOKS.has(action);
+        expect(events.filter(isChange).map((event) => event.resource_id)).toEqual(
+          given.filter(isChange).map(({ resourceId }) => resourceId),
+        );
+        const counted = new Map<AuditAction, number>();
+        for (const { action, detail } of events) {
+          const { count } = detail;
+          if (count !== undefined) merged++;
+          counted.set(action, (counted.get(action) ?? 0) + (typeof count === "number" ? count : 1));
+        }
+        expect(counted).toEqual(
+          new Map([...Map.groupBy(given, ({ action }) => action)].map(([action, all]) => [action, all.length])),
+        );
+      }),
+      { numRuns: 200 },
+    );
+    expect(merged).toBeGreaterThan(0);
+  });
+
+  it("finding 5.2: those that a sink has no room for are counted as many as they are", async () => {
+    const events: AuditEvent[] = [];
+    const finish: (() => void)[] = [];
+    const write = (event: AuditEvent): Promise<void> =>
+      new Promise((resolve) => finish.push(() => resolve(void events.push(event))));
+    const sinks = [{ name: "slow", write }];
+    const auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks });
+    for (let n = 0; n < 100; n++) void auditor.record(list);
+    for (let n = 0; n < 1_000; n++) void auditor.record(looking(n));
+    await vi.advanceTimersByTimeAsync(60_000);
+    const finishing = setInterval(() => finish.shift()?.(), 1);
+    const disposed = auditor[Symbol.asyncDispose]();
+    await vi.advanceTimersByTimeAsync(2_000);
+    await disposed;
+    clearInterval(finishing);
+    const { detail } = events.find(({ action }) => action === "audit.merged") ?? {};
+    // 60 of the first and 940 of the others had room; the 40 that were merged are one event, and stand for 40.
+    expect(detail).toMatchObject({ merged: 100, actions: { "dlq.list": 100 } });
   });
 });

@@ -2,7 +2,7 @@ import type { Auditor } from "@bridge/audit";
 import type { ConfigTransactions, HttpSection } from "@bridge/config";
 import type { Recorder, Supervisor } from "@bridge/core";
 import { createAdminApp } from "@bridge/http-admin";
-import { type FetchApp, listen, type Listener } from "@bridge/http-kit";
+import { listen, type Listener, type ServedApp } from "@bridge/http-kit";
 import { type ConfigWatch, createMonitorApp, type KeyRefresh } from "@bridge/http-monitor";
 import { type Seams } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
@@ -59,20 +59,21 @@ export async function openServers({
   seams,
 }: ServersOptions): Promise<Servers> {
   const shared = { ...seams, supervisor: () => supervisor, auditor, corsOrigins: http?.corsOrigins };
-  const bound: { readonly server: "admin" | "monitor"; readonly listener: Listener }[] = [];
-  const bind = async (server: "admin" | "monitor", addr: string, app: FetchApp): Promise<Listener> => {
+  const bound: { readonly server: "admin" | "monitor"; readonly listener: Listener; readonly app: ServedApp }[] = [];
+  const bind = async (server: "admin" | "monitor", addr: string, app: ServedApp): Promise<Listener> => {
     using budget = deadline(seams.clock, BIND_TIMEOUT_MS, new Error(`not bound after ${BIND_TIMEOUT_MS} ms`));
     try {
       const listener = await listen({ ...seams, addr, app, tls: tlsOf(http) }, budget.signal);
       seams.logger.info(LISTENS[server], { url: listener.url });
-      bound.push({ server, listener });
+      bound.push({ server, listener, app });
       return listener;
     } catch (error) {
       throw new Error(`the ${server} server (http.${server}_addr): ${messageOf(error)}`, { cause: error });
     }
   };
 
-  const stats = () => bound.map(({ server, listener }) => ({ server, stats: listener.stats() }));
+  const stats = () =>
+    bound.map(({ server, listener, app }) => ({ server, stats: listener.stats(), counts: app.counts() }));
   const monitorApp = createMonitorApp({
     ...shared,
     metrics: readMetrics,

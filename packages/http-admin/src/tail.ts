@@ -80,12 +80,13 @@ export function tailEndpoint(bridge: BridgeAccess, redaction: Redaction): AdminE
     const began = bridge.clock.monotonic();
     const told = { shown: 0, lost: 0 };
     const body = new EventStream({
-      events: async function* (signal) {
+      events: async function* (signal, lost) {
         using tap = bridge.supervisor.tap(routeID, options);
         for (;;) {
           const batch = await tap.next(signal);
           [told.shown, told.lost] = [tap.shown, tap.lost];
           if (batch === undefined) return;
+          if (batch.lost > 0) lost(batch.lost);
           yield eventsOf(batch, (message) => tailedToWire(message, caller, redaction));
         }
       },

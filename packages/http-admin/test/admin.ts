@@ -1,6 +1,6 @@
 import { type AuditEvent, type AuditHistory, createAuditor } from "@bridge/audit";
 import { createRecorder, type Supervisor } from "@bridge/core";
-import { listen } from "@bridge/http-kit";
+import { listen, type ServedCounts } from "@bridge/http-kit";
 import { type Logger, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { type AdminAppOptions, createAdminApp } from "../src/index.ts";
 import { type Bridge, type BridgeOptions, makeBridge } from "./bridge.ts";
@@ -18,6 +18,8 @@ export interface Answer {
 export interface Admin extends AsyncDisposable, Bridge {
   readonly url: string;
   readonly events: readonly AuditEvent[];
+  /** What the server has counted. */
+  counts(): ServedCounts;
   /** How many streams are open. */
   streams(): number;
   /** Ends the server and leaves the bridge as it is. */
@@ -76,7 +78,8 @@ export async function startAdmin({
   return {
     ...bridge,
     url: listener.url,
-    streams: () => app.streams().reduce((sum, { open }) => sum + open, 0),
+    counts: () => app.counts(),
+    streams: () => app.counts().streams.reduce((sum, { open }) => sum + open, 0),
     closeServer: async () => listener[Symbol.asyncDispose](),
     events,
     done: () => events.filter(({ action }) => !action.endsWith(".begin")),

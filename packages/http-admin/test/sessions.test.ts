@@ -60,7 +60,7 @@ describe("operators 5.4: a browser signs in with a key once", () => {
     ).toBe(false);
     const { expires_at: until } = answer.body as { readonly expires_at: string };
     expect(Math.abs(Date.parse(until) - Date.now() - 12 * 3_600_000)).toBeLessThan(60_000);
-    expect(admin.events.map(({ action, actor, detail }) => [action, actor, detail["via"]])).toEqual([
+    expect(admin.done().map(({ action, actor, detail }) => [action, actor, detail["via"]])).toEqual([
       ["session.create", "a-operator", undefined],
       ["session.read", "a-operator", "session"],
       ["session.read", "a-operator", undefined],
@@ -303,6 +303,25 @@ describe("operators 5.4: a session ends with its key", () => {
       if (start === 0) await second.closeServer();
       else await second[Symbol.asyncDispose]();
     }
+  });
+});
+
+describe("operators 10: the server counts", () => {
+  it("sessions, and whom it has turned away, by why", async () => {
+    await using admin = await startAdmin({ keys: KEYS, throttle: { limit: 2 } });
+    const viewer = await signedIn(admin, keyOf("a-viewer"));
+    await signedIn(admin);
+    await admin.call("POST", "/bridge/stop", undefined, viewer.headers());
+    await admin.call("POST", "/bridge/stop", undefined, viewer.headers({ Origin: "http://evil.test" }));
+    for (let n = 0; n < 3; n++) await admin.call("GET", "/bridge", undefined, shown("wrong-key-0123456789"));
+    const { refusals, sessionsBegun } = admin.counts();
+    expect(sessionsBegun).toBe(2);
+    expect(refusals).toEqual([
+      { why: "key", count: 2 },
+      { why: "permission", count: 1 },
+      { why: "csrf", count: 1 },
+      { why: "throttled", count: 1 },
+    ]);
   });
 });
 

@@ -182,6 +182,7 @@ describe("operators 6.3: a tail", () => {
     expect(shown + lost).toBe(10);
     expect(shown).toBeGreaterThanOrEqual(2);
     expect(lost).toBeGreaterThan(0);
+    expect(admin.counts().streams).toContainEqual({ kind: "tail", open: expect.any(Number) as number, lost });
     expect(events.at(-1)).toEqual({ event: "bye", data: { why: "over" } });
     const told = (): unknown[] => admin.events.filter(({ action }) => action.startsWith("route.tail"));
     await vi.waitFor(() => expect(told()).toHaveLength(2), PATIENCE);

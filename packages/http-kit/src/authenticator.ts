@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import type { AuthRefusals } from "./auth-refusals.ts";
 import type { AuditTrail, AuthAction } from "./audit-trail.ts";
 import { clientOf } from "./client-address.ts";
 import { HttpError } from "./http-error.ts";
@@ -40,6 +41,7 @@ export interface AuthenticatorOptions {
   /** What a caller is told who is none. */
   readonly refusal: string;
   readonly throttle: Throttle;
+  readonly refusals: AuthRefusals;
   readonly audit: AuditTrail<string>;
 }
 
@@ -68,7 +70,7 @@ export function byKey(keyring: Keyring, sessions: Sessions | undefined): Identif
 export type Authenticator = (presented: Presented) => Promise<Identity>;
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { server, identify, refusal, throttle, audit } = options;
+  const { server, identify, refusal, throttle, refusals, audit } = options;
   const refuse = (action: AuthAction, { peer, clientAddr }: Presented): Promise<boolean> =>
     audit.record({
       action,
@@ -86,6 +88,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       return identity;
     }
     const waitMs = identity === "over" ? 0 : throttle.fail(client);
+    refusals.add(waitMs > 0 ? "throttled" : "key");
     if (waitMs > 0) {
       await refuse("auth.throttled", presented);
       throw new HttpError(429, "too many failed authentication attempts", {

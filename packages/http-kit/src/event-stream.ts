@@ -11,9 +11,10 @@ export interface StreamEvent {
 export interface EventStreamOptions {
   /**
    * What comes: one event, or all those that are there already. More is asked for when the client has taken what came before, so
-   * nothing is kept for one that is slow; nothing before somebody takes the answer, and nothing once `signal` has aborted.
+   * nothing is kept for one that is slow; nothing before somebody takes the answer, and nothing once `signal` has aborted. `lost` is
+   * told how many there were that the client is not shown.
    */
-  readonly events: (signal: AbortSignal) => AsyncIterable<readonly StreamEvent[]>;
+  readonly events: (signal: AbortSignal, lost: (count: number) => void) => AsyncIterable<readonly StreamEvent[]>;
   /** What the audit record says, which is then written when the stream has ended. Default: it is written as it begins. */
   readonly ended?: () => Detail;
 }

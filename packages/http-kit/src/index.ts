@@ -15,7 +15,7 @@ export { type FetchApp, type Listener } from "./listener.ts";
 export { type Authenticate, type Caller } from "./own-authentication.ts";
 export { PartedBody, type PartedBodyOptions } from "./parted-body.ts";
 export { type Permission, PERMISSIONS, type Role, ROLES } from "@bridge/ports/internal";
-export { serve, type ServedApp, type ServeOptions } from "./serve.ts";
+export { serve, type ServedApp, type ServedCounts, type ServeOptions } from "./serve.ts";
 export { type SessionOptions } from "./session/sessions.ts";
 export { type StreamCount } from "./streams.ts";
 export { type ThrottleOptions } from "./throttle.ts";

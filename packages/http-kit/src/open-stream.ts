@@ -31,6 +31,8 @@ export interface OpenStreamOptions {
   readonly shown: (data: object, slices: Slices) => Promise<object>;
   /** What carries it to its client. Absent on a carrier that is not ours. */
   readonly carrier: StreamCarrier | undefined;
+  /** So many of its events are not shown. */
+  readonly lost: (count: number) => void;
   /** Its events could not be made. */
   readonly failed: (error: unknown) => void;
   /** It has ended, in whatever way; called once. */
@@ -112,7 +114,7 @@ export class OpenStream {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#hasRoom = resolve;
     if (this.#events === undefined) {
-      this.#events = this.#options.stream.events(this.#cancelled.signal)[Symbol.asyncIterator]();
+      this.#events = this.#options.stream.events(this.#cancelled.signal, this.#options.lost)[Symbol.asyncIterator]();
       // So that the head of the answer leaves at once.
       this.#send(COMMENT);
     } else if (this.#ready === undefined) this.#ask(this.#events);

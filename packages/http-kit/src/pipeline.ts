@@ -6,6 +6,7 @@ import { answer, type AnswerBody } from "./answer.ts";
 import { answerInParts, goesInParts } from "./answer-in-parts.ts";
 import { AnswersAtOnce, type AnswerTurn } from "./answers-at-once.ts";
 import type { AuditTrail, CallRecord } from "./audit-trail.ts";
+import type { AuthRefusals } from "./auth-refusals.ts";
 import type { Authenticator, Identity } from "./authenticator.ts";
 import { BodyTakenError, discardBody, readBody } from "./body.ts";
 import { displayAddress, peerAddress } from "./client-address.ts";
@@ -31,6 +32,8 @@ export interface PipelineOptions<Action extends string> extends Seams {
   readonly server: "admin" | "monitor";
   readonly audit: AuditTrail<Action>;
   readonly authenticate: Authenticator;
+  /** Counts those that it turns away. */
+  readonly refusals: AuthRefusals;
   /** Absent: it has none. */
   readonly sessions: Sessions | undefined;
   /** Stands before the name of a caller who may not do something. */
@@ -189,6 +192,7 @@ export class Pipeline<Action extends string> {
     } catch (error) {
       reply = this.#refusal(error, exchange);
     }
+    if (reply.status === 403) this.#options.refusals.add("permission");
     if (named.audit !== undefined) {
       const { audit: action } = named;
       const recordEnd = (said: Reply["audit"]): Promise<boolean> => {
@@ -211,6 +215,7 @@ export class Pipeline<Action extends string> {
   /** Whoever calls has not asked for it, as far as can be seen: it stands as no call of theirs in the record. */
   async #crossSite(exchange: Exchange<Action>, identity: Identity): Promise<Reply> {
     const fields = { reason: "csrf" };
+    this.#options.refusals.add("csrf");
     const reply = this.#refusal(new HttpError(403, "cross-site request refused", {}, { fields }), exchange);
     await this.#recordRefusal(exchange, identity, reply.audit?.detail);
     return reply;

@@ -1,6 +1,7 @@
 import type { Seams } from "@bridge/ports";
 import { Hono } from "hono";
 import * as v from "valibot";
+import { type AuthRefusal, AuthRefusals } from "./auth-refusals.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { byKey, createAuthenticator } from "./authenticator.ts";
 import { createCors } from "./cors.ts";
@@ -14,8 +15,17 @@ import { allowedMethods, Pipeline } from "./pipeline.ts";
 import { type StreamCount, Streams } from "./streams.ts";
 import { Throttle, type ThrottleOptions } from "./throttle.ts";
 
-/** An app that knows which methods it has, on all of its paths together, and how many of its streams are open. */
-export type ServedApp = Hono & { readonly methods: readonly string[]; readonly streams: () => readonly StreamCount[] };
+/** What an app has counted since it was made. */
+export interface ServedCounts {
+  /** Callers that were turned away. */
+  readonly refusals: readonly { readonly why: AuthRefusal; readonly count: number }[];
+  readonly streams: readonly StreamCount[];
+  /** Sessions of browsers; `undefined`: it has none. */
+  readonly sessionsBegun: number | undefined;
+}
+
+/** An app that knows which methods it has, on all of its paths together, and what it has counted. */
+export type ServedApp = Hono & { readonly methods: readonly string[]; readonly counts: () => ServedCounts };
 
 export interface ServeOptions<Action extends string> extends Seams {
   /** Names the server in its document, its realm (`bridge-<server>`) and what it records of failed logins. */
@@ -81,10 +91,12 @@ export function serve<Action extends string>(options: ServeOptions<Action>): Ser
     clock,
     endpoints.flatMap(({ stream }) => stream?.kind ?? []),
   );
+  const refusals = new AuthRefusals();
   const pipeline = new Pipeline<Action>({
     server,
     streams,
     sessions,
+    refusals,
     clock,
     logger,
     random,
@@ -94,6 +106,7 @@ export function serve<Action extends string>(options: ServeOptions<Action>): Ser
       identify,
       refusal: authenticate === undefined ? "invalid or missing API key" : "not authenticated",
       audit,
+      refusals,
       throttle: new Throttle(clock, options.throttle),
     }),
     called: authenticate === undefined ? "the key " : "",
@@ -109,7 +122,7 @@ export function serve<Action extends string>(options: ServeOptions<Action>): Ser
   app.notFound((context) => pipeline.handle(context, []));
   return Object.assign(app, {
     methods: [...new Set(allowedMethods(endpoints))],
-    streams: () => streams.counts(),
+    counts: () => ({ refusals: refusals.counts(), streams: streams.counts(), sessionsBegun: sessions?.begun }),
   });
 }
 

@@ -33,6 +33,7 @@ export interface OpeningOptions {
 /** What lets one request have a stream. */
 export class StreamGrant implements Disposable {
   readonly #streams: Streams;
+  readonly #kind: string;
   readonly #place: StreamPlace;
   readonly #identity: Identity;
   readonly #clock: Clock;
@@ -43,6 +44,7 @@ export class StreamGrant implements Disposable {
   /** @throws HttpError 503 when there are too many streams */
   constructor({ streams, row, identity, clock }: StreamGrantOptions) {
     this.#streams = streams;
+    this.#kind = row.kind;
     this.#place = streams.place(row, identity.caller.name);
     this.#identity = identity;
     this.#clock = clock;
@@ -62,6 +64,7 @@ export class StreamGrant implements Disposable {
         const through = veil();
         return through === undefined ? data : slices.run(veiledBody(data, through));
       },
+      lost: (count) => streams.lost(this.#kind, count),
       failed,
       ended: () => {
         streams.forget(open);

@@ -11,10 +11,12 @@ const RETRY_AFTER_S = 10;
 /** How often streams are looked at: whether their callers may still see them, and whether it is time for a sign of life. */
 const LOOK_MS = 1_000;
 
-/** How many streams of a kind are open. */
+/** The streams of a kind. */
 export interface StreamCount {
   readonly kind: string;
   readonly open: number;
+  /** Events that clients were not shown, since the start: there were too many for them. */
+  readonly lost: number;
 }
 
 /** The streams of one server. They cost nothing while there is none. */
@@ -23,6 +25,7 @@ export class Streams {
   readonly #places = new Set<StreamPlace>();
   readonly #open = new Set<OpenStream>();
   readonly #kinds = new Map<string, number>();
+  readonly #lost = new Map<string, number>();
   #looks: Disposable | undefined;
 
   constructor(clock: Clock, kinds: Iterable<string>) {
@@ -58,8 +61,13 @@ export class Streams {
     this.#looks = undefined;
   }
 
+  /** So many events of a stream of this kind are not shown to its client. */
+  lost(kind: string, count: number): void {
+    this.#lost.set(kind, (this.#lost.get(kind) ?? 0) + count);
+  }
+
   counts(): readonly StreamCount[] {
-    return [...this.#kinds].map(([kind, open]) => ({ kind, open }));
+    return [...this.#kinds].map(([kind, open]) => ({ kind, open, lost: this.#lost.get(kind) ?? 0 }));
   }
 
   #look(): void {

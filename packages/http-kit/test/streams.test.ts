@@ -317,7 +317,7 @@ describe("operators 6.1: streams", () => {
     for (let n = 0; n < TIMES; n++) await (await server.call(PATH)).body?.cancel();
     await vi.waitFor(() => expect(server.ticks.open).toBe(0), PATIENCE);
     await vi.waitFor(() => expect(clock.ticking).toBe(before), PATIENCE);
-    expect(server.app.streams()).toEqual([{ kind: "ticks", open: 0 }]);
+    expect(server.app.counts().streams).toEqual([{ kind: "ticks", open: 0, lost: 0 }]);
   });
 
   it("stand in the OpenAPI document, with what each event is", async () => {

@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import { describe, expect, it } from "vitest";
+import { AuthRefusals } from "../src/auth-refusals.ts";
 import { byKey, createAuthenticator } from "../src/authenticator.ts";
 import { createKeyring } from "../src/keyring.ts";
 import { Throttle } from "../src/throttle.ts";
@@ -79,6 +80,7 @@ describe("contract 3: throttle", () => {
       identify: byKey(createKeyring([{ name: "alice", key: KEY }]), undefined),
       refusal: "no",
       throttle,
+      refusals: new AuthRefusals(),
       audit: { record: async () => true, hasRoomFor: async () => true },
     });
     const peerOf = (client: number): string => `10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`;

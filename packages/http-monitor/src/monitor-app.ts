@@ -9,12 +9,12 @@ import {
   type NamedKey,
   namedAdminKeys,
   serve,
+  type ServedApp,
   type ThrottleOptions,
 } from "@bridge/http-kit";
 import { type Seams, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { steadyLogger } from "@bridge/ports/internal";
 import { type Family, readMetrics, type ServerStats } from "@bridge/telemetry";
-import type { Hono } from "hono";
 import type { ConfigWatch } from "./config-watch.ts";
 import type { KeyRefresh } from "./key-refresh.ts";
 import { probes } from "./probes.ts";
@@ -66,7 +66,7 @@ const NAMED_SCHEMAS = {
  * is open, as it tells nothing of this installation.
  * @throws Error when there is neither `keys` nor `authenticate`, or both, or a key, a key name or an origin is malformed
  */
-export function createMonitorApp(options: MonitorAppOptions): Hono {
+export function createMonitorApp(options: MonitorAppOptions): ServedApp {
   const { supervisor, keys, servers = () => [], configWatch = () => undefined, keyRefresh = () => undefined } = options;
   const view = () => supervisor()?.view() ?? UNWIRED_VIEW;
   const clock = options.clock ?? systemClock;

@@ -7,4 +7,5 @@ export { type Surroundings, type Waiting } from "./metrics/metric.ts";
 export { ProcessFigures } from "./process/process-figures.ts";
 export { type Measured, readMetrics } from "./read-metrics.ts";
 export { renderMetrics } from "./render-metrics.ts";
+export { type ServedCounts } from "./served-metrics.ts";
 export { renderServerMetrics, type ServerStats } from "./server-metrics.ts";

@@ -1,11 +1,14 @@
 import type { ListenerStats } from "@bridge/net-kit";
 import { exposition } from "./exposition.ts";
 import type { Family, NumberType } from "./family.ts";
+import { servedFamilies, type ServedCounts } from "./served-metrics.ts";
 
 /** One of the servers of a process, by its name. */
 export interface ServerStats {
   readonly server: "admin" | "monitor";
   readonly stats: ListenerStats;
+  /** What its app has counted. Default: nothing is known of that. */
+  readonly counts?: ServedCounts | undefined;
 }
 
 interface ServerMetric {
@@ -70,7 +73,7 @@ const SERVER_METRICS: readonly ServerMetric[] = [
 /** What is counted of the listeners of a process; empty when there are none. */
 export function serverFamilies(servers: readonly ServerStats[]): readonly Family[] {
   if (servers.length === 0) return [];
-  return SERVER_METRICS.map(({ name, type, help, read }) => ({
+  const ofListeners = SERVER_METRICS.map(({ name, type, help, read }) => ({
     name,
     type,
     help,
@@ -79,6 +82,7 @@ export function serverFamilies(servers: readonly ServerStats[]): readonly Family
       return value === undefined ? [] : [{ labels: { server }, value }];
     }),
   }));
+  return [...ofListeners, ...servedFamilies(servers.flatMap(({ counts }) => counts ?? []))];
 }
 
 /** The same as Prometheus text. */

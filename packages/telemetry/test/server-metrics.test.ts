@@ -29,6 +29,40 @@ describe("metrics of the servers", () => {
     });
   });
 
+  test("operators 10: callers turned away, sessions and streams are added up over the servers", () => {
+    const refusals = (key: number, csrf: number) => [
+      { why: "key", count: key },
+      { why: "csrf", count: csrf },
+    ];
+    const admin = {
+      refusals: refusals(2, 1),
+      streams: [
+        { kind: "events", open: 3, lost: 0 },
+        { kind: "tail", open: 1, lost: 40 },
+      ],
+      sessionsBegun: 7,
+    };
+    const monitor = { refusals: refusals(5, 0), streams: [], sessionsBegun: undefined };
+    const metrics = parseExposition(
+      renderServerMetrics([
+        { server: "monitor", stats, counts: monitor },
+        { server: "admin", stats, counts: admin },
+      ]),
+    );
+    const seen = [...metrics]
+      .filter(([name]) => !name.startsWith("bridge_server_"))
+      .map(([name, { type, samples }]) => [
+        `${name} ${type}`,
+        samples.map(({ labels, value }) => `${Object.values(labels).join()} ${value}`).join(),
+      ]);
+    expect(Object.fromEntries(seen)).toEqual({
+      "bridge_auth_refusals_total counter": "key 7,csrf 1",
+      "bridge_sessions_begun_total counter": " 7",
+      "bridge_streams gauge": "events 3,tail 1",
+      "bridge_stream_events_lost_total counter": "events 0,tail 40",
+    });
+  });
+
   test("no servers, no text", () => {
     expect(renderServerMetrics([])).toBe("");
   });
