@@ -10,7 +10,6 @@ import {
   type ConfigStore,
   type ConfigTexts,
   type ConfigVersions,
-  type LeftProbation,
   type Logger,
   silentLogger,
   type StoredConfig,
@@ -21,10 +20,11 @@ import { configHistory } from "./config-history.ts";
 import { type Content, type ReadBytes, readContent, type StoredContent, storedContent } from "./content.ts";
 import { draftsBeside, historyOf } from "./drafts.ts";
 import { exclusively } from "./exclusively.ts";
+import type { FileAccess } from "./file-access.ts";
+import { FileProbations } from "./file-probations.ts";
+import { FileVersions } from "./file-versions.ts";
 import { fileTexts, formatOf } from "./file-texts.ts";
-import { KeptVersions } from "./kept-versions.ts";
 import { checkValue, type LoadedConfig, type LoadOptions } from "./load-config-file.ts";
-import { type ProbationNote, readNote, removeNote, writeNote } from "./probation-note.ts";
 import { parseDocument } from "./parse-document.ts";
 import { ifMissing, replaceFile } from "./replace-file.ts";
 import { textOf } from "./text-of.ts";
@@ -74,7 +74,7 @@ class FileConfigStore implements ConfigFile {
   readonly source: string;
   readonly history: ConfigHistory;
   readonly texts: ConfigTexts;
-  readonly versions: ConfigVersions;
+  readonly versions: FileVersions;
   readonly probations: ConfigProbations;
   readonly #path: string;
   readonly #clock: Clock;
@@ -84,9 +84,6 @@ class FileConfigStore implements ConfigFile {
   readonly #turns = new Serial();
   readonly #contents = new WeakMap<object, StoredContent>();
   readonly #text: TextWork;
-  readonly #kept: KeptVersions;
-  /** Of the probation that was begun or found last. */
-  #note: Omit<ProbationNote, "probation" | "orderly" | "reversal"> | undefined;
   /** What the file held when it was last read or written. */
   #content: Content | undefined;
   /** What this store has last loaded, written or told: a watch tells what differs from it. */
@@ -101,54 +98,16 @@ class FileConfigStore implements ConfigFile {
     this.#text = new TextWork(this.#clock, this.#logger, new TextThread(this.#clock, options.threadUrl));
     this.#settings = options.watch ?? (() => DEFAULT_SETTINGS);
     const format = formatOf(path);
-    this.#kept = new KeptVersions(format);
-    const nowhere = (): never => {
-      throw new Error(`${path} is not there: there is nothing to keep a history of`);
-    };
+    const file = this.#access();
     this.history = configHistory(
-      async () => historyOf((await this.#target()) ?? this.#path),
-      (signal, write) => this.#alone(signal, () => write(), nowhere),
+      () => file.place().then(historyOf),
+      (signal, write) => file.alone(signal, write, () => file.nowhere()),
     );
     this.texts = fileTexts({ format, work: this.#text, bytesOf: (stored) => this.#contentOf(stored).bytes });
-    this.versions = {
-      list: async (signal) => {
-        signal.throwIfAborted();
-        return this.#kept.list((await this.#target()) ?? this.#path);
-      },
-      load: (version, signal) => this.#loadVersion(version, signal),
-      keepReverted: (reverted, signal) => {
-        const { bytes } = this.#contentOf(reverted);
-        return this.#alone(
-          signal,
-          (target) => this.#kept.keep(target, reverted.version, bytes, ".reverted", signal),
-          nowhere,
-        );
-      },
-    };
-    this.probations = {
-      begin: (document, expected, probation, signal, text) =>
-        this.#write(document, expected, signal, text, async (target, former, next) => {
-          this.#note = { revision: next.identity, former: { revision: former.identity, bytes: former.bytes } };
-          await writeNote(target, { ...this.#note, probation, orderly: false }, signal);
-        }),
-      find: (signal) =>
-        this.#alone(
-          signal,
-          (target) => this.#leftProbation(target, signal),
-          () => undefined,
-        ),
-      note: (standing, signal) => {
-        const note = this.#note;
-        if (note === undefined) throw new TypeError("no probation was begun or found");
-        return this.#alone(signal, (target) => writeNote(target, { ...note, ...standing }, signal), nowhere);
-      },
-      end: (signal) =>
-        this.#alone(
-          signal,
-          (target) => removeNote(target),
-          () => {},
-        ),
-    };
+    this.versions = new FileVersions(file, format, this.#logger);
+    this.probations = new FileProbations(file, (document, expected, signal, text, before) =>
+      this.#write(document, expected, signal, text, before),
+    );
   }
 
   get seen(): string | undefined {
@@ -187,7 +146,7 @@ class FileConfigStore implements ConfigFile {
         const from = text === undefined ? content.bytes : Buffer.from(text);
         const { bytes, value } = await this.#text.edit(from, next, signal);
         const edited = storedContent(this.source, bytes, value);
-        await this.#keep(target, content, signal);
+        await this.versions.keep(target, content, signal);
         await before(target, content, edited);
         await this.#put(target, edited, signal);
         return edited.stored;
@@ -238,6 +197,26 @@ class FileConfigStore implements ConfigFile {
     return this.#text[Symbol.asyncDispose]();
   }
 
+  #access(): FileAccess {
+    return {
+      source: this.source,
+      place: async () => (await this.#target()) ?? this.#path,
+      alone: (signal, work, ifGone) => this.#alone(signal, work, ifGone),
+      nowhere: () => {
+        throw new Error(`${this.source} is not there: there is nothing to keep a history of`);
+      },
+      read: (signal) => this.#read(signal),
+      contentOf: (stored) => this.#contentOf(stored),
+      former: async (bytes, what, signal) => {
+        const read = await this.#text.read(bytes, signal);
+        if ("problems" in read) throw new Error(`${what} is no document`);
+        const content = storedContent(this.source, bytes, read.value);
+        this.#contents.set(content.stored, content);
+        return content;
+      },
+    };
+  }
+
   async #read(signal: AbortSignal): Promise<Content> {
     // Nobody is served yet when the first content is read.
     const read: ReadBytes =
@@ -249,56 +228,6 @@ class FileConfigStore implements ConfigFile {
     const content = this.#contents.get(stored);
     if (content === undefined) throw new TypeError("this document does not come from this store");
     return content;
-  }
-
-  /** What is found is what the next notes are about. */
-  async #leftProbation(target: string, signal: AbortSignal): Promise<LeftProbation | undefined> {
-    const note = await readNote(target, signal);
-    if (note === undefined) return undefined;
-    const content = await this.#read(signal);
-    const { probation, revision, former, orderly, reversal } = note;
-    const isCurrent = content.kind === "stored" && content.identity === revision;
-    // It was noted, and then the process died before it wrote; or another hand has written since.
-    const isBack = content.identity === former.revision && reversal !== undefined;
-    if (!isCurrent && !isBack) {
-      if (content.kind !== "unreadable") await removeNote(target);
-      return undefined;
-    }
-    this.#note = { revision, former };
-    const read = await this.#text.read(former.bytes, signal);
-    if ("problems" in read) throw new Error(`what came before version ${probation.version} is no document`);
-    const back = storedContent(this.source, former.bytes, read.value);
-    this.#contents.set(back.stored, back);
-    return {
-      probation,
-      former: back.stored,
-      current: isCurrent ? content.stored : undefined,
-      orderly,
-      ...(reversal !== undefined && { reversal }),
-    };
-  }
-
-  async #loadVersion(version: number, signal: AbortSignal): Promise<StoredConfig | undefined> {
-    const bytes = await this.#kept.read((await this.#target()) ?? this.#path, version, signal);
-    if (bytes === undefined) return undefined;
-    const read = await this.#text.read(bytes, signal);
-    if ("problems" in read) throw new Error(`version ${version} of ${this.source}, as it is kept, is no document`);
-    const content = storedContent(this.source, bytes, read.value);
-    this.#contents.set(content.stored, content);
-    return content.stored;
-  }
-
-  /** Whatever happens to it never fails a write. */
-  async #keep(target: string, { stored, bytes }: StoredContent, signal: AbortSignal): Promise<void> {
-    try {
-      await this.#kept.keep(target, stored.version, bytes, "", signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      this.#logger.warn("the former configuration is not kept: nobody can go back to it", {
-        config_version: stored.version,
-        error: error instanceof Error ? error.message : String(error),
-      });
-    }
   }
 
   #known(content: Content): Content {

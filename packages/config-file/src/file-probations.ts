@@ -1,0 +1,82 @@
+import type { ConfigProbations, LeftProbation, Probation, StoredConfig } from "@bridge/ports";
+import type { StoredContent } from "./content.ts";
+import type { FileAccess } from "./file-access.ts";
+import { type ProbationNote, readNote, removeNote, writeNote } from "./probation-note.ts";
+
+/** Writes a document; `before` is done when all is ready to be written, and is given what it replaces and what it is. */
+export type WriteWith = (
+  document: StoredConfig["document"],
+  expected: StoredConfig,
+  signal: AbortSignal,
+  text: string | undefined,
+  before: (target: string, former: StoredContent, next: StoredContent) => Promise<void>,
+) => Promise<StoredConfig | undefined>;
+
+/** What is noted beside a file of a document that is on probation. */
+export class FileProbations implements ConfigProbations {
+  readonly #file: FileAccess;
+  readonly #write: WriteWith;
+  /** Of the probation that was begun or found last. */
+  #note: Omit<ProbationNote, "probation" | "orderly" | "reversal"> | undefined;
+
+  constructor(file: FileAccess, write: WriteWith) {
+    this.#file = file;
+    this.#write = write;
+  }
+
+  begin(
+    document: StoredConfig["document"],
+    expected: StoredConfig,
+    probation: Probation,
+    signal: AbortSignal,
+    text?: string,
+  ): Promise<StoredConfig | undefined> {
+    return this.#write(document, expected, signal, text, async (target, former, next) => {
+      this.#note = { revision: next.identity, former: { revision: former.identity, bytes: former.bytes } };
+      await writeNote(target, { ...this.#note, probation, orderly: false }, signal);
+    });
+  }
+
+  find(signal: AbortSignal): Promise<LeftProbation | undefined> {
+    return this.#file.alone(
+      signal,
+      (target) => this.#left(target, signal),
+      () => undefined,
+    );
+  }
+
+  async note(standing: Pick<LeftProbation, "probation" | "orderly" | "reversal">, signal: AbortSignal): Promise<void> {
+    const note = this.#note;
+    if (note === undefined) throw new TypeError("no probation was begun or found");
+    const write = (target: string): Promise<void> => writeNote(target, { ...note, ...standing }, signal);
+    await this.#file.alone(signal, write, () => this.#file.nowhere());
+  }
+
+  end(signal: AbortSignal): Promise<void> {
+    return this.#file.alone(signal, removeNote, () => {});
+  }
+
+  /** What is found is what the next notes are about. */
+  async #left(target: string, signal: AbortSignal): Promise<LeftProbation | undefined> {
+    const note = await readNote(target, signal);
+    if (note === undefined) return undefined;
+    const content = await this.#file.read(signal);
+    const { probation, revision, former, orderly, reversal } = note;
+    const isCurrent = content.kind === "stored" && content.identity === revision;
+    // It was noted, and then the process died before it wrote; or another hand has written since.
+    const isBack = content.identity === former.revision && reversal !== undefined;
+    if (!isCurrent && !isBack) {
+      if (content.kind !== "unreadable") await removeNote(target);
+      return undefined;
+    }
+    this.#note = { revision, former };
+    const back = await this.#file.former(former.bytes, `what came before version ${probation.version}`, signal);
+    return {
+      probation,
+      former: back.stored,
+      current: isCurrent ? content.stored : undefined,
+      orderly,
+      ...(reversal !== undefined && { reversal }),
+    };
+  }
+}

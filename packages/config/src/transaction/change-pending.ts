@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from "node:util";
+import type { StoredConfig } from "@bridge/ports";
+import { jsonInSlices } from "@bridge/ports/internal";
+import type { Problem } from "../problem.ts";
+import type { Written } from "./document-texts.ts";
+import { newReferences } from "./new-references.ts";
+import { beingCommitted, type OpenTransaction, type Transaction } from "./open-transaction.ts";
+import { OverlayError } from "./overlay-error.ts";
+import type { StoredDocuments } from "./stored-documents.ts";
+
+/** What a transaction is to become, asked again when another change was quicker; `whole` when all of it was sent. */
+export type Change = (
+  transaction: Transaction,
+) => Promise<{ readonly pending: Written; readonly whole?: StoredConfig["document"] }>;
+
+interface ChangeParts {
+  readonly open: OpenTransaction;
+  readonly documents: StoredDocuments;
+  readonly maxDocumentBytes: number;
+}
+
+/**
+ * Makes a change of what is pending by then.
+ * @throws OverlayError when it brings what no change may; TransactionError when the transaction has ended meanwhile, or is being
+ * committed. Nothing changes then.
+ */
+export async function changePending(
+  transaction: Transaction,
+  change: Change,
+  parts: ChangeParts,
+  signal: AbortSignal,
+): Promise<Written> {
+  const { open, documents, maxDocumentBytes } = parts;
+  const { id, base, pending: before, former } = transaction;
+  const { pending, whole } = await change(transaction);
+  const { document } = pending;
+  const slices = documents.slices();
+  const references = await slices.run(newReferences(base.document, document, former?.document), signal);
+  const faults = [...references, ...ownConfig(base.document, document)];
+  if (faults.length > 0) throw new OverlayError(faults);
+  if ((await jsonInSlices(document, slices)).byteLength > maxDocumentBytes)
+    throw new OverlayError([{ path: [], message: `the configuration would have more than ${maxDocumentBytes} bytes` }]);
+  if (open.find(id).state.kind !== "open") throw beingCommitted();
+  // Another change was quicker: this one is on top of it.
+  if (transaction.pending !== before) return changePending(transaction, change, parts, signal);
+  transaction.pending = pending;
+  transaction.whole = whole ?? transaction.whole;
+  transaction.patchCount++;
+  return pending;
+}
+
+/** What says what a change may do is not for changes to say. */
+function ownConfig(before: StoredConfig["document"], after: StoredConfig["document"]): readonly Problem[] {
+  if (isDeepStrictEqual(before["config"], after["config"])) return [];
+  return [{ path: ["config"], message: "changes in the document itself, not over the admin API" }];
+}

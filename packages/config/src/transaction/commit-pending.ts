@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from "node:util";
+import type { StoredConfig } from "@bridge/ports";
+import type { BridgeConfig } from "../model.ts";
+import type { ConfigApplier } from "./applier.ts";
+import { changesBetween } from "./changes.ts";
+import { commitChange } from "./commit-change.ts";
+import { type CommitOutcome, type Outcome, tellerOf, type TrialRequest } from "./commit-parts.ts";
+import type { CommitResult, CommitTrial } from "./contract.ts";
+import type { Transaction } from "./open-transaction.ts";
+import type { StagingParts } from "./stage-and-apply.ts";
+import type { StoredDocuments } from "./stored-documents.ts";
+
+/** Each step is bounded by itself. */
+const NEVER = new AbortController().signal;
+
+/** What a commit came to; only one that was begun says more than its result. */
+export type PendingOutcome =
+  | (Pick<CommitOutcome, "result" | "differs" | "onProbation"> & { readonly begun: true })
+  | { readonly result: CommitResult; readonly begun: false };
+
+interface PendingParts {
+  readonly documents: StoredDocuments;
+  readonly parts: Omit<StagingParts, "staging">;
+}
+
+/** Brings what is pending into force, unless something is wrong with it: then nothing is written. */
+export async function commitPending(
+  { base, pending, whole, patchCount }: Transaction,
+  actor: string,
+  asked: CommitTrial | undefined,
+  { documents, parts }: PendingParts,
+): Promise<PendingOutcome> {
+  const { clock, applier, history } = parts;
+  const { document, text } = pending;
+  const [checked, erased] = await documents.judge(whole, document, NEVER);
+  if (erased.length > 0) return untouched({ status: "erases_options", erasedOptions: erased });
+  if ((patchCount > 0 || document !== base.document) && !checked.ok)
+    return untouched({ status: "invalid", problems: checked.problems });
+  const stored = await documents.find(NEVER);
+  if (stored?.revision !== base.revision) return untouched({ status: "conflict", error: movedSince(base, stored) });
+  const isAsStored = text === undefined && isDeepStrictEqual(document, base.document);
+  if (!checked.ok || isAsStored) return untouched({ status: "committed", version: base.version });
+  const stranding = await applier?.stranding(checked.config, NEVER);
+  if (stranding !== undefined) return untouched({ status: "stranding", stranding });
+  const changes = await documents.slices().run(changesBetween(base.document, document));
+  const version = await history.after(base);
+  const entry = { version: version + 1, committedAt: clock.now(), actor, changes };
+  const change = {
+    base,
+    expected: { ...base, version },
+    document,
+    text,
+    config: checked.config,
+    entry,
+    trial: asked && (await trialOf(asked, checked.config, applier)),
+    tell: tellerOf(checked),
+  };
+  const outcome = await commitChange(change, parts);
+  const { status } = outcome.result;
+  if (status === "conflict" || status === "rolled_back" || (status === "committed_not_applied" && !outcome.differs))
+    history.withdraw(entry);
+  return { ...outcome, begun: true };
+}
+
+/** Refused, and the transaction stays open. */
+export function isRefusal(result: CommitResult): result is Exclude<CommitResult, Outcome> {
+  return ["erases_options", "invalid", "stranding"].includes(result.status);
+}
+
+function untouched(result: CommitResult): PendingOutcome {
+  return { result, begun: false };
+}
+
+async function trialOf(
+  { withinMs, guard }: CommitTrial,
+  config: BridgeConfig,
+  applier: ConfigApplier | undefined,
+): Promise<TrialRequest> {
+  const plan = await applier?.plan(config, NEVER);
+  const { restarted = [], added = [] } = plan?.routes ?? {};
+  return { withinMs, guard, routes: [...restarted, ...added] };
+}
+
+function movedSince(base: StoredConfig, stored: StoredConfig | undefined): string {
+  const now = stored === undefined ? "cannot be read now" : `is version ${stored.version} now`;
+  return `the configuration was version ${base.version} when the transaction was opened, and another hand has written since: it ${now}; open a new transaction`;
+}

@@ -1,0 +1,112 @@
+import type { Clock, ConfigStore, StoredConfig } from "@bridge/ports";
+import { Slices } from "@bridge/ports/internal";
+import { type CheckedDocument, checkDocument } from "../check-document.ts";
+import type { Path } from "../problem.ts";
+import { type ReferenceSources, resolveReferences } from "../references.ts";
+import type { Registry } from "../registry.ts";
+import type { ConfigView } from "./contract.ts";
+import type { Written } from "./document-texts.ts";
+import { erasedOptions } from "./erased-options.ts";
+import { readWithin } from "./read-within.ts";
+import { redactedView } from "./redacted-view.ts";
+import { TransactionError } from "./transaction-error.ts";
+
+export interface StoredDocumentsOptions {
+  readonly store: ConfigStore;
+  readonly registry: Registry;
+  readonly sources: ReferenceSources;
+  readonly clock: Clock;
+}
+
+/** A former version, and what it would be as the next one. */
+export interface FormerVersion {
+  readonly stored: StoredConfig;
+  readonly pending: Written;
+}
+
+/** What is stored and was, read within a bound, looked at and judged in slices. */
+export class StoredDocuments {
+  readonly #options: StoredDocumentsOptions;
+  #seen: { readonly document: StoredConfig["document"]; readonly view: ConfigView } | undefined;
+
+  constructor(options: StoredDocumentsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws TransactionError unavailable */
+  async load(signal: AbortSignal): Promise<StoredConfig> {
+    let stored: StoredConfig | undefined;
+    try {
+      stored = await this.within(signal, (bound) => this.#options.store.load(bound));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new TransactionError("unavailable", `the configuration cannot be read: ${reason}`, { cause: error });
+    }
+    if (stored === undefined) throw new TransactionError("unavailable", "there is no configuration yet");
+    return stored;
+  }
+
+  /** What is stored; `undefined` when there is nothing that can be read. */
+  async find(signal: AbortSignal): Promise<StoredConfig | undefined> {
+    return this.load(signal).catch(() => undefined);
+  }
+
+  /**
+   * A former version, as it would be stored again: what a change may do is said by what is stored now, and nothing else.
+   * @throws TransactionError
+   */
+  async former(version: number, base: StoredConfig, signal: AbortSignal): Promise<FormerVersion | undefined> {
+    const { versions, texts } = this.#options.store;
+    if (version === base.version) return undefined;
+    if (versions === undefined)
+      throw new TransactionError("unsupported", "the configuration is kept where no former versions are");
+    let stored: StoredConfig | undefined;
+    let text: string | undefined;
+    try {
+      stored = await this.within(signal, (bound) => versions.load(version, bound));
+      if (stored !== undefined) ({ text } = (await texts?.of(stored, signal)) ?? {});
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new TransactionError("unavailable", `version ${version} cannot be read: ${reason}`, { cause: error });
+    }
+    if (stored === undefined)
+      throw new TransactionError("not_found", `version ${version} is not kept: GET /config/history tells which are`);
+    const { config: _, ...rest } = stored.document;
+    const { config, config_version: current } = base.document;
+    const document = {
+      ...rest,
+      ...(current !== undefined && { config_version: current }),
+      ...(config !== undefined && { config }),
+    };
+    return { stored, pending: { document, text } };
+  }
+
+  /** Of the document that was looked at last it is kept. */
+  async view(document: StoredConfig["document"]): Promise<ConfigView> {
+    if (this.#seen?.document !== document)
+      this.#seen = { document, view: await this.slices().run(redactedView(document)) };
+    return this.#seen.view;
+  }
+
+  /** What is wrong with `after`, and what of the options in `before` it would erase. */
+  async judge(before: unknown, after: unknown, signal: AbortSignal): Promise<[CheckedDocument, readonly Path[]]> {
+    const checked = await this.check(after, signal);
+    const { document } = await this.within(signal, (bound) =>
+      resolveReferences(before, this.#options.sources, bound, this.slices()),
+    );
+    return [checked, erasedOptions(document, checked.resolved)];
+  }
+
+  check(document: unknown, signal: AbortSignal): Promise<CheckedDocument> {
+    const { registry, sources } = this.#options;
+    return this.within(signal, (bound) => checkDocument(document, registry, sources, bound, this.slices()));
+  }
+
+  within<Result>(signal: AbortSignal, work: (bound: AbortSignal) => Promise<Result>): Promise<Result> {
+    return readWithin(this.#options.clock, signal, work);
+  }
+
+  slices(): Slices {
+    return new Slices(this.#options.clock);
+  }
+}
