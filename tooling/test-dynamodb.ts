@@ -50,7 +50,7 @@ export interface TestDynamo extends AsyncDisposable {
   /** The next `times` requests for the operation (`*`: any) meet the fault. Several wait for their turn. */
   inject(operation: string, fault: DynamoFault, times?: number): void;
   /** Chooses the fault of each request that no injected one hits. Default: none. */
-  choose: (operation: string) => DynamoFault | undefined;
+  choose: (operation: string, body: string) => DynamoFault | undefined;
   /** While it is true, each query of an index gets the answer that it had the last time it was asked, if it was. */
   staleIndexes: boolean;
   /** Is awaited between what was done and its answer. Default: nothing. */
@@ -76,9 +76,9 @@ export async function testDynamo(): Promise<TestDynamo> {
   const operations: string[] = [];
   const lastAnswers = new Map<string, Answer>();
 
-  function faultOf(operation: string): DynamoFault | undefined {
+  function faultOf(operation: string, body: string): DynamoFault | undefined {
     const hit = injected.find((one) => one.left > 0 && (one.operation === "*" || one.operation === operation));
-    if (hit === undefined) return dynamo.choose(operation);
+    if (hit === undefined) return dynamo.choose(operation, body);
     hit.left--;
     return hit.fault;
   }
@@ -89,7 +89,7 @@ export async function testDynamo(): Promise<TestDynamo> {
     operations.push(operation);
     outgoing.setHeader("date", new Date(Date.now() + dynamo.ahead).toUTCString());
     const late = isSignedAtAnotherTime(incoming, dynamo.ahead);
-    const fault = late ? { error: "InvalidSignatureException", status: 403 } : faultOf(operation);
+    const fault = late ? { error: "InvalidSignatureException", status: 403 } : faultOf(operation, body);
     if (fault === "hang") return;
     if (fault === "cut") {
       outgoing.destroy();

@@ -204,6 +204,7 @@ async function serve(serving: Serving): Promise<Ending> {
       ),
       loopP99Ms: figures.loopP99Ms,
       configError: configWatch().lastError,
+      probationEndsAt: transactions.probation()?.confirmBy,
     }),
   });
   const measured = (): Measured => ({

@@ -65,12 +65,12 @@ export function dlqGroupsEndpoint(bridge: BridgeAccess): AdminEndpoint {
 }
 
 function groupsToWire(facets: Facets, by: readonly WireKey[], now: number): v.InferOutput<typeof entryGroups> {
-  const { total, exact, counted, oldestFailedAt, newestFailedAt, groups, moreGroups, histogram } = facets;
+  const { total, exact, counted, asOf, oldestFailedAt, newestFailedAt, groups, moreGroups, histogram } = facets;
   return {
     total,
     exact,
     counted,
-    as_of: formatTimestamp(now),
+    as_of: formatTimestamp(asOf ?? now),
     ...(oldestFailedAt !== undefined && { oldest_failed_at: formatTimestamp(oldestFailedAt) }),
     ...(newestFailedAt !== undefined && { newest_failed_at: formatTimestamp(newestFailedAt) }),
     groups: groups.map((group) => groupToWire(group, by)),

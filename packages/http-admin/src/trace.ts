@@ -25,7 +25,11 @@ const place = v.variant("where", [
   v.object({ where: v.literal("outbox"), id: v.string(), ...leg, attempts: count, due_at: time }),
   v.object({ where: v.literal("dlq"), entry: entryHead }),
   v.object({ where: v.literal("recent"), ...leg, outcome: v.picklist(DISPOSITIONS), at: time }),
-  v.object({ where: v.literal("redriven_as"), envelope_id: v.string() }),
+  v.object({
+    where: v.literal("redriven_as"),
+    envelope_id: v.string(),
+    job_id: v.pipe(v.optional(v.string()), v.description("The job that did.")),
+  }),
 ]);
 
 const recent = v.object({
@@ -153,7 +157,11 @@ function pastPlaces({ ended, redrivenAs }: Whereabouts): readonly Place[] {
       outcome,
       at: formatTimestamp(at),
     })),
-    ...redrivenAs.map((id) => ({ where: "redriven_as" as const, envelope_id: id })),
+    ...redrivenAs.map(({ envelopeId, jobId }) => ({
+      where: "redriven_as" as const,
+      envelope_id: envelopeId,
+      ...(jobId !== undefined && { job_id: jobId }),
+    })),
   ];
 }
 

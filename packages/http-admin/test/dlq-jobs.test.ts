@@ -81,6 +81,10 @@ describe("operators 3: jobs over the admin server", () => {
     expect(done.progress).toMatchObject({ succeeded: 5, done: 5, failed: 0 });
     expect(await admin.ids()).toEqual([]);
     expect(admin.hub.channel("out").arrived).toBe(5);
+    // Operators 6.4: where a message is says which job has redriven it.
+    expect(await admin.call("GET", "/messages/envelope-e0")).toMatchObject({
+      body: { places: [{ where: "redriven_as", job_id: job.id }] },
+    });
     expect(admin.events.map(({ action, outcome }) => [action, outcome])).toEqual(
       expect.arrayContaining([
         ["dlq.job.plan", "success"],

@@ -128,6 +128,8 @@ export interface Facets {
   /** False: only the newest `counted` were looked at. */
   readonly exact: boolean;
   readonly counted: number;
+  /** When it was counted, in epoch milliseconds; absent: now. */
+  readonly asOf?: number | undefined;
   /** Epoch milliseconds; absent when nothing matches. */
   readonly oldestFailedAt?: number | undefined;
   readonly newestFailedAt?: number | undefined;

@@ -8,6 +8,8 @@ import { setQuery } from "./set-query.ts";
 const PAGE = { limit: 500, budget: 10_000 } as const;
 const RESTORED_AT_ONCE = 500;
 const CALL_TIMEOUT_MS = 20_000;
+/** An index may lag: what it does not show of the trash is looked for so often, a second after the other, and once when all is back. */
+const RESTORE_LOOKS = 10;
 /** Settings and requests are looked at so often while it waits for its rate. */
 const LOOK_MS = 1_000;
 
@@ -16,6 +18,8 @@ export class PurgeWork implements JobWork {
   readonly #run: JobRun;
   #woken = new AbortController();
   #isUnderWay = false;
+  /** Looks into the trash, one after another, that have found nothing. */
+  #emptyLooks = 0;
 
   constructor(run: JobRun) {
     this.#run = run;
@@ -99,7 +103,13 @@ export class PurgeWork implements JobWork {
     const { counts } = this.#run.job;
     this.#run.job = { ...this.#run.job, counts: { ...counts, restored: counts.restored + restored } };
     this.#run.tally("restored", restored);
+    this.#emptyLooks = restored > 0 ? 0 : this.#emptyLooks + 1;
     if (restored > 0) return 0;
+    const isWhole = counts.restored >= counts.succeeded + counts.skipped;
+    if (this.#emptyLooks <= (isWhole ? 1 : RESTORE_LOOKS)) {
+      await this.#pause(LOOK_MS);
+      return 0;
+    }
     this.#run.undone();
     return undefined;
   }

@@ -1,5 +1,6 @@
 import type { InFlightPlace } from "../route/in-flight.ts";
 import type { RecentLeg } from "./recent-legs.ts";
+import type { RedrivenAs } from "./recent-redrives.ts";
 
 /** Where a message is in one process, or was not long ago. */
 export interface Whereabouts {
@@ -7,8 +8,8 @@ export interface Whereabouts {
   readonly inFlight: readonly InFlightPlace[];
   /** Legs of it that have ended, newest first; by a hash of the id, so that one may be of another message. */
   readonly ended: readonly RecentLeg[];
-  /** The ids of the envelopes that it was redriven as, oldest first. */
-  readonly redrivenAs: readonly string[];
+  /** Oldest first. */
+  readonly redrivenAs: readonly RedrivenAs[];
   /** How many ends of legs are remembered, and since when whatever has ended is there; epoch milliseconds. */
   readonly remembers: { readonly legs: number; readonly since: number };
 }

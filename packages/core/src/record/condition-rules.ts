@@ -37,6 +37,8 @@ export interface OutsideFacts {
   readonly loopP99Ms?: number | undefined;
   /** Why the newest configuration is not in force, as its source says. */
   readonly configError?: string | undefined;
+  /** When the configuration is taken back unless somebody confirms it, in epoch milliseconds; absent while none is on probation. */
+  readonly probationEndsAt?: number | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -129,6 +131,19 @@ export const CONDITION_RULES: readonly ConditionRule[] = [
     threshold: 0,
     runbook: "growing-dlq",
     met: ({ stats, grown }) => legsThat(stats, grown, "dropped", "messages are dropped, as the policy says"),
+  },
+  {
+    code: "job_halted",
+    alert: "BridgeJobHalted",
+    severity: "warning",
+    forMs: MINUTE,
+    threshold: 0,
+    runbook: "halted-job",
+    *met({ stats: { jobs } }) {
+      for (const { kind, state, count } of jobs.jobs)
+        if (state === "halted" && count > 0)
+          yield { what: `${count} ${kind} jobs have halted: too much of what they did failed` };
+    },
   },
   {
     code: "target_fails",
@@ -287,6 +302,21 @@ export const CONDITION_RULES: readonly ConditionRule[] = [
     *met({ view, outside }) {
       const why = outside.configError ?? view.refusedChange;
       if (why !== undefined) yield { what: `the newest configuration is not in force: ${why}` };
+    },
+  },
+  {
+    code: "config_probation",
+    alert: "BridgeConfigUnconfirmed",
+    severity: "warning",
+    forMs: 0,
+    threshold: 60,
+    runbook: "reverted-configuration",
+    *met({ outside: { probationEndsAt = Number.POSITIVE_INFINITY, now } }) {
+      const leftMs = probationEndsAt - now;
+      if (leftMs < MINUTE)
+        yield {
+          what: `the configuration is taken back in ${Math.ceil(Math.max(0, leftMs) / 1_000)} s unless somebody confirms it`,
+        };
     },
   },
   {

@@ -1,7 +1,7 @@
 import { type BridgeError, type DeadLetter, type Delivery, type OutboxRecord, type SourceMessage } from "@bridge/ports";
 import { orAborted } from "@bridge/ports/internal";
 import type { LaneStanding } from "../dlq-job/job-parts.ts";
-import type { ReplayRequest } from "../dlq-job/replay-id.ts";
+import { NO_JOB, type ReplayRequest } from "../dlq-job/replay-id.ts";
 import type { Lease } from "../lease/lease.ts";
 import { OperationError } from "../operation-error.ts";
 import type { Drain } from "../outbox/drain.ts";
@@ -242,7 +242,8 @@ export class Route implements Reader {
       throw signal.aborted ? notBegun() : error;
     });
     const injection = replayOf(entry, this.#parts, job);
-    this.#parts.recent.redrives.add(entry.envelope.id, injection.envelope.id);
+    const jobId = job === undefined || job.jobId === NO_JOB ? undefined : job.jobId;
+    this.#parts.recent.redrives.add(entry.envelope.id, { envelopeId: injection.envelope.id, jobId });
     return this.#carryInjected(injection, signal, job?.mayBegin);
   }
 

@@ -64,6 +64,28 @@ describe("a purge job", () => {
   });
 });
 
+test("operators 3.1: an undo takes back all that was purged, also when the index of the trash lags behind", async () => {
+  const clock = new FakeClock();
+  const dlq = openMemoryDlq({ maxEntries: 10_000, clock });
+  let isLagging = false;
+  const { trash } = dlq.admin;
+  const restore: typeof trash.restore = async (batch, limit, signal) =>
+    isLagging ? 0 : trash.restore(batch, Math.min(limit, 200), signal);
+  const bridge = await started({ clock, dlq: { ...dlq, admin: { ...dlq.admin, trash: { ...trash, restore } } } });
+  const { supervisor } = bridge;
+  await fill(dlq, 600);
+  const job = await begun(bridge, PURGE);
+  await until(bridge, job.id, "completed");
+  isLagging = true;
+  await supervisor.jobs().ask(job.id, { call: "undo" }, bound());
+  await clock.advance(5_000);
+  expect(await supervisor.jobs().get(job.id, bound())).toMatchObject({ state: "undoing", counts: { restored: 0 } });
+  isLagging = false;
+  expect((await until(bridge, job.id, "undone")).counts).toMatchObject({ restored: 600 });
+  expect(await stored(dlq)).toHaveLength(600);
+  await supervisor.shutdown();
+});
+
 describe("a plan", () => {
   test("is over after an hour, for whoever looks and whoever starts", async () => {
     const bridge = await started();

@@ -120,11 +120,18 @@ test("operators 6.4: ids that differ in any two characters, or in their length, 
 
 test("operators 6.4: redrives are remembered, the last ten of a message and of so many messages", () => {
   const redrives = new RecentRedrives();
-  for (let n = 0; n < 12; n++) redrives.add("m-1", `again-${n}`);
-  expect(redrives.of("m-1")).toEqual(Array.from({ length: 10 }, (_, n) => `again-${n + 2}`));
-  for (let n = 0; n < 9_999; n++) redrives.add(`other-${n}`, "x");
-  redrives.add("m-1", "again-12");
-  expect(redrives.of("m-1").slice(-2)).toEqual(["again-11", "again-12"]);
-  for (let n = 0; n < 20_000; n++) redrives.add(`another-${n}`, "y");
-  expect([redrives.of("m-1"), redrives.of("another-10000"), redrives.of("another-0")]).toEqual([[], ["y"], []]);
+  for (let n = 0; n < 12; n++) redrives.add("m-1", { envelopeId: `again-${n}` });
+  expect(redrives.of("m-1")).toEqual(Array.from({ length: 10 }, (_, n) => ({ envelopeId: `again-${n + 2}` })));
+  for (let n = 0; n < 9_999; n++) redrives.add(`other-${n}`, { envelopeId: "x" });
+  redrives.add("m-1", { envelopeId: "again-12", jobId: "job-1" });
+  expect(redrives.of("m-1").slice(-2)).toEqual([
+    { envelopeId: "again-11" },
+    { envelopeId: "again-12", jobId: "job-1" },
+  ]);
+  for (let n = 0; n < 20_000; n++) redrives.add(`another-${n}`, { envelopeId: "y" });
+  expect([redrives.of("m-1"), redrives.of("another-10000"), redrives.of("another-0")]).toEqual([
+    [],
+    [{ envelopeId: "y" }],
+    [],
+  ]);
 });

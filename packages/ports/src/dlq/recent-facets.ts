@@ -10,12 +10,12 @@ const MAX_ANSWERS = 16;
  * the same meanwhile waits, and has that answer.
  */
 export class RecentFacets {
-  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #clock: Pick<Clock, "monotonic" | "now">;
   readonly #keptMs: number;
   readonly #turn = new Slots(1);
   readonly #answers = new Map<string, { readonly facets: Facets; readonly at: number }>();
 
-  constructor(keptMs: number, clock: Pick<Clock, "monotonic">) {
+  constructor(keptMs: number, clock: Pick<Clock, "monotonic" | "now">) {
     this.#keptMs = keptMs;
     this.#clock = clock;
   }
@@ -26,8 +26,9 @@ export class RecentFacets {
     using _ = await this.#turn.take(signal);
     const kept = this.#answers.get(key);
     if (kept !== undefined && this.#clock.monotonic() - kept.at < this.#keptMs) return kept.facets;
+    const asOf = this.#clock.now();
     const facets = await count();
-    this.#keep(key, facets);
+    this.#keep(key, { ...facets, asOf });
     return facets;
   }
 
