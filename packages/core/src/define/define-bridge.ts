@@ -108,6 +108,6 @@ class CodeBridge implements DefinedBridge {
 
   async run(options: StartOptions = {}): Promise<void> {
     const { signal, ...seams } = givenOptions(options);
-    return runUntilTold((end) => this.#shared.start(seams, end, true), signal, seams.clock);
+    return runUntilTold((end, bound) => this.#shared.start(seams, end, bound), signal, seams.clock);
   }
 }

@@ -2,6 +2,7 @@ import process from "node:process";
 import { type Clock, systemClock } from "@bridge/ports";
 import type { Supervisor } from "../supervisor/contract.ts";
 import { whenAborted } from "../when-aborted.ts";
+import type { Bound } from "./shared-start.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
@@ -10,7 +11,7 @@ const SIGNALS = ["SIGTERM", "SIGINT"] as const;
  * when it is beyond recovery before.
  */
 export async function runUntilTold(
-  start: (signal: AbortSignal) => Promise<Supervisor>,
+  start: (signal: AbortSignal, bound: Bound) => Promise<Supervisor>,
   signal: AbortSignal | undefined,
   clock: Clock = systemClock,
 ): Promise<void> {
@@ -24,14 +25,21 @@ export async function runUntilTold(
   // Nothing else might keep a process alive whose sources are in its own code.
   using _ = clock.after(Infinity, () => {});
   const end = signal === undefined ? told.signal : AbortSignal.any([told.signal, signal]);
+  let giveUp: ((reason: unknown) => void) | undefined;
+  // At once, and not in a later turn: a start that is called after the end begins anew.
+  const ends = (): void => giveUp?.(end.reason);
+  end.addEventListener("abort", ends, { once: true });
   try {
-    const supervisor = await start(end);
+    const supervisor = await start(end, (give) => {
+      giveUp = give;
+    });
     const over = await Promise.race([supervisor.terminated, whenAborted(end), whenAborted(supervisor.ending)]);
     await supervisor.shutdown();
     if (over !== undefined) throw over.error;
   } catch (error) {
     if (!end.aborted || error !== end.reason) throw error;
   } finally {
+    end.removeEventListener("abort", ends);
     for (const each of SIGNALS) process.removeListener(each, tell);
   }
 }

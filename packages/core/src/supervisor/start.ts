@@ -10,7 +10,7 @@ export async function start(standing: Standing): Promise<void> {
   const { state } = standing;
   state.refuseWhenTerminal();
   if (state.is("running")) return;
-  if (state.is("shutting_down")) throw new OperationError("conflict", "the bridge is shutting down");
+  if (state.is("shutting_down")) throw shuttingDown();
   state.enter({ kind: "starting" });
   try {
     // A runtime that cannot be stopped still holds sessions and leases: a second one beside it could not be trusted.
@@ -25,9 +25,14 @@ export async function start(standing: Standing): Promise<void> {
     state.enter({ kind: "running" });
   } catch (error) {
     const cause = asError(error);
+    if (state.is("shutting_down")) throw shuttingDown(cause);
     if (state.is("starting")) state.enter({ kind: "paused", error: cause });
     throw new OperationError("conflict", `the bridge cannot start: ${cause.message}`, { cause });
   }
+}
+
+function shuttingDown(cause?: Error): OperationError {
+  return new OperationError("conflict", "the bridge is shutting down", { cause });
 }
 
 async function startRuntime(standing: Standing): Promise<void> {

@@ -197,6 +197,69 @@ describe("the start of a bridge in code", () => {
   });
 });
 
+describe("embedding: what is called last wins", () => {
+  for (const prior of ["running", "stopped"] as const)
+    test.each([0, 1, 2, 3, 4, 6])(
+      `shutdown ends a run that a ${prior} bridge has begun %i microtasks before`,
+      async (n) => {
+        const { bridge, inside } = copying();
+        const supervisor = await bridge.start();
+        if (prior === "stopped") await supervisor.stop();
+        const ran = bridge.run();
+        for (let i = 0; i < n; i++) await Promise.resolve();
+        await supervisor.shutdown();
+        await orAborted(ran, bound());
+        inside.hub.publish("in", { payload: "late" });
+        expect(inside.hub.channel("in").unsettled).toBe(0);
+      },
+    );
+
+  test.each([0, 1, 2, 3, 4, 6])("shutdown refuses a start that was called %i microtasks before", async (n) => {
+    const { bridge } = copying();
+    const supervisor = await bridge.start();
+    await supervisor.stop();
+    const started = bridge.start().catch((error: unknown) => error);
+    for (let i = 0; i < n; i++) await Promise.resolve();
+    await supervisor.shutdown();
+    expect(await started).toMatchObject({ name: "OperationError", message: "the bridge is shutting down" });
+  });
+
+  test("a start right after the end of a run begins anew, and that end is none of its own", async () => {
+    const { bridge } = copying();
+    const end = new AbortController();
+    const first = await bridge.start();
+    const ran = bridge.run({ signal: end.signal });
+    end.abort();
+    const second = await bridge.start({ signal: bound() });
+    await ran;
+    expect(second).not.toBe(first);
+    expect(second.state().kind).toBe("running");
+    await second.shutdown();
+  });
+
+  test("the signal of a run ends what that run was bound to, and nothing that was begun after it", async () => {
+    const { bridge } = copying();
+    const end = new AbortController();
+    const first = await bridge.start();
+    const ran = bridge.run({ signal: end.signal });
+    const over = first.shutdown();
+    const second = bridge.start({ signal: bound() });
+    end.abort();
+    await Promise.all([ran, over]);
+    expect((await second).state().kind).toBe("running");
+    await (await second).shutdown();
+  });
+
+  test("a start does not start again what was stopped after it", async () => {
+    const { bridge } = copying();
+    const first = bridge.start();
+    const second = bridge.start();
+    await first.then((supervisor) => supervisor.stop());
+    expect((await second).state().kind).toBe("paused");
+    await (await second).shutdown();
+  });
+});
+
 describe("run", () => {
   test("ends with a clean stop when its signal aborts", async () => {
     const { bridge, inside } = copying();
