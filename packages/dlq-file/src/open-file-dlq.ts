@@ -57,7 +57,7 @@ export function openFileDlq(options: FileDlqOptions): FileDlq {
   function prepare(db: DatabaseSync): DlqTables {
     const tables = new DlqTables(db);
     // When it is open.
-    queueMicrotask(() => {
+    void Promise.resolve().then(() => {
       if (!closing.signal.aborted) void countEntries(file, tables, clock, closing.signal);
     });
     return tables;

@@ -66,7 +66,7 @@ export class IsolatedThread implements AsyncDisposable {
     if (this.#disposed) throw stopped();
     const waiting: Waiting = { id: this.#nextId, envelope, answered: Promise.withResolvers(), abandoned: false };
     this.#nextId = this.#nextId === MAX_ID ? 0 : this.#nextId + 1;
-    if (this.#fresh.push(waiting) === 1) setImmediate(() => this.#tell());
+    if (this.#fresh.push(waiting) === 1) this.#options.clock.turn(() => this.#tell());
     try {
       return await orAborted(waiting.answered.promise, signal);
     } finally {

@@ -1,3 +1,5 @@
+// Imported rather than global, so that a test may replace the global one by a fake.
+import { setImmediate } from "node:timers";
 import { fdatasync } from "node:fs";
 import { promisify } from "node:util";
 import { BridgeError } from "@bridge/ports";

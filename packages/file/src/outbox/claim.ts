@@ -1,3 +1,5 @@
+// Imported rather than global, so that a test may replace the global one by a fake.
+import { setImmediate } from "node:timers";
 import { type ClaimRequest, type OutboxClaim } from "@bridge/ports";
 import { orAborted, payloadBytes, spoiledRecord } from "@bridge/ports/internal";
 import type { Entry } from "./entry.ts";
