@@ -8,11 +8,18 @@ const MAX_LENGTH = 500;
  * and in place of anything else one that names `who` threw it. Never throws.
  */
 export function failure(who: string, thrown: unknown): unknown {
-  if (BridgeError.is(thrown)) return thrown;
+  if (BridgeError.is(thrown))
+    return says(thrown) ? thrown : withText(thrown, `${who} threw an error that says nothing`);
   if (isError(thrown))
     return says(thrown) ? thrown : new Error(`${who} threw an error that says nothing`, { cause: thrown });
   const what = typeof thrown === "string" ? `a text: ${thrown.slice(0, MAX_LENGTH)}` : kindOf(thrown);
   return new Error(`${who} threw ${what}; throw an Error, so that it can be seen where`, { cause: thrown });
+}
+
+/** The same failure, which goes the same way. */
+function withText(thrown: BridgeError, message: string): BridgeError {
+  const { code, retryAfterMs, charged } = thrown;
+  return new BridgeError(code, message, { cause: thrown, retryAfterMs, charged });
 }
 
 function says(error: Error): boolean {

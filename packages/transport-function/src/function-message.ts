@@ -49,9 +49,17 @@ export class FunctionMessage {
     return (this.#payload ??= new Uint8Array(this.#envelope.payload));
   }
 
+  set payload(payload: Uint8Array) {
+    this.#payload = payload;
+  }
+
   /** By name, in lower case. Of the bridge's own there is `x-bridge.causation-id`, on what was redriven. */
   get headers(): Record<string, string> {
     return (this.#headers ??= copyOf(this.#envelope));
+  }
+
+  set headers(headers: Record<string, string>) {
+    this.#headers = headers;
   }
 
   /** The payload as text in UTF-8, as it was received. */

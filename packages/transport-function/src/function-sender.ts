@@ -4,6 +4,7 @@ import { Call } from "./call.ts";
 import { confined } from "./confined.ts";
 import { failure } from "./failure.ts";
 import { FunctionMessage } from "./function-message.ts";
+import { noGenerator } from "./generators.ts";
 import type { HandlerFunction } from "./handler-function.ts";
 
 const SENT: Promise<void> = Promise.resolve();
@@ -31,6 +32,7 @@ export class FunctionSender implements Sender {
       if (this.#disposed !== undefined) throw this.#disposed;
       const returned = confined(this.#run, new FunctionMessage(envelope, attempt), call);
       if (isThenable(returned)) return this.#until(returned, call);
+      noGenerator(returned);
     } catch (thrown) {
       call.end();
       return Promise.reject(failure(this.#who, thrown));
@@ -47,7 +49,7 @@ export class FunctionSender implements Sender {
   async #until(returned: PromiseLike<unknown>, call: Call): Promise<void> {
     this.#calls.add(call);
     try {
-      await returned;
+      noGenerator(await returned);
     } catch (thrown) {
       throw failure(this.#who, thrown);
     } finally {

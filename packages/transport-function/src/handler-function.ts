@@ -12,7 +12,8 @@ export interface HandlerContext {
 
 /**
  * Handles a message. Returning, or resolving, accepts it; throwing is a transient failure, after which it is tried again;
- * throwing a {@link PermanentError} sends it by `on_permanent_failure`. What is returned does not matter.
+ * throwing a {@link PermanentError} sends it by `on_permanent_failure`. What is returned does not matter, unless it is a
+ * generator: that fails, because nothing of it has run.
  */
 export type HandlerFunction = (message: FunctionMessage, context: HandlerContext) => unknown;
 

@@ -2,6 +2,7 @@ import { batchBounds, type BatchOptions } from "./batch-options.ts";
 import { BatchSender } from "./batch-sender.ts";
 import { FUNCTIONS } from "./function-maker.ts";
 import { FunctionSender } from "./function-sender.ts";
+import { noGeneratorFunction } from "./generators.ts";
 import { Handler } from "./handler-definition.ts";
 import { checkOptions, type HandlerOptions } from "./handler-options.ts";
 import type { BatchFunction, HandlerFunction, SchemaHandlerFunction } from "./handler-function.ts";
@@ -54,16 +55,17 @@ function single(first: unknown, second?: unknown, third?: unknown): Handler {
 function batch(run: BatchFunction, options?: BatchOptions): Handler {
   if (typeof run !== "function") throw new TypeError(`handler.batch takes a function of messages, not ${kindOf(run)}`);
   const bounds = batchBounds(options);
+  noGeneratorFunction("handler.batch", run);
   return new Handler(FUNCTIONS, (name, seams) => new BatchSender(name, run, bounds, seams), options);
 }
 
 function singleFunction(run: unknown): HandlerFunction {
   if (typeof run !== "function") throw new TypeError(`handler takes a function of a message, not ${kindOf(run)}`);
-  return run as HandlerFunction;
+  return noGeneratorFunction("handler", run as HandlerFunction);
 }
 
 function runOf(run: unknown): SchemaHandlerFunction<never> {
-  if (typeof run === "function") return run as SchemaHandlerFunction<never>;
+  if (typeof run === "function") return noGeneratorFunction("handler", run as SchemaHandlerFunction<never>);
   if (run === undefined)
     throw new TypeError("handler has a schema and no function: give it both, handler(schema, run)");
   throw new TypeError(`handler takes a schema and a function of its value, and the function is ${kindOf(run)}`);

@@ -121,7 +121,7 @@ test("an error that is thrown reaches the engine as it is, with its stack", asyn
   const thrown = [
     new Error("away"),
     new PermanentError("FORBIDDEN", "no"),
-    new PermanentError("REJECTED", ""),
+    new PermanentError("REJECTED", "no"),
     new BridgeError("THROTTLED", "later", { retryAfterMs: 7 }),
   ];
   for (const error of thrown) {
@@ -210,4 +210,50 @@ test("a sender that is disposed of calls nothing more, and ends the signals of w
   expect(await rejection(sender.send(envelope(), "", never))).toMatchObject({ code: "CONNECTION_LOST" });
   expect(await rejection(sender.send(envelope(), "", AbortSignal.abort()))).toMatchObject({ name: "AbortError" });
   expect(calls).toBe(1);
+});
+
+test("a generator function is no handler, because nobody would run it", () => {
+  const run = async function* () {
+    yield 1;
+  };
+  const sync = function* () {
+    yield 1;
+  };
+  const remedy = "is given a generator function: nobody iterates what it returns";
+  for (const given of [run, sync]) {
+    expect(() => handler(given)).toThrow(`handler ${remedy}`);
+    expect(() => handler.batch(given as never)).toThrow(`handler.batch ${remedy}`);
+  }
+});
+
+test("a handler that returns a generator has not handled its message", async () => {
+  const run = async function* () {
+    yield 1;
+  };
+  for (const given of [() => run(), async () => run()])
+    expect(String(await rejection(orders(given).send(envelope(), "", never)))).toContain("it returned a generator");
+  await orders(() => [1]).send(envelope(), "", never);
+});
+
+test("every member of a message can be changed, and the next attempt has it as it was", async () => {
+  const seen: unknown[] = [];
+  const sender = orders((message) => {
+    seen.push(message.headers["color"], message.payload.length);
+    message.headers = { color: "blue" };
+    message.payload = Uint8Array.of(1);
+    seen.push(message.headers["color"], message.payload.length);
+  });
+  const sent = envelope({ headers: { color: "red" }, payload: Buffer.from("four") });
+  for (let attempt = 1; attempt <= 2; attempt++) await sender.send(sent, "", never, attempt);
+  expect(seen).toEqual(["red", 4, "blue", 1, "red", 4, "blue", 1]);
+});
+
+test("a permanent failure that says nothing is told by who threw it, under its code", async () => {
+  const sender = orders(() => {
+    throw new PermanentError("REJECTED", "");
+  });
+  expect(await rejection(sender.send(envelope(), "", never))).toMatchObject({
+    code: "REJECTED",
+    message: 'handler "orders" threw an error that says nothing',
+  });
 });
