@@ -56,6 +56,10 @@ const BARS: Readonly<Record<string, readonly Bar[]>> = {
     { rows: /page/, what: "p99, ms", limit: 20, atMost: true, of: bridge("p99Ms") },
     { rows: /delete/, what: "event loop blocked, ms", limit: 50, atMost: true, of: bridge("loopMaxMs") },
   ],
+  looking: [
+    { rows: /./, what: "throughput / nobody looking", limit: 0.98, of: throughput },
+    { rows: /./, what: "p99 / nobody looking", limit: 1.1, atMost: true, of: (row) => ratio(row, "p99Ms") },
+  ],
   million: [
     { rows: /counted/, what: "ms", limit: 5_000, atMost: true, of: bridge("elapsedMs") },
     { rows: /summary/, what: "ms", limit: 50, atMost: true, of: bridge("elapsedMs") },

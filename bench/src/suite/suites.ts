@@ -2,6 +2,7 @@ import type { Settings } from "./contender.ts";
 import { dlqSuite } from "./dlq-suite.ts";
 import { engineSuite } from "./engine-suite.ts";
 import { functionsSuite } from "./functions-suite.ts";
+import { lookingSuite } from "./looking-suite.ts";
 import type { Measurement } from "./measurement.ts";
 import { millionSuite } from "./million-suite.ts";
 import { outboxSuite } from "./outbox-suite.ts";
@@ -17,6 +18,7 @@ export const SUITES = {
   engine: engineSuite,
   tracing: tracingSuite,
   functions: functionsSuite,
+  looking: lookingSuite,
   "sqs-sqs": (settings) => sqsSuite("sqs-sqs", settings),
   "mqtt-sqs": (settings) => sqsSuite("mqtt-sqs", settings),
   outbox: (settings) => outboxSuite("outbox", settings),
