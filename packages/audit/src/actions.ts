@@ -39,6 +39,11 @@ export const AUDIT_ACTIONS = {
   /** The redrive of a single entry, edited or not. */
   "dlq.edit.begin": "dlq",
   "dlq.edit": "dlq",
+  /** Entries that leave as lines, from when that began to its end, and those that come in. */
+  "dlq.export.begin": "dlq",
+  "dlq.export": "dlq",
+  "dlq.import.begin": "dlq",
+  "dlq.import": "dlq",
   /** Notes, who works on an entry, keeping it back. */
   "dlq.annotate.begin": "dlq",
   "dlq.annotate": "dlq",

@@ -50,6 +50,7 @@ export {
   type Explanation,
   type ProcessorStep,
 } from "./route/explain.ts";
+export { deadLetterId } from "./route/identity.ts";
 export { INGRESS_LIMITS } from "./route/ingress.ts";
 export { type InjectedMessage } from "./route/injected-message.ts";
 export { type InjectResult } from "./route/inject-result.ts";

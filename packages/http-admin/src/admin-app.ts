@@ -24,6 +24,8 @@ import { configProbationEndpoints } from "./config-probation.ts";
 import { configTransactionEndpoints } from "./config-transactions.ts";
 import { dlqAnnotateEndpoint } from "./dlq-annotate.ts";
 import { dlqDeleteEndpoints } from "./dlq-delete.ts";
+import { dlqExportEndpoint } from "./dlq-export.ts";
+import { dlqImportEndpoint } from "./dlq-import.ts";
 import { dlqGroupsEndpoint } from "./dlq-groups.ts";
 import { dlqJobEndpoints } from "./dlq-jobs.ts";
 import { job, jobSummary } from "./job-schemas.ts";
@@ -136,6 +138,8 @@ export function createAdminApp(options: AdminAppOptions): ServedApp {
       dlqGroupsEndpoint(bridge),
       dlqAnnotateEndpoint(bridge),
       ...dlqJobEndpoints(bridge),
+      dlqExportEndpoint(bridge, redaction),
+      dlqImportEndpoint(bridge),
       dlqRedriveEndpoint(bridge, { timeoutMs: redriveTimeoutMs, replayTimeoutMs: operationTimeoutMs }),
       dlqRedriveEntryEndpoint(bridge, { timeoutMs: redriveTimeoutMs, replayTimeoutMs: operationTimeoutMs }),
       ...dlqDeleteEndpoints(bridge),

@@ -20,6 +20,12 @@ export const LIMITS = {
   tails: 8,
   tailRateMax: 500,
   tailMaxMs: 15 * 60_000,
+  exports: 4,
+  exportsOfCaller: 2,
+  /** Entries of an export that are looked for at once. */
+  exportPage: 200,
+  /** Of one import: shorter ones say nothing. */
+  importLines: 10_000,
   /** Heads and records that a search looks at where a store cannot find them. */
   traceScan: 10_000,
   /** No entry has a longer id. */

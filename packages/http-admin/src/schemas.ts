@@ -176,6 +176,18 @@ export const deleted = v.object({ deleted: count });
 export const deletedWhere = v.object({ deleted: count, has_more: more });
 export const purged = v.object({ purged: count, has_more: more });
 
+export const imported = v.object({
+  imported: count,
+  present: v.pipe(count, v.description("Lines whose entry was there already, and stays as it is.")),
+  failed: v.literal(0),
+});
+export const partlyImported = v.object({
+  imported: count,
+  present: count,
+  failed: count,
+  errors: v.array(v.object({ line: v.pipe(count, v.description("The first one is 1.")), error: v.string() })),
+});
+
 export const redriven = v.object({ redriven: count, failed: v.literal(0), warning: v.optional(v.string()) });
 export const redrivenEntry = v.object({
   status: v.literal("redriven"),

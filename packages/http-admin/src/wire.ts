@@ -107,7 +107,7 @@ export function entryToWire(entry: DeadLetter, shown: ShownMessage): InferOutput
   };
 }
 
-function envelopeToWire(
+export function envelopeToWire(
   envelope: Envelope,
   headers: Envelope["headers"],
 ): InferOutput<typeof schemas.entry>["envelope"] {

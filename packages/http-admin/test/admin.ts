@@ -6,6 +6,8 @@ import { type AdminAppOptions, createAdminApp } from "../src/index.ts";
 import { type Bridge, type BridgeOptions, makeBridge } from "./bridge.ts";
 
 export const ADMIN_KEY = "admin-key-0123456789";
+/** Answers that are no JSON. */
+export const GOING_ON = new Set(["text/event-stream", "application/x-ndjson"]);
 /** A body that is too large, and is announced alone. */
 export const TOO_LARGE: unique symbol = Symbol("too large");
 
@@ -91,7 +93,7 @@ export async function startAdmin({
         ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
         ...init,
       });
-      if (response.headers.get("Content-Type") === "text/event-stream") {
+      if (GOING_ON.has(response.headers.get("Content-Type") ?? "")) {
         await response.body?.cancel();
         return { status: response.status, body: undefined, headers: response.headers };
       }

@@ -34,6 +34,8 @@ export const CALLS: readonly SampleCall[] = [
   { method: "POST", path: "/dlq/annotate", body: { ids: ["e1"], note: "n" }, action: "dlq.annotate" },
   { method: "GET", path: "/dlq/messages", action: "dlq.list" },
   { method: "GET", path: "/dlq/messages/e1", action: "dlq.read_payload" },
+  { method: "GET", path: "/dlq/export", action: "dlq.export", goesOn: true },
+  { method: "POST", path: "/dlq/import", body: {}, action: "dlq.import", status: 207, outcome: "failure" },
   { method: "POST", path: "/dlq/redrive", body: { ids: ["e1"] }, action: "dlq.redrive" },
   { method: "POST", path: "/dlq/messages/e1/redrive", body: { reason: "r" }, action: "dlq.edit" },
   { method: "POST", path: "/dlq/delete", body: { ids: ["e1"] }, action: "dlq.delete" },

@@ -32,6 +32,8 @@ const SHOWN = {
   "POST /api/v1/admin/dlq/annotate": [200, 400, 404, 413, 500, 503],
   "GET /api/v1/admin/dlq/messages": [200, 400, 404, 500, 503],
   "GET /api/v1/admin/dlq/messages/{id}": [200, 404, 500, 503],
+  "GET /api/v1/admin/dlq/export": [200, 400, 404, 500, 503],
+  "POST /api/v1/admin/dlq/import": [200, 207, 400, 404, 413, 503],
   "POST /api/v1/admin/dlq/redrive": [200, 207, 400, 404, 413, 503],
   "POST /api/v1/admin/dlq/messages/{id}/redrive": [200, 400, 404, 409, 413, 422, 503],
   "POST /api/v1/admin/dlq/delete": [200, 400, 404, 413, 500, 503],
@@ -99,6 +101,7 @@ describe("the OpenAPI document of the admin server", () => {
     };
     const stop = "POST /api/v1/admin/bridge/stop";
     const inject = "POST /api/v1/admin/routes/{routeID}/inject";
+    const importing = "POST /api/v1/admin/dlq/import";
     const redriveEntry = "POST /api/v1/admin/dlq/messages/{id}/redrive";
 
     // All is well, with an entry whose envelope has everything, and then without entries.
@@ -122,6 +125,7 @@ describe("the OpenAPI document of the admin server", () => {
     await hold(admin, inject);
     await hold(admin, "GET /api/v1/admin/routes");
     await keep(admin, deadLetter("e1"));
+    for (const lines of ["", "x", "x\n".repeat(10_001)]) await hold(admin, importing, lines);
     await hold(admin, redriveEntry);
     await admin.call("POST", "/routes/alarms/resume");
     admin.hub.channel("out").sends.failNext(1, new BridgeError("FORBIDDEN", "no"));

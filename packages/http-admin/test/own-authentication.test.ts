@@ -19,6 +19,7 @@ const NEEDS: Readonly<Record<string, Permission>> = {
   "dlq.read_payload": "payload.read",
   "dlq.redrive": "dlq.redrive",
   "dlq.edit": "dlq.redrive",
+  "dlq.import": "dlq.edit",
   "dlq.delete": "dlq.delete",
   "dlq.delete_by_filter": "dlq.delete",
   "dlq.purge": "dlq.purge",

@@ -19,6 +19,22 @@ export function decodeBody<Schema extends v.GenericSchema>(schema: Schema, bytes
   throw new HttpError(400, `${INVALID_BODY}: ${describeIssues(result.issues)}`);
 }
 
+/** The same for one text of many: what it says, or what is wrong with it. `schemaOf` is asked once it is a JSON object. */
+export function decodeLine<Schema extends v.GenericSchema>(
+  bytes: Uint8Array,
+  schemaOf: (value: object) => Schema,
+): { readonly value: v.InferOutput<Schema> } | { readonly problem: string } {
+  let value: object;
+  try {
+    value = parseJson(bytes);
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    return { problem: error.message.replace(/^invalid request body(: )?/, "") || "is no JSON" };
+  }
+  const result = v.safeParse(schemaOf(value), value, { message: describeIssue });
+  return result.success ? { value: result.output } : { problem: describeIssues(result.issues) };
+}
+
 export function isOptional(schema: v.GenericSchema): boolean {
   return schema.type === "optional";
 }
@@ -63,7 +79,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array): object {
   let text: string;
   let value: unknown;
   try {

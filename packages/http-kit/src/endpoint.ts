@@ -1,8 +1,9 @@
 import type { GenericSchema, InferOutput, ObjectSchema, OptionalSchema } from "valibot";
 import type { Caller } from "./own-authentication.ts";
-import type { EventStream, StreamRow } from "./event-stream.ts";
+import type { StreamRow } from "./event-stream.ts";
 import type { PartedBody } from "./parted-body.ts";
 import type { CallSession } from "./session/call-session.ts";
+import type { StreamBody } from "./stream-body.ts";
 import type { Permission } from "@bridge/ports/internal";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -35,7 +36,7 @@ export type Detail = Readonly<Record<string, unknown>>;
 
 export interface Reply<Status extends number = number, Body = unknown> {
   readonly status: Status;
-  /** Or the bytes of it, when they are there already, or what makes its text, or events that go on. */
+  /** Or the bytes of it, when they are there already, or what makes its text, or what goes on. */
   readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
   /** What the audit record says. Default outcome: `success` below status 400, else `failure`. */
@@ -59,7 +60,7 @@ interface Call<Params, Query, Body> {
 
 type Replies<Answers> = {
   [Status in keyof Answers & number]: Answers[Status] extends { readonly schema: infer Schema extends GenericSchema }
-    ? Reply<Status, InferOutput<Schema> | Uint8Array | PartedBody | EventStream>
+    ? Reply<Status, InferOutput<Schema> | Uint8Array | PartedBody | StreamBody>
     : never;
 }[keyof Answers & number];
 
@@ -119,12 +120,14 @@ interface EndpointRow<
   readonly query?: Query;
   /** Of the JSON body, which is then required, unless the schema is an optional one. */
   readonly body?: Body;
+  /** Of a body that is no JSON: `handle` gets its bytes, of which the schema only tells. */
+  readonly bodyType?: string;
   readonly answers: Answers;
   /** The statuses of the {@link HttpError}s that `guard` and `handle` throw, with what each means. */
   readonly refusals?: Readonly<Record<number, string>>;
   /** Whether its answers share what they are made of, so that any number may be made at once. Default: only two of a GET. */
   readonly isShared?: boolean;
-  /** It answers with an {@link EventStream}, which takes one of the places that there are for streams. */
+  /** It answers with a {@link StreamBody}, which takes one of the places that there are for streams. */
   readonly stream?: StreamRow;
   /** Checked before the body is looked at. @throws HttpError */
   readonly guard?: (params: PathParams<Path>) => void;

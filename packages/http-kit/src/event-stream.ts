@@ -1,5 +1,9 @@
 import * as v from "valibot";
-import type { Detail } from "./endpoint.ts";
+import type { Detail, Reply } from "./endpoint.ts";
+import type { StreamEnd } from "./open-stream.ts";
+import { type Show, StreamBody } from "./stream-body.ts";
+
+const COMMENT = Buffer.from(":\n\n");
 
 /** One event of a stream. It is complete by itself: what a client has missed is not sent again. */
 export interface StreamEvent {
@@ -20,14 +24,44 @@ export interface EventStreamOptions {
 }
 
 /** The body of an answer that goes on: events, one after another, as `text/event-stream`. */
-export class EventStream {
-  readonly events: EventStreamOptions["events"];
-  readonly ended: EventStreamOptions["ended"];
+export class EventStream extends StreamBody {
+  /** A comment line, so that no proxy takes the connection for an idle one. */
+  readonly sign = COMMENT;
+  readonly ended: (() => NonNullable<Reply["audit"]>) | undefined;
+  readonly #events: EventStreamOptions["events"];
 
   constructor({ events, ended }: EventStreamOptions) {
-    this.events = events;
-    this.ended = ended;
+    super();
+    this.#events = events;
+    this.ended = ended && (() => ({ detail: ended() }));
   }
+
+  bye(why: StreamEnd): Uint8Array {
+    return encoded("bye", Buffer.from(JSON.stringify({ why })));
+  }
+
+  parts(show: Show, signal: AbortSignal, lost: (count: number) => void): AsyncIterator<Uint8Array> {
+    const events = this.#events(signal, lost)[Symbol.asyncIterator]();
+    return {
+      next: async () => {
+        const next = await events.next();
+        if (next.done === true) return { done: true, value: undefined };
+        const lines: Uint8Array[] = [];
+        for (const { event, data } of next.value) lines.push(encoded(event, await show([data], "")));
+        return { done: false, value: Buffer.concat(lines) };
+      },
+      // Not behind what is asked for: what it holds is let go of at once.
+      return: async () => {
+        await events.return?.();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+}
+
+/** JSON has no line ends, so one line holds it. */
+function encoded(event: string, json: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`event: ${event}\ndata: `), json, Buffer.from("\n\n")]);
 }
 
 /** What a row says of the stream that it answers with. */
@@ -36,8 +70,12 @@ export interface StreamRow {
   readonly kind: string;
   /** At once, of this kind. Default: as many as there may be streams. */
   readonly most?: number;
-  /** The data of each event by its name; `bye`, the last one, is every stream's. */
-  readonly events: Readonly<Record<string, v.GenericSchema>>;
+  /** At once, of this kind and one caller, who may have others besides. Default: as many as a caller may have streams. */
+  readonly mostOfCaller?: number;
+  /** What whoever comes beyond that is told. Default: `too many streams`. */
+  readonly tooMany?: string;
+  /** The data of each event by its name; `bye`, the last one, is every stream's. Absent where there are no events. */
+  readonly events?: Readonly<Record<string, v.GenericSchema>>;
 }
 
 /** On every stream: proxies are to hand on each event as it comes. */

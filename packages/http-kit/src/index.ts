@@ -11,6 +11,8 @@ export {
 export { HttpError } from "./http-error.ts";
 export { createKeyring, type KeyHolder, type Keyring, keyringOf, type NamedKey } from "./keyring.ts";
 export { listen, type ListenOptions } from "./listen.ts";
+export { decodeLine } from "./decode.ts";
+export { LINES_TYPE, type LinesSent, LineStream, type LineStreamOptions } from "./line-stream.ts";
 export { type FetchApp, type Listener } from "./listener.ts";
 export { type Authenticate, type Caller } from "./own-authentication.ts";
 export { PartedBody, type PartedBodyOptions } from "./parted-body.ts";

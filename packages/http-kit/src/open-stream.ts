@@ -1,12 +1,11 @@
 import type { Clock } from "@bridge/ports";
-import { jsonInSlices, Slices } from "@bridge/ports/internal";
-import type { EventStream, StreamEvent } from "./event-stream.ts";
+import { jsonLinesInSlices, Slices } from "@bridge/ports/internal";
+import type { StreamBody } from "./stream-body.ts";
 
-/** After so much silence a comment line goes out, so that no proxy takes the connection for an idle one. */
+/** After so much silence there is a sign of life. */
 const SILENCE_MS = 15_000;
 /** A client that has not asked for more for so long does not read any more, whatever carries the answer. */
 const NOT_TAKEN_MS = 60_000;
-const COMMENT = Buffer.from(":\n\n");
 
 /**
  * Why a stream has ended, as `bye` says it.
@@ -21,7 +20,7 @@ export const STREAM_ENDS = ["shutdown", "key", "expired", "over", "failed"] as c
 export type StreamEnd = (typeof STREAM_ENDS)[number];
 
 export interface OpenStreamOptions {
-  readonly stream: EventStream;
+  readonly stream: StreamBody;
   readonly clock: Clock;
   /** Aborts when the server is going to stop. */
   readonly closing: AbortSignal | undefined;
@@ -33,7 +32,7 @@ export interface OpenStreamOptions {
   readonly carrier: StreamCarrier | undefined;
   /** So many of its events are not shown. */
   readonly lost: (count: number) => void;
-  /** Its events could not be made. */
+  /** It could not be made to its end. */
   readonly failed: (error: unknown) => void;
   /** It has ended, in whatever way; called once. */
   readonly ended: () => void;
@@ -50,7 +49,7 @@ export interface StreamCarrier {
 }
 
 /**
- * A stream on its way to one client. The client's room is what asks for the next event, so that what is kept for it is one event
+ * A stream on its way to one client. The client's room is what asks for the next part, so that what is kept for it is one part
  * and what its connection holds, whatever it does.
  */
 export class OpenStream {
@@ -59,7 +58,7 @@ export class OpenStream {
   readonly #cancelled = new AbortController();
   readonly #onClosing = (): void => this.end("shutdown");
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  #events: AsyncIterator<readonly StreamEvent[]> | undefined;
+  #parts: AsyncIterator<Uint8Array> | undefined;
   #isAsking = false;
   #ready: Uint8Array | undefined;
   /** Resolves the call of a client that has room. */
@@ -96,42 +95,48 @@ export class OpenStream {
       return;
     }
     const silentMs = this.#options.clock.monotonic() - this.#sentAt;
-    if (this.#hasRoom !== undefined && silentMs >= SILENCE_MS) this.#send(COMMENT);
+    const { sign } = this.#options.stream;
+    if (this.#hasRoom !== undefined && silentMs >= SILENCE_MS && sign !== undefined) this.#send(sign);
     else if (this.#hasRoom === undefined && silentMs >= NOT_TAKEN_MS) this.#stop();
   }
 
-  /** Ends it with a last event. A client that does not take it is cut. */
+  /** Ends it with its last bytes. A client that does not take them is cut, and one that has not got all where there are none. */
   end(why: StreamEnd): void {
     if (this.#ended) return;
+    const last = this.#options.stream.bye(why);
+    if (last === undefined && why !== "over") {
+      this.#stop();
+      return;
+    }
     this.#finish();
-    this.#controller?.enqueue(encoded("bye", Buffer.from(JSON.stringify({ why }))));
+    if (last !== undefined) this.#controller?.enqueue(last);
     this.#controller?.close();
     this.#hasRoom?.();
-    this.#options.carrier?.hurry();
+    if (last !== undefined) this.#options.carrier?.hurry();
   }
 
   #pulled(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#hasRoom = resolve;
-    if (this.#events === undefined) {
-      this.#events = this.#options.stream.events(this.#cancelled.signal, this.#options.lost)[Symbol.asyncIterator]();
-      // So that the head of the answer leaves at once.
-      this.#send(COMMENT);
-    } else if (this.#ready === undefined) this.#ask(this.#events);
+    const { stream, lost } = this.#options;
+    const isFirst = this.#parts === undefined;
+    this.#parts ??= stream.parts((data, end) => this.#show(data, end), this.#cancelled.signal, lost);
+    if (isFirst && stream.sign !== undefined) this.#send(stream.sign);
+    else if (this.#ready === undefined) this.#ask(this.#parts);
     else this.#send(this.#ready);
     return promise;
   }
 
-  #ask(events: AsyncIterator<readonly StreamEvent[]>): void {
+  #ask(parts: AsyncIterator<Uint8Array>): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
-    this.#next(events).then(
-      (bytes) => {
+    parts.next().then(
+      ({ done, value }) => {
         this.#isAsking = false;
-        if (bytes === undefined) this.end("over");
+        if (done === true) this.end("over");
         else if (!this.#ended) {
-          this.#ready = bytes;
-          if (this.#hasRoom !== undefined) this.#send(bytes);
+          this.#ready = value;
+          if (this.#hasRoom !== undefined) this.#send(value);
         }
       },
       (error: unknown) => {
@@ -142,15 +147,12 @@ export class OpenStream {
     );
   }
 
-  async #next(events: AsyncIterator<readonly StreamEvent[]>): Promise<Uint8Array | undefined> {
+  async #show(data: readonly object[], end: string): Promise<Uint8Array> {
     const { clock, shown } = this.#options;
-    const next = await events.next();
-    if (next.done === true) return undefined;
     const slices = new Slices(clock);
-    const lines: Uint8Array[] = [];
-    for (const { event, data } of next.value)
-      lines.push(encoded(event, await jsonInSlices(await shown(data, slices), slices)));
-    return Buffer.concat(lines);
+    const through: object[] = [];
+    for (const one of data) through.push(await shown(one, slices));
+    return jsonLinesInSlices(through, end, slices);
   }
 
   #send(bytes: Uint8Array): void {
@@ -179,12 +181,7 @@ export class OpenStream {
     this.#options.closing?.removeEventListener("abort", this.#onClosing);
     this.#cancelled.abort(new Error("the stream has ended"));
     // What it holds is let go of by the signal; nobody waits for that.
-    this.#events?.return?.().catch(() => {});
+    this.#parts?.return?.().catch(() => {});
     this.#options.ended();
   }
-}
-
-/** JSON has no line ends, so one line holds it. */
-function encoded(event: string, json: Uint8Array): Uint8Array {
-  return Buffer.concat([Buffer.from(`event: ${event}\ndata: `), json, Buffer.from("\n\n")]);
 }

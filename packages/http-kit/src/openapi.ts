@@ -102,7 +102,10 @@ function operation(row: Endpoint, ways: Ways, convert: Convert): object {
     ...(row.access !== "open" && { "x-permission": permissionsOf(row) }),
     ...(parameters.length > 0 && { parameters }),
     ...(row.body !== undefined && {
-      requestBody: { required: !isOptional(row.body), content: { "application/json": { schema: convert(row.body) } } },
+      requestBody: {
+        required: !isOptional(row.body),
+        content: { [row.bodyType ?? "application/json"]: { schema: convert(row.body) } },
+      },
     }),
     responses: responses(row, ways, convert),
   };
@@ -167,8 +170,11 @@ function queryParameters(row: Endpoint, convert: Convert): readonly object[] {
 function responses(row: Endpoint, ways: Ways, convert: Convert): object {
   const own = Object.entries(row.answers).map(([status, answer]) => {
     const { stream } = row;
-    const isStream = stream !== undefined && answer.contentType === STREAM_TYPE;
-    return [status, isStream ? streamed(stream, answer.description, convert) : response(answer, convert)] as const;
+    const events = answer.contentType === STREAM_TYPE ? stream?.events : undefined;
+    return [
+      status,
+      events === undefined ? response(answer, convert) : streamed(events, answer.description, convert),
+    ] as const;
   });
   const errors = Object.entries({ ...sharedRefusals(row, ways), ...row.refusals, ...unavailable(row, ways) });
   return Object.fromEntries([
@@ -181,7 +187,7 @@ function responses(row: Endpoint, ways: Ways, convert: Convert): object {
 }
 
 /** What comes over a stream, by the names of its events: OpenAPI 3.1 has no word for that. */
-function streamed({ events }: StreamRow, description: string, convert: Convert): object {
+function streamed(events: NonNullable<StreamRow["events"]>, description: string, convert: Convert): object {
   const all = { ...events, bye: byeSchema };
   const named = Object.entries(all).map(([name, schema]) => [name, convert(schema)] as const);
   const schema = { type: "string", description: "Events of which each has one line `data`, a JSON object." };
@@ -221,7 +227,8 @@ function unavailable(row: Endpoint, { byKey }: Ways): Readonly<Record<number, st
   const { access, audit, refusals } = row;
   const reasons = [
     refusals?.[503],
-    row.stream !== undefined && "There are too many streams; Retry-After says when to try again.",
+    row.stream !== undefined &&
+      `There are ${row.stream.tooMany ?? "too many streams"}; Retry-After says when to try again.`,
     takesTurns(row) && "Too many ask for this; Retry-After says when to try again.",
     audit !== undefined && "The audit log cannot be written, or not in time; nothing was changed.",
     access !== "open" && !byKey && "Authentication is not available.",

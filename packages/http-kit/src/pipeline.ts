@@ -14,12 +14,13 @@ import { CORRELATION_HEADER, correlationId, SECURITY_HEADERS } from "./common-he
 import type { Cors } from "./cors.ts";
 import { decodeBody, decodeQuery } from "./decode.ts";
 import type { Detail, Endpoint, Method, Outcome, Reply } from "./endpoint.ts";
-import { EventStream, STREAM_HEADERS } from "./event-stream.ts";
+import { STREAM_HEADERS } from "./event-stream.ts";
 import { HttpError } from "./http-error.ts";
 import type { Caller } from "./own-authentication.ts";
 import { CallSession } from "./session/call-session.ts";
 import type { Sessions } from "./session/sessions.ts";
 import { PartedBody } from "./parted-body.ts";
+import { StreamBody } from "./stream-body.ts";
 import type { Permission } from "@bridge/ports/internal";
 import { type Carried, StreamGrant } from "./stream-grant.ts";
 import type { Streams } from "./streams.ts";
@@ -115,7 +116,7 @@ export class Pipeline<Action extends string> {
       preflight === undefined ? await this.#answer(exchange) : { status: 204, body: undefined, headers: preflight };
     const [slices, veil] = [new Slices(clock), this.#options.veil()];
     const veiled = async (shown: Reply): Promise<Reply> =>
-      veil === undefined || shown.body instanceof EventStream ? shown : slices.run(veiledBody(shown, veil));
+      veil === undefined || shown.body instanceof StreamBody ? shown : slices.run(veiledBody(shown, veil));
     let reply = await veiled(made);
     logger.debug("request answered", {
       method: request.method,
@@ -132,7 +133,7 @@ export class Pipeline<Action extends string> {
       exchange.length = undefined;
       body = await this.#bodyOf(reply, context, exchange, slices);
     }
-    if (!(reply.body instanceof EventStream)) exchange.grant?.[Symbol.dispose]();
+    if (!(reply.body instanceof StreamBody)) exchange.grant?.[Symbol.dispose]();
     return this.#render(reply, body, exchange);
   }
 
@@ -202,8 +203,8 @@ export class Pipeline<Action extends string> {
         return record(action, outcome, { ...(detail !== undefined && { detail }), ...(!begun && { refused: true }) });
       };
       const { grant } = exchange;
-      const ended = reply.body instanceof EventStream ? reply.body.ended : undefined;
-      if (grant !== undefined && ended !== undefined) grant.onEnd = () => void recordEnd({ detail: ended() });
+      const ended = reply.body instanceof StreamBody ? reply.body.ended : undefined;
+      if (grant !== undefined && ended !== undefined) grant.onEnd = () => void recordEnd(ended());
       else await recordEnd(reply.audit);
     } else if (reply.status === 403) {
       // What only looks has no action of its own, but whoever tries what they may not do is to be seen.
@@ -244,7 +245,7 @@ export class Pipeline<Action extends string> {
     if (body === undefined) return null;
     if (typeof body === "string") return body;
     const carried = (context.env ?? {}) as Carried;
-    if (body instanceof EventStream) {
+    if (body instanceof StreamBody) {
       const failed = (error: unknown): void => this.#logUnexpected(error, exchange);
       return exchange.grant?.open(body, { carried, veil: this.#options.veil, failed }) ?? null;
     }
@@ -274,7 +275,7 @@ export class Pipeline<Action extends string> {
       ...SECURITY_HEADERS,
       ...this.#options.cors.headers(request),
       "Cache-Control": "no-store",
-      ...(reply.body instanceof EventStream && STREAM_HEADERS),
+      ...(reply.body instanceof StreamBody && STREAM_HEADERS),
       ...(row ?? rows[0])?.headers,
       ...(renewedCookie !== undefined && { "Set-Cookie": renewedCookie }),
       ...reply.headers,
@@ -324,7 +325,7 @@ async function run<Action extends string>(
   row.guard?.(params);
   const bytes = row.body === undefined ? await discardBody(context) : await readBody(context);
   const query = decodeQuery(row.query, new URL(request.url).search);
-  const body = row.body && bytes && decodeBody(row.body, bytes);
+  const body = row.body && bytes && (row.bodyType === undefined ? decodeBody(row.body, bytes) : bytes);
   for (const { permission, when } of row.needsFor ?? []) if (when(body, query)) mustHave(caller, permission, called);
   await row.admit?.(params, (permission) => mustHave(caller, permission, called));
   await begin(row, body, query);

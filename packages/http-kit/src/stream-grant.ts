@@ -1,9 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "@bridge/ports";
 import type { Identity } from "./authenticator.ts";
-import type { EventStream, StreamRow } from "./event-stream.ts";
+import type { StreamRow } from "./event-stream.ts";
 import { OpenStream, type StreamEnd } from "./open-stream.ts";
 import { streamCarrier } from "./stream-carrier.ts";
+import type { StreamBody } from "./stream-body.ts";
 import type { StreamPlace, Streams } from "./streams.ts";
 import { veiledBody } from "./veiled-body.ts";
 
@@ -52,7 +53,7 @@ export class StreamGrant implements Disposable {
   }
 
   /** Begins it. Nothing of it is made before somebody takes the bytes that this returns. */
-  open(stream: EventStream, { carried, veil, failed }: OpeningOptions): ReadableStream<Uint8Array> {
+  open(stream: StreamBody, { carried, veil, failed }: OpeningOptions): ReadableStream<Uint8Array> {
     const streams = this.#streams;
     const open: OpenStream = new OpenStream({
       stream,

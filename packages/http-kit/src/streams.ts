@@ -34,12 +34,17 @@ export class Streams {
   }
 
   /** @throws HttpError 503 when there are too many, too many of its kind or too many of this caller */
-  place({ kind, most = MAX_STREAMS }: StreamRow, caller: string): StreamPlace {
+  place(
+    { kind, most = MAX_STREAMS, mostOfCaller, tooMany = "too many streams" }: StreamRow,
+    caller: string,
+  ): StreamPlace {
     let own = 0;
-    for (const place of this.#places) if (place.caller === caller) own++;
-    if (this.#places.size >= MAX_STREAMS || (this.#kinds.get(kind) ?? 0) >= most || own >= MAX_OF_CALLER)
-      throw new HttpError(503, "too many streams", { "Retry-After": `${RETRY_AFTER_S}` });
-    const place = new StreamPlace(caller, () => {
+    for (const place of this.#places)
+      if (place.caller === caller && (place.kind === kind || mostOfCaller === undefined)) own++;
+    const isFull = this.#places.size >= MAX_STREAMS || (this.#kinds.get(kind) ?? 0) >= most;
+    if (isFull || own >= (mostOfCaller ?? MAX_OF_CALLER))
+      throw new HttpError(503, tooMany, { "Retry-After": `${RETRY_AFTER_S}` });
+    const place = new StreamPlace(kind, caller, () => {
       if (this.#places.delete(place)) this.#count(kind, -1);
     });
     this.#places.add(place);
@@ -81,10 +86,12 @@ export class Streams {
 
 /** Room for one stream, until it is disposed of. */
 export class StreamPlace implements Disposable {
+  readonly kind: string;
   readonly caller: string;
   readonly #leave: () => void;
 
-  constructor(caller: string, leave: () => void) {
+  constructor(kind: string, caller: string, leave: () => void) {
+    this.kind = kind;
     this.caller = caller;
     this.#leave = leave;
   }

@@ -9,7 +9,7 @@ export { SequenceMap } from "./sequence-map.ts";
 export { SignalPool } from "./signal-pool.ts";
 export { jsonConfigTexts } from "./json-config-texts.ts";
 export { Base64Text } from "./base64-text.ts";
-export { jsonInSlices } from "./json-in-slices.ts";
+export { jsonInSlices, jsonLinesInSlices } from "./json-in-slices.ts";
 export { textInSlices } from "./text-in-slices.ts";
 export { isThenable, unheard } from "./thenable.ts";
 export { readSmallFile, readSmallFileSync } from "./small-file.ts";

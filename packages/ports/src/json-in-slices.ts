@@ -13,6 +13,18 @@ export function jsonInSlices(value: object, slices: Slices): Promise<Uint8Array>
   return textInSlices(jsonParts(value, 0), slices);
 }
 
+/** The same of several, with `end` behind each. */
+export function jsonLinesInSlices(values: Iterable<object>, end: string, slices: Slices): Promise<Uint8Array> {
+  return textInSlices(linesOf(values, end), slices);
+}
+
+function* linesOf(values: Iterable<object>, end: string): Generator<string> {
+  for (const value of values) {
+    yield* jsonParts(value, 0);
+    yield end;
+  }
+}
+
 function* jsonParts(value: unknown, depth: number): Generator<string> {
   if (value instanceof Base64Text) {
     yield '"';

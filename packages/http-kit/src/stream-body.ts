@@ -1,0 +1,20 @@
+import type { Reply } from "./endpoint.ts";
+import type { StreamEnd } from "./open-stream.ts";
+
+/** What a caller is shown of these, one after another, as JSON; behind each stands `end`. */
+export type Show = (data: readonly object[], end: string) => Promise<Uint8Array>;
+
+/** The body of an answer that goes on, part by part. */
+export abstract class StreamBody {
+  /** What the audit record says, which is then written when the stream has ended. Absent: it is written as it begins. */
+  abstract readonly ended: (() => NonNullable<Reply["audit"]>) | undefined;
+  /** What goes out at once, so that the head of the answer leaves, and after silence. Absent: nothing does. */
+  abstract readonly sign: Uint8Array | undefined;
+  /** The last bytes; `undefined`: there are none, and one that is not over is cut, so that nobody takes it for whole. */
+  abstract bye(why: StreamEnd): Uint8Array | undefined;
+  /**
+   * The next part is asked for when the client has taken the one before. Nothing once `signal` has aborted. `lost` is told of what is
+   * left out.
+   */
+  abstract parts(show: Show, signal: AbortSignal, lost: (count: number) => void): AsyncIterator<Uint8Array>;
+}
