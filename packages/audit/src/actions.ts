@@ -72,6 +72,8 @@ export const AUDIT_ACTIONS = {
   "dlq.acknowledge_damage.begin": "dlq",
   "outbox.summary": "outbox",
   "outbox.list": "outbox",
+  /** Which ordering keys are blocked. */
+  "outbox.keys": "outbox",
   /** Moving records from the outbox to the DLQ. */
   "outbox.dead_letter.begin": "outbox",
   "outbox.dead_letter": "outbox",

@@ -90,6 +90,13 @@ export class BridgeAccess {
       : new HttpError(503, "the outbox store is not open: deep health says why, or start the bridge");
   }
 
+  /** @throws HttpError as {@link outbox}, and 404 when the store cannot tell blocked keys */
+  get outboxKeys(): Pick<Required<OutboxStore>, "blockedKeys"> {
+    const { outbox } = this;
+    if (outbox.blockedKeys === undefined) throw new HttpError(404, "the outbox store cannot do that");
+    return outbox as Required<OutboxStore>;
+  }
+
   /**
    * Runs work under the operation timeout.
    * @throws HttpError 500 with `late` when it takes longer; what the engine itself says at the bound comes first

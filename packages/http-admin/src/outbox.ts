@@ -4,9 +4,9 @@ import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { LIMITS } from "./limits.ts";
-import { moved, outboxPage, outboxSummary, partlyMoved } from "./schemas.ts";
+import { blockedKeys, moved, outboxPage, outboxSummary, partlyMoved } from "./schemas.ts";
 import { filterValue, ids as idList, pageQuery } from "./values.ts";
-import { outboxPageToWire, outboxSummaryToWire } from "./wire.ts";
+import { blockedKeysToWire, outboxPageToWire, outboxSummaryToWire } from "./wire.ts";
 
 const LATE = "the outbox store did not answer";
 const REFUSALS = { 404: "There is no outbox store.", 503: "The outbox store is not open, or cannot be used." } as const;
@@ -15,6 +15,12 @@ const listQuery = v.object({
   ...pageQuery("records"),
   route_id: filterValue("Only records of this route."),
   binding_id: filterValue("Only records of this binding."),
+});
+
+const keysQuery = v.object({
+  limit: pageQuery("keys").limit,
+  route_id: filterValue("Only keys of this route."),
+  binding_id: filterValue("Only keys of this binding."),
 });
 
 /** Looking into the outbox, also while the bridge is stopped, and clearing a stuck head out of the way. */
@@ -55,6 +61,23 @@ export function outboxEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       const { bindings } = bridge.supervisor.config();
       const shown = new Set(bindings.filter(({ hidesAddress }) => hidesAddress !== true).map(({ id }) => id));
       return { status: 200, body: outboxPageToWire(found, page, ({ bindingId }) => shown.has(bindingId)) };
+    }),
+
+    endpoint({
+      method: "GET",
+      path: "/api/v1/admin/outbox/keys",
+      access: "admin",
+      audit: "outbox.keys",
+      summary: "Ordering keys that are blocked: the oldest record of each waits for a retry, and the others with it.",
+      guard: () => void bridge.outboxKeys,
+      query: keysQuery,
+      refusals: { ...REFUSALS, 404: "There is no outbox store, or it cannot tell." },
+      answers: { 200: { description: "Those with the oldest records first.", schema: blockedKeys } },
+    }).handle(async ({ query }) => {
+      const limit = Math.min(query.limit, LIMITS.listMax);
+      const filter = { routeId: query.route_id, bindingId: query.binding_id };
+      const found = await bridge.looking(LATE, (signal) => bridge.outboxKeys.blockedKeys(filter, limit + 1, signal));
+      return { status: 200, body: blockedKeysToWire(found, limit) };
     }),
 
     endpoint({

@@ -250,6 +250,19 @@ export const outboxPage = v.object({
   has_more: v.boolean(),
 });
 
+const blockedKey = v.object({
+  route_id: v.string(),
+  binding_id: v.string(),
+  ordering_key: v.string(),
+  depth: v.pipe(count, v.description("Records of the key that are not delivered yet; of very many a lower bound.")),
+  oldest_id: v.pipe(v.string(), v.description("The record that holds up the others.")),
+  attempts: v.pipe(count, v.description("Of that record.")),
+  due_at: v.pipe(time, v.description("When it is sent again.")),
+  blocked_since: v.pipe(time, v.description("When that record was persisted: the key is not blocked for longer.")),
+});
+
+export const blockedKeys = v.object({ keys: v.array(blockedKey), has_more: v.boolean() });
+
 export const moved = v.object({ moved: count, failed: v.literal(0) });
 export const partlyMoved = v.object({
   moved: count,

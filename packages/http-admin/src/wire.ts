@@ -4,6 +4,7 @@
 import { REDACTED } from "@bridge/config";
 import type { BridgeView, InjectResult, RouteView } from "@bridge/core";
 import {
+  type BlockedKey,
   type DeadLetter,
   deadLetterHead,
   type DeadLetterHead,
@@ -154,6 +155,24 @@ export function outboxPageToWire(
     offset,
     has_more: found.length > limit,
   };
+}
+
+/** `found` has one key more than are shown when there are more. */
+export function blockedKeysToWire(
+  found: readonly BlockedKey[],
+  limit: number,
+): InferOutput<typeof schemas.blockedKeys> {
+  const keys = found.slice(0, limit).map((key) => ({
+    route_id: key.routeId,
+    binding_id: key.bindingId,
+    ordering_key: key.orderingKey,
+    depth: key.depth,
+    oldest_id: key.oldestId,
+    attempts: key.attempts,
+    due_at: formatTimestamp(key.dueAt),
+    blocked_since: formatTimestamp(key.oldestCreatedAt),
+  }));
+  return { keys, has_more: found.length > limit };
 }
 
 function outboxHeadToWire(head: OutboxHead, showsAddress: boolean): InferOutput<typeof schemas.outboxRecord> {

@@ -45,6 +45,7 @@ export const CALLS: readonly SampleCall[] = [
   { method: "POST", path: "/outbox/acknowledge-damage", action: "outbox.acknowledge_damage" },
   { method: "GET", path: "/outbox", action: "outbox.summary" },
   { method: "GET", path: "/outbox/messages", action: "outbox.list" },
+  { method: "GET", path: "/outbox/keys", action: "outbox.keys" },
   {
     method: "POST",
     path: "/outbox/dead-letter",

@@ -52,6 +52,7 @@ const SHOWN = {
   "POST /api/v1/admin/outbox/acknowledge-damage": [200, 404, 413, 503],
   "GET /api/v1/admin/outbox": [200, 404, 503],
   "GET /api/v1/admin/outbox/messages": [200, 400, 404, 503],
+  "GET /api/v1/admin/outbox/keys": [200, 400, 404, 503],
   "POST /api/v1/admin/outbox/dead-letter": [200, 207, 400, 404, 413, 503],
   "GET /api/v1/openapi.json": [200],
   "GET /api/v1/admin/openapi.json": [200],

@@ -48,6 +48,42 @@ describe("the outbox", () => {
     expect(admin.events.at(-1)).toMatchObject({ action: "outbox.list", outcome: "failure" });
   });
 
+  it("operators 4: tells which ordering keys are blocked, by which record, and since when", async () => {
+    await using admin = await startAdmin({ outbox: true });
+    expect(await admin.call("GET", "/outbox/keys")).toMatchObject({ status: 200, body: { keys: [], has_more: false } });
+    const id = await stuck(admin);
+    admin.hub.publish("boxed", { id: "m2", orderingKey: "k" });
+    await expect.poll(() => admin.call("GET", "/outbox")).toMatchObject({ body: { depth: 2 } });
+    const { body } = await admin.call("GET", "/outbox/keys?route_id=boxed&binding_id=boxed&limit=1");
+    expect(body).toEqual({
+      keys: [
+        {
+          route_id: "boxed",
+          binding_id: "boxed",
+          ordering_key: "k",
+          depth: 2,
+          oldest_id: id,
+          attempts: 1,
+          due_at: expect.stringMatching(/^20.*Z$/) as string,
+          blocked_since: expect.stringMatching(/^20.*Z$/) as string,
+        },
+      ],
+      has_more: false,
+    });
+    expect(admin.events.at(-1)).toMatchObject({ action: "outbox.keys", resource_type: "outbox", outcome: "success" });
+    expect(await admin.call("GET", "/outbox/keys?binding_id=other")).toMatchObject({ body: { keys: [] } });
+    expect(await admin.call("GET", "/outbox/keys?offset=0")).toMatchObject({ status: 400 });
+  });
+
+  it("says so when the store cannot tell blocked keys", async () => {
+    await using admin = await startAdmin({ outbox: true });
+    Object.defineProperty(admin.supervisor.outbox() ?? {}, "blockedKeys", { value: undefined });
+    expect(await admin.call("GET", "/outbox/keys")).toMatchObject({
+      status: 404,
+      body: { error: "the outbox store cannot do that" },
+    });
+  });
+
   it("moves a stuck head of a key to the DLQ, and the others of the key go on", async () => {
     await using admin = await startAdmin({ outbox: true });
     const id = await stuck(admin);

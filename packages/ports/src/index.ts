@@ -165,6 +165,7 @@ export {
 export {
   type ClaimEnd,
   type ClaimRequest,
+  type BlockedKey,
   type OutboxBacklog,
   type OutboxClaim,
   type OutboxFilter,

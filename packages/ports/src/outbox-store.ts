@@ -91,6 +91,20 @@ export interface OutboxBacklog {
   readonly blockedKeys: number;
 }
 
+/** An ordering key that is blocked: its oldest record waits for a retry, and the younger ones with it. */
+export interface BlockedKey extends OutboxPlace {
+  readonly orderingKey: string;
+  /** Unfinished records of the key; of very many a lower bound. */
+  readonly depth: number;
+  readonly oldestId: string;
+  /** Sends of the oldest that were charged. */
+  readonly attempts: number;
+  /** When the oldest is sent again, by the clock as it stands now. */
+  readonly dueAt: number;
+  /** When the oldest was persisted: it is not blocked for longer. */
+  readonly oldestCreatedAt: number;
+}
+
 /** A listed record: without its payload. */
 export interface OutboxHead {
   readonly id: string;
@@ -149,6 +163,8 @@ export interface OutboxStore extends AsyncDisposable, TellsHealth {
   redriving(entryId: string, signal: AbortSignal): Promise<string | undefined>;
   /** One line for each binding that has unfinished records. */
   backlog(signal: AbortSignal): Promise<readonly OutboxBacklog[]>;
+  /** Up to `limit` of the {@link OutboxBacklog.blockedKeys}, in the order of their oldest records. Absent: it cannot tell them. */
+  blockedKeys?(filter: OutboxFilter, limit: number, signal: AbortSignal): Promise<readonly BlockedKey[]>;
   /** Unfinished records, in the order in which they were persisted. */
   list(filter: OutboxFilter, page: Page, signal: AbortSignal): Promise<readonly OutboxHead[]>;
 }

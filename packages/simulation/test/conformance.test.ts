@@ -102,6 +102,8 @@ for (const shared of [true, false]) {
       "a loan lasts as long when the clock is set": OWN_TIME,
       "a new record is due even when the clock is set back": OWN_TIME,
       "lists what is lent, what waits for a retry, and nothing that is finished": OWN_TIME,
+      "tells of a blocked key its oldest record, how often that was tried, when it is again, and how many wait":
+        OWN_TIME,
       "how loans ended survives an abrupt end": OWN_TIME,
       "a changed record is never lent, and holds up no other": UNCHANGED,
       "an unreadable record is never lent, and holds up no other": UNCHANGED,

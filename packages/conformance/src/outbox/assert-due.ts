@@ -5,7 +5,7 @@ import type { OutboxHead } from "@bridge/ports";
 const CLOCKS_APART_MS = 10;
 
 /** That a record is due in this stretch of time; epoch milliseconds. */
-export function assertDue(head: OutboxHead | undefined, earliest: number, latest: number): void {
+export function assertDue(head: Pick<OutboxHead, "dueAt"> | undefined, earliest: number, latest: number): void {
   const dueAt = head?.dueAt ?? 0;
   assert.ok(
     dueAt >= earliest - CLOCKS_APART_MS && dueAt <= latest + CLOCKS_APART_MS,

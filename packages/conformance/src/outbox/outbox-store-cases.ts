@@ -1,5 +1,6 @@
 import type { Case } from "../case.ts";
 import { ABORTING_CHECKS } from "./aborting-checks.ts";
+import { BLOCKED_KEY_CHECKS } from "./blocked-key-checks.ts";
 import type { OutboxCheck } from "./check.ts";
 import { CLAIMING_CHECKS } from "./claiming-checks.ts";
 import { DUPLICATE_CHECKS } from "./duplicate-checks.ts";
@@ -19,6 +20,7 @@ const CHECKS = {
   ...ORDERING_CHECKS,
   ...FINISHING_CHECKS,
   ...LISTING_CHECKS,
+  ...BLOCKED_KEY_CHECKS,
   ...RACING_CHECKS,
   ...SURVIVING_CHECKS,
   ...SPOILED_CHECKS,

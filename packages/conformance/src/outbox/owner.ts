@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type {
+  BlockedKey,
   ClaimEnd,
   ClaimRequest,
   OutboxBacklog,
@@ -95,6 +96,11 @@ export class Owner {
   async backlog(): Promise<readonly OutboxBacklog[]> {
     const lines = await this.store.backlog(this.#signal);
     return plain(lines.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1)));
+  }
+
+  async blockedKeys(filter: OutboxFilter = {}, limit = ALL.limit): Promise<readonly BlockedKey[]> {
+    assert.ok(this.store.blockedKeys !== undefined, "the store has no blockedKeys: give it one, or excuse the case");
+    return plain(await this.store.blockedKeys(filter, limit, this.#signal));
   }
 
   async list(filter: OutboxFilter = {}, page: Partial<Page> = {}): Promise<readonly OutboxHead[]> {

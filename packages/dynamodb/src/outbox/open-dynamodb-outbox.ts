@@ -15,7 +15,7 @@ import { persist } from "./persist.ts";
 import { Recent } from "./recent.ts";
 import { SpoiledRecords } from "./spoiled-records.ts";
 import { timelineOf } from "./timeline.ts";
-import { backlog, list } from "./views.ts";
+import { backlog, blockedKeys, list } from "./views.ts";
 
 const REMEMBERED = 50_000;
 
@@ -72,6 +72,7 @@ export async function openDynamodbOutbox(options: DynamodbOutboxOptions, signal:
     status: async (id, bound) => status(begin(bound), id, bound),
     redriving: async (entryId, bound) => redriving(begin(bound), entryId, bound),
     backlog: async (bound) => backlog(begin(bound), bound),
+    blockedKeys: async (filter, limit, bound) => blockedKeys(begin(bound), filter, limit, bound),
     list: async (filter, page, bound) => list(begin(bound), filter, page, bound),
     health: () => ({ ...client.health(), ...parts.spoiled.health() }),
     prove: () => client.prove(),

@@ -88,6 +88,13 @@ export class Orders {
     return older.filter((other) => tagOf(other) === tag && other !== line && !this.#over.has(other));
   }
 
+  /** Lines of the key from this record's on that are not known to be over. */
+  depthOf({ item, line }: OrderPlace): number {
+    const lines = this.#seen.get(item)?.lines ?? [];
+    const behind = lines.slice(lines.indexOf(line) + 1);
+    return 1 + behind.filter((other) => tagOf(other) === tagOf(line) && !this.#over.has(other)).length;
+  }
+
   /** The first line of each key that is not known to be over. */
   heads(key: string): readonly string[] {
     const heads = new Map<string, string>();

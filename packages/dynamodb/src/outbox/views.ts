@@ -1,5 +1,5 @@
 import { unpackEnvelope } from "@bridge/ports/internal";
-import type { OutboxBacklog, OutboxFilter, OutboxHead, Page } from "@bridge/ports";
+import type { BlockedKey, OutboxBacklog, OutboxFilter, OutboxHead, Page } from "@bridge/ports";
 import type { Item } from "../client/batches.ts";
 import { isForgotten } from "./forgotten.ts";
 import { isFree } from "./lend.ts";
@@ -30,7 +30,12 @@ async function lineOf(parts: OutboxParts, lane: LaneName, signal: AbortSignal): 
   if (depth === 0) return undefined;
   const [oldest] = await list(parts, lane, { limit: 1, offset: 0 }, signal);
   if (oldest === undefined) return undefined;
-  return { ...lane, depth, oldestCreatedAt: oldest.createdAt, blockedKeys: await blockedKeys(parts, lane, signal) };
+  return {
+    ...lane,
+    depth,
+    oldestCreatedAt: oldest.createdAt,
+    blockedKeys: (await blockedIn(parts, lane, signal)).size,
+  };
 }
 
 async function countOf({ items }: OutboxParts, shard: string, signal: AbortSignal): Promise<number> {
@@ -45,11 +50,42 @@ async function countOf({ items }: OutboxParts, shard: string, signal: AbortSigna
   return sum;
 }
 
-async function blockedKeys(parts: OutboxParts, lane: LaneName, signal: AbortSignal): Promise<number> {
+/** Oldest first; of each lane as many keys are looked at as for its {@link backlog}. */
+export async function blockedKeys(
+  parts: OutboxParts,
+  filter: OutboxFilter,
+  limit: number,
+  signal: AbortSignal,
+): Promise<readonly BlockedKey[]> {
+  const lanes = await lanesOf(parts, filter, signal);
+  const blocked = (await Promise.all(lanes.map((lane) => blockedIn(parts, lane, signal)))).flatMap((of) => [
+    ...of.values(),
+  ]);
+  return blocked
+    .toSorted((a, b) => createdAtOf(a) - createdAtOf(b) || (a.id < b.id ? -1 : 1))
+    .slice(0, limit)
+    .map((stored) => {
+      const { routeId, bindingId, orderingKey = "", id, attempts, dueAt, createdAt } = headOf(parts, stored);
+      // What was finished out of its turn, and is not known to be, counts too.
+      const depth = stored.order === undefined ? 1 : parts.orders.depthOf(stored.order);
+      return { routeId, bindingId, orderingKey, depth, oldestId: id, attempts, dueAt, oldestCreatedAt: createdAt };
+    });
+}
+
+function createdAtOf({ item }: StoredRecord): number {
+  return numberIn(item, "created_at") ?? 0;
+}
+
+/** The oldest records of blocked keys, by their lines. */
+async function blockedIn(
+  parts: OutboxParts,
+  lane: LaneName,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, StoredRecord>> {
   const { orders, items } = parts;
   const keys = orderKeysOf(lane);
   await orders.look(keys, signal);
-  const blocked = new Set<string>();
+  const blocked = new Map<string, StoredRecord>();
   let left = HEADS;
   // Behind a line of a finished record there is another head.
   for (let more = true; more && left > 0;) {
@@ -67,11 +103,22 @@ async function blockedKeys(parts: OutboxParts, lane: LaneName, signal: AbortSign
         orders.over(line);
         more = true;
       } else if (stored.hold?.kind === "waits" && !isFree(parts, stored, false)) {
-        blocked.add(line);
+        blocked.set(line, stored);
       }
     }
   }
-  return blocked.size;
+  return blocked;
+}
+
+async function lanesOf(
+  { lanes }: OutboxParts,
+  filter: OutboxFilter,
+  signal: AbortSignal,
+): Promise<readonly LaneName[]> {
+  return (await lanes.names(signal)).filter(
+    ({ routeId, bindingId }) =>
+      (filter.routeId ?? routeId) === routeId && (filter.bindingId ?? bindingId) === bindingId,
+  );
 }
 
 /** Unfinished records, oldest first, over all lanes that match. Only a page of them is read. */
@@ -82,10 +129,7 @@ export async function list(
   signal: AbortSignal,
 ): Promise<readonly OutboxHead[]> {
   if (limit <= 0) return [];
-  const lanes = (await parts.lanes.names(signal)).filter(
-    ({ routeId, bindingId }) =>
-      (filter.routeId ?? routeId) === routeId && (filter.bindingId ?? bindingId) === bindingId,
-  );
+  const lanes = await lanesOf(parts, filter, signal);
   const shards = lanes.flatMap((lane) => Array.from({ length: SHARDS }, (_, i) => shardName(lane, i)));
   const heads: OutboxHead[] = [];
   let skipped = 0;

@@ -74,11 +74,9 @@ export class LaneQueue {
     if (next?.place === "behind") this.#queue(next, now);
   }
 
-  /** Ordering keys whose oldest record is not due yet. */
-  blockedKeys(now: number): number {
-    let blocked = 0;
-    for (const { oldest } of this.#keys.values()) if (oldest.place !== "lent" && oldest.dueAt > now) blocked++;
-    return blocked;
+  /** The oldest records of ordering keys that are not due yet. */
+  *blockedHeads(now: number): Generator<Entry> {
+    for (const { oldest } of this.#keys.values()) if (oldest.place !== "lent" && oldest.dueAt > now) yield oldest;
   }
 
   #queue(entry: Entry, now: number): void {

@@ -1,5 +1,13 @@
-import { type OutboxBacklog, type OutboxFilter, type OutboxHead, type OutboxStatus, type Page } from "@bridge/ports";
+import {
+  type BlockedKey,
+  type OutboxBacklog,
+  type OutboxFilter,
+  type OutboxHead,
+  type OutboxStatus,
+  type Page,
+} from "@bridge/ports";
 import { unpackEnvelope } from "@bridge/ports/internal";
+import type { Entry } from "./entry.ts";
 import type { Lane } from "./lane.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import type { HeadRow, ReadingStatements } from "./reading-statements.ts";
@@ -22,15 +30,52 @@ export function backlog({ file, lanes, window, clock }: OutboxParts): readonly O
     lanes.busy().map((lane) => {
       // Before the first claim there is nothing in memory; what waits for a retry is among the oldest.
       if (lane.edge === 0) window.extend(lane, statements);
+      const blocked = lane.queue.blockedHeads(clock.monotonic());
       return {
         routeId: lane.routeId,
         bindingId: lane.bindingId,
         depth: lane.depth,
         oldestCreatedAt: statements.oldestCreatedAt(lane.number) ?? clock.now(),
-        blockedKeys: lane.queue.blockedKeys(clock.monotonic()),
+        blockedKeys: blocked.reduce((count) => count + 1, 0),
       };
     }),
   );
+}
+
+/** Told from memory, as {@link backlog} counts them. */
+export function blockedKeys(parts: OutboxParts, filter: OutboxFilter, limit: number): readonly BlockedKey[] {
+  const { file, lanes, loans, window, clock } = parts;
+  return file.read((statements) => {
+    loans.lapse();
+    const now = clock.monotonic();
+    const heads = lanes.busy(filter).flatMap((lane) => {
+      if (lane.edge === 0) window.extend(lane, statements);
+      return [...lane.queue.blockedHeads(now)].map((entry) => ({ lane, entry }));
+    });
+    const oldest = heads.toSorted((a, b) => a.entry.number - b.entry.number).slice(0, limit);
+    return oldest.flatMap(({ lane, entry }) => {
+      const { id, number, key: orderingKey, attempts, dueAt } = entry;
+      const row = statements.head(number);
+      if (row === undefined || orderingKey === undefined) return [];
+      return {
+        routeId: lane.routeId,
+        bindingId: lane.bindingId,
+        orderingKey,
+        depth: depthFrom(entry),
+        oldestId: id,
+        attempts,
+        dueAt: Math.round(clock.now() + dueAt - now),
+        oldestCreatedAt: row.created_at,
+      };
+    });
+  });
+}
+
+/** What is only in the file does not count: behind so many it is a lower bound. */
+function depthFrom(oldest: Entry): number {
+  let depth = 0;
+  for (let entry: Entry | undefined = oldest; entry !== undefined; entry = entry.younger) depth++;
+  return depth;
 }
 
 /** Oldest first, over all lanes that match. */

@@ -7,7 +7,7 @@ import { compact } from "./compact.ts";
 import { finish } from "./finish.ts";
 import { Lanes } from "./lanes.ts";
 import { Loans } from "./loans.ts";
-import { backlog, list, redriving, status } from "./look.ts";
+import { backlog, blockedKeys, list, redriving, status } from "./look.ts";
 import { OUTBOX_FILE } from "./outbox-file-kind.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
 import { type OutboxStatements, outboxStatements } from "./outbox-statements.ts";
@@ -107,6 +107,10 @@ export function openFileOutbox(options: FileOutboxOptions): OutboxStore {
     async backlog(signal) {
       begin(signal);
       return backlog(parts);
+    },
+    async blockedKeys(filter, limit, signal) {
+      begin(signal);
+      return blockedKeys(parts, filter, limit);
     },
     async list(filter, page, signal) {
       begin(signal);

@@ -49,6 +49,9 @@ export function openMemoryOutbox(options: MemoryOutboxOptions): OutboxStore {
     async backlog(signal) {
       return begin(signal).backlog();
     },
+    async blockedKeys(filter, limit, signal) {
+      return begin(signal).blockedKeys(filter, limit);
+    },
     async list(filter, page, signal) {
       return begin(signal).list(filter, page);
     },

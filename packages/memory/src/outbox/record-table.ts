@@ -1,4 +1,5 @@
 import {
+  type BlockedKey,
   BridgeError,
   type ClaimEnd,
   type ClaimRequest,
@@ -140,6 +141,36 @@ export class RecordTable {
         blockedKeys: [...heads.values()].filter((row) => this.#isWaiting(row) && !this.#isLent(row)).length,
       };
     });
+  }
+
+  blockedKeys({ routeId, bindingId }: OutboxFilter, limit: number): readonly BlockedKey[] {
+    const heads = new Map<string, { readonly row: Row; depth: number }>();
+    for (const row of this.#byId.values()) {
+      const { record } = row;
+      if (row.status !== "pending" || record.orderingKey === undefined) continue;
+      if ((routeId ?? record.routeId) !== record.routeId || (bindingId ?? record.bindingId) !== record.bindingId)
+        continue;
+      const key = JSON.stringify([record.routeId, record.bindingId, record.orderingKey]);
+      const head = heads.get(key);
+      if (head === undefined) heads.set(key, { row, depth: 1 });
+      else head.depth++;
+    }
+    return [...heads.values()]
+      .filter(({ row }) => this.#isWaiting(row) && !this.#isLent(row))
+      .slice(0, limit)
+      .map(({ row, depth }) => {
+        const { id, orderingKey = "", createdAt, ...place } = this.#headOf(row);
+        return {
+          routeId: place.routeId,
+          bindingId: place.bindingId,
+          orderingKey,
+          depth,
+          oldestId: id,
+          attempts: place.attempts,
+          dueAt: place.dueAt,
+          oldestCreatedAt: createdAt,
+        };
+      });
   }
 
   list({ routeId, bindingId }: OutboxFilter, { limit, offset }: Page): readonly OutboxHead[] {

@@ -1,4 +1,4 @@
-import type { OutboxBacklog, OutboxFilter, OutboxHead } from "@bridge/ports";
+import type { BlockedKey, OutboxBacklog, OutboxFilter, OutboxHead } from "@bridge/ports";
 import { ALL, type Mutant, type Mutate, NEVER } from "./mutant.ts";
 
 /** Faults of what is shown of records. */
@@ -154,6 +154,50 @@ export const VIEWING_MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    fault: "tells of a blocked key its youngest record",
+    caughtBy: "tells of a blocked key its oldest record, how often that was tried, when it is again, and how many wait",
+    mutate: onBlockedKeys((keys) => keys.map((key) => ({ ...key, oldestId: "r0002" }))),
+  },
+  {
+    fault: "counts only the oldest record of a blocked key",
+    caughtBy: "tells of a blocked key its oldest record, how often that was tried, when it is again, and how many wait",
+    mutate: onBlockedKeys((keys) => keys.map((key) => ({ ...key, depth: 1 }))),
+  },
+  {
+    fault: "takes every key for blocked of which a record waits",
+    caughtBy: "of the keys of one binding only those whose oldest record waits are blocked",
+    mutate: (store, { clock }) => ({
+      async blockedKeys(filter, limit, signal) {
+        const waiting = (await store.list(filter, ALL, signal)).filter(({ dueAt }) => dueAt > clock.now());
+        return waiting.slice(0, limit).map(blockedBy);
+      },
+    }),
+  },
+  {
+    fault: "takes a key for blocked whose oldest record is lent",
+    caughtBy: "a key whose oldest record is lent, or due again, is not told as blocked",
+    mutate: (store) => ({
+      async blockedKeys(filter, limit, signal) {
+        const tried = (await store.list(filter, ALL, signal)).filter(({ lent }) => lent);
+        return tried.slice(0, limit).map(blockedBy);
+      },
+    }),
+  },
+  {
+    fault: "tells blocked keys of all bindings",
+    caughtBy: "tells blocked keys of a route and of a binding, up to a limit, oldest first",
+    mutate: (store) => ({
+      blockedKeys: async (_, limit, signal) => (await store.blockedKeys?.({}, limit, signal)) ?? [],
+    }),
+  },
+  {
+    fault: "tells more blocked keys than it is asked for",
+    caughtBy: "tells blocked keys of a route and of a binding, up to a limit, oldest first",
+    mutate: (store) => ({
+      blockedKeys: async (filter, _, signal) => (await store.blockedKeys?.(filter, 100, signal)) ?? [],
+    }),
+  },
+  {
     fault: "forgets what redrives an entry while it is lent",
     caughtBy: "finds the pending record that redrives an entry",
     mutate: (store) => ({
@@ -189,6 +233,16 @@ function onList(change: (heads: readonly OutboxHead[]) => readonly OutboxHead[])
 
 function onFilter(change: (filter: OutboxFilter) => OutboxFilter): Mutate {
   return (store) => ({ list: (filter, page, signal) => store.list(change(filter), page, signal) });
+}
+
+function onBlockedKeys(change: (keys: readonly BlockedKey[]) => readonly BlockedKey[]): Mutate {
+  return (store) => ({
+    blockedKeys: async (filter, limit, signal) => change((await store.blockedKeys?.(filter, limit, signal)) ?? []),
+  });
+}
+
+function blockedBy({ routeId, bindingId, orderingKey = "", id, attempts, dueAt, createdAt }: OutboxHead): BlockedKey {
+  return { routeId, bindingId, orderingKey, depth: 1, oldestId: id, attempts, dueAt, oldestCreatedAt: createdAt };
 }
 
 function onBacklog(change: (lines: readonly OutboxBacklog[]) => readonly OutboxBacklog[]): Mutate {

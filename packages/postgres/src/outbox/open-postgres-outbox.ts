@@ -16,7 +16,7 @@ import { Places } from "./places.ts";
 import { findMisplaced } from "./misplaced.ts";
 import { SpoiledRecords } from "./spoiled-records.ts";
 import { RECORD_TRIAL } from "./try-record.ts";
-import { backlog, list } from "./views.ts";
+import { backlog, blockedKeys, list } from "./views.ts";
 
 /** Finished records may stay this much longer than they have to. */
 const SWEEP_MS = 60_000;
@@ -99,6 +99,10 @@ export async function openPostgresOutbox(options: PostgresOutboxOptions, signal:
     async backlog(bound) {
       begin(bound);
       return backlog(parts, bound);
+    },
+    async blockedKeys(filter, limit, bound) {
+      begin(bound);
+      return blockedKeys(parts, filter, limit, bound);
     },
     async list(filter, page, bound) {
       begin(bound);

@@ -1,4 +1,4 @@
-import { type OutboxBacklog, type OutboxFilter, type OutboxHead, type Page } from "@bridge/ports";
+import { type BlockedKey, type OutboxBacklog, type OutboxFilter, type OutboxHead, type Page } from "@bridge/ports";
 import { unpackEnvelope } from "@bridge/ports/internal";
 import { free } from "./claim-functions.ts";
 import type { OutboxParts } from "./outbox-parts.ts";
@@ -47,19 +47,9 @@ export async function backlog({ client }: OutboxParts, signal: AbortSignal): Pro
          CROSS JOIN LATERAL (
            SELECT count(*) AS depth FROM (SELECT FROM ${queue} AS q WHERE q.place = p.place LIMIT ${COUNTED}) AS q
          ) AS d
+         ${keyed(queue)}
          CROSS JOIN LATERAL (
-           SELECT EXISTS (SELECT FROM ${queue} AS q WHERE q.place = p.place AND q.key_hash IS NOT NULL) AS keyed
-         ) AS k
-         CROSS JOIN LATERAL (
-           SELECT count(*) AS blocked
-             FROM (
-               SELECT * FROM ${queue} AS q
-                WHERE k.keyed AND q.place = p.place AND q.key_hash IS NOT NULL ORDER BY q.number LIMIT ${HEADS}
-             ) AS q
-            WHERE q.token IS NULL AND NOT ${free("q", "c.time")}
-              AND NOT EXISTS (
-                SELECT FROM ${queue} AS o WHERE o.place = q.place AND o.key_hash = q.key_hash AND o.number < q.number
-              )
+           SELECT count(*) AS blocked FROM (${blockedHeads(queue)}) AS h
          ) AS b`,
     },
     signal,
@@ -71,6 +61,87 @@ export async function backlog({ client }: OutboxParts, signal: AbortSignal): Pro
     oldestCreatedAt: timeOf(created_at),
     blockedKeys: blocked,
   }));
+}
+
+interface BlockedRow {
+  readonly route_id: string;
+  readonly binding_id: string;
+  readonly ordering_key: string;
+  readonly depth: number;
+  readonly id: string;
+  readonly attempts: number;
+  readonly wait: number;
+  readonly created_at: number;
+}
+
+/** In the order of their oldest records; those of as many records of each place as {@link backlog} looks at. */
+export async function blockedKeys(
+  { client, clock }: OutboxParts,
+  { routeId, bindingId }: OutboxFilter,
+  limit: number,
+  signal: AbortSignal,
+): Promise<readonly BlockedKey[]> {
+  const table = (name: string) => client.table(name);
+  const queue = table("outbox_queue");
+  const { rows } = await client.query<BlockedRow>(
+    {
+      what: "looking for blocked keys",
+      text: `${places(table)}
+        SELECT b.route_id, b.binding_id, b.ordering_key, d.depth, b.id, b.attempts, b.wait, b.created_at
+          FROM (
+            SELECT h.*
+              FROM place AS p
+             CROSS JOIN clock AS c
+             ${keyed(queue)}
+             CROSS JOIN LATERAL (
+               ${blockedHeads(queue)}
+             ) AS h
+             WHERE ($1::text IS NULL OR p.route_id = $1) AND ($2::text IS NULL OR p.binding_id = $2)
+             ORDER BY h.number LIMIT $3::int8
+          ) AS b
+         CROSS JOIN LATERAL (
+           SELECT count(*) AS depth
+             FROM (SELECT FROM ${queue} AS o WHERE o.place = b.place AND o.key_hash = b.key_hash LIMIT ${COUNTED}) AS o
+         ) AS d
+         ORDER BY b.number`,
+      values: [stored(routeId), stored(bindingId), limit],
+    },
+    signal,
+  );
+  const now = clock.now();
+  return rows.map((row) => ({
+    routeId: textOf(row.route_id),
+    bindingId: textOf(row.binding_id),
+    orderingKey: textOf(row.ordering_key),
+    depth: row.depth,
+    oldestId: textOf(row.id),
+    attempts: row.attempts,
+    dueAt: Math.round(now + row.wait),
+    oldestCreatedAt: timeOf(row.created_at),
+  }));
+}
+
+/** Whether a place has records with ordering keys, so that none is looked for where there are none. */
+function keyed(queue: string): string {
+  return `
+    CROSS JOIN LATERAL (
+      SELECT EXISTS (SELECT FROM ${queue} AS q WHERE q.place = p.place AND q.key_hash IS NOT NULL) AS keyed
+    ) AS k`;
+}
+
+/** Of place `p` at time `c`, if it is {@link keyed}: records that wait for a retry, and before which none of their key is. */
+function blockedHeads(queue: string): string {
+  return `
+    SELECT q.place, q.number, q.key_hash, q.route_id, q.binding_id, q.ordering_key, q.id, q.attempts, q.created_at,
+           extract(epoch FROM q.held_until - c.time)::float8 * 1000 AS wait
+      FROM (
+        SELECT * FROM ${queue} AS q
+         WHERE k.keyed AND q.place = p.place AND q.key_hash IS NOT NULL ORDER BY q.number LIMIT ${HEADS}
+      ) AS q
+     WHERE q.token IS NULL AND NOT ${free("q", "c.time")}
+       AND NOT EXISTS (
+         SELECT FROM ${queue} AS o WHERE o.place = q.place AND o.key_hash = q.key_hash AND o.number < q.number
+       )`;
 }
 
 interface HeadRow {

@@ -148,6 +148,8 @@ export class Outbox {
       status: (id, signal) => ask(signal, false, () => this.#store.status(id, NEVER)),
       redriving: (entryId, signal) => ask(signal, false, () => this.#store.redriving(entryId, NEVER)),
       backlog: (signal) => ask(signal, false, () => this.#store.backlog(NEVER)),
+      blockedKeys: (filter, limit, signal) =>
+        ask(signal, false, async () => (await this.#store.blockedKeys?.(filter, limit, NEVER)) ?? []),
       list: (filter, page, signal) => ask(signal, false, () => this.#store.list(filter, page, NEVER)),
       ...(shared && {
         onArrival: (place: OutboxPlace, arrived: () => void) => this.#listen({ owner, place, arrived }),

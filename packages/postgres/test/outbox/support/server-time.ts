@@ -45,6 +45,8 @@ export class ServerTime {
       finish: (ends, signal) => then(() => store.finish(ends, signal)),
       status: (id, signal) => then(() => store.status(id, signal)),
       backlog: (signal) => then(() => store.backlog(signal)),
+      blockedKeys: (filter, limit, signal) =>
+        then(async () => (await store.blockedKeys?.(filter, limit, signal)) ?? []),
       list: (filter, page, signal) => then(() => store.list(filter, page, signal)),
     };
   }
