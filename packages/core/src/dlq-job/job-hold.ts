@@ -65,15 +65,19 @@ export class JobHold {
     return this.#failure;
   }
 
-  /** Writes it as it is by then; true when it is written. Never rejects. */
-  save(signal: AbortSignal): Promise<boolean> {
-    return this.#writes.run(() => this.#save(signal));
+  /**
+   * Writes it as it is by then, with what `current` adds; true when it is written. Never rejects. What is written is of one moment: a
+   * count that is newer than the cursor beside it would be counted again after a kill.
+   */
+  save(signal: AbortSignal, current: () => Job = () => this.#job): Promise<boolean> {
+    return this.#writes.run(() => this.#save(signal, current));
   }
 
-  async #save(signal: AbortSignal): Promise<boolean> {
+  async #save(signal: AbortSignal, current: () => Job): Promise<boolean> {
     const { book, holder, clock } = this.#options;
     try {
       while (!this.#isLost) {
+        this.#job = current();
         const begunAt = clock.monotonic();
         const job = { ...this.#job, updatedAt: clock.now() };
         if (await book.replace({ revision: this.#revision }, job, signal)) {

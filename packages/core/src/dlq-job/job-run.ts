@@ -163,7 +163,7 @@ export class JobRun {
 
   async #save(): Promise<void> {
     this.job = this.#work.current();
-    await this.hold.save(this.cut);
+    await this.hold.save(this.cut, () => this.#work.current());
     this.#work.wake();
   }
 

@@ -68,3 +68,44 @@ test.each([5, 40, 130, 300])(
     await next.supervisor.shutdown();
   },
 );
+
+function slowly(store: DlqStore, put: NonNullable<DlqStore["jobs"]>["put"]): DlqStore {
+  const jobs =
+    store.jobs && new Proxy(store.jobs, { get: (target, key) => (key === "put" ? put : Reflect.get(target, key)) });
+  return new Proxy(store, { get: (target, key): unknown => (key === "jobs" ? jobs : Reflect.get(target, key)) });
+}
+
+test("operators 3.5.2: what has failed is counted once, also when the owner is killed while the store is slow to take the job", async () => {
+  const clock = new FakeClock();
+  const dlq = openMemoryDlq({ maxEntries: 10_000, clock });
+  const first = mortal(dlq);
+  const { jobs } = first.store;
+  const put: NonNullable<typeof jobs>["put"] = async (job, expected, signal) => {
+    await clock.delay(700, signal);
+    if (first.dead || jobs === undefined) throw new BridgeError("CONNECTION_LOST", "killed");
+    return jobs.put(job, expected, signal);
+  };
+  const slow = slowly(first.store, put);
+  const target: Processor = {
+    async process() {
+      throw refusal;
+    },
+  };
+  const killed = await started({ clock, dlq: slow, processors: [target] });
+  await fill(dlq, 400);
+  const passing = <Result>(work: Promise<Result>): Promise<Result> => {
+    let isDone = false;
+    void work.finally(() => (isDone = true)).catch(() => {});
+    return clock.until(() => isDone).then(() => work);
+  };
+  const { job } = await passing(
+    killed.supervisor.jobs().plan(orderOf({ settings: { ...AT_ONCE, rate: 50, ramp: [1, 5, 20] } }), bound()),
+  );
+  await passing(killed.supervisor.jobs().start(job.id, { planHash: job.plan.hash }, bound()));
+  await clock.advance(5_050);
+  first.dead = true;
+  const next = await started({ clock, dlq: mortal(dlq).store, processors: [target] });
+  const done = await until(next, job.id, "completed");
+  expect(done).toMatchObject({ total: 400, counts: { succeeded: 0, failed: 400, skipped: 0 } });
+  await next.supervisor.shutdown();
+});
