@@ -6,17 +6,25 @@ import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { filterToWire } from "./dlq-filter.ts";
 import { LATE } from "./dlq-refusals.ts";
-import { changeBody, changeFromWire, orderFromWire, planBody, purgesAll, resumeBody, startBody } from "./job-bodies.ts";
+import {
+  askedJob,
+  changeBody,
+  changeFromWire,
+  orderFromWire,
+  planBody,
+  type PlanBody,
+  resumeBody,
+  startBody,
+} from "./job-bodies.ts";
 import { jobCursor, readJobCursor } from "./job-cursor.ts";
 import { job, jobSummary } from "./job-schemas.ts";
+import { JOB_PERMISSIONS, neededFor } from "./job-permissions.ts";
 import { jobSummaryToWire, jobToWire, settingsToWire } from "./job-wire.ts";
 import { LIMITS } from "./limits.ts";
 import { pageQuery } from "./values.ts";
 
 const KEY_HEADER = "Idempotency-Key";
 const CURSOR_MESSAGE = "is not one of this list";
-
-const PERMISSIONS: Readonly<Record<Job["kind"], Permission>> = { redrive: "dlq.redrive", purge: "dlq.delete" };
 
 const STORE_REFUSALS = {
   404: "There is no DLQ store, or it cannot do that.",
@@ -50,19 +58,18 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
   };
   const asked = <Result>(work: (jobs: Jobs, signal: AbortSignal) => Promise<Result>): Promise<Result> =>
     bridge.looking(LATE, (signal) => work(bridge.supervisor.jobs(), signal));
-  /** Whoever may plan a job of its kind may do everything else with it. */
-  const ofOne = {
+  const ofOne = (call: Parameters<typeof neededFor>[0]) => ({
     access: "admin" as const,
     needs: "any" as const,
-    mayNeed: Object.values(PERMISSIONS),
+    mayNeed: JOB_PERMISSIONS,
     resourceId: ({ id }: { readonly id: string }) => id,
     params: { id: "The id of the job." },
     guard,
     admit: async ({ id }: { readonly id: string }, mustHave: (permission: Permission) => void) => {
-      const { kind } = await asked((jobs, signal) => jobs.get(id, signal));
-      mustHave(PERMISSIONS[kind]);
+      const found = await asked((jobs, signal) => jobs.get(id, signal));
+      for (const permission of neededFor(call, found)) mustHave(permission);
     },
-  };
+  });
   const accepted = { 202: { description: "The job; `requested` is what has not been done yet.", schema: job } };
 
   return [
@@ -71,12 +78,10 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       path: "/api/v1/admin/dlq/jobs",
       access: "admin",
       needs: "any",
-      needsFor: [
-        { permission: "dlq.redrive", when: ({ kind }) => kind === "redrive" },
-        { permission: "dlq.delete", when: ({ kind }) => kind === "purge" },
-        { permission: "dlq.purge", when: purgesAll },
-        { permission: "dlq.edit", when: ({ binding_id }) => binding_id !== undefined },
-      ],
+      needsFor: JOB_PERMISSIONS.map((permission) => ({
+        permission,
+        when: (body: PlanBody) => neededFor("plan", askedJob(body)).includes(permission),
+      })),
       audit: "dlq.job.plan",
       summary: "Plans a job: counts, samples and predicts what it would do, and does nothing.",
       guard,
@@ -156,7 +161,7 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
     }),
 
     endpoint({
-      ...ofOne,
+      ...ofOne("change"),
       method: "PATCH",
       path: "/api/v1/admin/dlq/jobs/{id}",
       audit: "dlq.job.change",
@@ -175,7 +180,7 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
     }),
 
     endpoint({
-      ...ofOne,
+      ...ofOne("start"),
       method: "POST",
       path: "/api/v1/admin/dlq/jobs/{id}/start",
       audit: "dlq.job.start",
@@ -190,7 +195,7 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
     }),
 
     endpoint({
-      ...ofOne,
+      ...ofOne("pause"),
       method: "POST",
       path: "/api/v1/admin/dlq/jobs/{id}/pause",
       audit: "dlq.job.pause",
@@ -203,7 +208,7 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
     ),
 
     endpoint({
-      ...ofOne,
+      ...ofOne("resume"),
       method: "POST",
       path: "/api/v1/admin/dlq/jobs/{id}/resume",
       audit: "dlq.job.resume",
@@ -218,7 +223,7 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
     }),
 
     endpoint({
-      ...ofOne,
+      ...ofOne("cancel"),
       method: "POST",
       path: "/api/v1/admin/dlq/jobs/{id}/cancel",
       audit: "dlq.job.cancel",
@@ -231,7 +236,7 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
     ),
 
     endpoint({
-      ...ofOne,
+      ...ofOne("undo"),
       method: "POST",
       path: "/api/v1/admin/dlq/jobs/{id}/undo",
       audit: "dlq.job.undo",

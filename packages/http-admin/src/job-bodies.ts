@@ -125,11 +125,11 @@ export const resumeBody = v.optional(
   {},
 );
 
-type PlanBody = v.InferOutput<typeof planBody>;
+export type PlanBody = v.InferOutput<typeof planBody>;
 
-/** Whether a purge of everything is asked for. */
-export function purgesAll({ kind, filter }: PlanBody): boolean {
-  return kind === "purge" && Object.keys(queryFromWire(filter)).length === 0;
+/** What decides which permissions are needed. */
+export function askedJob({ kind, filter, binding_id }: PlanBody): Pick<JobOrder, "kind" | "query" | "bindingId"> {
+  return { kind, query: queryFromWire(filter), bindingId: binding_id };
 }
 
 export function orderFromWire(body: PlanBody, actor: string, idempotencyKey: string | undefined): JobOrder {
