@@ -51,7 +51,7 @@ function write(changes: Partial<Job>, inTrash = 0): void {
 
 const held = (by: Owner): Partial<Job> => ({
   state: "running",
-  owner: { instanceId: by.name ?? "", holder: `${by.name}/1` },
+  owner: { instanceId: by.name ?? "", holder: `${by.name}/1`, beat: 1 },
 });
 
 function envelopeOf(entryId: string, attempt = 1): string {

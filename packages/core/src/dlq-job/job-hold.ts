@@ -79,7 +79,7 @@ export class JobHold {
       while (!this.#isLost) {
         this.#job = current();
         const begunAt = clock.monotonic();
-        const job = { ...this.#job, updatedAt: clock.now() };
+        const job = this.#alive({ ...this.#job, updatedAt: clock.now() });
         if (await book.replace({ revision: this.#revision }, job, signal)) {
           this.#revision++;
           this.#confirmedAt = begunAt;
@@ -100,5 +100,9 @@ export class JobHold {
       this.#failingSince ??= clock.monotonic();
     }
     return false;
+  }
+
+  #alive({ owner, ...job }: Job): Job {
+    return owner === undefined ? job : { ...job, owner: { ...owner, beat: this.#revision + 1 } };
   }
 }

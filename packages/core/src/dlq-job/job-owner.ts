@@ -18,9 +18,9 @@ const MAX_ENDED = 200;
 /** More are never active, but for those that are planned at the same time. */
 const LOOKED_AT = 64;
 const TRASH_CAP = 1_000_000;
-/** Of a job that is not heard of, the revision and since when, in monotonic milliseconds. */
+/** Of an owner that is not heard of, its last sign of life and since when, in monotonic milliseconds. */
 interface Silence {
-  readonly revision: number;
+  readonly beat: number;
   readonly since: number;
 }
 
@@ -126,28 +126,48 @@ export class JobOwner {
         this.#told(moved(job, "expired", now));
       return;
     }
-    if (!this.#isFree(kept)) return;
-    const { owner, requested, ...free } = job;
+    if (!this.#isFree(job)) return;
+    const { owner, requested, ...free } = this.#isAnothers(job) ? inDoubt(job) : job;
     const next = requested === undefined ? free : obeyed({ ...free, requested }, requested, now);
     const isAtWork = next.state === "running" || next.state === "waiting" || next.state === "undoing";
     const why = isAtWork ? this.#whyNotHere(next) : undefined;
-    if (isAtWork && why === undefined) return this.#take({ kept, next, owner }, book, store);
+    if (isAtWork && why === undefined) return this.#take(kept, next, { book, store });
     // Whoever looks at it is to see why it does not go on.
     const told =
       why !== undefined && next.state === "running" ? { ...moved(next, "waiting", now), waitingFor: why } : next;
     if (told === free && owner === undefined) return;
-    if ((await book.replace(kept, told, this.#leaving.signal)) && isOver(told.state)) this.#told(told);
+    if (!(await book.replace(kept, told, this.#leaving.signal))) return;
+    this.#adopted(job, told);
+    if (isOver(told.state)) this.#told(told);
+  }
+
+  #isAnothers({ owner }: Job): boolean {
+    return owner !== undefined && owner.holder !== this.#parts.holder;
+  }
+
+  /** Tells, once it is written, that the job has been taken out of the hands of an owner that is gone. */
+  #adopted(before: Job, job: Job): void {
+    if (!this.#isAnothers(before)) return;
+    const { tallies, tell, logger } = this.#parts;
+    this.#silent.delete(job.id);
+    tallies.adoptions++;
+    tallies.add(job.kind, "in_doubt", job.counts.inDoubt - before.counts.inDoubt);
+    logger.warn("a job was taken over from an owner that is not heard of any more", {
+      job_id: job.id,
+      former_owner: before.owner?.instanceId,
+    });
+    tell({ kind: "adopted", job });
   }
 
   /** Nobody works on it, or whoever did is not heard of any more. */
-  #isFree({ job, revision }: KeptJob): boolean {
-    const { owner } = job;
+  #isFree({ id, owner }: Job): boolean {
     const ttlMs = this.#ttlMs();
     if (owner === undefined || owner.holder === this.#parts.holder || ttlMs === undefined) return true;
     const now = this.#clock.monotonic();
-    const silent = this.#silent.get(job.id);
-    if (silent?.revision === revision) return now - silent.since >= ttlMs;
-    this.#silent.set(job.id, { revision, since: now });
+    const { beat } = owner;
+    const silent = this.#silent.get(id);
+    if (silent?.beat === beat) return now - silent.since >= ttlMs;
+    this.#silent.set(id, { beat, since: now });
     return false;
   }
 
@@ -164,26 +184,17 @@ export class JobOwner {
   }
 
   async #take(
-    { kept, next, owner: before }: { readonly kept: KeptJob; readonly next: Job; readonly owner: Job["owner"] },
-    book: JobBook,
-    store: JobsStore,
+    kept: KeptJob,
+    next: Job,
+    { book, store }: { readonly book: JobBook; readonly store: JobsStore },
   ): Promise<void> {
-    const { instanceId, holder, tallies, tell, logger } = this.#parts;
-    const isAdopted = before !== undefined && before.holder !== holder;
-    const taken = isAdopted ? inDoubt(next) : next;
-    const mine = { ...taken, mostInFlight: taken.settings.concurrency, owner: { instanceId, holder } };
+    const { instanceId, holder } = this.#parts;
+    const owner = { instanceId, holder, beat: kept.revision + 1 };
+    const mine = { ...next, mostInFlight: next.settings.concurrency, owner };
     const job = mine.state === "waiting" ? moved(mine, "running", this.#clock.now()) : mine;
     if (!(await book.replace(kept, job, this.#leaving.signal))) return;
     this.#silent.delete(job.id);
-    if (isAdopted) {
-      tallies.adoptions++;
-      tallies.add(job.kind, "in_doubt", job.counts.inDoubt - next.counts.inDoubt);
-      logger.warn("a job was taken over from an owner that is not heard of any more", {
-        job_id: job.id,
-        former_owner: before.instanceId,
-      });
-      tell({ kind: "adopted", job });
-    }
+    this.#adopted(kept.job, job);
     const written = { job, revision: kept.revision + 1, isReadable: true };
     const hold = new JobHold({ book, kept: written, holder, clock: this.#clock, ttlMs: () => this.#ttlMs() });
     const work = (run: JobRun) => (job.kind === "purge" ? new PurgeWork(run) : new RedriveWork(run));

@@ -89,6 +89,8 @@ interface HeldBy {
   readonly instanceId: string;
   /** Tells this process from all others. */
   readonly holder: string;
+  /** The revision that it wrote last: its sign of life. Whoever else writes the job leaves it. */
+  readonly beat: number;
 }
 
 /** A job: what its document holds. Times are epoch milliseconds. */

@@ -40,7 +40,7 @@ describe("groups of errors", () => {
 
 describe("the document of a job", () => {
   it("comes back as it was", () => {
-    const job = aJob({ owner: { instanceId: "a", holder: "a/1" }, pending: ["x"] });
+    const job = aJob({ owner: { instanceId: "a", holder: "a/1", beat: 1 }, pending: ["x"] });
     const stored = storedJob(job, 4);
     expect(stored).toMatchObject({ id: "job-1", revision: 4, state: "planned", createdAt: 1_000 });
     expect(readJob(stored)).toEqual(job);

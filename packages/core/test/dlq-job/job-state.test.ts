@@ -37,7 +37,7 @@ describe("operators 3.5.8: every state and every call", () => {
   });
 });
 
-const owner = { instanceId: "a", holder: "a/1" };
+const owner = { instanceId: "a", holder: "a/1", beat: 1 };
 const calls = fc.constantFrom("pause", "resume", "retry", "cancel", "start");
 
 describe("calls of a job that somebody works on", () => {

@@ -3,6 +3,7 @@ import { openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryLeases } from "@bridge/memory";
 import { BridgeError, type DlqStore } from "@bridge/ports";
 import { expect, test } from "vitest";
+import type { Jobs } from "../../src/dlq-job/jobs.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound } from "../support/memory-bridge.ts";
 import { AT_ONCE, begun, fill, started, stored, until } from "./job-bridge.ts";
@@ -130,3 +131,41 @@ test("operators 3.5.3: what still waited for room in its route when an owner sto
   await first.supervisor.shutdown();
   await second.supervisor.shutdown();
 });
+
+type Asking = (jobs: Jobs, id: string, nth: number) => Promise<unknown>;
+const changesItsRate: Asking = (jobs, id, nth) => jobs.change(id, { rate: 1 + (nth % 2) }, bound());
+const pausesAndResumesIt: Asking = (jobs, id, nth) =>
+  jobs.ask(id, { call: nth % 2 === 0 ? "pause" : "resume" }, bound());
+
+test.each([changesItsRate, pausesAndResumesIt])(
+  "operators 3.5.3: a dead owner is followed within lease_ttl while somebody $name each second, a living one is not",
+  async (ask) => {
+    const clock = new FakeClock();
+    const dlq = openMemoryDlq({ maxEntries: 10_000, clock });
+    const one = seen(dlq);
+    const first = await started({ clock, dlq: one.store, config: shared, instanceId: "plant-a" });
+    await fill(dlq, 600);
+    const job = await begun(first, { settings: { ...AT_ONCE, rate: 1 } });
+    await until(first, job.id, ({ counts }) => counts.succeeded > 2);
+    const second = await started({ clock, dlq: seen(dlq).store, config: shared, instanceId: "plant-b" });
+    const jobs = second.supervisor.jobs();
+    const eachSecond = async (call: Asking, seconds: number): Promise<void> => {
+      for (let nth = 0; nth < seconds; nth++) {
+        await call(jobs, job.id, nth);
+        await clock.advance(1_000);
+      }
+    };
+    await eachSecond(changesItsRate, 30);
+    expect(second.supervisor.stats().jobs.adoptions).toBe(0);
+    expect((await jobs.get(job.id, bound())).owner?.instanceId).toBe("plant-a");
+    one.isCut = true;
+    await eachSecond(ask, 20 + 2 + 2);
+    expect(second.supervisor.stats().jobs.adoptions).toBe(1);
+    // What was in flight may be sent again, also when the job only stands still.
+    expect((await jobs.get(job.id, bound())).counts.inDoubt).toBeGreaterThan(0);
+    await jobs.ask(job.id, { call: "cancel" }, bound());
+    await until(second, job.id, "cancelled");
+    await first.supervisor.shutdown();
+    await second.supervisor.shutdown();
+  },
+);
