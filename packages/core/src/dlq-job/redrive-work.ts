@@ -1,6 +1,8 @@
 import type { DeadLetter, DeadLetterHead } from "@bridge/ports";
-import { fingerprintOf } from "@bridge/ports/internal";
+import { deadline, fingerprintOf } from "@bridge/ports/internal";
 import { RateLimiter } from "../control/rate-limiter.ts";
+import { DELETE_TIMEOUT_MS } from "../dlq/attempt.ts";
+import { deleteDelivered } from "../dlq/delete-delivered.ts";
 import type { ReplayFailure } from "../dlq/failed-replay.ts";
 import { orderingKey } from "../route/identity.ts";
 import { KeyedOrder, type Turn } from "../route/keyed-order.ts";
@@ -39,6 +41,8 @@ export class RedriveWork implements JobWork {
   readonly #counted: Set<string>;
   /** The same since, with their lanes. */
   readonly #ahead = new Map<string, Lane>();
+  /** Delivered and not deleted, with their lanes. */
+  readonly #undeleted = new Map<string, Lane>();
   readonly #underWay = new Set<Promise<void>>();
   readonly #lanes: readonly Lane[];
   #nextLane = 0;
@@ -76,6 +80,7 @@ export class RedriveWork implements JobWork {
 
   async settled(): Promise<void> {
     await Promise.all(this.#underWay);
+    if (this.#undeleted.size > 0) await this.#deleteDelivered();
   }
 
   wake(): void {
@@ -96,7 +101,8 @@ export class RedriveWork implements JobWork {
       total: Math.max(job.total, doneOf(job.counts)),
       ahead: [...this.#counted, ...this.#ahead.keys()],
       inFlight: this.#underWay.size,
-      mostInFlight: Math.max(job.settings.concurrency, this.#underWay.size),
+      // Whoever follows a dead owner sends what is delivered and not deleted again, too.
+      mostInFlight: Math.max(job.settings.concurrency, this.#underWay.size) + this.#undeleted.size,
     };
   }
 
@@ -240,6 +246,9 @@ export class RedriveWork implements JobWork {
     switch (outcome.kind) {
       case "back":
         return this.#back(lane, head, outcome);
+      case "undeleted":
+        this.#undeleted.set(head.id, lane);
+        return lane.giveBack(head, outcome.why);
       case "pending":
         this.#pending(head);
         break;
@@ -252,6 +261,7 @@ export class RedriveWork implements JobWork {
         if (outcome.kind === "succeeded") this.#attempted(false);
     }
     this.#doubts.delete(head.id);
+    this.#undeleted.delete(head.id);
     lane.reader.settle(head);
     for (const [id, { reader }] of this.#ahead) if (reader.isPassed(id)) this.#ahead.delete(id);
   }
@@ -259,13 +269,28 @@ export class RedriveWork implements JobWork {
   #back(lane: Lane, head: DeadLetterHead, { why, inDoubt }: Back): void {
     lane.giveBack(head, why);
     if (!inDoubt) return;
-    const { job } = this.#run;
-    this.#run.job = { ...job, counts: { ...job.counts, inDoubt: job.counts.inDoubt + 1 } };
-    this.#run.tally("in_doubt", 1);
+    this.#doubt(1);
     const doubts = (this.#doubts.get(head.id) ?? 0) + 1;
     this.#doubts.set(head.id, doubts);
     // It may have been sent each time: an operator has to look.
     if (doubts > MAX_DOUBTS) this.#run.halt({ why: "failure_ratio", failed: doubts, attempts: doubts }, why);
+  }
+
+  #doubt(count: number): void {
+    const { job } = this.#run;
+    this.#run.job = { ...job, counts: { ...job.counts, inDoubt: job.counts.inDoubt + count } };
+    this.#run.tally("in_doubt", count);
+  }
+
+  /** The job goes out of hand: what is there then is sent again by whoever goes on with it, in another process. */
+  async #deleteDelivered(): Promise<void> {
+    const { parts, store } = this.#run;
+    using limit = deadline(parts.clock, DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
+    const ids = [...this.#undeleted.keys()];
+    const gone = await deleteDelivered({ store, delivered: parts.delivered, ids }, limit.signal);
+    for (const id of gone) this.#count("succeeded", this.#undeleted.get(id));
+    this.#doubt(ids.length - gone.size);
+    this.#undeleted.clear();
   }
 
   #pending({ id }: DeadLetterHead): void {
@@ -326,7 +351,7 @@ export class RedriveWork implements JobWork {
   #noLongerPending(id: string, outcome: ReplayOutcome, entry?: DeadLetter): void {
     const { job } = this.#run;
     const others = job.pending.filter((other) => other !== id);
-    const stays = outcome.kind === "pending" || outcome.kind === "back";
+    const stays = outcome.kind === "pending" || outcome.kind === "back" || outcome.kind === "undeleted";
     // Others are looked at first the next time.
     this.#run.job = { ...job, pending: stays ? [...others, id] : others };
     if (stays) return;

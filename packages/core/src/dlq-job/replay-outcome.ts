@@ -11,7 +11,9 @@ export type ReplayOutcome =
   /** `before`: this try had it already. */
   | { readonly kind: "failed"; readonly failure: ReplayFailure; readonly before: boolean }
   /** Nothing was tried, or it is not known what came of it (`inDoubt`): it comes again, under the same envelope id. */
-  | { readonly kind: "back"; readonly why: string; readonly inDoubt: boolean };
+  | { readonly kind: "back"; readonly why: string; readonly inDoubt: boolean }
+  /** Delivered, and the store did not delete it: it comes again, and is only deleted. */
+  | { readonly kind: "undeleted"; readonly why: string };
 
 export interface ReplayContext extends Pick<JobParts, "clock" | "logger" | "replay" | "delivered"> {
   readonly store: JobsStore;
@@ -58,7 +60,7 @@ function outcomeOf(attempted: Attempted): ReplayOutcome {
     case "gone":
       return { kind: "succeeded" };
     case "not_deleted":
-      return { kind: "back", why: "the DLQ store did not delete what was delivered", inDoubt: false };
+      return { kind: "undeleted", why: "the DLQ store did not delete what was delivered" };
     case "unknown":
       return attempted.late
         ? failed("TIMEOUT", `not delivered within ${REPLAY_TIMEOUT_MS / 1_000} s, outcome unknown`)

@@ -1,8 +1,9 @@
 import { BridgeError, type Clock, type DeadLetter, type DlqAdmin, type DlqStore, type Logger } from "@bridge/ports";
-import { deadline, orAborted } from "@bridge/ports/internal";
+import { deadline } from "@bridge/ports/internal";
 import { OperationError } from "../operation-error.ts";
 import type { InjectResult } from "../route/inject-result.ts";
 import { traceFields } from "../trace/trace-fields.ts";
+import { deletePatiently } from "./delete-delivered.ts";
 import type { DeliveredEntries } from "./delivered-entries.ts";
 
 /** What one attempt to redrive an entry came to. */
@@ -35,7 +36,7 @@ export interface AttemptOptions {
 
 export const REPLAY_TIMEOUT_MS = 30_000;
 /** Deleting after a confirmed delivery is not cut off by the caller's bound: the entry would come back as a duplicate. */
-const DELETE_TIMEOUT_MS = 5_000;
+export const DELETE_TIMEOUT_MS = 5_000;
 
 /** What a route that did not deliver has done instead, in words. */
 export function notDelivered({ outcome, error }: InjectResult): string {
@@ -72,16 +73,19 @@ async function remove(
   const { id } = entry;
   using bound = deadline(clock, DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
   try {
-    const deleted = await orAborted(store.admin.delete([id], bound.signal), bound.signal);
+    const deleted = await deletePatiently({ store, clock }, id, bound.signal);
     delivered.delete(id);
     return { kind: deleted.has(id) || result?.entryMayBeGone === true ? "delivered" : "gone" };
   } catch (error) {
     delivered.add(entry);
-    logger.error("redriven entry not deleted: until this process ends, a redrive deletes it and sends nothing", {
-      entry_id: id,
-      error: BridgeError.from(error).message,
-      ...traceFields(result?.trace),
-    });
+    const count = delivered.toTell(clock.monotonic());
+    if (count > 0)
+      logger.error("redriven entries not deleted: until this process ends, a redrive deletes them and sends nothing", {
+        count,
+        entry_id: id,
+        error: BridgeError.from(error).message,
+        ...traceFields(result?.trace),
+      });
     return { kind: "not_deleted" };
   }
 }

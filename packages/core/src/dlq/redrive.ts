@@ -44,6 +44,8 @@ export interface RedriveOptions {
   readonly logger: Logger;
   /** Bounds the whole call: what it cuts off is reported and kept. */
   readonly signal: AbortSignal;
+  /** False as soon as a stop has begun: what has not begun by then is reported as not attempted. */
+  readonly mayBegin: () => boolean;
   /** Bounds each entry's inject, in milliseconds. Default 30 s. */
   readonly replayTimeoutMs?: number | undefined;
 }
@@ -55,6 +57,7 @@ const FETCH_TIMEOUT_MS = 10_000;
 
 const NOT_ATTEMPTED = "not attempted";
 const GONE = "entry already redriven or concurrently deleted";
+const UNKNOWN = "outcome unknown";
 const NOT_DELETED = "delivered, entry not deleted";
 const QUARANTINED = "entry is quarantined";
 const REFUSED = "refused: runtime lacks redrive-safe injection";
@@ -67,7 +70,7 @@ const UNSAFE_WARNING =
  * after another, in the order of the request.
  */
 export async function redrive(options: RedriveOptions): Promise<RedriveResult> {
-  const { signal } = options;
+  const { signal, mayBegin } = options;
   const slots = new Slots(CONCURRENCY);
   const order = new KeyedOrder();
   const errors: RedriveFailure[] = [];
@@ -82,8 +85,9 @@ export async function redrive(options: RedriveOptions): Promise<RedriveResult> {
       () => true,
       () => false,
     );
-    if (!room) {
+    if (!room || !mayBegin()) {
       failed(NOT_ATTEMPTED);
+      if (room) slots.release();
       continue;
     }
     if (options.busy.has(id)) {
@@ -134,30 +138,31 @@ export async function redrive(options: RedriveOptions): Promise<RedriveResult> {
 }
 
 /** The entry, or why there is none to work on. */
-async function fetch({ store, clock, signal }: RedriveOptions, id: string): Promise<DeadLetter | string> {
+async function fetch({ store, clock, signal, mayBegin }: RedriveOptions, id: string): Promise<DeadLetter | string> {
   using limit = deadline(clock, FETCH_TIMEOUT_MS, () => new BridgeError("TIMEOUT", "the DLQ store did not answer"));
   const both = AbortSignal.any([signal, limit.signal]);
   try {
     const entry = await orAborted(store.get(id, both), both);
     return entry?.marks?.quarantined === true ? QUARANTINED : (entry ?? "entry not found");
   } catch (error) {
-    return signal.aborted ? NOT_ATTEMPTED : `the DLQ store failed: ${BridgeError.from(error).message}`;
+    return signal.aborted || !mayBegin() ? NOT_ATTEMPTED : `the DLQ store failed: ${BridgeError.from(error).message}`;
   }
 }
 
 /** Injects, then deletes; says what went wrong. */
 async function redriveOne(options: RedriveOptions, entry: DeadLetter): Promise<string | undefined> {
-  const { target, delivered } = options;
+  const { target, delivered, mayBegin } = options;
+  if (!mayBegin()) return NOT_ATTEMPTED;
   const replay = async (signal: AbortSignal): Promise<InjectResult> =>
     target.replay === undefined
       ? target.inject(entry.routeId, plainMessage(entry), signal)
       : target.replay(entry, signal);
   const refused = target.replay === undefined && !delivered.has(entry) ? refusal(target, entry) : undefined;
-  return refused ?? inWords(await attempt({ ...options, replay }, entry));
+  return refused ?? inWords(await attempt({ ...options, replay }, entry), mayBegin);
 }
 
 /** `undefined` for what was delivered and deleted. */
-function inWords(attempted: Attempted): string | undefined {
+function inWords(attempted: Attempted, mayBegin: () => boolean): string | undefined {
   switch (attempted.kind) {
     case "delivered":
       return undefined;
@@ -166,7 +171,7 @@ function inWords(attempted: Attempted): string | undefined {
     case "not_deleted":
       return NOT_DELETED;
     case "unknown":
-      return "outcome unknown";
+      return UNKNOWN;
     case "failed":
       return `the inject failed: ${attempted.error.message}`;
     case "not_delivered":
@@ -175,6 +180,7 @@ function inWords(attempted: Attempted): string | undefined {
       const { kind, message } = attempted.error;
       if (kind === "pending") return "redrive still pending in the outbox";
       if (kind === "not_begun") return NOT_ATTEMPTED;
+      if (kind === "failed" && !mayBegin()) return UNKNOWN;
       return kind === "not_found" ? "route or binding not found" : message;
     }
   }

@@ -45,6 +45,8 @@ export class Route implements Reader {
   readonly #progress: ProgressWatch;
   #retiring = false;
   #stopped = false;
+  /** What was taken by then may settle, and no dead letter begins. */
+  #stopping = false;
 
   constructor(parts: RouteParts, onBug: (error: unknown) => void) {
     this.id = parts.config.id;
@@ -191,6 +193,8 @@ export class Route implements Reader {
    * aborts. What a pause holds is abandoned.
    */
   async quiesce(signal: AbortSignal, emptied = false): Promise<void> {
+    // What another route goes on with may still come in.
+    if (!this.#retiring) this.#stopping = true;
     if (this.paused) this.#inFlight.cancelParked();
     const ended = orAborted(this.#inFlight.ended(), signal).catch(() => {});
     if (emptied) {
@@ -260,7 +264,8 @@ export class Route implements Reader {
     await this.admission.take(signal).catch(() => {
       throw notBegun();
     });
-    if (this.#stopped || !mayBegin()) {
+    // A dead letter that has waited for room is where it was; what a caller has brought is nowhere else.
+    if (this.#stopped || !mayBegin() || (this.#stopping && entry !== undefined)) {
       this.admission.release();
       throw notBegun();
     }

@@ -5,7 +5,7 @@ import type { ReplayRequest } from "../dlq-job/replay-id.ts";
 import { OperationError } from "../operation-error.ts";
 import { routeNotFound } from "../route-not-found.ts";
 import type { InjectResult } from "../route/inject-result.ts";
-import { replaced } from "../route/injection.ts";
+import { notBegun, replaced } from "../route/injection.ts";
 import type { InFlightPlace } from "../route/in-flight.ts";
 import type { Route } from "../route/route.ts";
 import type { Link } from "../session/link.ts";
@@ -183,7 +183,8 @@ export class Runtime {
   }
 
   /** @throws OperationError `not_found` when the entry's route or binding is not configured any more (spec 4.6.8) */
-  replay(entry: DeadLetter, signal: AbortSignal, job?: ReplayRequest): Promise<InjectResult> {
+  async replay(entry: DeadLetter, signal: AbortSignal, job?: ReplayRequest): Promise<InjectResult> {
+    if (!this.running) throw notBegun();
     const route = this.#found(entry.routeId, entryNotFound);
     if (entry.bindingId !== "" && !route.hasBinding(entry.bindingId)) throw entryNotFound();
     return route.replay(entry, signal, job);

@@ -1,5 +1,7 @@
 import type { BridgeConfig } from "@bridge/config";
 import type { DlqAdmin, DlqStore, OutboxRecord, Seams, SourceMessage } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
+import { deleteDelivered } from "../dlq/delete-delivered.ts";
 import { DeliveredEntries } from "../dlq/delivered-entries.ts";
 import { redrive } from "../dlq/redrive.ts";
 import { type RedrivenEntry, redriveEntry, type RedriveEntryOptions } from "../dlq/redrive-entry.ts";
@@ -21,12 +23,16 @@ export interface OperationsOptions {
   readonly current: () => Runtime;
 }
 
+/** Of the entries that a log line is about, so many are named. */
+const NAMED = 10;
+
 /** What operators do with messages: see `Supervisor`. */
 export class Operations {
   readonly #options: OperationsOptions;
   /** Shared by all that redrive in this process: what is worked on, and what was delivered and not deleted. */
   readonly busy = new Set<string>();
   readonly delivered = new DeliveredEntries();
+  readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(options: OperationsOptions) {
     this.#options = options;
@@ -40,7 +46,7 @@ export class Operations {
     const { current, foundation, seams, config } = this.#options;
     const { accounts } = foundation;
     const runtime = current();
-    const result = await redrive({
+    const redriving = redrive({
       ids,
       store: this.#deletingStore(),
       target: {
@@ -53,8 +59,10 @@ export class Operations {
       clock: seams.clock,
       logger: seams.logger,
       signal,
+      mayBegin: () => runtime.running,
       replayTimeoutMs,
     });
+    const result = await this.#tracked(redriving);
     accounts.redrives += result.redriven;
     accounts.redriveFailures += result.failed;
     return result;
@@ -71,7 +79,7 @@ export class Operations {
     const replay: RedriveEntryOptions["replay"] = async (entry, bound, of) => runtime.replay(entry, bound, of);
     try {
       const options = { ...seams, id, edit, store, replay, busy, delivered, signal, replayTimeoutMs };
-      const result = await redriveEntry(options);
+      const result = await this.#tracked(redriveEntry(options));
       if (result.kind === "redriven") accounts.redrives++;
       else accounts.redriveFailures++;
       return result;
@@ -99,6 +107,35 @@ export class Operations {
       if (outbox.shared !== true) accounts.leg(routeId, bindingId).doubt(id, "dead_lettered");
     };
     return deadLetterRecords(ids, { ...seams, outbox, dlq, hooks: foundation.hooks, moved, doubted }, signal);
+  }
+
+  /**
+   * After the runtime has stopped, so that nothing begins any more: resolves when every redrive has told what became of it, and what was
+   * delivered is deleted. What is delivered and still there then is logged: the next process sends it again.
+   */
+  async settle(signal: AbortSignal): Promise<void> {
+    await orAborted(Promise.allSettled(this.#underWay), signal).catch(() => {});
+    const store = this.#options.foundation.stores.dlq();
+    const { delivered } = this;
+    if (delivered.size === 0 || store === undefined || !canDelete(store)) return;
+    await deleteDelivered({ store, delivered, ids: delivered.ids }, signal);
+    if (delivered.size === 0) return;
+    this.#options.seams.logger.error(
+      "redriven entries are delivered and still there: another redrive sends them again",
+      {
+        count: delivered.size,
+        entry_ids: delivered.ids.slice(0, NAMED),
+      },
+    );
+  }
+
+  async #tracked<Result>(work: Promise<Result>): Promise<Result> {
+    this.#underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#underWay.delete(work);
+    }
   }
 
   /** @throws OperationError when there is none */

@@ -1,6 +1,7 @@
 import { deadline, orAborted } from "@bridge/ports/internal";
 import type { JobOwner } from "../dlq-job/job-owner.ts";
 import { type PhaseFailure, runPhases, StopError } from "../runtime/stop-phases.ts";
+import type { Operations } from "./operations.ts";
 import type { Standing } from "./standing.ts";
 
 /** Stops the runtime. A later call joins what an earlier one began, and is told the same. */
@@ -19,11 +20,15 @@ export async function stop({ state, runtime }: Standing): Promise<void> {
   }
 }
 
-/** Once the runtime is stopped nothing is under way for jobs; what is left is to write where they are. */
+/** Once the runtime is stopped nothing is sent any more; what is left is to delete what was delivered, and to write where jobs are. */
 const LAST_WORDS_MS = 5_000;
 
-/** Stops the runtime, jobs, hooks and stores for good. @throws StopError naming the phases that failed */
-export async function close({ runtime, foundation, seams }: Standing, jobs: JobOwner): Promise<void> {
+/** Stops the runtime, redrives, jobs, hooks and stores for good. @throws StopError naming the phases that failed */
+export async function close(
+  { runtime, foundation, seams }: Standing,
+  jobs: JobOwner,
+  operations: Operations,
+): Promise<void> {
   // Beside the runtime, in whose quiesce what is under way settles.
   const left = jobs.leave();
   const failures: PhaseFailure[] = await Promise.resolve(runtime?.stop()).then(
@@ -36,6 +41,7 @@ export async function close({ runtime, foundation, seams }: Standing, jobs: JobO
   jobs.cut();
   using late = deadline(seams.clock, LAST_WORDS_MS, new Error("the jobs could not be written in time"));
   await orAborted(left, late.signal).catch((error: unknown) => failures.push({ phase: "jobs", error }));
+  await operations.settle(late.signal);
   // Before the stores, which hooks may load dead letters from.
   await foundation.hooks.end();
   const closes = await runPhases(seams.clock, foundation.stores.closes());

@@ -285,7 +285,7 @@ export class RuntimeSupervisor implements Supervisor {
     const { state } = this.#standing;
     if (mayFollow(state.now.kind, "shutting_down")) state.enter({ kind: "shutting_down" });
     this.#root.abort(new Error("the bridge is shutting down"));
-    await this.#requests.run(() => close(this.#standing, this.#jobOwner));
+    await this.#requests.run(() => close(this.#standing, this.#jobOwner, this.#operations));
   }
 }
 

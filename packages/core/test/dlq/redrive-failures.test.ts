@@ -71,6 +71,7 @@ function run(
     clock: systemClock,
     logger: silentLogger,
     signal: bound(),
+    mayBegin: () => true,
     ...options,
   });
 }
@@ -212,6 +213,7 @@ describe("spec 4.6.7: without redrive-safe injection", () => {
       clock: systemClock,
       logger: silentLogger,
       signal: bound(),
+      mayBegin: () => true,
     };
     const error = `refused: runtime lacks redrive-safe injection (${reason})`;
     expect((await redrive(options)).errors).toEqual([{ id: "e0", error }]);

@@ -58,6 +58,7 @@ test("a redrive that nobody bounds waits 10 s for an entry, and lets others have
     clock: new FakeClock(),
     logger: silentLogger,
     signal: new AbortController().signal,
+    mayBegin: () => true,
   });
   await vi.advanceTimersByTimeAsync(9_000);
   expect([...busy]).toEqual(["e1"]);
