@@ -85,7 +85,7 @@ export interface BridgeDocument {
     readonly redact?: {
       /** Headers of messages whose values are hidden. Names compare without case. Default: ["authorization","cookie","set-cookie","x-api-key","proxy-authorization"]. */
       readonly headers?: readonly string[] | undefined;
-      /** Fields of JSON payloads whose values are hidden, at any depth. While there are any, a payload that is no JSON, deeper than 64 levels or larger than 1 MiB is shown as its size and digest only. */
+      /** Fields of JSON payloads whose values are hidden, at any depth, but not within JSON that is the text of a value. While there are any, a payload that is no JSON, deeper than 64 levels or larger than 1 MiB is shown as its size and digest only. */
       readonly fields?: readonly string[] | undefined;
     } | undefined;
     /** The certificate chain of both servers, a PEM file. Needs tls_key_file. */

@@ -1,5 +1,5 @@
 import type { Job, Jobs } from "@bridge/core";
-import { HttpError } from "@bridge/http-kit";
+import { type Caller, HttpError } from "@bridge/http-kit";
 import type { Permission } from "@bridge/ports/internal";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
@@ -98,7 +98,7 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
         200: { description: "The job that came of this key before.", schema: job },
         201: { description: "The job, with its plan.", schema: job },
       },
-    }).handle(async ({ body, actor, header }) => {
+    }).handle(async ({ body, actor, caller, header }) => {
       const key = header(KEY_HEADER);
       if (key !== undefined && (key === "" || key.length > LIMITS.idempotencyKey))
         throw new HttpError(400, `${KEY_HEADER}: expected 1 to ${LIMITS.idempotencyKey} characters`);
@@ -114,7 +114,7 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
         total,
         ...settingsToWire(planned.settings),
       };
-      return { status: created ? 201 : 200, body: jobToWire(planned), audit: { detail } };
+      return { status: created ? 201 : 200, body: jobToWire(planned, caller), audit: { detail } };
     }),
 
     endpoint({
@@ -155,9 +155,9 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       guard,
       refusals: JOB_REFUSALS,
       answers: { 200: { description: "The job.", schema: job } },
-    }).handle(async ({ params: { id } }) => {
+    }).handle(async ({ params: { id }, caller }) => {
       const found = await asked((jobs, signal) => jobs.get(id, signal));
-      return { status: 200, body: jobToWire(found) };
+      return { status: 200, body: jobToWire(found, caller) };
     }),
 
     endpoint({
@@ -170,11 +170,11 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       body: changeBody,
       refusals: { ...JOB_REFUSALS, 409: "The job is over." },
       answers: { 200: { description: "The job.", schema: job } },
-    }).handle(async ({ params: { id }, body }) => {
+    }).handle(async ({ params: { id }, body, caller }) => {
       const changed = await asked((jobs, signal) => jobs.change(id, changeFromWire(body), signal));
       return {
         status: 200,
-        body: jobToWire(changed),
+        body: jobToWire(changed, caller),
         audit: { detail: { ...factsOf(changed), ...settingsToWire(changed.settings) } },
       };
     }),
@@ -189,9 +189,9 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       body: startBody,
       refusals: { ...JOB_REFUSALS, 409: STATE_REFUSAL },
       answers: accepted,
-    }).handle(async ({ params: { id }, body }) => {
+    }).handle(async ({ params: { id }, body, caller }) => {
       const request = { planHash: body.plan_hash, acceptChangedConfig: body.accept_changed_config };
-      return done(await asked((jobs, signal) => jobs.start(id, request, signal)));
+      return done(await asked((jobs, signal) => jobs.start(id, request, signal)), caller);
     }),
 
     endpoint({
@@ -203,8 +203,8 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       summary: "Begins nothing more; what is in flight settles.",
       refusals: { ...JOB_REFUSALS, 409: STATE_REFUSAL },
       answers: accepted,
-    }).handle(async ({ params: { id } }) =>
-      done(await asked((jobs, signal) => jobs.ask(id, { call: "pause" }, signal))),
+    }).handle(async ({ params: { id }, caller }) =>
+      done(await asked((jobs, signal) => jobs.ask(id, { call: "pause" }, signal)), caller),
     ),
 
     endpoint({
@@ -217,9 +217,9 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       body: resumeBody,
       refusals: { ...JOB_REFUSALS, 409: STATE_REFUSAL },
       answers: accepted,
-    }).handle(async ({ params: { id }, body }) => {
+    }).handle(async ({ params: { id }, body, caller }) => {
       const retry = body?.retry_failed === true ? ({ retryFailed: true } as const) : {};
-      return done(await asked((jobs, signal) => jobs.ask(id, { call: "resume", ...retry }, signal)));
+      return done(await asked((jobs, signal) => jobs.ask(id, { call: "resume", ...retry }, signal)), caller);
     }),
 
     endpoint({
@@ -231,8 +231,8 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       summary: "Ends a job; what it has done stays done.",
       refusals: { ...JOB_REFUSALS, 409: STATE_REFUSAL },
       answers: accepted,
-    }).handle(async ({ params: { id } }) =>
-      done(await asked((jobs, signal) => jobs.ask(id, { call: "cancel" }, signal))),
+    }).handle(async ({ params: { id }, caller }) =>
+      done(await asked((jobs, signal) => jobs.ask(id, { call: "cancel" }, signal)), caller),
     ),
 
     endpoint({
@@ -244,16 +244,16 @@ export function dlqJobEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] 
       summary: "Takes a purge back, as long as its entries are kept.",
       refusals: { ...JOB_REFUSALS, 409: STATE_REFUSAL },
       answers: accepted,
-    }).handle(async ({ params: { id } }) =>
-      done(await asked((jobs, signal) => jobs.ask(id, { call: "undo" }, signal))),
+    }).handle(async ({ params: { id }, caller }) =>
+      done(await asked((jobs, signal) => jobs.ask(id, { call: "undo" }, signal)), caller),
     ),
   ];
 }
 
-function done(changed: Job) {
+function done(changed: Job, caller: Caller) {
   return {
     status: 202 as const,
-    body: jobToWire(changed),
+    body: jobToWire(changed, caller),
     audit: { detail: factsOf(changed) },
   };
 }

@@ -37,7 +37,9 @@ function integerBetween(min: number, max: number, description: string) {
 
 const ramp = v.pipe(
   v.array(v.number(RAMP_MESSAGE), RAMP_MESSAGE),
-  v.description("Sizes of the first steps, ascending; after the last comes the rest."),
+  v.description(
+    "Sizes of the first steps, ascending; after the last comes the rest. The failures of a step are judged by themselves, whatever `min_attempts` says.",
+  ),
   v.maxLength(MAX_STEPS, `has more than ${MAX_STEPS} steps`),
   v.check(
     (sizes) => sizes.every((size, nth) => Number.isSafeInteger(size) && size > (sizes[nth - 1] ?? 0)),
@@ -48,10 +50,18 @@ const ramp = v.pipe(
 const halt = v.pipe(
   v.strictObject({
     failure_ratio: v.optional(
-      between(0, 1, "Of the last 200 attempts, and of a step, the part of failures above which it halts; 1: never."),
+      between(
+        0,
+        1,
+        "Of the last 200 attempts, and of a step however small, the part of failures above which it halts; 1: never.",
+      ),
     ),
     min_attempts: v.optional(
-      integerBetween(1, 10_000, "Before so many attempts no ratio is looked at, but that of a step."),
+      integerBetween(
+        1,
+        10_000,
+        "Before so many attempts no ratio is looked at, but that of a step at its end: one failure halts a first step of 1.",
+      ),
     ),
     consecutive: v.optional(integerBetween(0, 1_000, "Failures in a row that halt it; 0: none do.")),
   }),

@@ -58,7 +58,9 @@ const plan = v.object({
       subject: v.string(),
       failed_at: time,
       outcome: v.optional(v.picklist(["deliverable", "expired", "filtered", "no_route", "failed"])),
-      address: text,
+      address: v.optional(
+        v.pipe(v.string(), v.description("For callers with `payload.read`: headers may be part of it.")),
+      ),
     }),
   ),
   warnings: v.array(v.string()),

@@ -1,5 +1,6 @@
 /** Jobs, between the engine's words and those of the interface. @module */
 import { type Job, type JobPlan, type JobSettings, progressOf } from "@bridge/core";
+import type { Caller } from "@bridge/http-kit";
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
 import { filterToWire } from "./dlq-filter.ts";
@@ -37,10 +38,11 @@ export function jobSummaryToWire(job: Job): InferOutput<typeof schemas.jobSummar
   };
 }
 
-export function jobToWire(job: Job): InferOutput<typeof schemas.job> {
+/** `caller`: an address may hold the value of a header, which only those with `payload.read` see. */
+export function jobToWire(job: Job, { permissions }: Pick<Caller, "permissions">): InferOutput<typeof schemas.job> {
   return {
     ...jobSummaryToWire(job),
-    plan: planToWire(job.plan),
+    plan: planToWire(job.plan, permissions.includes("payload.read")),
     errors: job.errors.map(({ code, error, count, ids }) => ({ code, error, count, ids: [...ids] })),
     lanes: job.lanes.map(({ routeId, done, total, ended, waitingFor }) => ({
       route_id: routeId,
@@ -73,7 +75,7 @@ function progressToWire(job: Job): InferOutput<typeof schemas.jobSummary>["progr
   };
 }
 
-function planToWire(plan: JobPlan): InferOutput<typeof schemas.job>["plan"] {
+function planToWire(plan: JobPlan, showsAddresses: boolean): InferOutput<typeof schemas.job>["plan"] {
   const { oldestFailedAt, newestFailedAt, predicted } = plan;
   return {
     hash: plan.hash,
@@ -95,7 +97,7 @@ function planToWire(plan: JobPlan): InferOutput<typeof schemas.job>["plan"] {
       ...entry,
       failed_at: formatTimestamp(failedAt),
       ...(outcome !== undefined && { outcome }),
-      ...(address !== undefined && { address }),
+      ...(showsAddresses && address !== undefined && { address }),
     })),
     warnings: [...plan.warnings],
   };

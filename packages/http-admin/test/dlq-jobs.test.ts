@@ -23,6 +23,7 @@ const KEYS = {
   adminApiKeys: {
     viewer: { key: keyOf("viewer"), role: "viewer" },
     alice: { key: keyOf("alice"), role: "operator" },
+    redriver: { key: keyOf("redriver"), permissions: ["read", "dlq.redrive"] },
   },
 } as const;
 
@@ -217,6 +218,24 @@ describe("operators 3: jobs over the admin server", () => {
       body: { needs: "dlq.delete" },
     });
     expect((await admin.call("GET", `/dlq/jobs/${id}`, undefined, as("viewer"))).status).toBe(200);
+  });
+
+  it("finding 5: addresses of a plan are for callers with payload.read, whatever the call answers with", async () => {
+    await using admin = await startAdmin({ keys: KEYS });
+    await keep(admin, ...entries(2));
+    const addresses = ({ body }: Answer) =>
+      (body as { readonly plan: { readonly sample: readonly { readonly address?: string }[] } }).plan.sample.map(
+        ({ address }) => address,
+      );
+    const { id } = await planned(admin);
+    const as = (name: string) => shown(keyOf(name));
+    expect(addresses(await admin.call("GET", `/dlq/jobs/${id}`))).toEqual(["out", "out"]);
+    expect(addresses(await admin.call("GET", `/dlq/jobs/${id}`, undefined, as("alice")))).toEqual(["out", "out"]);
+    const none = [undefined, undefined];
+    expect(addresses(await admin.call("GET", `/dlq/jobs/${id}`, undefined, as("viewer")))).toEqual(none);
+    expect(addresses(await admin.call("POST", "/dlq/jobs", REDRIVE, as("redriver")))).toEqual(none);
+    expect(addresses(await admin.call("PATCH", `/dlq/jobs/${id}`, { rate: 3 }, as("redriver")))).toEqual(none);
+    expect(addresses(await admin.call("POST", `/dlq/jobs/${id}/cancel`, undefined, as("redriver")))).toEqual(none);
   });
 
   it("a store that cannot hold jobs says so, and an unknown job", async () => {

@@ -45,7 +45,7 @@ export const httpSchema = v.pipe(
           ),
           fields: describe(
             v.optional(v.array(redactedName()), []),
-            "Fields of JSON payloads whose values are hidden, at any depth. While there are any, a payload that is no JSON, deeper than 64 levels or larger than 1 MiB is shown as its size and digest only.",
+            "Fields of JSON payloads whose values are hidden, at any depth, but not within JSON that is the text of a value. While there are any, a payload that is no JSON, deeper than 64 levels or larger than 1 MiB is shown as its size and digest only.",
           ),
         }),
       ),
