@@ -1,5 +1,5 @@
+import { suggestion } from "@bridge/ports/internal";
 import { quote } from "./quote.ts";
-import { suggestion } from "./suggestion.ts";
 
 /**
  * What is said when a store's type has no plugin (spec 7.2): by validation, and by the builder for a configuration

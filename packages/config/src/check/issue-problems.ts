@@ -1,6 +1,6 @@
+import { suggestion } from "@bridge/ports/internal";
 import type { BaseIssue } from "valibot";
 import type { Path, Problem } from "../problem.ts";
-import { suggestion } from "../suggestion.ts";
 import type { HiddenValues } from "./hidden-values.ts";
 
 export type Issue = BaseIssue<unknown>;

@@ -1,6 +1,6 @@
+import { suggestion } from "@bridge/ports/internal";
 import type { GenericSchema } from "valibot";
 import type { Path, Problem } from "../problem.ts";
-import { suggestion } from "../suggestion.ts";
 import { isBlock, partsOf, shapeOf } from "./schema-shape.ts";
 
 /** Valibot's records leave these keys out without a word. */

@@ -1,4 +1,4 @@
-import { suggestion } from "../suggestion.ts";
+import { suggestion } from "@bridge/ports/internal";
 import type { Rule } from "./rule-context.ts";
 
 /** Every type of processor is registered. */

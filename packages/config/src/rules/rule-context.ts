@@ -1,3 +1,4 @@
+import { suggestion } from "@bridge/ports/internal";
 import type { Steps } from "@bridge/ports/internal";
 import type { Registry } from "../registry.ts";
 import type { HiddenValues } from "../check/hidden-values.ts";
@@ -5,7 +6,6 @@ import { isBlock } from "../check/schema-shape.ts";
 import { valueAt } from "../check/value-at.ts";
 import type { Report } from "../check/report.ts";
 import type { Path } from "../problem.ts";
-import { suggestion } from "../suggestion.ts";
 import type { Draft, DraftPart, Kind } from "./draft.ts";
 
 /** Checks one thing that a schema cannot see, as far as the document is sound; in steps when that takes long. */

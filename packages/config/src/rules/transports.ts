@@ -1,5 +1,5 @@
+import { suggestion } from "@bridge/ports/internal";
 import type { Path } from "../problem.ts";
-import { suggestion } from "../suggestion.ts";
 import type { Rule, RuleContext } from "./rule-context.ts";
 
 type Half = "session" | "receiver" | "sender";

@@ -1,3 +1,4 @@
+import { suggestion } from "@bridge/ports/internal";
 import type { Steps } from "@bridge/ports/internal";
 import type { GenericSchema } from "valibot";
 import { fitsType, isBlock, shapeOf } from "../check/schema-shape.ts";
@@ -5,7 +6,6 @@ import type { Path, Problem } from "../problem.ts";
 import { holdsReference } from "../references.ts";
 import { REDACTED } from "../redacted.ts";
 import { isPluginOptions } from "../schema/plugin-options.ts";
-import { suggestion } from "../suggestion.ts";
 
 /** What an overlay has that no configuration has: unknown fields, values of a wrong type, null (spec 4.9.1). */
 export function* overlayFaults(schema: GenericSchema, overlay: unknown): Steps<readonly Problem[]> {

@@ -6,12 +6,12 @@ import {
   type Registry,
   validateConfig,
 } from "@bridge/config";
-import { givenOptions } from "../given.ts";
 import type { BridgeHooks } from "../hooks/bridge-hooks.ts";
 import type { Supervisor } from "../supervisor/contract.ts";
 import { createSupervisor } from "../supervisor/create-supervisor.ts";
 import type { BridgeDefinition } from "./bridge-definition.ts";
 import { type DefinedDocument, documentOf } from "./document-of.ts";
+import { givenStart } from "./given-start.ts";
 import { runUntilTold } from "./run-until-told.ts";
 import { SharedStart, type StartSeams } from "./shared-start.ts";
 
@@ -102,12 +102,12 @@ class CodeBridge implements DefinedBridge {
   }
 
   async start(options: StartOptions = {}): Promise<Supervisor> {
-    const { signal, ...seams } = givenOptions(options);
+    const { signal, ...seams } = givenStart("start", options);
     return this.#shared.start(seams, signal);
   }
 
   async run(options: StartOptions = {}): Promise<void> {
-    const { signal, ...seams } = givenOptions(options);
+    const { signal, ...seams } = givenStart("run", options);
     return runUntilTold((end, bound) => this.#shared.start(seams, end, bound), signal, seams.clock);
   }
 }

@@ -1,4 +1,5 @@
 import { type CodePayload, encodePayload, type SourceMessage } from "@bridge/ports";
+import { MESSAGE_MEMBERS, onlyKnown } from "@bridge/ports/internal";
 
 import { kindOf } from "./kind-of.ts";
 
@@ -14,6 +15,7 @@ export interface InjectedMessage extends Omit<SourceMessage, "payload" | "subjec
 export function sourceMessageOf(message: InjectedMessage): SourceMessage {
   if (typeof message !== "object" || message === null)
     throw new TypeError(`message is ${kindOf(message)}: give it an object, such as { payload: "hello" }`);
+  onlyKnown("a message", message, MESSAGE_MEMBERS);
   const { payload, contentType } = encodePayload(message.payload);
   const type = message.contentType ?? contentType;
   return { ...message, subject: message.subject ?? "", payload, ...(type !== undefined && { contentType: type }) };

@@ -1,6 +1,6 @@
 import { createRegistry } from "@bridge/config";
 import { memoryOutbox } from "@bridge/memory";
-import { memory } from "@bridge/transport-memory";
+import { createTestBridge, memory } from "@bridge/transport-memory";
 import { describe, expect, test } from "vitest";
 import { type DefinedBridge, defineBridge, type Supervisor } from "../../src/index.ts";
 import { dlq } from "./support.ts";
@@ -104,5 +104,39 @@ describe("a store in another role than it is made for", () => {
     expect(() => createRegistry({ outboxStores: [dlq.plugin as never] })).toThrow(
       'outboxStores[0] of createRegistry, "memory", is made for dlqStores: put it there, and here one such as fileOutbox',
     );
+  });
+});
+
+describe("what would be ignored is refused, with what was meant", () => {
+  test.each(["start", "run"] as const)("an option of %s that there is not, and a logger that is none", async (name) => {
+    const bridge = copying();
+    await expect(bridge[name]({ loger: console } as never)).rejects.toThrow(
+      `${name} knows no "loger"; did you mean "logger": there are signal, logger, `,
+    );
+    await expect(bridge[name]({ logger: {} } as never)).rejects.toThrow("logger is an object without debug(): ");
+  });
+
+  test("a member of an injected message that there is not", async () => {
+    await using bridge = await copying().start();
+    await expect(bridge.inject("copy", { payload: "x", header: {} } as never)).rejects.toThrow(
+      'a message knows no "header"; did you mean "headers": there are id, subject, ',
+    );
+  });
+
+  test("a member of a message to a bridge under test that there is not; what was received can be sent", async () => {
+    await using bridge = await createTestBridge((inside) =>
+      defineBridge({
+        id: "t",
+        stores: { dlq },
+        routes: { copy: { from: inside.channel("in"), to: inside.at("out") } },
+      }),
+    );
+    await expect(bridge.send("in", { payload: "x", header: {} } as never)).rejects.toThrow(
+      'a message knows no "header"',
+    );
+    await bridge.send("in", { payload: "x" });
+    const [received] = await bridge.received("out", 1);
+    await bridge.send("in", received!);
+    expect(await bridge.received("out", 2)).toHaveLength(2);
   });
 });

@@ -1,4 +1,4 @@
-import { kindOf } from "@bridge/ports/internal";
+import { kindOf, MESSAGE_MEMBERS, onlyKnown } from "@bridge/ports/internal";
 import { type CodePayload, encodePayload, type SourceMessage } from "@bridge/ports";
 
 /** A message for a bridge under test. */
@@ -24,6 +24,8 @@ export interface ReceivedMessage extends SourceMessage {
 export function publishable(message: TestMessage) {
   if (typeof message !== "object" || message === null)
     throw new TypeError(`message is ${kindOf(message)}: give it an object, such as { payload: "hello" }`);
+  const given = Object.entries(message).filter(([, value]) => typeof value !== "function"); // Those of what was received.
+  onlyKnown("a message", Object.fromEntries(given), MESSAGE_MEMBERS);
   const { payload = "", ...rest } = message;
   const encoded = encodePayload(payload);
   return { contentType: encoded.contentType, ...rest, payload: encoded.payload };
