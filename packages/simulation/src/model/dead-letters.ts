@@ -107,8 +107,8 @@ export class DeadLetters implements KeptLetters {
           work: () => {
             const number = numberIn(entry.envelope.payload);
             trace.add(`DLQ keeps ${number} for ${entry.bindingId}: ${entry.errorCode}`);
-            auditor.kept(entry, number);
             const isNew = !this.#entries.has(entry.id);
+            auditor.kept(entry, number, isNew);
             auditor.jobs.kept(entry, isNew);
             if (isNew) this.#entries.set(entry.id, { number, bindingId: entry.bindingId });
             return kept.put(entry, NEVER);

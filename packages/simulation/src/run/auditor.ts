@@ -37,7 +37,8 @@ interface Known {
   handedBack: number;
   receives: number;
   readonly targets: Map<string, AtTarget>;
-  readonly deadLetters: Set<string>;
+  /** By binding: how many there are, since a redrive that fails writes another one. */
+  readonly deadLetters: Map<string, number>;
   /** The bindings whose dead letter an operator has deleted. */
   readonly discarded: Set<string>;
   /** Whether a source was told that it may forget it. */
@@ -86,7 +87,7 @@ export class Auditor {
       handedBack: 0,
       receives: 0,
       targets: new Map(),
-      deadLetters: new Set(),
+      deadLetters: new Map(),
       discarded: new Set(),
       injected: undefined,
       redrives: 0,
@@ -209,9 +210,10 @@ export class Auditor {
     if (lasts) at.refusedForGood++;
   }
 
-  kept({ bindingId, attempts, errorCode }: DeadLetter, number: number): void {
+  /** `isNew`: it was not there yet. */
+  kept({ bindingId, attempts, errorCode }: DeadLetter, number: number, isNew = true): void {
     const known = this.#of(number);
-    known.deadLetters.add(bindingId);
+    if (isNew) count(known, bindingId, 1);
     if (this.#hasExpired(known) || known.filtered || this.#isUnsound(known)) return;
     if (bindingId !== "" && (this.#mayGiveUp(known, bindingId) || this.#at(number, bindingId).moves > 0)) return;
     this.violated(
@@ -250,8 +252,9 @@ export class Auditor {
 
   /** An operator has deleted its dead letter. */
   discarded(number: number, binding: string): void {
-    const { deadLetters, discarded, redrives } = this.#of(number);
-    deadLetters.delete(binding);
+    const known = this.#of(number);
+    const { discarded, redrives } = known;
+    count(known, binding, -1);
     // Where another instance delivers what is redriven, nobody can tell who has deleted the entry.
     if (redrives > 0 && this.#plan.outbox?.shared === true) this.deletions++;
     discarded.add(binding);
@@ -259,13 +262,13 @@ export class Auditor {
 
   /** Its dead letter is back: a purge was undone. */
   takenBack(number: number, binding: string): void {
-    this.#of(number).deadLetters.add(binding);
+    count(this.#of(number), binding, 1);
   }
 
   /** Its dead letter is gone. A redrive deletes what has been delivered. */
   deleted(number: number, binding: string): void {
     const known = this.#of(number);
-    known.deadLetters.delete(binding);
+    count(known, binding, -1);
     this.deletions++;
     // One without a binding is for all of them.
     const wanted = binding === "" ? this.#plan.bindings : [binding];
@@ -435,6 +438,12 @@ export class Auditor {
     targets.set(binding, at);
     return at;
   }
+}
+
+function count({ deadLetters }: Known, binding: string, more: 1 | -1): void {
+  const now = (deadLetters.get(binding) ?? 0) + more;
+  if (now > 0) deadLetters.set(binding, now);
+  else deadLetters.delete(binding);
 }
 
 /** Whether the DLQ has it, or had it when an operator deleted that: for this binding, or for all of them. */

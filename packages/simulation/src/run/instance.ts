@@ -52,6 +52,11 @@ export class Instance {
     return Math.max(0, ...[...this.#sessions.sources].map(({ listeners }) => listeners));
   }
 
+  /** Its connections to the broker, those included that came when nobody waited for them any more. */
+  get connections(): number {
+    return [...this.#sessions.sources].reduce((sum, { open }) => sum + open.size, 0);
+  }
+
   /** The broker drops its connections. */
   cut(noticedAfterMs: number): void {
     for (const session of this.#sessions.sources) session.cut(noticedAfterMs);

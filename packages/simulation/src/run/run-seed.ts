@@ -190,6 +190,8 @@ async function end(world: World, instance: Instance): Promise<void> {
   await time.pass(time.now + SHUTDOWN_MS, () => over);
   if (!over) return auditor.violated(`the shutdown has not ended after ${SHUTDOWN_MS / 60_000} minutes`);
   await time.pass(time.now + REST_MS);
+  if (instance.connections > 0)
+    auditor.violated(`after the shutdown ${instance.connections} connections to the broker are open`);
   if (owner.pending > 0) auditor.violated(`after the shutdown ${owner.pending} timers are left`);
 }
 
