@@ -6,7 +6,7 @@ import type { Trace } from "../trace.ts";
 import type { Remote } from "./remote.ts";
 
 /** What the world asks for itself is never given up. */
-export const NEVER = new AbortController().signal;
+export const NEVER: AbortSignal = new AbortController().signal;
 
 /** The store behind the network. */
 export interface KeptLetters {
