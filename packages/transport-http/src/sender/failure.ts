@@ -1,4 +1,5 @@
 import { BridgeError, type ErrorCode } from "@bridge/ports";
+import { strangerError } from "@bridge/ports/internal";
 import { tlsFailure } from "@bridge/ports/tls";
 import type { Answer } from "./call.ts";
 import { retryAfterMs } from "./retry-after.ts";
@@ -38,6 +39,25 @@ export function failureWithout(thrown: unknown, origin: string): BridgeError {
   if (code === "UND_ERR_INVALID_ARG") {
     return new BridgeError("INTERNAL", `a request to ${origin} could not be made`, { cause: error });
   }
-  const why = BridgeError.is(error) ? error.message : (tlsFailure(error) ?? (code === "" ? error.message : code));
+  const stranger = strangerIn(error);
+  if (stranger !== undefined) return strangerError(origin, "HTTP", stranger);
+  const why = BridgeError.is(error)
+    ? error.message
+    : (tlsFailure(error) ?? WORDS[code] ?? (code === "" ? error.message : code));
   return new BridgeError("CONNECTION_LOST", `no response from ${origin}: ${why}`, { cause: error });
+}
+
+/** What undici has only codes for. */
+const WORDS: Readonly<Record<string, string>> = {
+  UND_ERR_SOCKET: "the connection was closed before there was a whole answer",
+  UND_ERR_HEADERS_OVERFLOW: "the headers of the answer are too large",
+};
+
+/** What was said that is no HTTP. The error of the parser may have no code, or one of the parser's own. */
+function strangerIn(error: Error): Uint8Array | undefined {
+  if (error.name !== "HTTPParserError") return undefined;
+  const { data } = error as { readonly data?: unknown };
+  const rest = typeof data === "string" ? data : "";
+  // The parser takes the first letter of a NATS server's INFO for that of ICE, and says what came behind it.
+  return Buffer.from(rest.startsWith("NFO {") ? `I${rest}` : rest, "latin1");
 }
