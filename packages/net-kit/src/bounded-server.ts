@@ -72,6 +72,8 @@ export interface ListenerStats {
 
 /** While it closes, a connection that has become idle is ended within this time. */
 const CLOSE_SWEEP_MS = 20;
+/** While it closes, a client may take nothing of its answer for so long. */
+const MOST_UNTAKEN_AT_CLOSE_MS = 5_000;
 /** How long a request may stay without being complete, or an answer without being taken, before the next check of its bound. */
 const MAX_CHECK_INTERVAL_MS = 1_000;
 
@@ -85,6 +87,7 @@ export class BoundedServer implements AsyncDisposable {
   #handshakesFailed = 0;
   #timedOut = 0;
   #closed: Promise<void> | undefined;
+  #answerTimeoutMs: number;
 
   private constructor(server: Server, tls: RenewedTls | undefined, options: BoundedServerOptions) {
     const { limits, methods, refusalHeaders, clock, logger } = options;
@@ -93,8 +96,9 @@ export class BoundedServer implements AsyncDisposable {
     this.#clock = clock;
     const connections = new Connections(limits.connections, clock, options.memory ?? processClientMemory, logger);
     this.#connections = connections;
+    this.#answerTimeoutMs = limits.answerTimeoutMs;
     const lookMs = Math.min(MAX_CHECK_INTERVAL_MS, limits.answerTimeoutMs);
-    this.#looks = clock.every(lookMs, () => connections.cutUntaken(limits.answerTimeoutMs));
+    this.#looks = clock.every(lookMs, () => connections.cutUntaken(this.#answerTimeoutMs));
     server.on("connection", (socket: Socket) => connections.add(socket, tls !== undefined));
     server.on("secureConnection", (socket: Socket) => connections.secured(socket));
     server.on("tlsClientError", (_error, socket: Socket) => {
@@ -164,12 +168,15 @@ export class BoundedServer implements AsyncDisposable {
   }
 
   /**
-   * Stops listening, ends idle connections, and resolves when the answers under way are out; at the latest when `signal`
-   * aborts, by cutting what is left. Idempotent; never rejects.
+   * Stops listening, ends idle connections, and resolves when the answers under way are out; requests that wait behind one on
+   * its connection get none, and who takes nothing for 5 s is cut. At the latest when `signal` aborts, by cutting what is left.
+   * Idempotent; never rejects.
    */
   async close(signal: AbortSignal): Promise<void> {
     this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
     this.#tls?.[Symbol.dispose]();
+    this.#answerTimeoutMs = Math.min(this.#answerTimeoutMs, MOST_UNTAKEN_AT_CLOSE_MS);
+    this.#connections.endAfterAnswers();
     this.#endIdle();
     // Nobody but us ends a connection that becomes idle now.
     const sweeper = this.#clock.every(CLOSE_SWEEP_MS, () => this.#endIdle());

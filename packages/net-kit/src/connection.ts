@@ -39,6 +39,7 @@ export class Connection implements Holder {
   /** For all of the answer under way. */
   #room: Disposable | undefined;
   #isBusy = false;
+  #isLastAnswer = false;
   #waiting: WaitingRequest[] = [];
   /** What was kept at most when a part of an answer was last handed over. */
   #expected = 0;
@@ -72,7 +73,7 @@ export class Connection implements Holder {
 
   /** A request has come: `take` gets it when its turn comes. */
   use(request: WaitingRequest, now: number): void {
-    if (this.socket.destroyed) return;
+    if (this.socket.destroyed || (this.#isLastAnswer && this.#isBusy)) return;
     this.since = now;
     if (!this.#isBusy && !this.hasWaiting) {
       this.#take(request);
@@ -107,6 +108,13 @@ export class Connection implements Holder {
     if (writableLength === 0) this.#untaken = undefined;
     else if (this.#untaken?.written !== bytesWritten) this.#untaken = { written: bytesWritten, since: now };
     return this.#untaken === undefined ? 0 : now - this.#untaken.since;
+  }
+
+  /** It ends with the answer under way: the requests that wait behind that are not worked on. */
+  endAfterAnswer(): void {
+    this.#isLastAnswer = true;
+    this.#waiting = [];
+    this.#account();
   }
 
   /** Ends it at once, with all that its client has not taken. */
@@ -154,6 +162,10 @@ export class Connection implements Holder {
     this.#expected = 0;
     this.#leaveRoom();
     this.#account();
+    if (this.#isLastAnswer) {
+      this.socket.destroySoon();
+      return;
+    }
     // Not at once: a connection full of requests would be answered to its end before any other gets a turn.
     if (this.hasWaiting) setImmediate(this.#takeNext);
     else if (this.socket.isPaused()) this.socket.resume();

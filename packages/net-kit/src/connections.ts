@@ -119,6 +119,11 @@ export class Connections {
     for (const { socket } of this.#handshaking.values()) socket.destroy();
   }
 
+  /** Each ends with the answer under way. Who has sent many requests at once would hold up the end of the server with all of them. */
+  endAfterAnswers(): void {
+    for (const connection of this.#open.values()) connection.endAfterAnswer();
+  }
+
   endAll(): void {
     for (const { socket } of this.#open.values()) socket.destroy();
   }

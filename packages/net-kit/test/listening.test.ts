@@ -2,8 +2,10 @@ import { PATIENCE } from "@bridge/tooling/patience";
 import { getEventListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import { type Clock, systemClock } from "@bridge/ports";
+import { ManualClock } from "@bridge/tooling/manual-clock";
 import { certificates } from "@bridge/tooling/certificates";
 import { describe, expect, it, vi } from "vitest";
+import { ClientMemory } from "../src/client-memory.ts";
 import { dial, ended, hastyClock, open } from "./support.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -89,6 +91,42 @@ describe("closing", () => {
     answers[0]?.end("the answer");
     await Promise.all([closed, second, ended(socket)]);
     expect(received()).toContain("the answer");
+  });
+
+  it("answers none of the requests that wait behind the one under way, nor those that come then", async () => {
+    const answers: ServerResponse[] = [];
+    const server = await open({ take: (_, outgoing) => void answers.push(outgoing) });
+    const { socket, received } = await dial(server.port, GET.repeat(100));
+    await vi.waitFor(() => expect(answers).toHaveLength(1), PATIENCE);
+    const closed = server.close(new AbortController().signal);
+    socket.write(GET.repeat(100));
+    answers[0]?.end("the answer");
+    await Promise.all([closed, ended(socket)]);
+    expect(answers).toHaveLength(1);
+    expect(received().match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+
+  it("waits 5 s for a client that takes nothing of its answer, not as long as before it closed", async () => {
+    const clock = new ManualClock();
+    const answers: ServerResponse[] = [];
+    const memory = new ClientMemory(128 * 1_048_576);
+    const server = await open({ clock, memory, take: (_, outgoing) => void answers.push(outgoing) });
+    const { socket } = await dial(server.port, GET);
+    await vi.waitFor(() => expect(answers).toHaveLength(1), PATIENCE);
+    socket.pause();
+    answers[0]?.write(Buffer.alloc(64 * 1_048_576));
+    let isClosed = false;
+    const closed = server.close(new AbortController().signal).then(() => (isClosed = true));
+    const taken = (): number | undefined => answers[0]?.req.socket.bytesWritten;
+    // Until the system takes no more for it.
+    for (let before = -1; before !== taken(); await new Promise((resolve) => setTimeout(resolve, 50)))
+      before = taken() ?? 0;
+    for (let second = 0; second < 5; second++) clock.advance(1_000);
+    await new Promise(setImmediate);
+    expect(isClosed).toBe(false);
+    clock.advance(1_000);
+    await closed;
+    socket.destroy();
   });
 
   it("a disposal waits for no answer", async () => {
