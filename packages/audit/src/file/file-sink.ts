@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { type AuditEvent } from "../event.ts";
 import { type AuditSink } from "../sink.ts";
 import { LOOKS } from "../actions.ts";
