@@ -54,6 +54,9 @@ const SERVERS = {
   tls_cert_file: { tls_cert_file: "tls.crt", tls_key_file: "tls.key" },
   tls_key_file: { tls_cert_file: "tls.crt", tls_key_file: "tls.key" },
   redact: { redact: { fields: ["card_number"] } },
+  session_idle: { session_idle: "30m" },
+  session_max: { session_max: "8h" },
+  trust_forwarded_proto: { trust_forwarded_proto: true },
 } as const;
 
 const NAMED_KEYS = { api_keys: [{ id: "grafana", role: "viewer", key: "a-key-of-a-dashboard" }] };

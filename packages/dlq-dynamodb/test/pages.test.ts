@@ -35,9 +35,7 @@ test("operators 2: groups are looked at once in 30 s, by the newest entries, wit
   expect(dynamo.operations.filter((operation) => operation === "Query")).toHaveLength(20);
   await store.put(deadLetter("c"), signal);
   now = 29_999;
-  const kept = await store.facets(request, signal);
-  expect(kept).toEqual({ ...facets, asOf: expect.any(Number) as number });
-  expect(kept.asOf).toBeLessThanOrEqual(Date.now());
+  expect(await store.facets(request, signal)).toBe(facets);
   now = 30_000;
   expect((await store.facets(request, signal)).total).toBe(3);
 });

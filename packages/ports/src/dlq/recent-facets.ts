@@ -27,8 +27,8 @@ export class RecentFacets {
     const kept = this.#answers.get(key);
     if (kept !== undefined && this.#clock.monotonic() - kept.at < this.#keptMs) return kept.facets;
     const asOf = this.#clock.now();
-    const facets = await count();
-    this.#keep(key, { ...facets, asOf });
+    const facets = { ...(await count()), asOf };
+    this.#keep(key, facets);
     return facets;
   }
 
