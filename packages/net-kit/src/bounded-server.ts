@@ -120,6 +120,9 @@ export class BoundedServer implements AsyncDisposable {
       const take = forOneHost(inKnownCoding(listener, refusalHeaders), refusalHeaders);
       server.on(event, ((incoming, outgoing) => connections.use(incoming, outgoing, take)) satisfies RequestListener);
     }
+    const closeIdle = server.closeIdleConnections.bind(server);
+    // Called by its `close` too.
+    server.closeIdleConnections = () => connections.sparingUnread(closeIdle);
     // The platform's server would silently leave out the headers beyond its count; their size bounds them.
     server.maxHeadersCount = 0;
   }

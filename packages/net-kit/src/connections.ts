@@ -124,6 +124,20 @@ export class Connections {
     for (const connection of this.#open.values()) connection.endAfterAnswer();
   }
 
+  /**
+   * To the platform a connection is idle once the last byte of its answer was handed over, and it would cut what the client has still
+   * to take. While `close` runs, those stay.
+   */
+  sparingUnread(close: () => void): void {
+    const unread = [...this.#open.keys()].filter(({ writableLength }) => writableLength > 0);
+    for (const socket of unread) socket.destroy = () => socket;
+    try {
+      close();
+    } finally {
+      for (const socket of unread) Reflect.deleteProperty(socket, "destroy");
+    }
+  }
+
   endAll(): void {
     for (const { socket } of this.#open.values()) socket.destroy();
   }

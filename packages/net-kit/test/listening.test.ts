@@ -1,6 +1,8 @@
 import { PATIENCE } from "@bridge/tooling/patience";
-import { getEventListeners } from "node:events";
+import { getEventListeners, once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { type Clock, systemClock } from "@bridge/ports";
 import { ManualClock } from "@bridge/tooling/manual-clock";
 import { certificates } from "@bridge/tooling/certificates";
@@ -104,6 +106,26 @@ describe("closing", () => {
     await Promise.all([closed, ended(socket)]);
     expect(answers).toHaveLength(1);
     expect(received().match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+
+  it.each([false, true])("a client that is still reading gets all of its answer (TLS: %s)", async (secure) => {
+    using made = certificates("server");
+    const tls = secure ? { certFile: made.path("server.crt"), keyFile: made.path("server.key") } : undefined;
+    const bytes = 64 * 1_048_576;
+    const answers: ServerResponse[] = [];
+    const memory = new ClientMemory(2 * bytes);
+    const server = await open({ tls, memory, take: (_, outgoing) => void answers.push(outgoing) });
+    const options = { host: "127.0.0.1", port: server.port };
+    const socket = secure ? connectTls({ ...options, rejectUnauthorized: false }) : connect(options);
+    await once(socket, secure ? "secureConnect" : "connect");
+    socket.write(GET);
+    await vi.waitFor(() => expect(answers).toHaveLength(1), PATIENCE);
+    answers[0]?.end(Buffer.alloc(bytes));
+    const closed = server.close(new AbortController().signal);
+    let received = 0;
+    for await (const part of socket as AsyncIterable<Buffer>) received += part.length;
+    expect(received).toBeGreaterThan(bytes);
+    await closed;
   });
 
   it("waits 5 s for a client that takes nothing of its answer, not as long as before it closed", async () => {
