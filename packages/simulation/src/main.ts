@@ -1,17 +1,13 @@
 /** `pnpm simulate`: runs seeds, one after another, or a scenario. @module */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import process from "node:process";
 import { systemClock } from "@bridge/ports";
 import { type Asked, asked, USAGE } from "./asked.ts";
-import { runPlan, runSeed, type SeedRun } from "./run/run-seed.ts";
-import { parseScenario, scenarioText } from "./scenario.ts";
-import { breaksLike } from "./shrink/breaks-like.ts";
-import { shrink } from "./shrink/shrink.ts";
+import { runPlan } from "./run/run-seed.ts";
+import { parseScenario } from "./scenario.ts";
 import { story } from "./story.ts";
+import { inThreads } from "./threads/in-threads.ts";
 
-/** What is shrunk is as short as it becomes within this. */
-const SHRINK_MS = 30_000;
 const CORPUS = new URL("../corpus.json", import.meta.url);
 
 async function main(): Promise<number> {
@@ -44,21 +40,17 @@ async function seeds(what: Asked): Promise<number> {
   const elapsed = (): number => systemClock.monotonic() - began;
   const sums = { seeds: 0, messages: 0, faults: 0, instances: 0, virtualMs: 0, violations: 0 };
   process.stderr.write(`from seed ${what.from}\n`);
-  for (const seed of await numbers(what)) {
-    if (elapsed() >= what.forMs) break;
-    const run = await runSeed(seed);
+  const numbers = await numbersOf(what, () => elapsed() < what.forMs);
+  for await (const told of inThreads(numbers, what)) {
     sums.seeds++;
-    sums.messages += run.plan.messages.length;
-    sums.faults += run.plan.faults.length;
-    sums.instances += run.instances;
-    sums.virtualMs += run.virtualMs;
-    if (run.violations.length === 0) {
-      process.stdout.write(`seed ${seed} ok ${run.digest}\n`);
-    } else {
-      sums.violations++;
-      process.stdout.write(await toldOf(run, what.save));
-      if (what.first) break;
-    }
+    sums.messages += told.messages;
+    sums.faults += told.faults;
+    sums.instances += told.instances;
+    sums.virtualMs += told.virtualMs;
+    process.stdout.write(told.text);
+    if (!told.isViolated) continue;
+    sums.violations++;
+    if (what.first) break;
   }
   const minutes = elapsed() / 60_000;
   const each = (sum: number): string => (sum / sums.seeds).toFixed(1);
@@ -70,29 +62,15 @@ async function seeds(what: Asked): Promise<number> {
   return sums.violations === 0 ? 0 : 1;
 }
 
-async function numbers({ corpus, from, seeds: many }: Asked): Promise<Iterable<number>> {
+/** `goesOn`: asked before each. */
+async function numbersOf({ corpus, from, seeds: many }: Asked, goesOn: () => boolean): Promise<Iterable<number>> {
   const first = corpus
     ? (JSON.parse(await readFile(CORPUS, "utf8")) as { readonly seeds: readonly number[] }).seeds
     : [];
   return (function* () {
-    yield* first;
-    for (let seed = from; seed < from + many; seed++) yield seed;
+    for (const seed of first) if (goesOn()) yield seed;
+    for (let seed = from; seed < from + many && goesOn(); seed++) yield seed;
   })();
-}
-
-/** The story of the shortest plan that breaks the same. */
-async function toldOf({ plan, violations }: SeedRun, folder: string | undefined): Promise<string> {
-  const until = systemClock.monotonic() + SHRINK_MS;
-  const shortest = await shrink(plan, {
-    breaks: breaksLike(violations),
-    goesOn: () => systemClock.monotonic() < until,
-  });
-  const run = await runPlan(shortest, true);
-  if (folder === undefined) return story(run);
-  const file = join(folder, `seed-${plan.seed}.json`);
-  await mkdir(folder, { recursive: true });
-  await writeFile(file, scenarioText({ what: run.violations[0] ?? "", plan: shortest }));
-  return story(run, `pnpm simulate --scenario ${file}`);
 }
 
 process.exitCode = await main();

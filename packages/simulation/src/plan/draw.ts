@@ -345,6 +345,8 @@ function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
   return {
     bridge: {
       id: "simulated",
+      // Nobody here looks them up, and each instance would have megabytes.
+      recent_legs: 1_000,
       ...(instances > 1 && { deployment_mode: "clustered" }),
       ...(exclusive && {
         lease_ttl: `${Math.max(5_000, 2 * sendTimeoutMs)}ms`,
