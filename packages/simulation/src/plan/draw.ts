@@ -33,6 +33,10 @@ const KINDS = [
 ] as const;
 /** What comes in the way of a job. */
 const AMID_JOBS = ["job-call", "job-call", "job-call", "kill", "freeze", "dlq-down", "target-down"] as const;
+/** The more where somebody else takes a job whose owner stands still. */
+const AMID_SHARED_JOBS = [...AMID_JOBS, "freeze", "freeze"] as const;
+/** Whoever stands still mostly does so for longer, and goes on while the next owner is at work. */
+const SHORT_TTL_MS = 5_000;
 const FORMS = ["text", "buffer", "shared", "resizable"] as const;
 const ANSWERS = ["refuses", "silent", "loses"] as const;
 
@@ -65,6 +69,7 @@ export function draw(seed: number): Plan {
       drops,
       outbox,
       linked,
+      jobs,
       filters: messages.some(({ filtered }) => filtered === true),
       ...policies,
       ...many,
@@ -221,17 +226,23 @@ function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly Fault[] 
     drawn(dice.pick(["kill", ...kinds])),
   ).toSorted((a, b) => a.at - b.at);
   const all = closer(dice, faults);
+  const amid = instances === 1 ? AMID_JOBS : AMID_SHARED_JOBS;
   if (jobs)
-    all.push(...drawCampaigns(dice.fork("jobs"), spanMs, (kind) => drawn(kind ?? dice.pick(["kill", ...kinds]))));
+    all.push(...drawCampaigns(dice.fork("jobs"), spanMs, amid, (kind) => drawn(kind ?? dice.pick(["kill", ...kinds]))));
   return all.toSorted((a, b) => a.at - b.at);
 }
 
 /** Jobs of the DLQ, each with what comes in its way while it is at work. */
-function drawCampaigns(dice: Dice, spanMs: number, drawn: (kind?: Fault["kind"]) => Fault): readonly Fault[] {
+function drawCampaigns(
+  dice: Dice,
+  spanMs: number,
+  kinds: readonly [Fault["kind"], ...Fault["kind"][]],
+  drawn: (kind?: Fault["kind"]) => Fault,
+): readonly Fault[] {
   return Array.from({ length: dice.scaled(1, 4) }, () => {
     const at = Math.floor((0.2 + 0.8 * dice.next()) * spanMs);
     const amid = Array.from({ length: dice.scaled(1, 6) }, () => ({
-      ...drawn(dice.chance(0.8) ? dice.pick(AMID_JOBS) : undefined),
+      ...drawn(dice.chance(0.8) ? dice.pick(kinds) : undefined),
       at: at + (dice.chance(0.5) ? dice.scaled(10, 40_000) : dice.whole(500, 20_000)),
     }));
     return [{ ...drawn("job"), at }, ...amid];
@@ -334,13 +345,15 @@ interface Drawn extends Pick<Plan, "dropsExpired" | "keepsFiltered" | "rate"> {
   readonly linked: boolean;
   readonly instances: number;
   readonly exclusive: boolean;
+  readonly jobs: boolean;
 }
 
 function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
-  const { bindings, maxReplayAttempts, sendTimeoutMs, drops, outbox, linked, instances, exclusive } = drawn;
+  const { bindings, maxReplayAttempts, sendTimeoutMs, drops, outbox, linked, instances, exclusive, jobs } = drawn;
   const { filters, dropsExpired = false, keepsFiltered = false, rate } = drawn;
   const limit = rate === undefined ? {} : { rate_limit: { messages_per_second: rate, burst: dice.scaled(1, 50) } };
   const [ofRoute, ofSender] = dice.chance(0.5) ? [limit, {}] : [{}, limit];
+  const ttlMs = exclusive ? Math.max(SHORT_TTL_MS, 2 * sendTimeoutMs) : SHORT_TTL_MS;
   const drainS = dice.whole(5, 30);
   return {
     bridge: {
@@ -348,10 +361,8 @@ function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
       // Nobody here looks them up, and each instance would have megabytes.
       recent_legs: 1_000,
       ...(instances > 1 && { deployment_mode: "clustered" }),
-      ...(exclusive && {
-        lease_ttl: `${Math.max(5_000, 2 * sendTimeoutMs)}ms`,
-        lease_poll_interval: `${dice.scaled(200, 5_000)}ms`,
-      }),
+      ...((exclusive || (jobs && instances > 1)) && { lease_ttl: `${ttlMs}ms` }),
+      ...(exclusive && { lease_poll_interval: `${dice.scaled(200, 5_000)}ms` }),
       drain_timeout: `${drainS}s`,
       shutdown_timeout: `${drainS + dice.whole(5, 30)}s`,
     },
