@@ -11,7 +11,7 @@ import { draw, type Plan, scenarioText } from "../src/index.ts";
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const run = promisify(execFile);
 const simulate = (...args: readonly string[]) =>
-  run(process.execPath, ["--conditions=@bridge/source", MAIN, ...args], { timeout: 120_000 });
+  run(process.execPath, ["--conditions=@bridge/source", MAIN, ...args], { timeout: 600_000 });
 
 test(
   "a seed that holds is one line on standard output, and the pace stands on the other",
@@ -42,7 +42,7 @@ test("a scenario that holds is one line, and one that does not is told with its 
   });
 }, 120_000);
 
-test("a fresh seed is printed, and the corpus comes before it", { timeout: 120_000 }, async () => {
+test("a fresh seed is printed, and the corpus comes before it", { timeout: 600_000 }, async () => {
   const { stdout, stderr } = await simulate("--from", "random", "--corpus", "--seeds", "1");
   const from = /^from seed (\d+)$/m.exec(stderr)?.[1] ?? "none";
   expect(stdout.trimEnd().split("\n").at(-1)).toMatch(new RegExp(`^seed ${from} ok `));
