@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { join } from "node:path";
 import { freePort } from "@bridge/tooling/listening";
@@ -79,6 +79,22 @@ describe("a change on probation, and the end of its process", () => {
       status: 409,
       body: { reason: "reverted" },
     });
+  });
+
+  test.each([
+    ["away", (file: string) => rmSync(file)],
+    ["empty", (file: string) => writeFileSync(file, "")],
+  ])("operators 7: killed, and its file is %s at the start: the former one is put there and runs", async (_, spoil) => {
+    await using stage = await Stage.run(INSIDE);
+    const former = stage.text;
+    await tried(stage);
+    await killed(stage);
+    spoil(join(stage.folder.path, FILE));
+    await stage.restart();
+    await stage.bridge.logged("a configuration on probation was taken back at the start: the former one runs");
+    expect(stage.text).toBe(former);
+    expect(existsSync(note(stage))).toBe(false);
+    expect(await newest(stage)).toMatchObject({ version: 1, reverted: { why: "process_ended" } });
   });
 
   test("operators 7: ended in order it goes on, at least a minute, and is confirmed by the next process", async () => {

@@ -2,6 +2,7 @@ import type { ConfigProbations, LeftProbation, Probation, StoredConfig } from "@
 import type { StoredContent } from "./content.ts";
 import type { FileAccess } from "./file-access.ts";
 import { type ProbationNote, readNote, removeNote, writeNote } from "./probation-note.ts";
+import { replaceFile } from "./replace-file.ts";
 
 /** Writes a document; `before` is done when all is ready to be written, and is given what it replaces and what it is. */
 export type WriteWith = (
@@ -37,11 +38,11 @@ export class FileProbations implements ConfigProbations {
     });
   }
 
-  find(signal: AbortSignal): Promise<LeftProbation | undefined> {
+  async find(signal: AbortSignal): Promise<LeftProbation | undefined> {
     return this.#file.alone(
       signal,
       (target) => this.#left(target, signal),
-      () => undefined,
+      async () => this.#putBack(await this.#file.place(), signal),
     );
   }
 
@@ -49,7 +50,7 @@ export class FileProbations implements ConfigProbations {
     const note = this.#note;
     if (note === undefined) throw new TypeError("no probation was begun or found");
     const write = (target: string): Promise<void> => writeNote(target, { ...note, ...standing }, signal);
-    await this.#file.alone(signal, write, () => this.#file.nowhere());
+    await this.#file.alone(signal, write, async () => write(await this.#file.place()));
   }
 
   end(signal: AbortSignal): Promise<void> {
@@ -61,6 +62,8 @@ export class FileProbations implements ConfigProbations {
     const note = await readNote(target, signal);
     if (note === undefined) return undefined;
     const content = await this.#file.read(signal);
+    if (content.kind === "stored" && Object.keys(content.stored.document).length === 0)
+      return this.#putBack(target, signal);
     const { probation, revision, former, orderly, reversal } = note;
     const isCurrent = content.kind === "stored" && content.identity === revision;
     // It was noted, and then the process died before it wrote; or another hand has written since.
@@ -78,5 +81,19 @@ export class FileProbations implements ConfigProbations {
       orderly,
       ...(reversal !== undefined && { reversal }),
     };
+  }
+
+  /**
+   * There is no document, or nothing in it. What comes next may be what was on probation, which would then stay for good: the former
+   * one takes its place before anything is run.
+   */
+  async #putBack(target: string, signal: AbortSignal): Promise<LeftProbation | undefined> {
+    const note = await readNote(target, signal);
+    if (note === undefined) return undefined;
+    const { probation, revision, former, reversal = { why: "process_ended" } } = note;
+    this.#note = { revision, former };
+    const back = await this.#file.former(former.bytes, `what came before version ${probation.version}`, signal);
+    await replaceFile(target, former.bytes, signal);
+    return { probation, former: back.stored, current: undefined, orderly: false, reversal };
   }
 }

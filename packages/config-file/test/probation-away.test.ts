@@ -8,14 +8,21 @@ import { trying } from "./support/trying.ts";
 
 const NEVER = new AbortController().signal;
 const TRIED_FOR_S = 10;
-const BROKEN = "broken: [";
+/** What is found where the document was. */
+const TEXTS = {
+  broken: "broken: [",
+  empty: "",
+  "of no use": "bridge: {id: plant-9, drain_timeout: soon}\n",
+  theirs: "bridge: {id: theirs}\n",
+};
+type Found = "tried" | "away" | keyof typeof TEXTS;
 
-/** What is found where the document was, for a second each. */
-const found = fc.constantFrom<"tried" | "away" | "broken">("tried", "away", "broken");
-const atLast = fc.constantFrom<"tried" | "theirs">("tried", "theirs");
+/** For a second each. */
+const found = fc.constantFrom<Found>("tried", "tried", "away", "broken", "empty", "of no use");
+const atLast = fc.constantFrom<Found>("tried", "theirs");
 
 it(
-  "operators 7: a document that is away or broken meanwhile is nobody's: the former one runs when the time is up, and is stored when it can be",
+  "operators 7: a document that is away, broken, empty or of no use meanwhile is nobody's: the former one runs when the time is up, and is stored when it can be",
   { timeout: 300_000 },
   async () => {
     await fc.assert(
@@ -26,9 +33,9 @@ it(
         const former = readFileSync(path);
         const version = await stage.tryOut({ bridge: { id: "plant-8" } });
         const tried = readFileSync(path);
-        const put = async (what: "tried" | "away" | "broken" | "theirs"): Promise<void> => {
+        const put = async (what: Found): Promise<void> => {
           if (what === "away") rmSync(path, { force: true });
-          else writeFileSync(path, what === "tried" ? tried : what === "broken" ? BROKEN : "bridge: {id: theirs}\n");
+          else writeFileSync(path, what === "tried" ? tried : TEXTS[what]);
           // So a watch tells it.
           await store.load(NEVER).catch(() => {});
         };

@@ -95,6 +95,30 @@ it("operators 7: after an orderly end it goes on with what is left, at least a m
   expect((await nextStart()).settled).toMatchObject({ reverted: { why: "process_ended" } });
 });
 
+it.each([
+  ["is away", (file: string) => rmSync(file)],
+  ["is empty", (file: string) => writeFileSync(file, "")],
+])(
+  "operators 7: the document %s at the next start: the former one is there before anything comes in its place",
+  async (_, spoil) => {
+    for (const orderly of [false, true]) {
+      const { store } = await begun();
+      await store.probations.note({ probation, orderly }, NEVER);
+      spoil(path);
+      const { settled, stored } = await nextStart();
+      expect(settled).toMatchObject({ reverted: { version: 42, why: "process_ended" } });
+      expect([stored?.version, readFileSync(path, "utf8"), existsSync(note())]).toEqual([41, FORMER, false]);
+    }
+  },
+);
+
+it("operators 7: why it was taken back is known after a restart, though the document was away", async () => {
+  const { store } = await begun();
+  rmSync(path);
+  await store.probations.note({ probation, orderly: false, reversal: { why: "not_confirmed" } }, NEVER);
+  expect((await nextStart()).settled).toMatchObject({ reverted: { why: "not_confirmed" } });
+});
+
 it("operators 7: a note of another document is removed, and what is stored counts", async () => {
   await begun();
   writeFileSync(path, "bridge: {id: by-hand}\n");

@@ -144,6 +144,14 @@ export function tellerOf(checked: CheckedDocument): SoundChange["tell"] {
   };
 }
 
+/** Whether what is stored could be run. */
+export async function isUsable({ document }: StoredConfig, { check }: CommitParts): Promise<boolean> {
+  return check(document).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
 /** Brings what is stored into force; tells why that cannot be done. */
 export async function applyAgain({ version, document }: StoredConfig, parts: CommitParts): Promise<string | undefined> {
   let checked: CheckedDocument;

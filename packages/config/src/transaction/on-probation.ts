@@ -9,6 +9,8 @@ export interface OnProbation {
   readonly tried: TriedDocument;
   /** For the history. */
   readonly entry: ConfigHistoryEntry;
+  /** Why the former one runs again already: what is stored could not be read, and is taken back when it can. */
+  readonly withdrawn?: Reversal | undefined;
 }
 
 /** What was taken back, for whoever counts and records it. */

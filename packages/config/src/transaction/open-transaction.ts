@@ -1,7 +1,8 @@
-import type { Clock, Probation, StoredConfig } from "@bridge/ports";
+import type { Clock, StoredConfig } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { TransactionInfo } from "./contract.ts";
 import type { Written } from "./document-texts.ts";
+import type { OnProbation } from "./on-probation.ts";
 import { TransactionError } from "./transaction-error.ts";
 import {
   nextState,
@@ -29,11 +30,11 @@ export interface Transaction extends TransactionInfo {
 /** The one transaction that has not ended, and how many have come to what. */
 export class OpenTransaction {
   readonly #clock: Clock;
-  readonly #probation: () => Probation | undefined;
+  readonly #probation: () => OnProbation | undefined;
   #transaction: Transaction | undefined;
   readonly #outcomes = new Map<TransactionEvent, number>();
 
-  constructor(clock: Clock, probation: () => Probation | undefined) {
+  constructor(clock: Clock, probation: () => OnProbation | undefined) {
     this.#clock = clock;
     this.#probation = probation;
   }
@@ -60,10 +61,13 @@ export class OpenTransaction {
 
   /** @throws TransactionError conflict */
   refuseSecond(): void {
-    const probation = this.#probation();
-    if (probation !== undefined) {
-      const until = formatTimestamp(probation.confirmBy);
-      const told = `version ${probation.version} is on probation until ${until}: confirm it or revert it`;
+    const open = this.#probation();
+    if (open !== undefined) {
+      const { version, confirmBy } = open.probation;
+      const told =
+        open.withdrawn === undefined
+          ? `version ${version} is on probation until ${formatTimestamp(confirmBy)}: confirm it or revert it`
+          : `version ${version} was taken back, but what is stored cannot be read: put the document in order first`;
       throw new TransactionError("conflict", told, { reason: "probation" });
     }
     const other = this.live;

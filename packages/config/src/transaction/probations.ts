@@ -1,4 +1,4 @@
-import type { Clock, ConfigStore, Logger, Reversal, StoredConfig } from "@bridge/ports";
+import type { Clock, ConfigProbations, ConfigStore, Logger, Reversal, StoredConfig } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { ConfigApplier } from "./applier.ts";
 import { bounded, load } from "./commit-parts.ts";
@@ -6,7 +6,7 @@ import type { CommitHistory } from "./commit-history.ts";
 import { Guard } from "./guard.ts";
 import type { OnProbation, Revert, Reverted } from "./on-probation.ts";
 import { TransactionError } from "./transaction-error.ts";
-import { seemsAnother, standingOf } from "./tried-document.ts";
+import { seemsAnother, type Standing, standingOf, type TriedDocument } from "./tried-document.ts";
 
 export interface ProbationsOptions {
   readonly store: ConfigStore;
@@ -14,6 +14,8 @@ export interface ProbationsOptions {
   readonly applier: ConfigApplier | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Whether a stored document could be run. */
+  readonly isUsable: (stored: StoredConfig) => Promise<boolean>;
   /** Brings a stored document into force; resolves to why that cannot be done. */
   readonly applyAgain: (stored: StoredConfig) => Promise<string | undefined>;
   /** Nobody else brings a configuration into force meanwhile. */
@@ -35,7 +37,6 @@ interface Open extends OnProbation {
   readonly endsAt: number;
   /** How it is being ended, by the one who came first. */
   ending: Promise<unknown> | undefined;
-  /** Why the former one runs again already: what is stored could not be read, and is taken back when it can. */
   withdrawn: Reversal | undefined;
 }
 
@@ -117,10 +118,7 @@ export class Probations {
     open.timer[Symbol.dispose]();
     try {
       if ("staged" in open.tried) await this.#end(open, () => this.#revert(open, { why: "process_ended" }, false));
-      else
-        await bounded(clock, async (signal) =>
-          store.probations?.note({ probation: open.probation, orderly: true }, signal),
-        );
+      else await bounded(clock, async (signal) => store.probations?.note(standingAtTheEnd(open), signal));
     } catch (error) {
       logger.warn("the probation of a configuration ends with this process: the next start takes it back", {
         config_version: open.probation.version,
@@ -191,7 +189,7 @@ export class Probations {
       if (staging === undefined || !(await bounded(clock, (signal) => staging.confirm(tried.staged, signal))))
         return this.#superseded(open);
     } else {
-      const standing = await standingOf(tried, store, clock);
+      const standing = await this.#standingOf(tried);
       if (standing === "another") return this.#superseded(open);
       if (standing !== "tried") throw notThere(standing.unreadable);
       await bounded(clock, async (signal) => store.probations?.end(signal));
@@ -207,7 +205,7 @@ export class Probations {
    */
   async #takeBack(open: Open, reversal: Reversal): Promise<Revert | undefined> {
     const { store, clock, logger, applyAgain } = this.#options;
-    const standing = await standingOf(open.tried, store, clock);
+    const standing = await this.#standingOf(open.tried);
     if (standing === "tried") return this.#revert(open, reversal);
     if (standing === "another") {
       await this.#superseded(open);
@@ -225,6 +223,11 @@ export class Probations {
           error: standing.unreadable,
         },
       );
+      await bounded(clock, async (signal) =>
+        store.probations?.note({ probation: open.probation, orderly: false, reversal }, signal),
+      ).catch(() => {
+        // The next start takes it back all the same, and does not know why.
+      });
       const fault = await applyAgain(open.base);
       if (fault !== undefined) logger.error("the former configuration cannot be applied", { error: fault });
     }
@@ -281,15 +284,19 @@ export class Probations {
     }
     await bounded(clock, async (signal) => store.probations?.note({ probation, orderly: false, reversal }, signal));
     if (await bounded(clock, (signal) => store.restore(base, tried.stored, signal))) return true;
-    const standing = await standingOf(open.tried, store, clock);
+    const standing = await this.#standingOf(open.tried);
     if (standing === "another") return false;
     throw new Error(standing === "tried" ? "the document could not be put back" : standing.unreadable);
   }
 
+  #standingOf(tried: TriedDocument): Promise<Standing> {
+    const { store, clock, isUsable } = this.#options;
+    return standingOf(tried, store, clock, isUsable);
+  }
+
   /** A document that is away, or broken, may be on its way: nothing is over yet. */
   async #ifSuperseded(open: Open): Promise<void> {
-    const { store, clock } = this.#options;
-    if ((await standingOf(open.tried, store, clock)) === "another") await this.#superseded(open);
+    if ((await this.#standingOf(open.tried)) === "another") await this.#superseded(open);
   }
 
   /** Another hand has written: that one counts, and nothing is put back. */
@@ -324,6 +331,10 @@ export class Probations {
     this.#open = undefined;
     this.#last = { version: open.probation.version, end };
   }
+}
+
+function standingAtTheEnd({ probation, withdrawn }: Open): Parameters<ConfigProbations["note"]>[0] {
+  return withdrawn === undefined ? { probation, orderly: true } : { probation, orderly: false, reversal: withdrawn };
 }
 
 function takenBack(version: number): TransactionError {

@@ -6,7 +6,7 @@ import type { ConfigApplier } from "./applier.ts";
 import { type Change, changePending } from "./change-pending.ts";
 import { changesBetween } from "./changes.ts";
 import { asKnown, CommitHistory } from "./commit-history.ts";
-import { applyAgain } from "./commit-parts.ts";
+import { applyAgain, isUsable } from "./commit-parts.ts";
 import { commitPending, isRefusal } from "./commit-pending.ts";
 import type {
   CommitResult,
@@ -81,13 +81,14 @@ class Transactions implements ConfigTransactions {
     this.#instanceId = options.instanceId ?? options.random.id();
     this.#texts = new DocumentTexts(options);
     this.#documents = new StoredDocuments(options);
-    this.#open = new OpenTransaction(options.clock, () => this.probation());
+    this.#open = new OpenTransaction(options.clock, () => this.#probations.open);
     this.#history = new CommitHistory(options.store, options.clock, logger);
     this.#probations = new Probations({
       ...options,
       applier: options.applier,
       logger,
       history: this.#history,
+      isUsable: (stored) => isUsable(stored, this.#parts()),
       applyAgain: (stored) => applyAgain(stored, this.#parts()),
       exclusively: (work) => this.#alone(work),
       onReverted: (reverted) => options.onReverted?.(reverted),

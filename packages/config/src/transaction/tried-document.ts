@@ -6,11 +6,16 @@ export type TriedDocument =
   | { readonly stored: StoredConfig }
   | { readonly staged: StagedConfig; readonly document: StoredConfig["document"] };
 
-/** What stands where a version on probation was written. A document that is away, or broken, is nobody's yet. */
+/** What stands where a version on probation was written. A document that is away, or could not be run, is nobody's yet. */
 export type Standing = "tried" | "another" | { readonly unreadable: string };
 
 /** Never rejects. */
-export async function standingOf(tried: TriedDocument, store: ConfigStore, clock: Clock): Promise<Standing> {
+export async function standingOf(
+  tried: TriedDocument,
+  store: ConfigStore,
+  clock: Clock,
+  isUsable: (stored: StoredConfig) => Promise<boolean>,
+): Promise<Standing> {
   try {
     if ("staged" in tried) {
       const staged = await bounded(clock, async (signal) => store.staging?.look(signal));
@@ -18,7 +23,8 @@ export async function standingOf(tried: TriedDocument, store: ConfigStore, clock
     }
     const stored = await bounded(clock, (signal) => store.load(signal));
     if (stored === undefined) return { unreadable: `${store.source} is not there` };
-    return stored.revision === tried.stored.revision ? "tried" : "another";
+    if (stored.revision === tried.stored.revision) return "tried";
+    return (await isUsable(stored)) ? "another" : { unreadable: `${store.source} holds what is no configuration` };
   } catch (error) {
     return { unreadable: error instanceof Error ? error.message : String(error) };
   }
