@@ -5,6 +5,7 @@ import { settleProbation } from "@bridge/config";
 import { silentLogger, systemClock } from "@bridge/ports";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openConfigFile } from "../src/index.ts";
+import { trying } from "./support/trying.ts";
 
 const NEVER = new AbortController().signal;
 const FORMER = "# ours\nconfig_version: 41\nbridge: {id: plant-7} # here\n";
@@ -136,4 +137,19 @@ it("operators 7: a note that cannot be read changes nothing, and stays to be loo
   expect(JSON.stringify(logged)).toContain("bridge.yaml.probation");
   expect(JSON.stringify(logged)).not.toContain("s3cret");
   expect(existsSync(note())).toBe(true);
+});
+
+it("operators 7: who confirms or reverts while the document is away is told what became of it, and what to do", async () => {
+  await using stage = trying(folder);
+  const version = await stage.tryOut({ bridge: { id: "plant-8" } });
+  rmSync(stage.path);
+  const told = (error: unknown): unknown => error;
+  const confirmed: unknown = await stage.transactions.confirm(version).catch(told);
+  expect(confirmed).toMatchObject({ kind: "unavailable" });
+  expect(String(confirmed)).toMatch(/nothing was confirmed: .* is not there: put the document in order/);
+  const reverted: unknown = await stage.transactions.revert(version, "it is too loud").catch(told);
+  expect(reverted).toMatchObject({ kind: "unavailable" });
+  expect(String(reverted)).toMatch(/the former version runs again, .* is not there: put the document in order/);
+  expect(stage.applied.at(-1)?.configVersion).toBe(0);
+  stage.clock.advance(1_000);
 });

@@ -261,7 +261,8 @@ export interface ConfigProbations {
     text?: string,
   ): Promise<StoredConfig | undefined>;
   /**
-   * What was left; a note of a document that is stored no more is removed.
+   * What was left; a note of a document that is stored no more is removed. Where no document is stored, or an empty one, the former
+   * one is put back first, so that nothing comes into force unseen.
    * @throws Error when there is a note that cannot be read
    */
   find(signal: AbortSignal): Promise<LeftProbation | undefined>;

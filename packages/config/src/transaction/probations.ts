@@ -191,7 +191,7 @@ export class Probations {
     } else {
       const standing = await this.#standingOf(tried);
       if (standing === "another") return this.#superseded(open);
-      if (standing !== "tried") throw notThere(standing.unreadable);
+      if (standing !== "tried") throw notThere("nothing was confirmed", standing.unreadable);
       await bounded(clock, async (signal) => store.probations?.end(signal));
     }
     this.#close(open, "committed");
@@ -231,7 +231,10 @@ export class Probations {
       const fault = await applyAgain(open.base);
       if (fault !== undefined) logger.error("the former configuration cannot be applied", { error: fault });
     }
-    throw notThere(standing.unreadable);
+    throw notThere(
+      "the former version runs again, and is stored again when the document can be read",
+      standing.unreadable,
+    );
   }
 
   /** `undefined` when another hand was first. */
@@ -341,8 +344,8 @@ function takenBack(version: number): TransactionError {
   return new TransactionError("conflict", `version ${version} was taken back`, { reason: "reverted" });
 }
 
-function notThere(why: string): TransactionError {
-  return new TransactionError("unavailable", `what is stored cannot be read: ${why}`);
+function notThere(what: string, why: string): TransactionError {
+  return new TransactionError("unavailable", `${what}: ${why}: put the document in order`);
 }
 
 function messageOf(error: unknown): string {
