@@ -62,7 +62,7 @@ export class Target {
       signal.removeEventListener("abort", onAbort);
       if (error === undefined) {
         auditor.heard++;
-        auditor.jobs.heard(owner, id);
+        auditor.jobs.heard(owner, id, address);
         return resolve();
       }
       auditor.failed(number, address, error);

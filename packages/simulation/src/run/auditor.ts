@@ -190,7 +190,7 @@ export class Auditor {
 
   /** A send begins: not while an operator has paused the route, and not of a record that others may have by now. */
   sends(by: Owner, number: number, binding: string, envelopeId = ""): void {
-    const replay = this.jobs.sends(by, envelopeId);
+    const replay = this.jobs.sends(by, envelopeId, binding);
     if (replay === undefined) this.acts(by, "sends", number);
     else if (replay !== "retry") this.#at(number, binding).attempts++;
     const { expiresAt = Infinity } = this.#plan.messages[number] ?? {};

@@ -22,10 +22,15 @@ interface Replay {
   readonly spell: number;
   /** Instances that may attempt it, because they had the job when they fetched it. */
   readonly licensed: Set<Owner>;
-  isSent: boolean;
-  /** Who heard last that its target has it. */
-  heardBy: Owner | undefined;
+  /** By binding: one without a binding of its own goes to all of its route. */
+  readonly legs: Map<string, ReplayedLeg>;
   markedBy: Owner | undefined;
+}
+
+/** It was sent to a target. */
+interface ReplayedLeg {
+  /** Who heard last that the target has it. */
+  heardBy: Owner | undefined;
 }
 
 interface KnownJob {
@@ -43,8 +48,8 @@ interface KnownJob {
   lastOwner: string | undefined;
   /** Until when whoever had it before may not know that somebody else has it: clocks drift. */
   unawareUntil: number;
-  /** Attempts of what a target was heard to have, by another instance. */
-  again: number;
+  /** By binding: attempts of what its target was heard to have, by another instance. */
+  readonly again: Map<string, number>;
   /** Entries that it has put into the trash, and had back. */
   trashed: number;
 }
@@ -170,40 +175,43 @@ export class JobBooks {
   }
 
   /**
-   * What a send under this envelope id is: the first of a replay, another one of the same attempt, or one more attempt although its
-   * target was heard to have it, which only another instance may make. `undefined`: it is no job's.
+   * What a send under this envelope id to a binding is: the first of a replay, another one of the same attempt, or one more attempt
+   * although its target was heard to have it, which only another instance may make. `undefined`: it is no job's.
    */
-  sends(by: Owner, envelopeId: string): "first" | "retry" | "again" | undefined {
+  sends(by: Owner, envelopeId: string, binding: string): "first" | "retry" | "again" | undefined {
     const replay = this.#replays.get(envelopeId);
     if (replay === undefined) return undefined;
-    const { job, heardBy, markedBy, entryId, isSent } = replay;
+    const { job, markedBy, entryId, legs } = replay;
     const { violated, outbox } = this.#options;
     const { id } = job.document;
+    const sent = legs.get(binding);
+    const heardBy = sent?.heardBy;
     if (!outbox) {
       if (!replay.licensed.has(by)) violated(`${by.name} sends ${entryId} for ${id}, which it has not got`);
       if (heardBy === by) violated(`${by.name} sends ${entryId} for ${id} again, which it has heard is delivered`);
       if (markedBy === by) violated(`${by.name} sends ${entryId} for ${id} again in the same try, which it has marked`);
     }
-    replay.isSent = true;
-    if (heardBy !== undefined) job.again++;
-    replay.heardBy = undefined;
-    return heardBy !== undefined ? "again" : isSent ? "retry" : "first";
+    legs.set(binding, { heardBy: undefined });
+    if (sent === undefined) return "first";
+    if (heardBy === undefined) return "retry";
+    job.again.set(binding, (job.again.get(binding) ?? 0) + 1);
+    return "again";
   }
 
-  /** Its sender hears that a target has it. */
-  heard(by: Owner, envelopeId: string): void {
-    const replay = this.#replays.get(envelopeId);
-    if (replay !== undefined) replay.heardBy = by;
+  /** Its sender hears that the target of a binding has it. */
+  heard(by: Owner, envelopeId: string, binding: string): void {
+    this.#replays.get(envelopeId)?.legs.set(binding, { heardBy: by });
   }
 
   close(): void {
     const { violated, outbox, measured } = this.#options;
     for (const { document, again, handovers, mostAtOnce } of this.#jobs.values()) {
       const most = handovers * mostAtOnce;
-      if (!outbox && measured && again > most)
-        violated(
-          `${document.id} has sent ${again} entries again that were delivered, where ${most} would have a cause`,
-        );
+      for (const [binding, count] of again)
+        if (!outbox && measured && count > most)
+          violated(
+            `${document.id} has sent ${count} entries again that ${binding} had, where ${most} would have a cause`,
+          );
     }
   }
 
@@ -225,7 +233,7 @@ export class JobBooks {
       handovers: 0,
       lastOwner: undefined,
       unawareUntil: -1,
-      again: 0,
+      again: new Map(),
       trashed: 0,
     };
     this.#jobs.set(id, job);
@@ -289,8 +297,7 @@ export class JobBooks {
       entryId,
       spell,
       licensed: new Set(),
-      isSent: false,
-      heardBy: undefined,
+      legs: new Map(),
       markedBy: undefined,
     };
     this.#replays.set(envelopeId, replay);
