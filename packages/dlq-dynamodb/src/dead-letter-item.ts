@@ -14,9 +14,13 @@ const NOTHING = new Uint8Array();
 /** Before the id of a job, in its key. */
 export const JOB_PREFIX = "job/";
 
+/** Before the key of an entry of the trash whose id has been written again. */
+export const ASIDE_PREFIX = "trash/";
+
 /** Whether an entry can have this id. The bridge's own ids are 64 hexadecimal digits. */
 export function isPossibleId(id: string): boolean {
-  return id !== "" && Buffer.byteLength(id) <= MAX_ID_BYTES && !id.startsWith(JOB_PREFIX);
+  const isOther = id.startsWith(JOB_PREFIX) || id.startsWith(ASIDE_PREFIX);
+  return id !== "" && Buffer.byteLength(id) <= MAX_ID_BYTES && !isOther;
 }
 
 /** Whether a job can have this id. */
@@ -31,6 +35,10 @@ export function isEntry(item: Item | undefined, visibleFrom: number): item is It
 
 /** The condition of that, with `:from`. */
 export const IS_ENTRY = "attribute_exists(route_shard) AND order_key >= :from";
+
+/** The condition that an item holds no entry, in the trash or out of it, that somebody could miss, with `:from`. */
+export const NOT_THERE =
+  "(attribute_not_exists(route_shard) AND attribute_not_exists(trash_key)) OR (attribute_exists(route_shard) AND order_key < :from)";
 
 /** What is written of an entry: one item, and what that cannot hold. */
 export interface WrittenEntry {
@@ -49,7 +57,7 @@ export function writtenEntry(entry: DeadLetter, expiresAt: number | undefined, r
   const { payload } = entry.envelope;
   if (!isPossibleId(id))
     throw tooLarge(
-      `the id of the dead letter is empty, longer than ${MAX_ID_BYTES} bytes, or begins with "${JOB_PREFIX}"`,
+      `the id of the dead letter is empty, longer than ${MAX_ID_BYTES} bytes, or begins with "${JOB_PREFIX}" or "${ASIDE_PREFIX}"`,
     );
   const { head, envelope } = packDeadLetter(entry);
   const index: Item = {

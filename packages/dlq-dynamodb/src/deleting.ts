@@ -7,7 +7,7 @@ import { NO_PARTS, partsOf, PLACE } from "./parted-content.ts";
 import type { TableAccess } from "./table-access.ts";
 
 /** How long it can be looked up who has deleted an entry: far longer than a call takes with all its tries. */
-const NOTE_MS = 3_600_000;
+export const NOTE_MS = 3_600_000;
 
 /**
  * Deletes the entries of these ids, a few at a time, and returns those that this call has deleted. Each takes a request

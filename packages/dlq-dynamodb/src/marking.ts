@@ -1,6 +1,6 @@
 import { GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Item } from "@bridge/dynamodb/internal";
-import { type MarkChange, marked } from "@bridge/ports";
+import { type DeadLetterMarks, type MarkChange, marked, mergedMarks } from "@bridge/ports";
 import { marksIn, packMarks } from "@bridge/ports/internal";
 import { IS_ENTRY, isEntry } from "./dead-letter-item.ts";
 import { eachOf } from "./each-of.ts";
@@ -16,21 +16,37 @@ export function markEach(
   access: TableAccess,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  return eachOf(changes.keys(), (id) => markOne(id, changes.get(id) ?? {}, access, signal), signal);
+  const markOne = (id: string) => remark(id, (marks) => marked(marks, changes.get(id) ?? {}), access, signal);
+  return eachOf(changes.keys(), markOne, signal);
+}
+
+/** Adds those of an entry with the same id. False when it is not there. */
+export function mergeMarks(
+  id: string,
+  back: DeadLetterMarks | undefined,
+  access: TableAccess,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return remark(id, (marks) => mergedMarks(marks, back), access, signal);
 }
 
 /**
  * What somebody else has changed between reading and writing is read again. The item has the tokens of the last writers, so that it
  * is known of a write whose answer was lost whether it was made.
  */
-async function markOne(id: string, change: MarkChange, access: TableAccess, signal: AbortSignal): Promise<boolean> {
+async function remark(
+  id: string,
+  change: (marks: DeadLetterMarks | undefined) => DeadLetterMarks | undefined,
+  access: TableAccess,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { client, tableName, visibleFrom, random } = access;
   for (;;) {
     const item = await read(id, access, signal);
     if (!isEntry(item, visibleFrom())) return false;
     const token = random.id();
     const before = item["marked_by"]?.S;
-    const marks = packMarks(marked(marksIn(item["marks"]?.S), change));
+    const marks = packMarks(change(marksIn(item["marks"]?.S)));
     const command = new UpdateItemCommand({
       TableName: tableName,
       Key: { id: { S: id } },

@@ -1,4 +1,4 @@
-import { GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { type DynamoOptions } from "@bridge/dynamodb";
 import { type Consumed, type Item, openTable } from "@bridge/dynamodb/internal";
 import { type Clock, type DeadLetter, type DlqAdmin, type DlqStore, type Logger, type Random } from "@bridge/ports";
@@ -10,9 +10,9 @@ import { DynamodbJobs } from "./dynamodb-jobs.ts";
 import { EntryIndex } from "./entry-index.ts";
 import { countNewest, pageOf } from "./heads.ts";
 import { markEach } from "./marking.ts";
-import { atOrAfter } from "./order-key.ts";
 import { type Content, partsOf } from "./parted-content.ts";
 import { Parts } from "./parts.ts";
+import { putItem } from "./put-item.ts";
 import { Trash } from "./trash.ts";
 
 /** How long counts by groups are good: a look is some thousand read units. */
@@ -74,15 +74,8 @@ export async function openDynamodbDlq(options: DynamodbDlqOptions, signal: Abort
       const expiresAt = retentionMs === undefined ? undefined : entry.failedAt + retentionMs;
       const { item, content } = writtenEntry(entry, expiresAt, random);
       if (content !== undefined) await parts.put(id, content, expiresAt, caller);
-      const command = new PutItemCommand({
-        TableName: tableName,
-        Item: item,
-        ConditionExpression: "attribute_not_exists(route_shard) OR order_key < :from",
-        ExpressionAttributeValues: { ":from": { S: atOrAfter(visibleFrom()) } },
-      });
-      const { made } = await client.sendIf(command, caller);
+      if ((await putItem(id, item, access, caller)) || content === undefined) return;
       // Refused: the first entry of this id is there, which is all that is wanted; this very call may have written it.
-      if (made || content === undefined) return;
       const place = partsOf(await itemAt(id, caller));
       if (place !== content.place) await parts.forget(id, content.place, caller);
     },

@@ -1,54 +1,58 @@
-import { GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import type { Item } from "@bridge/dynamodb/internal";
-import type { DlqTrash } from "@bridge/ports";
-import { expiry, IS_ENTRY } from "./dead-letter-item.ts";
+import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import type { DlqTrash, TakenBack } from "@bridge/ports";
+import { IS_ENTRY } from "./dead-letter-item.ts";
 import { leavingOf } from "./deleting.ts";
 import { AT_ONCE, eachOf } from "./each-of.ts";
 import { END, type EntryIndex } from "./entry-index.ts";
-import { atOrAfter, timeIn } from "./order-key.ts";
+import { atOrAfter } from "./order-key.ts";
 import { NO_PARTS, partsOf, PLACE } from "./parted-content.ts";
 import { trashShard } from "./partitions.ts";
 import type { TableAccess } from "./table-access.ts";
+import { TakingBack } from "./taking-back.ts";
+import { endIn, keysOf, trashKey } from "./trash-key.ts";
 
 /**
  * Entries that were deleted and can be taken back: their items are in no partition of an index that lists entries, and the service
- * removes them when their time is over. Where they were stands in the items.
+ * removes them when their time is over. Where they were stands in the items. Of an id that is written again the one in the trash moves aside.
  */
 export class Trash implements DlqTrash {
   readonly #index: EntryIndex;
   readonly #access: TableAccess;
-  readonly #retentionMs: number | undefined;
+  readonly #takingBack: TakingBack;
 
   constructor(index: EntryIndex, access: TableAccess, retentionMs: number | undefined) {
     this.#index = index;
     this.#access = access;
-    this.#retentionMs = retentionMs;
+    this.#takingBack = new TakingBack(access, retentionMs);
   }
 
   move(ids: readonly string[], batch: string, until: number, signal: AbortSignal): Promise<ReadonlySet<string>> {
     return eachOf(ids, (id) => this.#move(id, trashKey(batch, until), until, signal), signal);
   }
 
-  async restore(batch: string, limit: number, signal: AbortSignal): Promise<number> {
+  async restore(batch: string, limit: number, signal: AbortSignal): Promise<TakenBack> {
     signal.throwIfAborted();
     const now = this.#access.clock.now();
-    let restored = 0;
-    let items: Item[] = [];
-    const restoreAll = async (): Promise<void> => {
-      const keys = new Map(items.map(({ id, order_key: key }) => [id?.S ?? "", key?.S ?? ""]));
-      items = [];
-      restored += (await eachOf(keys.keys(), (id) => this.#restore(id, keys.get(id) ?? "", signal), signal)).size;
+    const counts = { restored: 0, present: 0 };
+    let items = new Map<string, string>();
+    const takeBackAll = async (): Promise<void> => {
+      const results = await Promise.allSettled([...items].map(([id, key]) => this.#takingBack.one(id, key, signal)));
+      items = new Map();
+      for (const result of results) {
+        if (result.status === "rejected") throw result.reason;
+        if (result.value !== undefined) counts[result.value]++;
+      }
     };
-    if (limit === 0) return 0;
-    for await (const item of this.#index.trash(keysOf(batch, now), limit, signal)) {
-      items.push(item);
+    if (limit === 0) return counts;
+    for await (const { id, order_key: key } of this.#index.trash(keysOf(batch, now), limit, signal)) {
+      items.set(id?.S ?? "", key?.S ?? "");
       // Somebody else may bring some of them back, so the limit may need further ones.
-      if (items.length < Math.min(AT_ONCE, limit - restored)) continue;
-      await restoreAll();
-      if (restored === limit) return restored;
+      if (items.size < Math.min(AT_ONCE, limit - counts.restored - counts.present)) continue;
+      await takeBackAll();
+      if (counts.restored + counts.present === limit) return counts;
     }
-    await restoreAll();
-    return restored;
+    await takeBackAll();
+    return counts;
   }
 
   async count(cap: number, signal: AbortSignal): Promise<number> {
@@ -89,61 +93,4 @@ export class Trash implements DlqTrash {
     if (place !== undefined) await parts.forget(id, place, signal, until);
     return true;
   }
-
-  async #restore(id: string, key: string, signal: AbortSignal): Promise<boolean> {
-    const { client, tableName, parts, random } = this.#access;
-    const item = await this.#read(id, signal);
-    const { trash_key: order, trash_category: category, trash_route: route } = item ?? {};
-    if (item?.["order_key"]?.S !== key || order === undefined || category === undefined || route === undefined)
-      return false;
-    const place = partsOf(item);
-    const expiresAt = this.#retentionMs === undefined ? undefined : timeIn(order.S ?? "") + this.#retentionMs;
-    const { expires_at: at } = expiry(expiresAt);
-    // First: an entry is not there before its parts are for good.
-    if (place !== undefined) await parts.keep(id, place, expiresAt, signal);
-    const token = random.id();
-    const command = new UpdateItemCommand({
-      TableName: tableName,
-      Key: { id: { S: id } },
-      UpdateExpression: `SET restored_by = :token, order_key = :order, category_shard = :category, route_shard = :route${at === undefined ? "" : ", expires_at = :at"} REMOVE trash_key, trash_category, trash_route, deleted_by${at === undefined ? ", expires_at" : ""}`,
-      ConditionExpression: "category_shard = :trash AND order_key = :key",
-      ExpressionAttributeValues: {
-        ":token": { S: token },
-        ":order": order,
-        ":category": category,
-        ":route": route,
-        ":trash": { S: trashShard(id) },
-        ":key": { S: key },
-        ...(at !== undefined && { ":at": at }),
-      },
-    });
-    const result = await client.sendIf(command, signal);
-    if (result.made || !result.unsure) return result.made;
-    return (await this.#read(id, signal))?.["restored_by"]?.S === token;
-  }
-
-  async #read(id: string, signal: AbortSignal): Promise<Item | undefined> {
-    const { client, tableName } = this.#access;
-    const key = { TableName: tableName, Key: { id: { S: id } }, ConsistentRead: true };
-    const fields = `order_key, trash_key, trash_category, trash_route, restored_by, ${PLACE}`;
-    return (await client.send(new GetItemCommand({ ...key, ProjectionExpression: fields }), signal)).Item;
-  }
-}
-
-/** Those of a batch are together, and by the end of their time. */
-function trashKey(batch: string, until: number): string {
-  return `${nameOf(batch)}/${atOrAfter(until)}`;
-}
-
-/** Those of a batch that are in time. */
-function keysOf(batch: string, now: number): { readonly from: string; readonly to: string } {
-  return { from: trashKey(batch, now + 1), to: `${nameOf(batch)}0` };
-}
-
-function endIn(key: string): number {
-  return timeIn(key.slice(key.indexOf("/") + 1));
-}
-
-function nameOf(batch: string): string {
-  return encodeURIComponent(batch.toWellFormed());
 }

@@ -73,6 +73,6 @@ test("the largest item has room for the largest marks", async () => {
     expect((await store.marks.mark(new Map([["a", { note, ...REDRIVEN }]]), signal)).size).toBe(1);
   }
   expect((await store.admin.trash.move(["a"], "batch", Date.now() + 60_000, signal)).size).toBe(1);
-  expect(await store.admin.trash.restore("batch", 1, signal)).toBe(1);
+  expect(await store.admin.trash.restore("batch", 1, signal)).toEqual({ restored: 1, present: 0 });
   expect((await store.get("a", signal))?.envelope.payload.length).toBe(383 * 1_024);
 });

@@ -23,6 +23,8 @@ export interface HeadRow {
   readonly head: string;
 }
 
+export type MarksRow = Pick<HeadRow, "id" | "marks">;
+
 export interface EntryRow extends HeadRow {
   readonly envelope: string;
   readonly payload: Uint8Array;
@@ -79,14 +81,14 @@ export function entryOf(id: string, row: EntryRow): DeadLetter {
 
 const SPOILED = Symbol("not as they were written");
 
-function marksOf({ id, marks }: Pick<HeadRow, "id" | "marks">): DeadLetterMarks | typeof SPOILED | undefined {
+function marksOf({ id, marks }: MarksRow): DeadLetterMarks | typeof SPOILED | undefined {
   if (marks === null) return undefined;
   const text = unsealed(id, marks);
   return text === undefined ? SPOILED : (JSON.parse(text) as DeadLetterMarks);
 }
 
 /** To add to; of marks that cannot be read nothing is left but that the entry is kept back. */
-export function marksToChange(row: Pick<HeadRow, "id" | "marks">): DeadLetterMarks | undefined {
+export function marksToChange(row: MarksRow): DeadLetterMarks | undefined {
   const marks = marksOf(row);
   return marks === SPOILED ? { quarantined: true } : marks;
 }

@@ -1,16 +1,26 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import {
   type DeadLetterFilter,
+  type DeadLetterMarks,
   type DeadLetterOrder,
   type DeadLetterPosition,
   type DeadLetterQuery,
   type KeyedPage,
   type MarkChange,
   marked,
+  mergedMarks,
   type Page,
 } from "@bridge/ports";
 import type { FacetLine } from "@bridge/ports/internal";
-import { type EntryRow, type HeadRow, marksText, marksToChange, type NewRow, positionOf } from "./dead-letter-row.ts";
+import {
+  type EntryRow,
+  type HeadRow,
+  type MarksRow,
+  marksText,
+  marksToChange,
+  type NewRow,
+  positionOf,
+} from "./dead-letter-row.ts";
 import { type CountedGroup, type CountedRow, type CountedStretch, HOUR_MS } from "./entry-counts.ts";
 import { indexRange, isLookedFor, type RangeOptions } from "./entry-index.ts";
 
@@ -82,9 +92,18 @@ export class DlqStatements {
 
   /** False when it is not there. */
   mark(id: string, change: MarkChange): boolean {
-    const row = this.#selectMarks.get(id) as Pick<HeadRow, "id" | "marks"> | undefined;
+    return this.#remark(id, (marks) => marked(marks, change));
+  }
+
+  /** Adds the marks of an entry of the same id to those of the one that is there. */
+  merge(back: MarksRow): void {
+    if (back.marks !== null) this.#remark(back.id, (marks) => mergedMarks(marks, marksToChange(back)));
+  }
+
+  #remark(id: string, change: (marks: DeadLetterMarks | undefined) => DeadLetterMarks | undefined): boolean {
+    const row = this.#selectMarks.get(id) as MarksRow | undefined;
     if (row === undefined) return false;
-    this.#updateMarks.run(marksText(id, marked(marksToChange(row), change)), id);
+    this.#updateMarks.run(marksText(id, change(marksToChange(row))), id);
     return true;
   }
 

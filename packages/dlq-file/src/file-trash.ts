@@ -9,27 +9,34 @@ export function fileTrash(file: FileDatabase<DlqTables>, retentionMs: number | u
   return {
     move(ids, batch, until, signal) {
       return deleteIds(file, ids, clock, signal, ({ entries, trash }, id) => {
+        // Of an id that the batch has already the later entry is kept, with the marks of both.
+        const former = trash.marksIn(batch, id, clock.now());
+        if (former !== undefined) entries.merge(former);
         trash.copy(id, batch, until, retentionMs);
         return entries.deleteById(id);
       });
     },
     async restore(batch, limit, signal) {
       let restored = 0;
-      while (restored < limit) {
-        const most = Math.min(SLICE_ENTRIES, limit - restored);
+      let present = 0;
+      while (restored + present < limit) {
+        const most = Math.min(SLICE_ENTRIES, limit - restored - present);
         const slice = {
           next: ({ trash }: DlqTables) => trash.inTime(batch, clock.now(), most),
-          work: ({ trash }: DlqTables, number: number) => {
+          work({ entries, trash }: DlqTables, number: number) {
             const row = trash.restore(number);
+            if (row === undefined) entries.merge(trash.marksOf(number));
             trash.delete(number);
             return row;
           },
         };
         const { results } = await writeSlice(file, slice, clock, signal, { put: (row) => row });
-        restored += results.length;
+        const back = results.filter((row) => row !== undefined).length;
+        restored += back;
+        present += results.length - back;
         if (results.length === 0) break;
       }
-      return restored;
+      return { restored, present };
     },
     async count(cap, signal) {
       signal.throwIfAborted();

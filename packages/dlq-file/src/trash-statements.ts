@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { MarksRow } from "./dead-letter-row.ts";
 import { COLUMNS } from "./dlq-file-kind.ts";
 import { COUNTED } from "./dlq-statements.ts";
 import type { CountedRow } from "./entry-counts.ts";
@@ -7,6 +8,8 @@ import type { CountedRow } from "./entry-counts.ts";
 export class TrashStatements {
   readonly #move: StatementSync;
   readonly #restore: StatementSync;
+  readonly #marksOf: StatementSync;
+  readonly #marksIn: StatementSync;
   readonly #batch: StatementSync;
   readonly #over: StatementSync;
   readonly #delete: StatementSync;
@@ -19,6 +22,8 @@ export class TrashStatements {
     this.#restore = db.prepare(`
       INSERT INTO dead_letter (${COLUMNS}) SELECT ${COLUMNS} FROM dead_letter_trash WHERE number = ?
       ON CONFLICT (id) DO NOTHING RETURNING ${COUNTED}`);
+    this.#marksOf = db.prepare("SELECT id, marks FROM dead_letter_trash WHERE number = ?");
+    this.#marksIn = db.prepare("SELECT id, marks FROM dead_letter_trash WHERE batch = ? AND id = ? AND until > ?");
     // In the order in which they came: those that are next to each other in the list come back next to each other.
     this.#batch = db.prepare(`
       SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_batch
@@ -40,6 +45,15 @@ export class TrashStatements {
   /** Copies one back; `undefined` when its id is there again. */
   restore(number: number): CountedRow | undefined {
     return this.#restore.get(number) as CountedRow | undefined;
+  }
+
+  marksOf(number: number): MarksRow {
+    return this.#marksOf.get(number) as unknown as MarksRow;
+  }
+
+  /** Of the entry with this id that is in the batch, in time. */
+  marksIn(batch: string, id: string, now: number): MarksRow | undefined {
+    return this.#marksIn.get(batch, id, now) as MarksRow | undefined;
   }
 
   delete(number: number): void {

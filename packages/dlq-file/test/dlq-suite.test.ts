@@ -1,5 +1,6 @@
 import { describeDlqParts, describeDlqStore } from "@bridge/conformance";
 import type { DlqStore } from "@bridge/ports";
+import { times } from "@bridge/tooling/long";
 import { openScratchDlq, survivorOf } from "./support/scratch-dlq.ts";
 
 const subject = {
@@ -8,4 +9,4 @@ const subject = {
 };
 
 describeDlqStore("file", subject);
-describeDlqParts("file", subject);
+describeDlqParts("file", { ...subject, courses: times(6, 60) });

@@ -80,7 +80,7 @@ test("at max_bytes what is in the trash counts, and can be brought back; jobs ar
   await expect(store.put(deadLetter("more"), signal)).rejects.toThrow(/holds max_bytes/);
   const job = { id: "job-1", revision: 1, state: "running", createdAt: 1, document: "{}" };
   expect(await store.jobs?.put(job, undefined, signal)).toBe(true);
-  expect(await store.admin.trash?.restore("job-1", 100, signal)).toBe(10);
+  expect(await store.admin.trash?.restore("job-1", 100, signal)).toEqual({ restored: 10, present: 0 });
   await store.admin.delete(ids, signal);
   await store.put(deadLetter("more"), signal);
 });

@@ -10,10 +10,11 @@ import {
   type KeyedPage,
   type MarkChange,
   marked,
+  mergedMarks,
   type Page,
 } from "@bridge/ports";
 import { FacetTally, matchesQuery, oneAt, PageOfHeads, type Steps } from "@bridge/ports/internal";
-import { copyOf, type Entry, ownHead } from "./entry.ts";
+import { copyOf, type Entry, ownHead, withMarks } from "./entry.ts";
 
 /** Dead letters by id and, oldest first, by when they failed. Nothing that comes in or goes out can change an entry. */
 export class DeadLetterIndex {
@@ -92,10 +93,16 @@ export class DeadLetterIndex {
   mark(id: string, change: MarkChange): boolean {
     const entry = this.#byId.get(id);
     if (entry === undefined) return false;
-    const { marks: before, ...head } = entry.head;
-    const marks = marked(before, change);
-    entry.head = ownHead({ ...head, ...(marks !== undefined && { marks }) });
+    entry.head = withMarks(entry.head, marked(entry.head.marks, change));
     return true;
+  }
+
+  /** Brings an entry back, as it is. False when its id is there again: the entry that is there gets its marks. */
+  bringBack(entry: Entry): boolean {
+    const there = this.#byId.get(entry.head.id);
+    if (there === undefined) this.insert(entry);
+    else there.head = withMarks(there.head, mergedMarks(there.head.marks, entry.head.marks));
+    return there === undefined;
   }
 
   /** Takes them out and returns those that were there, by their ids. */

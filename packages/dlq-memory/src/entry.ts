@@ -11,6 +11,11 @@ export function ownHead({ marks, ...head }: DeadLetterHead): DeadLetterHead {
   return Object.freeze({ ...head, ...(marks !== undefined && { marks: ownMarks(marks) }) });
 }
 
+export function withMarks(before: DeadLetterHead, marks: DeadLetterMarks | undefined): DeadLetterHead {
+  const { marks: _, ...head } = before;
+  return ownHead({ ...head, ...(marks !== undefined && { marks }) });
+}
+
 export function copyOf(envelope: Envelope): Envelope {
   return { ...envelope, headers: { ...envelope.headers }, payload: Uint8Array.from(envelope.payload) };
 }

@@ -91,8 +91,8 @@ export function openMemoryDlq({ maxEntries, clock = systemClock }: MemoryDlqOpti
         async restore(batch, limit, signal) {
           begin(signal);
           const taken = trash.take(batch, limit);
-          for (const entry of taken) if (!index.has(entry.head.id)) index.insert(entry);
-          return taken.length;
+          const restored = taken.filter((entry) => index.bringBack(entry)).length;
+          return { restored, present: taken.length - restored };
         },
         async count(cap, signal) {
           begin(signal);

@@ -1,5 +1,5 @@
-import type { Clock } from "@bridge/ports";
-import type { Entry } from "./entry.ts";
+import { type Clock, mergedMarks } from "@bridge/ports";
+import { type Entry, withMarks } from "./entry.ts";
 
 /** What is over its time may stay this much longer. */
 const SWEEP_MS = 60_000;
@@ -27,11 +27,16 @@ export class Trash implements Disposable {
     return this.#size;
   }
 
+  /** Of an id that the batch has already the later entry is kept, with the marks of both. */
   add(entries: Iterable<Entry>, name: string, until: number): void {
+    const now = this.#clock.now();
     for (const entry of entries) {
       const batch = this.#batches.get(name) ?? new Map<string, Discarded>();
       this.#batches.set(name, batch);
-      if (!batch.has(entry.head.id)) this.#size++;
+      const former = batch.get(entry.head.id);
+      if (former === undefined) this.#size++;
+      else if (former.until > now)
+        entry.head = withMarks(entry.head, mergedMarks(entry.head.marks, former.entry.head.marks));
       batch.set(entry.head.id, { entry, until });
     }
     if (this.#size > 0) this.#timer ??= this.#clock.every(SWEEP_MS, () => this.sweep());

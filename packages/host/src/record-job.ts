@@ -28,8 +28,8 @@ function outcomeOf(kind: JobEvent["kind"], job: Job): AuditEntry["outcome"] {
 }
 
 function countsOf(job: Job): Readonly<Record<string, number>> {
-  const { total, succeeded, failed, skipped, pending, inDoubt, restored, remaining } = progressOf(job);
-  return { total, succeeded, failed, skipped, pending, in_doubt: inDoubt, restored, remaining };
+  const { total, succeeded, failed, skipped, pending, inDoubt, restored, present, remaining } = progressOf(job);
+  return { total, succeeded, failed, skipped, pending, in_doubt: inDoubt, restored, present, remaining };
 }
 
 function haltOf({ halted }: Job): Readonly<Record<string, unknown>> {

@@ -22,7 +22,10 @@ const progress = v.object({
   skipped: v.pipe(count, v.description("Gone when their turn came, or quarantined.")),
   pending: v.pipe(count, v.description("In the outbox, which goes on delivering them.")),
   in_doubt: v.pipe(count, v.description("May have been sent twice, under one envelope id.")),
-  restored: v.optional(v.pipe(count, v.description("Taken back."))),
+  restored: v.optional(v.pipe(count, v.description("Taken back: they were not there and are again."))),
+  present: v.optional(
+    v.pipe(count, v.description("There again already when the others came back: only their marks were added.")),
+  ),
   remaining: count,
   in_flight: count,
   percent: number,

@@ -65,11 +65,11 @@ export function settingsToWire({ rate, concurrency, ramp, rampPauseMs, halt }: J
 }
 
 function progressToWire(job: Job): InferOutput<typeof schemas.jobSummary>["progress"] {
-  const { inDoubt, inFlight, etaMs, restored, ...rest } = progressOf(job);
+  const { inDoubt, inFlight, etaMs, restored, present, ...rest } = progressOf(job);
   return {
     ...rest,
     in_doubt: inDoubt,
-    ...(job.kind === "purge" && { restored }),
+    ...(job.kind === "purge" && { restored, present }),
     in_flight: inFlight,
     ...(etaMs !== undefined && { eta_ms: etaMs }),
   };

@@ -57,9 +57,40 @@ export function marked(marks: DeadLetterMarks | undefined, change: MarkChange): 
           ...redriven,
           lastError: redriven.lastError.slice(0, MAX_ERROR_LENGTH),
         };
-  const assignee = change.assignee ?? marks?.assignee ?? "";
-  const quarantined = change.quarantined ?? marks?.quarantined ?? false;
-  const notes = [...(marks?.notes ?? []), ...(change.note === undefined ? [] : [change.note])].slice(-MAX_NOTES);
+  return bounded({
+    redrives,
+    assignee: change.assignee ?? marks?.assignee,
+    quarantined: change.quarantined ?? marks?.quarantined,
+    notes: [...(marks?.notes ?? []), ...(change.note === undefined ? [] : [change.note])],
+  });
+}
+
+/**
+ * The marks of an entry to which those of the same entry come back out of the trash, within their bounds: nothing that an operator has
+ * written is lost. It is quarantined if either is; it has the notes of both, oldest first; it is its own assignee's, else the other's; and
+ * it shows the redrive that was tried last. Merging once more adds nothing twice, so that what a crash repeats does no harm.
+ */
+export function mergedMarks(
+  there: DeadLetterMarks | undefined,
+  back: DeadLetterMarks | undefined,
+): DeadLetterMarks | undefined {
+  const [older, newer] = [back?.notes ?? [], there?.notes ?? []];
+  const notes = [...older, ...newer.filter((note) => !older.some((other) => isSame(note, other)))];
+  return bounded({
+    redrives: lastOf(there?.redrives, back?.redrives),
+    assignee: there?.assignee ?? back?.assignee,
+    quarantined: there?.quarantined ?? back?.quarantined,
+    notes: notes.toSorted((one, other) => one.at - other.at),
+  });
+}
+
+interface Unbounded extends Omit<DeadLetterMarks, "quarantined" | "notes"> {
+  readonly quarantined: boolean | undefined;
+  readonly notes: readonly DeadLetterNote[];
+}
+
+function bounded({ redrives, assignee = "", quarantined = false, ...all }: Unbounded): DeadLetterMarks | undefined {
+  const notes = all.notes.slice(-MAX_NOTES);
   const keeping = (kept: readonly DeadLetterNote[]): DeadLetterMarks => ({
     ...(redrives !== undefined && { redrives }),
     ...(assignee !== "" && { assignee }),
@@ -72,4 +103,14 @@ export function marked(marks: DeadLetterMarks | undefined, change: MarkChange): 
     made = keeping(notes);
   }
   return Object.keys(made).length === 0 ? undefined : made;
+}
+
+function isSame(one: DeadLetterNote, other: DeadLetterNote): boolean {
+  return one.at === other.at && one.by === other.by && one.text === other.text;
+}
+
+/** The one that was tried last, with the larger count. */
+function lastOf(one: RedriveMark | undefined, other: RedriveMark | undefined): RedriveMark | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return { ...(other.lastAt > one.lastAt ? other : one), count: Math.max(one.count, other.count) };
 }

@@ -185,18 +185,31 @@ export interface DlqAdmin {
   readonly trash?: DlqTrash;
 }
 
+/** What has left the trash: together never more than the limit, and 0 when none is left. */
+export interface TakenBack {
+  /** Entries that were not there and are again. */
+  readonly restored: number;
+  /** Of those whose id was there: only their marks were added. */
+  readonly present: number;
+}
+
 /**
  * Deleted entries that can be taken back. No list, count, facet, redrive or `get` has them, and their ids can be written again.
  * What is over its time is not there any more, whether it has been erased yet or not.
  */
 export interface DlqTrash {
-  /** Moves entries into the trash, under the name of a batch. Returns the ids that were there. The store erases them soon after `until`, in epoch milliseconds. */
+  /**
+   * Moves entries into the trash, under the name of a batch. Returns the ids that were there. The store erases them soon after `until`, in
+   * epoch milliseconds. Of an id that the batch has already the later entry is kept, with the marks of both (`mergedMarks`).
+   */
   move(ids: readonly string[], batch: string, until: number, signal: AbortSignal): Promise<ReadonlySet<string>>;
   /**
-   * Brings up to `limit` entries of a batch back, as they were, with their marks. Returns how many it has taken out of the trash;
-   * 0: none is left. Of one whose id has been written again meanwhile the entry that is there stays.
+   * Brings up to `limit` entries of a batch back, as they were, with their marks. Where the id has been written again meanwhile, the entry
+   * that is there stays, which is the newer truth, and gets the marks of the other (`mergedMarks`). At every moment, whoever is killed
+   * and whoever marks at the same time, each entry is in the trash or out of it, and its marks with it. What was killed in the middle may
+   * count one as present that it has restored, and none as restored that was there.
    */
-  restore(batch: string, limit: number, signal: AbortSignal): Promise<number>;
+  restore(batch: string, limit: number, signal: AbortSignal): Promise<TakenBack>;
   /** How many entries the trash holds; stops counting at `cap`. */
   count(cap: number, signal: AbortSignal): Promise<number>;
 }

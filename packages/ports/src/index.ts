@@ -59,6 +59,7 @@ export {
   type DeadLetterNote,
   type MarkChange,
   marked,
+  mergedMarks,
   type RedriveMark,
 } from "./dead-letter-marks.ts";
 export { type DlqJobs, type StoredJob } from "./dlq-jobs.ts";
@@ -82,6 +83,7 @@ export {
   type FacetsRequest,
   type KeyedPage,
   type Page,
+  type TakenBack,
 } from "./dlq-store.ts";
 export { type Envelope, type SourceMessage } from "./envelope.ts";
 export {

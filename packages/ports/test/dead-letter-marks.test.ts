@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type DeadLetterMarks, type MarkChange, marked } from "../src/index.ts";
+import { type DeadLetterMarks, type MarkChange, marked, mergedMarks } from "../src/index.ts";
 
 const note = fc.record({ at: fc.nat(), by: fc.string({ maxLength: 64 }), text: fc.string({ maxLength: 1_000 }) });
 const change: fc.Arbitrary<MarkChange> = fc.record(
@@ -39,3 +39,43 @@ test("an empty assignee clears it, and without anything left there are no marks"
   expect(marked(marks, { assignee: "" })).toEqual({ quarantined: true });
   expect(marked({ quarantined: true }, { quarantined: false })).toBeUndefined();
 });
+
+test("spec 4.10.5: of merged marks nothing is lost within the bounds, notes are in order, and merging again adds nothing twice", () => {
+  const marksOf = (changes: readonly MarkChange[]): DeadLetterMarks | undefined => {
+    let marks: DeadLetterMarks | undefined;
+    for (const each of changes) marks = marked(marks, each);
+    return marks;
+  };
+  const some = fc.array(change, { maxLength: 14 }).map(marksOf);
+  fc.assert(
+    fc.property(some, some, (there, back) => {
+      const merged = mergedMarks(there, back);
+      expect(Buffer.byteLength(JSON.stringify(merged ?? {}))).toBeLessThanOrEqual(8 * 1024);
+      expect(merged?.quarantined).toBe(there?.quarantined ?? back?.quarantined);
+      expect(merged?.assignee).toBe(there?.assignee ?? back?.assignee);
+      const notes = merged?.notes ?? [];
+      const all = [...(there?.notes ?? []), ...(back?.notes ?? [])];
+      for (const each of notes) expect(all).toContainEqual(each);
+      expect(notes.map(({ at }) => at)).toEqual(notes.map(({ at }) => at).toSorted((a, b) => a - b));
+      const left = all.filter((each) => !notes.some((kept) => JSON.stringify(kept) === JSON.stringify(each)));
+      for (const each of left) expect(each.at).toBeLessThanOrEqual(notes[0]?.at ?? Infinity);
+      const lastAt = Math.max(there?.redrives?.lastAt ?? -1, back?.redrives?.lastAt ?? -1);
+      expect(merged?.redrives?.lastAt ?? -1).toBe(lastAt);
+      const again = mergedMarks(merged, back);
+      if (left.length === 0) expect(again).toEqual(merged);
+      const texts = (again?.notes ?? []).map((each) => JSON.stringify(each));
+      expect(new Set(texts).size).toBe(new Set(all.map((each) => JSON.stringify(each))).size - countLeft(all, texts));
+      expect(mergedMarks(undefined, back)).toEqual(
+        back && { ...back, ...(back.notes && { notes: inOrder(back.notes) }) },
+      );
+    }),
+  );
+});
+
+function countLeft(all: readonly unknown[], texts: readonly string[]): number {
+  return [...new Set(all.map((each) => JSON.stringify(each)))].filter((each) => !texts.includes(each)).length;
+}
+
+function inOrder(notes: NonNullable<DeadLetterMarks["notes"]>): NonNullable<DeadLetterMarks["notes"]> {
+  return notes.toSorted((a, b) => a.at - b.at);
+}

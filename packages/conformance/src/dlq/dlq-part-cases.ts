@@ -4,6 +4,7 @@ import { FACET_CHECKS } from "./facet-checks.ts";
 import { JOB_CHECKS } from "./job-checks.ts";
 import { MARKING_CHECKS } from "./marking-checks.ts";
 import { PAGING_CHECKS } from "./paging-checks.ts";
+import { TAKING_BACK_CHECKS } from "./taking-back-checks.ts";
 import { TRASH_CHECKS } from "./trash-checks.ts";
 
 const CHECKS = {
@@ -11,7 +12,7 @@ const CHECKS = {
   facets: FACET_CHECKS,
   marks: MARKING_CHECKS,
   jobs: JOB_CHECKS,
-  trash: TRASH_CHECKS,
+  trash: { ...TRASH_CHECKS, ...TAKING_BACK_CHECKS },
 } satisfies Record<DlqPart, unknown>;
 
 /** The name of a case begins with that of its part. */

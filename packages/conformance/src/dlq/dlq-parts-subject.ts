@@ -14,6 +14,8 @@ export interface DlqPartsSubject extends Omit<DlqStoreSubject, "except"> {
   readonly parts?: readonly DlqPart[];
   /** How many entries of one time it is paged through. Default: 10,000. */
   readonly many?: number;
+  /** How many random courses of what may happen to the trash are tried. Default: 12. */
+  readonly courses?: number;
 }
 
 export type DlqPartCheck = (subject: DlqPartsSubject, signal: AbortSignal) => ReturnType<DlqCheck>;

@@ -13,6 +13,7 @@ import type {
 } from "@bridge/ports";
 import { adminOf } from "./check.ts";
 
+const HOUR_MS = 3_600_000;
 /** More than any page of these cases looks at. */
 const BUDGET = 10_000;
 
@@ -66,4 +67,14 @@ export function trashOf(store: DlqStore): DlqTrash {
   const { trash } = adminOf(store);
   assert.ok(trash !== undefined, "the store has no trash");
   return trash;
+}
+
+/** Longer than any case takes. */
+export function later(): number {
+  return Date.now() + HOUR_MS;
+}
+
+/** Without what is `undefined`. */
+export function plain(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

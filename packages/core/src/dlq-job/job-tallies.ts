@@ -1,7 +1,7 @@
 import { ACTIVE_STATES, type JobKind, type JobState } from "./job.ts";
 import type { HaltWhy } from "./halt.ts";
 
-export const JOB_OUTCOMES = ["succeeded", "failed", "skipped", "in_doubt", "restored"] as const;
+export const JOB_OUTCOMES = ["succeeded", "failed", "skipped", "in_doubt", "restored", "present"] as const;
 
 export type JobOutcome = (typeof JOB_OUTCOMES)[number];
 
@@ -32,8 +32,8 @@ function countsOf(jobs: readonly { readonly kind: JobKind; readonly state: JobSt
 /** Plain numbers, because every entry writes to them. */
 export class JobTallies {
   readonly #entries: Record<JobKind, Record<JobOutcome, number>> = {
-    redrive: { succeeded: 0, failed: 0, skipped: 0, in_doubt: 0, restored: 0 },
-    purge: { succeeded: 0, failed: 0, skipped: 0, in_doubt: 0, restored: 0 },
+    redrive: { succeeded: 0, failed: 0, skipped: 0, in_doubt: 0, restored: 0, present: 0 },
+    purge: { succeeded: 0, failed: 0, skipped: 0, in_doubt: 0, restored: 0, present: 0 },
   };
   readonly #halts: Record<HaltWhy, number> = { failure_ratio: 0, consecutive: 0, store: 0 };
   #jobs: JobStats["jobs"] = countsOf([]);

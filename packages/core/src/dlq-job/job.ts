@@ -56,8 +56,10 @@ export interface JobCounts {
   readonly skipped: number;
   /** May have been sent twice, under one envelope id: in flight when their owner was killed. */
   readonly inDoubt: number;
-  /** Taken back by an undo. */
+  /** Taken back by an undo: they were not there and are again. */
   readonly restored: number;
+  /** Of an undo: were there again already, and have got the marks of the purged ones. Absent: none. */
+  readonly present?: number | undefined;
 }
 
 /** The entries of one route. */

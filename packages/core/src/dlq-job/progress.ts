@@ -11,6 +11,7 @@ export interface JobProgress {
   readonly pending: number;
   readonly inDoubt: number;
   readonly restored: number;
+  readonly present: number;
   readonly remaining: number;
   readonly inFlight: number;
   /** With one decimal, rounded down: 100 means all. */
@@ -31,6 +32,7 @@ export function progressOf(job: Job): JobProgress {
     total,
     done,
     ...counts,
+    present: counts.present ?? 0,
     pending: pending.length,
     remaining,
     inFlight,

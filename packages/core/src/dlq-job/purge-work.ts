@@ -1,4 +1,4 @@
-import { BridgeError, type DeadLetterHead } from "@bridge/ports";
+import { BridgeError, type DeadLetterHead, type TakenBack } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import { doneOf, type Job } from "./job.ts";
 import type { JobRun, JobWork } from "./job-run.ts";
@@ -7,6 +7,7 @@ import { setQuery } from "./set-query.ts";
 
 const PAGE = { limit: 500, budget: 10_000 } as const;
 const RESTORED_AT_ONCE = 500;
+const NONE: TakenBack = { restored: 0, present: 0 };
 const CALL_TIMEOUT_MS = 20_000;
 /** An index may lag: what it does not show of the trash is looked for so often, a second after the other, and once when all is back. */
 const RESTORE_LOOKS = 10;
@@ -97,15 +98,17 @@ export class PurgeWork implements JobWork {
   /** One batch; how many entries it was, or `undefined` when none is left. */
   async #restore(): Promise<number | undefined> {
     const { job, store } = this.#run;
-    const restored = await this.#bounded(
-      async (signal) => (await store.admin.trash?.restore(job.id, RESTORED_AT_ONCE, signal)) ?? 0,
+    const { restored, present } = await this.#bounded(
+      async (signal) => (await store.admin.trash?.restore(job.id, RESTORED_AT_ONCE, signal)) ?? NONE,
     );
     const { counts } = this.#run.job;
-    this.#run.job = { ...this.#run.job, counts: { ...counts, restored: counts.restored + restored } };
+    const back = { restored: counts.restored + restored, present: (counts.present ?? 0) + present };
+    this.#run.job = { ...this.#run.job, counts: { ...counts, ...back } };
     this.#run.tally("restored", restored);
-    this.#emptyLooks = restored > 0 ? 0 : this.#emptyLooks + 1;
-    if (restored > 0) return 0;
-    const isWhole = counts.restored >= counts.succeeded + counts.skipped;
+    this.#run.tally("present", present);
+    this.#emptyLooks = restored + present > 0 ? 0 : this.#emptyLooks + 1;
+    if (restored + present > 0) return 0;
+    const isWhole = back.restored + back.present >= counts.succeeded + counts.skipped;
     if (this.#emptyLooks <= (isWhole ? 1 : RESTORE_LOOKS)) {
       await this.#pause(LOOK_MS);
       return 0;

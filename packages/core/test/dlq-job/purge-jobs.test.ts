@@ -1,5 +1,6 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { describe, expect, test } from "vitest";
+import { progressOf } from "../../src/dlq-job/progress.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, type MemoryBridge } from "../support/memory-bridge.ts";
 import { AT_ONCE, begun, fill, orderOf, started, stored, until } from "./job-bridge.ts";
@@ -70,7 +71,7 @@ test("operators 3.1: an undo takes back all that was purged, also when the index
   let isLagging = false;
   const { trash } = dlq.admin;
   const restore: typeof trash.restore = async (batch, limit, signal) =>
-    isLagging ? 0 : trash.restore(batch, Math.min(limit, 200), signal);
+    isLagging ? { restored: 0, present: 0 } : trash.restore(batch, Math.min(limit, 200), signal);
   const bridge = await started({ clock, dlq: { ...dlq, admin: { ...dlq.admin, trash: { ...trash, restore } } } });
   const { supervisor } = bridge;
   await fill(dlq, 600);
@@ -83,6 +84,27 @@ test("operators 3.1: an undo takes back all that was purged, also when the index
   isLagging = false;
   expect((await until(bridge, job.id, "undone")).counts).toMatchObject({ restored: 600 });
   expect(await stored(dlq)).toHaveLength(600);
+  await supervisor.shutdown();
+});
+
+test("spec 4.10.5: an undo tells how many it has restored and how many were there again, which get the marks", async () => {
+  const bridge = await withTrash();
+  const { supervisor, dlq } = bridge;
+  await fill(dlq, 700);
+  await dlq.marks?.mark(new Map([["e00003", { quarantined: true, assignee: "alice" }]]), bound());
+  const job = await begun(bridge, PURGE);
+  await until(bridge, job.id, "completed");
+  await fill(dlq, 40);
+  await dlq.marks?.mark(new Map([["e00003", { assignee: "bob" }]]), bound());
+  await supervisor.jobs().ask(job.id, { call: "undo" }, bound());
+  const undone = await until(bridge, job.id, "undone");
+  expect(undone.counts).toMatchObject({ succeeded: 700, restored: 660, present: 40 });
+  expect(progressOf(undone)).toMatchObject({ restored: 660, present: 40 });
+  const told = supervisor.stats().jobs.entries.filter(({ kind }) => kind === "purge");
+  expect(told).toContainEqual({ kind: "purge", outcome: "restored", count: 660 });
+  expect(told).toContainEqual({ kind: "purge", outcome: "present", count: 40 });
+  expect((await dlq.get("e00003", bound()))?.marks).toEqual({ quarantined: true, assignee: "bob" });
+  expect(await stored(dlq)).toHaveLength(700);
   await supervisor.shutdown();
 });
 

@@ -1,14 +1,16 @@
-import { type DlqMarks, type MarkChange, marked } from "@bridge/ports";
+import { type DeadLetterMarks, type DlqMarks, type MarkChange, marked, mergedMarks } from "@bridge/ports";
 import { marksIn, packMarks } from "@bridge/ports/internal";
 import type { PostgresClient } from "../client/postgres-client.ts";
 import type { Changes } from "./changes.ts";
 import { chunksOf, ofIds, picked } from "./deleting.ts";
 import { ENTRIES } from "./dlq-tables.ts";
 
-interface MarksRow {
+export interface MarksRow {
   readonly id: string;
   readonly marks: string | null;
 }
+
+type Remark = (id: string, marks: DeadLetterMarks | undefined) => DeadLetterMarks | undefined;
 
 /** Changes marks: what somebody else has changed between reading and writing is read again. */
 export class Marking implements DlqMarks {
@@ -23,14 +25,23 @@ export class Marking implements DlqMarks {
     this.#visibleFrom = visibleFrom;
   }
 
-  async mark(changes: ReadonlyMap<string, MarkChange>, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  mark(changes: ReadonlyMap<string, MarkChange>, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    return this.#remark(changes.keys(), (id, marks) => marked(marks, changes.get(id) ?? {}), signal);
+  }
+
+  /** Adds those of entries with the same ids. Returns the ids that were there. */
+  merge(back: ReadonlyMap<string, DeadLetterMarks | undefined>, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    return this.#remark(back.keys(), (id, marks) => mergedMarks(marks, back.get(id)), signal);
+  }
+
+  async #remark(ids: Iterable<string>, change: Remark, signal: AbortSignal): Promise<ReadonlySet<string>> {
     signal.throwIfAborted();
     const done = new Set<string>();
-    for (const chunk of chunksOf(changes.keys())) {
+    for (const chunk of chunksOf(ids)) {
       let left = chunk;
       while (left.length > 0) {
         const there = await this.#read(left, signal);
-        for (const id of await this.#write(there, changes, signal)) done.add(id);
+        for (const id of await this.#write(there, change, signal)) done.add(id);
         left = there.map(({ id }) => id).filter((id) => !done.has(id));
       }
     }
@@ -44,14 +55,10 @@ export class Marking implements DlqMarks {
   }
 
   /** Returns those whose marks were still as they were read. */
-  async #write(
-    rows: readonly MarksRow[],
-    changes: ReadonlyMap<string, MarkChange>,
-    signal: AbortSignal,
-  ): Promise<readonly string[]> {
+  async #write(rows: readonly MarksRow[], change: Remark, signal: AbortSignal): Promise<readonly string[]> {
     if (rows.length === 0) return [];
     const entries = this.#client.table(ENTRIES);
-    const made = rows.map(({ id, marks }) => packMarks(marked(marksIn(marks), changes.get(id) ?? {})));
+    const made = rows.map(({ id, marks }) => packMarks(change(id, marksIn(marks))));
     const which = ofIds(
       rows.map(({ id }) => id),
       this.#visibleFrom(),

@@ -53,7 +53,7 @@ export async function openPostgresDlq(
   const changes = new Changes(client, random);
   const deleting = new Deleting(client, changes, visibleFrom);
   const marking = new Marking(client, changes, visibleFrom);
-  const trash = new Trash(client, changes, visibleFrom, clock);
+  const trash = new Trash({ client, changes, marking }, visibleFrom, clock);
   const sweeping = sweep({ changes, trash, retention: retentionMs === undefined ? undefined : deleting }, seams);
   const paging = { client, clock, visibleFrom };
   const facets = new PostgresFacets(paging, facetsKeptMs);

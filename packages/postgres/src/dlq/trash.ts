@@ -1,25 +1,46 @@
-import type { Clock, DlqTrash } from "@bridge/ports";
+import type { Clock, DeadLetterMarks, DlqTrash, TakenBack } from "@bridge/ports";
+import { marksIn } from "@bridge/ports/internal";
 import type { PostgresClient } from "../client/postgres-client.ts";
 import type { Changes } from "./changes.ts";
 import { isPossible } from "./dead-letter-row.ts";
 import { chunksOf, ofIds, picked } from "./deleting.ts";
 import { COLUMNS, ENTRIES, TRASH } from "./dlq-tables.ts";
 import { bound } from "./filtered.ts";
+import type { Marking, MarksRow } from "./marking.ts";
 
 /** Entries of one statement. */
 const CHUNK = 1_000;
+const RESTORING = "restoring from the trash";
+/** Before the id of an entry in the note of a call: what has become of it. */
+const RESTORED = "+";
+const PRESENT = "=";
+
+interface TrashRow extends MarksRow {
+  /** Another one after each change of the row. */
+  readonly version: string;
+}
 
 /** Entries that were deleted and can be taken back: rows that are moved to a table of their own, and back. */
 export class Trash implements DlqTrash {
   readonly #client: PostgresClient;
   readonly #changes: Changes;
+  readonly #marking: Marking;
   readonly #visibleFrom: () => number;
   readonly #clock: Clock;
 
   /** Entries that failed before `visibleFrom` are not there. */
-  constructor(client: PostgresClient, changes: Changes, visibleFrom: () => number, clock: Clock) {
+  constructor(
+    {
+      client,
+      changes,
+      marking,
+    }: { readonly client: PostgresClient; readonly changes: Changes; readonly marking: Marking },
+    visibleFrom: () => number,
+    clock: Clock,
+  ) {
     this.#client = client;
     this.#changes = changes;
+    this.#marking = marking;
     this.#visibleFrom = visibleFrom;
     this.#clock = clock;
   }
@@ -29,6 +50,7 @@ export class Trash implements DlqTrash {
     const [entries, trash] = [ENTRIES, TRASH].map((name) => this.#client.table(name));
     const moved = new Set<string>();
     for (const chunk of chunksOf(ids)) {
+      await this.#mergeFormer(batch, chunk, signal);
       const which = ofIds(chunk, this.#visibleFrom());
       const [name, end] = [1, 2].map((n) => `$${which.values.length + n}`);
       // Of a batch that has an entry of the same id already, the later one is kept.
@@ -45,29 +67,80 @@ export class Trash implements DlqTrash {
     return moved;
   }
 
-  async restore(batch: string, limit: number, signal: AbortSignal): Promise<number> {
+  /** Of what is to replace entries of the same batch: adds the marks of those. */
+  async #mergeFormer(batch: string, ids: readonly string[], signal: AbortSignal): Promise<void> {
+    if (!isPossible(batch)) return;
+    const text = `SELECT id, marks FROM ${this.#client.table(TRASH)}
+      WHERE batch = $1 AND id = ANY($2) AND until > $3 AND marks IS NOT NULL`;
+    const values = [batch, ids, bound(this.#clock.now())];
+    const { rows } = await this.#client.query<MarksRow>({ what: "reading the trash", text, values }, signal);
+    await this.#marking.merge(marksOf(rows), signal);
+  }
+
+  async restore(batch: string, limit: number, signal: AbortSignal): Promise<TakenBack> {
     signal.throwIfAborted();
-    if (!isPossible(batch)) return 0;
-    const [entries, trash] = [ENTRIES, TRASH].map((name) => this.#client.table(name));
     let restored = 0;
-    while (restored < limit) {
-      const size = Math.min(CHUNK, limit - restored);
-      // Of an id that has been written again meanwhile the entry that is there stays: it is only named.
-      const queries = `picked AS MATERIALIZED (
-          SELECT id FROM ${trash} WHERE batch = $1 AND until > $2 ORDER BY id LIMIT $3 FOR UPDATE
-        ), gone AS (
-          DELETE FROM ${trash} WHERE batch = $1 AND id IN (SELECT id FROM picked) RETURNING ${COLUMNS}
-        ), changed AS (
-          INSERT INTO ${entries} AS there (${COLUMNS}) SELECT ${COLUMNS} FROM gone
-          ON CONFLICT (id) DO UPDATE SET id = there.id RETURNING id
-        )`;
-      const values = [batch, bound(this.#clock.now()), size];
-      const change = { what: "restoring from the trash", queries, values, whole: true };
-      const count = (await this.#changes.make(change, signal)).length;
-      restored += count;
-      if (count < size) break;
+    let present = 0;
+    let before: readonly string[] = [];
+    while (isPossible(batch) && restored + present < limit) {
+      const size = Math.min(CHUNK, limit - restored - present);
+      const rows = await this.#inTime(batch, size, signal);
+      if (rows.length === 0) break;
+      const there = await this.#marking.merge(marksOf(rows), signal);
+      const out = await this.#takeOut(batch, rows, there, signal);
+      restored += out.restored;
+      present += out.present;
+      // What has neither come back nor is there, twice, is kept out by somebody else's trigger.
+      const left = rows.map(({ id }) => id).filter((id) => !there.has(id));
+      if (out.restored + out.present === 0 && there.size === 0 && left.join("\n") === before.join("\n"))
+        throw this.#client.keptNothing(RESTORING);
+      before = left;
+      if (rows.length < size && out.restored + out.present === rows.length) break;
     }
-    return restored;
+    return { restored, present };
+  }
+
+  /** Of a batch: so many that are in time, with their marks. */
+  async #inTime(batch: string, size: number, signal: AbortSignal): Promise<readonly TrashRow[]> {
+    const text = `SELECT id, marks, xmin::text AS version FROM ${this.#client.table(TRASH)}
+      WHERE batch = $1 AND until > $2 AND failed_at >= $3 ORDER BY id LIMIT $4`;
+    const values = [batch, bound(this.#clock.now()), bound(this.#visibleFrom()), size];
+    return (await this.#client.query<TrashRow>({ what: "reading the trash", text, values }, signal)).rows;
+  }
+
+  /**
+   * Those that are not `there` come back; the others only leave the trash, as the entries there have their marks. What has been moved
+   * there anew, or written again, since it was looked stays in the trash, for the next look.
+   */
+  async #takeOut(
+    batch: string,
+    rows: readonly TrashRow[],
+    there: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<TakenBack> {
+    const [entries, trash] = [ENTRIES, TRASH].map((name) => this.#client.table(name));
+    const queries = `locked AS MATERIALIZED (
+        SELECT ${COLUMNS} FROM ${trash}
+         WHERE batch = $1 AND id = ANY($2) AND (id, xmin::text) IN (SELECT * FROM unnest($2::text[], $3::text[]))
+         ORDER BY id FOR UPDATE
+      ), restored AS (
+        INSERT INTO ${entries} AS there (${COLUMNS})
+        SELECT ${COLUMNS} FROM locked WHERE NOT id = ANY($4)
+        ON CONFLICT (id) DO UPDATE SET (${COLUMNS}) = (${excluded(COLUMNS)}) WHERE there.failed_at < $5 RETURNING id
+      ), picked AS (
+        SELECT id, '${RESTORED}' || id AS told FROM restored
+        UNION ALL SELECT id, '${PRESENT}' || id FROM locked WHERE id = ANY($4)
+      ), gone AS (
+        DELETE FROM ${trash} WHERE batch = $1 AND id IN (SELECT id FROM picked) RETURNING id
+      ), changed AS (
+        SELECT told AS id FROM picked WHERE id IN (SELECT id FROM gone)
+      )`;
+    const ids = rows.map(({ id }) => id);
+    const versions = rows.map(({ version }) => version);
+    const values = [batch, ids, versions, [...there], bound(this.#visibleFrom())];
+    const told = await this.#changes.make({ what: RESTORING, queries, values, whole: true }, signal);
+    const restored = told.filter((id) => id.startsWith(RESTORED)).length;
+    return { restored, present: told.length - restored };
   }
 
   async count(cap: number, signal: AbortSignal): Promise<number> {
@@ -87,6 +160,10 @@ export class Trash implements DlqTrash {
       if ((await this.#client.query(statement, signal)).count < CHUNK) return;
     }
   }
+}
+
+function marksOf(rows: readonly MarksRow[]): ReadonlyMap<string, DeadLetterMarks | undefined> {
+  return new Map(rows.map(({ id, marks }) => [id, marksIn(marks)]));
 }
 
 /** The same columns of the row that could not be inserted. */

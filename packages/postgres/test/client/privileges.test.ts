@@ -135,7 +135,7 @@ describe.skipIf(noPostgres)("a store whose user", () => {
     await dlq.jobs.put({ ...job, revision: 2 }, 1, signal);
     await dlq.jobs.delete(["job"], signal);
     await dlq.admin.trash.move(["3"], "job", Date.now() + 60_000, signal);
-    expect(await dlq.admin.trash.restore("job", 10, signal)).toBe(1);
+    expect(await dlq.admin.trash.restore("job", 10, signal)).toEqual({ restored: 1, present: 0 });
     await dlq.admin.delete(["1"], signal);
     await dlq.admin.deleteWhere({}, undefined, signal);
     expect(await dlq.count(10, signal)).toBe(0);

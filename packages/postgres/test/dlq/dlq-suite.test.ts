@@ -21,6 +21,7 @@ describe.skipIf(noPostgres)("dead letters on PostgreSQL", () => {
     reopen: () => openDlq(schema.connection),
     second: () => openDlq(schema.connection),
     many: times(2_000, 10_000),
+    courses: times(4, 60),
   } satisfies DlqPartsSubject;
   describeDlqStore("postgres", subject);
   describeDlqParts("postgres", subject);

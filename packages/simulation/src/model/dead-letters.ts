@@ -1,5 +1,5 @@
 import { type MemoryDlq, openMemoryDlq } from "@bridge/dlq-memory";
-import { BridgeError, type DeadLetterFilter, type DlqStore } from "@bridge/ports";
+import { BridgeError, type DeadLetterFilter, type DlqStore, type TakenBack } from "@bridge/ports";
 import type { Auditor } from "../run/auditor.ts";
 import { InstanceClock } from "../time/instance-clock.ts";
 import type { Owner } from "../time/virtual-time.ts";
@@ -72,11 +72,11 @@ export class DeadLetters implements KeptLetters {
   }
 
   /** It is undone. Of what is over its time nothing comes back. */
-  async takeBack(batch: string, limit: number): Promise<number> {
+  async takeBack(batch: string, limit: number): Promise<TakenBack> {
     const { trace, auditor } = this.options;
     const before = this.#trash.get(batch) ?? new Map<string, Letter>();
     const there = new Set(this.#entries.keys());
-    const count = await this.kept.admin.trash.restore(batch, limit, NEVER);
+    const back = await this.kept.admin.trash.restore(batch, limit, NEVER);
     for (const [id, letter] of before) {
       if (there.has(id) || (await this.kept.get(id, NEVER)) === undefined) continue;
       before.delete(id);
@@ -85,7 +85,9 @@ export class DeadLetters implements KeptLetters {
       auditor.takenBack(letter.number, letter.bindingId);
       auditor.jobs.back(id);
     }
-    return count;
+    // The others had been written again: they have left the trash, too.
+    if (back.restored + back.present < limit) before.clear();
+    return back;
   }
 
   /** As one instance has it. */

@@ -1,5 +1,5 @@
 import type { MemoryDlq } from "@bridge/dlq-memory";
-import type { DlqStore, DlqTrash, StoredJob } from "@bridge/ports";
+import type { DlqStore, DlqTrash, StoredJob, TakenBack } from "@bridge/ports";
 import type { Auditor } from "../run/auditor.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import type { Trace } from "../trace.ts";
@@ -15,7 +15,7 @@ export interface KeptLetters {
   /** Which ids of a batch are in the trash. */
   trashed(batch: string): readonly string[];
   discardFor(ids: readonly string[], batch: string, until: number): Promise<ReadonlySet<string>>;
-  takeBack(batch: string, limit: number): Promise<number>;
+  takeBack(batch: string, limit: number): Promise<TakenBack>;
 }
 
 type Parts = Required<Pick<DlqStore, "page" | "facets" | "marks" | "jobs">> & { readonly trash: DlqTrash };

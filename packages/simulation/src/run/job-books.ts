@@ -254,12 +254,13 @@ export class JobBooks {
 
   #count(job: KnownJob, before: Job, { id, kind, counts, total, attempt, state }: Job): void {
     const { violated } = this.#options;
-    const { succeeded, failed, skipped, restored } = counts;
+    const { succeeded, failed, skipped, restored, present = 0 } = counts;
     if (succeeded + failed + skipped > total)
       violated(`${id} has ${total} entries, and has done ${succeeded + failed + skipped}`);
     if (isOver(before.state) && before.state !== state && state !== "undoing")
       violated(`${id} was ${before.state}, and is ${state}`);
-    if (restored > job.trashed) violated(`${id} has taken ${restored} entries back, and has had ${job.trashed}`);
+    if (restored + present > job.trashed)
+      violated(`${id} has taken ${restored + present} entries back, and has had ${job.trashed}`);
     if (kind !== "redrive") return;
     if (succeeded > job.gone.size)
       violated(`${id} counts ${succeeded} entries as delivered, and ${job.gone.size} dead letters are gone`);

@@ -1,0 +1,56 @@
+import { GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import type { Item } from "@bridge/dynamodb/internal";
+import { ASIDE_PREFIX, expiry } from "./dead-letter-item.ts";
+import { NOTE_MS } from "./deleting.ts";
+import type { TableAccess } from "./table-access.ts";
+import { isTrashed } from "./trash-key.ts";
+
+/** Whether an item with this key is an entry of the trash whose own item has been given to another one. */
+export function isAside(key: string): boolean {
+  return key.startsWith(ASIDE_PREFIX);
+}
+
+/** The id of the entry that is in it. */
+export function entryIdOf(key: string): string {
+  return key.slice(key.indexOf("/", ASIDE_PREFIX.length) + 1);
+}
+
+/**
+ * An id is one item: before it is written again, what the item holds in the trash is copied to one of its own. Its key is of the move that
+ * brought it there, so that who is killed between copy and write leaves nothing that the next one would make twice.
+ */
+export async function keepAside(
+  item: Item,
+  { client, tableName, clock }: TableAccess,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!isTrashed(item, clock.now())) return;
+  const id = { S: `${ASIDE_PREFIX}${item["deleted_by"]?.S ?? ""}/${item["id"]?.S ?? ""}` };
+  const copy = { TableName: tableName, Item: { ...item, id }, ConditionExpression: "attribute_not_exists(id)" };
+  await client.sendIf(new PutItemCommand(copy), signal);
+}
+
+/** Takes the copy out of the trash. Of callers that race, one is told that it did. */
+export async function dropAside(
+  { id, order_key: order }: Item,
+  { client, tableName, clock, random }: TableAccess,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const place = { TableName: tableName, Key: { id: id ?? { S: "" } } };
+  const token = random.id();
+  const command = new UpdateItemCommand({
+    ...place,
+    UpdateExpression:
+      "SET dropped_by = :token, expires_at = :expiry REMOVE order_key, category_shard, trash_key, trash_category, trash_route, head, envelope, payload, marks, marked_by",
+    ConditionExpression: "attribute_exists(trash_key) AND order_key = :order",
+    ExpressionAttributeValues: {
+      ":token": { S: token },
+      ":expiry": expiry(clock.now() + NOTE_MS)["expires_at"] ?? { N: "0" },
+      ":order": order ?? { S: "" },
+    },
+  });
+  const result = await client.sendIf(command, signal);
+  if (result.made || !result.unsure) return result.made;
+  const read = new GetItemCommand({ ...place, ConsistentRead: true, ProjectionExpression: "dropped_by" });
+  return (await client.send(read, signal)).Item?.["dropped_by"]?.S === token;
+}

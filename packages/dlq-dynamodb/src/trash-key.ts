@@ -1,0 +1,29 @@
+import type { Item } from "@bridge/dynamodb/internal";
+import { atOrAfter, timeIn } from "./order-key.ts";
+
+/** The order key of what is in the trash: those of a batch are together, and by the end of their time. */
+export function trashKey(batch: string, until: number): string {
+  return `${nameOf(batch)}/${atOrAfter(until)}`;
+}
+
+/** Those of a batch that are in time. */
+export function keysOf(batch: string, now: number): { readonly from: string; readonly to: string } {
+  return { from: trashKey(batch, now + 1), to: `${nameOf(batch)}0` };
+}
+
+export function endIn(key: string): number {
+  return timeIn(key.slice(key.indexOf("/") + 1));
+}
+
+export function isSameBatch(one: string, other: string): boolean {
+  return one.split("/", 1)[0] === other.split("/", 1)[0];
+}
+
+/** Whether an item holds an entry that is in the trash, in time. */
+export function isTrashed(item: Item | undefined, now: number): boolean {
+  return item?.["trash_key"] !== undefined && endIn(item["order_key"]?.S ?? "") > now;
+}
+
+function nameOf(batch: string): string {
+  return encodeURIComponent(batch.toWellFormed());
+}
