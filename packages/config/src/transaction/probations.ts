@@ -97,7 +97,8 @@ export class Probations {
   async revert(version: number, detail: string): Promise<Revert> {
     while (this.#open?.ending !== undefined) await this.#open.ending;
     const open = this.#demand(version);
-    const result = await this.#end(open, () => this.#takeBack(open, { why: "operator", detail }));
+    const takingBack = this.#end(open, () => this.#takeBack(open, { why: "operator", detail }));
+    const result = await orUnknown(takingBack, `whether version ${version} is taken back is not known`, "take it back");
     if (result === undefined) throw this.#over(version);
     return result;
   }
@@ -184,15 +185,17 @@ export class Probations {
   async #confirm(open: Open): Promise<void> {
     const { store, history, clock } = this.#options;
     const { tried, entry } = open;
+    const unknown = `whether version ${open.probation.version} is confirmed is not known`;
     if ("staged" in tried) {
       const { staging } = store;
-      if (staging === undefined || !(await bounded(clock, (signal) => staging.confirm(tried.staged, signal))))
-        return this.#superseded(open);
+      const confirming = bounded(clock, async (signal) => staging?.confirm(tried.staged, signal));
+      if ((await orUnknown(confirming, unknown, "confirm it")) !== true) return this.#superseded(open);
     } else {
       const standing = await this.#standingOf(tried);
       if (standing === "another") return this.#superseded(open);
       if (standing !== "tried") throw notThere("nothing was confirmed", standing.unreadable);
-      await bounded(clock, async (signal) => store.probations?.end(signal));
+      const ending = bounded(clock, async (signal) => store.probations?.end(signal));
+      await orUnknown(ending, unknown, "confirm it");
     }
     this.#close(open, "committed");
     await history.confirm(entry);
@@ -346,6 +349,14 @@ function takenBack(version: number): TransactionError {
 
 function notThere(what: string, why: string): TransactionError {
   return new TransactionError("unavailable", `${what}: ${why}: put the document in order`);
+}
+
+/** Of what may have been done although the store has not said so: whoever does it again is told. */
+async function orUnknown<Result>(doing: Promise<Result>, what: string, again: string): Promise<Result> {
+  return doing.catch((error: unknown) => {
+    if (error instanceof TransactionError) throw error;
+    throw new TransactionError("unavailable", `${what}: ${messageOf(error)}: ${again} again`, { cause: error });
+  });
 }
 
 function messageOf(error: unknown): string {

@@ -1,5 +1,5 @@
 import type { Clock, ConfigStore, StagedConfig, StoredConfig } from "@bridge/ports";
-import { formatTimestamp } from "@bridge/ports/internal";
+import { formatTimestamp, Slices } from "@bridge/ports/internal";
 import { type ReferenceSources, resolveReferences } from "../references.ts";
 
 /**
@@ -24,7 +24,8 @@ export async function whyNotNow(base: StoredConfig, place: Place, signal: AbortS
   const { store, sources, clock } = place;
   if (store.staging !== undefined) return whyNotStaged(store.staging.seen, clock);
   // Instances that share what they carry need one configuration.
-  const { document } = await resolveReferences({ bridge: base.document["bridge"] }, sources, signal);
+  const written = { bridge: base.document["bridge"] };
+  const { document } = await resolveReferences(written, sources, signal, new Slices(clock));
   const { bridge } = document as { readonly bridge?: { readonly deployment_mode?: unknown } };
   if (bridge?.deployment_mode !== "clustered") return undefined;
   return `bridge.deployment_mode is clustered, and a commit to ${store.source} would reach this instance only, or others before it is known to run: change it where it comes from, or keep the configuration where instances share it, such as in DynamoDB`;

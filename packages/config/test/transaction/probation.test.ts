@@ -131,6 +131,30 @@ describe("a change that reverts itself", () => {
     expect(await a.commit()).toEqual({ status: "committed", version: 5 });
   });
 
+  it.each(["confirm", "revert"] as const)(
+    "operators 7: a %s that the store does not answer is told to be unknown, and can be asked for again",
+    async (call) => {
+      const { a } = stage();
+      const { staging } = a.store;
+      if (staging === undefined) throw new Error("the memory store stages documents");
+      await a.commit({ withinMs: MINUTE });
+      const ask = (): Promise<unknown> =>
+        call === "confirm" ? a.transactions.confirm(4) : a.transactions.revert(4, "it is too loud");
+      const step = call === "confirm" ? "confirm" : "discard";
+      const real = staging[step];
+      Object.assign(staging, { [step]: () => Promise.reject(new Error("the line is cut")) });
+      await expect(ask()).rejects.toMatchObject({
+        kind: "unavailable",
+        message: expect.stringMatching(/version 4 is .* is not known: the line is cut: .* again/) as unknown,
+      });
+      expect(a.transactions.probation()).toMatchObject({ version: 4 });
+      Object.assign(staging, { [step]: real });
+      await ask();
+      expect(a.transactions.probation()).toBeUndefined();
+      expect(a.runs()[0]).toBe(call === "confirm" ? 4 : 3);
+    },
+  );
+
   it("operators 7: is kept when it was taken back, to be mended", async () => {
     const { a } = stage();
     await a.commit({ withinMs: MINUTE });
