@@ -76,6 +76,18 @@ function wordsOf(fault: Fault): string {
       return `${fault.callers} operators ask for ${fault.ask.call.kind} of the job that was planned ${fault.ask.nth} before the last`;
     case "reload":
       return `an operator changes the configuration${forMs} (${JSON.stringify(fault.change)})`;
+    case "commit":
+      return `an operator commits a change of the document, and changes it back after ${seconds(fault.forMs)} (${JSON.stringify(fault.commit)})`;
+    case "by-hand":
+      return fault.older === undefined
+        ? `somebody writes the document anew (${JSON.stringify(fault.change)})`
+        : `somebody puts the document back by ${fault.older}`;
+    case "document-down":
+      return `the store of the document ${WORDS[fault.answers]}${forMs}`;
+    case "document-away":
+      return `the document is ${fault.how}${forMs}`;
+    case "restart":
+      return `the instance is asked to end, and another begins after ${seconds(fault.forMs)}`;
     case "pause":
       return `an operator pauses the route${forMs}`;
     case "jump":

@@ -1,16 +1,30 @@
-import { describeDlqParts, describeDlqStore, describeLeaseStore, describeOutboxStore } from "@bridge/conformance";
+import {
+  type ConfigPlace,
+  describeConfigProbations,
+  describeConfigStaging,
+  describeDlqParts,
+  describeDlqStore,
+  describeLeaseStore,
+  describeOutboxStore,
+} from "@bridge/conformance";
 import { systemClock } from "@bridge/ports";
 import { Dice } from "../src/dice.ts";
+import { documentStore } from "../src/model/document-store.ts";
+import { KeptDocument } from "../src/model/kept-document.ts";
 import { DeadLetters } from "../src/model/dead-letters.ts";
 import { Leases } from "../src/model/leases.ts";
 import { Outbox } from "../src/model/outbox.ts";
 import type { Auditor } from "../src/run/auditor.ts";
+import { InstanceClock } from "../src/time/instance-clock.ts";
 import { type Owner, VirtualTime } from "../src/time/virtual-time.ts";
 import { Trace } from "../src/trace.ts";
 
 /** What the suites do is none of what a plan says, so that there is nothing to audit. */
 const jobs = new Proxy({}, { get: (_, name) => () => (name === "written" ? [] : undefined) });
-const auditor = new Proxy({}, { get: (_, name) => (name === "jobs" ? jobs : () => {}) }) as Auditor;
+const auditor = new Proxy(
+  {},
+  { get: (_, name) => (name === "jobs" || name === "documents" ? jobs : () => {}) },
+) as Auditor;
 
 const OWN_TIME = "its time is its own";
 const UNCHANGED = "nobody can change what is in the memory of a process";
@@ -36,11 +50,15 @@ function world() {
     return new Proxy(store, {
       get(target, name) {
         const part: unknown = Reflect.get(target, name);
-        if (typeof part === "object" && part !== null) return patient(part);
+        if (typeof part === "object" && part !== null) return Object.isFrozen(part) ? part : patient(part);
         if (typeof part !== "function") return part;
         return (...given: unknown[]) => {
           const answer: unknown = Reflect.apply(part, target, given);
-          return answer instanceof Promise ? awaited(answer) : answer;
+          if (answer instanceof Promise) return awaited(answer);
+          // What a watch tells is waited for as well.
+          return typeof answer === "object" && answer !== null && Symbol.asyncIterator in answer
+            ? patient(answer)
+            : answer;
         };
       },
     });
@@ -110,3 +128,37 @@ for (const shared of [true, false]) {
     },
   });
 }
+
+/** A document in a world of its own. */
+function placeOf(shared: boolean, document: Readonly<Record<string, unknown>> = {}): ConfigPlace {
+  own = world();
+  const { time, patient } = own;
+  const kept = new KeptDocument({ ...own, habits: { latencyMs: 1, shared }, document: {} });
+  kept.held.replace(document);
+  const open = async () => {
+    const by = owner();
+    const clock = new InstanceClock({ time, owner: by, epoch: 0, rate: 1, phase: () => 0 });
+    return patient(documentStore(kept, by, clock));
+  };
+  const by = owner();
+  const clock = new InstanceClock({ time, owner: by, epoch: 0, rate: 1, phase: () => 0 });
+  return {
+    store: patient(documentStore(kept, by, clock)),
+    second: open,
+    reopen: open,
+    content: async () => JSON.stringify(kept.stored.document),
+    replace: async (next) => {
+      kept.away = undefined;
+      kept.held.replace(next);
+    },
+    remove: async () => void (kept.away = "missing"),
+    damage: async () => void (kept.away = "unreadable"),
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+describeConfigProbations("of the simulation, a file", { open: async (document) => placeOf(false, document) });
+describeConfigStaging("of the simulation, a table", {
+  open: async (document) => placeOf(true, document),
+  except: { "a read-only document cannot be staged over": "nobody here may only read" },
+});

@@ -8,7 +8,9 @@ import { Reached } from "./reached.ts";
 const USAGE = "usage: pnpm simulate:corpus [--seeds N] [--from N]\n";
 const SEEDS = 2_000;
 const FILE = new URL("../../corpus.json", import.meta.url);
-const ENGINE = new URL("../../../core/src/", import.meta.url).href;
+const ENGINE = ["core/src/", "config/src/transaction/"].map(
+  (folder) => new URL(`../../../${folder}`, import.meta.url).href,
+);
 
 async function main(args: readonly string[]): Promise<number> {
   const asked = whatIsAsked(args);

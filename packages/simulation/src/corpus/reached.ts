@@ -9,11 +9,11 @@ interface File {
 /** Tells which parts of the engine's sources a run is the first to reach, as V8 counts blocks. */
 export class Reached implements Disposable {
   readonly #session = new Session();
-  readonly #engine: string;
+  readonly #engine: readonly string[];
   readonly #files = new Map<string, File>();
 
-  /** `engine`: the folder whose files count, as a URL. */
-  constructor(engine: string) {
+  /** `engine`: the folders whose files count, as URLs. */
+  constructor(engine: readonly string[]) {
     this.#engine = engine;
     this.#session.connect();
   }
@@ -27,7 +27,8 @@ export class Reached implements Disposable {
   async more(): Promise<number> {
     const { result } = await this.#session.post("Profiler.takePreciseCoverage");
     let more = 0;
-    for (const { url, functions } of result) if (url.startsWith(this.#engine)) more += this.#add(url, functions);
+    for (const { url, functions } of result)
+      if (this.#engine.some((folder) => url.startsWith(folder))) more += this.#add(url, functions);
     return more;
   }
 

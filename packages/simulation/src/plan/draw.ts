@@ -2,6 +2,7 @@ import type { BridgeDocument } from "@bridge/config";
 import type { ErrorCode } from "@bridge/ports";
 import { Dice } from "../dice.ts";
 import type { Change } from "./change.ts";
+import { withDocuments } from "./draw-documents.ts";
 import { drawJob, drawJobAsk } from "./draw-jobs.ts";
 import type { BrokerHabits, Edge, Fault, OutboxHabits, Plan, PlannedMessage } from "./plan.ts";
 
@@ -60,7 +61,7 @@ export function draw(seed: number): Plan {
   const drops = dice.chance(jobs ? 0.1 : 0.25);
   const sendTimeoutMs = dice.scaled(100, 30_000);
   const wrong = (most: number): number => (dice.chance(0.5) ? dice.next() * most : 0);
-  return {
+  const plan: Plan = {
     seed,
     document: documentOf(dice.fork("document"), {
       bindings,
@@ -95,6 +96,7 @@ export function draw(seed: number): Plan {
     instances: many.instances,
     calmAt: Math.max(spanMs, ...faults.map(({ at, forMs }) => at + forMs)),
   };
+  return withDocuments(dice.fork("documents"), plan, (of) => drawChange(of, outbox !== undefined));
 }
 
 function drawMessages(dice: Dice, spanMs: number, count: readonly [number, number]): readonly PlannedMessage[] {
@@ -311,6 +313,12 @@ function drawFault(dice: Dice, spanMs: number, { kind, edges, machines, outbox }
     case "stop":
     case "pause":
       return { ...span, kind };
+    case "commit":
+    case "by-hand":
+    case "document-down":
+    case "document-away":
+    case "restart":
+      throw new Error(`${kind} is drawn where there is a document`);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { BridgeDocument } from "@bridge/config";
 import type { ErrorCode } from "@bridge/ports";
 import type { Change } from "./change.ts";
+import type { DocumentHabits, PlannedCommit } from "./planned-commit.ts";
 import type { JobAsk, PlannedJob } from "./planned-job.ts";
 
 /** That an operator puts a message into the route of an instance. */
@@ -73,7 +74,7 @@ export interface TargetHabits extends Habits {
 }
 
 /** What an instance has a connection to. */
-export type Edge = "broker" | "target" | "dlq" | "outbox" | "leases";
+export type Edge = "broker" | "target" | "dlq" | "outbox" | "leases" | "document";
 
 /** Something that goes wrong, or that an operator does, for a time. */
 export type Fault = {
@@ -107,6 +108,15 @@ export type Fault = {
   | { readonly kind: "job-call"; readonly ask: JobAsk; readonly callers: number }
   /** At its end the change is changed back. */
   | { readonly kind: "reload"; readonly change: Change }
+  /** The same where instances follow a document. At its end the change is changed back. */
+  | { readonly kind: "commit"; readonly commit: PlannedCommit }
+  /** A hand that knows nothing of the bridge writes the document anew, or puts an older one back. */
+  | { readonly kind: "by-hand"; readonly change?: Change; readonly older?: number }
+  | { readonly kind: "document-down"; readonly answers: "refuses" | "silent" | "loses" }
+  /** Of a file. */
+  | { readonly kind: "document-away"; readonly how: "missing" | "unreadable" | "empty" }
+  /** The process is asked to end, and another one begins afterwards. */
+  | { readonly kind: "restart" }
   | { readonly kind: "pause" }
   | { readonly kind: "jump"; readonly ms: number }
 );
@@ -134,8 +144,19 @@ export interface Plan {
   readonly outbox?: OutboxHabits;
   /** Of an exclusive session of the source. */
   readonly leases?: Habits;
+  /** Of a document that instances follow. Default: each has its own, which nothing keeps. */
+  readonly documents?: DocumentHabits;
   /** How many instances run at a time. Default: 1. */
   readonly instances?: number;
   /** When the last message is published and the last fault is over. */
   readonly calmAt: number;
+}
+
+/** What operators change of the document of some instance, at some time. */
+export function changesOf({ faults }: Pick<Plan, "faults">): readonly Change[] {
+  return faults.flatMap((fault) => {
+    if (fault.kind === "reload") return [fault.change];
+    if (fault.kind === "commit") return [fault.commit.change];
+    return fault.kind === "by-hand" && fault.change !== undefined ? [fault.change] : [];
+  });
 }

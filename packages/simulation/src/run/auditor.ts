@@ -1,8 +1,9 @@
 import { BridgeError, type DeadLetter, type Settlement } from "@bridge/ports";
 import { isStructural } from "../plan/change.ts";
-import type { Plan } from "../plan/plan.ts";
+import { changesOf, type Plan } from "../plan/plan.ts";
 import { isUnsound } from "../model/publication.ts";
 import type { Owner } from "../time/virtual-time.ts";
+import { DocumentBooks } from "./document-books.ts";
 import { JobBooks } from "./job-books.ts";
 
 /** What one target knows of one message. */
@@ -63,6 +64,7 @@ const INJECTED: Readonly<Record<string, Known["injected"]>> = {
 export class Auditor {
   readonly violations: string[] = [];
   readonly jobs: JobBooks;
+  readonly documents: DocumentBooks;
   readonly #plan: Plan;
   readonly #known: Known[];
   /** How routes are redirected while it runs. */
@@ -70,8 +72,16 @@ export class Auditor {
 
   constructor(plan: Plan) {
     this.#plan = plan;
-    const changes = plan.faults.flatMap((fault) => (fault.kind === "reload" ? [fault.change] : []));
-    this.#changes = new Set(changes.filter(isStructural).map(({ what }) => what));
+    this.#changes = new Set(
+      changesOf(plan)
+        .filter(isStructural)
+        .map(({ what }) => what),
+    );
+    this.documents = new DocumentBooks({
+      violated: (words) => this.violated(words),
+      now: () => this.now(),
+      stillMs: plan.faults.reduce((sum, { kind, forMs }) => sum + (kind === "freeze" ? forMs : 0), 0),
+    });
     this.jobs = new JobBooks({
       violated: (words) => this.violated(words),
       now: () => this.now(),

@@ -1,3 +1,4 @@
+import { changed } from "../plan/change.ts";
 import type { Fault } from "../plan/plan.ts";
 import type { DeadLetters } from "../model/dead-letters.ts";
 import type { Outbox } from "../model/outbox.ts";
@@ -43,7 +44,7 @@ function bySeveral({ live }: Instances, callers: number, ask: (at: Instance) => 
 
 /** Lets a fault begin; what is returned ends it. What an operator does to an instance that is gone is done to none. */
 export function carryOut(fault: Fault, world: World, instances: Instances): () => void {
-  const { broker, target, dlq, outbox, leases, time } = world;
+  const { broker, target, dlq, outbox, leases, document, time } = world;
   const instance = instances.at(fault.instance);
   switch (fault.kind) {
     case "kill":
@@ -109,8 +110,24 @@ export function carryOut(fault: Fault, world: World, instances: Instances): () =
       return () => {};
     case "reload":
       return instances.reloads.begin(fault.instance ?? 0, fault.change);
+    case "commit":
+      return instances.commits.begin(fault.instance ?? 0, fault.commit);
+    case "by-hand":
+      if (fault.older !== undefined) document.older(fault.older);
+      else if (fault.change !== undefined) document.byHand(changed(world.plan.document, [fault.change]));
+      return () => {};
+    case "document-down":
+      document.service.down = fault.answers;
+      return () => void (document.service.down = undefined);
+    case "document-away":
+      document.away = fault.how;
+      return () => void (document.away = undefined);
+    case "restart":
+      instances.restart(fault.instance, fault.forMs);
+      return () => {};
     case "pause":
-      instance?.pause(!instances.reloads.redirects(fault.instance ?? 0));
+      // Whoever follows a document may have another route in its place at any time.
+      instance?.pause(world.plan.documents === undefined && !instances.reloads.redirects(fault.instance ?? 0));
       return () => instance?.resume();
     case "jump":
       instance?.clock.jump(fault.ms);

@@ -1,10 +1,11 @@
 import { type BridgeConfig, type BridgeDocument, parseConfig, type Registry } from "@bridge/config";
 import { createSupervisor, type Supervisor } from "@bridge/core";
-import type { LogFields, Logger } from "@bridge/ports";
+import type { LogFields, Logger, Seams } from "@bridge/ports";
 import type { Dice } from "../dice.ts";
 import { EPOCH } from "../model/publication.ts";
 import { InstanceClock } from "../time/instance-clock.ts";
 import type { Owner, VirtualTime } from "../time/virtual-time.ts";
+import type { Configured } from "./configured.ts";
 import { type Sessions, simulatedPlugins } from "./simulated-plugins.ts";
 import type { World } from "./world.ts";
 
@@ -12,39 +13,59 @@ import type { World } from "./world.ts";
 const DRIFT = 0.01;
 const LEASED_DRIFT = 0.004;
 const SKEW_MS = 3_600_000;
+/** Instances that follow one document know the time: whoever tries a version out says until when by its own. */
+const SET_SKEW_MS = 60_000;
 
 /** One process of the bridge, from its start to its end: the engine's own supervisor between edges that are models. */
 export class Instance {
   readonly owner: Owner;
   readonly name: string;
   readonly clock: InstanceClock;
-  readonly supervisor: Supervisor;
+  readonly #logger: Logger;
+  readonly #random: Dice;
+  #supervisor: Supervisor | undefined;
+  /** What keeps it at a document that it follows. */
+  configured: Configured | undefined;
   /** How often it was made to stand still. */
   freezes = 0;
   /** When it went on after that for the last time. */
   thawedAt = -Infinity;
   readonly #time: VirtualTime;
-  readonly #registry: Registry;
+  readonly registry: Registry;
   readonly #sessions: Sessions = { sources: new Set(), targets: new Set() };
 
-  constructor(world: World, name: string, document: BridgeDocument) {
-    const dice: Dice = world.dice.fork(name);
+  constructor(world: World, name: string, place: number) {
+    const dice = (this.#random = world.dice.fork(name));
+    const set = world.plan.documents && world.dice.fork(`clock of ${place}`);
     this.name = name;
     this.#time = world.time;
     this.owner = { name, alive: true, pending: 0, blocked: new Map() };
     this.clock = new InstanceClock({
       time: world.time,
       owner: this.owner,
-      epoch: EPOCH + dice.whole(-SKEW_MS, SKEW_MS),
+      // The next process in a place has the clock of the one before.
+      epoch: EPOCH + (set?.whole(-SET_SKEW_MS, SET_SKEW_MS) ?? dice.whole(-SKEW_MS, SKEW_MS)),
       rate: 1 + (world.plan.leases === undefined ? DRIFT : LEASED_DRIFT) * (2 * dice.next() - 1),
       phase: () => dice.next(),
     });
     this.owner.wall = () => this.clock.now() - EPOCH;
     world.clocks.push(this.clock);
-    const registry = (this.#registry = simulatedPlugins(world, this.owner, this.#sessions));
-    const config = this.configOf(document);
-    const logger = traced(name, (line) => this.owner.alive && world.trace.add(line));
-    this.supervisor = createSupervisor({ config, registry, clock: this.clock, random: dice, logger, instanceId: name });
+    this.registry = simulatedPlugins(world, this.owner, this.#sessions);
+    this.#logger = traced(name, (line) => this.owner.alive && world.trace.add(line));
+  }
+
+  /** Makes the engine, which does nothing yet. */
+  create(config: BridgeConfig): void {
+    this.#supervisor = createSupervisor({ ...this.seams, config, registry: this.registry, instanceId: this.name });
+  }
+
+  get supervisor(): Supervisor {
+    if (this.#supervisor === undefined) throw new Error(`${this.name} has not got its configuration yet`);
+    return this.#supervisor;
+  }
+
+  get seams(): Seams {
+    return { clock: this.clock, random: this.#random, logger: this.#logger };
   }
 
   /** Those that wait on one of its connections for the end of it, at most. */
@@ -73,7 +94,7 @@ export class Instance {
   }
 
   configOf(document: BridgeDocument): BridgeConfig {
-    return parseConfig(document, this.#registry);
+    return parseConfig(document, this.registry);
   }
 
   /** `surely`: no change is under way that could take away the route that is paused. */
@@ -107,6 +128,12 @@ export class Instance {
   /** Nothing gets through to an edge (`>`) or from it (`<`) until then. */
   block(edge: string, ways: readonly (">" | "<")[], until: number): void {
     for (const way of ways) this.owner.blocked?.set(`${edge} ${way}`, until);
+  }
+
+  /** It ends in order. */
+  async end(): Promise<void> {
+    await this.supervisor.shutdown();
+    await this.configured?.end();
   }
 
   /** Its memory is gone, and what of it still runs on a promise reaches nobody. */

@@ -1,11 +1,15 @@
 import type { World } from "./world.ts";
 import { stoodStillAmidStop, watchStop } from "./budgets.ts";
+import { Configured } from "./configured.ts";
 import { Instance } from "./instance.ts";
 import { JobOperators } from "./job-operators.ts";
+import { Commits } from "./commits.ts";
 import { Reloads } from "./reloads.ts";
 
 /** Whoever runs them needs so long to see that one has ended and to start another. */
 const RESTART_MS = 2_000;
+/** A process that is asked to end and has not done so by then is killed. */
+const GRACE_MS = 60_000;
 
 /** The instances of a run, each in its place: whoever runs them starts the next one when one is gone. */
 export class Instances {
@@ -13,8 +17,11 @@ export class Instances {
   count = 0;
   readonly reloads: Reloads;
   readonly jobs: JobOperators;
+  readonly commits: Commits;
   readonly #world: World;
   readonly #places: (Instance | undefined)[];
+  /** Processes that have not got their configuration yet. */
+  readonly #beginning: (Instance | undefined)[] = [];
   /** Nothing is started any more. */
   #over = false;
 
@@ -22,6 +29,7 @@ export class Instances {
     this.#world = world;
     this.reloads = new Reloads(world, (place) => this.at(place));
     this.jobs = new JobOperators(world, () => this.live);
+    this.commits = new Commits(world, this);
     this.#places = Array.from({ length: world.plan.instances ?? 1 }, () => undefined);
   }
 
@@ -39,11 +47,37 @@ export class Instances {
 
   /** Starts a process, unless there is one. */
   begin(place: number | undefined = 0): void {
-    if (this.#over || this.#places[place] !== undefined) return;
-    const { trace, auditor, time } = this.#world;
+    if (this.#over || this.#places[place] !== undefined || this.#beginning[place] !== undefined) return;
     const name = `instance-${this.count++}`;
-    trace.add(`${name} begins`);
-    const instance = new Instance(this.#world, name, this.reloads.documentAt(place));
+    this.#world.trace.add(`${name} begins`);
+    const instance = new Instance(this.#world, name, place);
+    if (this.#world.plan.documents === undefined) {
+      instance.create(instance.configOf(this.reloads.documentAt(place)));
+      this.#run(place, instance);
+    } else void this.#read(place, instance);
+  }
+
+  /** A process that cannot have its document, or cannot run it, ends, and is started again. */
+  async #read(place: number, instance: Instance): Promise<void> {
+    const { trace, time } = this.#world;
+    this.#beginning[place] = instance;
+    const configured = await Configured.start(this.#world, instance);
+    if (!instance.owner.alive) return;
+    this.#beginning[place] = undefined;
+    if (configured !== undefined) {
+      instance.configured = configured;
+      this.#run(place, instance);
+      configured.follower.start();
+      return;
+    }
+    trace.add(`${instance.name} cannot start without a document`);
+    instance.kill();
+    time.at(time.now + RESTART_MS, () => this.begin(place));
+  }
+
+  #run(place: number, instance: Instance): void {
+    const { trace, auditor, time } = this.#world;
+    const { name } = instance;
     this.#places[place] = instance;
     this.start(instance);
     void instance.supervisor.terminated.then(({ cause, error }) => {
@@ -62,11 +96,29 @@ export class Instances {
   }
 
   kill(place: number | undefined = 0): void {
-    const instance = this.#places[place];
+    const instance = this.#places[place] ?? this.#beginning[place];
     if (instance === undefined) return;
     this.#world.trace.add(`${instance.name} is killed`);
     instance.kill();
     this.#places[place] = undefined;
+    this.#beginning[place] = undefined;
+  }
+
+  /** Asks a process to end, as whoever runs it does, and starts another one so long after that. */
+  restart(place: number | undefined = 0, afterMs = 0): void {
+    const instance = this.#places[place];
+    if (instance === undefined) return;
+    const { trace, time } = this.#world;
+    trace.add(`${instance.name} is asked to end`);
+    const gone = (): void => {
+      if (this.#places[place] !== instance) return;
+      this.kill(place);
+      time.at(time.now + afterMs, () => this.begin(place));
+    };
+    time.at(time.now + GRACE_MS, gone);
+    instance.asked(() => {
+      instance.end().then(gone, gone);
+    });
   }
 
   /** What is shut down, or ends meanwhile, is not replaced. */

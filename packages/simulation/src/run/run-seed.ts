@@ -1,12 +1,13 @@
 import type { Supervisor } from "@bridge/core";
 import { draw } from "../plan/draw.ts";
-import type { Fault, Plan } from "../plan/plan.ts";
+import { changesOf, type Fault, type Plan } from "../plan/plan.ts";
 import { watchStop } from "./budgets.ts";
 import { carryOut } from "./carry-out.ts";
 import type { Instance } from "./instance.ts";
 import { Injects } from "./injects.ts";
 import { Instances } from "./instances.ts";
 import type { Owner } from "../time/virtual-time.ts";
+import { Versions } from "./versions.ts";
 import { type World, worldOf } from "./world.ts";
 
 /** After the last fault everything has to be done within this, and what its edges need for the messages one after another. */
@@ -75,13 +76,20 @@ async function run(world: World, instances: Instances): Promise<void> {
       time.at(time.now + fault.forMs, over);
     });
   }
+  const versions = new Versions(world, instances);
   outbox.asked = (by) => noneNegative(world, instances, by);
   instances.beginAll();
   await time.pass(plan.calmAt + 1);
   target.moody = false;
   instances.jobs.lookAfter();
+  instances.commits.lookAfter();
   const idle = (): boolean =>
-    broker.empty && outbox.empty && instances.reloads.done && injects.done && instances.jobs.done;
+    broker.empty &&
+    outbox.empty &&
+    instances.reloads.done &&
+    injects.done &&
+    instances.jobs.done &&
+    instances.commits.done;
   const { rate = Infinity } = plan;
   const limited = (plan.bindings.length * 1_000) / rate;
   const calmMs = CALM_MS + plan.messages.length * WAYS * (longestWay(plan) + limited);
@@ -96,6 +104,7 @@ async function run(world: World, instances: Instances): Promise<void> {
   const last = instances.live;
   if (last.length < (plan.instances ?? 1)) throw new Error("not all instances run when the faults are over");
   for (const instance of last) atRest(world, instance);
+  versions.atRest();
   // Of those that were killed nobody has the books.
   if (instances.count === last.length) compareBooks(world, last);
   instances.replaceNoMore();
@@ -105,6 +114,7 @@ async function run(world: World, instances: Instances): Promise<void> {
 }
 
 function nameOf(fault: Fault): string {
+  if (fault.kind === "commit") return `commit (${fault.commit.change.what}, ${fault.commit.trial?.next ?? "to stay"})`;
   return fault.kind === "reload" ? `reload (${fault.change.what})` : fault.kind;
 }
 
@@ -157,10 +167,11 @@ function atRest({ auditor }: World, { supervisor, name, listeners }: Instance): 
 }
 
 /** What all of them together have booked as delivered is what the edges have seen. */
-function compareBooks({ auditor, plan: { outbox, faults } }: World, instances: readonly Instance[]): void {
+function compareBooks({ auditor, plan }: World, instances: readonly Instance[]): void {
+  const { outbox } = plan;
   const legs = instances.flatMap(({ supervisor }) => supervisor.stats().legs);
   const delivered = legs.reduce((sum, { dispositions }) => sum + dispositions.delivered, 0);
-  const both = faults.some((fault) => fault.kind === "reload" && fault.change.what === "mode");
+  const both = changesOf(plan).some(({ what }) => what === "mode");
   // What is sent directly for a time, and what comes again through the outbox, is counted once by nobody.
   if (outbox !== undefined && both && delivered <= auditor.heard + auditor.done) return;
   const counted = outbox === undefined ? auditor.heard : auditor.done;
@@ -177,10 +188,14 @@ async function end(world: World, instance: Instance): Promise<void> {
   const { supervisor, owner } = instance;
   let over = false;
   const ended = watchStop(world, instance, "shutdown");
-  supervisor.shutdown().then(
+  const shutDown = async (): Promise<void> => {
+    await supervisor.shutdown();
+    ended();
+    await instance.configured?.end();
+  };
+  shutDown().then(
     () => {
       over = true;
-      ended();
     },
     (error: unknown) => {
       over = true;

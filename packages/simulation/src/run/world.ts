@@ -1,6 +1,7 @@
 import { Dice } from "../dice.ts";
 import { Broker } from "../model/broker.ts";
 import { DeadLetters } from "../model/dead-letters.ts";
+import { KeptDocument } from "../model/kept-document.ts";
 import { Leases } from "../model/leases.ts";
 import { Outbox } from "../model/outbox.ts";
 import { Target } from "../model/target.ts";
@@ -22,6 +23,7 @@ export interface World {
   readonly dlq: DeadLetters;
   readonly outbox: Outbox;
   readonly leases: Leases;
+  readonly document: KeptDocument;
   /** Of all instances that there have been. */
   readonly clocks: InstanceClock[];
   readonly dice: Dice;
@@ -48,6 +50,12 @@ export function worldOf(plan: Plan, keep: boolean): World {
     plan,
     ...shared,
     leases,
+    document: new KeptDocument({
+      ...shared,
+      dice: dice.fork("document"),
+      habits: plan.documents ?? { latencyMs: 1, shared: false },
+      document: plan.document,
+    }),
     broker: new Broker({
       ...shared,
       dice: dice.fork("broker"),

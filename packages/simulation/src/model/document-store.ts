@@ -1,0 +1,162 @@
+import { openMemoryConfig } from "@bridge/memory";
+import {
+  BridgeError,
+  type Clock,
+  type ConfigChange,
+  type ConfigStaging,
+  type ConfigStore,
+  type StagedConfig,
+  type StoredConfig,
+} from "@bridge/ports";
+import { deadline, jsonConfigTexts } from "@bridge/ports/internal";
+import type { Owner } from "../time/virtual-time.ts";
+import { NEVER } from "./dlq-parts.ts";
+import { fileProbations } from "./file-probations.ts";
+import type { KeptDocument } from "./kept-document.ts";
+
+/** How often a store looks whether another hand has written. */
+const POLL_MS = 2_000;
+
+const ANSWER_MS = 10_000;
+
+/** What a store has seen of its document, as a name. */
+export interface Sight {
+  seen: string | undefined;
+  staged: StagedConfig | undefined;
+}
+
+/** The document as one process has it: the real memory store on it, behind a network, or on a disk that hangs. */
+export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): ConfigStore {
+  const { service, held } = kept;
+  const { shared } = kept.options.habits;
+  const real = openMemoryConfig(held);
+  const sight: Sight = { seen: undefined, staged: undefined };
+  const ask = async <Answer>(signal: AbortSignal, work: () => Promise<Answer>): Promise<Answer> => {
+    if (!shared) return service.ask(owner, signal, { work });
+    // Whoever asks a server gives it up in the end; whoever waits for a disk waits.
+    using bound = deadline(clock, ANSWER_MS, new BridgeError("TIMEOUT", "the store of the document does not answer"));
+    return await service.ask(owner, AbortSignal.any([signal, bound.signal]), { work });
+  };
+  const seen = <Stored extends StoredConfig | undefined>(stored: Stored): Stored => {
+    sight.seen = stored?.revision ?? "missing";
+    return stored;
+  };
+  /** What is there, as a change. */
+  const look = async (signal: AbortSignal): Promise<ConfigChange> => {
+    const [change, staged] = await ask(signal, async () => [whatIsThere(kept), held.staged] as const);
+    sight.staged = staged;
+    return change;
+  };
+  return {
+    source: "the simulated document",
+    get seen() {
+      return sight.seen;
+    },
+    async load(signal) {
+      const change = await look(signal);
+      sight.seen = nameOf(change);
+      if (change.kind === "unreadable") throw change.error;
+      return change.kind === "changed" ? change.stored : undefined;
+    },
+    async write(document, expected, signal) {
+      const written = await ask(signal, async () => {
+        const done = kept.away === undefined ? await real.write(document, expected, NEVER) : undefined;
+        if (done !== undefined) kept.noteWritten("written", done);
+        return done;
+      });
+      if (written !== undefined) seen(written);
+      return written;
+    },
+    async restore(former, current, signal) {
+      const done = await ask(signal, async () => {
+        const is = kept.away === undefined && (await real.restore(former, current, NEVER));
+        if (is) kept.options.auditor.documents.putBack(current.version);
+        if (is) kept.noteWritten("put back", former);
+        return is;
+      });
+      if (done) seen(former);
+      return done;
+    },
+    async *watch(signal) {
+      for (;;) {
+        const before = sight.seen;
+        try {
+          await clock.delay(POLL_MS, signal);
+        } catch {
+          return;
+        }
+        const change = await look(signal).catch(() => undefined);
+        if (signal.aborted) return;
+        // It has written or loaded meanwhile: what it has heard here may be older than that.
+        if (change === undefined || sight.seen !== before || nameOf(change) === sight.seen) continue;
+        sight.seen = nameOf(change);
+        yield change;
+      }
+    },
+    history: {
+      append: (entry, signal) => ask(signal, async () => real.history?.append(entry, NEVER)),
+      list: (signal) => ask(signal, async () => (await real.history?.list(NEVER)) ?? []),
+    },
+    texts: jsonConfigTexts,
+    versions: {
+      list: (signal) => ask(signal, async () => (await real.versions?.list(NEVER)) ?? []),
+      load: (version, signal) => ask(signal, async () => real.versions?.load(version, NEVER)),
+      keepReverted: (reverted, signal) => ask(signal, async () => real.versions?.keepReverted(reverted, NEVER)),
+    },
+    ...(shared
+      ? { staging: stagingOf(kept, real.staging, ask, sight) }
+      : { probations: fileProbations(kept, ask, sight) }),
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+function nameOf(change: ConfigChange): string {
+  return change.kind === "changed" ? change.stored.revision : change.kind;
+}
+
+function whatIsThere({ away, stored }: KeptDocument): ConfigChange {
+  if (away === "missing") return { kind: "missing" };
+  if (away === "unreadable") return { kind: "unreadable", error: new Error("the document cannot be read") };
+  if (away === "empty")
+    return { kind: "changed", stored: { version: 0, revision: "empty", document: Object.freeze({}) } };
+  return { kind: "changed", stored };
+}
+
+export type Ask = <Answer>(signal: AbortSignal, work: () => Promise<Answer>) => Promise<Answer>;
+
+/** What is staged beside the document, as far as this process has been told. */
+function stagingOf(kept: KeptDocument, real: ConfigStaging | undefined, ask: Ask, sight: Sight): ConfigStaging {
+  if (real === undefined) throw new Error("the memory store stages documents");
+  return {
+    get seen() {
+      return sight.staged;
+    },
+    async look(signal) {
+      return (sight.staged = await ask(signal, () => real.look(NEVER)));
+    },
+    async stage(document, expected, request, signal) {
+      const done = await ask(signal, async () => {
+        const is = await real.stage(document, expected, request, NEVER);
+        if (is !== undefined) kept.noteTried(is, request.until);
+        return is;
+      });
+      if (done !== undefined) sight.staged = done;
+      return done;
+    },
+    async confirm(staging, signal) {
+      const done = await ask(signal, async () => {
+        const before = kept.stored.revision;
+        const is = kept.away === undefined && (await real.confirm(staging, NEVER));
+        if (is && before !== staging.revision) kept.noteWritten("confirmed", staging);
+        return is;
+      });
+      sight.staged = undefined;
+      if (done) sight.seen = staging.revision;
+      return done;
+    },
+    async discard(staging, signal) {
+      await ask(signal, () => real.discard(staging, NEVER));
+      sight.staged = undefined;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import type { ConfigProbations, LeftProbation } from "@bridge/ports";
+import type { Ask, Sight } from "./document-store.ts";
+import type { KeptDocument, ProbationNote } from "./kept-document.ts";
+
+/** What is noted beside a file, as the adapter for files does it. */
+export function fileProbations(kept: KeptDocument, ask: Ask, sight: Sight): ConfigProbations {
+  const { held } = kept;
+  /** Of the probation that this process has begun or found last. */
+  let own: Pick<ProbationNote, "revision" | "former"> | undefined;
+  const left = (note: ProbationNote): LeftProbation => {
+    const { probation, orderly, reversal, former, revision } = note;
+    const isCurrent = kept.stored.revision === revision;
+    const said = reversal !== undefined && { reversal };
+    return { probation, orderly, former, current: isCurrent ? kept.stored : undefined, ...said };
+  };
+  const find = (): LeftProbation | undefined => {
+    const { note, away } = kept;
+    if (note === undefined || away === "unreadable") return undefined;
+    own = { revision: note.revision, former: note.former };
+    if (away !== undefined) {
+      // What comes back later is not to be run unseen: the former one takes its place.
+      held.restore(note.former);
+      kept.noteWritten("put back in the place of none", note.former);
+      return { ...left(note), current: undefined, orderly: false, reversal: note.reversal ?? { why: "process_ended" } };
+    }
+    const { revision } = kept.stored;
+    if (revision === note.revision || (revision === note.former.revision && note.reversal !== undefined))
+      return left(note);
+    kept.note = undefined;
+    return undefined;
+  };
+  return {
+    async begin(document, expected, probation, signal) {
+      signal.throwIfAborted();
+      const begun = await ask(signal, async () => {
+        const former = kept.stored;
+        if (kept.away !== undefined || former.revision !== expected.revision) return undefined;
+        const current = held.write(document, expected.version + 1);
+        kept.noteWritten("written to be tried out", current);
+        kept.noteTried(current, probation.confirmBy);
+        own = { revision: current.revision, former };
+        kept.note = { ...own, probation, orderly: false };
+        return current;
+      });
+      if (begun !== undefined) sight.seen = begun.revision;
+      return begun;
+    },
+    find: (signal) => ask(signal, async () => find()),
+    note: (standing, signal) =>
+      ask(signal, async () => {
+        if (own === undefined) throw new TypeError("no probation was begun or found");
+        kept.note = { ...own, ...standing };
+      }),
+    end: (signal) =>
+      ask(signal, async () => {
+        kept.note = undefined;
+      }),
+  };
+}

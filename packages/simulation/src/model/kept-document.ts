@@ -1,0 +1,92 @@
+import type { BridgeDocument } from "@bridge/config";
+import { MemoryDocument } from "@bridge/memory";
+import type { LeftProbation, Probation, StoredConfig } from "@bridge/ports";
+import type { Auditor } from "../run/auditor.ts";
+import type { DocumentHabits } from "../plan/planned-commit.ts";
+import type { Trace } from "../trace.ts";
+import { Remote, type RemoteOptions } from "./remote.ts";
+
+export interface KeptDocumentOptions extends Omit<RemoteOptions, "name" | "habits"> {
+  readonly trace: Trace;
+  readonly auditor: Pick<Auditor, "documents">;
+  readonly habits: DocumentHabits;
+  /** What is there at first, as version 1. */
+  readonly document: BridgeDocument;
+}
+
+/** What lies beside a file of a document that is on probation. */
+export interface ProbationNote extends Pick<LeftProbation, "probation" | "orderly" | "reversal"> {
+  /** Of the document that is on probation. */
+  readonly revision: string;
+  readonly former: StoredConfig;
+}
+
+/** How a document looks that somebody has taken away for a time. */
+export type Away = "missing" | "unreadable" | "empty";
+
+/** The document that configures the bridge, which outlives all instances: in a table that they share, or in a file beside one. */
+export class KeptDocument {
+  readonly service: Remote;
+  readonly held: MemoryDocument;
+  readonly options: KeptDocumentOptions;
+  /** While a file is away: what is found in its place. Whoever writes one there ends that. */
+  away: Away | undefined;
+  /** Of a file. */
+  note: ProbationNote | undefined;
+
+  constructor(options: KeptDocumentOptions) {
+    this.options = options;
+    this.service = new Remote({ ...options, name: "document", local: !options.habits.shared });
+    this.held = new MemoryDocument(plain(options.document, 1));
+  }
+
+  /** What counts, whether anybody can read it now or not. */
+  get stored(): StoredConfig {
+    const { state } = this.held;
+    if (state.kind !== "changed") throw new Error("nothing takes the document away for good here");
+    return state.stored;
+  }
+
+  /** Whether a version is being tried out. */
+  get isTried(): boolean {
+    return this.held.staged !== undefined || this.note !== undefined;
+  }
+
+  /** A hand that knows nothing of instances writes another document: the next version. */
+  byHand(document: BridgeDocument): void {
+    const { auditor, trace } = this.options;
+    const version = auditor.documents.highest + 1;
+    this.away = undefined;
+    this.held.replace(plain(document, version));
+    auditor.documents.written(version);
+    trace.add(`somebody writes version ${version} of the document by hand`);
+  }
+
+  /** The same hand puts back what was there so many versions before. */
+  older(back: number): void {
+    const former = this.held.kept[Math.min(back, this.held.kept.length) - 1];
+    if (former === undefined) return;
+    this.away = undefined;
+    this.held.replace(former.document);
+    this.options.auditor.documents.written(former.version);
+    this.options.trace.add(`somebody puts back version ${former.version} of the document by hand`);
+  }
+
+  /** A document has come into force for whoever starts now. */
+  noteWritten(how: string, { version }: Pick<StoredConfig, "version">): void {
+    this.away = undefined;
+    this.options.trace.add(`document: version ${version} is ${how}`);
+    this.options.auditor.documents.written(version);
+  }
+
+  /** A version is tried out from now on. */
+  noteTried({ version }: Pick<StoredConfig, "version">, until: Probation["confirmBy"] | undefined): void {
+    this.options.auditor.documents.given(version);
+    this.options.trace.add(`document: version ${version} is ${until === undefined ? "staged" : "on probation"}`);
+  }
+}
+
+/** As JSON has it. */
+function plain(document: BridgeDocument, version: number): Readonly<Record<string, unknown>> {
+  return { ...(JSON.parse(JSON.stringify(document)) as BridgeDocument), config_version: version };
+}

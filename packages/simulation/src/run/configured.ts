@@ -1,0 +1,84 @@
+import {
+  type BridgeConfig,
+  checkDocument,
+  type ConfigTransactions,
+  createConfigTransactions,
+  type SettledProbation,
+  settleProbation,
+} from "@bridge/config";
+import type { ConfigStore } from "@bridge/ports";
+import { deadline, orAborted, Slices } from "@bridge/ports/internal";
+import { documentStore } from "../model/document-store.ts";
+import { Follower, NO_SOURCES } from "./follower.ts";
+import type { Instance } from "./instance.ts";
+import type { World } from "./world.ts";
+
+/** How long a start waits for the document. */
+const READ_MS = 30_000;
+/** What is on probation at a start goes on at least so long. */
+const LEAST_LEFT_MS = 60_000;
+
+/** The part of a process that keeps its engine at what a document says, and serves those who change that. */
+export class Configured {
+  readonly transactions: ConfigTransactions;
+  readonly follower: Follower;
+  readonly store: ConfigStore;
+
+  /** In the order of a real start: what is on probation is settled before the document is read. `undefined`: it cannot be run. */
+  static async start(world: World, instance: Instance): Promise<Configured | undefined> {
+    const store = documentStore(world.document, instance.owner, instance.clock);
+    const settled = await settleProbation(store, instance.seams);
+    const config = await configToStartWith(store, instance);
+    if (config === undefined) return undefined;
+    instance.create(config);
+    return new Configured(world, instance, store, settled);
+  }
+
+  private constructor(world: World, instance: Instance, store: ConfigStore, settled: SettledProbation | undefined) {
+    const { registry, seams, supervisor, owner, name } = instance;
+    const { clock } = seams;
+    this.store = store;
+    // What replaces a route that is paused runs.
+    const apply = (config: BridgeConfig, signal?: AbortSignal): Promise<"applied" | "accepted"> => {
+      owner.paused = false;
+      return supervisor.apply(config, signal);
+    };
+    const applier = {
+      apply,
+      trial: supervisor.trial,
+      beyondRecovery: () => supervisor.beyondRecovery(),
+      plan: (config: BridgeConfig, signal: AbortSignal) => supervisor.plan(config, signal),
+      stranding: (config: BridgeConfig, signal?: AbortSignal) => supervisor.stranding(config, signal),
+    };
+    const sources = NO_SOURCES;
+    const instanceId = name;
+    this.transactions = createConfigTransactions({ ...seams, store, registry, sources, applier, instanceId, settled });
+    const { transactions } = this;
+    const left = transactions.probation();
+    if (left !== undefined) world.auditor.documents.goesOn(left.version, LEAST_LEFT_MS);
+    this.follower = new Follower({ store, registry, clock, apply, transactions });
+  }
+
+  /** Why what is stored is not in force, as far as an operator of this instance is told. */
+  get told(): string | undefined {
+    return this.follower.error ?? this.transactions.notApplied()?.error;
+  }
+
+  /** The process ends in order; its engine has. */
+  async end(): Promise<void> {
+    this.follower.stop();
+    await this.transactions.suspend();
+  }
+}
+
+async function configToStartWith(store: ConfigStore, { registry, clock }: Instance): Promise<BridgeConfig | undefined> {
+  using bound = deadline(clock, READ_MS, new Error("the document could not be read"));
+  try {
+    const stored = await orAborted(store.load(bound.signal), bound.signal);
+    if (stored === undefined) return undefined;
+    const checked = await checkDocument(stored.document, registry, NO_SOURCES, bound.signal, new Slices(clock));
+    return checked.ok ? checked.config : undefined;
+  } catch {
+    return undefined;
+  }
+}
