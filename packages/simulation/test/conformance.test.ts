@@ -133,7 +133,7 @@ for (const shared of [true, false]) {
 function placeOf(shared: boolean, document: Readonly<Record<string, unknown>> = {}): ConfigPlace {
   own = world();
   const { time, patient } = own;
-  const kept = new KeptDocument({ ...own, habits: { latencyMs: 1, shared }, document: {} });
+  const kept = new KeptDocument({ ...own, habits: { latencyMs: 1, shared }, document: { bridge: { id: "any" } } });
   kept.held.replace(document);
   const open = async () => {
     const by = owner();

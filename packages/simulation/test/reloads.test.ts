@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { draw, type Fault, type Plan, runPlan } from "../src/index.ts";
-import { type Change, changed } from "../src/plan/change.ts";
+import { type Change, changed, plannedBinding } from "../src/plan/change.ts";
 
 /** More attempts than a target is away for. */
 const PATIENCE = 100;
@@ -42,11 +42,23 @@ const changes: readonly Change[] = [
   { what: "mode" },
   { what: "renamed" },
   { what: "removed" },
+  { what: "bindings-renamed" },
+  { what: "outbox-moved" },
+];
+/** After which no record is left to nobody. */
+const harmless: readonly Change[] = [
+  { what: "readdressed" },
+  { what: "session", known: true },
+  { what: "session", known: false },
+  { what: "dlq-moved" },
 ];
 
-test.each(changes)("a change of $what comes into force, and so does the change back", async (change) => {
-  expect(await answersTo([reload(change)])).toEqual(["applied", "applied"]);
-});
+test.each([...changes, ...harmless])(
+  "a change of $what comes into force, and so does the change back",
+  async (change) => {
+    expect(await answersTo([reload(change)])).toEqual(["applied", "applied"]);
+  },
+);
 
 test.each(changes.slice(2))(
   "a change of $what is refused while records would stay behind, and nothing is changed back",
@@ -64,6 +76,22 @@ test("a change back that is refused is asked for until it is in force", async ()
   expect(answers.at(-1)).toBe("applied");
 });
 
+test("another store of dead letters is left when nobody wants what it holds", async () => {
+  const plan = planWith([reload({ what: "dlq-moved" })]);
+  const messages = plan.messages.map((message) => ({ ...message, poison: "FORBIDDEN" as const }));
+  const { trace, violations } = await runPlan(
+    { ...plan, drops: false, messages: messages.slice(25, 35).map((m, number) => ({ ...m, number })) },
+    true,
+  );
+  expect(violations).toEqual([]);
+  const answers = trace.flatMap(
+    (line) => /the change of instance-0 is (\w+)|is (discarded)/.exec(line)?.slice(1).find(Boolean) ?? [],
+  );
+  expect(answers.slice(0, 2)).toEqual(["applied", "stranding"]);
+  expect(answers.filter((answer) => answer === "discarded")).toHaveLength(10);
+  expect(answers.at(-1)).toBe("applied");
+});
+
 test("what is changed beside what is changed already holds for both, and one of a kind is changed at a time", async () => {
   expect(await answersTo([reload(POLICY), reload({ what: "removed" })])).toHaveLength(4);
   expect(await answersTo([reload({ what: "mode" }), reload({ what: "removed" })])).toHaveLength(2);
@@ -77,4 +105,12 @@ test("a document with changes is the one without, but for what they say", () => 
   expect(of({ what: "mode" })?.delivery_mode).toBe("direct_hold");
   expect(of({ what: "renamed" })).toEqual({ ...route, id: "route-renamed" });
   expect(of({ what: "removed" })).toBeUndefined();
+  expect(of({ what: "bindings-renamed" })?.bindings).toEqual(["out-0-renamed"]);
+  const whole = (what: Change["what"]) => changed(document, [{ what } as Change]);
+  expect(whole("bindings-renamed").bindings).toMatchObject([{ id: "out-0-renamed", address: "out-0" }]);
+  expect(whole("readdressed").bindings).toMatchObject([{ id: "out-0", address: "out-0-elsewhere" }]);
+  expect(["out-0", "out-0-renamed", "out-0-elsewhere"].map(plannedBinding)).toEqual(["out-0", "out-0", "out-0"]);
+  expect(whole("dlq-moved").stores?.dlq).toEqual({ type: "simulated", options: { place: "other" } });
+  expect(whole("outbox-moved").stores?.outbox).toEqual({ type: "simulated", options: { place: "other" } });
+  expect(changed(document, [{ what: "session", known: false }]).sessions?.[0]?.options).toEqual({ login: "unknown" });
 });

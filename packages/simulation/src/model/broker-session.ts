@@ -14,6 +14,8 @@ export interface BrokerSessionOptions {
   readonly window: number;
   /** Whether whoever connects takes the place of whoever is connected. */
   readonly exclusive: boolean;
+  /** Whether the broker knows who it is. Default: it does. */
+  readonly known?: boolean;
 }
 
 /** Closing a connection is bounded. */
@@ -34,7 +36,7 @@ export class BrokerSession implements Session {
   }
 
   connect(signal: AbortSignal): Promise<Connection> {
-    const { broker, owner, habits } = this.options;
+    const { broker, owner, habits, known = true } = this.options;
     const { time, dice } = broker.options;
     // Some clients do not hear that an attempt is given up: their connection comes all the same.
     const hears = dice.chance(0.7);
@@ -45,6 +47,7 @@ export class BrokerSession implements Session {
       new Way(time, dice, 2 * habits.latencyMs, owner, blocked).go(() => {
         signal.removeEventListener("abort", onAbort);
         if (signal.aborted && hears) return;
+        if (!known) return reject(new BridgeError("NOT_AUTHORIZED", "the broker does not know it"));
         if (broker.down) return reject(new BridgeError("CONNECTION_LOST", "the broker is down"));
         const connection = new BrokerConnection(this);
         this.open.add(connection);

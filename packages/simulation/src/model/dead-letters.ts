@@ -52,6 +52,11 @@ export class DeadLetters implements KeptLetters {
     this.service.ask(owner, NEVER, { work }).catch(() => {});
   }
 
+  /** Nobody wants any of it, who is to have another store in its place. */
+  discardAll(owner: Owner): void {
+    if (this.#entries.size > 0) this.discard(owner, [...this.#entries.keys()]);
+  }
+
   trashed(batch: string): readonly string[] {
     return [...(this.#trash.get(batch)?.keys() ?? [])];
   }

@@ -9,6 +9,7 @@ import {
   type OutboxStore,
   type PersistResult,
 } from "@bridge/ports";
+import { plannedBinding } from "../plan/change.ts";
 import type { OutboxHabits } from "../plan/plan.ts";
 import type { Auditor } from "../run/auditor.ts";
 import { InstanceClock } from "../time/instance-clock.ts";
@@ -76,7 +77,7 @@ export class Outbox {
   /** Whether a record of it is on loan to that instance. */
   lends(to: Owner, number: number, binding: string): boolean {
     const { now } = this.#options.time;
-    const kept = this.#legs.get(`${number} ${binding}`) ?? [];
+    const kept = this.#legs.get(`${number} ${plannedBinding(binding)}`) ?? [];
     return kept.some(({ token, lentTo, lentUntil }) => token !== undefined && lentTo === to && now <= lentUntil);
   }
 
@@ -185,7 +186,7 @@ export class Outbox {
     const loan = { token: undefined, lentTo: undefined, lentUntil: 0 };
     const kept: Kept = { record, since: this.#options.time.now, status: "pending", attempts: 0, retryAt: 0, ...loan };
     this.#kept.set(record.id, kept);
-    const leg = `${number} ${record.bindingId}`;
+    const leg = `${number} ${plannedBinding(record.bindingId)}`;
     this.#legs.set(leg, [...(this.#legs.get(leg) ?? []), kept]);
   }
 

@@ -2,6 +2,7 @@ import type { BridgeDocument } from "@bridge/config";
 import type { ErrorCode } from "@bridge/ports";
 import { Dice } from "../dice.ts";
 import type { Change } from "./change.ts";
+import { drawOtherChange, withOtherChanges } from "./draw-changes.ts";
 import { withDocuments } from "./draw-documents.ts";
 import { drawJob, drawJobAsk } from "./draw-jobs.ts";
 import type { BrokerHabits, Edge, Fault, OutboxHabits, Plan, PlannedMessage } from "./plan.ts";
@@ -96,7 +97,11 @@ export function draw(seed: number): Plan {
     instances: many.instances,
     calmAt: Math.max(spanMs, ...faults.map(({ at, forMs }) => at + forMs)),
   };
-  return withDocuments(dice.fork("documents"), plan, (of) => drawChange(of, outbox !== undefined));
+  const parts = { outbox: outbox !== undefined, jobs };
+  const changes = withOtherChanges(dice.fork("changes"), plan, parts);
+  return withDocuments(dice.fork("documents"), changes, (of) =>
+    of.chance(0.4) ? drawOtherChange(of, parts) : drawChange(of, parts.outbox),
+  );
 }
 
 function drawMessages(dice: Dice, spanMs: number, count: readonly [number, number]): readonly PlannedMessage[] {
@@ -323,7 +328,7 @@ function drawFault(dice: Dice, spanMs: number, { kind, edges, machines, outbox }
 }
 
 function drawChange(dice: Dice, outbox: boolean): Change {
-  const what = dice.pick<Change["what"]>([
+  const what = dice.pick<"policy" | "rate" | "renamed" | "removed" | "mode">([
     "policy",
     "rate",
     "renamed",
@@ -354,6 +359,21 @@ interface Drawn extends Pick<Plan, "dropsExpired" | "keepsFiltered" | "rate"> {
   readonly instances: number;
   readonly exclusive: boolean;
   readonly jobs: boolean;
+}
+
+/** Who asks a small outbox, or for ever, a thousand times a second shows nothing but that. */
+function drawBackoff(dice: Dice, isSmall: boolean) {
+  const [initial, most, multiplier] = [
+    dice.scaled(isSmall ? 100 : 1, 2_000),
+    dice.whole(2_000, 20_000),
+    dice.whole(1, 4),
+  ];
+  return {
+    initial_interval: `${multiplier === 1 ? Math.max(50, initial) : initial}ms`,
+    max_interval: `${most}ms`,
+    multiplier,
+    jitter: dice.next(),
+  };
 }
 
 function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
@@ -411,11 +431,7 @@ function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
           on_expired: dropsExpired ? "drop" : "dlq",
           on_filtered: keepsFiltered ? "dlq" : "drop",
           backoff: {
-            // Who asks a small outbox a thousand times a second whether there is room shows nothing but that.
-            initial_interval: `${dice.scaled((outbox?.maxRecords ?? Infinity) < 1_000 ? 100 : 1, 2_000)}ms`,
-            max_interval: `${dice.whole(2_000, 20_000)}ms`,
-            multiplier: dice.whole(1, 4),
-            jitter: dice.next(),
+            ...drawBackoff(dice, (outbox?.maxRecords ?? Infinity) < 1_000),
           },
         },
       },

@@ -1,5 +1,5 @@
 import { BridgeError, type DeadLetter, type Settlement } from "@bridge/ports";
-import { isStructural } from "../plan/change.ts";
+import { isStructural, plannedBinding } from "../plan/change.ts";
 import { changesOf, type Plan } from "../plan/plan.ts";
 import { isUnsound } from "../model/publication.ts";
 import type { Owner } from "../time/virtual-time.ts";
@@ -59,6 +59,9 @@ const INJECTED: Readonly<Record<string, Known["injected"]>> = {
   dropped: "done",
   pending: "done",
 };
+
+/** Changes after which a record is not found where it was. */
+const ELSEWHERE = ["renamed", "bindings-renamed", "outbox-moved"] as const;
 
 /** Keeps its own books of what is seen at the edges, and holds the engine's doings against them. It asks the engine nothing. */
 export class Auditor {
@@ -171,7 +174,8 @@ export class Auditor {
     this.#of(number).forgotten = true;
   }
 
-  accepts(number: number, binding: string): void {
+  accepts(number: number, address: string): void {
+    const binding = plannedBinding(address);
     if (!this.#of(number).published) this.violated(`message ${number} was sent before it was published`);
     if (this.#at(number, binding).accepted++ === 0) this.#inOrder(number, binding);
   }
@@ -221,7 +225,8 @@ export class Auditor {
   }
 
   /** `isNew`: it was not there yet. */
-  kept({ bindingId, attempts, errorCode }: DeadLetter, number: number, isNew = true): void {
+  kept({ bindingId: named, attempts, errorCode }: DeadLetter, number: number, isNew = true): void {
+    const bindingId = plannedBinding(named);
     const known = this.#of(number);
     if (isNew) count(known, bindingId, 1);
     if (this.#hasExpired(known) || known.filtered || this.#isUnsound(known)) return;
@@ -267,7 +272,7 @@ export class Auditor {
     count(known, binding, -1);
     // Where another instance delivers what is redriven, nobody can tell who has deleted the entry.
     if (redrives > 0 && this.#plan.outbox?.shared === true) this.deletions++;
-    discarded.add(binding);
+    discarded.add(plannedBinding(binding));
   }
 
   /** Its dead letter is back: a purge was undone. */
@@ -281,7 +286,7 @@ export class Auditor {
     count(known, binding, -1);
     this.deletions++;
     // One without a binding is for all of them.
-    const wanted = binding === "" ? this.#plan.bindings : [binding];
+    const wanted = binding === "" ? this.#plan.bindings : [plannedBinding(binding)];
     if (wanted.some((id) => (known.targets.get(id)?.accepted ?? 0) === 0))
       this.violated(`the dead letter of message ${number} for ${binding} was deleted, and its target has not got it`);
   }
@@ -292,7 +297,8 @@ export class Auditor {
   }
 
   /** The outbox is told that it is over. */
-  ended(number: number, binding: string, how: "done" | "dead", replay: boolean): void {
+  ended(number: number, bindingId: string, how: "done" | "dead", replay: boolean): void {
+    const binding = plannedBinding(bindingId);
     const known = this.#of(number);
     const at = this.#at(number, binding);
     if (!replay) at.record = how;
@@ -353,8 +359,8 @@ export class Auditor {
   /** Whether what a source hands out again is known from the first time. */
   get #remembers(): boolean {
     const { outbox, messages, bindings } = this.#plan;
-    // Under another route's name it is another record.
-    if (this.#changes.has("renamed")) return false;
+    // Under another name, or in another store, it is another record.
+    if (ELSEWHERE.some((what) => this.#changes.has(what))) return false;
     return outbox !== undefined && outbox.maxRecords >= messages.length * bindings.length;
   }
 
@@ -431,7 +437,8 @@ export class Auditor {
     return known;
   }
 
-  #at(number: number, binding: string): AtTarget {
+  #at(number: number, named: string): AtTarget {
+    const binding = plannedBinding(named);
     const { targets } = this.#of(number);
     const at = targets.get(binding) ?? {
       accepted: 0,
@@ -450,7 +457,8 @@ export class Auditor {
   }
 }
 
-function count({ deadLetters }: Known, binding: string, more: 1 | -1): void {
+function count({ deadLetters }: Known, named: string, more: 1 | -1): void {
+  const binding = plannedBinding(named);
   const now = (deadLetters.get(binding) ?? 0) + more;
   if (now > 0) deadLetters.set(binding, now);
   else deadLetters.delete(binding);

@@ -30,7 +30,9 @@ export class Commits {
     if (plan.documents === undefined) return true;
     if ([...this.#calls].some(({ owner }) => owner.alive)) return false;
     const { live } = this.#instances;
-    if (!this.#isOriginal || document.note !== undefined || live.length < (plan.instances ?? 1)) return false;
+    // What is noted of another document is forgotten at the next start.
+    const isNoted = document.note?.revision === document.stored.revision;
+    if (!this.#isOriginal || isNoted || live.length < (plan.instances ?? 1)) return false;
     return live.every(
       ({ supervisor, configured }) =>
         configured?.transactions.probation() === undefined &&
@@ -114,6 +116,7 @@ export class Commits {
         await transactions.replace(id, JSON.stringify(document), signal);
         const result = await transactions.commit(id, "operator", trial);
         this.#judge(instance, result);
+        if (result.status === "stranding") this.#world.otherDlq.discardAll(instance.owner);
         if (result.status === "probation") {
           this.#world.auditor.documents.tried(result.version, trial?.withinMs ?? 0);
           tried(result.version);

@@ -30,6 +30,8 @@ export class Configured {
     const settled = await settleProbation(store, instance.seams);
     const config = await configToStartWith(store, instance);
     if (config === undefined) return undefined;
+    const { note } = world.document;
+    if (settled === undefined && note !== undefined) world.auditor.documents.unsettled(note.probation.version);
     instance.create(config);
     return new Configured(world, instance, store, settled);
   }

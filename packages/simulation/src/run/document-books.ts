@@ -58,6 +58,11 @@ export class DocumentBooks {
     if (tried !== undefined) tried.until = Math.max(tried.until, this.#options.now() + leastMs * DRIFT);
   }
 
+  /** A start could not find out how it stands with it: what is stored runs, as its log says. */
+  unsettled(version: number): void {
+    this.#tried.delete(version);
+  }
+
   /** An operator is told that it is there to stay. */
   told(version: number, what: "committed" | "confirmed"): void {
     if (!this.#stored.has(version))

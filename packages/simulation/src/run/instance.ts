@@ -26,6 +26,8 @@ export class Instance {
   #supervisor: Supervisor | undefined;
   /** What keeps it at a document that it follows. */
   configured: Configured | undefined;
+  /** Its process was asked to end. */
+  ending = false;
   /** How often it was made to stand still. */
   freezes = 0;
   /** When it went on after that for the last time. */
@@ -132,6 +134,7 @@ export class Instance {
 
   /** It ends in order. */
   async end(): Promise<void> {
+    this.ending = true;
     await this.supervisor.shutdown();
     await this.configured?.end();
   }

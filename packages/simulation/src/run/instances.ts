@@ -151,7 +151,7 @@ export class Instances {
           trace.add(`${what} of ${instance.name} done`);
         },
         (error: unknown) => {
-          if (instance.supervisor.beyondRecovery()) return;
+          if (instance.supervisor.beyondRecovery() || instance.ending) return;
           if (what === "stop" && stoodStillAmidStop(this.#world, instance)) return;
           auditor.violated(`a ${what} failed: ${String(error)}`);
         },

@@ -79,7 +79,9 @@ export class Reloads {
     const instance = this.#at(number);
     if (instance === undefined || open(place).length > 0) return;
     const rest = [...place.changes].filter((other) => other !== change);
-    this.#ask(place, instance, rest, true, (_, config) => {
+    this.#ask(place, instance, rest, true, (error, config) => {
+      if (error instanceof OperationError && error.kind === "stranding")
+        this.#world.otherDlq.discardAll(instance.owner);
       // One that was accepted may still be refused.
       const { supervisor } = instance;
       if (supervisor.state().kind !== "swapping" && supervisor.config() === config) place.changes.delete(change);

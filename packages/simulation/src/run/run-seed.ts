@@ -86,6 +86,7 @@ async function run(world: World, instances: Instances): Promise<void> {
   const idle = (): boolean =>
     broker.empty &&
     outbox.empty &&
+    world.otherOutbox.empty &&
     instances.reloads.done &&
     injects.done &&
     instances.jobs.done &&

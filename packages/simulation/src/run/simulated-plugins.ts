@@ -9,6 +9,10 @@ import { filter } from "../model/filter.ts";
 import type { World } from "./world.ts";
 
 const options = v.strictObject({});
+/** Of a session: as whom it connects. */
+const login = v.strictObject({ login: v.optional(v.string(), "known") });
+/** Of a store: another one than the first. */
+const place = v.strictObject({ place: v.optional(v.literal("other")) });
 
 export interface Sessions {
   readonly sources: Set<BrokerSession>;
@@ -22,14 +26,15 @@ export function simulatedPlugins(world: World, owner: Owner, { sources, targets 
       {
         type: "simulated",
         session: defineFactory({
-          options,
-          create: (_, { maxInFlight, sessionMode }: SessionContext): Session => {
+          options: login,
+          create: ({ login: as }, { maxInFlight, sessionMode }: SessionContext): Session => {
             const session = new BrokerSession({
               broker: world.broker,
               owner,
               habits: world.plan.broker,
               window: maxInFlight,
               exclusive: sessionMode === "exclusive",
+              known: as !== "unknown",
             });
             sources.add(session);
             return session;
@@ -72,7 +77,13 @@ export function simulatedPlugins(world: World, owner: Owner, { sources, targets 
       {
         type: "simulated",
         reach: world.plan.outbox?.shared === true ? "cluster" : "instance",
-        ...defineFactory({ options, create: () => (signal: AbortSignal) => world.outbox.open(owner, signal) }),
+        ...defineFactory({
+          options: place,
+          create:
+            ({ place: other }) =>
+            (signal: AbortSignal) =>
+              (other === undefined ? world.outbox : world.otherOutbox).open(owner, signal),
+        }),
       },
     ],
     leaseStores: [
@@ -86,7 +97,13 @@ export function simulatedPlugins(world: World, owner: Owner, { sources, targets 
       {
         type: "simulated",
         reach: "cluster",
-        ...defineFactory({ options, create: () => async () => world.dlq.store(owner) }),
+        ...defineFactory({
+          options: place,
+          create:
+            ({ place: other }) =>
+            async () =>
+              (other === undefined ? world.dlq : world.otherDlq).store(owner),
+        }),
       },
     ],
   });

@@ -22,6 +22,9 @@ export interface World {
   readonly target: Target;
   readonly dlq: DeadLetters;
   readonly outbox: Outbox;
+  /** Those that a change of the configuration puts in their places. */
+  readonly otherDlq: DeadLetters;
+  readonly otherOutbox: Outbox;
   readonly leases: Leases;
   readonly document: KeptDocument;
   /** Of all instances that there have been. */
@@ -40,12 +43,16 @@ export function worldOf(plan: Plan, keep: boolean): World {
   const dice = new Dice(plan.seed).fork("world");
   const shared = { time, trace, auditor };
   const leases = new Leases({ ...shared, dice: dice.fork("leases"), habits: plan.leases ?? { latencyMs: 1 } });
-  const outbox = new Outbox({ ...shared, dice: dice.fork("outbox"), habits: plan.outbox ?? NO_OUTBOX });
+  const outboxNamed = (name: string): Outbox =>
+    new Outbox({ ...shared, dice: dice.fork(name), habits: plan.outbox ?? NO_OUTBOX });
+  const [outbox, otherOutbox] = [outboxNamed("outbox"), outboxNamed("other outbox")];
+  const dlqNamed = (name: string): DeadLetters =>
+    new DeadLetters({ ...shared, dice: dice.fork(name), habits: plan.dlq, parts: plan.dlq.parts });
   auditor.now = () => time.now;
   auditor.holder = () => leases.holder;
   const clocks: InstanceClock[] = [];
   auditor.latest = () => Math.max(0, ...clocks.map((clock) => clock.latest())) - EPOCH;
-  auditor.lent = (by, number, binding) => outbox.lends(by, number, binding);
+  auditor.lent = (by, number, binding) => [outbox, otherOutbox].some((each) => each.lends(by, number, binding));
   return {
     plan,
     ...shared,
@@ -63,8 +70,10 @@ export function worldOf(plan: Plan, keep: boolean): World {
       messageOf: (number) => plan.messages[number] ?? { number, at: 0 },
     }),
     target: new Target({ ...shared, dice: dice.fork("target"), plan }),
-    dlq: new DeadLetters({ ...shared, dice: dice.fork("dlq"), habits: plan.dlq, parts: plan.dlq.parts }),
+    dlq: dlqNamed("dlq"),
+    otherDlq: dlqNamed("other dlq"),
     outbox,
+    otherOutbox,
     clocks,
     dice: dice.fork("instances"),
   };
