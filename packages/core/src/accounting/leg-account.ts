@@ -31,6 +31,8 @@ export class LegAccount {
   /** Found in the outbox when its store was opened, or, in one that is shared, ended here and persisted elsewhere. */
   recovered = 0;
   inOutbox = 0;
+  /** Records that are being delivered here, also those that others have in their books. */
+  onLoan = 0;
   /** Attempts that failed in any other way than by silence, and those that nobody answered in time. */
   refused = 0;
   unanswered = 0;

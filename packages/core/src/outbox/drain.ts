@@ -218,6 +218,8 @@ export class Drain implements Disposable {
     // A set by id costs more than all else that is kept here of a record: V8 makes an atom of each new key.
     const shared = this.#options.store()?.shared === true;
     if (shared) this.#held.add(id);
+    const { account } = this.#options.target;
+    account.onLoan++;
     const turn = key === undefined ? undefined : this.#order.enter(key);
     try {
       if (turn !== undefined) await turn.ready;
@@ -240,6 +242,7 @@ export class Drain implements Disposable {
     } finally {
       turn?.leave();
       if (shared) this.#held.delete(id);
+      account.onLoan--;
       this.#slots.release();
     }
   }

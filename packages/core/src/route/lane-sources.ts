@@ -44,7 +44,9 @@ export class WayOut implements LaneSource {
   }
 
   get work(): number {
-    return this.#target.account.inFlight + this.#target.account.inOutbox;
+    const { inFlight, inOutbox, onLoan } = this.#target.account;
+    // Of an outbox that is shared, what others have persisted is work as well while it is delivered here.
+    return inFlight + Math.max(inOutbox, onLoan);
   }
   get ended(): number {
     return this.#target.account.ended;

@@ -69,6 +69,21 @@ test("what another instance delivers is recovered there and abandoned here, and 
   expect(booksOf(one)).toEqual({ ...NOTHING, received: 5, abandoned: 5 });
 });
 
+test("whoever delivers what another instance has persisted does not say that it is idle", async () => {
+  const { hub, clock, one, other } = pair(IDLE, () => ({}), { policy: { sendTimeoutMs: 60_000 } });
+  const progress = ({ supervisor }: MemoryBridge) => supervisor.view().routes[0]?.progress?.progress;
+  hub.channel("out").sends.hold();
+  await one.supervisor.start(bound());
+  await other.supervisor.start(bound());
+  expect(progress(other)).toBe("idle");
+  hub.publish("in", { id: "m" });
+  await hub.channel("in").waitForSettlements(1, bound());
+  await clock.advance(15_000);
+  expect([progress(one), progress(other)]).toEqual(["moving", "moving"]);
+  await clock.advance(110_000);
+  expect(progress(other)).toBe("stalled");
+});
+
 test("what another instance has delivered takes no room of max_outbox_depth", async () => {
   const { hub, clock, one, other } = pair(IDLE, () => ({}), { policy: { maxOutboxDepth: 3 } });
   await one.supervisor.start(bound());
