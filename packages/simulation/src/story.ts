@@ -9,7 +9,7 @@ export function story(
   { plan, violations, trace, instances, virtualMs }: SeedRun,
   again = `pnpm simulate --seeds 1 --from ${plan.seed}`,
 ): string {
-  const { seed, messages, faults, bindings, broker, target } = plan;
+  const { seed, messages, faults, bindings, broker, callers, target } = plan;
   const named = new Set(violations.flatMap((words) => /^message (\d+) /.exec(words)?.[1] ?? []));
   const told = trace.filter((line) => [...named].some((number) => new RegExp(`\\b${number}\\b`).test(line)));
   return [
@@ -17,7 +17,7 @@ export function story(
     ...violations.map((words) => `  ! ${words}`),
     `  ${messages.length} messages to ${bindings.join(", ")} within ${seconds(plan.calmAt)}, ${instances} instances, ${seconds(virtualMs)} in all`,
     `  policy: ${JSON.stringify(plan.document.routes)}`,
-    `  broker: ${JSON.stringify(broker)}`,
+    callers === undefined ? `  broker: ${JSON.stringify(broker)}` : `  callers: ${JSON.stringify(callers)}`,
     `  target: ${JSON.stringify(target)}`,
     ...(plan.outbox === undefined ? [] : [`  outbox: ${JSON.stringify(plan.outbox)}`]),
     ...faults.map((fault) => `  ${seconds(fault.at)}: ${wordsOf(fault)}`),

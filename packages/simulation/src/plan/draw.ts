@@ -5,7 +5,7 @@ import type { Change } from "./change.ts";
 import { drawOtherChange, withOtherChanges } from "./draw-changes.ts";
 import { withDocuments } from "./draw-documents.ts";
 import { drawJob, drawJobAsk } from "./draw-jobs.ts";
-import type { BrokerHabits, Edge, Fault, OutboxHabits, Plan, PlannedMessage } from "./plan.ts";
+import type { BrokerHabits, CallerHabits, Edge, Fault, OutboxHabits, Plan, PlannedMessage } from "./plan.ts";
 
 /** The id of the one route. */
 const ROUTE = "route";
@@ -39,6 +39,14 @@ const AMID_JOBS = ["job-call", "job-call", "job-call", "kill", "freeze", "dlq-do
 const AMID_SHARED_JOBS = [...AMID_JOBS, "freeze", "freeze"] as const;
 /** Whoever stands still mostly does so for longer, and goes on while the next owner is at work. */
 const SHORT_TTL_MS = 5_000;
+/** What is under way for a moment only, and what comes into its way then: by chance little would fall into it. */
+const SOON: Partial<Record<Fault["kind"], Fault["kind"]>> = {
+  move: "outbox-down",
+  "outbox-down": "stop",
+  redrive: "redrive",
+  link: "stop",
+  pause: "reload",
+};
 const FORMS = ["text", "buffer", "shared", "resizable"] as const;
 const ANSWERS = ["refuses", "silent", "loses"] as const;
 
@@ -47,15 +55,29 @@ export function draw(seed: number): Plan {
   const dice = new Dice(seed);
   const spanMs = dice.scaled(5_000, 300_000);
   const jobs = dice.fork("jobs").chance(0.3);
-  const published = drawMessages(dice.fork("messages"), spanMs, jobs ? [40, 400] : [10, 2_000]);
+  const callers = drawCallers(dice.fork("callers"));
+  // Each caller repeats what it has while nothing can be taken.
+  const mostMessages = callers === undefined ? 2_000 : 200;
+  const published = drawMessages(
+    dice.fork("messages"),
+    spanMs,
+    jobs ? [40, Math.min(mostMessages, 400)] : [10, mostMessages],
+  );
   const policies = drawPolicies(dice.fork("policies"));
   const drawnOutbox = drawOutbox(dice.fork("outbox"));
-  const many = drawMany(dice.fork("instances"), jobs ? 0.35 : 0.6);
+  const alone = drawMany(dice.fork("instances"), jobs ? 0.35 : 0.6);
+  // Callers have no session that one instance could have for itself.
+  const many = callers === undefined ? alone : { ...alone, exclusive: false };
   const injected = withInjects(dice.fork("injects"), published, many.instances);
   const oddOnes = odd(dice.fork("odd"), injected);
   const messages = healing(dice.fork("healing"), jobs ? failing(dice.fork("failing"), oddOnes) : oddOnes, spanMs);
   const outbox = drawnOutbox && { ...drawnOutbox, shared: drawnOutbox.shared || many.instances > 1 };
-  const faults = drawFaults(dice.fork("faults"), spanMs, { outbox: outbox !== undefined, jobs, ...many });
+  const faults = drawFaults(dice.fork("faults"), spanMs, {
+    outbox: outbox !== undefined,
+    hangs: outbox?.shared === false,
+    jobs,
+    ...many,
+  });
   const bindings = dice.chance(0.7) ? ["out-0"] : ["out-0", "out-1", "out-2"].slice(0, dice.whole(2, 3));
   const linked = dice.chance(0.4);
   const maxReplayAttempts = dice.scaled(1, 10);
@@ -72,6 +94,7 @@ export function draw(seed: number): Plan {
       outbox,
       linked,
       jobs,
+      called: callers !== undefined,
       filters: messages.some(({ filtered }) => filtered === true),
       ...policies,
       ...many,
@@ -83,6 +106,7 @@ export function draw(seed: number): Plan {
     messages,
     faults,
     broker: drawBroker(dice, many),
+    ...(callers !== undefined && { callers }),
     target: {
       // A target that is never in time is no fault that ends.
       latencyMs: dice.scaled(1, Math.min(1_000, Math.floor(sendTimeoutMs / 3))),
@@ -182,6 +206,17 @@ function drawBroker(dice: Dice, { instances, exclusive }: Many): BrokerHabits {
   return { ...habits, confirms: false, releasable: false, counts: false, resumes: true };
 }
 
+function drawCallers(dice: Dice): CallerHabits | undefined {
+  if (!dice.chance(0.15)) return undefined;
+  return {
+    latencyMs: dice.scaled(1, 300),
+    patienceMs: dice.scaled(3_000, 60_000),
+    responseTimeoutMs: dice.scaled(3_000, 60_000),
+    keyed: dice.chance(0.6),
+    ...(dice.chance(0.4) && { repeats: dice.whole(0, 5) }),
+  };
+}
+
 function drawOutbox(dice: Dice): OutboxHabits | undefined {
   if (dice.chance(0.5)) return undefined;
   return {
@@ -203,11 +238,13 @@ function drawMany(dice: Dice, alone: number): Many {
 
 interface Parts extends Many {
   readonly outbox: boolean;
+  /** Whether the outbox is a file. */
+  readonly hangs: boolean;
   readonly jobs: boolean;
 }
 
 function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly Fault[] {
-  const { outbox, jobs, exclusive, instances } = parts;
+  const { outbox, hangs, jobs, exclusive, instances } = parts;
   // Of a machine that stands still and whose time of day is set, no clock shows how long it stood.
   const machines = exclusive && dice.chance(0.5);
   const kinds = [
@@ -215,6 +252,8 @@ function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly Fault[] 
     "reload" as const,
     ...KINDS.filter((kind) => kind !== "jump" || !machines),
     ...(outbox ? (["outbox-down", "outbox-down", "outbox-crash", "move", "move"] as const) : []),
+    // A file only hangs, and that has to last until nobody waits for it any more.
+    ...(hangs ? (["outbox-down", "outbox-down", "outbox-down"] as const) : []),
     ...(exclusive ? (["leases-down", "freeze"] as const) : []),
   ] as const;
   const edges = [
@@ -232,7 +271,9 @@ function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly Fault[] 
   const faults = Array.from({ length: dice.chance(0.1) ? 0 : dice.scaled(3, most) }, () =>
     drawn(dice.pick(["kill", ...kinds])),
   ).toSorted((a, b) => a.at - b.at);
-  const all = closer(dice, faults);
+  const all = followed(dice.fork("followed"), closer(dice, faults), (kind) =>
+    drawFault(dice.fork(kind), spanMs, { kind, edges, machines, outbox }),
+  );
   const amid = instances === 1 ? AMID_JOBS : AMID_SHARED_JOBS;
   if (jobs)
     all.push(...drawCampaigns(dice.fork("jobs"), spanMs, amid, (kind) => drawn(kind ?? dice.pick(["kill", ...kinds]))));
@@ -263,6 +304,17 @@ function closer(dice: Dice, faults: readonly Fault[]): Fault[] {
     const soon = index > 0 && dice.chance(0.3) ? before + dice.scaled(1, 3_000) : fault.at;
     before = Math.min(soon, fault.at);
     return { ...fault, at: before };
+  });
+}
+
+/** After some comes soon what meets the same instance while they are under way. */
+function followed(dice: Dice, faults: readonly Fault[], drawn: (kind: Fault["kind"]) => Fault): Fault[] {
+  return faults.flatMap((fault) => {
+    const next = SOON[fault.kind];
+    if (next === undefined || !dice.chance(0.3)) return [fault];
+    const { instance } = fault;
+    const soon = { ...drawn(next), at: fault.at + dice.scaled(1, 2_000) };
+    return [fault, instance === undefined ? soon : { ...soon, instance }];
   });
 }
 
@@ -359,6 +411,8 @@ interface Drawn extends Pick<Plan, "dropsExpired" | "keepsFiltered" | "rate"> {
   readonly instances: number;
   readonly exclusive: boolean;
   readonly jobs: boolean;
+  /** Whether the messages come from callers. */
+  readonly called: boolean;
 }
 
 /** Who asks a small outbox, or for ever, a thousand times a second shows nothing but that. */
@@ -377,7 +431,8 @@ function drawBackoff(dice: Dice, isSmall: boolean) {
 }
 
 function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
-  const { bindings, maxReplayAttempts, sendTimeoutMs, drops, outbox, linked, instances, exclusive, jobs } = drawn;
+  const { bindings, maxReplayAttempts, sendTimeoutMs, drops, outbox, linked, instances, exclusive, jobs, called } =
+    drawn;
   const { filters, dropsExpired = false, keepsFiltered = false, rate } = drawn;
   const limit = rate === undefined ? {} : { rate_limit: { messages_per_second: rate, burst: dice.scaled(1, 50) } };
   const [ofRoute, ofSender] = dice.chance(0.5) ? [limit, {}] : [{}, limit];
@@ -400,10 +455,14 @@ function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
       ...(exclusive && { lease: { type: "simulated" } }),
     },
     sessions: [
-      { id: "session", transport: "simulated", session_mode: exclusive ? "exclusive" : "persistent" },
+      ...(called
+        ? []
+        : [{ id: "session", transport: "simulated", session_mode: exclusive ? "exclusive" : "persistent" } as const]),
       ...(linked ? [{ id: "targets", transport: "linked", session_mode: "ephemeral" } as const] : []),
     ],
-    receivers: [{ id: "in", transport: "simulated", session_id: "session" }],
+    receivers: [
+      called ? { id: "in", transport: "called" } : { id: "in", transport: "simulated", session_id: "session" },
+    ],
     senders: [
       {
         id: "out",
@@ -426,7 +485,9 @@ function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
           max_in_flight: dice.scaled(1, 100),
           max_replay_attempts: maxReplayAttempts,
           send_timeout: `${sendTimeoutMs}ms`,
-          ...(outbox !== undefined && { max_outbox_depth: dice.scaled(instances > 1 ? 100 : bindings.length, 10_000) }),
+          ...(outbox !== undefined && {
+            max_outbox_depth: dice.scaled(instances > 1 || called ? 100 : bindings.length, 10_000),
+          }),
           on_permanent_failure: drops ? "drop" : "dlq",
           on_expired: dropsExpired ? "drop" : "dlq",
           on_filtered: keepsFiltered ? "dlq" : "drop",

@@ -52,6 +52,18 @@ export interface BrokerHabits extends Habits {
   readonly resumes?: boolean;
 }
 
+/** Of callers, who are in the place of a broker: each has one message, and nobody keeps it for him. */
+export interface CallerHabits extends Habits {
+  /** How long a caller waits for an answer. */
+  readonly patienceMs: number;
+  /** How long the bridge works on a message before it tells the caller to repeat. */
+  readonly responseTimeoutMs: number;
+  /** How often a request is repeated before its caller gives up. Default: until it is answered. */
+  readonly repeats?: number;
+  /** Whether repeats of a request have the same idempotency key. */
+  readonly keyed: boolean;
+}
+
 /** Of a store of dead letters. */
 interface DlqHabits extends Habits {
   /** It has all that such a store may have, so that jobs can live in it. */
@@ -138,6 +150,8 @@ export interface Plan {
   readonly messages: readonly PlannedMessage[];
   readonly faults: readonly Fault[];
   readonly broker: BrokerHabits;
+  /** When the messages come from callers. */
+  readonly callers?: CallerHabits;
   readonly target: TargetHabits;
   readonly dlq: DlqHabits;
   /** Of routes whose mode is `shared_outbox`. */
@@ -159,4 +173,9 @@ export function changesOf({ faults }: Pick<Plan, "faults">): readonly Change[] {
     if (fault.kind === "commit") return [fault.commit.change];
     return fault.kind === "by-hand" && fault.change !== undefined ? [fault.change] : [];
   });
+}
+
+/** Whether nobody stood still in a way that no clock shows, so that one can tell for how long something has lasted. */
+export function isMeasured({ faults }: Plan): boolean {
+  return !faults.some((fault) => fault.kind === "freeze" && fault.machine);
 }

@@ -1,6 +1,6 @@
 import { BridgeError, type DeadLetter, type Settlement } from "@bridge/ports";
 import { isStructural, plannedBinding } from "../plan/change.ts";
-import { changesOf, type Plan } from "../plan/plan.ts";
+import { changesOf, type Fault, isMeasured, type Plan } from "../plan/plan.ts";
 import { isUnsound } from "../model/publication.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import { DocumentBooks } from "./document-books.ts";
@@ -14,6 +14,8 @@ interface AtTarget {
   refusedForGood: number;
   /** Sends that did not end well for the engine, whatever the target made of them. */
   failed: number;
+  /** Of these, what counts as an attempt. */
+  charged: number;
   /** Where the outbox has it. */
   record: "pending" | "done" | "dead" | undefined;
   /** Loans that lapsed: whoever had the record may have sent it. */
@@ -42,13 +44,18 @@ interface Known {
   readonly deadLetters: Map<string, number>;
   /** The bindings whose dead letter an operator has deleted. */
   readonly discarded: Set<string>;
-  /** Whether a source was told that it may forget it. */
-  settled: boolean;
+  /** How often a source was told that it may forget it. */
+  settled: number;
+  /** Its caller has given up, or was told that it is not taken. */
+  givenUp: boolean;
   /** Of one that an operator injects: what came of that, as far as he was told. */
   injected: "asked" | "nothing" | "done" | "unsure" | undefined;
   /** How often an operator has asked for its delivery again. */
   redrives: number;
 }
+
+/** After these another one may go on with what it had, and remembers nothing of it. */
+const ENDS_A_ROUTE: ReadonlySet<Fault["kind"]> = new Set(["kill", "stop", "reload", "commit", "by-hand", "freeze"]);
 
 /** What the answer to an inject means. */
 const INJECTED: Readonly<Record<string, Known["injected"]>> = {
@@ -72,9 +79,14 @@ export class Auditor {
   readonly #known: Known[];
   /** How routes are redirected while it runs. */
   readonly #changes: ReadonlySet<string>;
+  /** By binding and key: what has come into the outbox, in that order. */
+  readonly #queues = new Map<string, readonly number[]>();
+  /** Whether one route has all of it, from the beginning to the end. */
+  readonly #goesOn: boolean;
 
   constructor(plan: Plan) {
     this.#plan = plan;
+    this.#goesOn = !plan.faults.some(({ kind }) => ENDS_A_ROUTE.has(kind));
     this.#changes = new Set(
       changesOf(plan)
         .filter(isStructural)
@@ -102,9 +114,10 @@ export class Auditor {
       targets: new Map(),
       deadLetters: new Map(),
       discarded: new Set(),
+      givenUp: false,
       injected: undefined,
       redrives: 0,
-      settled: false,
+      settled: 0,
     }));
   }
 
@@ -163,7 +176,7 @@ export class Auditor {
   }
 
   isSettled(number: number): boolean {
-    return this.#of(number).settled;
+    return this.#of(number).settled > 0;
   }
 
   handedBack(number: number): void {
@@ -174,10 +187,17 @@ export class Auditor {
     this.#of(number).forgotten = true;
   }
 
+  /** Its caller asks no more: nobody knows what has come of it. */
+  givenUp(number: number): void {
+    this.#of(number).givenUp = true;
+  }
+
   accepts(number: number, address: string): void {
     const binding = plannedBinding(address);
     if (!this.#of(number).published) this.violated(`message ${number} was sent before it was published`);
-    if (this.#at(number, binding).accepted++ === 0) this.#inOrder(number, binding);
+    if (this.#at(number, binding).accepted++ > 0) return;
+    this.#inOrder(number, binding);
+    this.#inOrderOfOutbox(number, binding);
   }
 
   /** The instance that sent it has not heard that it was accepted. */
@@ -191,7 +211,7 @@ export class Auditor {
   }
 
   /** Invariant 5: what is done under a lease is done by whoever has it. */
-  acts(by: Owner, what: "sends" | "settles", number: number): void {
+  acts(by: Owner, what: "sends" | "still sends" | "settles", number: number): void {
     const { leases, outbox } = this.#plan;
     // What operators redrive or inject is under no lease.
     const { redrives, injected } = this.#of(number);
@@ -222,6 +242,17 @@ export class Auditor {
     at.failed++;
     const lasts = BridgeError.is(error) && error.class !== "transient";
     if (lasts) at.refusedForGood++;
+    if (!BridgeError.is(error) || !error.charged || ++at.charged <= this.#mostAttempts(number)) return;
+    if (at.attempts === 0)
+      this.violated(
+        `message ${number} was tried ${at.charged} times at ${binding}, where ${this.#mostAttempts(number)} have a cause`,
+      );
+  }
+
+  /** A send ends that was begun under a lease: nobody else has that by now. Not asked of one who stood still meanwhile. */
+  ends(by: Owner, number: number, binding: string): void {
+    if (this.#at(number, binding).attempts > 0 || !isMeasured(this.#plan) || this.holder() === "") return;
+    this.acts(by, "still sends", number);
   }
 
   /** `isNew`: it was not there yet. */
@@ -243,6 +274,10 @@ export class Auditor {
       if (this.#remembers) this.violated(`message ${number} was entered twice for ${binding} in the outbox`);
     }
     at.record = "pending";
+    const key = this.#plan.messages[number]?.key;
+    if (key === undefined) return;
+    const place = `${binding} ${key}`;
+    this.#queues.set(place, [...(this.#queues.get(place) ?? []), number]);
   }
 
   /** A processor filters it out. */
@@ -311,9 +346,10 @@ export class Auditor {
   /** The engine tells the source. Invariant 6: once, and after the proof. */
   settles(number: number, settlement: Settlement, again: boolean): void {
     if (again) this.violated(`a delivery of message ${number} was settled twice`);
-    if (settlement.kind === "refuse") this.violated(`message ${number} was refused to a source that cannot be told`);
+    if (settlement.kind === "refuse" && this.#plan.callers === undefined)
+      this.violated(`message ${number} was refused to a source that cannot be told`);
     if (settlement.kind !== "accept") return;
-    this.#of(number).settled = true;
+    this.#of(number).settled++;
     const open = this.#openAt(number);
     if (open.length > 0)
       this.violated(`message ${number} was settled as ${settlement.outcome} without proof for ${open.join(", ")}`);
@@ -328,11 +364,12 @@ export class Auditor {
       this.violated(`${this.redriveCount} dead letters were told to be redriven, and ${this.deletions} were deleted`);
     for (const [number, known] of this.#known.entries()) {
       if (!known.published) continue;
-      const open = known.injected === undefined || known.injected === "done" ? this.#openAt(number) : [];
+      const isPromised = !known.givenUp && (known.injected === undefined || known.injected === "done");
+      const open = isPromised ? this.#openAt(number) : [];
       if (known.injected === "nothing") this.#isNowhere(number, known);
       if (open.length > 0)
         this.violated(`message ${number} is lost: it is neither at ${open.join(", ")} nor in the DLQ nor dropped`);
-      if (!known.forgotten && known.injected === undefined)
+      if (!known.forgotten && !known.givenUp && known.injected === undefined)
         this.violated(`message ${number} is still at its source when all is at rest`);
       for (const [binding, { accepted, unheard, lapsed, again, replays, attempts, record }] of known.targets) {
         const direct = known.handedBack + known.redrives + attempts;
@@ -358,7 +395,9 @@ export class Auditor {
 
   /** Whether what a source hands out again is known from the first time. */
   get #remembers(): boolean {
-    const { outbox, messages, bindings } = this.#plan;
+    const { outbox, callers, messages, bindings } = this.#plan;
+    // Without a key each request is another message.
+    if (callers?.keyed === false) return false;
     // Under another name, or in another store, it is another record.
     if (ELSEWHERE.some((what) => this.#changes.has(what))) return false;
     return outbox !== undefined && outbox.maxRecords >= messages.length * bindings.length;
@@ -366,7 +405,9 @@ export class Auditor {
 
   /** Invariant 4: of one key, first acceptances come in the order of the source, but for what is given up. */
   #inOrder(number: number, binding: string): void {
-    const { messages, instances = 1, leases, broker } = this.#plan;
+    const { messages, instances = 1, leases, broker, callers } = this.#plan;
+    // Who repeats a request comes after those who have not had to.
+    if (callers !== undefined) return;
     const key = messages[number]?.key;
     // What the outbox has of a route waits when a process has begun with another document.
     if (this.#changes.size > 0 && this.#plan.outbox !== undefined) return;
@@ -384,6 +425,20 @@ export class Auditor {
     }
   }
 
+  /** Of one key, whoever drains an outbox sends nothing while an older record has not ended. */
+  #inOrderOfOutbox(number: number, binding: string): void {
+    const key = this.#plan.messages[number]?.key;
+    const queue = this.#queues.get(`${binding} ${key}`) ?? [];
+    if (this.#changes.size > 0 || !isMeasured(this.#plan)) return;
+    for (const older of queue.slice(0, Math.max(0, queue.indexOf(number)))) {
+      const before = this.#at(older, binding);
+      if (before.record === "pending" && before.accepted === 0)
+        this.violated(
+          `message ${number} came to ${binding} before ${older}, which is before it in the outbox and has the same key`,
+        );
+    }
+  }
+
   /** The bindings for which a message is in no safe place. */
   #openAt(number: number): readonly string[] {
     const known = this.#of(number);
@@ -392,6 +447,23 @@ export class Auditor {
       if ((at?.accepted ?? 0) > 0 || at?.record !== undefined || isKept(known, binding)) return false;
       return !this.#mayBeDropped(known, binding);
     });
+  }
+
+  /**
+   * How often it may be tried at one target, where one process has all of it: what the cap allows, each time that its source was
+   * told, and one more for each time that it was taken back before that could be noted.
+   */
+  #mostAttempts(number: number): number {
+    const { outbox, leases, instances = 1, broker, messages, maxReplayAttempts } = this.#plan;
+    const { settled, handedBack, redrives, injected } = this.#of(number);
+    const own =
+      this.#plan.callers === undefined &&
+      messages[number]?.id === undefined &&
+      redrives === 0 &&
+      injected === undefined;
+    const counted = outbox === undefined && leases === undefined && instances === 1 && !broker.counts;
+    if (!own || !counted || !this.#goesOn) return Infinity;
+    return maxReplayAttempts * (1 + settled) + handedBack;
   }
 
   #hasExpired({ number }: Known): boolean {
@@ -445,6 +517,7 @@ export class Auditor {
       unheard: 0,
       refusedForGood: 0,
       failed: 0,
+      charged: 0,
       record: undefined,
       lapsed: 0,
       replays: 0,
@@ -467,11 +540,6 @@ function count({ deadLetters }: Known, named: string, more: 1 | -1): void {
 /** Whether the DLQ has it, or had it when an operator deleted that: for this binding, or for all of them. */
 function isKept({ deadLetters, discarded }: Known, binding: string): boolean {
   return [binding, ""].some((id) => deadLetters.has(id) || discarded.has(id));
-}
-
-/** Whether nobody stood still in a way that no clock shows, so that one can tell for how long something has lasted. */
-function isMeasured({ faults }: Plan): boolean {
-  return !faults.some((fault) => fault.kind === "freeze" && fault.machine);
 }
 
 const DEFAULT_TTL_MS = 30_000;

@@ -30,8 +30,6 @@ export class Instance {
   ending = false;
   /** How often it was made to stand still. */
   freezes = 0;
-  /** When it went on after that for the last time. */
-  thawedAt = -Infinity;
   readonly #time: VirtualTime;
   readonly registry: Registry;
   readonly #sessions: Sessions = { sources: new Set(), targets: new Set() };
@@ -68,6 +66,11 @@ export class Instance {
 
   get seams(): Seams {
     return { clock: this.clock, random: this.#random, logger: this.#logger };
+  }
+
+  /** When it went on after that for the last time. */
+  get thawedAt(): number {
+    return this.owner.thawedAt ?? -Infinity;
   }
 
   /** Those that wait on one of its connections for the end of it, at most. */
@@ -122,7 +125,6 @@ export class Instance {
     return () => {
       if (this.owner.frozen === undefined) return;
       if (machine) this.clock.stoodStill(this.#time.now - since);
-      this.thawedAt = this.#time.now;
       this.#time.thaw(this.owner);
     };
   }

@@ -8,6 +8,7 @@ import { Injects } from "./injects.ts";
 import { Instances } from "./instances.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import { Versions } from "./versions.ts";
+import { Watcher } from "./watcher.ts";
 import { type World, worldOf } from "./world.ts";
 
 /** After the last fault everything has to be done within this, and what its edges need for the messages one after another. */
@@ -62,16 +63,18 @@ export async function runPlan(plan: Plan, keepsTrace = false): Promise<SeedRun> 
 }
 
 async function run(world: World, instances: Instances): Promise<void> {
-  const { plan, time, trace, broker, target, outbox, auditor } = world;
+  const { plan, time, trace, broker, callers, target, outbox, auditor } = world;
   const injects = new Injects(world);
+  const watcher = new Watcher(world, instances);
   for (const { number, at, inject } of plan.messages)
     time.at(at, () => {
-      if (inject === undefined) broker.publish(number);
+      if (inject === undefined) (callers ?? broker).publish(number);
       else injects.inject(instances.at(inject.instance), number, inject);
     });
   for (const fault of plan.faults) {
     time.at(fault.at, () => {
       trace.add(`fault: ${nameOf(fault)} while ${statesOf(instances)}`);
+      watcher.disturbs(fault);
       const over = carryOut(fault, world, instances);
       time.at(time.now + fault.forMs, over);
     });
@@ -79,12 +82,14 @@ async function run(world: World, instances: Instances): Promise<void> {
   const versions = new Versions(world, instances);
   outbox.asked = (by) => noneNegative(world, instances, by);
   instances.beginAll();
+  watcher.begin();
   await time.pass(plan.calmAt + 1);
   target.moody = false;
   instances.jobs.lookAfter();
   instances.commits.lookAfter();
   const idle = (): boolean =>
     broker.empty &&
+    callers?.empty !== false &&
     outbox.empty &&
     world.otherOutbox.empty &&
     instances.reloads.done &&
@@ -212,6 +217,6 @@ async function end(world: World, instance: Instance): Promise<void> {
 }
 
 /** Over all edges that a message may take. */
-function longestWay({ broker, target, dlq, outbox }: Plan): number {
-  return broker.latencyMs + target.latencyMs + dlq.latencyMs + (outbox?.latencyMs ?? 0);
+function longestWay({ broker, callers, target, dlq, outbox }: Plan): number {
+  return (callers ?? broker).latencyMs + target.latencyMs + dlq.latencyMs + (outbox?.latencyMs ?? 0);
 }

@@ -1,8 +1,10 @@
 import { createRegistry, type Registry } from "@bridge/config";
-import { defineFactory, type SenderContext, type Session, type SessionContext } from "@bridge/ports";
+import { defineFactory, type Sender, type SenderContext, type Session, type SessionContext } from "@bridge/ports";
 import * as v from "valibot";
 import { BrokerReceiver } from "../model/broker-receiver.ts";
 import { BrokerSession } from "../model/broker-session.ts";
+import { CallReceiver } from "../model/call-receiver.ts";
+import { seenSender } from "../model/seen-sender.ts";
 import { TargetSession } from "../model/target-session.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import { filter } from "../model/filter.ts";
@@ -21,6 +23,7 @@ export interface Sessions {
 
 /** The edges of one instance, as plugins of a configuration. `sessions` are those that it has opened. */
 export function simulatedPlugins(world: World, owner: Owner, { sources, targets }: Sessions): Registry {
+  const seen = (sender: Sender): Sender => seenSender(sender, owner, world);
   return createRegistry({
     transports: [
       {
@@ -53,7 +56,23 @@ export function simulatedPlugins(world: World, owner: Owner, { sources, targets 
         },
         sender: {
           needsSession: false,
-          ...defineFactory({ options, create: () => world.target.sender(owner) }),
+          ...defineFactory({ options, create: () => seen(world.target.sender(owner)) }),
+        },
+      },
+      {
+        type: "called",
+        receiver: {
+          needsSession: false,
+          topics: "refused",
+          redelivers: "never",
+          competing: true,
+          ...defineFactory({
+            options,
+            create: () => {
+              if (world.callers === undefined) throw new Error("nobody calls");
+              return new CallReceiver(world.callers, owner);
+            },
+          }),
         },
       },
       {
@@ -68,7 +87,10 @@ export function simulatedPlugins(world: World, owner: Owner, { sources, targets 
         }),
         sender: {
           needsSession: true,
-          ...defineFactory({ options, create: (_, { session }: SenderContext) => (session as TargetSession).sender() }),
+          ...defineFactory({
+            options,
+            create: (_, { session }: SenderContext) => seen((session as TargetSession).sender()),
+          }),
         },
       },
     ],

@@ -1,5 +1,6 @@
 import { Dice } from "../dice.ts";
 import { Broker } from "../model/broker.ts";
+import { Callers } from "../model/callers.ts";
 import { DeadLetters } from "../model/dead-letters.ts";
 import { KeptDocument } from "../model/kept-document.ts";
 import { Leases } from "../model/leases.ts";
@@ -7,10 +8,11 @@ import { Outbox } from "../model/outbox.ts";
 import { Target } from "../model/target.ts";
 import { EPOCH } from "../model/publication.ts";
 import type { InstanceClock } from "../time/instance-clock.ts";
-import type { OutboxHabits, Plan } from "../plan/plan.ts";
+import type { OutboxHabits, Plan, PlannedMessage } from "../plan/plan.ts";
 import { VirtualTime } from "../time/virtual-time.ts";
 import { Trace } from "../trace.ts";
 import { Auditor } from "./auditor.ts";
+import { SendsSeen } from "./sends-seen.ts";
 
 /** Everything around the instances: it goes on when they die. */
 export interface World {
@@ -19,6 +21,8 @@ export interface World {
   readonly trace: Trace;
   readonly auditor: Auditor;
   readonly broker: Broker;
+  /** In the place of the broker. */
+  readonly callers: Callers | undefined;
   readonly target: Target;
   readonly dlq: DeadLetters;
   readonly outbox: Outbox;
@@ -27,6 +31,7 @@ export interface World {
   readonly otherOutbox: Outbox;
   readonly leases: Leases;
   readonly document: KeptDocument;
+  readonly sends: SendsSeen;
   /** Of all instances that there have been. */
   readonly clocks: InstanceClock[];
   readonly dice: Dice;
@@ -48,9 +53,11 @@ export function worldOf(plan: Plan, keep: boolean): World {
   const [outbox, otherOutbox] = [outboxNamed("outbox"), outboxNamed("other outbox")];
   const dlqNamed = (name: string): DeadLetters =>
     new DeadLetters({ ...shared, dice: dice.fork(name), habits: plan.dlq, parts: plan.dlq.parts });
-  auditor.now = () => time.now;
+  const sends = new SendsSeen();
+  auditor.now = sends.now = () => time.now;
   auditor.holder = () => leases.holder;
   const clocks: InstanceClock[] = [];
+  const messageOf = (number: number): PlannedMessage => plan.messages[number] ?? { number, at: 0 };
   auditor.latest = () => Math.max(0, ...clocks.map((clock) => clock.latest())) - EPOCH;
   auditor.lent = (by, number, binding) => [outbox, otherOutbox].some((each) => each.lends(by, number, binding));
   return {
@@ -63,12 +70,14 @@ export function worldOf(plan: Plan, keep: boolean): World {
       habits: plan.documents ?? { latencyMs: 1, shared: false },
       document: plan.document,
     }),
+    sends,
     broker: new Broker({
       ...shared,
       dice: dice.fork("broker"),
       habits: plan.broker,
-      messageOf: (number) => plan.messages[number] ?? { number, at: 0 },
+      messageOf,
     }),
+    callers: plan.callers && new Callers({ ...shared, dice: dice.fork("callers"), habits: plan.callers, messageOf }),
     target: new Target({ ...shared, dice: dice.fork("target"), plan }),
     dlq: dlqNamed("dlq"),
     otherDlq: dlqNamed("other dlq"),

@@ -14,6 +14,8 @@ export interface Owner {
   frozen?: (() => void)[] | undefined;
   /** The time of day, as it shows it. */
   wall?: () => number;
+  /** When it went on for the last time, after it stood still. */
+  thawedAt?: number;
   /** Whether an operator has paused its route. */
   paused?: boolean;
   /** Until when what it sends to an edge, or what an edge sends to it, does not get through: by `edge >` and `edge <`. */
@@ -75,6 +77,7 @@ export class VirtualTime {
   thaw(owner: Owner): void {
     const { frozen = [] } = owner;
     owner.frozen = undefined;
+    owner.thawedAt = this.#now;
     for (const run of frozen) this.reach(owner, this.#now, run);
   }
 

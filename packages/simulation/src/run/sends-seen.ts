@@ -1,0 +1,46 @@
+import { BridgeError } from "@bridge/ports";
+import type { Owner } from "../time/virtual-time.ts";
+
+/** What came of the sends of one instance to one binding, as it was told by then. */
+export class BindingSeen {
+  /** When those began that are not answered yet. */
+  readonly open = new Set<{ readonly since: number }>();
+  /** Failures since the last acceptance, of which the first and the last came then. */
+  failures = 0;
+  firstFailureAt = 0;
+  lastFailureAt = 0;
+}
+
+/** What whoever stands at the targets knows of the sends of each instance. */
+export class SendsSeen {
+  now: () => number = () => 0;
+  readonly #byOwner = new Map<Owner, Map<string, BindingSeen>>();
+
+  /** A send begins; what is returned is called when its sender has been answered, or has given it up. */
+  begins(owner: Owner, binding: string): (error: unknown) => void {
+    const bindings = this.#byOwner.get(owner) ?? new Map<string, BindingSeen>();
+    this.#byOwner.set(owner, bindings);
+    const seen = bindings.get(binding) ?? new BindingSeen();
+    bindings.set(binding, seen);
+    const send = { since: this.now() };
+    seen.open.add(send);
+    return (error) => {
+      seen.open.delete(send);
+      if (error === undefined) seen.failures = 0;
+      // What was cancelled has not failed.
+      else if (BridgeError.is(error)) {
+        if (seen.failures++ === 0) seen.firstFailureAt = this.now();
+        seen.lastFailureAt = this.now();
+      }
+    };
+  }
+
+  of(owner: Owner): ReadonlyMap<string, BindingSeen> {
+    return this.#byOwner.get(owner) ?? new Map<string, BindingSeen>();
+  }
+
+  /** What it was told before says nothing any more. */
+  anew(owner: Owner): void {
+    for (const seen of this.of(owner).values()) seen.failures = 0;
+  }
+}

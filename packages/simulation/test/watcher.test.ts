@@ -1,0 +1,155 @@
+import type { BridgeView, RouteProgress } from "@bridge/core";
+import { BridgeError } from "@bridge/ports";
+import { expect, test } from "vitest";
+import { draw, type Plan } from "../src/index.ts";
+import type { Instance } from "../src/run/instance.ts";
+import type { Instances } from "../src/run/instances.ts";
+import { SendsSeen } from "../src/run/sends-seen.ts";
+import { Watcher } from "../src/run/watcher.ts";
+import type { World } from "../src/run/world.ts";
+import { type Owner, VirtualTime } from "../src/time/virtual-time.ts";
+
+const SEND_TIMEOUT_MS = 10_000;
+
+/** What one instance says, and what the edges know. */
+interface Scene {
+  readonly says: Partial<Omit<BridgeView, "sessions">> & { readonly connected?: boolean };
+  readonly progress: Partial<RouteProgress>;
+  readonly connections: number;
+  readonly paused: boolean;
+  readonly holder: string;
+  readonly plan: Partial<Plan>;
+  /** What came of its sends to `out`, each second. */
+  readonly sends: "accepted" | "refused" | "unanswered" | "none";
+  readonly forMs: number;
+}
+
+const TRUE: Scene = {
+  says: {},
+  progress: {},
+  connections: 1,
+  paused: false,
+  holder: "one",
+  plan: {},
+  sends: "accepted",
+  forMs: 400_000,
+};
+
+/** What somebody is told who watches that for as long. */
+async function told(changes: Partial<Scene>): Promise<readonly string[]> {
+  const scene = { ...TRUE, ...changes };
+  const { says, progress, connections, paused, holder, plan, sends: came, forMs } = scene;
+  const { outbox: _, ...drawn } = draw(1);
+  const { loanMs: __, ...broker } = drawn.broker;
+  const time = new VirtualTime();
+  const sends = new SendsSeen();
+  sends.now = () => time.now;
+  const owner: Owner = { name: "one", alive: true, pending: 0, paused };
+  const violations: string[] = [];
+  const { connected = true, ...rest } = says;
+  const view = {
+    state: "running",
+    health: "ok",
+    level: "full",
+    role: "active",
+    failures: [],
+    sessions: [{ sessionId: "session", connected }],
+    routes: [{ id: "route", progress: { progress: "moving", ...progress } }],
+    ...rest,
+  };
+  const config = { routes: [{ id: "route", policy: { sendTimeoutMs: SEND_TIMEOUT_MS } }] };
+  const { signal } = new AbortController();
+  const supervisor = { view: () => view, config: () => config, beyondRecovery: () => false, ending: signal };
+  const instance = { name: "one", owner, supervisor, connections, thawedAt: -Infinity } as unknown as Instance;
+  const world = {
+    plan: { ...drawn, broker, faults: [], instances: 1, ...plan },
+    time,
+    sends,
+    target: { moody: false },
+    leases: { holder },
+    auditor: { violated: (words: string) => violations.push(words) },
+  } as unknown as World;
+  new Watcher(world, {
+    live: [instance],
+    reloads: { done: true },
+    commits: { done: true },
+  } as unknown as Instances).begin();
+  const send = (): void => {
+    if (came !== "none") {
+      const ended = sends.begins(owner, "out");
+      if (came === "accepted") ended(undefined);
+      if (came === "refused") ended(new BridgeError("UNAVAILABLE", "no"));
+    }
+    time.at(time.now + 1_000, send);
+  };
+  time.at(500, send);
+  await time.pass(forMs);
+  return violations.map((words) => words.replace(/[\d.]+ s\b/g, "N s"));
+}
+
+test("what is true is told to nobody", async () => {
+  expect(await told({})).toEqual([]);
+  expect(
+    await told({ says: { level: "subscribed", role: "standby", connected: false }, connections: 0, holder: "" }),
+  ).toEqual([]);
+  expect(await told({ progress: { progress: "waiting", reason: "an operator has paused it" }, paused: true })).toEqual(
+    [],
+  );
+  expect(await told({ progress: { progress: "failing", reason: "out" }, sends: "refused" })).toEqual([]);
+});
+
+const RUNS = { forMs: 100_000 };
+
+test.each<readonly [string, Partial<Scene>, string]>([
+  [
+    "a connection that is lost",
+    { connections: 0, ...RUNS },
+    "one says that its session is connected, and has had no connection for N s",
+  ],
+  [
+    "a level without a connection",
+    { connections: 0, says: { connected: false }, ...RUNS },
+    "one says that it is full, and has had no connection for N s",
+  ],
+  ["a lease that another has", { holder: "two", ...RUNS }, "one says that it is active while two has the lease"],
+  ["a standby", { says: { role: "standby" }, holder: "", ...RUNS }, "one says that it is full, and is a standby"],
+  ["health", { says: { health: "unhealthy" }, ...RUNS }, "one says that it is unhealthy ()"],
+  [
+    "a stop that has left a connection",
+    { says: { state: "paused", health: "not_running" }, sends: "none", ...RUNS },
+    "one says that it is not_running, and has a connection to the broker",
+  ],
+  [
+    "a send after a stop",
+    {
+      says: { state: "paused", health: "not_running", level: "live", connected: false },
+      connections: 0,
+      sends: "unanswered",
+      ...RUNS,
+    },
+    "one says that it is not_running, and sends",
+  ],
+  ["a pause", { paused: true, ...RUNS }, "one says that route is moving while it is paused"],
+  [
+    "a route that sends",
+    { progress: { progress: "idle" }, sends: "unanswered", ...RUNS },
+    "one says that route is idle, and sends to out for N s",
+  ],
+  [
+    "a target that refuses",
+    { sends: "refused", ...RUNS },
+    "one says that route is moving, and nothing came of 25 sends to out in N s",
+  ],
+  [
+    "a level after all is up",
+    { says: { level: "connected" } },
+    "one says that it is ok and connected, as active, running, after N s of calm",
+  ],
+  [
+    "a progress after all is up",
+    { progress: { progress: "stalled", reason: "out" } },
+    "one says that route is stalled (out) after N s of calm",
+  ],
+])("what is false for too long is told, once: %s", async (_, lie, words) => {
+  expect(await told(lie)).toEqual([words]);
+});
