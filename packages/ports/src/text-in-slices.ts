@@ -11,14 +11,15 @@ const MAX_BYTES = 3;
  * into bytes at the end would take as long as everything before.
  */
 export async function textInSlices(parts: Iterable<string>, slices: Slices): Promise<Uint8Array> {
-  let bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  let bytes: Buffer | undefined;
   let length = 0;
   let text = "";
   const write = (): void => {
     const needed = length + text.length * MAX_BYTES;
-    if (needed > bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.max(needed, 2 * bytes.length));
-      bytes.copy(larger, 0, 0, length);
+    const room = bytes?.length ?? 0;
+    if (bytes === undefined || needed > room) {
+      const larger = Buffer.allocUnsafe(Math.max(needed, 2 * room, FIRST_BYTES));
+      bytes?.copy(larger, 0, 0, length);
       bytes = larger;
     }
     length += bytes.write(text, length);
@@ -29,6 +30,8 @@ export async function textInSlices(parts: Iterable<string>, slices: Slices): Pro
     if (text.length >= PART_CHARACTERS) write();
     if (slices.over) await slices.next();
   }
+  // Most are small, and there are thousands a second of them: each takes the room that it needs.
+  if (bytes === undefined) return Buffer.from(text);
   write();
   return bytes.subarray(0, length);
 }

@@ -88,6 +88,11 @@ describe("work in slices", () => {
     }
   });
 
+  test("what is small does not have the room of something large each", async () => {
+    const written = await Promise.all(Array.from({ length: 100 }, (_, n) => jsonInSlices({ n }, slices())));
+    expect(new Set(written.map(({ buffer }) => buffer)).size).toBeLessThan(10);
+  });
+
   test.each([0, 1, 49_151, 49_152, 49_153, 1_000_003])(
     "%i bytes are base64 in JSON, a part in a slice",
     async (length) => {

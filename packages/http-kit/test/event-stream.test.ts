@@ -1,0 +1,37 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { EventStream, type StreamEvent } from "../src/index.ts";
+
+const { signal } = new AbortController();
+const event = fc.record({ event: fc.constantFrom("message", "lost", "ünïcode"), data: fc.record({ text: fc.string() }) });
+
+/** What is written of the events that come together, and how often JSON was made of some. */
+async function written(events: readonly StreamEvent[]): Promise<{ readonly text: string; readonly shows: number }> {
+  const stream = new EventStream({
+    events: async function* () {
+      yield events;
+    },
+  });
+  let shows = 0;
+  const show = async (data: readonly object[], end: string): Promise<Uint8Array> => {
+    shows++;
+    return Buffer.from(data.map((one) => JSON.stringify(one) + end).join(""));
+  };
+  const { value } = await stream.parts(show, signal, () => {}).next();
+  return { text: Buffer.from(value as Uint8Array).toString(), shows };
+}
+
+it("writes events that come together as each would be by itself", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(event), async (events) => {
+      const { text } = await written(events);
+      expect(text).toBe(events.map((one) => `event: ${one.event}\ndata: ${JSON.stringify(one.data)}\n\n`).join(""));
+    }),
+  );
+});
+
+it("makes JSON of all those of one name that follow one another at once", async () => {
+  const message = { event: "message", data: { n: 1 } };
+  const { shows } = await written([message, message, message, { event: "lost", data: { count: 2 } }]);
+  expect(shows).toBe(2);
+});
