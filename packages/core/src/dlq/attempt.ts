@@ -50,7 +50,7 @@ export async function attempt(options: AttemptOptions, entry: DeadLetter): Promi
   using limit = deadline(
     options.clock,
     options.replayTimeoutMs ?? REPLAY_TIMEOUT_MS,
-    new Error("the replay took too long"),
+    () => new Error("the replay took too long"),
   );
   const signal = AbortSignal.any([options.signal, limit.signal]);
   let result: InjectResult;
@@ -71,7 +71,7 @@ async function remove(
   result: InjectResult | undefined,
 ): Promise<Attempted> {
   const { id } = entry;
-  using bound = deadline(clock, DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
+  using bound = deadline(clock, DELETE_TIMEOUT_MS, () => new Error("the DLQ store did not answer"));
   try {
     const deleted = await deletePatiently({ store, clock }, id, bound.signal);
     delivered.delete(id);
