@@ -3,7 +3,10 @@ import { expect, it } from "vitest";
 import { EventStream, type StreamEvent } from "../src/index.ts";
 
 const { signal } = new AbortController();
-const event = fc.record({ event: fc.constantFrom("message", "lost", "ünïcode"), data: fc.record({ text: fc.string() }) });
+const event = fc.record({
+  event: fc.constantFrom("message", "lost", "ünïcode"),
+  data: fc.record({ text: fc.string() }),
+});
 
 /** What is written of the events that come together, and how often JSON was made of some. */
 async function written(events: readonly StreamEvent[]): Promise<{ readonly text: string; readonly shows: number }> {

@@ -4,13 +4,17 @@ import type { Slices } from "./turns.ts";
 
 /** Objects are taken apart down to here, lists everywhere above; what is in their elements is written as a whole. */
 const MAX_DEPTH = 4;
+/** What comes to less than so many characters is written in one piece: taking it apart would cost several times that. */
+const LITTLE = 2_048;
+/** As so many characters counts each value besides the text that it has. */
+const VALUE = 32;
 
 /**
  * As `JSON.stringify`, as UTF-8, written in slices. For answers that have a list with an element for each route, no deeper
  * than in an object in an object.
  */
 export function jsonInSlices(value: object, slices: Slices): Promise<Uint8Array> {
-  return textInSlices(jsonParts(value, 0), slices);
+  return textInSlices(whole(value), slices);
 }
 
 /** The same of several, with `end` behind each. */
@@ -20,9 +24,31 @@ export function jsonLinesInSlices(values: Iterable<object>, end: string, slices:
 
 function* linesOf(values: Iterable<object>, end: string): Generator<string> {
   for (const value of values) {
-    yield* jsonParts(value, 0);
+    yield* whole(value);
     yield end;
   }
+}
+
+function* whole(value: object): Generator<string> {
+  if (roomBehind(value, LITTLE) >= 0) yield JSON.stringify(value);
+  else yield* jsonParts(value, 0);
+}
+
+/** What is left of the room when all of this is in it; negative as soon as that is sure to be less than nothing. */
+function roomBehind(value: unknown, room: number): number {
+  if (typeof value === "string") return room - VALUE - value.length;
+  let left = room - VALUE;
+  if (typeof value !== "object" || value === null) return left;
+  if (value instanceof Base64Text) return -1;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && left >= 0; at++) left = roomBehind(value[at], left);
+    return left;
+  }
+  for (const key of Object.keys(value)) {
+    left = roomBehind((value as Readonly<Record<string, unknown>>)[key], left - key.length);
+    if (left < 0) return left;
+  }
+  return left;
 }
 
 function* jsonParts(value: unknown, depth: number): Generator<string> {
