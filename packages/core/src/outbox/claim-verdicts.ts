@@ -9,7 +9,7 @@ import {
 } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import { DeadLetterWriter } from "../dlq/dead-letter-writer.ts";
-import { replayIn } from "../dlq/failed-replay.ts";
+import { markOf, replayIn } from "../dlq/failed-replay.ts";
 import { originalOf } from "../hooks/shown-error.ts";
 import { backoffDelay } from "../route/backoff.ts";
 import { deadLetterOf } from "../route/dead-letter.ts";
@@ -71,6 +71,25 @@ export class ClaimVerdicts {
   accepted({ record }: OutboxClaim): Verdict | Promise<Verdict> {
     this.#enterAges(record);
     return record.entryId === undefined ? DELIVERED : this.#takeEntryAlong(record).then(() => DELIVERED);
+  }
+
+  /**
+   * A replay whose failure its dead letter tells already: whoever marked that was gone before the outbox knew. It is not sent again.
+   * While the DLQ does not answer nobody knows of one.
+   */
+  async givenUpBefore({ id, envelope, received = envelope, entryId }: OutboxRecord): Promise<Verdict | undefined> {
+    const { clock, dlq } = this.#parts;
+    // Of several legs any may have left the mark, and it says nothing of the others.
+    const replay = legsOf(id) === undefined ? replayIn(received, entryId) : undefined;
+    const store = dlq();
+    if (replay === undefined || store === undefined) return undefined;
+    using bound = deadline(clock, STATUS_TIMEOUT_MS, () => new Error("the DLQ store did not answer"));
+    const signal = AbortSignal.any([bound.signal, this.#givenUp]);
+    const entry = await orAborted(store.get(replay.entryId, signal), signal).catch(() => undefined);
+    const mark = markOf(entry, replay);
+    if (mark === undefined) return undefined;
+    const error = new BridgeError(mark.lastCode, mark.lastError);
+    return { end: { kind: "dead" }, outcome: { disposition: "dead_lettered", error } };
   }
 
   /** It is entered as delivered. Two legs that end at the same time have not seen each other's end before. */

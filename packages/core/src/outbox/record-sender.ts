@@ -70,6 +70,11 @@ export class RecordSender implements Disposable {
     if (!target.rate.unlimited) {
       if (!(await this.#turn(batch)) || this.#mayNotSend(record, batch)) return giveBack(attempts);
     }
+    if (record.entryId !== undefined) {
+      const known = await verdicts.givenUpBefore(record);
+      if (known !== undefined) return known;
+      if (this.#mayNotSend(record, batch)) return giveBack(attempts);
+    }
     const expired = expiryOf(record.envelope, parts.clock);
     if (expired !== undefined) return verdicts.failed(claim, expired, work);
     const ended = this.#gates.admit(record.envelope, target.bindingId);

@@ -1,4 +1,9 @@
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { openMemoryOutbox } from "@bridge/memory";
+import { type OutboxStore, systemRandom } from "@bridge/ports";
+import { memoryHub } from "@bridge/transport-memory";
 import { describe, expect, test } from "vitest";
+import { FakeClock } from "../support/fake-clock.ts";
 import { bound, refusal } from "../support/memory-bridge.ts";
 import { AT_ONCE, begun, fill, started, stored, until } from "./job-bridge.ts";
 
@@ -50,5 +55,33 @@ describe("a redrive job through an outbox", () => {
     expect(done.pending).toEqual([]);
     expect(await stored(dlq)).toEqual([]);
     await supervisor.shutdown();
+  });
+
+  test("operators 3.5.2: what was marked, of which the outbox was not told before the process was killed, is not sent again", async () => {
+    const clock = new FakeClock();
+    const hub = memoryHub();
+    const dlq = openMemoryDlq({ maxEntries: 100, clock });
+    const outbox = openMemoryOutbox({ maxRecords: 100, retentionMs: 3_600_000, clock, random: systemRandom() });
+    const deaf: OutboxStore = { ...outbox, finish: () => new Promise(() => {}) };
+    const options = { deliveryMode: "shared_outbox", clock, hub, dlq } as const;
+    const killed = await started({ ...options, outbox: deaf });
+    await fill(dlq, 5);
+    const { sends } = hub.channel("out");
+    sends.failNext(Number.POSITIVE_INFINITY, refusal);
+    const job = await begun(killed, { settings: { ...AT_ONCE, halt: { ...AT_ONCE.halt, failureRatio: 1 } } });
+    const marked = async (): Promise<number> => {
+      const { entries } = await dlq.page({}, { limit: 10, budget: 10, order: "oldest" }, bound());
+      return entries.filter(({ marks }) => marks?.redrives?.jobId === job.id).length;
+    };
+    for (let step = 0; step < 1_000 && (await marked()) < 5; step++) await clock.advance(20);
+    expect(killed.supervisor.stats().legs[0]?.attempts).toBe(5);
+
+    const next = await started({ ...options, outbox });
+    const pending = async () => (await outbox.list({}, { limit: 10, offset: 0 }, bound())).length;
+    for (let step = 0; step < 10_000 && (await pending()) > 0; step++) await clock.advance(20);
+    expect(await pending()).toBe(0);
+    expect(next.supervisor.stats().legs[0]?.attempts).toBe(0);
+    expect(await marked()).toBe(5);
+    await next.supervisor.shutdown();
   });
 });
