@@ -23,6 +23,10 @@ RUN npx --yes pnpm@12.21.0 install --frozen-lockfile --filter bridge --filter "@
 
 FROM ${RUNTIME_IMAGE}
 ENV NODE_ENV=production
+# The C library gives freed memory back, so that the process does not grow with each peak: docs/operating.md, "Memory".
+ENV MALLOC_ARENA_MAX=2
+ENV MALLOC_MMAP_THRESHOLD_=131072
+ENV MALLOC_TRIM_THRESHOLD_=131072
 # Where the container looks for its own liveness; change it together with http.monitor_addr.
 ENV BRIDGE_LIVE_URL=http://127.0.0.1:8081/api/v1/monitor/live
 # The launcher takes the signals of the process before the program is loaded, which it looks for beside itself.

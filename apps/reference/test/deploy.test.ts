@@ -64,6 +64,15 @@ describe("the files in deploy/", () => {
     }
   });
 
+  test("images and the unit for systemd set up the allocator alike, as the manual says", () => {
+    const variables = (path: string): readonly string[] => read(`../${path}`).match(/MALLOC_[A-Z_]+=\d+/g) ?? [];
+    const image = variables("Dockerfile");
+    expect(image).toHaveLength(3);
+    expect(variables("deploy/aws/Dockerfile")).toEqual(image);
+    expect(variables("deploy/systemd/bridge.service")).toEqual(image);
+    expect(variables("docs/operating.md")).toEqual(image);
+  });
+
   test("the probes of the Deployment are probes of the bridge", async () => {
     const [container] = pod().containers;
     await using bridge = folder.run(["-config", "missing.yaml"]);

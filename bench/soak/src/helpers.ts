@@ -1,10 +1,10 @@
 import { Child } from "../../src/harness/child.ts";
-import type { ProberJob, ProberReport } from "./prober/job.ts";
+import type { Bridges, ProberJob, ProberReport } from "./prober/job.ts";
 import type { StrangersJob, StrangersReport } from "./strangers/job.ts";
 
 const ANSWER_TIMEOUT_MS = 30_000;
 
-abstract class Helper<Report> implements AsyncDisposable {
+abstract class Helper<Report, Start = void> implements AsyncDisposable {
   readonly #child: Child;
   readonly #last: string;
 
@@ -13,8 +13,8 @@ abstract class Helper<Report> implements AsyncDisposable {
     this.#last = last;
   }
 
-  begin(): Promise<void> {
-    return this.#child.ask("begin", undefined, ANSWER_TIMEOUT_MS);
+  begin(start: Start): Promise<void> {
+    return this.#child.ask("begin", start, ANSWER_TIMEOUT_MS);
   }
 
   /** It stops, and tells what it has done. */
@@ -28,7 +28,7 @@ abstract class Helper<Report> implements AsyncDisposable {
 }
 
 /** Whoever asks the probes. */
-export class Prober extends Helper<ProberReport> {
+export class Prober extends Helper<ProberReport, Bridges> {
   static async start(job: ProberJob): Promise<Prober> {
     return new Prober(await Child.start({ program: new URL("prober/main.ts", import.meta.url), job }), "report");
   }

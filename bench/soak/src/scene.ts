@@ -20,6 +20,7 @@ import { type BrokerLane, brokerPorts, openBrokers, openWays } from "../../tortu
 import type { DiskName } from "../../torture/src/run/stage.ts";
 import type { Wreckable } from "../../torture/src/run/troubles.ts";
 import { VitalSigns } from "../../torture/src/run/vitals.ts";
+import { allocatorOfImage } from "./bridge/image.ts";
 import { soakDocument } from "./bridge/document.ts";
 import type { BrokerPorts } from "./bridge/hostile-parts.ts";
 import type { Flags } from "./flags.ts";
@@ -112,6 +113,7 @@ export async function openScene({ rate, bridge: program }: Flags): Promise<Scene
   await openHostilePlaces(direct);
 
   const adminKey = randomUUID();
+  const environment = await allocatorOfImage();
   const sides = await Promise.all(
     SIDES.map(async (name): Promise<Side> => {
       const postgres = `postgresql://postgres@127.0.0.1:${link.port}/postgres`;
@@ -134,7 +136,7 @@ export async function openScene({ rate, bridge: program }: Flags): Promise<Scene
       if (name === "b")
         await promisify(execFile)(process.execPath, [program, "-create-tables", "-config", configuration]);
       const log = join(folder, `${name}.log`);
-      const bridge = stack.use(new Bridge({ program, configuration, log, guard, heapMib: HEAP_MIB }));
+      const bridge = stack.use(new Bridge({ program, configuration, log, guard, heapMib: HEAP_MIB, environment }));
       const api = new BridgeApi(own[name], adminKey);
       const routes = [...routesOf(name), secondHop(name)];
       return { name, bridge, api, vitals: new VitalSigns(api), routes, document, log, configure };

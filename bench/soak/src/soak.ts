@@ -10,6 +10,7 @@ import { digestOf } from "./log-digest.ts";
 import { keepReading, keepScraping } from "./readings.ts";
 import { keepReloading } from "./reloads.ts";
 import type { Result } from "./report/result.ts";
+import type { SideName } from "./sides.ts";
 import type { Scene, Side } from "./scene.ts";
 import { Timeline } from "./timeline.ts";
 import { takeTurns } from "./trouble.ts";
@@ -44,7 +45,8 @@ export async function soak(
   }
   await Promise.all(sides.map((side) => ready(side, signal)));
   await auditor.offer(ingests);
-  await Promise.all([prober.begin(), strangers.begin()]);
+  const pids = Object.fromEntries(sides.map(({ name, bridge }) => [name, bridge.pid])) as Record<SideName, number>;
+  await Promise.all([prober.begin({ pids }), strangers.begin()]);
 
   const over = new AbortController();
   const during = AbortSignal.any([signal, over.signal]);

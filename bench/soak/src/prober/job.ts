@@ -9,6 +9,11 @@ export interface ProberJob {
   readonly key: string;
 }
 
+/** What the prober is told when it begins. */
+export interface Bridges {
+  readonly pids: Readonly<Record<SideName, number>>;
+}
+
 /** An answer that came late, was none, or said that the process is not well. */
 export interface OddProbe {
   /** Epoch milliseconds of the request. */
@@ -18,8 +23,8 @@ export interface OddProbe {
   /** 0: there was no answer. */
   readonly status: number;
   readonly ms: number;
-  /** How late timers of the prober itself were meanwhile, at the worst: so busy is the machine. */
-  readonly ownDelayMs: number;
+  /** How much of that the main threads of the bridge and of the prober waited for a core. */
+  readonly waitedMs: number;
   /** Sessions and stores that the bridge called away at its last word, not older than two seconds or so. */
   readonly away: readonly string[];
 }
@@ -38,7 +43,7 @@ interface ProbeTimes {
 
 export interface ProberReport {
   readonly times: readonly ProbeTimes[];
-  /** Over the bar. */
+  /** Over the bar, the waiting for a core included. */
   readonly late: readonly OddProbe[];
   /** Not 200 on `live` or `health`, which a broker or store that is away must never cause. */
   readonly unwell: readonly OddProbe[];
@@ -49,3 +54,8 @@ export interface ProberReport {
 }
 
 export const LATE_MS = 100;
+
+/** What the bridge itself made of the time, at most: both waits at once count twice. */
+export function ownMs({ ms, waitedMs }: OddProbe): number {
+  return Math.max(0, ms - waitedMs);
+}

@@ -1,16 +1,24 @@
 /** Asks the probes of the bridges each second, as an orchestrator does, and keeps the times. A process of its own. @module */
 import { request } from "node:http";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import * as v from "valibot";
 import { answer, ready } from "../../../src/harness/answer.ts";
 import { quantile } from "../../../src/harness/spread.ts";
 import type { SideName } from "../sides.ts";
-import { LATE_MS, type OddProbe, type ProbeName, type ProberJob, type ProberReport, PROBES } from "./job.ts";
+import {
+  type Bridges,
+  LATE_MS,
+  type OddProbe,
+  ownMs,
+  type ProbeName,
+  type ProberJob,
+  type ProberReport,
+  PROBES,
+} from "./job.ts";
+import { waitedForCore } from "./waiting.ts";
 
 const EVERY_MS = 1_000;
 const TIMEOUT_MS = 10_000;
 const MAX_LISTED = 300;
-const NS_PER_MS = 1e6;
 
 const deepHealth = v.object({
   sessions: v.optional(v.array(v.object({ session_id: v.string(), connected: v.boolean() })), []),
@@ -24,21 +32,22 @@ let unlisted = 0;
 const times = new Map<string, { readonly all: number[]; readonly statuses: Record<string, number> }>();
 const away = new Map<SideName, readonly string[]>();
 const awaySeconds: Record<string, number> = {};
-const delay = monitorEventLoopDelay({ resolution: 10 });
 let timer: NodeJS.Timeout | undefined;
 
-async function ask(side: SideName, monitor: number, probe: ProbeName): Promise<void> {
+async function ask(side: SideName, monitor: number, probe: ProbeName, bridge: number): Promise<void> {
   const at = Date.now();
+  const waited = (): number => waitedForCore(bridge) + waitedForCore(process.pid);
+  const waitedBefore = waited();
   const began = performance.now();
   const { status } = await get(monitor, probe).catch(() => ({ status: 0 }));
   const ms = Math.round(performance.now() - began);
+  const waitedMs = Math.round(waited() - waitedBefore);
   const name = `${side}/${probe}`;
   const book = times.get(name) ?? { all: [], statuses: {} };
   times.set(name, book);
   book.all.push(ms);
   book.statuses[status] = (book.statuses[status] ?? 0) + 1;
-  const ownDelayMs = Math.round(delay.max / NS_PER_MS);
-  const odd = { at, side, probe, status, ms, ownDelayMs, away: away.get(side) ?? [] };
+  const odd = { at, side, probe, status, ms, waitedMs, away: away.get(side) ?? [] };
   if (ms > LATE_MS) note(late, odd);
   if (status !== 200 && (probe !== "ready" || status === 0)) note(unwell, odd);
 }
@@ -73,17 +82,19 @@ function get(port: number, path: string): Promise<{ readonly status: number; rea
   });
 }
 
+/** Keeps the worst. */
 function note(list: OddProbe[], odd: OddProbe): void {
-  if (list.length < MAX_LISTED) list.push(odd);
-  else unlisted++;
+  list.push(odd);
+  if (list.length <= MAX_LISTED) return;
+  unlisted++;
+  const least = list.reduce((best, one) => (ownMs(one) < ownMs(best) ? one : best));
+  list.splice(list.indexOf(least), 1);
 }
 
-answer("begin", () => {
-  delay.enable();
+answer("begin", ({ pids }: Bridges) => {
   timer = setInterval(() => {
-    delay.reset();
     for (const { side, monitor } of sides) {
-      for (const probe of PROBES) void ask(side, monitor, probe);
+      for (const probe of PROBES) void ask(side, monitor, probe, pids[side]);
       void lookDeep(side, monitor).catch(() => {});
     }
   }, EVERY_MS);

@@ -2,9 +2,9 @@ import { spreadOf } from "../../../src/harness/spread.ts";
 import { table } from "../../../src/harness/table.ts";
 import { accountOf } from "../../../torture/src/report/print.ts";
 import { growthOf, isFlat, LEAST_MINUTES, MOST_GROWTH } from "../growth.ts";
-import { LATE_MS } from "../prober/job.ts";
+import { LATE_MS, ownMs } from "../prober/job.ts";
 import { SIDES } from "../sides.ts";
-import type { ProbeInContext, Result } from "./result.ts";
+import { type ProbeInContext, type Result, slowProbes } from "./result.ts";
 import { mib, percent } from "./words.ts";
 
 const MAX_PROBES = 12;
@@ -30,7 +30,8 @@ export function report(result: Result, problems: readonly string[]): string {
     "",
     probeTable(result),
     "",
-    ...oddProbes(`Answers after more than ${LATE_MS} ms`, result.late),
+    ...oddProbes(`Answers for which a bridge itself took more than ${LATE_MS} ms`, slowProbes(result)),
+    ...oddProbes(`Answers after more than ${LATE_MS} ms in all`, result.late),
     ...oddProbes("Not well", result.unwell),
     ...(result.probes.unlisted === 0 ? [] : [`${result.probes.unlisted} more of either`]),
     `Called away by the bridges themselves, in seconds: ${JSON.stringify(result.probes.awaySeconds)}`,
@@ -73,13 +74,13 @@ function probeTable({ probes: { times } }: Result): string {
 
 function oddProbes(title: string, probes: readonly ProbeInContext[]): readonly string[] {
   if (probes.length === 0) return [`${title}: none`];
-  const worst = probes.toSorted((one, other) => other.ms - one.ms).slice(0, MAX_PROBES);
+  const worst = probes.toSorted((one, other) => ownMs(other) - ownMs(one)).slice(0, MAX_PROBES);
   return [
     `${title}: ${probes.length}, the worst of them`,
-    ...worst.map(({ at, side, probe, status, ms, ownDelayMs, away, meanwhile }) => {
+    ...worst.map(({ at, side, probe, status, ms, waitedMs, away, meanwhile }) => {
       const what = meanwhile.length === 0 ? "nothing" : meanwhile.join(", ");
       const said = away.length === 0 ? "nothing" : away.join(", ");
-      return `- ${new Date(at).toISOString().slice(11, 19)} ${side} /${probe}: ${status} after ${ms} ms (the prober itself ${ownDelayMs} ms late); done to it: ${what}; called away: ${said}`;
+      return `- ${new Date(at).toISOString().slice(11, 19)} ${side} /${probe}: ${status} after ${ms} ms (${waitedMs} ms without a core); done to it: ${what}; called away: ${said}`;
     }),
   ];
 }

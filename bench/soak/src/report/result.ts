@@ -7,7 +7,7 @@ import type { Vitals } from "../../../torture/src/run/vitals.ts";
 import type { Flags } from "../flags.ts";
 import { growthOf, isFlat, LEAST_MINUTES } from "../growth.ts";
 import type { LogDigest } from "../log-digest.ts";
-import type { OddProbe, ProberReport } from "../prober/job.ts";
+import { LATE_MS, type OddProbe, ownMs, type ProberReport } from "../prober/job.ts";
 import type { Readings } from "../readings.ts";
 import type { Reload } from "../reloads.ts";
 import { type SideName, SIDES } from "../sides.ts";
@@ -39,7 +39,7 @@ export interface Result {
   readonly reloads: readonly Reload[];
   readonly readings: Readings;
   readonly probes: Pick<ProberReport, "times" | "unlisted" | "awaySeconds">;
-  /** Over the bar. They are listed and judged by people: a busy machine makes them too. */
+  /** Over the bar. Only those are held against a bridge that it took longer for than the bar without waiting for a core. */
   readonly late: readonly ProbeInContext[];
   readonly unwell: readonly ProbeInContext[];
   readonly strangers: StrangersReport;
@@ -48,15 +48,22 @@ export interface Result {
   readonly folder: string;
 }
 
+/** Probes that the bridge itself answered late, and that a store which is away does not explain. */
+export function slowProbes({ late }: Result): readonly ProbeInContext[] {
+  return late.filter((probe) => ownMs(probe) > LATE_MS && !probe.away.some((what) => what.startsWith("store ")));
+}
+
 /** What has not held: nothing, if all is well. */
 export function problemsOf(result: Result): readonly string[] {
   const { judgement, reloads, unwell, flags, readings, rest, strangers } = result;
+  const slow = slowProbes(result).length;
   const idle = judgement?.routes.filter(({ atTarget }) => atTarget === 0).map(({ route }) => route) ?? [];
   const notTaken = reloads.filter(({ ms }) => ms === undefined);
   const checks: readonly (readonly [broken: boolean, sentence: string])[] = [
     [rest === "late", "messages still moved when the time for coming to rest was up"],
     [idle.length > 0, `nothing came through ${idle.join(", ")}`],
     [notTaken.length > 0, `configurations that were not taken: ${notTaken.map(({ what }) => what).join("; ")}`],
+    [slow > 0, `${slow} answers of probes took a bridge more than ${LATE_MS} ms, beyond waiting for a core`],
     [unwell.length > 0, `${unwell.length} times /live or /health was not 200, or a probe was not answered`],
     [
       Object.values(strangers.written).some((count) => count === 0) && flags.minutes >= LEAST_MINUTES,

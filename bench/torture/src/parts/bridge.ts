@@ -18,6 +18,8 @@ export interface BridgeOptions {
   readonly guard: Guard;
   /** The old space of its heap, in MiB. Default: what Node takes, which is gigabytes on a large machine. */
   readonly heapMib?: number;
+  /** Variables of its environment besides those of the harness. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** The bridge under torture, one process after another. */
@@ -33,12 +35,12 @@ export class Bridge implements AsyncDisposable {
 
   /** Starts a process; resolves with how it ended. */
   start(): Promise<Ending> {
-    const { program, configuration, log, guard, heapMib } = this.#options;
+    const { program, configuration, log, guard, heapMib, environment } = this.#options;
     const output = openLog(log);
     const heap = heapMib === undefined ? [] : [`--max-old-space-size=${heapMib}`];
     const sources = program.endsWith(".ts") ? ["--conditions=@bridge/source"] : [];
     const child = spawn(process.execPath, [...heap, ...sources, "--import", CLOCK, program, "-config", configuration], {
-      env: { [OFFSET_VARIABLE]: String(this.#offset) },
+      env: { ...environment, [OFFSET_VARIABLE]: String(this.#offset) },
       stdio: ["ignore", output, output, "ipc"],
     });
     closeSync(output);
