@@ -127,8 +127,11 @@ describe("the books of the document", () => {
     expect(books.mayBeTried(2)).toBe(true);
     pass(1);
     expect(books.mayBeTried(2)).toBe(false);
-    books.written(2);
-    books.told(2, "confirmed");
+    books.stays(2);
     expect(books.overSince(2)).toBeUndefined();
+    books.tried(3, 10_000);
+    books.written(3);
+    books.told(3, "confirmed");
+    expect(books.overSince(3)).toBeUndefined();
   });
 });

@@ -148,6 +148,7 @@ function stagingOf(kept: KeptDocument, real: ConfigStaging | undefined, ask: Ask
         const before = kept.stored.revision;
         const is = kept.away === undefined && (await real.confirm(staging, NEVER));
         if (is && before !== staging.revision) kept.noteWritten("confirmed", staging);
+        if (is) kept.options.auditor.documents.stays(staging.version);
         return is;
       });
       sight.staged = undefined;

@@ -53,6 +53,8 @@ export function fileProbations(kept: KeptDocument, ask: Ask, sight: Sight): Conf
       }),
     end: (signal) =>
       ask(signal, async () => {
+        const { note } = kept;
+        if (note?.revision === kept.stored.revision) kept.options.auditor.documents.stays(note.probation.version);
         kept.note = undefined;
       }),
   };

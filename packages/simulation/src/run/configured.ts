@@ -31,7 +31,7 @@ export class Configured {
     const config = await configToStartWith(store, instance);
     if (config === undefined) return undefined;
     const { note } = world.document;
-    if (settled === undefined && note !== undefined) world.auditor.documents.unsettled(note.probation.version);
+    if (settled === undefined && note !== undefined) world.auditor.documents.stays(note.probation.version);
     instance.create(config);
     return new Configured(world, instance, store, settled);
   }

@@ -58,8 +58,8 @@ export class DocumentBooks {
     if (tried !== undefined) tried.until = Math.max(tried.until, this.#options.now() + leastMs * DRIFT);
   }
 
-  /** A start could not find out how it stands with it: what is stored runs, as its log says. */
-  unsettled(version: number): void {
+  /** It is tried out no more: it is stored for good, or a start could not find out how it stands with it, as its log says. */
+  stays(version: number): void {
     this.#tried.delete(version);
   }
 

@@ -59,7 +59,7 @@ export class Versions {
     }
     const runs = supervisor.config().configVersion;
     const over = auditor.documents.overSince(runs);
-    if (over !== undefined && now - Math.max(over, seen.ableSince) > BACK_MS && !this.#isStoredForGood(runs)) {
+    if (over !== undefined && now - Math.max(over, seen.ableSince) > BACK_MS) {
       auditor.violated(`${name} runs version ${runs}, which was tried out, long after its time was up`);
       seen.ableSince = now;
     }
@@ -82,11 +82,5 @@ export class Versions {
       `${name} runs version ${runs} while version ${stored.version} is stored, and says nothing of that`,
     );
     seen.otherSince = undefined;
-  }
-
-  /** Its confirmation was done, and nobody was told. */
-  #isStoredForGood(version: number): boolean {
-    const { document } = this.#world;
-    return document.stored.version === version && document.note === undefined;
   }
 }
