@@ -124,7 +124,7 @@ export async function openDynamodbDlq(options: DynamodbDlqOptions, signal: Abort
           return gone;
         },
         restore: (batch, limit, caller) => trash.restore(batch, limit, caller),
-        count: (cap, caller) => trash.count(cap, caller),
+        count: (cap, caller, batch) => trash.count(cap, caller, batch),
       },
     },
     health: () => ({ ...client.health(), ...spoiled.health() }),

@@ -55,12 +55,13 @@ export class Trash implements DlqTrash {
     return counts;
   }
 
-  async count(cap: number, signal: AbortSignal): Promise<number> {
+  async count(cap: number, signal: AbortSignal, batch?: string): Promise<number> {
     signal.throwIfAborted();
     const now = this.#access.clock.now();
+    const keys = batch === undefined ? { from: " ", to: END } : keysOf(batch, now);
     let count = 0;
     if (cap === 0) return 0;
-    for await (const { order_key: key } of this.#index.trash({ from: " ", to: END }, cap, signal)) {
+    for await (const { order_key: key } of this.#index.trash(keys, cap, signal)) {
       if (endIn(key?.S ?? "") > now && ++count === cap) break;
     }
     return count;

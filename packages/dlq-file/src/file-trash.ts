@@ -38,9 +38,9 @@ export function fileTrash(file: FileDatabase<DlqTables>, retentionMs: number | u
       }
       return { restored, present };
     },
-    async count(cap, signal) {
+    async count(cap, signal, batch) {
       signal.throwIfAborted();
-      return file.read(({ trash }) => trash.count(clock.now(), cap));
+      return file.read(({ trash }) => trash.count(clock.now(), cap, batch));
     },
   };
 }

@@ -14,6 +14,7 @@ export class TrashStatements {
   readonly #over: StatementSync;
   readonly #delete: StatementSync;
   readonly #count: StatementSync;
+  readonly #countBatch: StatementSync;
 
   constructor(db: DatabaseSync) {
     this.#move = db.prepare(`
@@ -35,6 +36,9 @@ export class TrashStatements {
     this.#count = db.prepare(`
       SELECT count(*) AS count FROM (
         SELECT 1 FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end WHERE until > ? LIMIT ?)`);
+    this.#countBatch = db.prepare(`
+      SELECT count(*) AS count FROM (
+        SELECT 1 FROM dead_letter_trash INDEXED BY dead_letter_trash_by_batch WHERE batch = ? AND until > ? LIMIT ?)`);
   }
 
   /** Copies an entry into it, if it is there. */
@@ -70,8 +74,9 @@ export class TrashStatements {
     return numbersIn(this.#over.all(now, limit));
   }
 
-  count(now: number, cap: number): number {
-    return (this.#count.get(now, cap) as { readonly count: number }).count;
+  count(now: number, cap: number, batch?: string): number {
+    const row = batch === undefined ? this.#count.get(now, cap) : this.#countBatch.get(batch, now, cap);
+    return (row as { readonly count: number }).count;
   }
 }
 

@@ -94,10 +94,10 @@ export function openMemoryDlq({ maxEntries, clock = systemClock }: MemoryDlqOpti
           const restored = taken.filter((entry) => index.bringBack(entry)).length;
           return { restored, present: taken.length - restored };
         },
-        async count(cap, signal) {
+        async count(cap, signal, batch) {
           begin(signal);
           trash.sweep();
-          return Math.min(cap, trash.size);
+          return Math.min(cap, batch === undefined ? trash.size : trash.sizeOf(batch));
         },
       },
     },

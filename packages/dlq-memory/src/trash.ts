@@ -27,6 +27,11 @@ export class Trash implements Disposable {
     return this.#size;
   }
 
+  /** How many of them a batch has. */
+  sizeOf(name: string): number {
+    return this.#batches.get(name)?.size ?? 0;
+  }
+
   /** Of an id that the batch has already the later entry is kept, with the marks of both. */
   add(entries: Iterable<Entry>, name: string, until: number): void {
     const now = this.#clock.now();

@@ -210,6 +210,9 @@ export interface DlqTrash {
    * count one as present that it has restored, and none as restored that was there.
    */
   restore(batch: string, limit: number, signal: AbortSignal): Promise<TakenBack>;
-  /** How many entries the trash holds; stops counting at `cap`. */
-  count(cap: number, signal: AbortSignal): Promise<number>;
+  /**
+   * How many entries the trash holds, or one batch of it; stops counting at `cap`. Whoever has lost an answer of `move` or `restore` learns
+   * by the batch what has become of it.
+   */
+  count(cap: number, signal: AbortSignal, batch?: string): Promise<number>;
 }

@@ -83,12 +83,26 @@ export const TRASH_CHECKS = {
     assert.equal(await trash.count(10, signal), 2);
     assert.equal(await trash.count(1, signal), 1);
   }),
+  "counts one batch, as it goes and comes": withStore(async (store, signal) => {
+    await putAll(store, deadLetters(8), signal);
+    const trash = trashOf(store);
+    await trash.move(["e0000", "e0001", "e0002"], "one", later(), signal);
+    await trash.move(["e0003", "e0004"], "one/", later(), signal);
+    assert.equal(await trash.count(10, signal, "one"), 3);
+    assert.equal(await trash.count(2, signal, "one"), 2);
+    assert.equal(await trash.count(10, signal, "one/"), 2);
+    assert.equal(await trash.count(10, signal, "unknown"), 0);
+    await trash.restore("one", 2, signal);
+    assert.equal(await trash.count(10, signal, "one"), 1);
+    assert.equal(await trash.count(10, signal), 3);
+  }),
   "what is over its time is not there any more": withStore(async (store, signal) => {
     await putAll(store, deadLetters(3), signal);
     const trash = trashOf(store);
     await trash.move(["e0000"], "batch", Date.now() - 1, signal);
     await trash.move(["e0001"], "batch", later(), signal);
     assert.equal(await trash.count(10, signal), 1);
+    assert.equal(await trash.count(10, signal, "batch"), 1);
     await restoreAll(store, "batch", 1, 10, signal);
     assert.deepEqual(await idsOf(store, signal), ["e0001", "e0002"]);
   }),

@@ -143,6 +143,8 @@ export interface Job {
   readonly lanes: readonly JobLane[];
   /** Of a purge, which goes through all routes in one row. */
   readonly cursor?: DeadLetterPosition | undefined;
+  /** Of an undo: how many entries there were to be taken back, as it began. */
+  readonly toRestore?: number | undefined;
   readonly errors: readonly ErrorGroup[];
 }
 

@@ -1,16 +1,23 @@
 import { BridgeError, type DeadLetterHead, type TakenBack } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
-import { doneOf, type Job } from "./job.ts";
+import { AskedEntries } from "./asked-entries.ts";
+import { doneOf, type Job, type JobCounts } from "./job.ts";
 import type { JobRun, JobWork } from "./job-run.ts";
 import { isBehind, positionOf } from "./lane-reader.ts";
 import { setQuery } from "./set-query.ts";
 
 const PAGE = { limit: 500, budget: 10_000 } as const;
-const RESTORED_AT_ONCE = 500;
 const NONE: TakenBack = { restored: 0, present: 0 };
+/** A store that does not answer in time is asked for less at once, down to so many. */
+const LEAST_AT_ONCE = 10;
 const CALL_TIMEOUT_MS = 20_000;
 /** An index may lag: what it does not show of the trash is looked for so often, a second after the other, and once when all is back. */
 const RESTORE_LOOKS = 10;
+/** How often the trash is asked how much it has of the job, when it does not answer: without that, less is known. */
+const COUNT_TRIES = 3;
+/** Counting a batch that is read entry by entry may take long: so many show how an undo goes on. */
+const COUNTED_LEFT = 20_000;
+const COUNT_EACH_MS = 5_000;
 /** Settings and requests are looked at so often while it waits for its rate. */
 const LOOK_MS = 1_000;
 
@@ -19,6 +26,13 @@ export class PurgeWork implements JobWork {
   readonly #run: JobRun;
   #woken = new AbortController();
   #isUnderWay = false;
+  readonly #asked = new AskedEntries();
+  #atOnce: number = PAGE.limit;
+  /** An answer was lost, or the job had another owner: what has been done may be more than is counted. */
+  #isUnsure = true;
+  #countTries = 0;
+  /** Monotonic milliseconds. */
+  #countDueAt = 0;
   /** Looks into the trash, one after another, that have found nothing. */
   #emptyLooks = 0;
 
@@ -39,7 +53,10 @@ export class PurgeWork implements JobWork {
       let done: number | undefined;
       try {
         done = await (this.#run.job.state === "undoing" ? this.#restore() : this.#purge());
+        this.#atOnce = Math.min(PAGE.limit, this.#atOnce * 2);
       } catch (thrown) {
+        this.#isUnsure = true;
+        this.#atOnce = Math.max(LEAST_AT_ONCE, Math.floor(this.#atOnce / 2));
         if (this.#run.cut.aborted) return;
         this.#run.parts.logger.warn("a purge could not go on: it is tried again", {
           job_id: this.#run.job.id,
@@ -69,46 +86,86 @@ export class PurgeWork implements JobWork {
   /** One page; how many entries it was, or `undefined` when it was the last. */
   async #purge(): Promise<number | undefined> {
     const { job, store } = this.#run;
-    const limit = Math.max(1, Math.min(PAGE.limit, Math.floor(job.settings.rate)));
+    const limit = Math.max(1, Math.min(this.#atOnce, Math.floor(job.settings.rate)));
     const page = await this.#bounded((signal) =>
       store.page(setQuery(job), { ...PAGE, limit, order: "oldest", after: job.cursor }, signal),
     );
     const { until } = job;
     const heads = until === undefined ? page.entries : page.entries.filter((head) => !isBehind(head, until));
-    const gone = heads.length === 0 ? 0 : await this.#remove(heads.map(({ id }) => id));
-    this.#count(heads, gone);
+    const isLast = page.next === undefined || heads.length < page.entries.length;
+    this.#count(this.#asked.takeGone(heads, isLast ? undefined : page.next), []);
+    const again = this.#asked.add(heads);
+    const gone = heads.length === 0 ? again : await this.#remove(heads.map(({ id }) => id));
+    // What an index still shows of an earlier call is gone by that one.
+    const isMine = ({ id }: DeadLetterHead): boolean => gone.has(id) || again.has(id);
+    this.#asked.answered(heads);
+    this.#count(
+      heads.filter(isMine),
+      heads.filter((head) => !isMine(head)),
+    );
     const last = page.next ?? heads.at(-1);
     if (last !== undefined) this.#run.job = { ...this.#run.job, cursor: positionOf(last) };
-    if (page.next !== undefined && heads.length === page.entries.length) return heads.length;
+    if (!isLast) return heads.length;
+    await this.#countMoved();
     this.#run.complete();
     return undefined;
   }
 
-  async #remove(ids: readonly string[]): Promise<number> {
+  async #remove(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const { job, store, parts } = this.#run;
     const { trash } = store.admin;
     const { undoUntil } = job;
-    if (undoUntil === undefined) return (await this.#bounded((signal) => store.admin.delete(ids, signal))).size;
+    if (undoUntil === undefined) return this.#bounded((signal) => store.admin.delete(ids, signal));
     if (trash === undefined) throw new BridgeError("UNAVAILABLE", "the DLQ store has no trash");
     // What is purged late is kept a little longer, so that an undo that is asked for in time finds all of it.
     const until = Math.max(undoUntil, parts.clock.now() + (job.undoWithinMs ?? 0));
-    return (await this.#bounded((signal) => trash.move(ids, job.id, until, signal))).size;
+    return this.#bounded((signal) => trash.move(ids, job.id, until, signal));
+  }
+
+  /** What this job has moved without being told, as its owner was killed or an answer lost, is in its batch of the trash. */
+  async #countMoved(): Promise<void> {
+    const { undoUntil, counts, total } = this.#run.job;
+    const isWhole = counts.skipped === 0 && doneOf(counts) >= total;
+    if (undoUntil !== undefined && !isWhole) this.#moved((await this.#trashed(Number.MAX_SAFE_INTEGER)) ?? 0);
+  }
+
+  /** So many at least are gone by this job, whatever it was told. */
+  #moved(known: number): void {
+    const { job } = this.#run;
+    const { counts } = job;
+    const more = known - counts.succeeded;
+    if (more <= 0) return;
+    const skipped = Math.max(0, counts.skipped - more);
+    this.#run.job = { ...job, counts: { ...counts, succeeded: known, skipped } };
+    this.#run.tally("succeeded", more);
+  }
+
+  /** How many entries of the job are in the trash; `undefined` when it does not tell, too often. */
+  async #trashed(cap: number): Promise<number | undefined> {
+    const { job, store } = this.#run;
+    try {
+      const count = await this.#bounded(async (signal) => store.admin.trash?.count(cap, signal, job.id));
+      this.#countTries = 0;
+      return count;
+    } catch (thrown) {
+      if (++this.#countTries < COUNT_TRIES) throw thrown;
+      this.#countTries = 0;
+      return undefined;
+    }
   }
 
   /** One batch; how many entries it was, or `undefined` when none is left. */
   async #restore(): Promise<number | undefined> {
     const { job, store } = this.#run;
+    await this.#countBack();
     const { restored, present } = await this.#bounded(
-      async (signal) => (await store.admin.trash?.restore(job.id, RESTORED_AT_ONCE, signal)) ?? NONE,
+      async (signal) => (await store.admin.trash?.restore(job.id, this.#atOnce, signal)) ?? NONE,
     );
-    const { counts } = this.#run.job;
-    const back = { restored: counts.restored + restored, present: (counts.present ?? 0) + present };
-    this.#run.job = { ...this.#run.job, counts: { ...counts, ...back } };
-    this.#run.tally("restored", restored);
-    this.#run.tally("present", present);
+    this.#back(restored, present);
     this.#emptyLooks = restored + present > 0 ? 0 : this.#emptyLooks + 1;
     if (restored + present > 0) return 0;
-    const isWhole = back.restored + back.present >= counts.succeeded + counts.skipped;
+    const { counts } = this.#run.job;
+    const isWhole = backOf(counts) >= counts.succeeded + counts.skipped;
     if (this.#emptyLooks <= (isWhole ? 1 : RESTORE_LOOKS)) {
       await this.#pause(LOOK_MS);
       return 0;
@@ -117,12 +174,43 @@ export class PurgeWork implements JobWork {
     return undefined;
   }
 
-  #count(heads: readonly DeadLetterHead[], gone: number): void {
+  /**
+   * What an undo has taken out of the trash without being told is not in the batch any more. That it counts as restored: nobody can tell
+   * which of it was there again already.
+   */
+  async #countBack(): Promise<void> {
+    const { toRestore, counts } = this.#run.job;
+    if (toRestore === undefined) {
+      const back = backOf(counts);
+      const left = (await this.#trashed(Number.MAX_SAFE_INTEGER)) ?? counts.succeeded - back;
+      this.#moved(left + back);
+      this.#run.job = { ...this.#run.job, toRestore: left + back };
+      this.#isUnsure = false;
+      return;
+    }
+    const now = this.#run.parts.clock.monotonic();
+    if (!this.#isUnsure || (now < this.#countDueAt && this.#emptyLooks === 0)) return;
+    this.#countDueAt = now + COUNT_EACH_MS;
+    const left = await this.#trashed(COUNTED_LEFT);
+    if (left === undefined || left >= COUNTED_LEFT) return;
+    this.#back(Math.max(0, toRestore - left - backOf(counts)), 0);
+  }
+
+  #back(restored: number, present: number): void {
     const { job } = this.#run;
     const { counts } = job;
-    const skipped = heads.length - gone;
+    const back = { restored: counts.restored + restored, present: (counts.present ?? 0) + present };
+    this.#run.job = { ...job, counts: { ...counts, ...back } };
+    this.#run.tally("restored", restored);
+    this.#run.tally("present", present);
+  }
+
+  #count(done: readonly DeadLetterHead[], others: readonly DeadLetterHead[]): void {
+    const { job } = this.#run;
+    const { counts } = job;
+    const [gone, skipped] = [done.length, others.length];
     const byRoute = new Map<string, number>();
-    for (const { routeId } of heads) byRoute.set(routeId, (byRoute.get(routeId) ?? 0) + 1);
+    for (const { routeId } of [...done, ...others]) byRoute.set(routeId, (byRoute.get(routeId) ?? 0) + 1);
     this.#run.job = {
       ...job,
       counts: { ...counts, succeeded: counts.succeeded + gone, skipped: counts.skipped + skipped },
@@ -160,4 +248,9 @@ export class PurgeWork implements JobWork {
     const both = AbortSignal.any([cut, limit.signal]);
     return await orAborted(work(both), both);
   }
+}
+
+/** What an undo has taken out of the trash. */
+function backOf({ restored, present = 0 }: JobCounts): number {
+  return restored + present;
 }

@@ -1,4 +1,5 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
+import { BridgeError } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { progressOf } from "../../src/dlq-job/progress.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -106,6 +107,91 @@ test("spec 4.10.5: an undo tells how many it has restored and how many were ther
   expect((await dlq.get("e00003", bound()))?.marks).toEqual({ quarantined: true, assignee: "bob" });
   expect(await stored(dlq)).toHaveLength(700);
   await supervisor.shutdown();
+});
+
+describe("operators 3.3: of a store that does the work and whose answers are lost", () => {
+  /** Of each call a part is done and nothing is said, as often as `isLost`. */
+  async function forgetful(isLost: () => boolean): Promise<MemoryBridge> {
+    const clock = new FakeClock();
+    const dlq = openMemoryDlq({ maxEntries: 10_000, clock });
+    const { admin } = dlq;
+    const lost = (): never => {
+      throw new BridgeError("TIMEOUT", "no answer in time");
+    };
+    const move: typeof admin.trash.move = async (ids, batch, end, signal) => {
+      if (!isLost()) return admin.trash.move(ids, batch, end, signal);
+      await admin.trash.move(ids.slice(0, Math.ceil(ids.length * 0.7)), batch, end, signal);
+      return lost();
+    };
+    const remove: typeof admin.delete = async (ids, signal) => {
+      if (!isLost()) return admin.delete(ids, signal);
+      await admin.delete(ids.slice(0, Math.ceil(ids.length * 0.7)), signal);
+      return lost();
+    };
+    const restore: typeof admin.trash.restore = async (batch, limit, signal) => {
+      if (!isLost()) return admin.trash.restore(batch, limit, signal);
+      await admin.trash.restore(batch, Math.ceil(limit * 0.7), signal);
+      return lost();
+    };
+    return started({
+      clock,
+      dlq: { ...dlq, admin: { ...admin, delete: remove, trash: { ...admin.trash, move, restore } } },
+    });
+  }
+
+  test.each([0.3, 0.7, 0.95])(
+    "%f of them: a purge and its undo count what they did, and go on meanwhile",
+    async (ratio) => {
+      let [calls, isBad] = [0, true];
+      const bridge = await forgetful(() => isBad && Math.floor(++calls * ratio) > Math.floor((calls - 1) * ratio));
+      const { supervisor, dlq } = bridge;
+      await fill(dlq, 900, (nth) => (nth % 3 === 0 ? { routeId: "other" } : {}));
+      const job = await begun(bridge, PURGE);
+      const purged = await until(bridge, job.id, "completed");
+      expect(purged).toMatchObject({ total: 900, counts: { succeeded: 900, skipped: 0 } });
+      expect(purged.lanes.map(({ done }) => done).toSorted((a, b) => a - b)).toEqual([300, 600]);
+      await supervisor.jobs().ask(job.id, { call: "undo" }, bound());
+      await until(bridge, job.id, ({ counts }) => counts.restored > 0 && counts.restored < 900);
+      expect((await until(bridge, job.id, "undone")).counts).toMatchObject({ succeeded: 900, restored: 900 });
+      const told = supervisor.stats().jobs.entries.filter(({ kind, count }) => kind === "purge" && count > 0);
+      expect(told.toSorted((a, b) => a.outcome.localeCompare(b.outcome))).toEqual([
+        { kind: "purge", outcome: "restored", count: 900 },
+        { kind: "purge", outcome: "succeeded", count: 900 },
+      ]);
+      isBad = false;
+      expect(await stored(dlq)).toHaveLength(900);
+      await supervisor.shutdown();
+    },
+  );
+
+  test("what it erases at once is counted, too, and what others delete meanwhile is not", async () => {
+    let calls = 0;
+    const bridge = await forgetful(() => ++calls % 3 !== 0);
+    const { supervisor, dlq, clock } = bridge;
+    await fill(dlq, 600);
+    const job = await begun(bridge, { ...PURGE, undoWithinMs: 0, settings: { ...AT_ONCE, rate: 100 } });
+    await clock.advance(1_000);
+    calls = 2;
+    await dlq.admin?.delete(["e00590", "e00591", "e00592"], bound());
+    expect(await until(bridge, job.id, "completed")).toMatchObject({
+      total: 600,
+      counts: { succeeded: 597, skipped: 3 },
+    });
+    await supervisor.shutdown();
+  });
+
+  test("what an owner has moved that was killed before it could tell is counted by the next one", async () => {
+    const bridge = await withTrash();
+    const { supervisor, dlq } = bridge;
+    await fill(dlq, 300);
+    const jobs = supervisor.jobs();
+    const { job } = await jobs.plan(orderOf(PURGE), bound());
+    const ids = (await stored(dlq)).slice(0, 120);
+    await dlq.admin?.trash?.move(ids, job.id, bridge.clock.now() + 3_600_000, bound());
+    await jobs.start(job.id, { planHash: job.plan.hash }, bound());
+    expect((await until(bridge, job.id, "completed")).counts).toMatchObject({ succeeded: 300, skipped: 0 });
+    await supervisor.shutdown();
+  });
 });
 
 describe("a plan", () => {

@@ -121,7 +121,7 @@ export async function openPostgresDlq(
           return gone;
         },
         restore: (batch, limit, caller) => trash.restore(batch, limit, caller),
-        count: (cap, caller) => trash.count(cap, caller),
+        count: (cap, caller, batch) => trash.count(cap, caller, batch),
       },
     },
     health: () => ({ ...client.health(), ...spoiled.health() }),

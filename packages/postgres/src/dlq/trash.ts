@@ -143,10 +143,13 @@ export class Trash implements DlqTrash {
     return { restored, present: told.length - restored };
   }
 
-  async count(cap: number, signal: AbortSignal): Promise<number> {
+  async count(cap: number, signal: AbortSignal, batch?: string): Promise<number> {
+    signal.throwIfAborted();
+    if (batch !== undefined && !isPossible(batch)) return 0;
     const text = `SELECT count(*) AS count FROM (
-      SELECT 1 FROM ${this.#client.table(TRASH)} WHERE until > $1 LIMIT $2) AS counted`;
-    const statement = { what: "counting the trash", text, values: [bound(this.#clock.now()), cap] };
+      SELECT 1 FROM ${this.#client.table(TRASH)} WHERE until > $1${batch === undefined ? "" : " AND batch = $3"} LIMIT $2) AS counted`;
+    const values = [bound(this.#clock.now()), cap, ...(batch === undefined ? [] : [batch])];
+    const statement = { what: "counting the trash", text, values };
     return (await this.#client.query<{ count: number }>(statement, signal)).rows[0]?.count ?? 0;
   }
 

@@ -61,7 +61,7 @@ export function dlqParts(letters: KeptLetters, service: Pick<Remote, "ask">, own
     trash: {
       move: (ids, batch, until, signal) => ask(signal, () => letters.discardFor(ids, batch, until), true),
       restore: (batch, limit, signal) => ask(signal, () => letters.takeBack(batch, limit), true),
-      count: (cap, signal) => ask(signal, () => kept.admin.trash.count(cap, NEVER)),
+      count: (cap, signal, batch) => ask(signal, () => kept.admin.trash.count(cap, NEVER, batch)),
     },
   };
 }
