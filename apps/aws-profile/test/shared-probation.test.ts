@@ -137,7 +137,9 @@ describe("a change on probation where instances share the document", () => {
     await using again = site.run(instanceOf("dying"));
     await eventually(again, 3, 10);
     expect(await runs(other)).toEqual([3, 10]);
-    expect(await call(other, "POST", "config/transactions")).toMatchObject({ body: { reason: "probation" } });
+    expect(await newest(other)).toMatchObject({ version: 4, available: true, reverted: { why: "process_ended" } });
+    const taken = again.log.filter(({ msg }) => msg.startsWith("a configuration on probation was taken back"));
+    expect(taken).toMatchObject([{ config_version: 4, former_version: 3, why: "process_ended" }]);
     // What another hand writes counts, and takes away what was left staged.
     await tables.putConfig("dying", { ...document("dying", 11), config_version: 6 });
     for (const instance of [again, other]) await eventually(instance, 6, 11);
@@ -148,5 +150,47 @@ describe("a change on probation where instances share the document", () => {
     expect(await newest(other)).toMatchObject({ version: 7, reverted: { why: "process_ended" } });
     expect(swaps(other) - before).toBe(1);
     expect(await commit(other, 9)).toMatchObject({ body: { status: "committed" } });
+  });
+
+  test("operators 7: what a committer leaves that does not come back is taken back anywhere, as its refusals say", async () => {
+    await using both = await pair("gone");
+    const { one, other } = both;
+    await commit(one, 7, { confirm_within: "1h" });
+    one.kill("SIGKILL");
+    await one.ended;
+    const way =
+      /version 4 is on probation at the instance gone-a until .*: confirm it there, or revert it at any instance/;
+    for (const [path, body] of [
+      ["config/transactions", {}],
+      ["config/confirm", { version: 4 }],
+    ] as const)
+      expect(await call(other, "POST", path, body)).toMatchObject({
+        status: 409,
+        body: { error: expect.stringMatching(way) as unknown },
+      });
+    expect(await call(other, "POST", "config/revert", { version: 4, reason: "its machine is gone" })).toMatchObject({
+      status: 200,
+      body: { status: "rolled_back", version: 3 },
+    });
+    expect(await newest(other)).toMatchObject({ version: 4, available: true, reverted: { why: "operator" } });
+    expect(await commit(other, 8)).toMatchObject({ body: { status: "committed", version: 5 } });
+    await using again = site.run(instanceOf("gone"));
+    await eventually(again, 5, 8);
+  });
+
+  test("operators 7: a committer that stands still while another takes it back goes back when it goes on", async () => {
+    await using both = await pair("still");
+    const { one, other } = both;
+    await commit(one, 7, { confirm_within: "1h" });
+    one.kill("SIGSTOP");
+    await call(other, "POST", "config/revert", { version: 4, reason: "it does not answer" });
+    one.kill("SIGCONT");
+    await eventually(one, 3, 10);
+    expect(await call(one, "POST", "config/confirm", { version: 4 })).toMatchObject({
+      status: 409,
+      body: { reason: "reverted" },
+    });
+    const { versions } = (await ask(one, "admin", "config/history")).body as { versions: { version: number }[] };
+    expect(versions.filter(({ version }) => version === 4)).toHaveLength(1);
   });
 });

@@ -37,6 +37,7 @@ export type {
   ShownText,
   TransactionInfo,
 } from "./transaction/contract.ts";
+export { settleStaged } from "./transaction/left-staged.ts";
 export { type SettledProbation, settleProbation } from "./transaction/left-probation.ts";
 export type { Revert, Reverted } from "./transaction/on-probation.ts";
 export { OverlayError } from "./transaction/overlay-error.ts";

@@ -9,6 +9,7 @@ import {
   type Reverted,
   type SettledProbation,
   settleProbation,
+  settleStaged,
 } from "@bridge/config";
 import { type BridgeHooks, createRecorder, createSupervisor, instanceIdOf, type Supervisor, Veils } from "@bridge/core";
 import type { AuditEntry } from "@bridge/audit";
@@ -173,6 +174,7 @@ async function serve(serving: Serving): Promise<Ending> {
   const confirm = (version: number): void => {
     if (transactions.probation() === undefined) void confirmRunning(store, version, seams);
   };
+  const left = await orAborted(settleStaged(store, instanceId, seams), ending);
   const applier = serving.overrule === undefined ? supervisor : overruling(supervisor, serving.overrule);
   const configTransactions = createConfigTransactions({
     ...seams,
@@ -181,7 +183,7 @@ async function serve(serving: Serving): Promise<Ending> {
     sources,
     applier,
     instanceId,
-    settled: serving.settled,
+    settled: serving.settled ?? (left && { reverted: left }),
     onReverted: (reverted) => void auditor.record(revertedEntry(reverted)),
   });
   const transactions = configTransactions;

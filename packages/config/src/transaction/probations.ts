@@ -4,7 +4,9 @@ import type { ConfigApplier } from "./applier.ts";
 import { bounded, load } from "./commit-parts.ts";
 import type { CommitHistory } from "./commit-history.ts";
 import { Guard } from "./guard.ts";
+import { endStaged } from "./left-staged.ts";
 import type { OnProbation, Revert, Reverted } from "./on-probation.ts";
+import { probationElsewhere } from "./probation-elsewhere.ts";
 import { TransactionError } from "./transaction-error.ts";
 import { seemsAnother, type Standing, standingOf, type TriedDocument } from "./tried-document.ts";
 
@@ -12,6 +14,8 @@ export interface ProbationsOptions {
   readonly store: ConfigStore;
   readonly history: CommitHistory;
   readonly applier: ConfigApplier | undefined;
+  /** Names this instance to others that follow the same store. */
+  readonly instanceId: string;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Whether a stored document could be run. */
@@ -93,9 +97,16 @@ export class Probations {
     if (this.#last?.end !== "committed") throw this.#over(version);
   }
 
-  /** @throws TransactionError conflict, with the reason */
+  /**
+   * Also what another process has staged, which may be gone: nobody but that one runs it.
+   * @throws TransactionError conflict, with the reason
+   */
   async revert(version: number, detail: string): Promise<Revert> {
     while (this.#open?.ending !== undefined) await this.#open.ending;
+    if (this.#open?.probation.version !== version) {
+      const elsewhere = await this.#revertElsewhere(version, detail);
+      if (elsewhere !== undefined) return elsewhere;
+    }
     const open = this.#demand(version);
     const takingBack = this.#end(open, () => this.#takeBack(open, { why: "operator", detail }));
     const result = await orUnknown(takingBack, `whether version ${version} is taken back is not known`, "take it back");
@@ -158,6 +169,22 @@ export class Probations {
     }
   }
 
+  /** `undefined` when nobody else has it on probation. */
+  async #revertElsewhere(version: number, detail: string): Promise<Revert | undefined> {
+    const { store, clock } = this.#options;
+    try {
+      const staged = await bounded(clock, async (signal) => store.staging?.look(signal));
+      if (staged?.version !== version || staged.until === undefined) return undefined;
+      const reverted = await endStaged(staged, { why: "operator", detail }, store, this.#options);
+      if (reverted === undefined) return undefined;
+      this.noteReverted(reverted);
+      return { status: "rolled_back", version: reverted.formerVersion };
+    } catch (error) {
+      const what = `whether version ${version} is taken back is not known`;
+      throw new TransactionError("unavailable", `${what}: ${messageOf(error)}: take it back again`, { cause: error });
+    }
+  }
+
   #demand(version: number): Open {
     const open = this.#open;
     if (open?.probation.version === version) return open;
@@ -175,7 +202,7 @@ export class Probations {
         : this.#last?.version === version
           ? `version ${version} was ${this.#last.end === "committed" ? "confirmed" : "replaced by another hand"}`
           : staged?.until !== undefined
-            ? `version ${staged.version} is, at the instance ${staged.by}`
+            ? probationElsewhere(staged, this.#options)
             : "none is";
     return new TransactionError("conflict", `version ${version} is not on probation here: ${other}`, {
       reason: "no_probation",
@@ -317,6 +344,7 @@ export class Probations {
       await history.confirm(entry);
       return;
     }
+    if ("staged" in tried && stored?.revision === open.base.revision) return this.#takenBackElsewhere(open);
     this.#close(open, "superseded");
     logger.warn("another hand has written the configuration: the probation is over, and nothing is put back", {
       config_version: version,
@@ -330,6 +358,18 @@ export class Probations {
       const fault = await applyAgain(stored);
       if (fault !== undefined) logger.error("what is stored cannot be applied", { error: fault });
     }
+  }
+
+  /** It is staged no more, and nothing else is stored. Whoever did that has told the history and the audit trail. */
+  async #takenBackElsewhere(open: Open): Promise<void> {
+    const { logger, applyAgain } = this.#options;
+    this.#close(open, "reverted");
+    logger.error("a configuration on probation was taken back at another instance: the former one runs again", {
+      config_version: open.probation.version,
+      former_version: open.base.version,
+    });
+    const fault = await applyAgain(open.base);
+    if (fault !== undefined) logger.error("the former configuration cannot be applied", { error: fault });
   }
 
   #close(open: Open, end: End): void {

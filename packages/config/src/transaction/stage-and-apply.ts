@@ -45,7 +45,10 @@ export async function stageAndApply(change: SoundChange, parts: StagingParts): P
   try {
     runs = await applied({ ...change.config, configVersion: staged.version }, parts);
     if (trial !== undefined) {
-      if (runs) return onProbation(change, { staged, document }, parts);
+      if (runs) {
+        await keepToBeMended(staged, document, parts);
+        return onProbation(change, { staged, document }, parts);
+      }
       await applyAgain(base, parts);
       throw new Error(NOT_RUNNING);
     }
@@ -63,13 +66,25 @@ export async function stageAndApply(change: SoundChange, parts: StagingParts): P
   return inStep({ status: runs ? "committed" : "committed_applying", version: staged.version });
 }
 
+/** Before it can be taken back: whoever does that, when this process is gone, has only its name. */
+async function keepToBeMended(
+  { version }: StagedConfig,
+  document: StoredConfig["document"],
+  { store, clock, logger }: StagingParts,
+): Promise<void> {
+  await bounded(clock, async (signal) => store.versions?.keepReverted({ version, document }, signal)).catch(() => {
+    logger.warn("what is on probation is not kept to be mended", { config_version: version });
+  });
+}
+
 function inStep(result: Outcome): CommitOutcome {
   return { result, differs: false };
 }
 
-async function refusal({ version }: StoredConfig, { staging, clock }: StagingParts): Promise<string> {
+async function refusal({ version }: StoredConfig, parts: StagingParts): Promise<string> {
+  const { staging, clock } = parts;
   const other = await bounded(clock, (signal) => staging.look(signal)).catch(() => undefined);
-  return whyNotStaged(other, clock) ?? `the configuration moved on from version ${version}: open a new transaction`;
+  return whyNotStaged(other, parts) ?? `the configuration moved on from version ${version}: open a new transaction`;
 }
 
 /** After a staging that failed: it may have been done all the same, and would be in the way of the next commit. */

@@ -86,6 +86,7 @@ class Transactions implements ConfigTransactions {
     this.#probations = new Probations({
       ...options,
       applier: options.applier,
+      instanceId: this.#instanceId,
       logger,
       history: this.#history,
       isUsable: (stored) => isUsable(stored, this.#parts()),
@@ -114,7 +115,8 @@ class Transactions implements ConfigTransactions {
     this.#open.refuseSecond();
     const base = await this.#documents.load(signal);
     const { clock, random, store, sources } = this.#options;
-    const refusal = await readWithin(clock, signal, (bound) => whyNotNow(base, { store, sources, clock }, bound));
+    const place = { store, sources, clock, instanceId: this.#instanceId };
+    const refusal = await readWithin(clock, signal, (bound) => whyNotNow(base, place, bound));
     if (refusal !== undefined) {
       const isOnProbation = store.staging?.seen?.until !== undefined;
       throw new TransactionError("conflict", refusal, isOnProbation ? { reason: "probation" } : {});

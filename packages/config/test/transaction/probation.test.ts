@@ -204,7 +204,7 @@ describe("a change that reverts itself", () => {
       await expect(transactions.open(MINUTE, NEVER)).rejects.toEqual(conflict("probation"));
       await expect(transactions.confirm(5)).rejects.toEqual(conflict("no_probation"));
     }
-    await expect(b.transactions.revert(4, "no")).rejects.toEqual(conflict("no_probation"));
+    await expect(b.transactions.revert(5, "no")).rejects.toEqual(conflict("no_probation"));
     await a.transactions.revert(4, "no");
   });
 

@@ -1,0 +1,63 @@
+import type { Clock, ConfigStore, Logger, Reversal, StagedConfig } from "@bridge/ports";
+import { CommitHistory } from "./commit-history.ts";
+import { bounded } from "./commit-parts.ts";
+import type { Reverted } from "./on-probation.ts";
+
+interface Seams {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * At a start, before anything is committed here: what this instance has on probation in the shared store is of a process that has
+ * ended, and is taken back. Never rejects: then it stays staged, in the way of commits, until an operator takes it back.
+ */
+export async function settleStaged(
+  store: ConfigStore,
+  instanceId: string,
+  seams: Seams,
+): Promise<Reverted | undefined> {
+  try {
+    const staged = await bounded(seams.clock, async (signal) => store.staging?.look(signal));
+    if (staged?.by !== instanceId || staged.until === undefined) return undefined;
+    return await endStaged(staged, { why: "process_ended" }, store, seams);
+  } catch (error) {
+    seams.logger.error("whether this instance has left a configuration on probation cannot be told: take it back", {
+      error: error instanceof Error ? error.message : String(error),
+    });
+    return undefined;
+  }
+}
+
+/**
+ * Takes back what was staged by a process other than this one. Nothing is brought into force: nobody else runs it, and a committer
+ * that is alive finds at its next look that it is staged no more. `undefined` when it was confirmed first.
+ */
+export async function endStaged(
+  staged: StagedConfig,
+  reversal: Reversal,
+  store: ConfigStore,
+  { clock, logger }: Seams,
+): Promise<Reverted | undefined> {
+  const history = new CommitHistory(store, clock, logger);
+  const { version, by } = staged;
+  const entry = (await history.pending(version)) ?? {
+    version,
+    committedAt: staged.at,
+    actor: "unknown",
+    changes: [],
+  };
+  await bounded(clock, async (signal) => store.staging?.discard(staged, signal));
+  const stored = await bounded(clock, (signal) => store.load(signal));
+  if (stored?.revision === staged.revision) return undefined;
+  const at = clock.now();
+  const formerVersion = stored?.version ?? 0;
+  await history.revert({ ...entry, reverted: { at, ...reversal } });
+  logger.error("a configuration on probation was taken back: only the instance that committed it ran it", {
+    config_version: version,
+    former_version: formerVersion,
+    instance_id: by,
+    why: reversal.why,
+  });
+  return { ...reversal, version, formerVersion, actor: entry.actor, at };
+}
