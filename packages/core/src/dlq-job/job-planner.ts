@@ -3,6 +3,7 @@ import type { DeadLetterHead, DeadLetterQuery } from "@bridge/ports";
 import { OperationError } from "../operation-error.ts";
 import { Explainer } from "../route/explain.ts";
 import type { Job, JobKind, JobLane, JobSettings } from "./job.ts";
+import { failedAhead } from "./clock-skew.ts";
 import type { JobParts, JobsStore } from "./job-parts.ts";
 import type { JobPlan, PlannedEntry, Prediction } from "./job-plan.ts";
 import { predict, shownEntry, spread } from "./predict.ts";
@@ -49,6 +50,7 @@ export async function planJob(
     kind === "redrive"
       ? await predicting(parts, { store, heads, bindingId }, signal)
       : { predicted: undefined, sample: spread(heads, SHOWN).map(shownEntry) };
+  const ahead = await failedAhead({ store, query, clock }, signal);
   const { until } = count;
   const { configVersion } = config();
   const identity = [kind, query, createdAt, until ?? null, bindingId ?? null, undoWithinMs ?? null, configVersion];
@@ -67,7 +69,7 @@ export async function planJob(
     }),
     predicted,
     sample,
-    warnings: warningsOf(draft, heads, predicted, store),
+    warnings: [...warningsOf(draft, heads, predicted, store), ...(ahead === undefined ? [] : [ahead])],
   };
   return {
     id,

@@ -17,6 +17,8 @@ import { holdsJobs, type JobParts, type JobsStore } from "./job-parts.ts";
 import { type JobDraft, planJob } from "./job-planner.ts";
 import { JobRefusal } from "./job-refusal.ts";
 import { answerTo, called, moved } from "./job-state.ts";
+import { countSet } from "./set-count.ts";
+import { setQuery } from "./set-query.ts";
 
 /** An asking for a job, with what tells repeats of it. */
 export interface JobOrder extends JobDraft {
@@ -113,12 +115,18 @@ export class StoredJobs implements Jobs {
 
   async start(id: string, { planHash, acceptChangedConfig }: StartRequest, signal: AbortSignal): Promise<Job> {
     const others = await this.#book().list(ACTIVE_STATES, MAX_LISTED, signal);
+    const found = await this.#counted(id, signal);
     return this.#written(id, signal, (job) => {
       const next = this.#called(job, { call: "start" });
       if (next === job) return job;
       const isOther = this.#parts.config().configVersion !== job.plan.configVersion && acceptChangedConfig !== true;
       if (planHash !== job.plan.hash || isOther)
         throw new JobRefusal("plan_changed", "the plan is another one: look at it again");
+      if (found !== undefined && found > job.plan.total)
+        throw new JobRefusal(
+          "plan_changed",
+          `the plan showed ${job.plan.total} entries and ${found} match by now: plan it again`,
+        );
       this.#refuseBusy(job, others);
       return next;
     });
@@ -169,6 +177,18 @@ export class StoredJobs implements Jobs {
       if (kept.job.asked?.body === asked.body) return this.#shown(kept);
       throw new JobRefusal("key_reused", "this Idempotency-Key came with another request: give a fresh one");
     }
+  }
+
+  /** Of a planned purge: how many it would take by now, where that can be said exactly. */
+  async #counted(id: string, signal: AbortSignal): Promise<number | undefined> {
+    const kept = await this.#book().get(id, signal);
+    if (kept?.job.kind !== "purge" || kept.job.state !== "planned" || !kept.job.plan.exact) return undefined;
+    const { job } = kept;
+    const count = await countSet(
+      { store: this.#store(), query: setQuery(job), limit: job.limit, clock: this.#clock },
+      signal,
+    );
+    return count.exact ? count.total : undefined;
   }
 
   async #written(id: string, signal: AbortSignal, change: (job: Job) => Job): Promise<Job> {

@@ -91,9 +91,11 @@ export class PurgeWork implements JobWork {
       store.page(setQuery(job), { ...PAGE, limit, order: "oldest", after: job.cursor }, signal),
     );
     const { until } = job;
-    const heads = until === undefined ? page.entries : page.entries.filter((head) => !isBehind(head, until));
-    const isLast = page.next === undefined || heads.length < page.entries.length;
-    this.#count(this.#asked.takeGone(heads, isLast ? undefined : page.next), []);
+    const within = until === undefined ? page.entries : page.entries.filter((head) => !isBehind(head, until));
+    const isEnd = page.next === undefined || within.length < page.entries.length;
+    this.#count(this.#asked.takeGone(within, isEnd ? undefined : page.next), []);
+    const heads = within.slice(0, roomOf(this.#run.job));
+    const isLast = isEnd || heads.length < within.length;
     const again = this.#asked.add(heads);
     const gone = heads.length === 0 ? again : await this.#remove(heads.map(({ id }) => id));
     // What an index still shows of an earlier call is gone by that one.
@@ -248,6 +250,11 @@ export class PurgeWork implements JobWork {
     const both = AbortSignal.any([cut, limit.signal]);
     return await orAborted(work(both), both);
   }
+}
+
+/** Never more than the plan has shown: of clocks that differ, entries may join that failed after it. What was not counted is not bounded. */
+function roomOf({ plan, total, counts }: Job): number {
+  return plan.exact ? Math.max(0, total - doneOf(counts)) : Number.POSITIVE_INFINITY;
 }
 
 /** What an undo has taken out of the trash. */

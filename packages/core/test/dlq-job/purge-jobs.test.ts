@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { progressOf } from "../../src/dlq-job/progress.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, type MemoryBridge } from "../support/memory-bridge.ts";
-import { AT_ONCE, begun, fill, orderOf, started, stored, until } from "./job-bridge.ts";
+import type { JobOrder } from "../../src/dlq-job/jobs.ts";
+import { AT_ONCE, begun, entryOf, fill, orderOf, started, stored, until } from "./job-bridge.ts";
 
 /** The trash goes by the clock of the bridge. */
 async function withTrash(): Promise<MemoryBridge> {
@@ -192,6 +193,64 @@ describe("operators 3.3: of a store that does the work and whose answers are los
     expect((await until(bridge, job.id, "completed")).counts).toMatchObject({ succeeded: 300, skipped: 0 });
     await supervisor.shutdown();
   });
+});
+
+describe("operators 3.1: clocks of instances differ", () => {
+  test("what failed after the plan and joins its set is no more than the plan has shown", async () => {
+    const bridge = await withTrash();
+    const { supervisor, dlq, clock } = bridge;
+    await clock.advance(1_000_000);
+    await fill(dlq, 200, (nth) => ({ failedAt: clock.now() - 1_000 + nth }));
+    const job = await begun(bridge, { ...PURGE, settings: { ...AT_ONCE, rate: 10 } });
+    await clock.advance(2_000);
+    // By a clock that is behind.
+    for (let nth = 300; nth < 360; nth++) await dlq.put(entryOf(nth, { failedAt: job.createdAt - 1 }), bound());
+    expect(await until(bridge, job.id, "completed")).toMatchObject({
+      total: 200,
+      counts: { succeeded: 200, skipped: 0 },
+    });
+    expect(await stored(dlq)).toHaveLength(60);
+    await supervisor.shutdown();
+  });
+
+  test("a purge that would take more by its start than its plan showed has to be planned again", async () => {
+    const bridge = await withTrash();
+    const { supervisor, dlq, clock } = bridge;
+    await clock.advance(1_000_000);
+    await fill(dlq, 20);
+    const jobs = supervisor.jobs();
+    const { job } = await jobs.plan(orderOf(PURGE), bound());
+    await dlq.put(entryOf(99), bound());
+    await expect(jobs.start(job.id, { planHash: job.plan.hash }, bound())).rejects.toMatchObject({
+      reason: "plan_changed",
+      message: "the plan showed 20 entries and 21 match by now: plan it again",
+    });
+    await dlq.admin?.delete(["e00001", "e00002"], bound());
+    expect((await jobs.start(job.id, { planHash: job.plan.hash }, bound())).state).toBe("running");
+    expect((await until(bridge, job.id, "completed")).counts).toMatchObject({ succeeded: 19, skipped: 1 });
+    await supervisor.shutdown();
+  });
+
+  test.each(["purge", "redrive"] as const)(
+    "a plan of a %s tells what failed by a clock that is ahead",
+    async (kind) => {
+      const bridge = await withTrash();
+      const { supervisor, dlq, clock } = bridge;
+      await clock.advance(1_000_000);
+      const planned = async (order: Partial<JobOrder> = {}) =>
+        (await supervisor.jobs().plan(orderOf({ kind, ...order }), bound())).job.plan;
+      await fill(dlq, 5, (nth) => ({ failedAt: clock.now() + 420_000 + nth }));
+      expect(await planned()).toMatchObject({
+        total: 0,
+        warnings: ["5 failed later than the clock of this instance says: clocks differ, and these are not in the plan"],
+      });
+      expect((await planned({ query: { routeId: "other" } })).warnings).toEqual([]);
+      expect((await planned({ query: { before: clock.now() } })).warnings).toEqual([]);
+      await fill(dlq, 150, (nth) => ({ failedAt: clock.now() + 420_000 + nth, id: `f${nth}` }));
+      expect((await planned()).warnings.join()).toContain("100 or more failed later");
+      await supervisor.shutdown();
+    },
+  );
 });
 
 describe("a plan", () => {
