@@ -121,15 +121,19 @@ export class BridgeAccess {
     }
   }
 
-  /** The same, for what only looks into a store: one that cannot be used at the moment is 503, and says why. */
+  /** The same, for what looks into a store, or adds to it what may be added again: one that cannot be used at the moment is 503, and says why. */
   async looking<Result>(late: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     try {
       return await this.bounded(late, work);
     } catch (error) {
-      if (BridgeError.is(error) && AWAY.has(error.code)) throw new HttpError(503, error.message);
-      throw error;
+      throw storeAway(error) ?? error;
     }
   }
+}
+
+/** 503 with what a store says that cannot be used at the moment. */
+export function storeAway(error: unknown): HttpError | undefined {
+  return BridgeError.is(error) && AWAY.has(error.code) ? new HttpError(503, error.message) : undefined;
 }
 
 /** What a store says that cannot be asked, whatever is asked of it. */

@@ -65,7 +65,7 @@ export function dlqAnnotateEndpoint(bridge: BridgeAccess): AdminEndpoint {
       ...(quarantined !== undefined && { quarantined }),
     };
     const changes = new Map(body.ids.map((id) => [id, change]));
-    const there = await bridge.bounded(LATE, (signal) => bridge.dlqMarks.mark(changes, signal));
+    const there = await bridge.looking(LATE, (signal) => bridge.dlqMarks.mark(changes, signal));
     const asked = askedFor(body);
     return {
       status: 200,

@@ -4,7 +4,7 @@ import { HttpError } from "@bridge/http-kit";
 import type { DeadLetter } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
-import type { BridgeAccess } from "./bridge-access.ts";
+import { type BridgeAccess, storeAway } from "./bridge-access.ts";
 import { changedParts, edited, type Edit, editBody, isEdit, payloadFacts } from "./dlq-edit.ts";
 import { explain, REASONS } from "./not-delivered.ts";
 import { notDelivered, notRedriven, redrivenEntry } from "./schemas.ts";
@@ -43,7 +43,7 @@ export function dlqRedriveEntryEndpoint(
     refusals: {
       404: "There is no such entry, route or binding, or no DLQ store that can do that.",
       500: "It is not known what became of it, it waits in the outbox, or it was delivered and not deleted.",
-      503: "No runtime runs, or the DLQ store is not open.",
+      503: "No runtime runs, or the DLQ store is not open, or cannot be used: nothing was sent.",
     },
     answers: {
       409: { description: "Nothing was done with it; `reason` says why.", schema: notRedriven },
@@ -67,7 +67,8 @@ export function dlqRedriveEntryEndpoint(
     try {
       result = await bridge.running.redriveEntry(id, { edit, replayTimeoutMs }, limit.signal);
     } catch (thrown) {
-      throw paused(thrown) ?? thrown;
+      // What the engine does not say itself is the store's: the entry could not be read, and nothing has begun.
+      throw paused(thrown) ?? storeAway(thrown) ?? thrown;
     }
     if (result.kind === "not_delivered") return notDeliveredReply(result.result, detail());
     if (result.kind !== "redriven") throw refusalOf(result, detail());

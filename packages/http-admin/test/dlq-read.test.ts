@@ -268,8 +268,14 @@ describe("a DLQ store that fails", () => {
     admin.faults.store = () => {
       throw new BridgeError("UNAVAILABLE", "the disk is gone");
     };
-    for (const path of ["/dlq", "/dlq/messages", "/dlq/messages/e1"])
+    for (const path of ["/dlq", "/dlq/messages", "/dlq/messages/e1", "/dlq/summary", "/dlq/export"])
       expect(await admin.call("GET", path)).toMatchObject({ status: 503, body: { error: "the disk is gone" } });
+    for (const [path, body] of [
+      ["/dlq/annotate", { ids: ["e1"], note: "n" }],
+      ["/dlq/messages/e1/redrive", { reason: "r" }],
+      ["/dlq/messages/e1/redrive", { reason: "r", subject: "s" }],
+    ] as const)
+      expect(await admin.call("POST", path, body)).toMatchObject({ status: 503, body: { error: "the disk is gone" } });
     expect(admin.errors).toEqual([]);
   });
 
