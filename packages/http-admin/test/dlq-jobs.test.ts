@@ -188,6 +188,7 @@ describe("operators 3: jobs over the admin server", () => {
     expect((await admin.call("POST", `/dlq/jobs/${id}/undo`)).status).toBe(202);
     expect((await until(admin, id, "undone")).progress).toMatchObject({ restored: 7, present: 0 });
     expect(await admin.ids()).toHaveLength(7);
+    expect((await until(admin, id, "undone")).progress).toMatchObject({ step: { index: 1, of: 1, size: 7, done: 7 } });
     const erased = await begun(admin, { ...PURGE, undo_within: "0s" });
     await until(admin, erased.id, "completed");
     expect(await admin.call("POST", `/dlq/jobs/${erased.id}/undo`)).toMatchObject({

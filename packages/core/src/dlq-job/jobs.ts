@@ -227,7 +227,12 @@ export class StoredJobs implements Jobs {
     if (startedAt === undefined || (undoUntil !== undefined && this.#clock.now() < undoUntil)) return;
     // oxlint-disable-next-line no-restricted-globals -- of a time that is given
     const at = new Date(undoUntil ?? endedAt ?? startedAt).toISOString();
-    throw new JobRefusal("too_late", `the entries were erased at ${at}`);
+    // Another instance's clock may not be there yet: only what this one knows is told.
+    const why =
+      undoUntil === undefined
+        ? `the entries were erased at ${at}`
+        : `undo_within ended at ${at} by this instance's clock`;
+    throw new JobRefusal("too_late", why);
   }
 
   #refuseBinding({ bindingId, query }: JobDraft): void {

@@ -1,5 +1,5 @@
 import { doneOf, type Job } from "./job.ts";
-import { shownStep } from "./ramp.ts";
+import { FIRST_STEP, shownStep } from "./ramp.ts";
 
 /** How far a job is: what is shown of it. */
 export interface JobProgress {
@@ -24,7 +24,7 @@ export interface JobProgress {
 }
 
 export function progressOf(job: Job): JobProgress {
-  const { counts, total, pending, inFlight, pace, settings, step, state } = job;
+  const { kind, counts, total, pending, inFlight, pace, settings, step, state } = job;
   const done = doneOf(counts);
   const remaining = Math.max(0, total - done);
   const moves = state === "running" && pace > 0 && remaining > 0;
@@ -39,6 +39,7 @@ export function progressOf(job: Job): JobProgress {
     percent: total === 0 ? 100 : Math.floor((done * 1_000) / total) / 10,
     rate: state === "running" ? Math.round(pace * 10) / 10 : 0,
     ...(moves && { etaMs: Math.round((remaining * 1_000) / pace) }),
-    step: shownStep(settings.ramp, step, total),
+    // A purge has no target to be careful with: it goes in one step.
+    step: kind === "purge" ? shownStep([], { ...FIRST_STEP, done }, total) : shownStep(settings.ramp, step, total),
   };
 }

@@ -196,6 +196,21 @@ describe("operators 3.3: of a store that does the work and whose answers are los
 });
 
 describe("operators 3.1: clocks of instances differ", () => {
+  test("an undo that comes too late tells by which clock", async () => {
+    const bridge = await withTrash();
+    const { supervisor, dlq, clock } = bridge;
+    await clock.advance(1_000_000);
+    await fill(dlq, 5);
+    const { id, undoUntil = 0 } = await begun(bridge, PURGE);
+    await until(bridge, id, "completed");
+    clock.skip(3_600_000);
+    await expect(supervisor.jobs().ask(id, { call: "undo" }, bound())).rejects.toMatchObject({
+      reason: "too_late",
+      message: `undo_within ended at ${new Date(undoUntil).toISOString()} by this instance's clock`,
+    });
+    await supervisor.shutdown();
+  });
+
   test("what failed after the plan and joins its set is no more than the plan has shown", async () => {
     const bridge = await withTrash();
     const { supervisor, dlq, clock } = bridge;
