@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { settleProbation } from "@bridge/config";
 import { silentLogger, systemClock } from "@bridge/ports";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { openConfigFile } from "../src/index.ts";
 import { trying } from "./support/trying.ts";
 
@@ -38,8 +38,8 @@ async function begun() {
 /** What the next process finds, and makes of it. */
 async function nextStart() {
   await using store = openConfigFile(path);
-  const settled = await settleProbation(store, SEAMS);
-  return { settled, stored: await store.load(NEVER), history: await store.history.list(NEVER) };
+  const { settled, configuration: stored } = await settleProbation(store, SEAMS, () => store.load(NEVER));
+  return { settled, stored, history: await store.history.list(NEVER) };
 }
 
 it("operators 7: what is on probation is noted for its owner only, with the former document to the byte", async () => {
@@ -127,13 +127,23 @@ it("operators 7: a note of another document is removed, and what is stored count
   expect(existsSync(note())).toBe(false);
 });
 
+it("operators 7: a note that could not be read is settled when the document was, and what is put back is run", async () => {
+  await begun();
+  await using store = openConfigFile(path);
+  vi.spyOn(store.probations, "find").mockRejectedValueOnce(new Error("input/output error"));
+  const { settled, configuration } = await settleProbation(store, SEAMS, () => store.load(NEVER));
+  expect(settled).toMatchObject({ reverted: { why: "process_ended" } });
+  expect(configuration?.version).toBe(41);
+});
+
 it("operators 7: a note that cannot be read changes nothing, and stays to be looked at", async () => {
   await begun();
   writeFileSync(note(), '{"format": 2, "secret": "s3cret"}');
   const logged: unknown[] = [];
   await using store = openConfigFile(path);
   const logger = { ...silentLogger, error: (...line: unknown[]) => void logged.push(line) };
-  expect(await settleProbation(store, { clock: systemClock, logger })).toBeUndefined();
+  const start = await settleProbation(store, { clock: systemClock, logger }, () => store.load(NEVER));
+  expect(start).toMatchObject({ settled: undefined, configuration: { version: 42 } });
   expect(JSON.stringify(logged)).toContain("bridge.yaml.probation");
   expect(JSON.stringify(logged)).not.toContain("s3cret");
   expect(existsSync(note())).toBe(true);

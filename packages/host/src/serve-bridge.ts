@@ -109,9 +109,10 @@ export async function serveBridge(serving: ServeOptions): Promise<Ending> {
     const parts = await orAborted(prepared, ending);
     try {
       const source = new ConfigSource({ ...parts, ...seams, registry });
-      const settled = await orAborted(settleProbation(parts.origin.store, seams), ending);
       const options = { startEmpty, overrule: parts.overrule };
-      const config = await orAborted(configuration(source, options, logger, ending), ending);
+      const read = () => configuration(source, options, logger, ending);
+      const begun = await orAborted(settleProbation(parts.origin.store, seams, read), ending);
+      const { settled, configuration: config } = begun;
       if (config === undefined) return "not_started";
       onConfig(config);
       const keysInForce = parts.keys(config.http);

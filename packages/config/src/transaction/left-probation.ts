@@ -15,11 +15,32 @@ interface Seams {
   readonly logger: Logger;
 }
 
+/** What a start knows of a probation, and the configuration that it read after that. */
+export interface SettledStart<Configuration> {
+  readonly settled: SettledProbation | undefined;
+  readonly configuration: Configuration;
+}
+
 /**
- * Before a configuration is read to be run: what is on probation stays if the process before has ended in order, and goes on with
- * the time that is left, at least a minute. Else the former document is put back. Never rejects: then what is stored is run.
+ * Settles what is on probation before `read` reads what is to be run: it stays if the process before has ended in order, and goes on with
+ * the time that is left, at least a minute. Else the former document is put back. A store that did not answer may be there again when the
+ * document has been read: it is asked once more, lest a version on probation runs as if it were none. If it still cannot be settled, what
+ * is stored is run. Rejects only as `read` does.
  */
-export async function settleProbation(store: ConfigStore, seams: Seams): Promise<SettledProbation | undefined> {
+export async function settleProbation<Configuration>(
+  store: ConfigStore,
+  seams: Seams,
+  read: () => Promise<Configuration>,
+): Promise<SettledStart<Configuration>> {
+  const first = await settle(store, seams);
+  const configuration = await read();
+  if (first !== "unknown") return { settled: first, configuration };
+  const second = await settle(store, seams);
+  if (second === undefined || second === "unknown") return { settled: undefined, configuration };
+  return { settled: second, configuration: "reverted" in second ? await read() : configuration };
+}
+
+async function settle(store: ConfigStore, seams: Seams): Promise<SettledProbation | "unknown" | undefined> {
   const { clock, logger } = seams;
   try {
     const left = await bounded(clock, async (signal) => store.probations?.find(signal));
@@ -39,10 +60,13 @@ export async function settleProbation(store: ConfigStore, seams: Seams): Promise
     }
     return { reverted: await putBack(left, reversal ?? { why: "process_ended" }, store, seams) };
   } catch (error) {
-    logger.error("the probation of a configuration cannot be settled: what is stored is run", {
-      error: error instanceof Error ? error.message : String(error),
-    });
-    return undefined;
+    logger.error(
+      "the probation of a configuration cannot be settled: what is stored is run, unless it can be after that was read",
+      {
+        error: error instanceof Error ? error.message : String(error),
+      },
+    );
+    return "unknown";
   }
 }
 

@@ -27,8 +27,8 @@ export class Configured {
   /** In the order of a real start: what is on probation is settled before the document is read. `undefined`: it cannot be run. */
   static async start(world: World, instance: Instance): Promise<Configured | undefined> {
     const store = documentStore(world.document, instance.owner, instance.clock);
-    const settled = await settleProbation(store, instance.seams);
-    const config = await configToStartWith(store, instance);
+    const read = () => configToStartWith(store, instance);
+    const { settled, configuration: config } = await settleProbation(store, instance.seams, read);
     if (config === undefined) return undefined;
     const { note } = world.document;
     if (settled === undefined && note !== undefined) world.auditor.documents.stays(note.probation.version);
