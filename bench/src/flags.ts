@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { integerFrom, oneOf } from "./harness/flag-values.ts";
 import { LEAST_BYTES } from "./load/ledger.ts";
 import type { Settings } from "./suite/contender.ts";
+import { PIECES } from "./suite/million-suite.ts";
 import { type SuiteName, SUITES } from "./suite/suites.ts";
 
 const SUITE_NAMES = Object.keys(SUITES) as readonly SuiteName[];
@@ -15,6 +16,7 @@ export const USAGE = `pnpm bench [options]
   --messages N      in each measurement; default: as many as a row needs
   --sizes LIST      bytes of a message; default 256,4096
   --windows LIST    messages held at once; default 100,500
+  --pieces LIST     of the million: ${PIECES.join(", ")}; default: all of them
   --profile DIR     write a CPU profile of each measured process
   --out FILE        where the figures go as JSON; default results/latest.json
   --help`;
@@ -35,6 +37,7 @@ export function parseFlags(args: readonly string[]): Flags {
       messages: { type: "string" },
       sizes: { type: "string", default: "256,4096" },
       windows: { type: "string", default: "100,500" },
+      pieces: { type: "string", default: PIECES.join(",") },
       profile: { type: "string" },
       out: { type: "string", default: new URL("../results/latest.json", import.meta.url).pathname },
       help: { type: "boolean", default: false },
@@ -46,6 +49,7 @@ export function parseFlags(args: readonly string[]): Flags {
     messages: values.messages === undefined ? undefined : integerFrom(1, "messages", values.messages),
     sizes: values.sizes.split(",").map((size) => integerFrom(LEAST_BYTES, "sizes", size)),
     windows: values.windows.split(",").map((window) => integerFrom(1, "windows", window)),
+    pieces: values.pieces.split(",").map((piece) => oneOf("pieces", piece, PIECES)),
     profileDir: values.profile,
     out: values.out,
     help: values.help,

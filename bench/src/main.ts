@@ -24,7 +24,7 @@ async function bench(): Promise<void> {
     const suite: Measurement[] = [];
     for await (const measurement of SUITES[name](flags)) {
       suite.push(measurement);
-      console.error(`${name}: ${measurement.name} done`);
+      console.error(`${name}: ${measurement.name} done${loopOf(measurement)}`);
     }
     all.push(...suite);
     console.log(`\n${name}: median of ${flags.rounds} [min–max]\n\n${resultTable(suite)}`);
@@ -33,6 +33,13 @@ async function bench(): Promise<void> {
   await mkdir(dirname(flags.out), { recursive: true });
   await writeFile(flags.out, `${JSON.stringify({ began, machine: on, measurements: all }, rounded, 1)}\n`);
   console.log(`\nwritten to ${flags.out}`);
+}
+
+/** So that who ends a long suite early has seen what there was of it. */
+function loopOf({ runs }: Measurement): string {
+  const { loopP99Ms, turnP99Ms } = runs.bridge?.at(-1) ?? {};
+  if (loopP99Ms === undefined) return "";
+  return `, event loop p99 ${loopP99Ms.toFixed(1)} ms${turnP99Ms === undefined ? "" : `, turn p99 ${turnP99Ms.toFixed(1)} ms`}`;
 }
 
 /** Four digits are more than the machine can tell apart. */
