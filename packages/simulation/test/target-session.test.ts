@@ -16,12 +16,13 @@ async function connected() {
   await world.time.pass(100);
   const sender = session.sender();
   const envelope = { payload: new TextEncoder().encode("0") } as Envelope;
+  const dispose = (): PromiseLike<void> => sender[Symbol.asyncDispose]();
   const send = (): Promise<void> => {
     const sending = sender.send(envelope, "out", signal);
     sending.catch(() => {});
     return sending;
   };
-  return { ...world, session, connection: await connecting, send };
+  return { ...world, session, connection: await connecting, send, dispose };
 }
 
 test("what is sent over a connection that the target has dropped arrives nowhere, and fails when that is noticed", async () => {
@@ -32,6 +33,15 @@ test("what is sent over a connection that the target has dropped arrives nowhere
   await expect(sending).rejects.toMatchObject({ code: "CONNECTION_LOST" });
   expect((await connection.closed)?.code).toBe("CONNECTION_LOST");
   expect([auditor.heard, auditor.violations]).toEqual([0, []]);
+});
+
+test("a send that waits fails when its sender is disposed, and the session goes on", async () => {
+  const { send, dispose, connection } = await connected();
+  const sending = send();
+  await dispose();
+  await expect(sending).rejects.toMatchObject({ code: "CONNECTION_LOST" });
+  const still = await Promise.race([connection.closed.then(() => false), Promise.resolve(true)]);
+  expect(still).toBe(true);
 });
 
 test("whoever sends over a session that is known to be lost is told of", async () => {

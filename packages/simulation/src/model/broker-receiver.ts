@@ -22,6 +22,8 @@ export class BrokerReceiver implements Receiver {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#session.taker = undefined;
     this.#buffer = [];
+    this.#waiting?.(DONE);
+    this.#waiting = undefined;
   }
 
   #iterate(signal: AbortSignal): AsyncIterator<Delivery, undefined> {

@@ -3,7 +3,6 @@ import { BridgeError, type Connection, type Delivery, type Session, type Settlem
 import type { Plan } from "../plan/plan.ts";
 import { openAgain, type Owner } from "../time/virtual-time.ts";
 import type { Broker, Consumer, Handed } from "./broker.ts";
-import { publication } from "./publication.ts";
 import { Loans, OVER } from "./loans.ts";
 import { Way } from "./way.ts";
 
@@ -16,6 +15,8 @@ export interface BrokerSessionOptions {
   readonly exclusive: boolean;
   /** Whether the broker knows who it is. Default: it does. */
   readonly known?: boolean;
+  /** How likely its client does not hear that an attempt is given up, so that the connection comes all the same. Default: 0. */
+  readonly deaf?: number;
 }
 
 /** Closing a connection is bounded. */
@@ -36,10 +37,9 @@ export class BrokerSession implements Session {
   }
 
   connect(signal: AbortSignal): Promise<Connection> {
-    const { broker, owner, habits, known = true } = this.options;
+    const { broker, owner, habits, known = true, deaf = 0 } = this.options;
     const { time, dice } = broker.options;
-    // Some clients do not hear that an attempt is given up: their connection comes all the same.
-    const hears = dice.chance(0.7);
+    const hears = dice.chance(1 - deaf);
     return new Promise((resolve, reject) => {
       const onAbort = (): void => reject(signal.reason as Error);
       if (hears) signal.addEventListener("abort", onAbort, { once: true });
@@ -203,7 +203,7 @@ class BrokerConnection implements Connection, Consumer {
       });
     };
     return {
-      message: publication(broker.options.messageOf(number)),
+      message: broker.options.messageOf(number),
       ...(habits.counts && { receiveCount: receives }),
       releasable: habits.releasable,
       signal: taken,

@@ -1,6 +1,6 @@
-import type { Settlement } from "@bridge/ports";
+import type { Settlement, SourceMessage } from "@bridge/ports";
 import type { Dice } from "../dice.ts";
-import type { BrokerHabits, PlannedMessage } from "../plan/plan.ts";
+import type { BrokerHabits } from "../plan/plan.ts";
 import type { VirtualTime } from "../time/virtual-time.ts";
 import type { Trace } from "../trace.ts";
 import type { Auditor } from "../run/auditor.ts";
@@ -36,7 +36,7 @@ export interface BrokerOptions {
   readonly trace: Trace;
   readonly auditor: Auditor;
   readonly habits: BrokerHabits;
-  readonly messageOf: (number: number) => PlannedMessage;
+  readonly messageOf: (number: number) => SourceMessage;
 }
 
 /** By then a client knows that another has taken its place. */

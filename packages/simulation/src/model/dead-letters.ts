@@ -1,5 +1,5 @@
 import { type MemoryDlq, openMemoryDlq } from "@bridge/dlq-memory";
-import { BridgeError, type DeadLetterFilter, type DlqStore, type TakenBack } from "@bridge/ports";
+import { BridgeError, type DeadLetter, type DeadLetterFilter, type DlqStore, type TakenBack } from "@bridge/ports";
 import type { Auditor } from "../run/auditor.ts";
 import { InstanceClock } from "../time/instance-clock.ts";
 import type { Owner } from "../time/virtual-time.ts";
@@ -17,9 +17,8 @@ export interface DeadLettersOptions extends Omit<RemoteOptions, "name"> {
 }
 
 /** What the world knows of an entry. */
-export interface Letter {
+export interface Letter extends Pick<DeadLetter, "bindingId" | "category" | "errorCode"> {
   readonly number: number;
-  readonly bindingId: string;
 }
 
 const MOST_ENTRIES = 100_000;
@@ -117,7 +116,8 @@ export class DeadLetters implements KeptLetters {
             const isNew = !this.#entries.has(entry.id);
             auditor.kept(entry, number, isNew);
             auditor.jobs.kept(entry, isNew);
-            if (isNew) this.#entries.set(entry.id, { number, bindingId: entry.bindingId });
+            const { bindingId, category, errorCode } = entry;
+            if (isNew) this.#entries.set(entry.id, { number, bindingId, category, errorCode });
             return kept.put(entry, NEVER);
           },
         }),

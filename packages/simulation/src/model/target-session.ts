@@ -33,6 +33,7 @@ export class TargetSession implements Session {
       new Way(time, dice, 2 * plan.target.latencyMs, owner, blocked).go(() => {
         signal.removeEventListener("abort", onAbort);
         if (signal.aborted) return;
+        if (target.down === "refuses") return reject(new BridgeError("CONNECTION_LOST", "the target is down"));
         this.#connection = new TargetConnection(() => (this.#lostAt = time.now));
         resolve(this.#connection);
       });
@@ -51,6 +52,7 @@ export class TargetSession implements Session {
 
   sender(): Sender {
     const { target, owner, auditor } = this.#options;
+    const disposed = new AbortController();
     return {
       send: (envelope, address, signal) => {
         const connection = this.#connection;
@@ -58,12 +60,14 @@ export class TargetSession implements Session {
           // What was on its way when it was lost could not know.
           if (this.#lostAt < target.options.time.now)
             auditor.violated(`message ${numberIn(envelope.payload)} was sent over a session that is not connected`);
-          return Promise.reject(lost());
+          return Promise.reject(lost(false));
         }
-        const bounded = AbortSignal.any([signal, connection.gone.signal]);
+        const bounded = AbortSignal.any([signal, connection.gone.signal, disposed.signal]);
         return target.send(envelope, address, bounded, owner, () => !connection.dropped);
       },
-      async [Symbol.asyncDispose]() {},
+      async [Symbol.asyncDispose]() {
+        disposed.abort(lost());
+      },
     };
   }
 
@@ -106,6 +110,7 @@ class TargetConnection implements Connection {
   }
 }
 
-function lost(): BridgeError {
-  return new BridgeError("CONNECTION_LOST", "the connection to the target is lost");
+/** `charged`: whether anything was tried. */
+function lost(charged = true): BridgeError {
+  return new BridgeError("CONNECTION_LOST", "the connection to the target is lost", { charged });
 }

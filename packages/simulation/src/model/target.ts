@@ -1,4 +1,4 @@
-import { BridgeError, type Envelope, type ErrorCode, type Sender } from "@bridge/ports";
+import { BridgeError, type Envelope, type ErrorCode } from "@bridge/ports";
 import type { Dice } from "../dice.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Auditor } from "../run/auditor.ts";
@@ -14,6 +14,8 @@ export interface TargetOptions {
   readonly trace: Trace;
   readonly auditor: Auditor;
   readonly plan: Plan;
+  /** Sees what it takes. */
+  readonly taken?: (envelope: Envelope) => void;
 }
 
 /** What becomes of one send: whether the target takes it, and what the sender is told, if anything. */
@@ -35,27 +37,15 @@ export class Target {
     this.options = options;
   }
 
-  /** How one instance reaches it. */
-  sender(owner: Owner): Sender {
-    return {
-      send: (envelope, address, signal) => this.send(envelope, address, signal, owner),
-      async [Symbol.asyncDispose]() {},
-    };
-  }
-
   /** `reaches`: whether what arrives now arrives at all. */
-  send(
-    { id, payload }: Envelope,
-    address: string,
-    signal: AbortSignal,
-    owner: Owner,
-    reaches = () => true,
-  ): Promise<void> {
+  send(envelope: Envelope, address: string, signal: AbortSignal, owner: Owner, reaches = () => true): Promise<void> {
     const { time, dice, trace, auditor, plan } = this.options;
+    const { id, payload } = envelope;
     if (!(payload instanceof Uint8Array)) auditor.violated("what was sent is no payload");
     const number = numberIn(payload);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     if (!owner.alive) return promise;
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
     let over = false;
     const end = (error: unknown): void => {
       over = true;
@@ -75,10 +65,13 @@ export class Target {
     const there = openAgain(owner, "target", ">");
     time.at(Math.max(there, time.now + way(1)), () => {
       if (!reaches()) return;
-      const { accepts, answer, slow } = this.#reply(number);
+      const { accepts, answer, slow } = this.#reply(number, address);
       const told = typeof answer === "string" ? answer : answer.code;
       trace.add(`target ${address} ${accepts ? "takes" : "does not take"} ${number}: ${told}`);
-      if (accepts) auditor.accepts(number, address);
+      if (accepts) {
+        auditor.accepts(number, address);
+        this.options.taken?.(envelope);
+      }
       if (answer === "silent") {
         if (accepts) auditor.unheard(number, address);
         return;
@@ -93,7 +86,7 @@ export class Target {
     return promise;
   }
 
-  #reply(number: number): Reply {
+  #reply(number: number, address: string): Reply {
     const { dice, plan } = this.options;
     const { refuses, loses, silent, slow } = plan.target;
     const lost = (): Reply => ({
@@ -104,7 +97,8 @@ export class Target {
     if (this.down === "refuses") return refusal("UNAVAILABLE");
     if (this.down === "silent") return { accepts: false, answer: "silent", slow: false };
     if (this.down === "loses") return lost();
-    const { poison, healsAt = Infinity } = plan.messages[number] ?? {};
+    const { poison: always, poisons, healsAt = Infinity } = plan.messages[number] ?? {};
+    const poison = poisons === undefined ? always : poisons[address];
     if (poison !== undefined && this.options.time.now < healsAt) return refusal(poison);
     if (this.moody) {
       if (dice.chance(refuses)) return refusal(dice.pick(TRANSIENT));

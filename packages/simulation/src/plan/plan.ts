@@ -19,6 +19,8 @@ export interface PlannedMessage {
   readonly at: number;
   /** A target that refuses it refuses it always, with this. */
   readonly poison?: ErrorCode;
+  /** Of several targets, those that do not take it, each with what it refuses it with always. Default: {@link poison}, all of them. */
+  readonly poisons?: Readonly<Record<string, ErrorCode>>;
   /** From then on its target takes it all the same. Default: never. */
   readonly healsAt?: number;
   /** It comes from an operator. */

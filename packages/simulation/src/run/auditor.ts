@@ -200,6 +200,18 @@ export class Auditor {
     this.#inOrderOfOutbox(number, binding);
   }
 
+  /** How often which target has taken which message. */
+  *arrivals(): Generator<{ readonly number: number; readonly bindingId: string; readonly times: number }> {
+    for (const { number, targets } of this.#known)
+      for (const [bindingId, { accepted }] of targets) if (accepted > 0) yield { number, bindingId, times: accepted };
+  }
+
+  /** What sources have published, and may not forget yet. */
+  *atSource(): Generator<number> {
+    for (const { number, published, forgotten, injected } of this.#known)
+      if (published && !forgotten && injected === undefined) yield number;
+  }
+
   /** The instance that sent it has not heard that it was accepted. */
   unheard(number: number, binding: string): void {
     this.#at(number, binding).unheard++;

@@ -32,7 +32,7 @@ export class Instance {
   freezes = 0;
   readonly #time: VirtualTime;
   readonly registry: Registry;
-  readonly #sessions: Sessions = { sources: new Set(), targets: new Set() };
+  readonly #sessions: Sessions = { sources: new Set(), targets: new Set(), senders: new Set() };
 
   constructor(world: World, name: string, place: number) {
     const dice = (this.#random = world.dice.fork(name));

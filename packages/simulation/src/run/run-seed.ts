@@ -7,6 +7,7 @@ import type { Instance } from "./instance.ts";
 import { Injects } from "./injects.ts";
 import { Instances } from "./instances.ts";
 import type { Owner } from "../time/virtual-time.ts";
+import { type Places, placesOf } from "./places.ts";
 import { Versions } from "./versions.ts";
 import { Watcher } from "./watcher.ts";
 import { type World, worldOf } from "./world.ts";
@@ -27,6 +28,8 @@ export interface SeedRun {
   readonly plan: Plan;
   /** What was asked of it and does not hold; empty when all is well. */
   readonly violations: readonly string[];
+  /** Where its messages are at the end. */
+  readonly places: Places;
   /** SHA-256 of all that happened. */
   readonly digest: string;
   /** All that happened, when it was to be kept. */
@@ -55,6 +58,7 @@ export async function runPlan(plan: Plan, keepsTrace = false): Promise<SeedRun> 
   return {
     plan,
     violations: auditor.violations,
+    places: placesOf(world),
     digest: trace.digest(),
     trace: trace.lines,
     instances: instances.count,

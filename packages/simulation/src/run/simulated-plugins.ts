@@ -5,6 +5,7 @@ import { BrokerReceiver } from "../model/broker-receiver.ts";
 import { BrokerSession } from "../model/broker-session.ts";
 import { CallReceiver } from "../model/call-receiver.ts";
 import { seenSender } from "../model/seen-sender.ts";
+import { TargetSender } from "../model/target-sender.ts";
 import { TargetSession } from "../model/target-session.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import { filter } from "../model/filter.ts";
@@ -19,10 +20,23 @@ const place = v.strictObject({ place: v.optional(v.literal("other")) });
 export interface Sessions {
   readonly sources: Set<BrokerSession>;
   readonly targets: Set<TargetSession>;
+  /** Those without a session. */
+  readonly senders: Set<TargetSender>;
 }
 
-/** The edges of one instance, as plugins of a configuration. `sessions` are those that it has opened. */
-export function simulatedPlugins(world: World, owner: Owner, { sources, targets }: Sessions): Registry {
+/** Worse than any client that there is: the engine has to live with it. */
+const DEAF = 0.3;
+
+/**
+ * The edges of one instance, as plugins of a configuration. `sessions` are those that it has opened. `deaf`: how likely a client
+ * of the source does not hear that an attempt to connect is given up.
+ */
+export function simulatedPlugins(
+  world: World,
+  owner: Owner,
+  { sources, targets, senders }: Sessions,
+  deaf = DEAF,
+): Registry {
   const seen = (sender: Sender): Sender => seenSender(sender, owner, world);
   return createRegistry({
     transports: [
@@ -38,6 +52,7 @@ export function simulatedPlugins(world: World, owner: Owner, { sources, targets 
               window: maxInFlight,
               exclusive: sessionMode === "exclusive",
               known: as !== "unknown",
+              deaf,
             });
             sources.add(session);
             return session;
@@ -56,7 +71,14 @@ export function simulatedPlugins(world: World, owner: Owner, { sources, targets 
         },
         sender: {
           needsSession: false,
-          ...defineFactory({ options, create: () => seen(world.target.sender(owner)) }),
+          ...defineFactory({
+            options,
+            create: (): Sender => {
+              const sender = new TargetSender(world.target, owner);
+              senders.add(sender);
+              return seen(sender);
+            },
+          }),
         },
       },
       {

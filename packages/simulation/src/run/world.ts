@@ -6,7 +6,7 @@ import { KeptDocument } from "../model/kept-document.ts";
 import { Leases } from "../model/leases.ts";
 import { Outbox } from "../model/outbox.ts";
 import { Target } from "../model/target.ts";
-import { EPOCH } from "../model/publication.ts";
+import { EPOCH, publication } from "../model/publication.ts";
 import type { InstanceClock } from "../time/instance-clock.ts";
 import type { OutboxHabits, Plan, PlannedMessage } from "../plan/plan.ts";
 import { VirtualTime } from "../time/virtual-time.ts";
@@ -75,7 +75,7 @@ export function worldOf(plan: Plan, keep: boolean): World {
       ...shared,
       dice: dice.fork("broker"),
       habits: plan.broker,
-      messageOf,
+      messageOf: (number) => publication(messageOf(number)),
     }),
     callers: plan.callers && new Callers({ ...shared, dice: dice.fork("callers"), habits: plan.callers, messageOf }),
     target: new Target({ ...shared, dice: dice.fork("target"), plan }),
