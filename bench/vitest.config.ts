@@ -3,5 +3,5 @@ import { base } from "@bridge/tooling/vitest";
 
 export default defineProject({
   ...base,
-  test: { ...base.test, include: ["{torture,outage,pairs,soak}/test/**/*.test.ts"] },
+  test: { ...base.test, include: ["{torture,outage,pairs,soak,compare}/test/**/*.test.ts"] },
 });

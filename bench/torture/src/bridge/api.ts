@@ -6,17 +6,37 @@ const PAGE = 1_000;
 const MAX_OFFSET = 100_000;
 
 const entryPage = v.object({
-  messages: v.array(v.object({ id: v.string(), correlation_id: v.string() })),
+  messages: v.array(
+    v.object({
+      id: v.string(),
+      correlation_id: v.string(),
+      binding_id: v.string(),
+      category: v.string(),
+      error_code: v.string(),
+    }),
+  ),
   has_more: v.boolean(),
 });
 const entry = v.object({ payload: v.string(), envelope: v.object({ id: v.string() }) });
 const deepHealth = v.object({ config_watch: v.optional(v.object({ version: v.number() })) });
-const recordPage = v.object({ messages: v.array(v.object({ envelope_id: v.string() })), has_more: v.boolean() });
+const recordPage = v.object({
+  messages: v.array(v.object({ envelope_id: v.string(), binding_id: v.string() })),
+  has_more: v.boolean(),
+});
 
 /** A dead letter: its own id, and that of its message. */
 export interface Entry {
   readonly id: string;
   readonly messageId: string;
+  readonly bindingId: string;
+  readonly category: string;
+  readonly errorCode: string;
+}
+
+/** A record of the outbox: its message, and for whom it waits. */
+export interface Waiting {
+  readonly messageId: string;
+  readonly bindingId: string;
 }
 
 /** What the bridge says of itself. Everything rejects while it does not answer. */
@@ -66,7 +86,15 @@ export class BridgeApi {
     for (let offset = 0; ; offset += PAGE) {
       const page = v.parse(entryPage, await this.#json(`/dlq/messages?${pageOf(route, offset)}`));
       // The messages of the torture have no correlation id of their own, so the bridge takes the id.
-      entries.push(...page.messages.map(({ id, correlation_id }) => ({ id, messageId: correlation_id })));
+      entries.push(
+        ...page.messages.map(({ id, correlation_id, binding_id, category, error_code }) => ({
+          id,
+          messageId: correlation_id,
+          bindingId: binding_id,
+          category,
+          errorCode: error_code,
+        })),
+      );
       if (!page.has_more) return entries;
     }
   }
@@ -78,11 +106,18 @@ export class BridgeApi {
 
   /** The ids of the messages of one route that are in the outbox. */
   async outbox(route: string): Promise<readonly string[]> {
-    const ids: string[] = [];
+    return (await this.waiting(route)).map(({ messageId }) => messageId);
+  }
+
+  /** What is in the outbox of one route. */
+  async waiting(route: string): Promise<readonly Waiting[]> {
+    const records: Waiting[] = [];
     for (let offset = 0; ; offset += PAGE) {
       const page = v.parse(recordPage, await this.#json(`/outbox/messages?${pageOf(route, offset)}`));
-      ids.push(...page.messages.map((message) => message.envelope_id));
-      if (!page.has_more) return ids;
+      records.push(
+        ...page.messages.map(({ envelope_id, binding_id }) => ({ messageId: envelope_id, bindingId: binding_id })),
+      );
+      if (!page.has_more) return records;
     }
   }
 
