@@ -208,6 +208,21 @@ describe("operators 4: edit and redrive", () => {
     expect((await redrive(admin, { subject: "s" }, keyOf("eve"))).status).toBe(200);
   });
 
+  it("operators 0.1: who may neither redrive nor edit is refused before anything is said of the request", async () => {
+    const keyOf = { headers: { "X-API-Key": "vera-key-0123456789" } };
+    const adminApiKeys = { vera: { key: "vera-key-0123456789", role: "viewer" } } as const;
+    await using admin = await startWith(deadLetter("e1"), { keys: { adminApiKey: ADMIN_KEY, adminApiKeys } });
+    const forbidden = { status: 403, body: { reason: "permission", needs: "dlq.redrive" } };
+    for (const body of [{}, { subject: 1 }, { nothing: "known" }, "no object"])
+      expect(await redrive(admin, body as never, keyOf)).toMatchObject({ status: 403, body: { reason: "permission" } });
+    expect(await admin.call("POST", "/dlq/jobs", { kind: "no kind" }, keyOf)).toMatchObject(forbidden);
+    expect(await admin.call("POST", "/dlq/jobs/none/start", {}, keyOf)).toMatchObject(forbidden);
+    expect((await admin.call("POST", "/dlq/jobs/none/start", { plan_hash: "x" })).status).toBe(404);
+    await admin.call("POST", "/bridge/stop");
+    expect(await redrive(admin, {}, keyOf)).toMatchObject(forbidden);
+    expect((await redrive(admin, {})).status).toBe(503);
+  });
+
   it("operators 0.6: the audit log says who, why, what changed and the digests, and shows nothing of the message", async () => {
     await using admin = await startWith();
     const edit = {

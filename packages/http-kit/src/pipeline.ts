@@ -309,29 +309,55 @@ function viaOf({ session }: Identity): Detail {
   return session === undefined ? {} : { via: "session" };
 }
 
-interface Run<Action extends string> extends Pick<PipelineOptions<Action>, "called" | "sessions"> {
+interface Run<Action extends string> extends Pick<PipelineOptions<Action>, "called" | "sessions" | "translate"> {
   readonly identity: Identity;
   readonly begin: (row: Endpoint<Action>, body: unknown, query: unknown) => Promise<void>;
 }
 
 async function run<Action extends string>(
   row: Endpoint<Action>,
-  { context, request, params }: Exchange<Action>,
-  { identity, called, sessions, begin }: Run<Action>,
+  exchange: Exchange<Action>,
+  { identity, called, sessions, translate, begin }: Run<Action>,
 ): Promise<Reply> {
+  const { request, params } = exchange;
   const { caller } = identity;
   const needs = row.needs ?? "read";
   if (row.access !== "open" && needs !== "any") mustHave(caller, needs, called);
+  const { query, body } = await checked(row, exchange, caller, called).catch((thrown: unknown) => {
+    const known = thrown instanceof HttpError ? thrown : translate(thrown);
+    const isTold = known !== undefined && known.status !== 403 && !(known instanceof BodyTakenError);
+    // What is wrong with the request is not told to who may do nothing of it, whatever they send.
+    const lacked = isTold ? lackedWhatever(row, caller) : undefined;
+    if (lacked !== undefined) mustHave(caller, lacked, called);
+    throw thrown;
+  });
+  await begin(row, body, query);
+  const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
+  const session = sessions && new CallSession(sessions, request, identity.session);
+  return row.handle({ params, query, body, actor: caller.name, caller, header, session });
+}
+
+/** What of a request comes behind the permission that all of the row's need. @throws HttpError */
+async function checked<Action extends string>(
+  row: Endpoint<Action>,
+  { context, request, params }: Exchange<Action>,
+  caller: Caller,
+  called: PipelineOptions<string>["called"],
+) {
   row.guard?.(params);
   const bytes = row.body === undefined ? await discardBody(context) : await readBody(context);
   const query = decodeQuery(row.query, new URL(request.url).search);
   const body = row.body && bytes && (row.bodyType === undefined ? decodeBody(row.body, bytes) : bytes);
   for (const { permission, when } of row.needsFor ?? []) if (when(body, query)) mustHave(caller, permission, called);
   await row.admit?.(params, (permission) => mustHave(caller, permission, called));
-  await begin(row, body, query);
-  const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
-  const session = sessions && new CallSession(sessions, request, identity.session);
-  return row.handle({ params, query, body, actor: caller.name, caller, header, session });
+  return { query, body };
+}
+
+/** Of a row whose every call needs something that only the call tells: the first of it, when the caller has none. */
+function lackedWhatever({ needs, needsFor = [], mayNeed = [] }: Endpoint, caller: Caller): Permission | undefined {
+  if (needs !== "any") return undefined;
+  const all = [...needsFor.map(({ permission }) => permission), ...mayNeed];
+  return all.some((permission) => caller.permissions.includes(permission)) ? undefined : all[0];
 }
 
 /** @throws HttpError 403 */
