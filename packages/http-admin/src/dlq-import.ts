@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
 import { DLQ_REFUSALS } from "./dlq-refusals.ts";
+import { LIMITS } from "./limits.ts";
 import { readImport } from "./read-import.ts";
 import { imported, partlyImported } from "./schemas.ts";
 
@@ -37,7 +38,11 @@ export function dlqImportEndpoint(bridge: BridgeAccess): AdminEndpoint {
     },
   }).handle(async ({ body }) => {
     const { dlq } = bridge;
-    const { found, errors } = await readImport(body, new Slices(bridge.clock));
+    const { found, errors } = await readImport(
+      body,
+      new Slices(bridge.clock),
+      bridge.clock.now() + LIMITS.importSkewMs,
+    );
     const counts = { imported: 0, present: 0 };
     const late = new Error("the import was not done in time");
     using limit = deadline(bridge.clock, bridge.operationTimeoutMs, late);

@@ -11,6 +11,7 @@ import {
   newHeaders,
   RESERVED,
 } from "@bridge/ports";
+import { formatTimestamp } from "@bridge/ports/internal";
 import * as v from "valibot";
 import { LINE_VERSION } from "./entry-line.ts";
 import { sizeOfHeaders } from "./header-limits.ts";
@@ -120,13 +121,18 @@ const endLine = v.strictObject({
   sha256: v.pipe(v.string("expected a string"), v.regex(/^[0-9a-f]{64}$/, "expected 64 hexadecimal digits")),
 });
 
-/** Reads one line, without its end. */
-export function readLine(bytes: Uint8Array): ImportedLine {
+/** Reads one line, without its end, whose entry has failed up to `latest`, in epoch milliseconds: exports and jobs do not see a later one. */
+export function readLine(bytes: Uint8Array, latest: number): ImportedLine {
   const read = decodeLine(bytes, (value) => ("end" in value ? endLine : entryLine));
   if ("problem" in read) return { kind: "wrong", problem: read.problem };
   const { value } = read;
   if ("end" in value) return { kind: "end", count: value.count, sha256: value.sha256 };
   const made = entryOf(value);
+  if (made.failedAt > latest)
+    return {
+      kind: "wrong",
+      problem: `entry.failed_at: ${formatTimestamp(made.failedAt)} is in the future: give a time up to ${formatTimestamp(latest)}`,
+    };
   const isSame = made.id === deadLetterId(made.routeId, made.bindingId, made.envelope);
   return isSame ? { kind: "entry", entry: made } : { kind: "wrong", problem: "id does not match the content" };
 }

@@ -26,6 +26,8 @@ export const LIMITS = {
   exportPage: 200,
   /** Of one import: shorter ones say nothing. */
   importLines: 10_000,
+  /** Clocks may differ by so much: an entry of another instance may have failed after this one's now. */
+  importSkewMs: 60_000,
   /** Heads and records that a search looks at where a store cannot find them. */
   traceScan: 10_000,
   /** No entry has a longer id. */

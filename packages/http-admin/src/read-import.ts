@@ -20,19 +20,20 @@ export interface FoundEntry {
 const [LINE_END, RETURN] = [0x0a, 0x0d];
 
 /**
- * Reads all lines; what is wrong with one says nothing of another.
+ * Reads all lines; what is wrong with one says nothing of another. None may have failed after `latest`, in epoch milliseconds.
  * @throws HttpError 400 for too many
  */
 export async function readImport(
   body: Uint8Array,
   slices: Slices,
+  latest: number,
 ): Promise<{ readonly found: readonly FoundEntry[]; readonly errors: LineError[] }> {
   const byId = new Map<string, FoundEntry>();
   const errors: LineError[] = [];
   let [count, digest, all] = [0, createHash("sha256"), 0];
   for (const { number, line, whole } of linesOf(body)) {
     if (slices.over) await slices.next();
-    const read = line.length === 0 ? undefined : readLine(line);
+    const read = line.length === 0 ? undefined : readLine(line, latest);
     if (read?.kind === "end") {
       const problem = endProblem(read, { count, sha256: digest.digest("hex") });
       if (problem !== undefined) errors.push({ line: number, error: problem });

@@ -32,6 +32,21 @@ async function purge(admin: Admin): Promise<void> {
 }
 
 describe("operators 4: import", () => {
+  it("spec 4.12.3: an entry that failed in the future is an error of its line, since no export and no job would see it", async () => {
+    const now = Date.now();
+    const [near, far] = [30_000, 90_000].map((ms) => new Date(now + ms).toISOString());
+    const lines = (await linesOf("e1", "e2")).map((line, n) =>
+      changed(line, (parts) => ({ ...parts, entry: { ...parts.entry, failed_at: n === 0 ? near : far } })),
+    );
+    await using admin = await startAdmin();
+    const answer = await importLines(admin, lines.join("\n"));
+    expect(answer).toMatchObject({ status: 207, body: { imported: 1, present: 0, failed: 1 } });
+    const [wrong] = bodyOf(answer).errors ?? [];
+    expect(wrong?.line).toBe(2);
+    expect(wrong?.error).toMatch(/^entry\.failed_at: .*Z is in the future: give a time up to .*Z$/);
+    expect(wrong?.error).toContain(far);
+  });
+
   it("export, purge, import: the same entries, byte for byte; importing twice adds nothing", async () => {
     await using admin = await startAdmin();
     const { envelope } = deadLetter("e1");
