@@ -107,18 +107,11 @@ export class ClaimVerdicts {
   }
 
   async #deleteEntry({ envelope }: Pick<OutboxRecord, "envelope">, entryId: string): Promise<void> {
-    const { dlq, logger, tracer } = this.#parts;
+    const { dlq, failureLog, tracer } = this.#parts;
     try {
       this.#entries.told(entryId, await deleteEntry(this.#parts.clock, dlq(), entryId, this.#givenUp));
     } catch (error) {
-      logger.error(
-        "redriven entry not deleted: a redrive within the retention of the outbox deletes it and sends nothing",
-        {
-          entry_id: entryId,
-          error: BridgeError.from(error).message,
-          ...traceFieldsOf(envelope.headers, tracer !== undefined),
-        },
-      );
+      failureLog.notDeleted(entryId, BridgeError.from(error), traceFieldsOf(envelope.headers, tracer !== undefined));
     }
   }
 

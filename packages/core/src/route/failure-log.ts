@@ -13,8 +13,8 @@ export interface FailedLeg {
 }
 
 /**
- * Tells what failed on one route and leaves no other trace: what its policy drops, dead letters that were not written, and
- * attempts before the last. Attempts and drops each at `debug`; what is dropped or not written also in one line for each binding
+ * Tells what failed on one route and leaves no other trace: what its policy drops, dead letters that were not written or not deleted, and
+ * attempts before the last. Attempts, drops and what was not deleted each at `debug`; but for attempts also in one line for each binding
  * and reason, at once and then each minute with their number.
  */
 export class FailureLog implements Disposable {
@@ -61,6 +61,17 @@ export class FailureLog implements Disposable {
         ...trace,
         count,
       }),
+    );
+  }
+
+  /** A dead letter was delivered and could not be deleted. A store that is away keeps all of a batch from it. */
+  notDeleted(entryId: string, error: BridgeError, trace: LogFields): void {
+    this.#logger.debug("redriven entry not deleted", { entry_id: entryId, error: error.message, ...trace });
+    this.#lines.note(`not deleted ${error.code}`, (count) =>
+      this.#logger.error(
+        "redriven entry not deleted: a redrive within the retention of the outbox deletes it and sends nothing",
+        { entry_id: entryId, error: error.message, ...trace, count },
+      ),
     );
   }
 

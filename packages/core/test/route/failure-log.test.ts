@@ -1,5 +1,7 @@
-import type { BridgeError, LogFields, Logger, Processor } from "@bridge/ports";
+import { BridgeError, type LogFields, type Logger, type Processor, silentLogger } from "@bridge/ports";
+import { ManualClock } from "@bridge/tooling/manual-clock";
 import { describe, expect, test } from "vitest";
+import { FailureLog } from "../../src/route/failure-log.ts";
 import { bound, memoryBridge, type MemoryBridgeOptions, outage, refusal } from "../support/memory-bridge.ts";
 
 interface Line {
@@ -119,4 +121,24 @@ describe.each(["direct_hold", "shared_outbox"] as const)("%s", (deliveryMode) =>
     expect(tried()).toHaveLength(2);
     await supervisor.shutdown();
   });
+});
+
+test("operators 3.3: what was redriven and cannot be deleted is told once a minute with its number, and each one at debug", async () => {
+  const clock = new ManualClock();
+  const lines: unknown[] = [];
+  const at =
+    (level: string) =>
+    (message: string, { entry_id, count }: LogFields = {}) =>
+      void lines.push([level, message.split(":")[0], entry_id, ...(count === undefined ? [] : [count])]);
+  const logger: Logger = { ...silentLogger, debug: at("debug"), error: at("error") };
+  const log = new FailureLog(logger, clock);
+  for (let n = 0; n < 5; n++) log.notDeleted(`e${n}`, new BridgeError("UNAVAILABLE", "disk full"), {});
+  const told = "redriven entry not deleted";
+  expect(lines.filter((line) => (line as string[])[0] === "debug")).toHaveLength(5);
+  expect(lines.filter((line) => (line as string[])[0] === "error")).toEqual([["error", told, "e0", 1]]);
+  clock.advance(60_000);
+  expect(lines.at(-1)).toEqual(["error", told, "e4", 4]);
+  clock.advance(300_000);
+  expect(lines).toHaveLength(7);
+  log[Symbol.dispose]();
 });
