@@ -163,3 +163,32 @@ it("operators 7: who confirms or reverts while the document is away is told what
   expect(stage.applied.at(-1)?.configVersion).toBe(0);
   stage.clock.advance(1_000);
 });
+
+it("operators 7: a former version that cannot be applied while the document is away is tried again at each look, and told once", async () => {
+  await using stage = trying(folder);
+  const version = await stage.tryOut({ bridge: { id: "plant-8" } });
+  const document = readFileSync(stage.path);
+  rmSync(stage.path);
+  for (let n = 0; n < 4; n++) stage.refusals.push(new Error("the port is taken"));
+  const look = async (ms: number): Promise<void> => {
+    stage.clock.advance(ms);
+    await new Promise(setImmediate);
+    while (stage.transactions.underWay !== undefined) await stage.transactions.underWay.catch(() => {});
+  };
+  await look(10_000);
+  const reverted: unknown = await stage.transactions.revert(version, "it is too loud").catch((error: unknown) => error);
+  expect(String(reverted)).toMatch(
+    /the former version cannot be applied \(the port is taken\): it is tried again each second/,
+  );
+  const before = stage.applied.length;
+  for (let n = 0; n < 5; n++) await look(1_000);
+  expect(stage.refusals).toEqual([]);
+  // It runs, and is not applied again and again.
+  expect(stage.applied.slice(before).map(({ configVersion }) => configVersion)).toEqual([0]);
+  const count = (line: string) => stage.logged.filter((one) => one.startsWith(line)).length;
+  expect(count("the former configuration cannot be applied: it is tried again")).toBe(1);
+  expect(count("the former configuration runs again")).toBe(1);
+  writeFileSync(stage.path, document);
+  for (let n = 0; n < 3; n++) await look(1_000);
+  expect(stage.reverted).toMatchObject([{ version, why: "not_confirmed" }]);
+});

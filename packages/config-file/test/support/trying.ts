@@ -22,6 +22,8 @@ export interface Trying extends AsyncDisposable {
   readonly clock: ManualClock;
   readonly transactions: ConfigTransactions;
   readonly applied: readonly BridgeConfig[];
+  /** What the next attempts to apply something end with. */
+  readonly refusals: Error[];
   readonly reverted: readonly Reverted[];
   readonly logged: readonly string[];
   /** Commits `overlay` on probation for 10 s; resolves to its version. */
@@ -35,12 +37,15 @@ export function trying(folder: string): Trying {
   const store = openConfigFile(path);
   const clock = new ManualClock();
   const applied: BridgeConfig[] = [];
+  const refusals: Error[] = [];
   const reverted: Reverted[] = [];
   const logged: string[] = [];
   const log = (message: string): void => void logged.push(message);
   const logger: Logger = { ...silentLogger, error: log, warn: log };
   const applier: ConfigApplier = {
     async apply(config) {
+      const fault = refusals.shift();
+      if (fault !== undefined) throw fault;
       applied.push(config);
       return "applied";
     },
@@ -65,6 +70,7 @@ export function trying(folder: string): Trying {
     clock,
     transactions,
     applied,
+    refusals,
     reverted,
     logged,
     async tryOut(overlay) {

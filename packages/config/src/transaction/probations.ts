@@ -7,6 +7,7 @@ import { Guard } from "./guard.ts";
 import { endStaged } from "./left-staged.ts";
 import type { OnProbation, Revert, Reverted } from "./on-probation.ts";
 import { probationElsewhere } from "./probation-elsewhere.ts";
+import { isPutBack, keepTakenBack, Withdrawal } from "./taking-back.ts";
 import { TransactionError } from "./transaction-error.ts";
 import { seemsAnother, type Standing, standingOf, type TriedDocument } from "./tried-document.ts";
 
@@ -42,6 +43,7 @@ interface Open extends OnProbation {
   /** How it is being ended, by the one who came first. */
   ending: Promise<unknown> | undefined;
   withdrawn: Reversal | undefined;
+  withdrawal: Withdrawal | undefined;
 }
 
 type End = "committed" | "reverted" | "superseded";
@@ -80,6 +82,7 @@ export class Probations {
       timer: clock.every(LOOK_MS, () => void this.#look()),
       ending: undefined,
       withdrawn: undefined,
+      withdrawal: undefined,
     };
     logger.warn("a configuration is on probation: unless it is confirmed, the former one comes back", {
       config_version: probation.version,
@@ -234,45 +237,26 @@ export class Probations {
    * @throws TransactionError unavailable, when only the first could be done
    */
   async #takeBack(open: Open, reversal: Reversal): Promise<Revert | undefined> {
-    const { store, clock, logger, applyAgain } = this.#options;
     const standing = await this.#standingOf(open.tried);
     if (standing === "tried") return this.#revert(open, reversal);
     if (standing === "another") {
       await this.#superseded(open);
       return undefined;
     }
-    if (open.withdrawn === undefined) {
-      open.withdrawn = reversal;
-      const { version, formerVersion } = open.probation;
-      logger.error(
-        "a configuration is taken back: the former one runs again, and is stored again when the document can be read",
-        {
-          config_version: version,
-          former_version: formerVersion,
-          why: reversal.why,
-          error: standing.unreadable,
-        },
-      );
-      await bounded(clock, async (signal) =>
-        store.probations?.note({ probation: open.probation, orderly: false, reversal }, signal),
-      ).catch(() => {
-        // The next start takes it back all the same, and does not know why.
-      });
-      const fault = await applyAgain(open.base);
-      if (fault !== undefined) logger.error("the former configuration cannot be applied", { error: fault });
+    open.withdrawn ??= reversal;
+    if (open.withdrawal === undefined) {
+      open.withdrawal = new Withdrawal(open, this.#options);
+      await open.withdrawal.tell(open.withdrawn, standing.unreadable);
     }
-    throw notThere(
-      "the former version runs again, and is stored again when the document can be read",
-      standing.unreadable,
-    );
+    throw notThere(await open.withdrawal.apply(), standing.unreadable);
   }
 
   /** `undefined` when another hand was first. */
   async #revert(open: Open, reversal: Reversal, runsOn = true): Promise<Revert | undefined> {
-    const { store, clock, logger, history } = this.#options;
-    const { probation, base, tried, entry } = open;
+    const { clock, logger, history } = this.#options;
+    const { probation, base, entry } = open;
     const { version, formerVersion } = probation;
-    if (!(await this.#takenBack(open, reversal))) {
+    if (!(await isPutBack(open, reversal, this.#options, () => this.#standingOf(open.tried)))) {
       await this.#superseded(open);
       return undefined;
     }
@@ -285,13 +269,7 @@ export class Probations {
       ...(reversal.detail !== undefined && reversal.why !== "operator" && { detail: reversal.detail }),
     });
     const fault = runsOn ? await this.#options.applyAgain(base) : undefined;
-    const document = "stored" in tried ? tried.stored : { version, document: tried.document };
-    await bounded(clock, async (signal) => {
-      await store.versions?.keepReverted(document, signal);
-      await store.probations?.end(signal);
-    }).catch((error: unknown) => {
-      logger.warn("what was taken back is not kept to be mended", { config_version: version, error: messageOf(error) });
-    });
+    await keepTakenBack(open, this.#options);
     await history.revert({ ...entry, reverted: { at, ...reversal } });
     this.noteReverted({ ...reversal, version, formerVersion, actor: probation.actor, at });
     if (fault === undefined) return { status: "rolled_back", version: formerVersion };
@@ -301,25 +279,6 @@ export class Probations {
       version: formerVersion,
       error: `version ${formerVersion} is stored again, and cannot be applied: ${fault}`,
     };
-  }
-
-  /** Whether what is stored is the former one now, by our doing. */
-  async #takenBack(open: Open, reversal: Reversal): Promise<boolean> {
-    const { store, clock } = this.#options;
-    const { probation, base, tried } = open;
-    if ("staged" in tried) {
-      const { staging } = store;
-      if (staging === undefined) return false;
-      const staged = await bounded(clock, (signal) => staging.look(signal));
-      if (staged?.revision !== tried.staged.revision) return false;
-      await bounded(clock, (signal) => staging.discard(tried.staged, signal));
-      return true;
-    }
-    await bounded(clock, async (signal) => store.probations?.note({ probation, orderly: false, reversal }, signal));
-    if (await bounded(clock, (signal) => store.restore(base, tried.stored, signal))) return true;
-    const standing = await this.#standingOf(open.tried);
-    if (standing === "another") return false;
-    throw new Error(standing === "tried" ? "the document could not be put back" : standing.unreadable);
   }
 
   #standingOf(tried: TriedDocument): Promise<Standing> {
