@@ -15,7 +15,9 @@ export const series = v.object({
     v.object(
       Object.fromEntries(SERIES.map((name) => [name, values])) as Record<(typeof SERIES)[number], typeof values>,
     ),
-    v.description("Counts are a second. `null`: before the start, or a step without sends."),
+    v.description(
+      "Counts are a second. `null`: before the start, a step without sends, and of `dlq` what is not of the process.",
+    ),
   ),
 });
 

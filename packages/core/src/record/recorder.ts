@@ -11,6 +11,11 @@ const TICK_MS = 1_000;
 const LOOK_MS = 5_000;
 const OUTBOX_LOOK_MS = 60_000;
 const OUTBOX_TIMEOUT_MS = 5_000;
+/** It may cost money. */
+const DLQ_LOOK_MS = 60_000;
+const DLQ_TIMEOUT_MS = 5_000;
+/** Of a store that counts no groups. */
+const DLQ_CAP = 1_000;
 
 export interface RecorderOptions {
   readonly supervisor: Supervisor;
@@ -46,6 +51,8 @@ class BridgeRecorder implements Recorder {
   readonly #sends: SendWindow;
   readonly #timers: readonly Disposable[];
   readonly #ending = new AbortController();
+  /** How many there are, as last counted. */
+  #deadLetters: number | undefined;
   #outboxAges: readonly { readonly routeId: string; readonly bindingId: string; readonly seconds: number }[] = [];
 
   constructor(options: RecorderOptions) {
@@ -56,10 +63,12 @@ class BridgeRecorder implements Recorder {
     this.#growth = new RecentGrowth(clock);
     this.#sends = new SendWindow(clock);
     this.#timers = [
-      clock.every(TICK_MS, () => this.#series.tick(supervisor.stats().legs)),
+      clock.every(TICK_MS, () => this.#series.tick(supervisor.stats().legs, this.#deadLetters)),
       clock.every(LOOK_MS, () => this.#look()),
       clock.every(OUTBOX_LOOK_MS, () => void this.#lookIntoOutbox()),
+      clock.every(DLQ_LOOK_MS, () => void this.#countDeadLetters()),
     ];
+    void this.#countDeadLetters();
   }
 
   get changes(): number {
@@ -105,6 +114,24 @@ class BridgeRecorder implements Recorder {
       exclusive: new Set(config.sessions.filter(({ sessionMode }) => sessionMode === "exclusive").map(({ id }) => id)),
     });
     this.#growth.end();
+  }
+
+  async #countDeadLetters(): Promise<void> {
+    const { supervisor, clock } = this.#options;
+    const store = supervisor.dlq();
+    if (store === undefined) {
+      this.#deadLetters = undefined;
+      return;
+    }
+    using limit = deadline(clock, DLQ_TIMEOUT_MS, new Error("the DLQ store did not answer"));
+    const signal = AbortSignal.any([limit.signal, this.#ending.signal]);
+    try {
+      const request = { query: {}, by: ["category"], maxGroups: 1, buckets: 0 } as const;
+      this.#deadLetters = (await store.facets?.(request, signal))?.total ?? (await store.count(DLQ_CAP, signal));
+    } catch {
+      // That a store does not answer is a condition of its own.
+      this.#deadLetters = undefined;
+    }
   }
 
   async #lookIntoOutbox(): Promise<void> {

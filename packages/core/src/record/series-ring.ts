@@ -1,7 +1,17 @@
 import { type LegReading, sendQuantile } from "./leg-reading.ts";
 
-/** What is drawn over time; `in`, `out`, `failed` and `dead` a second, the last two in milliseconds. */
-export const SERIES = ["in", "out", "failed", "dead", "in_flight", "in_outbox", "send_p50_ms", "send_p99_ms"] as const;
+/** What is drawn over time; `in`, `out`, `failed` and `dead` a second, sends in milliseconds; `dlq` is how many dead letters there are. */
+export const SERIES = [
+  "in",
+  "out",
+  "failed",
+  "dead",
+  "in_flight",
+  "in_outbox",
+  "send_p50_ms",
+  "send_p99_ms",
+  "dlq",
+] as const;
 export type SeriesName = (typeof SERIES)[number];
 
 /** So many steps of one length, of one place: plain numbers, 4 bytes each. */
@@ -22,8 +32,8 @@ export class SeriesRing {
     ) as Record<SeriesName, Float32Array>;
   }
 
-  /** A step is over, which has taken `tookMs`. */
-  add(now: LegReading, tookMs: number): void {
+  /** A step is over, which has taken `tookMs`; without a count of dead letters, which are not of one place, that is not known. */
+  add(now: LegReading, tookMs: number, deadLetters = Number.NaN): void {
     const before = this.#before;
     const perSecond = 1_000 / Math.max(1, tookMs);
     const values: Readonly<Record<SeriesName, number>> = {
@@ -35,6 +45,7 @@ export class SeriesRing {
       in_outbox: now.inOutbox,
       send_p50_ms: sendQuantile(0.5, before, now) ?? Number.NaN,
       send_p99_ms: sendQuantile(0.99, before, now) ?? Number.NaN,
+      dlq: deadLetters,
     };
     for (const name of SERIES) this.#values[name][this.#next] = values[name];
     this.#next = (this.#next + 1) % this.#length;

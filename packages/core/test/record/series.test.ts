@@ -1,5 +1,7 @@
 import { ManualClock } from "@bridge/tooling/manual-clock";
 import { describe, expect, it, test } from "vitest";
+import { fill, started } from "../dlq-job/job-bridge.ts";
+import { createRecorder } from "../../src/record/recorder.ts";
 import { LegAccount } from "../../src/accounting/leg-account.ts";
 import { quantileOf } from "../../src/record/quantile.ts";
 import { SERIES_WINDOWS, Series } from "../../src/record/series.ts";
@@ -80,6 +82,20 @@ describe("operators 6.2: series", () => {
     const steps = Object.values(SERIES_WINDOWS).reduce((sum, window) => sum + window.steps, 0);
     expect(steps * SERIES.length * 4 * 201).toBeLessThan(16 * 1_048_576);
   });
+});
+
+test("operators 6.2: the dead letters that there are stand in the series of the process, as last counted, and in no other", async () => {
+  const { supervisor, clock, dlq } = await started();
+  await fill(dlq, 7);
+  using recorder = createRecorder({ supervisor, clock });
+  const last = () => recorder.series("5m")?.values.dlq.at(-1);
+  await clock.advance(1_000);
+  expect(last()).toBe(7);
+  await fill(dlq, 9);
+  await clock.advance(61_000);
+  expect(last()).toBe(9);
+  expect(recorder.series("5m", "r")?.values.dlq.every((value) => value === null)).toBe(true);
+  await supervisor.shutdown();
 });
 
 test("a quantile lies in the bucket that has it", () => {
