@@ -11,7 +11,7 @@ import { afterStep, HaltWatch } from "./halt.ts";
 import { doneOf, type Job, type JobLane } from "./job.ts";
 import type { JobRun, JobWork } from "./job-run.ts";
 import { Lane } from "./lane.ts";
-import { LaneReader } from "./lane-reader.ts";
+import { isBehind, LaneReader } from "./lane-reader.ts";
 import { isSettled, mayBegin, nextStep } from "./ramp.ts";
 import { fetchEntry, type ReplayContext, replayEntry, type ReplayOutcome } from "./replay-outcome.ts";
 import { setQuery } from "./set-query.ts";
@@ -339,7 +339,10 @@ export class RedriveWork implements JobWork {
     try {
       const context = this.#context();
       const entry = await fetchEntry(context, { id });
-      if ("kind" in entry) return this.#noLongerPending(id, entry.kind === "skipped" ? { kind: "succeeded" } : entry);
+      if ("kind" in entry) {
+        const of = entry.kind === "failed" ? entry.of : undefined;
+        return this.#noLongerPending(id, entry.kind === "skipped" ? { kind: "succeeded" } : entry, of);
+      }
       // Nothing is sent while it is in the outbox, and what that has delivered is only deleted.
       if (parts.standing(entry.routeId).kind === "ready")
         this.#noLongerPending(id, await replayEntry(context, entry), entry);
@@ -356,9 +359,19 @@ export class RedriveWork implements JobWork {
     this.#run.job = { ...job, pending: stays ? [...others, id] : others };
     if (stays) return;
     const lane = this.#lanes.find(({ routeId }) => routeId === entry?.routeId) ?? this.#lanes[0];
-    if (outcome.kind === "failed")
+    if (outcome.kind === "failed") {
       this.#countFailure(lane, entry ?? { id, routeId: lane?.routeId ?? "", bindingId: "" }, outcome.failure);
-    else this.#count(outcome.kind, lane);
+      if (entry !== undefined) this.#countedAhead(entry);
+    } else this.#count(outcome.kind, lane);
+  }
+
+  /** It has failed and is counted: its lane is not to count it again when it comes there, in this process or in the next. */
+  #countedAhead(entry: DeadLetter): void {
+    const lane = this.#lanes.find(({ routeId }) => routeId === entry.routeId);
+    if (lane === undefined) return;
+    const { reader } = lane;
+    if (!reader.isPassed(entry.id)) this.#ahead.set(entry.id, lane);
+    else if (reader.cursor === undefined || isBehind(entry, reader.cursor)) this.#counted.add(entry.id);
   }
 
   #laneOf(lane: JobLane): Lane {

@@ -8,8 +8,13 @@ import type { JobParts, JobsStore } from "./job-parts.ts";
 /** What became of an entry in a try of a job. */
 export type ReplayOutcome =
   | { readonly kind: "succeeded" | "skipped" | "pending" }
-  /** `before`: this try had it already. */
-  | { readonly kind: "failed"; readonly failure: ReplayFailure; readonly before: boolean }
+  /** `before`: this try had it already; then `of` is the entry that says so. */
+  | {
+      readonly kind: "failed";
+      readonly failure: ReplayFailure;
+      readonly before: boolean;
+      readonly of?: DeadLetter | undefined;
+    }
   /** Nothing was tried, or it is not known what came of it (`inDoubt`): it comes again, under the same envelope id. */
   | { readonly kind: "back"; readonly why: string; readonly inDoubt: boolean }
   /** Delivered, and the store did not delete it: it comes again, and is only deleted. */
@@ -35,7 +40,7 @@ export async function fetchEntry(
   // The same message may have failed again meanwhile, which is another failure under the same id.
   if (entry === undefined || entry.failedAt >= job.createdAt) return { kind: "skipped" };
   const mark = markOf(entry, { jobId: job.id, attempt: job.attempt });
-  if (mark !== undefined) return { kind: "failed", failure: failureIn(mark), before: true };
+  if (mark !== undefined) return { kind: "failed", failure: failureIn(mark), before: true, of: entry };
   if (entry.marks?.quarantined === true && job.query.quarantined !== true) return { kind: "skipped" };
   return entry;
 }

@@ -1,11 +1,12 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryOutbox } from "@bridge/memory";
-import { type OutboxStore, systemRandom } from "@bridge/ports";
+import { BridgeError, type OutboxStore, systemRandom } from "@bridge/ports";
 import { memoryHub } from "@bridge/transport-memory";
 import { describe, expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, refusal } from "../support/memory-bridge.ts";
 import { AT_ONCE, begun, fill, started, stored, until } from "./job-bridge.ts";
+import { seenDlq } from "./seen-dlq.ts";
 
 describe("a redrive job through an outbox", () => {
   test("delivers all of its set once, and the drain deletes", async () => {
@@ -82,6 +83,32 @@ describe("a redrive job through an outbox", () => {
     expect(await pending()).toBe(0);
     expect(next.supervisor.stats().legs[0]?.attempts).toBe(0);
     expect(await marked()).toBe(5);
+    await next.supervisor.shutdown();
+  });
+
+  test("operators 3.5.2: what failed in the outbox is counted once, also when its lane has not come to it since its owner was killed", async () => {
+    const clock = new FakeClock();
+    const dlq = openMemoryDlq({ maxEntries: 100, clock });
+    let isDead = false;
+    const mortal = seenDlq(dlq, () => {
+      if (isDead) throw new BridgeError("CONNECTION_LOST", "killed");
+    });
+    await fill(dlq, 5);
+    const killed = await started({ deliveryMode: "shared_outbox", clock, dlq: mortal });
+    const { id } = await begun(killed, { settings: { ...AT_ONCE, rate: 1 } });
+    isDead = true;
+    // As the dead one left it: the entry was in its outbox, which has given it up since.
+    const left = await dlq.jobs.get(id, bound());
+    if (left === undefined) throw new Error("the job is not there");
+    const document = JSON.stringify({ ...JSON.parse(left.document), pending: ["e00003"] });
+    await dlq.jobs.put({ ...left, revision: left.revision + 1, document }, left.revision, bound());
+    const redriven = { lastAt: clock.now(), lastCode: "UNAVAILABLE", lastError: "503", jobId: id, jobTry: 1 } as const;
+    await dlq.marks.mark(new Map([["e00003", { redriven }]]), bound());
+
+    const next = await started({ deliveryMode: "shared_outbox", clock, dlq });
+    const done = await until(next, id, "completed");
+    expect(done.counts).toMatchObject({ succeeded: 4, failed: 1, skipped: 0 });
+    expect(done.total).toBe(5);
     await next.supervisor.shutdown();
   });
 });
