@@ -5,6 +5,7 @@ import { overlayJsonSchema } from "@bridge/config";
 import { duration } from "@bridge/ports/options";
 import * as v from "valibot";
 import { LIMITS } from "./limits.ts";
+import { prose } from "./values.ts";
 
 const version = v.pipe(v.number(), v.integer(), v.minValue(0), v.description("The configuration's `config_version`."));
 const time = v.pipe(v.string(), v.metadata({ format: "date-time" }));
@@ -43,12 +44,7 @@ export const currentConfig = v.object({
   probation: v.pipe(v.optional(probation), v.description("What runs here is taken back unless it is confirmed.")),
 });
 
-const reason = v.pipe(
-  v.string(),
-  v.minLength(1, "must not be empty"),
-  v.maxLength(LIMITS.reasonLength, `has at most ${LIMITS.reasonLength} characters`),
-  v.description("Why, for whoever reads the history or the audit log."),
-);
+const reason = prose("Why, for whoever reads the history or the audit log.", LIMITS.reasonLength);
 
 const guard = v.pipe(
   v.strictObject({

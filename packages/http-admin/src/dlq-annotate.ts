@@ -5,20 +5,12 @@ import type { BridgeAccess } from "./bridge-access.ts";
 import { DLQ_PART_REFUSALS, LATE } from "./dlq-refusals.ts";
 import { LIMITS } from "./limits.ts";
 import { annotated } from "./schemas.ts";
-import { ids as idList, text } from "./values.ts";
+import { erasableProse, ids as idList, prose } from "./values.ts";
 
 const annotateFields = v.strictObject({
   ids: idList("DLQ entries", LIMITS.annotateIds),
-  note: v.optional(text("A note, which is added to those that are there.", LIMITS.noteLength)),
-  assignee: v.optional(
-    v.pipe(
-      v.string("expected a string"),
-      v.description("Who works on them; empty: nobody."),
-      v.maxLength(LIMITS.assigneeLength, `has more than ${LIMITS.assigneeLength} characters`),
-      v.metadata({ pattern: String.raw`^\P{Cc}*$` }),
-      v.check((name) => !/\p{Cc}/u.test(name), "has control characters"),
-    ),
-  ),
+  note: v.optional(prose("A note, which is added to those that are there.", LIMITS.noteLength, { lines: true })),
+  assignee: v.optional(erasableProse("Who works on them; empty: nobody.", LIMITS.assigneeLength)),
   quarantined: v.optional(
     v.pipe(v.boolean("expected true or false"), v.description("Whether they are kept back from redrives.")),
   ),

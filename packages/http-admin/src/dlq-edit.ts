@@ -9,7 +9,7 @@ import { type DeadLetter, type Envelope, isReserved, type MessageHeaders, newHea
 import * as v from "valibot";
 import { LIMITS } from "./limits.ts";
 import { sizeOfHeaders, withinHeaderLimits } from "./header-limits.ts";
-import { base64, stringMap, text } from "./values.ts";
+import { base64, prose, stringMap, text } from "./values.ts";
 
 /** The name under which an edit has the ordering key, whose own header is reserved. */
 const ORDERING_KEY = "ordering-key";
@@ -29,7 +29,7 @@ const headerNames = v.pipe(
 );
 
 export const editBody = v.strictObject({
-  reason: text("Why, for the audit log.", LIMITS.reasonLength),
+  reason: prose("Why, for the audit log.", LIMITS.reasonLength),
   subject: v.optional(whole("The subject that is sent.", INGRESS_LIMITS.subjectLength)),
   content_type: v.optional(
     v.pipe(

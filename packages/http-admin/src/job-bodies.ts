@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { queryFromWire } from "./dlq-filter.ts";
 import { filterBody } from "./dlq-filter-body.ts";
 import { LIMITS } from "./limits.ts";
-import { text } from "./values.ts";
+import { prose, text } from "./values.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const RAMP_MESSAGE = "expected ascending integers";
@@ -81,7 +81,7 @@ const settings = {
   halt: v.optional(halt),
 } as const;
 
-const reason = text("Why, for whoever reads of it later.", LIMITS.reasonLength);
+const reason = prose("Why, for whoever reads of it later.", LIMITS.reasonLength);
 
 export const changeBody = v.strictObject(settings);
 

@@ -55,6 +55,54 @@ export function text(description: string, max: number) {
   );
 }
 
+/** Of one line: none is a control character. */
+const ONE_LINE = { forbidden: /\p{Cc}/u, pattern: String.raw`^\P{Cc}*[^\s\p{Cc}]\P{Cc}*$` };
+/** Of several: a newline and a tab are the only ones. */
+const LINES = {
+  forbidden: /[^\P{Cc}\n\t]/u,
+  pattern: String.raw`^(\P{Cc}|[\n\t])*[^\s\p{Cc}](\P{Cc}|[\n\t])*$`,
+};
+
+/**
+ * What an operator writes for others to read: not only blanks, whole characters, at most `max` of them, and none that does something
+ * else to a terminal than to show.
+ */
+export function prose(description: string, max: number, { lines = false }: { readonly lines?: boolean } = {}) {
+  const { forbidden, pattern } = lines ? LINES : ONE_LINE;
+  return v.pipe(
+    v.string("expected a string"),
+    v.description(description),
+    v.nonEmpty("must not be empty"),
+    v.metadata({ maxLength: max, pattern }),
+    ...inProse(max, forbidden),
+  );
+}
+
+/** As {@link prose}; empty, it takes away what is there. */
+export function erasableProse(description: string, max: number) {
+  const pattern = `^$|${ONE_LINE.pattern}`;
+  return v.pipe(
+    v.string("expected a string"),
+    v.description(description),
+    v.metadata({ maxLength: max, pattern }),
+    ...inProse(max, ONE_LINE.forbidden),
+  );
+}
+
+function inProse(max: number, forbidden: RegExp) {
+  return [
+    v.check<string, string>((value) => value.isWellFormed(), "has half of a character"),
+    v.check<string, string>((value) => !forbidden.test(value), "has control characters"),
+    v.check<string, string>((value) => value === "" || value.trim() !== "", "has blanks only"),
+    v.check<string, string>((value) => hasAtMost(value, max), `has more than ${max} characters`),
+  ] as const;
+}
+
+/** A character may be two units of a string. */
+function hasAtMost(value: string, max: number): boolean {
+  return value.length <= max || (value.length <= 2 * max && Array.from(value).length <= max);
+}
+
 /** A query parameter: empty, it would pass for no filter at all. */
 export function filterValue(description: string) {
   return v.optional(
