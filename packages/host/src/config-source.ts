@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BridgeConfig, Registry } from "@bridge/config";
 import { type Clock, type Logger, type StoredConfig } from "@bridge/ports";
-import { deadline } from "@bridge/ports/internal";
+import { patientDeadline } from "@bridge/ports/internal";
 import type { ConfigOrigin } from "./config-origin.ts";
 import { messageOf } from "./message-of.ts";
 import { type Overrule, overruledNowhere } from "./overrule.ts";
@@ -120,7 +120,7 @@ export class ConfigSource {
 
   #bound() {
     const { source } = this.store;
-    return deadline(
+    return patientDeadline(
       this.#options.clock,
       READ_TIMEOUT_MS,
       new Error(`${source} and what it refers to could not be read in 30 s`),

@@ -1,6 +1,6 @@
 import { type BridgeConfig, emptyConfig, type HttpSection, type Registry, type UnusableFile } from "@bridge/config";
 import { type Clock, type Logger, systemClock } from "@bridge/ports";
-import { deadline } from "@bridge/ports/internal";
+import { patientDeadline } from "@bridge/ports/internal";
 import { type ConfigOrigin, fileOrigin } from "./config-origin.ts";
 import type { ConfigSource } from "./config-source.ts";
 import type { HostProcess } from "./host-process.ts";
@@ -94,7 +94,7 @@ async function checkedConfiguration(
   whyUnusableHere?: UnusableFile,
 ): Promise<BridgeConfig | undefined> {
   const { source } = origin.store;
-  using bound = deadline(
+  using bound = patientDeadline(
     systemClock,
     LOAD_TIMEOUT_MS,
     new Error(`${source} and what it refers to could not be read in 30 s`),

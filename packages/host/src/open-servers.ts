@@ -5,7 +5,7 @@ import { createAdminApp } from "@bridge/http-admin";
 import { listen, type Listener, type ServedApp } from "@bridge/http-kit";
 import { type ConfigWatch, createMonitorApp, type KeyRefresh } from "@bridge/http-monitor";
 import { type Seams } from "@bridge/ports";
-import { deadline } from "@bridge/ports/internal";
+import { patientDeadline } from "@bridge/ports/internal";
 import type { Family, ServerStats } from "@bridge/telemetry";
 import { messageOf } from "./message-of.ts";
 import { type ServerKeys, warnOfSharedKey } from "./server-keys.ts";
@@ -61,7 +61,7 @@ export async function openServers({
   const shared = { ...seams, supervisor: () => supervisor, auditor, corsOrigins: http?.corsOrigins };
   const bound: { readonly server: "admin" | "monitor"; readonly listener: Listener; readonly app: ServedApp }[] = [];
   const bind = async (server: "admin" | "monitor", addr: string, app: ServedApp): Promise<Listener> => {
-    using budget = deadline(seams.clock, BIND_TIMEOUT_MS, new Error(`not bound after ${BIND_TIMEOUT_MS} ms`));
+    using budget = patientDeadline(seams.clock, BIND_TIMEOUT_MS, new Error(`not bound after ${BIND_TIMEOUT_MS} ms`));
     try {
       const listener = await listen({ ...seams, addr, app, tls: tlsOf(http) }, budget.signal);
       seams.logger.info(LISTENS[server], { url: listener.url });

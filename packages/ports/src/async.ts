@@ -34,3 +34,22 @@ export function deadline(clock: Pick<Clock, "after">, ms: number, reason: Error 
   const end = clock.after(ms, () => controller.abort(typeof reason === "function" ? reason() : reason));
   return { signal: controller.signal, [Symbol.dispose]: () => end[Symbol.dispose]() };
 }
+
+/** So often a process is to have had a turn before what it waits for is given up. */
+const TURNS = 10;
+
+/**
+ * As {@link deadline}, for what ends a process when it does not come, such as a port that is bound at its start. Time in which
+ * the process gets no turn counts as a tenth at most: a loop that stood still runs its timers before it hears what has happened
+ * meanwhile, and would give up what is there.
+ */
+export function patientDeadline(clock: Pick<Clock, "after">, ms: number, reason: Error): Deadline {
+  const controller = new AbortController();
+  let turns = TURNS;
+  let timer = clock.after(ms / TURNS, onTurn);
+  function onTurn(): void {
+    if (--turns === 0) controller.abort(reason);
+    else timer = clock.after(ms / TURNS, onTurn);
+  }
+  return { signal: controller.signal, [Symbol.dispose]: () => timer[Symbol.dispose]() };
+}

@@ -1,7 +1,7 @@
 /** What the packages of this bridge share among themselves. Not part of what versions promise. @module */
 export { Bag, type Placed } from "./bag.ts";
 export { CallLimit, type CallSize } from "./call-limit.ts";
-export { deadline, type Deadline, orAborted } from "./async.ts";
+export { deadline, type Deadline, orAborted, patientDeadline } from "./async.ts";
 export { boundCredentials } from "./credentials-in-time.ts";
 export { NoCredentialsError } from "./credentials-requests.ts";
 export { Serial } from "./serial.ts";

@@ -1,6 +1,8 @@
-import { getEventListeners } from "node:events";
+import { getEventListeners, once } from "node:events";
+import { createServer } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { deadline, orAborted } from "../src/async.ts";
+import { deadline, orAborted, patientDeadline } from "../src/async.ts";
 import { systemClock, systemRandom } from "../src/system.ts";
 
 describe("orAborted", () => {
@@ -30,6 +32,33 @@ test("a deadline aborts with its reason, and not after it was disposed", async (
   cleared[Symbol.dispose]();
   await systemClock.delay(20, new AbortController().signal);
   expect(cleared.signal.aborted).toBe(false);
+});
+
+describe("a patient deadline", () => {
+  test("aborts with its reason when nothing comes, at its time, and not after it was disposed", async () => {
+    const reason = new Error("over");
+    const begun = systemClock.monotonic();
+    using short = patientDeadline(systemClock, 50, reason);
+    await expect(orAborted(new Promise(() => {}), short.signal)).rejects.toBe(reason);
+    expect(systemClock.monotonic() - begun).toBeGreaterThanOrEqual(49);
+    const cleared = patientDeadline(systemClock, 20, reason);
+    await systemClock.delay(10, new AbortController().signal);
+    cleared[Symbol.dispose]();
+    await systemClock.delay(40, new AbortController().signal);
+    expect(cleared.signal.aborted).toBe(false);
+  });
+
+  test("does not give up what has happened while the process had no turn", async () => {
+    await using server = createServer();
+    // Timers are next then, and what the system has to tell comes after them.
+    await setImmediate();
+    using limit = patientDeadline(systemClock, 100, new Error("not bound"));
+    server.listen({ host: "localhost", port: 0 });
+    const bound = once(server, "listening");
+    const until = systemClock.monotonic() + 300;
+    while (systemClock.monotonic() < until);
+    await expect(orAborted(bound, limit.signal)).resolves.toBeDefined();
+  });
 });
 
 describe("the machine's time", () => {
