@@ -151,8 +151,11 @@ export interface ConfigStaging {
    * `true`, too, when that was done already.
    */
   confirm(staged: StagedConfig, signal: AbortSignal): Promise<boolean>;
-  /** Takes it away, if it is still staged. */
-  discard(staged: StagedConfig, signal: AbortSignal): Promise<void>;
+  /**
+   * Takes it away, if it is still staged, and tells whether this did: of several who do it, and of one who confirms, one is told so.
+   * `true`, too, when the answer was lost and it is gone.
+   */
+  discard(staged: StagedConfig, signal: AbortSignal): Promise<boolean>;
 }
 
 export interface ConfigHistory {

@@ -66,15 +66,9 @@ export class CommitHistory {
     return found;
   }
 
-  /** Once `entry`, which was begun, is taken back; nothing when that is told already, by whoever else took it back. */
+  /** Once `entry`, which was begun, is taken back. */
   async revert(entry: ConfigHistoryEntry): Promise<void> {
-    await this.#keep(entry.version, async (signal) => {
-      const told = ((await this.#store.history?.list(signal)) ?? []).some(
-        ({ version, committedAt, reverted }) =>
-          version === entry.version && committedAt === entry.committedAt && reverted !== undefined,
-      );
-      if (!told) await this.#store.history?.append(entry, signal);
-    });
+    await this.confirm(entry);
   }
 
   /** Of a change that was never stored. What is only staged is not, and else a process that was killed may have stored it. */

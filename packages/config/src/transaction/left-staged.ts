@@ -31,7 +31,7 @@ export async function settleStaged(
 
 /**
  * Takes back what was staged by a process other than this one. Nothing is brought into force: nobody else runs it, and a committer
- * that is alive finds at its next look that it is staged no more. `undefined` when it was confirmed first.
+ * that is alive finds at its next look that it is staged no more. `undefined` when somebody else has confirmed it, or taken it back.
  */
 export async function endStaged(
   staged: StagedConfig,
@@ -47,11 +47,9 @@ export async function endStaged(
     actor: "unknown",
     changes: [],
   };
-  await bounded(clock, async (signal) => store.staging?.discard(staged, signal));
-  const stored = await bounded(clock, (signal) => store.load(signal));
-  if (stored?.revision === staged.revision) return undefined;
+  const formerVersion = (await bounded(clock, (signal) => store.load(signal)))?.version ?? 0;
+  if ((await bounded(clock, async (signal) => store.staging?.discard(staged, signal))) !== true) return undefined;
   const at = clock.now();
-  const formerVersion = stored?.version ?? 0;
   await history.revert({ ...entry, reverted: { at, ...reversal } });
   logger.error("a configuration on probation was taken back: only the instance that committed it ran it", {
     config_version: version,

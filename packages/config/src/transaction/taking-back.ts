@@ -73,10 +73,7 @@ export async function isPutBack(
   if ("staged" in tried) {
     const { staging } = store;
     if (staging === undefined) return false;
-    const staged = await bounded(clock, (signal) => staging.look(signal));
-    if (staged?.revision !== tried.staged.revision) return false;
-    await bounded(clock, (signal) => staging.discard(tried.staged, signal));
-    return true;
+    return bounded(clock, (signal) => staging.discard(tried.staged, signal));
   }
   await bounded(clock, async (signal) => store.probations?.note({ probation, orderly: false, reversal }, signal));
   if (await bounded(clock, (signal) => store.restore(base, tried.stored, signal))) return true;

@@ -177,6 +177,32 @@ describe("a change on probation whose process has ended", () => {
     await b.transactions.open(MINUTE, NEVER);
   });
 
+  it("operators 7: a committer that stands still meanwhile goes back when it goes on, and tells that another took it back", async () => {
+    const { processes, pass } = await world();
+    const { a, b } = processes;
+    await a.commit("1s", { withinMs: HOUR });
+    a.isStill = true;
+    await b.transactions.revert(4, "it does not answer");
+    await pass(MINUTE);
+    expect(a.applied.at(-1)).toBe(4);
+    a.isStill = false;
+    await pass(SECOND);
+    expect(a.applied.at(-1)).toBe(3);
+    expect(a.transactions.probation()).toBeUndefined();
+    expect(a.said.join()).toContain("taken back at another instance: the former one runs again");
+    await expect(a.transactions.confirm(4)).rejects.toMatchObject({ reason: "reverted" });
+  });
+
+  it("operators 7: is told once of a change that two take back at once", async () => {
+    const { processes } = await world();
+    const { a, b, c } = processes;
+    await a.commit("1s", { withinMs: HOUR });
+    await Promise.allSettled([a, b, c].map(({ transactions }) => transactions.revert(4, "no")));
+    const history = (await c.transactions.history(NEVER)) ?? [];
+    expect(history.filter(({ version }) => version === 4)).toMatchObject([{ reverted: { why: "operator" } }]);
+    a.kill();
+  });
+
   it("operators 7: whoever is killed, stands still, comes back, confirms or takes back: one end wins, everybody sees it, and there is a way out", async () => {
     const name = fc.constantFrom(...NAMES);
     const step = fc.oneof(

@@ -126,6 +126,16 @@ export const CONFIRMING_CHECKS = {
     assert.equal(await place.content(), content);
     assertStored(await place.store.load(signal), FIRST, 4);
   }),
+  "of several who discard, and of one who confirms, one is told that it was them": at(async (place, signal) => {
+    const [one, other] = [stagingOf(place.store), stagingOf(await place.second())];
+    const staged = await stage(place.store, signal);
+    const did = await Promise.all([one, other, one].map(async (staging) => staging.discard(staged, signal)));
+    assert.equal(did.filter(Boolean).length, 1);
+    const again = await stage(place.store, signal);
+    const ends = await Promise.all([one.confirm(again, signal), other.discard(again, signal)]);
+    assert.equal(ends.filter(Boolean).length, 1);
+    assert.equal(await one.discard(again, signal), false);
+  }),
   "discarding does nothing to what is confirmed, or to another's try": at(async ({ store }, signal) => {
     const first = await stage(store, signal);
     await stagingOf(store).confirm(first, signal);

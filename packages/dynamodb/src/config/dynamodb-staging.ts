@@ -75,12 +75,13 @@ export function dynamodbStaging({ place, contents, versions, random, ...told }: 
       return result;
     },
     async discard(staged, signal) {
-      const step = (head: Head): Step<undefined> => ({
-        result: undefined,
-        next: isStaged(head, staged) ? { current: head.current, staged: undefined } : undefined,
-      });
-      const { head } = await change(step, signal);
+      const step = (head: Head): Step<boolean> =>
+        isStaged(head, staged)
+          ? { result: true, next: { current: head.current, staged: undefined } }
+          : { result: false };
+      const { result, head, unsure } = await change(step, signal);
       await contents.sweep(head, staged.revision, signal);
+      return result || (unsure && identityOf(head.current) !== staged.revision);
     },
   };
 }

@@ -128,7 +128,9 @@ class MemoryConfigStore implements ConfigStore {
       },
       async discard(staged, signal) {
         signal.throwIfAborted();
-        if (isStaged(staged)) held.discard();
+        if (!isStaged(staged)) return false;
+        held.discard();
+        return true;
       },
     };
   }

@@ -32,7 +32,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: "keeps what is discarded",
     caughtBy: "what is discarded leaves everything as it was, and cannot be confirmed",
-    change: () => ({ discard: async () => {} }),
+    change: () => ({ discard: async () => true }),
   },
   {
     fault: "discards whatever is staged",
@@ -40,7 +40,17 @@ const MUTANTS: readonly Mutant[] = [
     change: (staging) => ({
       async discard(_, signal) {
         const staged = await staging.look(signal);
-        if (staged !== undefined) await staging.discard(staged, signal);
+        return staged !== undefined && staging.discard(staged, signal);
+      },
+    }),
+  },
+  {
+    fault: "tells everybody who discards that they did it",
+    caughtBy: "of several who discard, and of one who confirms, one is told that it was them",
+    change: (staging) => ({
+      async discard(staged, signal) {
+        await staging.discard(staged, signal);
+        return true;
       },
     }),
   },

@@ -156,8 +156,9 @@ function stagingOf(kept: KeptDocument, real: ConfigStaging | undefined, ask: Ask
       return done;
     },
     async discard(staging, signal) {
-      await ask(signal, () => real.discard(staging, NEVER));
+      const did = await ask(signal, () => real.discard(staging, NEVER));
       sight.staged = undefined;
+      return did;
     },
   };
 }
