@@ -5,6 +5,7 @@ const STOP_TIMEOUT_MS = 40_000;
 
 /** The processes of one bridge, one after another; troubles that meet each other find none. */
 export class BridgeUnderTrouble {
+  /** Ends that nobody asked for, and one that did not come. */
   readonly ends: string[] = [];
   readonly #bridge: Bridge;
   /** It has ended by a trouble, or is about to. */
@@ -40,9 +41,14 @@ export class BridgeUnderTrouble {
     this.#bridge.resume();
   }
 
-  /** Asks it to end, and waits for that. */
+  /** Asks it to end, and waits for that; one that does not is killed. */
   async end(): Promise<void> {
     this.#ending = true;
-    await this.#bridge.stop(STOP_TIMEOUT_MS);
+    try {
+      await this.#bridge.stop(STOP_TIMEOUT_MS);
+    } catch (error) {
+      this.ends.push((error as Error).message);
+      await this.#bridge.kill();
+    }
   }
 }

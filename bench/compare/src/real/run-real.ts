@@ -68,7 +68,9 @@ export async function runReal(stage: RealStage, scenario: Scenario, run: string,
   const scene = { run, stage, scenario, source, targets, bridge, api, sourceLink, targetLinks };
   bridge.start();
   if (!(await ready(api))) throw new Error(`the bridge is not ready: ${await proc.lastWords()}`);
-  await Promise.all([publishAll(scene), makeTrouble(scene)]);
+  // Both have to be over before anything is taken down: a trouble ends with a process that starts.
+  const [published, troubled] = await Promise.allSettled([publishAll(scene), makeTrouble(scene)]);
+  for (const half of [published, troubled]) if (half.status === "rejected") throw half.reason;
   const faults: string[] = [];
   if (!(await comesToRest(scene, models))) faults.push(`not at rest after ${REST_TIMEOUT_MS / 1_000} s`);
   const kept = await keptBy(scene).catch(() => undefined);
