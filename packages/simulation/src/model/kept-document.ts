@@ -69,6 +69,8 @@ export class KeptDocument {
     this.away = undefined;
     this.held.replace(former.document);
     this.options.auditor.documents.written(former.version);
+    // Also one that was being tried out: a hand wants it, and no instance takes it back.
+    this.options.auditor.documents.stays(former.version);
     this.options.trace.add(`somebody puts back version ${former.version} of the document by hand`);
   }
 
