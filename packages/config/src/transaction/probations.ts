@@ -269,8 +269,9 @@ export class Probations {
       ...(reversal.detail !== undefined && reversal.why !== "operator" && { detail: reversal.detail }),
     });
     const fault = runsOn ? await this.#options.applyAgain(base) : undefined;
-    await keepTakenBack(open, this.#options);
+    // Before the probation is over for the next start, which would tell the history nothing.
     await history.revert({ ...entry, reverted: { at, ...reversal } });
+    await keepTakenBack(open, this.#options);
     this.noteReverted({ ...reversal, version, formerVersion, actor: probation.actor, at });
     if (fault === undefined) return { status: "rolled_back", version: formerVersion };
     logger.error("the former configuration is stored again, and cannot be applied", { error: fault });
