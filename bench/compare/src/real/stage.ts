@@ -38,13 +38,14 @@ export async function openRealStage(program: string): Promise<RealStage> {
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   const guard = stack.use(new Guard());
   const [mqttPort, amqpPort] = (await freePorts(2)) as [number, number];
-  const [mosquitto, rabbitmq, postgres] = await Promise.all([
-    startMosquitto(mqttPort, join(folder, "mosquitto"), guard),
+  // Each is noted as soon as it is there: when one does not start, the others end.
+  const starting = [
+    startMosquitto(mqttPort, join(folder, "mosquitto"), guard).then((broker) => stack.use(broker)),
     startRabbitmq({ name: "RabbitMQ", port: amqpPort, folder: join(folder, "rabbitmq"), guard }, stack),
-    PostgresCluster.start(),
-  ]);
-  stack.use(mosquitto);
-  stack.use(postgres);
+    PostgresCluster.start().then((cluster) => stack.use(cluster)),
+  ] as const;
+  await Promise.allSettled(starting);
+  const [mosquitto, rabbitmq, postgres] = await Promise.all(starting);
   await createTemplate(postgres, folder, program);
   const mqtt = await connectTo(mqttPort, "compare");
   stack.defer(() => mqtt.endAsync(true));
