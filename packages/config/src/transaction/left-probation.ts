@@ -61,7 +61,7 @@ async function settle(store: ConfigStore, seams: Seams): Promise<SettledProbatio
     return { reverted: await putBack(left, reversal ?? { why: "process_ended" }, store, seams) };
   } catch (error) {
     logger.error(
-      "the probation of a configuration cannot be settled: what is stored is run, unless it can be after that was read",
+      "the probation of a configuration could not be settled: it is tried once more when the document is read, then what is stored runs",
       {
         error: error instanceof Error ? error.message : String(error),
       },
