@@ -7,8 +7,8 @@ import { eachOf } from "./each-of.ts";
 import { atOrAfter } from "./order-key.ts";
 import type { TableAccess } from "./table-access.ts";
 
-/** Writers whose marks an item remembers: more than can write between the loss of an answer and the look whether it was made. */
-const REMEMBERED = 6;
+/** Writers whose marks an item remembers: more than write between the loss of an answer and the look whether it was made. */
+const REMEMBERED = 32;
 
 /** Changes the marks of entries, a few at a time, and returns those that were there. When one fails, those before it are marked. */
 export function markEach(

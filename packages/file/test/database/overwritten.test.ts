@@ -5,9 +5,11 @@ import {
   copyFileSync,
   openSync,
   readSync,
+  rmSync,
   statSync,
   truncateSync,
   utimesSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { type LogFields, silentLogger } from "@bridge/ports";
@@ -55,6 +57,17 @@ function sameTimes(from: string, to: string): void {
   utimesSync(to, atime, mtime);
 }
 
+/** The times of files advance by some milliseconds at once: a change within the same step as the one before shows in no time. */
+async function untilTimesAdvance(path: string): Promise<void> {
+  const { ctimeNs } = statSync(path, { bigint: true });
+  const probe = `${path}-probe`;
+  await vi.waitFor(() => {
+    writeFileSync(probe, "");
+    expect(statSync(probe, { bigint: true }).ctimeNs).toBeGreaterThan(ctimeNs);
+  }, PATIENCE);
+  rmSync(probe);
+}
+
 /** A file that a former process has left, and a copy of it, which is older than what this one has brought into the file. */
 async function withOlderCopy(path: string, options: object): Promise<Notes> {
   {
@@ -66,6 +79,7 @@ async function withOlderCopy(path: string, options: object): Promise<Notes> {
   const notes = new Notes({ path, ...options });
   await untilCheckpoint(notes, path, "later");
   sameTimes(path, copy);
+  await untilTimesAdvance(path);
   return notes;
 }
 
