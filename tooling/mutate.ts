@@ -6,7 +6,8 @@
  */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { relative, resolve, sep } from "node:path";
+import { relative, resolve } from "node:path";
+import { env } from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Stryker } from "@stryker-mutator/core";
@@ -56,19 +57,23 @@ function folderOf(argument: string): string {
   return folder;
 }
 
+/** The package of a folder. */
+function ownerOf(folder: string): string {
+  return folder.slice(0, folder.indexOf("/"));
+}
+
 /** What of a folder is mutated, as patterns from its package. */
 function patternsOf(folder: string): string[] {
   const inPackage = folder.slice(folder.indexOf("/") + 1);
   if (inPackage.endsWith(".ts")) return [inPackage];
   if (changed === undefined || changed === "") return [`${inPackage}/**/!(index).ts`];
-  const owner = folder.slice(0, folder.indexOf("/"));
   return [...changed]
     .filter((file) => file.startsWith(`packages/${folder}/`) && file.endsWith(".ts") && existsSync(resolve(ROOT, file)))
-    .map((file) => relative(`packages/${owner}`, file));
+    .map((file) => relative(`packages/${ownerOf(folder)}`, file));
 }
 
-async function mutate(owner: string, patterns: readonly string[]): Promise<Result[]> {
-  process.chdir(resolve(ROOT, "packages", owner));
+async function mutate(folder: string, patterns: readonly string[]): Promise<Result[]> {
+  process.chdir(resolve(ROOT, "packages", ownerOf(folder)));
   const results = await new Stryker({
     mutate: [...patterns],
     testRunner: "vitest",
@@ -87,7 +92,8 @@ async function mutate(owner: string, patterns: readonly string[]): Promise<Resul
     ignoreStatic: true,
     // What is remembered of a sample would be taken for all that there is.
     incremental: flags.sample === undefined,
-    incrementalFile: resolve(ROOT, "node_modules/.cache/mutate", `${owner}.json`),
+    // Of each folder its own, so that several run at once.
+    incrementalFile: resolve(ROOT, "node_modules/.cache/mutate", `${folder.replaceAll("/", "-")}.json`),
     concurrency: Number(flags.concurrency),
     // A busy machine takes more than the five minutes that are the default.
     dryRunTimeoutMinutes: 30,
@@ -139,22 +145,19 @@ function judge(folder: string, results: readonly Result[], named: NamedMutants):
   return survivors.length === 0 && strangers.length === 0 && (score >= LEAST_NOTICED || results.length === 0);
 }
 
+// Each mutant loads the package anew: without what Node remembers of its sources that is half of the time that a mutant takes.
+env["NODE_COMPILE_CACHE"] ??= resolve(ROOT, "node_modules/.cache/compiled");
+
 let isGood = true;
 const folders = positionals.length === 0 ? FOLDERS : positionals.map(folderOf);
 if (flags.sample !== undefined) {
   const paths = folders.map((folder) => resolve(ROOT, "packages", folder));
   drawSamples({ size: Number(flags.sample), seed: flags.seed, folders: paths });
 }
-// One run for each package, because each begins with all of its tests.
-for (const [owner, own = []] of Map.groupBy(folders, (folder) => folder.slice(0, folder.indexOf("/")))) {
-  const patterns = own.flatMap(patternsOf);
+for (const folder of folders) {
+  const patterns = patternsOf(folder);
   if (patterns.length === 0) continue;
-  const results = await mutate(owner, patterns);
-  const named = new NamedMutants(resolve(ROOT, "packages", owner));
-  for (const folder of own) {
-    const path = resolve(ROOT, "packages", folder);
-    const inside = results.filter(({ fileName }) => fileName === path || fileName.startsWith(path + sep));
-    isGood = judge(folder, inside, named) && isGood;
-  }
+  const results = await mutate(folder, patterns);
+  isGood = judge(folder, results, new NamedMutants(resolve(ROOT, "packages", ownerOf(folder)))) && isGood;
 }
 process.exitCode = isGood ? 0 : 1;
