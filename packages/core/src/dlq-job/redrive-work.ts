@@ -1,31 +1,28 @@
 import type { DeadLetter, DeadLetterHead } from "@bridge/ports";
-import { deadline, fingerprintOf } from "@bridge/ports/internal";
+import { deadline } from "@bridge/ports/internal";
 import { RateLimiter } from "../control/rate-limiter.ts";
 import { DELETE_TIMEOUT_MS } from "../dlq/attempt.ts";
 import { deleteDelivered } from "../dlq/delete-delivered.ts";
-import type { ReplayFailure } from "../dlq/failed-replay.ts";
 import { orderingKey } from "../route/identity.ts";
 import { KeyedOrder, type Turn } from "../route/keyed-order.ts";
-import { withFailure } from "./error-groups.ts";
-import { afterStep, HaltWatch } from "./halt.ts";
+import { FailedAhead } from "./failed-ahead.ts";
+import { afterStep } from "./halt.ts";
 import { doneOf, type Job, type JobLane } from "./job.ts";
 import type { JobRun, JobWork } from "./job-run.ts";
 import { Lane } from "./lane.ts";
-import { isBehind, LaneReader } from "./lane-reader.ts";
+import { LaneReader } from "./lane-reader.ts";
+import { PendingEntries } from "./pending-entries.ts";
 import { isSettled, mayBegin, nextStep } from "./ramp.ts";
+import { RedriveBook } from "./redrive-book.ts";
 import { fetchEntry, type ReplayContext, replayEntry, type ReplayOutcome } from "./replay-outcome.ts";
 import { setQuery } from "./set-query.ts";
 
 /** When nothing tells that something has changed, it is looked again. */
 const LOOK_MS = 250;
-/** Entries that are in the outbox for longer than their replay; further ones wait. */
-const MAX_PENDING = 128;
 /** Failed entries that a cursor has not passed; further ones wait. */
 const MAX_AHEAD = 64;
 /** An entry of which nobody can say what became of it comes again so often. */
 const MAX_DOUBTS = 3;
-/** Entries that wait in the outbox and are looked at in one beat. */
-const LOOKED_AT = 16;
 
 type Back = ReplayOutcome & { readonly kind: "back" };
 type Failed = ReplayOutcome & { readonly kind: "failed" };
@@ -35,16 +32,14 @@ export class RedriveWork implements JobWork {
   readonly #run: JobRun;
   readonly #rate: RateLimiter;
   readonly #order = new KeyedOrder();
-  readonly #watch = new HaltWatch();
+  readonly #book: RedriveBook;
   readonly #doubts = new Map<string, number>();
-  /** Failed in this try and counted, as the document said: their cursor had not passed them. */
-  readonly #counted: Set<string>;
-  /** The same since, with their lanes. */
-  readonly #ahead = new Map<string, Lane>();
+  readonly #failedAhead: FailedAhead;
   /** Delivered and not deleted, with their lanes. */
   readonly #undeleted = new Map<string, Lane>();
   readonly #underWay = new Set<Promise<void>>();
   readonly #lanes: readonly Lane[];
+  readonly #pending: PendingEntries;
   #nextLane = 0;
   #entering: Promise<unknown> = Promise.resolve();
   #changed = Promise.withResolvers<void>();
@@ -57,8 +52,10 @@ export class RedriveWork implements JobWork {
     const { job, parts } = run;
     this.#run = run;
     this.#rate = new RateLimiter(parts.clock, limitOf(job));
-    this.#counted = new Set(job.ahead);
-    this.#lanes = job.lanes.filter(({ ended }) => !ended).map((lane) => this.#laneOf(lane));
+    const book = (this.#book = new RedriveBook(run));
+    const failed = (this.#failedAhead = new FailedAhead(job.ahead));
+    const lanes = (this.#lanes = job.lanes.filter(({ ended }) => !ended).map((lane) => this.#laneOf(lane)));
+    this.#pending = new PendingEntries({ run, book, failed, lanes, context: () => this.#context() });
   }
 
   async work(): Promise<void> {
@@ -99,19 +96,15 @@ export class RedriveWork implements JobWork {
       // Once it has been reset for another try, these are not its lanes any more.
       lanes: job.lanes.map((lane) => states.get(lane.routeId) ?? lane),
       total: Math.max(job.total, doneOf(job.counts)),
-      ahead: [...this.#counted, ...this.#ahead.keys()],
+      ahead: this.#failedAhead.ids,
       inFlight: this.#underWay.size,
       // Whoever follows a dead owner sends what is delivered and not deleted again, too.
       mostInFlight: Math.max(job.settings.concurrency, this.#underWay.size) + this.#undeleted.size,
     };
   }
 
-  /** The outbox deletes what it delivers, and marks what it gives up. */
-  async beat(): Promise<void> {
-    for (const id of this.#run.job.pending.slice(0, LOOKED_AT)) {
-      if (!this.#run.goesOn) return;
-      await this.#lookAtPending(id);
-    }
+  beat(): Promise<void> {
+    return this.#pending.look();
   }
 
   /** At the end of a step: whether to halt; then the pause, then the next one. */
@@ -143,11 +136,11 @@ export class RedriveWork implements JobWork {
 
   /** One from which an entry may be taken now, each in its turn: no lane waits for another. */
   #laneToTake(): Lane | undefined {
-    const { settings, step, pending } = this.#run.job;
+    const { settings, step } = this.#run.job;
     const inFlight = this.#underWay.size;
     if (!this.#run.hold.isSure || inFlight >= settings.concurrency) return undefined;
     if (!mayBegin(settings.ramp, step, inFlight)) return undefined;
-    if (pending.length >= MAX_PENDING || this.#ahead.size >= MAX_AHEAD) return undefined;
+    if (this.#pending.isFull || this.#failedAhead.size >= MAX_AHEAD) return undefined;
     const ready = this.#lanes.filter(({ isEnded, standing }) => !isEnded && standing.kind === "ready").length;
     const share = Math.ceil(settings.concurrency / Math.max(1, ready));
     for (const _ of this.#lanes) {
@@ -198,7 +191,7 @@ export class RedriveWork implements JobWork {
 
   async #carry(lane: Lane, head: DeadLetterHead): Promise<ReplayOutcome> {
     const { busy, logger } = this.#run.parts;
-    if (this.#run.job.pending.includes(head.id)) return { kind: "pending" };
+    if (this.#pending.has(head.id)) return { kind: "pending" };
     if (busy.has(head.id)) return back("an entry is being redriven already");
     busy.add(head.id);
     let turn: Turn | undefined;
@@ -250,36 +243,30 @@ export class RedriveWork implements JobWork {
         this.#undeleted.set(head.id, lane);
         return lane.giveBack(head, outcome.why);
       case "pending":
-        this.#pending(head);
+        this.#pending.add(head);
         break;
       case "failed":
         this.#failed(lane, head, outcome);
         break;
       case "succeeded":
       case "skipped":
-        this.#count(outcome.kind, lane);
-        if (outcome.kind === "succeeded") this.#attempted(false);
+        this.#book.count(outcome.kind, lane);
+        if (outcome.kind === "succeeded") this.#book.attempted(false);
     }
     this.#doubts.delete(head.id);
     this.#undeleted.delete(head.id);
     lane.reader.settle(head);
-    for (const [id, { reader }] of this.#ahead) if (reader.isPassed(id)) this.#ahead.delete(id);
+    this.#failedAhead.forgetPassed();
   }
 
   #back(lane: Lane, head: DeadLetterHead, { why, inDoubt }: Back): void {
     lane.giveBack(head, why);
     if (!inDoubt) return;
-    this.#doubt(1);
+    this.#book.doubt(1);
     const doubts = (this.#doubts.get(head.id) ?? 0) + 1;
     this.#doubts.set(head.id, doubts);
     // It may have been sent each time: an operator has to look.
     if (doubts > MAX_DOUBTS) this.#run.halt({ why: "failure_ratio", failed: doubts, attempts: doubts }, why);
-  }
-
-  #doubt(count: number): void {
-    const { job } = this.#run;
-    this.#run.job = { ...job, counts: { ...job.counts, inDoubt: job.counts.inDoubt + count } };
-    this.#run.tally("in_doubt", count);
   }
 
   /** The job goes out of hand: what is there then is sent again by whoever goes on with it, in another process. */
@@ -288,90 +275,15 @@ export class RedriveWork implements JobWork {
     using limit = deadline(parts.clock, DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
     const ids = [...this.#undeleted.keys()];
     const gone = await deleteDelivered({ store, delivered: parts.delivered, ids }, limit.signal);
-    for (const id of gone) this.#count("succeeded", this.#undeleted.get(id));
-    this.#doubt(ids.length - gone.size);
+    for (const id of gone) this.#book.count("succeeded", this.#undeleted.get(id));
+    this.#book.doubt(ids.length - gone.size);
     this.#undeleted.clear();
   }
 
-  #pending({ id }: DeadLetterHead): void {
-    const { job } = this.#run;
-    if (job.pending.includes(id)) return;
-    this.#run.job = { ...job, pending: [...job.pending, id] };
-    this.#attempted(true, "the message is still pending in the outbox");
-  }
-
   #failed(lane: Lane, head: DeadLetterHead, { failure, before }: Failed): void {
-    if (!this.#counted.delete(head.id)) {
-      this.#countFailure(lane, head, failure);
-      if (!before) this.#attempted(true, failure.error);
-    }
-    this.#ahead.set(head.id, lane);
-  }
-
-  #countFailure(lane: Lane | undefined, head: FailedEntry, failure: ReplayFailure): void {
-    this.#count("failed", lane);
-    const { job } = this.#run;
-    this.#run.job = { ...job, errors: withFailure(job.errors, groupOf(head, failure)) };
-  }
-
-  #count(outcome: "succeeded" | "failed" | "skipped", lane: Lane | undefined): void {
-    const { job } = this.#run;
-    if (lane !== undefined) lane.done++;
-    if (lane !== undefined && outcome === "failed") lane.failed++;
-    this.#run.job = { ...job, counts: { ...job.counts, [outcome]: job.counts[outcome] + 1 } };
-    this.#run.tally(outcome, 1);
-  }
-
-  /** An attempt has ended: it counts for the step and for halting. */
-  #attempted(hasFailed: boolean, error?: string): void {
-    const { job } = this.#run;
-    const failed = job.step.failed + (hasFailed ? 1 : 0);
-    this.#run.job = { ...job, step: { ...job.step, done: job.step.done + 1, failed } };
-    const verdict = this.#watch.after(hasFailed, job.settings.halt);
-    if (verdict !== undefined) this.#run.halt(verdict, error);
-  }
-
-  /** Of one that went into the outbox: gone when it was delivered, marked when it was given up. */
-  async #lookAtPending(id: string): Promise<void> {
-    const { parts } = this.#run;
-    if (parts.busy.has(id)) return;
-    parts.busy.add(id);
-    try {
-      const context = this.#context();
-      const entry = await fetchEntry(context, { id });
-      if ("kind" in entry) {
-        const of = entry.kind === "failed" ? entry.of : undefined;
-        return this.#noLongerPending(id, entry.kind === "skipped" ? { kind: "succeeded" } : entry, of);
-      }
-      // Nothing is sent while it is in the outbox, and what that has delivered is only deleted.
-      if (parts.standing(entry.routeId).kind === "ready")
-        this.#noLongerPending(id, await replayEntry(context, entry), entry);
-    } finally {
-      parts.busy.delete(id);
-    }
-  }
-
-  #noLongerPending(id: string, outcome: ReplayOutcome, entry?: DeadLetter): void {
-    const { job } = this.#run;
-    const others = job.pending.filter((other) => other !== id);
-    const stays = outcome.kind === "pending" || outcome.kind === "back" || outcome.kind === "undeleted";
-    // Others are looked at first the next time.
-    this.#run.job = { ...job, pending: stays ? [...others, id] : others };
-    if (stays) return;
-    const lane = this.#lanes.find(({ routeId }) => routeId === entry?.routeId) ?? this.#lanes[0];
-    if (outcome.kind === "failed") {
-      this.#countFailure(lane, entry ?? { id, routeId: lane?.routeId ?? "", bindingId: "" }, outcome.failure);
-      if (entry !== undefined) this.#countedAhead(entry);
-    } else this.#count(outcome.kind, lane);
-  }
-
-  /** It has failed and is counted: its lane is not to count it again when it comes there, in this process or in the next. */
-  #countedAhead(entry: DeadLetter): void {
-    const lane = this.#lanes.find(({ routeId }) => routeId === entry.routeId);
-    if (lane === undefined) return;
-    const { reader } = lane;
-    if (!reader.isPassed(entry.id)) this.#ahead.set(entry.id, lane);
-    else if (reader.cursor === undefined || isBehind(entry, reader.cursor)) this.#counted.add(entry.id);
+    if (!this.#failedAhead.add(head.id, lane)) return;
+    this.#book.countFailure(lane, head, failure);
+    if (!before) this.#book.attempted(true, failure.error);
   }
 
   #laneOf(lane: JobLane): Lane {
@@ -390,17 +302,8 @@ export class RedriveWork implements JobWork {
   }
 }
 
-type FailedEntry = Pick<DeadLetterHead, "id" | "routeId" | "bindingId">;
-
 function back(why: string): Back {
   return { kind: "back", why, inDoubt: false };
-}
-
-function groupOf(
-  { id, routeId, bindingId }: FailedEntry,
-  { code, error }: ReplayFailure,
-): Parameters<typeof withFailure>[1] {
-  return { id, code, error, fingerprint: fingerprintOf({ routeId, bindingId, errorCode: code, lastError: error }) };
 }
 
 function limitOf({ settings: { rate } }: Job): { readonly messagesPerSecond: number; readonly burst: number } {

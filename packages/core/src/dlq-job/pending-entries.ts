@@ -1,0 +1,92 @@
+import type { DeadLetter, DeadLetterHead } from "@bridge/ports";
+import type { FailedAhead } from "./failed-ahead.ts";
+import type { JobRun } from "./job-run.ts";
+import type { Lane } from "./lane.ts";
+import type { RedriveBook } from "./redrive-book.ts";
+import { fetchEntry, type ReplayContext, replayEntry, type ReplayOutcome } from "./replay-outcome.ts";
+
+/** Entries that are in the outbox for longer than their replay; further ones wait. */
+const MAX_PENDING = 128;
+/** Entries that are looked at in one beat. */
+const LOOKED_AT = 16;
+
+export interface PendingEntriesOptions {
+  readonly run: JobRun;
+  readonly book: RedriveBook;
+  readonly failed: FailedAhead;
+  readonly lanes: readonly Lane[];
+  readonly context: () => ReplayContext;
+}
+
+/** Entries that are in the outbox for longer than their replay. It deletes what it delivers, and marks what it gives up. */
+export class PendingEntries {
+  readonly #options: PendingEntriesOptions;
+
+  constructor(options: PendingEntriesOptions) {
+    this.#options = options;
+  }
+
+  get isFull(): boolean {
+    return this.#ids.length >= MAX_PENDING;
+  }
+
+  has(id: string): boolean {
+    return this.#ids.includes(id);
+  }
+
+  add({ id }: DeadLetterHead): void {
+    if (this.has(id)) return;
+    this.#ids = [...this.#ids, id];
+    this.#options.book.attempted(true, "the message is still pending in the outbox");
+  }
+
+  /** Looks what has become of some of them. */
+  async look(): Promise<void> {
+    const { run } = this.#options;
+    for (const id of this.#ids.slice(0, LOOKED_AT)) {
+      if (!run.goesOn) return;
+      await this.#lookAt(id);
+    }
+  }
+
+  get #ids(): readonly string[] {
+    return this.#options.run.job.pending;
+  }
+
+  set #ids(pending: readonly string[]) {
+    const { run } = this.#options;
+    run.job = { ...run.job, pending };
+  }
+
+  async #lookAt(id: string): Promise<void> {
+    const { busy, standing } = this.#options.run.parts;
+    if (busy.has(id)) return;
+    busy.add(id);
+    try {
+      const context = this.#options.context();
+      const entry = await fetchEntry(context, { id });
+      if ("kind" in entry) {
+        const of = entry.kind === "failed" ? entry.of : undefined;
+        return this.#ended(id, entry.kind === "skipped" ? { kind: "succeeded" } : entry, of);
+      }
+      // Nothing is sent while it is in the outbox, and what that has delivered is only deleted.
+      if (standing(entry.routeId).kind === "ready") this.#ended(id, await replayEntry(context, entry), entry);
+    } finally {
+      busy.delete(id);
+    }
+  }
+
+  #ended(id: string, outcome: ReplayOutcome, entry?: DeadLetter): void {
+    const { book, failed, lanes } = this.#options;
+    const others = this.#ids.filter((other) => other !== id);
+    const stays = outcome.kind === "pending" || outcome.kind === "back" || outcome.kind === "undeleted";
+    // Others are looked at first the next time.
+    this.#ids = stays ? [...others, id] : others;
+    if (stays) return;
+    const own = lanes.find(({ routeId }) => routeId === entry?.routeId);
+    const lane = own ?? lanes[0];
+    if (outcome.kind !== "failed") return book.count(outcome.kind, lane);
+    book.countFailure(lane, entry ?? { id, routeId: lane?.routeId ?? "", bindingId: "" }, outcome.failure);
+    if (entry !== undefined && own !== undefined) failed.counted(entry, own);
+  }
+}
