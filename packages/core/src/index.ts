@@ -10,6 +10,7 @@ export { type HistogramStats } from "./accounting/histogram.ts";
 export { redrive, type RedriveOptions, type RedriveTarget } from "./dlq/redrive.ts";
 export { type RedrivenEntry } from "./dlq/redrive-entry.ts";
 export { type RedriveFailure, type RedriveResult } from "./dlq/redrive-result.ts";
+export { type AheadOptions, failedAhead } from "./dlq-job/clock-skew.ts";
 export {
   isOver,
   type Job,

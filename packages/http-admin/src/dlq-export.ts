@@ -1,3 +1,4 @@
+import { failedAhead } from "@bridge/core";
 import { LINES_TYPE, LineStream } from "@bridge/http-kit";
 import { BridgeError, type DeadLetterHead, type DeadLetterPage, type DeadLetterPosition } from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
@@ -71,15 +72,20 @@ export function dlqExportEndpoint(bridge: BridgeAccess, redaction: Redaction): A
     };
     // What a store says that cannot be asked is an answer, as long as there is none.
     const first = await read(undefined);
+    let warning: string | undefined;
     const body = new LineStream({
       lines: async function* (signal) {
         for (let page = first; ; page = await read(page.next)) {
           if (query.payload) for (const some of atOnce(page.entries)) yield await entries(some);
           else yield page.entries.map(headLine);
-          if (page.next === undefined || signal.aborted) return;
+          if (page.next === undefined || signal.aborted) break;
         }
+        warning = await failedAhead(
+          { store: bridge.dlqPages, query: filter, clock: bridge.clock, missing: "export" },
+          signal,
+        );
       },
-      end: endLine,
+      end: (all) => endLine(all, warning),
       ended: ({ lines, bytes, isWhole }) => ({
         outcome: isWhole ? "success" : "failure",
         detail: { ...askedFor(query), as_of: formatTimestamp(asOf), count: lines, bytes, whole: isWhole },

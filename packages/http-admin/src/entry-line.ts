@@ -34,7 +34,10 @@ export function unreadableLine(head: DeadLetterHead, error: string): object {
   return { ...headLine(head), error };
 }
 
-/** The last one of an export that is whole. */
-export function endLine({ lines, sha256 }: { readonly lines: number; readonly sha256: string }): object {
-  return { v: LINE_VERSION, end: true, count: lines, sha256 };
+/** The last one of an export that is whole; `warning`: what an operator should know of what is not in it. */
+export function endLine(
+  { lines, sha256 }: { readonly lines: number; readonly sha256: string },
+  warning: string | undefined,
+): object {
+  return { v: LINE_VERSION, end: true, count: lines, sha256, ...(warning !== undefined && { warning }) };
 }

@@ -119,6 +119,7 @@ const endLine = v.strictObject({
   end: v.literal(true, "expected true"),
   count,
   sha256: v.pipe(v.string("expected a string"), v.regex(/^[0-9a-f]{64}$/, "expected 64 hexadecimal digits")),
+  warning: ignored,
 });
 
 /** Reads one line, without its end, whose entry has failed up to `latest`, in epoch milliseconds: exports and jobs do not see a later one. */

@@ -63,6 +63,18 @@ describe("operators 4: export", () => {
     expect([lines, end?.count]).toEqual([[], 0]);
   });
 
+  it("the last line warns of what failed later than the clock here says, and is taken by an import", async () => {
+    await using admin = await startAdmin();
+    const hour = 3_600_000;
+    await fill(admin, 5, (n) => (n < 2 ? {} : { failedAt: Date.now() + hour }));
+    const { text, end } = await exported(admin);
+    const warning =
+      "3 failed later than the clock of this instance says: clocks differ, and these are not in the export";
+    expect(end).toMatchObject({ count: 2, warning });
+    expect((await exported(admin, `?before=${new Date().toISOString()}`)).end).not.toHaveProperty("warning");
+    expect(await admin.call("POST", "/dlq/import", text)).toMatchObject({ status: 200, body: { present: 2 } });
+  });
+
   it("operators 1.2: takes the filter of lists, and nothing that it does not know", async () => {
     await using admin = await startAdmin();
     await fill(admin, 10, (n) =>

@@ -1,18 +1,25 @@
-import type { Clock, DeadLetterQuery } from "@bridge/ports";
+import type { Clock, DeadLetterQuery, DlqStore } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
-import type { JobsStore } from "./job-parts.ts";
 
 const LOOK_MS = 2_000;
 const PAGE = { limit: 100, budget: 1_000, order: "oldest" } as const;
 /** What fails while it is looked, and clocks that are as good as they mostly are. */
 const TOLERATED_MS = 1_000;
 
+export interface AheadOptions {
+  readonly store: Required<Pick<DlqStore, "page">>;
+  readonly query: DeadLetterQuery;
+  readonly clock: Clock;
+  /** What they are not in: `plan`. */
+  readonly missing: string;
+}
+
 /**
- * What failed later than the clock here says was written by an instance whose clock is ahead, and is in no plan of this one: a warning,
- * when a short look finds such entries.
+ * What failed later than the clock here says was written by an instance whose clock is ahead, and is in no plan and no export of this
+ * one: a warning, when a short look finds such entries.
  */
 export async function failedAhead(
-  { store, query, clock }: { readonly store: JobsStore; readonly query: DeadLetterQuery; readonly clock: Clock },
+  { store, query, clock, missing }: AheadOptions,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const since = clock.now() + TOLERATED_MS;
@@ -25,5 +32,5 @@ export async function failedAhead(
   const count = page?.entries.length ?? 0;
   if (count === 0) return undefined;
   const most = page?.next === undefined ? `${count}` : `${count} or more`;
-  return `${most} failed later than the clock of this instance says: clocks differ, and these are not in the plan`;
+  return `${most} failed later than the clock of this instance says: clocks differ, and these are not in the ${missing}`;
 }

@@ -50,7 +50,7 @@ export async function planJob(
     kind === "redrive"
       ? await predicting(parts, { store, heads, bindingId }, signal)
       : { predicted: undefined, sample: spread(heads, SHOWN).map(shownEntry) };
-  const ahead = await failedAhead({ store, query, clock }, signal);
+  const ahead = await failedAhead({ store, query, clock, missing: "plan" }, signal);
   const { until } = count;
   const { configVersion } = config();
   const identity = [kind, query, createdAt, until ?? null, bindingId ?? null, undoWithinMs ?? null, configVersion];
