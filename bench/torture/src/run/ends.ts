@@ -39,16 +39,16 @@ export async function openBrokers(
 ): Promise<ReadonlyMap<BrokerLane, Broker>> {
   const lanes = [...new Set([...ends].flatMap((end) => LANES_OF[end].broker ?? []))];
   const ports = await freePorts(lanes.length);
-  const brokers = await Promise.all(
-    lanes.map(async (lane, index): Promise<readonly [BrokerLane, Broker]> => {
-      const name = lane.replaceAll("_", " ");
-      const options = { name: `the ${name}`, port: ports[index] ?? 0, folder: join(folder, lane), guard };
-      if (lane === "amqp_broker") return [lane, await startRabbitmq(options, stack)];
-      const start = lane.startsWith("nats_") ? startNats : startMosquitto;
-      return [lane, stack.use(await start(options))];
-    }),
-  );
-  return new Map(brokers);
+  const starting = lanes.map(async (lane, index): Promise<readonly [BrokerLane, Broker]> => {
+    const name = lane.replaceAll("_", " ");
+    const options = { name: `the ${name}`, port: ports[index] ?? 0, folder: join(folder, lane), guard };
+    if (lane === "amqp_broker") return [lane, await startRabbitmq(options, stack)];
+    const start = lane.startsWith("nats_") ? startNats : startMosquitto;
+    return [lane, stack.use(await start(options))];
+  });
+  // When one does not start, the others are awaited, so that they end with the stack, too.
+  await Promise.allSettled(starting);
+  return new Map(await Promise.all(starting));
 }
 
 /** Where the brokers of these ends are. */
