@@ -24,7 +24,7 @@ export async function deletePatiently(
       return await orAborted(store.admin.delete([id], signal), signal);
     } catch (thrown) {
       const { code, charged } = BridgeError.from(thrown);
-      if (signal.aborted || code !== "UNAVAILABLE" || charged) throw thrown;
+      if (code !== "UNAVAILABLE" || charged) throw thrown;
       await clock.delay(PAUSE_MS, signal).catch(() => {});
       if (signal.aborted) throw thrown;
     }

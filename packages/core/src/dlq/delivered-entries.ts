@@ -38,9 +38,10 @@ export class DeliveredEntries {
   add({ id, failedAt }: DeadLetter): void {
     this.#failedAt.delete(id);
     this.#failedAt.set(id, failedAt);
-    if (this.#failedAt.size <= MAX_ENTRIES) return;
-    const [oldest] = this.#failedAt.keys();
-    if (oldest !== undefined) this.#failedAt.delete(oldest);
+    for (const oldest of this.#failedAt.keys()) {
+      if (this.#failedAt.size <= MAX_ENTRIES) return;
+      this.#failedAt.delete(oldest);
+    }
   }
 
   delete(id: string): void {

@@ -30,7 +30,7 @@ export async function ensureMarked(
   replay: FailedReplay,
   failure: ReplayFailure,
 ): Promise<ReplayFailure | undefined> {
-  for (;;) {
+  while (!signal.aborted) {
     try {
       const there = await askStore({ clock, signal }, (bound): Promise<DeadLetter | undefined> =>
         store.get(replay.entryId, bound),
@@ -42,8 +42,8 @@ export async function ensureMarked(
       await askStore({ clock, signal }, (bound) => markFailed(store.marks, replay, said, bound));
       return failure;
     } catch {
-      if (signal.aborted) return undefined;
       await clock.delay(PAUSE_MS, signal).catch(() => {});
     }
   }
+  return undefined;
 }

@@ -73,7 +73,8 @@ async function redriveAlone(options: RedriveEntryOptions): Promise<RedrivenEntry
     }
     case "unknown": {
       const error = new BridgeError("TIMEOUT", `not delivered within ${replayTimeoutMs / 1_000} s, outcome unknown`);
-      if (attempted.late) await mark(error);
+      // Who has given it up leaves no mark: the signal that says so ends that as well.
+      await mark(error);
       throw new OperationError("failed", `${error.message}: the entry stays`);
     }
     case "failed":

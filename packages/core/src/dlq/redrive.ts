@@ -85,13 +85,12 @@ export async function redrive(options: RedriveOptions): Promise<RedriveResult> {
       () => true,
       () => false,
     );
-    if (!room || !mayBegin()) {
+    if (!room) {
       failed(NOT_ATTEMPTED);
-      if (room) slots.release();
       continue;
     }
-    if (options.busy.has(id)) {
-      failed(GONE);
+    if (!mayBegin() || options.busy.has(id)) {
+      failed(mayBegin() ? GONE : NOT_ATTEMPTED);
       slots.release();
       continue;
     }

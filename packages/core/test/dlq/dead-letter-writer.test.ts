@@ -1,6 +1,6 @@
-import { BridgeError, type DeadLetter, type DlqStore, type Logger, silentLogger } from "@bridge/ports";
+import { BridgeError, type DeadLetter, type DlqStore, type Logger, RESERVED, silentLogger } from "@bridge/ports";
 import { openMemoryDlq } from "@bridge/dlq-memory";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { RouteAccount } from "../../src/accounting/accounts.ts";
 import { DeadLetterWriter } from "../../src/dlq/dead-letter-writer.ts";
 import { FailureLog } from "../../src/route/failure-log.ts";
@@ -29,7 +29,7 @@ const ENTRY: DeadLetter = {
 function writerTo(dlq: DlqStore | undefined) {
   const told: string[] = [];
   const line = (level: string) => (message: string) => void told.push(`${level}: ${message}`);
-  const logger: Logger = { ...silentLogger, warn: line("warn"), error: line("error") };
+  const logger: Logger = { ...silentLogger, info: line("info"), warn: line("warn"), error: line("error") };
   const clock = new FakeClock();
   const storeCalls = { dlq: new StoreCalls(clock), outbox: new StoreCalls(clock) };
   const account = new RouteAccount("r");
@@ -91,4 +91,55 @@ test("one that was given up is no failure: its message is kept where it is", asy
   stop.abort(new Error("the route stops"));
   expect(await writing).toBeInstanceOf(BridgeError);
   expect([account.dlqWriteFailures, told, storeCalls.dlq.oldestMs]).toEqual([0, [], 0]);
+});
+
+describe("what a job has replayed", () => {
+  const replay = { entryId: "original", jobId: "job-1", attempt: 2 };
+  const original: DeadLetter = { ...ENTRY, id: "original", failedAt: 0 };
+  const headers = { [RESERVED.job]: "job-1/2", [RESERVED.dedupId]: "d", device: "7" };
+  const failed: DeadLetter = { ...ENTRY, envelope: envelopeOf({ id: "m", headers }) };
+  const ids = async (store: DlqStore) => (await store.list({}, { limit: 10, offset: 0 }, bound())).map(({ id }) => id);
+
+  test.each(["write", "mark"] as const)("is a mark on its dead letter, which is told: %s", async (call) => {
+    const store = openMemoryDlq({ maxEntries: 10 });
+    await store.put(original, bound());
+    const { writer, account, told } = writerTo(store);
+    expect(await writer[call](failed, bound(), replay)).toBeUndefined();
+    const entry = await store.get("original", bound());
+    expect(entry?.marks?.redrives).toMatchObject({ count: 1, lastCode: "REJECTED", jobId: "job-1", jobTry: 2 });
+    expect([await ids(store), account.dlqWriteFailures]).toEqual([["original"], 0]);
+    expect(told).toEqual(["info: redrive failed: the dead letter stays, with a mark"]);
+  });
+
+  test.each(["its dead letter is gone", "the store keeps no marks"])("is an entry of its own when %s", async (why) => {
+    const store = openMemoryDlq({ maxEntries: 10 });
+    const { marks: _, ...unmarked } = store;
+    const { writer, told } = writerTo(why === "the store keeps no marks" ? unmarked : store);
+    expect(await writer.write(failed, bound(), replay)).toBeUndefined();
+    // It belongs to no job.
+    expect((await store.get("e", bound()))?.envelope.headers).toEqual({ device: "7" });
+    expect(told).toEqual(["warn: message dead-lettered"]);
+  });
+
+  test("is nothing that a policy without dead letters keeps when its dead letter is gone", async () => {
+    const store = openMemoryDlq({ maxEntries: 10 });
+    const { writer, told } = writerTo(store);
+    expect(await writer.mark(failed, bound(), replay)).toBeUndefined();
+    expect([await ids(store), told]).toEqual([[], []]);
+  });
+
+  test("is a failure that is counted and told when the store takes no mark", async () => {
+    const inner = openMemoryDlq({ maxEntries: 10 });
+    const marks = { ...inner.marks, mark: () => Promise.reject(new BridgeError("UNAVAILABLE", "disk full")) };
+    const { writer, account, told } = writerTo({ ...inner, marks });
+    expect(await writer.mark(failed, bound(), replay)).toMatchObject({ code: "UNAVAILABLE", message: "disk full" });
+    expect([account.dlqWriteFailures, told.length]).toEqual([1, 1]);
+  });
+});
+
+test("a dead letter that no job has replayed keeps all of its headers, its deduplication key with them", async () => {
+  const store = openMemoryDlq({ maxEntries: 1 });
+  const headers = { [RESERVED.dedupId]: "d", device: "7" };
+  await writerTo(store).writer.write({ ...ENTRY, envelope: envelopeOf({ headers }) }, bound());
+  expect((await store.get("e", bound()))?.envelope.headers).toEqual(headers);
 });

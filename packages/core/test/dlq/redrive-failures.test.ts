@@ -55,7 +55,7 @@ function run(
   store: Store,
   ids: readonly string[],
   replay: RedriveTarget["replay"],
-  options: Partial<Pick<RedriveOptions, "busy" | "delivered" | "signal" | "replayTimeoutMs">> = {},
+  options: Partial<Pick<RedriveOptions, "busy" | "delivered" | "signal" | "replayTimeoutMs" | "mayBegin">> = {},
 ) {
   const target: RedriveTarget = {
     inject: () => Promise.reject(new Error("there is a safer way")),
@@ -101,6 +101,7 @@ describe("spec 4.6: what goes wrong with one entry is told of that entry", () =>
     ["redrive still pending in the outbox", () => new OperationError("pending", "it takes long")],
     ["route or binding not found", () => new OperationError("not_found", "who?")],
     ["runtime not available", () => new OperationError("unavailable", "runtime not available")],
+    ["the route has ended", () => new OperationError("failed", "the route has ended")],
   ])("an inject that fails: %s", async (error, thrown) => {
     const store = await storeOf(["e0"]);
     const result = await run(store, ["e0"], async () => {
@@ -108,6 +109,19 @@ describe("spec 4.6: what goes wrong with one entry is told of that entry", () =>
     });
     expect(result.errors).toEqual([{ id: "e0", error }]);
     expect(await left(store)).toBe(1);
+  });
+
+  test.each([
+    ["what it cuts off is of unknown outcome", "outcome unknown", "failed"],
+    ["what is refused says why", "runtime not available", "unavailable"],
+  ] as const)("an inject that fails once a stop has begun: %s", async (_, error, kind) => {
+    const stop = { begun: false };
+    const replay = () => {
+      stop.begun = true;
+      return Promise.reject(new OperationError(kind, "runtime not available"));
+    };
+    const result = await run(await storeOf(["e0"]), ["e0"], replay, { mayBegin: () => !stop.begun });
+    expect(result.errors).toEqual([{ id: "e0", error }]);
   });
 
   test("a message that was not delivered, with why if that is known", async () => {
@@ -316,6 +330,29 @@ describe("spec 4.6: many entries", () => {
     expect(begun).toEqual(["e0", "e1", "e2"]);
     first.resolve(DELIVERED);
     expect(await redriven).toEqual({ redriven: 3, failed: 0, errors: [] });
+  });
+
+  test("one whose entry is read, or whose turn comes, when a stop has begun is not attempted", async () => {
+    const envelope = envelopeOf({ id: "x", headers: { [RESERVED.orderingKey]: "k" } });
+    const store = await storeOf(["e0", "e1", "e2"], { envelope });
+    const begun: string[] = [];
+    const stop = { begun: false };
+    // The stop begins with the first one under way, the second behind it, and the third being read.
+    const reading: Store = {
+      ...store,
+      get: async (id, signal) => {
+        const entry = await store.get(id, signal);
+        stop.begun ||= id === "e2";
+        return entry;
+      },
+    };
+    const first = Promise.withResolvers<InjectResult>();
+    const replay: RedriveTarget["replay"] = ({ id }) => (begun.push(id), first.promise);
+    const redriven = run(reading, ["e0", "e1", "e2"], replay, { mayBegin: () => !stop.begun });
+    while (!stop.begun) await turn();
+    first.resolve(DELIVERED);
+    expect((await redriven).errors).toEqual(["e1", "e2"].map((id) => ({ id, error: "not attempted" })));
+    expect([begun, await left(store)]).toEqual([["e0"], 2]);
   });
 
   test("one whose entry is still being read at the bound is not attempted", async () => {

@@ -343,6 +343,18 @@ describe("spec 4.6.7: a runtime without redrive-safe injection", () => {
     expect(injected).toContain("plain");
     expect(await store.get("plain", bound())).toBeUndefined();
   });
+
+  test("warns of both when the message was refused on the way in too", async () => {
+    const refused = {
+      bindingId: "",
+      attempts: 0,
+      errorCode: "INVALID_PAYLOAD",
+      envelope: envelopeOf({ id: "" }),
+    } as const;
+    await store.put(entryOf("refused", refused), bound());
+    const { warning } = await run(["refused"]);
+    expect(warning).toMatch(/verify that the messages were delivered; 1 message was refused on the way in/);
+  });
 });
 
 describe("inject", () => {
