@@ -132,6 +132,7 @@ describe("operators 4: a single entry", () => {
       bridge.clock.advance(1_000),
     ]);
     expect((await bridge.dlq.get(id, bound()))?.marks?.redrives).toMatchObject({ count: 1, lastCode: "TIMEOUT" });
+    expect(bridge.supervisor.stats()).toMatchObject({ redrives: 0, redriveFailures: 1 });
     held[Symbol.dispose]();
     await bridge.supervisor.shutdown();
   });

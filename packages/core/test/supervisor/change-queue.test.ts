@@ -9,6 +9,7 @@ function queue() {
   const requests = new Serial();
   const tried: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<"applied">>();
+  const refused: unknown[] = [];
   let busy = false;
   const changes = new ChangeQueue({
     requests,
@@ -22,12 +23,13 @@ function queue() {
       return end.promise.finally(() => (busy = false));
     },
     root: new AbortController().signal,
-    refused: () => {},
+    refused: (error) => void refused.push(error),
   });
   const never = new AbortController().signal;
   return {
     requests,
     tried,
+    refused,
     apply: (id: string, signal = never) => changes.apply({ bridge: { id } } as BridgeConfig, signal),
     end: async (id: string, error?: Error): Promise<void> => {
       if (error === undefined) ends.get(id)?.resolve("applied");
@@ -49,6 +51,45 @@ test("when the newest configuration fails, the one before it has its turn, unles
   expect(tried).toEqual(["a", "c", "d"]);
   await end("d");
   expect(tried).toEqual(["a", "c", "d"]);
+});
+
+test("when the newest fails and none waits, the one before it is brought into force, and the failure told until then", async () => {
+  const { tried, refused, apply, end } = queue();
+  void apply("a");
+  await turn();
+  await apply("b");
+  await apply("c");
+  await end("a");
+  const failure = new Error("c is bad");
+  await end("c", failure);
+  expect([tried, refused.at(-1)]).toEqual([["a", "c", "b"], failure]);
+  await end("b");
+  expect([tried, refused.at(-1)]).toEqual([["a", "c", "b"], undefined]);
+});
+
+test("one that was passed over has its turn also when several newer ones fail, one after another", async () => {
+  const { tried, apply, end } = queue();
+  void apply("a");
+  await turn();
+  await apply("b");
+  await apply("c");
+  await end("a");
+  await apply("d");
+  await end("c", new Error("c is bad"));
+  await end("d", new Error("d is bad"));
+  expect(tried).toEqual(["a", "c", "d", "b"]);
+});
+
+test("who waits behind another request, and behind whom a newer one comes, is told that theirs is accepted", async () => {
+  const { requests, tried, apply, end } = queue();
+  const before = Promise.withResolvers<void>();
+  void requests.run(() => before.promise);
+  const [older, newest] = [apply("b"), apply("c")];
+  before.resolve();
+  expect(await older).toBe("accepted");
+  await turn();
+  await end("c");
+  expect([await newest, tried]).toEqual(["applied", ["c"]]);
 });
 
 test("a configuration that was given up while it waited is not brought into force later", async () => {

@@ -1,4 +1,4 @@
-import { BridgeError, type OutboxBacklog, type OutboxStore } from "@bridge/ports";
+import { BridgeError, type DlqStore, type OutboxBacklog, type OutboxStore } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { leftBehind, leftBehindByStandstill } from "../../src/supervisor/left-behind.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -55,4 +55,15 @@ test.each([
   const told = leftBehindByStandstill({ ...change, clock, outbox }, bound());
   await clock.advance(stranded === undefined ? 100 : 1_000);
   expect((await told)?.stranded[0]?.waiting).toBe(stranded);
+});
+
+test.each<[string, (cap: number) => Promise<number>, unknown]>([
+  ["are counted", async () => 3, [{ store: "dlq", waiting: 3 }]],
+  ["are none", async () => 0, undefined],
+  ["are more than are counted", async (cap) => cap, [{ store: "dlq", waiting: 1_000, capped: true }]],
+  ["cannot be counted", () => Promise.reject(new BridgeError("UNAVAILABLE", "away")), [{ store: "dlq" }]],
+])("of a DLQ that is left it is told when its dead letters %s", async (_, count, stranded) => {
+  const options = { from, to: { ...from, stores: { outbox: from.stores.outbox } }, clock: new FakeClock() };
+  const dlq = { count } as unknown as DlqStore;
+  expect((await leftBehind({ ...options, outbox: undefined, dlq }, bound()))?.stranded).toEqual(stranded);
 });

@@ -1,6 +1,6 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryOutbox } from "@bridge/memory";
-import { BridgeError, type DlqStore, type OutboxStore, systemRandom } from "@bridge/ports";
+import { BridgeError, type DlqStore, type Logger, type OutboxStore, silentLogger, systemRandom } from "@bridge/ports";
 import { describe, expect, test, vi } from "vitest";
 import { envelopeOf } from "../support/envelope.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -161,6 +161,54 @@ test("finding 2.4: a store that takes nothing costs the level full, and says sin
   fault = undefined;
   expect(supervisor.view().level).toBe("full");
   await supervisor.shutdown();
+});
+
+test("how many entries of a store are spoiled is told when there are any", async () => {
+  let spoiled = 0;
+  const dlq: DlqStore = { ...openMemoryDlq({ maxEntries: 1 }), health: () => ({ setAside: [], spoiled }) };
+  const { supervisor } = memoryBridge({ dlq });
+  await supervisor.start(bound());
+  expect(supervisor.view().stores[0]).not.toHaveProperty("spoiled");
+  spoiled = 2;
+  expect(supervisor.view().stores[0]).toMatchObject({ role: "dlq", spoiled: 2 });
+  await supervisor.shutdown();
+});
+
+test("a change is made while a store is still away, and each try that fails is in the log", async () => {
+  const clock = new FakeClock();
+  const told: unknown[] = [];
+  const error: Logger["error"] = (line, fields) => void told.push([line.slice(0, 14), fields]);
+  const logger: Logger = { ...silentLogger, error, child: () => logger };
+  let there = false;
+  const dlq = async () => {
+    if (!there) throw away;
+    return openMemoryDlq({ maxEntries: 1 });
+  };
+  const { supervisor, config } = memoryBridge({ clock, dlq, logger });
+  await supervisor.start(bound());
+  expect(await supervisor.apply(withAttempts(config, "r", 9), bound())).toBe("applied");
+  const failure = (tries: number) => ["store not open", { code: "CONNECTION_LOST", error: away.message, tries }];
+  expect(told).toEqual([failure(1)]);
+  await clock.until(() => told.length === 2);
+  expect(told[1]).toEqual(failure(2));
+  there = true;
+  await clock.until(() => supervisor.view().level === "full");
+  await supervisor.shutdown();
+});
+
+test("a store of which a change gets rid and that does not close is in the log, and keeps nobody from going on", async () => {
+  const told: unknown[] = [];
+  const logger: Logger = { ...silentLogger, error: (...line) => void told.push(line), child: () => logger };
+  const open = async (): Promise<DlqStore> => ({
+    ...openMemoryDlq({ maxEntries: 1 }),
+    [Symbol.asyncDispose]: () => Promise.reject(new Error("it is busy")),
+  });
+  const { supervisor, config } = memoryBridge({ dlq: open, logger });
+  await supervisor.start(bound());
+  const dlq = { type: "test", reach: "process", options: { other: true } } as const;
+  expect(await supervisor.apply({ ...config, stores: { dlq } }, bound())).toBe("applied");
+  expect(told).toEqual([["not closed", { part: "store dlq", error: "it is busy" }]]);
+  await expect(supervisor.shutdown()).rejects.toMatchObject({ phases: ["store dlq"] });
 });
 
 test("a start that fails because one store was refused keeps the others open, with what they hold, for the next start", async () => {

@@ -149,6 +149,20 @@ describe("finding 4.1: a change strands nothing", () => {
     await supervisor.shutdown();
   });
 
+  test("what is being sent is on its way: it does not stand in the way when it is delivered within a second", async () => {
+    const bridge = memoryBridge({ deliveryMode: "shared_outbox" });
+    const { hub, clock, supervisor, config } = bridge;
+    await supervisor.start(bound());
+    const held = hub.channel("out").sends.hold();
+    hub.publish("in", { id: "m1" });
+    await hub.channel("out").until(({ sends }) => sends.held === 1, bound());
+    const stranding = supervisor.stranding({ ...config, routes: [] }, bound());
+    await clock.advance(500);
+    held[Symbol.dispose]();
+    expect(await whileTimePasses(bridge, stranding)).toBeUndefined();
+    await supervisor.shutdown();
+  });
+
   test("a route of a change takes nothing before all is open: the change may be undone, and its outbox be out of sight", async () => {
     const { hub, supervisor, config } = memoryBridge();
     await supervisor.start(bound());

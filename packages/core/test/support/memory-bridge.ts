@@ -27,7 +27,7 @@ import {
 } from "@bridge/ports";
 import { memoryHub, type MemoryHub, memory } from "@bridge/transport-memory";
 import type { BridgeHooks } from "../../src/hooks/bridge-hooks.ts";
-import { createSupervisor } from "../../src/supervisor/create-supervisor.ts";
+import { createSupervisor, type SupervisorOptions } from "../../src/supervisor/create-supervisor.ts";
 import type { Supervisor } from "../../src/supervisor/contract.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { policyOf } from "./policy.ts";
@@ -64,6 +64,7 @@ export interface MemoryBridgeOptions {
   readonly onConfig?: (config: BridgeConfig) => void;
   readonly tracer?: Tracer;
   readonly hooks?: BridgeHooks;
+  readonly onJob?: SupervisorOptions["onJob"];
   /** Without routes and sessions. */
   readonly empty?: boolean;
   readonly config?: (config: BridgeConfig) => BridgeConfig;
@@ -129,6 +130,7 @@ export function memoryBridge(options: MemoryBridgeOptions = {}): MemoryBridge {
     ...(options.logger !== undefined && { logger: options.logger }),
     tracer: options.tracer,
     hooks: options.hooks,
+    onJob: options.onJob,
     ...(options.onConfig !== undefined && { onConfig: options.onConfig }),
   });
   return {
