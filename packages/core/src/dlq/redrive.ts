@@ -20,13 +20,17 @@ import { attempt, type Attempted, notDelivered } from "./attempt.ts";
 import type { RedriveFailure, RedriveResult } from "./redrive-result.ts";
 
 /** The runtime that dead letters are injected into. */
-export interface RedriveTarget {
+export type RedriveTarget = SafeTarget | PlainTarget;
+
+interface SafeTarget {
+  /** Redrive-safe injection: under a fresh envelope id, and to no binding but the one that failed. */
+  replay(entry: DeadLetter, signal: AbortSignal): Promise<InjectResult>;
+}
+
+/** A runtime that cannot re-issue a message safely: entries for which that matters are refused (spec 4.6.7). */
+interface PlainTarget {
+  readonly replay?: undefined;
   inject(routeId: string, message: SourceMessage, signal: AbortSignal): Promise<InjectResult>;
-  /**
-   * Redrive-safe injection: under a fresh envelope id, and to no binding but the one that failed. Absent on a runtime
-   * that cannot re-issue a message safely: entries for which that matters are then refused (spec 4.6.7).
-   */
-  replay?(entry: DeadLetter, signal: AbortSignal): Promise<InjectResult>;
   /** `undefined` for a route that is not configured. */
   deliveryMode(routeId: string): DeliveryMode | undefined;
 }
@@ -186,7 +190,7 @@ function inWords(attempted: Attempted, mayBegin: () => boolean): string | undefi
 }
 
 /** Why an entry may not go through a runtime without redrive-safe injection (spec 4.6.7). */
-function refusal(target: RedriveTarget, entry: DeadLetter): string | undefined {
+function refusal(target: PlainTarget, entry: DeadLetter): string | undefined {
   if (entry.bindingId !== "") return `${REFUSED} (the entry belongs to one binding)`;
   if (target.deliveryMode(entry.routeId) === "shared_outbox") return `${REFUSED} (the route is shared_outbox)`;
   if (entry.envelope.id !== "") return `${REFUSED} (the entry has an envelope id)`;

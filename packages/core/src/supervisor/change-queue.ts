@@ -52,8 +52,7 @@ export class ChangeQueue {
       turn.resolve();
       return this.#serve(change, signal);
     });
-    // Given up while it waits, it is answered at once; its turn then comes to nothing.
-    served.catch(() => {});
+    // Given up while it waits, it is answered at once; its turn then comes to nothing, and is no failure of anybody.
     await turn.promise;
     return served;
   }
@@ -61,7 +60,6 @@ export class ChangeQueue {
   async #serve(change: Change, signal: AbortSignal): Promise<"applied" | "accepted"> {
     if (change !== this.#newest) {
       if (!signal.aborted) this.#passedOver = change.config;
-      signal.throwIfAborted();
       return "accepted";
     }
     const passedOver = this.#passedOver;
@@ -74,7 +72,7 @@ export class ChangeQueue {
     } catch (error) {
       // The newest one comes to nothing, so the one before it, which was accepted, has its turn after all.
       if (passedOver !== undefined && this.#newest === change) this.#accept(passedOver);
-      else if (passedOver !== undefined) this.#passedOver = passedOver;
+      else this.#passedOver = passedOver;
       throw error;
     }
   }

@@ -54,7 +54,6 @@ export class Changes {
     for (const { veils } of [standing.config, config]) this.#veils.remember(veils);
     const stranding = await this.stranding(config, AbortSignal.any([signal, standing.root]));
     if (stranding !== undefined) throw new OperationError("stranding", stranding.message);
-    if (!this.#mayChange(config)) return "accepted";
     const change = await this.#compared(config, signal);
     if (!this.#mayChange(config)) return "accepted";
     const { runtime } = standing;

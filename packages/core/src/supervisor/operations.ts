@@ -43,17 +43,13 @@ export class Operations {
   }
 
   async redrive(ids: readonly string[], signal: AbortSignal, replayTimeoutMs?: number): Promise<RedriveResult> {
-    const { current, foundation, seams, config } = this.#options;
+    const { current, foundation, seams } = this.#options;
     const { accounts } = foundation;
     const runtime = current();
     const redriving = redrive({
       ids,
       store: this.#deletingStore(),
-      target: {
-        inject: (routeId, message, bound) => runtime.inject(routeId, message, bound),
-        replay: async (entry, bound) => runtime.replay(entry, bound),
-        deliveryMode: (routeId) => config().routes.find((route) => route.id === routeId)?.deliveryMode,
-      },
+      target: { replay: async (entry, bound) => runtime.replay(entry, bound) },
       busy: this.busy,
       delivered: this.delivered,
       clock: seams.clock,

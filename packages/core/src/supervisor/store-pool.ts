@@ -103,7 +103,7 @@ export class StorePool {
 
   /** The phases that close everything at shutdown. */
   closes(): readonly StopPhase[] {
-    return ROLES.filter((role) => this.#handles[role] !== undefined).map((role) => this.#closing(role));
+    return ROLES.map((role) => this.#closing(role));
   }
 
   /** One that does not close in time keeps nobody from going on: nobody uses it any more. */

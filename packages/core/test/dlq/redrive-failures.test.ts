@@ -22,6 +22,7 @@ const DELIVERED: InjectResult = { envelopeId: "new", outcome: "delivered", faile
 const AT_ONCE = 16;
 
 type Store = DlqStore & { readonly admin: DlqAdmin };
+type Replay = NonNullable<RedriveTarget["replay"]>;
 
 async function storeOf(ids: readonly string[], changes: Partial<DeadLetter> = {}): Promise<Store> {
   const store = openMemoryDlq({ maxEntries: 1_000 });
@@ -54,18 +55,13 @@ const idsOf = (count: number): string[] => Array.from({ length: count }, (_, at)
 function run(
   store: Store,
   ids: readonly string[],
-  replay: RedriveTarget["replay"],
+  replay: Replay,
   options: Partial<Pick<RedriveOptions, "busy" | "delivered" | "signal" | "replayTimeoutMs" | "mayBegin">> = {},
 ) {
-  const target: RedriveTarget = {
-    inject: () => Promise.reject(new Error("there is a safer way")),
-    ...(replay && { replay }),
-    deliveryMode: () => "direct_hold",
-  };
   return redrive({
     ids,
     store,
-    target,
+    target: { replay },
     busy: new Set(),
     delivered: new DeliveredEntries(),
     clock: systemClock,
@@ -165,7 +161,7 @@ describe("spec 4.6: what goes wrong with one entry is told of that entry", () =>
 });
 
 describe("an entry that was delivered and not deleted", () => {
-  async function undeleted(replay: RedriveTarget["replay"]) {
+  async function undeleted(replay: Replay) {
     const delivered = new DeliveredEntries();
     const store = await storeOf(["e0"]);
     const silent: Store = {
@@ -347,7 +343,7 @@ describe("spec 4.6: many entries", () => {
       },
     };
     const first = Promise.withResolvers<InjectResult>();
-    const replay: RedriveTarget["replay"] = ({ id }) => (begun.push(id), first.promise);
+    const replay: Replay = ({ id }) => (begun.push(id), first.promise);
     const redriven = run(reading, ["e0", "e1", "e2"], replay, { mayBegin: () => !stop.begun });
     while (!stop.begun) await turn();
     first.resolve(DELIVERED);

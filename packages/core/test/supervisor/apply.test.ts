@@ -1,5 +1,5 @@
 import type { BridgeConfig } from "@bridge/config";
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, type Logger, silentLogger } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { turn } from "../support/fake-clock.ts";
 import { bound, memoryBridge } from "../support/memory-bridge.ts";
@@ -213,8 +213,10 @@ describe("spec 3.1: a reconfiguration swap", () => {
     await supervisor.shutdown();
   });
 
-  test("one that was accepted and fails is told in the view", async () => {
-    const { hub, supervisor, config } = memoryBridge();
+  test("one that was accepted and fails is told in the view and in the log", async () => {
+    const told: unknown[] = [];
+    const logger: Logger = { ...silentLogger, error: (...line) => void told.push(line), child: () => logger };
+    const { hub, supervisor, config } = memoryBridge({ logger });
     await supervisor.start(bound());
     const hold = hub.channel("other").opens.hold();
     const first = supervisor.apply(otherSource(config, undefined), bound());
@@ -224,7 +226,11 @@ describe("spec 3.1: a reconfiguration swap", () => {
     await first;
     await turn();
     await turn();
-    expect(supervisor.view().refusedChange).toBe('the configuration has no sender "out"');
+    const error = 'the configuration has no sender "out"';
+    expect([supervisor.view().refusedChange, told]).toEqual([
+      error,
+      [["the newest configuration is not in force", { error }]],
+    ]);
     await supervisor.shutdown();
   });
 

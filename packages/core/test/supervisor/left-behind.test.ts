@@ -34,7 +34,7 @@ test("a store that cannot tell stands in the way at once: no time shows that not
   const clock = new FakeClock();
   for (const { outbox, asked } of [answering(undefined), { outbox: undefined, asked: () => 1 }]) {
     const stranding = await leftBehindByStandstill({ ...change, clock, outbox }, bound());
-    expect([stranding?.stranded, asked()]).toEqual([[{ store: "outbox" }], 1]);
+    expect([stranding?.stranded, asked()]).toStrictEqual([[{ store: "outbox" }], 1]);
   }
 });
 
@@ -65,5 +65,5 @@ test.each<[string, (cap: number) => Promise<number>, unknown]>([
 ])("of a DLQ that is left it is told when its dead letters %s", async (_, count, stranded) => {
   const options = { from, to: { ...from, stores: { outbox: from.stores.outbox } }, clock: new FakeClock() };
   const dlq = { count } as unknown as DlqStore;
-  expect((await leftBehind({ ...options, outbox: undefined, dlq }, bound()))?.stranded).toEqual(stranded);
+  expect((await leftBehind({ ...options, outbox: undefined, dlq }, bound()))?.stranded).toStrictEqual(stranded);
 });

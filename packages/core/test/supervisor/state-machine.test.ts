@@ -16,7 +16,10 @@ test("the first cause of its end is the cause, and a process that ends already n
   state.becomeTerminal("lease_lost", first);
   state.becomeTerminal("wedged", second);
   expect(await state.terminated).toEqual({ kind: "terminal", cause: "lease_lost", error: first });
-  expect(() => state.refuseWhenTerminal()).toThrow("the bridge is beyond recovery: first");
+  const message = "the bridge is beyond recovery: first";
+  expect(() => state.refuseWhenTerminal()).toThrow(
+    expect.objectContaining({ kind: "conflict", message, cause: first }),
+  );
 
   const ending = new StateMachine(silentLogger, () => {});
   ending.enter({ kind: "shutting_down" });

@@ -3,6 +3,7 @@ import { openMemoryOutbox } from "@bridge/memory";
 import { BridgeError, type DlqStore, type Logger, type OutboxStore, silentLogger, systemRandom } from "@bridge/ports";
 import { describe, expect, test, vi } from "vitest";
 import { envelopeOf } from "../support/envelope.ts";
+import { BoundingClock } from "../support/bounding-clock.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, memoryBridge } from "../support/memory-bridge.ts";
 import { twoRoutes, withAttempts } from "../support/two-routes.ts";
@@ -160,6 +161,68 @@ test("finding 2.4: a store that takes nothing costs the level full, and says sin
   expect(supervisor.view().stores).toMatchObject([{ state: "faulty", fault, since, open: true }]);
   fault = undefined;
   expect(supervisor.view().level).toBe("full");
+  await supervisor.shutdown();
+});
+
+test("the log tells within a second that a store takes nothing, and that it does again, also when nobody looks", async () => {
+  const told: string[] = [];
+  const line = (text: string) => void told.push(text);
+  const logger: Logger = {
+    ...silentLogger,
+    error: line,
+    info: (text) => void (text.startsWith("store") && line(text)),
+    child: () => logger,
+  };
+  let fault: string | undefined;
+  const dlq: DlqStore = { ...openMemoryDlq({ maxEntries: 1 }), health: () => ({ fault, setAside: [] }) };
+  const { clock, supervisor } = memoryBridge({ dlq, logger });
+  await supervisor.start(bound());
+  await clock.advance(1_000);
+  expect(supervisor.view().stores[0]).not.toHaveProperty("fault");
+  for (fault of ["the server is away", undefined, "it is away again", undefined]) await clock.advance(1_000);
+  const once = ["store faulty: what needs it waits", "store up again"];
+  expect(told).toEqual([...once, ...once]);
+  await supervisor.shutdown();
+});
+
+test("a store that is not open after 30 s has failed, and is tried again", async () => {
+  const clock = new BoundingClock();
+  let tries = 0;
+  const { supervisor } = memoryBridge({
+    clock,
+    dlq: () => (tries++ === 0 ? new Promise(() => {}) : Promise.resolve(openMemoryDlq({ maxEntries: 1 }))),
+  });
+  expect(supervisor.view().stores).toMatchObject([{ role: "dlq", type: "test", state: "closed", open: false }]);
+  const started = supervisor.start(bound());
+  await clock.advance(2_000);
+  await started;
+  await clock.advance(28_000);
+  const fault = "the dlq store was not open after 30000 ms";
+  expect(supervisor.view().stores).toMatchObject([{ state: "opening", open: false, fault }]);
+  await clock.until(() => supervisor.view().level === "full");
+  expect(tries).toBe(2);
+  await supervisor.shutdown();
+});
+
+test("a change that takes one store away fails with what the other one was refused with", async () => {
+  let opened = 0;
+  const dlq = async () => {
+    if (opened++ === 1) throw refused;
+    return openMemoryDlq({ maxEntries: 1 });
+  };
+  const block = { type: "test", reach: "process", options: {} } as const;
+  const clock = new FakeClock();
+  const { supervisor, config } = memoryBridge({
+    clock,
+    dlq,
+    outbox: async () => openMemoryOutbox({ maxRecords: 1, retentionMs: 3_600_000, clock, random: systemRandom() }),
+    config: (plain) => ({ ...plain, stores: { ...plain.stores, outbox: block } }),
+  });
+  await supervisor.start(bound());
+  const stores = { dlq: { ...block, options: { other: true } } };
+  await expect(supervisor.apply({ ...config, stores }, bound())).rejects.toThrow("the tables are of version 1");
+  await clock.until(() => supervisor.view().level === "full");
+  expect(supervisor.view().stores).toMatchObject([{ role: "dlq" }, { role: "outbox" }]);
   await supervisor.shutdown();
 });
 

@@ -172,6 +172,7 @@ describe("spec 3.3: stopping", () => {
     const stopped = supervisor.stop(bound());
     await turn();
     expect(supervisor.view()).toMatchObject({ state: "stopping", level: "live", running: false });
+    expect(supervisor.state()).toEqual({ kind: "stopping", phases: ["quiesce"] });
     hold[Symbol.dispose]();
     await stopped;
     expect(hub.channel("in").settlements()[0]?.settlement).toMatchObject({ outcome: "delivered" });

@@ -11,15 +11,15 @@ const stuck = new StopError([{ phase: "sender out", error: new Error("will not c
 const taken = new Error("the port is taken");
 
 interface Course {
-  retire?(): Promise<void>;
+  readonly retire?: () => Promise<void>;
   /** Of the new parts, and then of the old ones. */
-  adopt?(): Promise<void>;
-  rebuild?(): Promise<void>;
-  readonly stranding?: Stranding;
+  readonly adopt?: () => Promise<void>;
+  readonly rebuild?: () => Promise<void>;
+  readonly stranding?: (signal: AbortSignal) => Promise<Stranding | undefined>;
 }
 
-/** A swap whose steps come to what a test says; `ending` becomes true in the step that a shutdown comes in. */
-function swapping({ stranding, ...course }: Course = {}) {
+/** A swap whose steps come to what a test says. */
+function swapping(course: Course = {}, signal = bound()) {
   const [steps, root] = [[] as string[], new AbortController()];
   const step = (name: string, does?: () => Promise<void>) => async (): Promise<void> => {
     steps.push(name);
@@ -34,7 +34,7 @@ function swapping({ stranding, ...course }: Course = {}) {
       adopt: step("adopt", course.adopt),
     },
     foundation: {
-      stranding: async () => stranding,
+      stranding: async (_: unknown, asking: AbortSignal) => course.stranding?.(asking),
       open: async (config: typeof to) => void steps.push(`open ${of(config)}`),
       reopen: async (config: typeof to) => void steps.push(`reopen ${of(config)}`),
       starting: () => {},
@@ -48,7 +48,7 @@ function swapping({ stranding, ...course }: Course = {}) {
     },
     root: root.signal,
   } as unknown as SwapOptions;
-  return { swap: () => swap(options, bound()), steps, root };
+  return { swap: () => swap(options, signal), steps, root };
 }
 
 describe("spec 3.1: a swap", () => {
@@ -65,9 +65,24 @@ describe("spec 3.1: a swap", () => {
   });
 
   test("that would leave messages behind opens nothing of the new", async () => {
-    const { swap: run, steps } = swapping({ stranding: { stranded: [], message: "1 in the outbox" } as Stranding });
+    const { swap: run, steps } = swapping({ stranding: async () => ({ stranded: [], message: "1 in the outbox" }) });
     expect(await run()).toMatchObject({ kind: "undone", error: { kind: "stranding", message: "1 in the outbox" } });
     expect(steps).toEqual(["retire", "rebuild", "reopen old", "adopt"]);
+  });
+
+  test("whose caller gives up while its stores are asked opens the old again", async () => {
+    const caller = new AbortController();
+    const gone = new Error("its caller has gone");
+    const { swap: run } = swapping(
+      {
+        stranding: (asking) => {
+          caller.abort(gone);
+          return asking.aborted ? Promise.reject(asking.reason as Error) : new Promise(() => {});
+        },
+      },
+      caller.signal,
+    );
+    expect(await run()).toEqual({ kind: "undone", error: gone });
   });
 
   test("that can open neither is the end, and tells why of both", async () => {

@@ -2,7 +2,7 @@ import { openMemoryOutbox } from "@bridge/memory";
 import { type OutboxBacklog, type OutboxStore, systemRandom } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { FakeClock } from "../support/fake-clock.ts";
-import { bound, memoryBridge } from "../support/memory-bridge.ts";
+import { bound, memoryBridge, outage } from "../support/memory-bridge.ts";
 import { twoRoutes, withAttempts } from "../support/two-routes.ts";
 
 test("what nobody delivers is what the last look has found, however late an earlier one is answered", async () => {
@@ -21,6 +21,7 @@ test("what nobody delivers is what the last look has found, however late an earl
   const { supervisor, config } = twoRoutes({ clock, deliveryMode: "shared_outbox", outbox });
   await supervisor.start(bound());
   await clock.until(() => looks.length === 1);
+  expect(supervisor.view().undelivered).toEqual([]);
   expect(await supervisor.apply(withAttempts(config, "r", 9), bound())).toBe("applied");
   expect(looks).toHaveLength(2);
   looks[1]?.resolve([{ routeId: "r", bindingId: "gone", depth: 3, oldestCreatedAt: 0, blockedKeys: 0 }]);
@@ -52,6 +53,21 @@ test("of a change that cannot be built nothing stays: its routes are not there t
   await supervisor.start(bound());
   const routes = [route, { ...route, id: "new" }, { ...route, id: "bad", bindings: ["nowhere"] }];
   await expect(supervisor.apply({ ...config, routes }, bound())).rejects.toThrow('no binding "nowhere"');
+  expect(() => supervisor.pauseRoute("new")).toThrow("route not found");
+  supervisor.pauseRoute("r");
+  await supervisor.shutdown();
+});
+
+test("of a change that cannot be opened nothing stays either", async () => {
+  const { hub, supervisor, config } = memoryBridge();
+  const [receiver, route] = [config.receivers[0], config.routes[0]];
+  if (receiver === undefined || route === undefined) throw new Error("there is one route");
+  await supervisor.start(bound());
+  hub.channel("other").opens.failNext(1, outage);
+  const options = { ...(receiver.options as object), channel: "other" };
+  const receivers = [receiver, { ...receiver, id: "new", options }];
+  const routes = [route, { ...route, id: "new", receiverId: "new" }];
+  await expect(supervisor.apply({ ...config, receivers, routes }, bound())).rejects.toThrow("runs again");
   expect(() => supervisor.pauseRoute("new")).toThrow("route not found");
   supervisor.pauseRoute("r");
   await supervisor.shutdown();

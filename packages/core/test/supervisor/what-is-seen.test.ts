@@ -89,3 +89,16 @@ describe("what a job does of its own accord", () => {
     expect(lines).toEqual([["what a job does could not be told", { error: "the disk of the record is full" }]]);
   });
 });
+
+test("that a route is paused, and resumed, is in the log", async () => {
+  const lines: unknown[] = [];
+  const logger: Logger = { ...silentLogger, info: (...line) => void lines.push(line) };
+  const { supervisor } = memoryBridge({ logger });
+  supervisor.pauseRoute("r");
+  supervisor.resumeRoute("r");
+  expect(lines).toEqual([
+    ["route paused", { route_id: "r" }],
+    ["route resumed", { route_id: "r" }],
+  ]);
+  await supervisor.shutdown();
+});
