@@ -35,7 +35,7 @@ export default defineConfig({
     ...base.test,
     sequence: { sequencer: LikeliestFirst },
     // A mutant that makes a test wait for ever is noticed then, rather than when all of its tests could have ended five times.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 40_000,
+    hookTimeout: 40_000,
   },
 });
