@@ -271,7 +271,7 @@ export class LeaseKeeper {
   }
 
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
-    if (ms <= 0 || signal.aborted) return;
+    if (ms <= 0) return;
     await this.#options.clock.delay(Math.max(MIN_PAUSE_MS, ms), signal).catch(() => {});
   }
 

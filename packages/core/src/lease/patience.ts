@@ -19,7 +19,7 @@ export class Patience {
   /** Monotonic milliseconds: not connected since then, as far as looks can tell. */
   #since = 0;
   #inVain = 0;
-  #yielded = -1;
+  #yielded: number | undefined;
 
   constructor(lease: Lease) {
     this.#lease = lease;

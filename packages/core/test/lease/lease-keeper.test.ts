@@ -192,6 +192,42 @@ describe("keeping a lease", () => {
     expect(first.count.losses).toBe(0);
   });
 
+  test("held up until it is late, with a store that does not answer, it tries once, for a moment", async () => {
+    const { world, first } = await two();
+    let wroteAt = 0;
+    world.replaced = () => (wroteAt = world.time);
+    await until(world, () => wroteAt > 0);
+    await world.pass(50);
+    first.machine.frozen = true;
+    await world.pass(TTL_MS * 0.8);
+    world.mood = DEAF;
+    await first.machine.thaw();
+    expect(await until(world, () => !first.live)).toBeLessThanOrEqual(TTL_MS / 10);
+  });
+
+  test("a renewal that is due begins at once", async () => {
+    const { world, first } = await two();
+    let wroteAt = 0;
+    world.replaced = () => (wroteAt = world.time);
+    await until(world, () => wroteAt > 0);
+    first.machine.frozen = true;
+    await world.pass(TTL_MS / 2);
+    const thawedAt = world.time;
+    await first.machine.thaw();
+    await until(world, () => wroteAt > thawedAt);
+    expect(wroteAt - thawedAt).toBe(FINE.latencyMs);
+  });
+
+  test("who asks for more than it can ever last sets off a renewal each twentieth of the ttl at most", async () => {
+    const { world, first } = await two();
+    let writes = 0;
+    world.replaced = () => writes++;
+    for (const from = world.time; world.time - from < TTL_MS; await world.pass(10))
+      expect(first.lasts(2 * TTL_MS)).toBe(false);
+    expect(writes).toBeGreaterThan(15);
+    expect(writes).toBeLessThanOrEqual(20);
+  });
+
   test("a renewal whose answer was lost, or which came after it was given up, costs nothing", async () => {
     const { world, first } = await two();
     world.mood = MUTE;
@@ -227,6 +263,21 @@ describe("losing a lease", () => {
     expect(first.token).toBe(2);
     expect(first.count).toMatchObject({ acquisitions: 2, losses: 1 });
   });
+
+  test.each([100, 5_000])(
+    "it looks whether it can take it back as often as who waits does, %i ms, and each twentieth of the ttl at least",
+    async (pollMs) => {
+      const world = new World();
+      const owner = new Owner(world, 1, { pollMs });
+      owner.start();
+      await until(world, () => owner.live);
+      world.mood = REFUSING;
+      await until(world, () => !owner.live);
+      await world.pass(TTL_MS / 3);
+      world.mood = FINE;
+      expect(await until(world, () => owner.live, TTL_MS)).toBeLessThanOrEqual(Math.min(pollMs, TTL_MS / 20) + 50);
+    },
+  );
 
   test("frozen past its ttl it finds out before it does anything, and ends when another has taken over", async () => {
     const { world, first, second } = await two();

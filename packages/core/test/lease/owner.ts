@@ -27,8 +27,11 @@ export class Owner {
   sendingUntil = 0;
   readonly #logger: Logger;
 
-  constructor(world: World, rate: number, logger = silentLogger) {
+  readonly #pollMs: number;
+
+  constructor(world: World, rate: number, { logger = silentLogger, pollMs = POLL_MS } = {}) {
     this.#world = world;
+    this.#pollMs = pollMs;
     this.#logger = logger;
     this.machine = new Machine(world, rate, 1_000_000 * Math.abs(rate));
   }
@@ -100,7 +103,7 @@ export class Owner {
       lease,
       writer: new LeaseWriter({ key: lease.key, clock: machine, store: () => store }),
       holder,
-      timing: () => ({ leaseTtlMs: TTL_MS, leasePollIntervalMs: POLL_MS }),
+      timing: () => ({ leaseTtlMs: TTL_MS, leasePollIntervalMs: this.#pollMs }),
       count,
       clock: machine,
       logger: this.#logger,

@@ -45,6 +45,7 @@ describe("a term", () => {
     expect([term.live, term.ended]).toEqual([true, false]);
     pass(Math.sign(monotonicMs), Math.sign(wallMs));
     expect([term.live, term.ended, term.signal.aborted]).toEqual([false, true, true]);
+    expect(term.signal.reason).toMatchObject({ code: "UNAVAILABLE", charged: false });
     pass(-TTL_MS);
     expect([term.live, term.lasts(1)]).toEqual([false, false]);
   });

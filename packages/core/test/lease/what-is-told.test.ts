@@ -11,8 +11,8 @@ const STEP_DOWN_MS = (TTL_MS * 3) / 4;
 async function pair() {
   const world = new World();
   const [own, others]: [string[], string[]] = [[], []];
-  const owner = new Owner(world, 1, keeping(own));
-  const standby = new Owner(world, 1, keeping(others));
+  const owner = new Owner(world, 1, { logger: keeping(own) });
+  const standby = new Owner(world, 1, { logger: keeping(others) });
   owner.start();
   await world.pass(50);
   expect(own.splice(0)).toEqual(["info: lease acquired"]);
