@@ -21,7 +21,6 @@ export class ByteRoom {
 
   /** Resolves when there is room for `bytes`, at most {@link size}; what it resolves to gives it back. Rejects with the signal's reason. */
   async take(bytes: number, signal: AbortSignal): Promise<Disposable> {
-    signal.throwIfAborted();
     const { promise, resolve: come } = Promise.withResolvers<void>();
     const waiting = { bytes, come };
     this.#waiting.add(waiting);

@@ -62,12 +62,10 @@ export class ClientMemory {
   }
 
   #cutLargest(): void {
-    let largest: Holder | undefined;
-    let most = 0;
-    for (const [holder, bytes] of this.#kept) if (bytes > most) [largest, most] = [holder, bytes];
-    if (largest === undefined) return;
-    this.keep(largest, 0);
-    largest.cut();
+    const largest = [...this.#kept].reduce((most, next) => (next[1] > most[1] ? next : most));
+    const [holder] = largest;
+    this.keep(holder, 0);
+    holder.cut();
   }
 }
 

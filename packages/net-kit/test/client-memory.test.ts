@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ClientMemory } from "../src/client-memory.ts";
 
+const never = new AbortController().signal;
+
 /** Of a memory; says when it is cut, and like a connection keeps nothing from then on. */
 function holders(memory: ClientMemory, ...names: readonly string[]) {
   const cut: string[] = [];
@@ -69,5 +71,37 @@ describe("what is kept for clients", () => {
     expect([memory.bytes, cut]).toEqual([500, []]);
     memory.keep(made[1]!, 200);
     expect([memory.bytes, cut]).toEqual([200, ["a"]]);
+  });
+
+  it("an answer that has room counts, half of the limit is for such, and others are cut for it", async () => {
+    const memory = new ClientMemory(100);
+    const { made, cut } = holders(memory, "a", "b");
+    memory.keep(made[0]!, 60);
+    memory.keep(made[1]!, 10);
+    const room = await memory.room(50, never);
+    expect([memory.bytes, cut]).toEqual([60, ["a"]]);
+    let isMore = false;
+    const more = memory.room(1, never).then((one) => ((isMore = true), one));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isMore).toBe(false);
+    room[Symbol.dispose]();
+    expect(memory.bytes).toBe(10 + 1);
+    (await more)[Symbol.dispose]();
+    expect(memory.bytes).toBe(10);
+  });
+
+  it("one that is larger than that is beside the limit, one at a time, and cuts nobody", async () => {
+    const memory = new ClientMemory(100);
+    const { made, cut } = holders(memory, "a", "b");
+    for (const holder of made) memory.keep(holder, 45);
+    const first = await memory.room(51, never);
+    expect([memory.bytes, cut]).toEqual([90, []]);
+    let isMore = false;
+    const second = memory.room(1_000, never).then((one) => ((isMore = true), one));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isMore).toBe(false);
+    first[Symbol.dispose]();
+    (await second)[Symbol.dispose]();
+    expect([memory.bytes, cut]).toEqual([90, []]);
   });
 });
