@@ -36,7 +36,6 @@ export class LaneQueue {
 
   add(entry: Entry, now: number): void {
     this.#entries.set(entry.number, entry);
-    this.#beyond.delete(entry.number);
     if (entry.key !== undefined) this.#chain(entry, entry.key);
     if (entry.place !== "lent") this.#queue(entry, now);
   }
@@ -79,10 +78,10 @@ export class LaneQueue {
     for (const { oldest } of this.#keys.values()) if (oldest.place !== "lent" && oldest.dueAt > now) yield oldest;
   }
 
+  /** One that is behind another of its key stays there. */
   #queue(entry: Entry, now: number): void {
-    if (entry.older !== undefined) {
-      entry.place = "behind";
-    } else if (entry.dueAt > now) {
+    if (entry.older !== undefined) return;
+    if (entry.dueAt > now) {
       entry.place = "waiting";
       this.#waiting.push({ entry, dueAt: entry.dueAt });
     } else {

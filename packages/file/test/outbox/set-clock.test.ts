@@ -36,6 +36,16 @@ describe.each([-HOUR_MS, HOUR_MS])("the clock is set by %i ms while a record wai
     expect(await claimed(store)).toBe(1);
   });
 
+  test("once it is due its list says when it was, or that it is", async () => {
+    const clock = new SuiteClock(1_767_225_600_000);
+    await using store = await retrying(clock);
+    const dueAt = clock.now() + DELAY_MS;
+    await clock.pass(DELAY_MS + 1_000);
+    clock.jump(jumpMs);
+    const [head] = await store.list({}, { limit: 1, offset: 0 }, signal);
+    expect(head?.dueAt).toBe(Math.min(dueAt, clock.now()));
+  });
+
   test("so it is when the record is not in memory", async () => {
     const clock = new SuiteClock(1_767_225_600_000);
     await using store = openScratchOutbox({ clock, window: ONE_IN_MEMORY });
