@@ -27,6 +27,19 @@ test("what came in through a reference is in no line of the log, dead letter or 
   expect(lines.join()).not.toContain("orders.example");
 });
 
+test("nor in what a store says that cannot be opened", async () => {
+  const lines: string[] = [];
+  const { supervisor } = memoryBridge({
+    logger: listing(lines),
+    dlq: () => Promise.reject(new BridgeError("CONNECTION_LOST", "dlq.example.com: connection refused")),
+    config: (config) => ({ ...config, veils: ["dlq.example.com"] }),
+  });
+  await supervisor.start(bound());
+  await supervisor.shutdown();
+  expect(lines.join()).toContain("[REDACTED]: connection refused");
+  expect(lines.join()).not.toContain("dlq.example.com");
+});
+
 test("what a configuration has veiled stays so while its parts end, and is forgotten some configurations later", () => {
   const veils = new Veils();
   expect(veils.veil).toBeUndefined();

@@ -54,6 +54,8 @@ export class Runtime {
   #state: RuntimeState = "built";
   /** A retirement or an adoption under way. */
   #change: Promise<unknown> | undefined;
+  /** Whether parts have retired and none have been adopted since: what is not there now may be in a moment. */
+  #retired = false;
   #stop: Promise<readonly PhaseFailure[]> | undefined;
 
   constructor({ parts, ...options }: RuntimeOptions) {
@@ -129,6 +131,7 @@ export class Runtime {
    */
   retire(next: RuntimeParts, emptied: ReadonlySet<string> = new Set()): Promise<void> {
     return this.#changing(async () => {
+      this.#retired = true;
       const gone = without(this.#parts, next);
       const runners = this.#workers.runnersOf(gone);
       const end = this.#drainEnd();
@@ -162,6 +165,7 @@ export class Runtime {
       }
       // Only now: what its routes took before a failure would be left behind in stores that the former parts do not have.
       await this.#workers.begin(added);
+      this.#retired = false;
     });
   }
 
@@ -192,7 +196,7 @@ export class Runtime {
 
   /** Whether dead letters of a route could be redriven now; of one that is not there they fail at once. */
   standing(routeId: string): LaneStanding {
-    return this.route(routeId)?.standing ?? { kind: this.#change === undefined ? "ready" : "soon" };
+    return this.route(routeId)?.standing ?? { kind: this.#isChanging ? "soon" : "ready" };
   }
 
   /** A record was taken out of the outbox by an operator; `own` when it was in our books. */
@@ -207,7 +211,11 @@ export class Runtime {
   #found(routeId: string, missing: () => OperationError): Route {
     const route = this.route(routeId);
     if (route !== undefined) return route;
-    throw this.#change === undefined ? missing() : replaced();
+    throw this.#isChanging ? replaced() : missing();
+  }
+
+  get #isChanging(): boolean {
+    return this.#retired || this.#change !== undefined;
   }
 
   #enter(next: RuntimeState): void {
@@ -236,10 +244,9 @@ export class Runtime {
   }
 
   async #tearDown(): Promise<readonly PhaseFailure[]> {
-    const wasRunning = this.#state === "running";
     this.#enter("stopping");
     const end = this.#drainEnd();
-    if (wasRunning) await Promise.all([this.#workers.quiesce(this.#workers.runners), this.#change]);
+    await Promise.all([this.#workers.quiesce(this.#workers.runners), this.#change]);
     this.#stopped.abort(stopped());
     const failures = await this.#workers.end(this.#parts, end);
     this.#parts = NO_PARTS;

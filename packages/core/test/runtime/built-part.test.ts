@@ -1,5 +1,6 @@
 import type { Connection, Session } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
+import { builtStore } from "../../src/runtime/built-part.ts";
 import { bound, memoryBridge, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
 
 /** What a plugin's `create` may return in place of a part. */
@@ -128,6 +129,16 @@ test("parts that were built before one that is refused are ended, too", async ()
   await refusal({ ...parts, processors: [{} as never] });
   expect(good.ended()).toBe(1);
 });
+
+test("a plugin of a store has to return a function: what it returns in place of it is ended, and it is said", () => {
+  const made = madeWith("put", "get");
+  const build = (open: unknown) => () => builtStore(open as never, "dlq store", 'the dlq store plugin "own"');
+  const wanted = "it has to return a function that opens the dlq store, (signal) => Promise";
+  expect(build(undefined)).toThrow(`create of the dlq store plugin "own" has returned nothing: ${wanted}`);
+  expect(build(made.made)).toThrow(`create of the dlq store plugin "own" has returned an object: ${wanted}`);
+  expect(made.ended()).toBe(1);
+});
+
 describe("a configuration made by hand that names what a transport has not", () => {
   test.each<[Part, string]>([
     ["session", 'transport "own" has no sessions'],

@@ -5,7 +5,9 @@ import { countersOf } from "../../src/runtime/counters-of.ts";
 test("a part has the counters that are numbers, and one that does not count has none", () => {
   const counters = () => ({ sent: 3, refused: 0, state: "up" as never });
   expect(countersOf({ counters }, "sender out", silentLogger)).toEqual({ sent: 3, refused: 0 });
-  expect(countersOf({}, "sender out", silentLogger)).toEqual({});
+  const told: string[] = [];
+  const logger = { ...silentLogger, error: (line: string) => void told.push(line) };
+  expect([countersOf({}, "sender out", logger), told]).toEqual([{}, []]);
 });
 
 test("counters that cannot be read are none; each part is told of once, until the end", () => {

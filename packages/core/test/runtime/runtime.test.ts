@@ -87,6 +87,35 @@ describe("a runtime: one configuration, run once", () => {
     await expect(runtime.start(bound())).rejects.toThrow("stopped");
   });
 
+  test("one that runs does not start again, and its receivers are opened once", async () => {
+    let opened = 0;
+    const { runtime } = runtimeOf({
+      config: (config) => ({
+        ...config,
+        receivers: config.receivers.map((part) => ({ ...part, transport: "opened" })),
+      }),
+      transports: (memory) => [
+        {
+          type: "opened",
+          receiver: {
+            ...memory.receiver!,
+            create: () => ({
+              async open() {
+                opened++;
+              },
+              async *receive() {},
+              async [Symbol.asyncDispose]() {},
+            }),
+          },
+        },
+      ],
+    });
+    await runtime.start(bound());
+    await expect(runtime.start(bound())).rejects.toThrow("a runtime that is running cannot start");
+    expect(opened).toBe(1);
+    await runtime.stop();
+  });
+
   test("a receiver that cannot open fails the start, and what was opened before is closed", async () => {
     const { bridge, runtime } = runtimeOf();
     bridge.hub.channel("in").opens.failNext(1, new BridgeError("UNAVAILABLE", "the port is taken"));
@@ -139,12 +168,22 @@ describe("spec 3.3: a stop error names the failing phase", () => {
   });
 
   test("background components that are still running at the deadline, by name", async () => {
-    const { bridge, runtime } = runtimeOf(
-      stuck(({ receiver, session }) => ({
-        receiver: { ...receiver, create: () => endless },
-        sender: { needsSession: false, options: session.options, create: () => deaf },
-      })),
-    );
+    const options = stuck(({ receiver, session }) => ({
+      receiver: { ...receiver, create: (_, { id }) => (id === "in" ? endless : idle) },
+      sender: { needsSession: false, options: session.options, create: () => deaf },
+    }));
+    const { bridge, runtime } = runtimeOf({
+      ...options,
+      config: (plain) => {
+        const config = options.config?.(plain) ?? plain;
+        const [receivers, routes] = [config.receivers, config.routes];
+        return {
+          ...config,
+          receivers: [...receivers, ...receivers.map((part) => ({ ...part, id: "idle" }))],
+          routes: [...routes, ...routes.map((route) => ({ ...route, id: "other", receiverId: "idle" }))],
+        };
+      },
+    });
     await runtime.start(bound());
     await bridge.clock.advance(10);
     await expect(runtime.stop()).rejects.toThrow(

@@ -108,6 +108,25 @@ test("a configuration that was given up while it waited is not brought into forc
   expect(tried).toEqual(["c"]);
 });
 
+test("the newest one, given up while it waited, is not tried, and the one before it has its turn", async () => {
+  const { requests, tried, apply, end } = queue();
+  void apply("a");
+  await turn();
+  await apply("b");
+  const before = Promise.withResolvers<void>();
+  await end("a");
+  expect(tried).toEqual(["a", "b"]);
+  void requests.run(() => before.promise);
+  const [second, stop] = [apply("c"), new AbortController()];
+  await end("b");
+  const newest = apply("d", stop.signal);
+  stop.abort(new Error("its caller has gone"));
+  await expect(newest).rejects.toThrow("its caller has gone");
+  before.resolve();
+  for (let turns = 0; turns < 5; turns++) await turn();
+  expect([await second, tried]).toEqual(["accepted", ["a", "b", "c"]]);
+});
+
 test("a caller that has gone before it asks changes nothing, also while another change is under way", async () => {
   const { tried, apply, end } = queue();
   const first = apply("a");

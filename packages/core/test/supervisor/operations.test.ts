@@ -50,16 +50,16 @@ describe("an operation without its store is refused, and says whether there will
 test("what nobody delivers becomes less with each record that an operator takes away", async () => {
   const clock = new FakeClock();
   const outbox = openMemoryOutbox({ maxRecords: 10, retentionMs: 3_600_000, clock, random: systemRandom() });
-  const record = (id: string, bindingId: string) => ({
+  const record = (id: string, bindingId: string, routeId = "r") => ({
     id,
-    routeId: "r",
+    routeId,
     bindingId,
     address: "out",
     envelope: envelopeOf({ id: `m-${id}` }),
     payloadDigest: "d",
     createdAt: 0,
   });
-  for (const one of [record("l1", "gone"), record("l2", "gone"), record("l3", "also-gone")])
+  for (const one of [record("l1", "gone"), record("l2", "gone"), record("l3", "also-gone", "gone-too")])
     await outbox.persist([one], bound());
   const { supervisor } = memoryBridge({ clock, deliveryMode: "shared_outbox", outbox });
   await supervisor.start(bound());
@@ -71,5 +71,7 @@ test("what nobody delivers becomes less with each record that an operator takes 
   expect(waiting()).toEqual({ gone: 1, "also-gone": 1 });
   expect(await supervisor.deadLetterRecords(["l2"], bound())).toMatchObject({ moved: 1 });
   expect(waiting()).toEqual({ "also-gone": 1 });
+  expect(await supervisor.deadLetterRecords(["l3"], bound())).toMatchObject({ moved: 1 });
+  expect(waiting()).toEqual({});
   await supervisor.shutdown();
 });

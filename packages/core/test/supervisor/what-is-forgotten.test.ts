@@ -72,3 +72,15 @@ test("of a change that cannot be opened nothing stays either", async () => {
   supervisor.pauseRoute("r");
   await supervisor.shutdown();
 });
+
+test("of bindings that no configuration has any more a thousand are counted each, and the oldest together", async () => {
+  const bindings = ["out", ...Array.from({ length: 1_010 }, (_, nth) => `b${nth}`)];
+  const { supervisor, config } = memoryBridge({ bindings });
+  const legs = () => supervisor.stats().legs.map(({ bindingId }) => bindingId);
+  await supervisor.start(bound());
+  expect(legs()).toHaveLength(1_012);
+  const routes = config.routes.map((route) => ({ ...route, bindings: ["out"] }));
+  expect(await supervisor.apply({ ...config, routes }, bound())).toBe("applied");
+  expect([legs().length, legs().includes("b9"), legs().includes("b10")]).toEqual([1_003, false, true]);
+  await supervisor.shutdown();
+});

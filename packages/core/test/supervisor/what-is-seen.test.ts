@@ -63,6 +63,18 @@ test("a plan ends with its caller, however many routes it compares", async () =>
   await expect(supervisor.plan(withWindow(config, "r0", 7), AbortSignal.abort(gone))).rejects.toBe(gone);
 });
 
+test("how a change that is tried out gets on is told of the bridge as it is", async () => {
+  const { hub, supervisor } = memoryBridge();
+  const { trial } = supervisor;
+  const told = () => [trial.running(), trial.reaches("full"), trial.sends(["r"])];
+  expect(told()).toEqual([false, false, { sends: 0, failed: 0 }]);
+  await supervisor.start(bound());
+  hub.publish("in", { id: "m1" });
+  await hub.channel("in").waitForSettlements(1, bound());
+  expect(told()).toEqual([true, true, { sends: 1, failed: 0 }]);
+  await supervisor.shutdown();
+});
+
 describe("what a job does of its own accord", () => {
   const ends = async (onJob: (event: JobEvent) => void, logger: Logger = silentLogger) => {
     const bridge = await started({ onJob, logger });
