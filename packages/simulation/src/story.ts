@@ -35,6 +35,7 @@ const WORDS = {
   loses: "loses its answers",
   torn: "does a part and fails",
   full: "is full",
+  slow: "answers late",
 } as const;
 
 function wordsOf(fault: Fault): string {

@@ -116,8 +116,58 @@ test("a dead letter is deleted once its target has the message, and no more are 
 test("a send while the route is paused is told of", () => {
   const auditor = auditing();
   auditor.holder = () => "first";
-  for (const paused of [false, true]) auditor.sends({ name: "first", alive: true, pending: 0, paused }, 0, "out");
+  for (const paused of [false, true]) {
+    const by = { name: "first", alive: true, pending: 0, paused };
+    auditor.delivers(by, 0, new AbortController().signal);
+    auditor.sends(by, 0, "out");
+  }
   expect(auditor.violations).toEqual(["first sends 0 while its route is paused"]);
+});
+
+test("a send of what no source has handed out, or has taken back, is told of, unless an operator asked for it", () => {
+  const by = { name: "first", alive: true, pending: 0 };
+  const has = "first sends 0, and has no delivery of it that its source has not taken back";
+  for (const [taken, asks, told] of [
+    [false, undefined, []],
+    [true, undefined, [has]],
+    [true, "redriven", []],
+    [true, "injected", []],
+  ] as const) {
+    const auditor = auditing();
+    auditor.holder = () => "first";
+    const source = new AbortController();
+    auditor.delivers(by, 0, source.signal);
+    if (taken) source.abort();
+    if (asks !== undefined) auditor[asks](0);
+    auditor.sends(by, 0, "out");
+    expect(auditor.violations).toEqual(told);
+  }
+  const nobodys = auditing();
+  nobodys.holder = () => "first";
+  nobodys.sends(by, 0, "out");
+  expect(nobodys.violations).toEqual([has]);
+});
+
+test("a send under a lease that may end before it is told of, and so is what is settled when the lease has lapsed", () => {
+  const by = { name: "first", alive: true, pending: 0 };
+  const drawn = draw(1).document;
+  const [route] = drawn.routes ?? [];
+  if (route === undefined) throw new Error("a plan has a route");
+  const document = { ...drawn, routes: [{ ...route, policy: { ...route.policy, send_timeout: "100ms" } }] };
+  for (const [leftMs, told] of [
+    [100, []],
+    [99, ["sends 0 under a lease that ends before the send may"]],
+    [-1, ["sends 0 after its lease has lapsed", "settles 0 after its lease has lapsed"]],
+  ] as const) {
+    const auditor = auditing({ document, leases: { latencyMs: 1 } });
+    auditor.holder = () => "first";
+    auditor.now = () => 1_000;
+    auditor.leasedUntil = () => 1_000 + leftMs;
+    auditor.delivers(by, 0, new AbortController().signal);
+    auditor.sends(by, 0, "out");
+    auditor.acts(by, "settles", 0);
+    expect(auditor.violations).toEqual(told.map((words) => `first ${words}`));
+  }
 });
 
 test("a send of what the outbox has not lent is told of, unless a machine's clock stood still", () => {
@@ -182,7 +232,9 @@ test("what has expired may be dropped when the policy says so and some clock sho
     auditor.latest = () => shown;
     const name = "first";
     auditor.holder = () => name;
-    auditor.sends({ name, alive: true, pending: 0, wall: () => shown }, 0, "out");
+    const by = { name, alive: true, pending: 0, wall: () => shown };
+    auditor.delivers(by, 0, new AbortController().signal);
+    auditor.sends(by, 0, "out");
     auditor.settles(0, { ...DELIVERED, outcome: "expired" }, false);
     expect(auditor.violations).toEqual([
       shown > 10

@@ -175,6 +175,7 @@ class BrokerConnection implements Connection, Consumer {
     const taken = this.#loans?.hold({ number, receives }) ?? this.#gone.signal;
     const { broker, owner, habits } = this.#session.options;
     const { auditor, trace } = broker.options;
+    auditor.delivers(owner, number, taken);
     let settled = false;
     const settle = (settlement: Settlement): Promise<void> | void => {
       if (!owner.alive) return;

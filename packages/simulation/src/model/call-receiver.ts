@@ -95,6 +95,7 @@ export class CallReceiver implements Receiver {
     const { time, trace, auditor, habits, messageOf } = this.#callers.options;
     const owner = this.#owner;
     const gone = new AbortController();
+    auditor.delivers(owner, number, gone.signal);
     let ended = false;
     let settled = false;
     const end = (): boolean => {

@@ -1,25 +1,30 @@
 import { openMemoryLeases } from "@bridge/memory";
 import { BridgeError, type LeaseRecord, type LeaseStore } from "@bridge/ports";
+import type { Auditor } from "../run/auditor.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import type { Trace } from "../trace.ts";
 import { Remote, type RemoteOptions } from "./remote.ts";
 
 export interface LeasesOptions extends Omit<RemoteOptions, "name"> {
   readonly trace: Trace;
+  readonly auditor: Auditor;
 }
 
+/** Whoever waits may have a clock that is faster by this than the store's. */
+const DRIFT = 0.005;
 const NEVER = new AbortController().signal;
 let names = 0;
 
 /** A store of leases behind a network, which all instances share. */
 export class Leases {
   readonly service: Remote;
-  readonly #trace: Trace;
+  readonly #options: LeasesOptions;
   readonly #kept: LeaseStore;
   #last: LeaseRecord | undefined;
+  #writtenAt = 0;
 
   constructor(options: LeasesOptions) {
-    this.#trace = options.trace;
+    this.#options = options;
     // Stores of one name share their leases, and each world has its own.
     this.#kept = openMemoryLeases({ name: `simulation ${names++}` });
     this.service = new Remote({ ...options, name: "leases" });
@@ -27,7 +32,12 @@ export class Leases {
 
   /** Who has the lease, as the store sees it: the name of an instance, or nothing when it is free. */
   get holder(): string | undefined {
-    return this.#last?.holder.split("/", 1)[0];
+    return nameOf(this.#last);
+  }
+
+  /** Until when it lasts, as the store sees it, if nobody renews it. */
+  get until(): number {
+    return this.#writtenAt + (this.#last?.ttlMs ?? 0);
   }
 
   store(owner: Owner): LeaseStore {
@@ -46,8 +56,7 @@ export class Leases {
           writes: true,
           work: async () => {
             const made = await kept.replace(key, expected, next, NEVER);
-            if (made && this.#last?.token !== next.token) this.#trace.add(`lease is taken by ${next.holder}`);
-            if (made) this.#last = next;
+            if (made) this.#enter(owner, next);
             return made;
           },
         }),
@@ -57,8 +66,38 @@ export class Leases {
     };
   }
 
+  #enter(by: Owner, next: LeaseRecord): void {
+    const { trace, time } = this.#options;
+    if (this.#last?.token !== next.token) trace.add(`lease is taken by ${next.holder}`);
+    this.#compare(by, next);
+    this.#last = next;
+    this.#writtenAt = time.now;
+  }
+
+  /** Each holding has a token of its own, which only its holder writes under, and none begins while another lasts. */
+  #compare(by: Owner, next: LeaseRecord): void {
+    const { auditor, time } = this.#options;
+    const last = this.#last;
+    if (last === undefined) return;
+    const holder = nameOf(last);
+    if (next.token === last.token) {
+      if (holder !== by.name)
+        auditor.violated(`${by.name} writes under the token of ${holder === "" ? "a lease that is free" : holder}`);
+      return;
+    }
+    if (next.token !== last.token + 1)
+      auditor.violated(`${by.name} takes the lease under token ${next.token}, after ${last.token}`);
+    const lastsMs = this.until - time.now;
+    if (holder !== "" && holder !== by.name && lastsMs > last.ttlMs * DRIFT)
+      auditor.violated(`${by.name} takes the lease that ${holder} has for another ${Math.round(lastsMs)} ms`);
+  }
+
   /** Its world is over. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#kept[Symbol.asyncDispose]();
   }
+}
+
+function nameOf(record: LeaseRecord | undefined): string | undefined {
+  return record?.holder.split("/", 1)[0];
 }

@@ -5,9 +5,12 @@ import { openAgain, type Owner, type VirtualTime } from "../time/virtual-time.ts
 
 /**
  * How a service that is down looks from outside: it refuses, it is silent, it does what it is asked and the answer is lost, it
- * does a part of that and fails, or it has no room for anything new.
+ * does a part of that and fails, it has no room for anything new, or it does at once what it is asked and says so late.
  */
-export type Down = "refuses" | "silent" | "loses" | "torn" | "full";
+export type Down = "refuses" | "silent" | "loses" | "torn" | "full" | "slow";
+
+/** So many times as long may an answer take then. */
+const SLOWER = 8;
 
 export interface RemoteOptions {
   readonly name: string;
@@ -67,7 +70,8 @@ export class Remote {
     const tell = (said: () => void): void => {
       const until = opens("<");
       if (lost(until)) return;
-      time.reach(owner, Math.max(until, time.now + dice.next() * habits.latencyMs), () => {
+      const most = habits.latencyMs * (this.down === "slow" ? SLOWER : 1);
+      time.reach(owner, Math.max(until, time.now + dice.next() * most), () => {
         signal.removeEventListener("abort", onAbort);
         said();
       });

@@ -5,6 +5,7 @@ import type { Change } from "./change.ts";
 import { drawOtherChange, withOtherChanges } from "./draw-changes.ts";
 import { withDocuments } from "./draw-documents.ts";
 import { drawJob, drawJobAsk } from "./draw-jobs.ts";
+import { drawLeaseTimes, usualTtlMs } from "./draw-lease-times.ts";
 import type { BrokerHabits, CallerHabits, Edge, Fault, OutboxHabits, Plan, PlannedMessage } from "./plan.ts";
 
 /** The id of the one route. */
@@ -37,8 +38,6 @@ const KINDS = [
 const AMID_JOBS = ["job-call", "job-call", "job-call", "kill", "freeze", "dlq-down", "target-down"] as const;
 /** The more where somebody else takes a job whose owner stands still. */
 const AMID_SHARED_JOBS = [...AMID_JOBS, "freeze", "freeze"] as const;
-/** Whoever stands still mostly does so for longer, and goes on while the next owner is at work. */
-const SHORT_TTL_MS = 5_000;
 /** What is under way for a moment only, and what comes into its way then: by chance little would fall into it. */
 const SOON: Partial<Record<Fault["kind"], Fault["kind"]>> = {
   move: "outbox-down",
@@ -83,6 +82,8 @@ export function draw(seed: number): Plan {
   const maxReplayAttempts = dice.scaled(1, 10);
   const drops = dice.chance(jobs ? 0.1 : 0.25);
   const sendTimeoutMs = dice.scaled(100, 30_000);
+  const sendsLeased = many.exclusive && outbox === undefined;
+  const leases = sendsLeased ? drawLeaseTimes(dice.fork("lease times"), sendTimeoutMs) : undefined;
   const wrong = (most: number): number => (dice.chance(0.5) ? dice.next() * most : 0);
   const plan: Plan = {
     seed,
@@ -94,6 +95,7 @@ export function draw(seed: number): Plan {
       outbox,
       linked,
       jobs,
+      ttlMs: leases?.ttlMs ?? usualTtlMs(many.exclusive ? sendTimeoutMs : 0),
       called: callers !== undefined,
       filters: messages.some(({ filtered }) => filtered === true),
       ...policies,
@@ -117,7 +119,7 @@ export function draw(seed: number): Plan {
     },
     dlq: { latencyMs: dice.scaled(1, 300), ...(jobs && { parts: true as const }) },
     ...(outbox !== undefined && { outbox }),
-    ...(many.exclusive && { leases: { latencyMs: dice.scaled(1, 300) } }),
+    ...(many.exclusive && { leases: { latencyMs: leases?.latencyMs ?? dice.scaled(1, 300) } }),
     instances: many.instances,
     calmAt: Math.max(spanMs, ...faults.map(({ at, forMs }) => at + forMs)),
   };
@@ -255,6 +257,8 @@ function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly Fault[] 
     // A file only hangs, and that has to last until nobody waits for it any more.
     ...(hangs ? (["outbox-down", "outbox-down", "outbox-down"] as const) : []),
     ...(exclusive ? (["leases-down", "freeze"] as const) : []),
+    // What is sent under a lease has to end in time, however late the store answers.
+    ...(exclusive && !outbox ? (["leases-down", "leases-down", "leases-down"] as const) : []),
   ] as const;
   const edges = [
     "broker",
@@ -262,6 +266,8 @@ function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly Fault[] 
     "dlq",
     ...(outbox ? (["outbox"] as const) : []),
     ...(exclusive ? (["leases"] as const) : []),
+    // What is written of a lease may come when another has it.
+    ...(exclusive && !outbox ? (["leases"] as const) : []),
   ] as const;
   const drawn = (kind: Fault["kind"]): Fault => {
     const fault = drawFault(dice, spanMs, { kind, edges, machines, outbox });
@@ -349,7 +355,7 @@ function drawFault(dice: Dice, spanMs: number, { kind, edges, machines, outbox }
     case "outbox-down":
       return { ...span, kind, answers: dice.pick([...ANSWERS, "torn", "full"]) };
     case "leases-down":
-      return { ...span, kind, answers: dice.pick(ANSWERS) };
+      return { ...span, kind, answers: dice.pick([...ANSWERS, "slow", "slow", "slow"]) };
     case "freeze":
       // Longer than most leases last.
       return { ...span, kind, forMs: dice.whole(1_000, 60_000), machine: machines && dice.chance(0.5) };
@@ -410,6 +416,7 @@ interface Drawn extends Pick<Plan, "dropsExpired" | "keepsFiltered" | "rate"> {
   readonly linked: boolean;
   readonly instances: number;
   readonly exclusive: boolean;
+  readonly ttlMs: number;
   readonly jobs: boolean;
   /** Whether the messages come from callers. */
   readonly called: boolean;
@@ -433,10 +440,10 @@ function drawBackoff(dice: Dice, isSmall: boolean) {
 function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
   const { bindings, maxReplayAttempts, sendTimeoutMs, drops, outbox, linked, instances, exclusive, jobs, called } =
     drawn;
+  const { ttlMs } = drawn;
   const { filters, dropsExpired = false, keepsFiltered = false, rate } = drawn;
   const limit = rate === undefined ? {} : { rate_limit: { messages_per_second: rate, burst: dice.scaled(1, 50) } };
   const [ofRoute, ofSender] = dice.chance(0.5) ? [limit, {}] : [{}, limit];
-  const ttlMs = exclusive ? Math.max(SHORT_TTL_MS, 2 * sendTimeoutMs) : SHORT_TTL_MS;
   const drainS = dice.whole(5, 30);
   return {
     bridge: {

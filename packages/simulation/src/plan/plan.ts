@@ -106,7 +106,7 @@ export type Fault = {
   | { readonly kind: "dlq-down"; readonly answers: "refuses" | "silent" | "loses" }
   | { readonly kind: "outbox-down"; readonly answers: "refuses" | "silent" | "loses" | "torn" | "full" }
   | { readonly kind: "outbox-crash" }
-  | { readonly kind: "leases-down"; readonly answers: "refuses" | "silent" | "loses" }
+  | { readonly kind: "leases-down"; readonly answers: "refuses" | "silent" | "loses" | "slow" }
   /** `machine`: it stands still with its machine, whose monotonic clock does not show that. */
   | { readonly kind: "freeze"; readonly machine: boolean }
   | { readonly kind: "link"; readonly edge: Edge; readonly ways: readonly (">" | "<")[] }

@@ -4,6 +4,7 @@ import { changesOf, type Fault, isMeasured, type Plan } from "../plan/plan.ts";
 import { isUnsound } from "../model/publication.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import { DocumentBooks } from "./document-books.ts";
+import { HeldDeliveries } from "./held-deliveries.ts";
 import { JobBooks } from "./job-books.ts";
 
 /** What one target knows of one message. */
@@ -83,9 +84,12 @@ export class Auditor {
   readonly #queues = new Map<string, readonly number[]>();
   /** Whether one route has all of it, from the beginning to the end. */
   readonly #goesOn: boolean;
+  readonly #held = new HeldDeliveries();
+  readonly #sendTimeoutMs: number;
 
   constructor(plan: Plan) {
     this.#plan = plan;
+    this.#sendTimeoutMs = millisecondsOf(plan.document.routes?.[0]?.policy?.send_timeout) ?? 0;
     this.#goesOn = !plan.faults.some(({ kind }) => ENDS_A_ROUTE.has(kind));
     this.#changes = new Set(
       changesOf(plan)
@@ -132,6 +136,8 @@ export class Auditor {
   latest: () => number = () => 0;
   /** Who has the lease. */
   holder: () => string | undefined = () => undefined;
+  /** Until when the lease lasts if nobody renews it. */
+  leasedUntil: () => number = () => Infinity;
   /** Whether the outbox has lent it to that instance. */
   lent: (by: Owner, number: number, binding: string) => boolean = () => true;
   /** Acceptances that an instance has heard of. */
@@ -169,6 +175,11 @@ export class Auditor {
       this.violated(
         `the inject of message ${number} was answered with delivered, and ${missed.join(", ")} has not got it`,
       );
+  }
+
+  /** A delivery of it has come to an instance, whose source takes it back when `taken` aborts. */
+  delivers(to: Owner, number: number, taken: AbortSignal): void {
+    this.#held.add(to, number, taken);
   }
 
   handedOut(number: number): void {
@@ -232,6 +243,17 @@ export class Auditor {
     const holder = this.holder();
     if (holder !== by.name)
       this.violated(`${by.name} ${what} ${number} while ${holder === "" ? "nobody" : holder} has the lease`);
+    else if (what !== "still sends") this.#lasts(by, what, number);
+  }
+
+  /** The holder's own end of a lease comes before the store's, and a send that begins is over by then. */
+  #lasts(by: Owner, what: "sends" | "settles", number: number): void {
+    const leftMs = this.leasedUntil() - this.now();
+    const wantedMs = what === "sends" ? this.#sendTimeoutMs : 0;
+    if (leftMs < wantedMs)
+      this.violated(
+        `${by.name} ${what} ${number} ${leftMs < 0 ? "after its lease has lapsed" : "under a lease that ends before the send may"}`,
+      );
   }
 
   /** A send begins: not while an operator has paused the route, and not of a record that others may have by now. */
@@ -244,6 +266,10 @@ export class Auditor {
       this.violated(`${by.name} sends ${number}, which has expired by its clock`);
     if (by.paused === true) this.violated(`${by.name} sends ${number} while its route is paused`);
     const { outbox } = this.#plan;
+    const { redrives, injected } = this.#of(number);
+    const fromSource = outbox === undefined && replay === undefined && redrives === 0 && injected === undefined;
+    if (fromSource && !this.#held.has(by, number))
+      this.violated(`${by.name} sends ${number}, and has no delivery of it that its source has not taken back`);
     if (outbox === undefined || this.#changes.has("mode") || !isMeasured(this.#plan)) return;
     if (!this.lent(by, number, binding))
       this.violated(`${by.name} sends ${number} to ${binding}, which the outbox has not lent to it`);
@@ -557,6 +583,10 @@ function isKept({ deadLetters, discarded }: Known, binding: string): boolean {
 const DEFAULT_TTL_MS = 30_000;
 
 function ttlOf({ document }: Plan): number {
-  const ttl = /^(\d+)ms$/.exec(document.bridge?.lease_ttl ?? "")?.[1];
-  return ttl === undefined ? DEFAULT_TTL_MS : Number(ttl);
+  return millisecondsOf(document.bridge?.lease_ttl) ?? DEFAULT_TTL_MS;
+}
+
+function millisecondsOf(duration: string | undefined): number | undefined {
+  const digits = /^(\d+)ms$/.exec(duration ?? "")?.[1];
+  return digits === undefined ? undefined : Number(digits);
 }

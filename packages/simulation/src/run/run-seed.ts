@@ -118,7 +118,10 @@ async function run(world: World, instances: Instances): Promise<void> {
   // Of those that were killed nobody has the books.
   if (instances.count === last.length) compareBooks(world, last);
   instances.replaceNoMore();
-  for (const instance of last) if (instance.owner.alive) await end(world, instance);
+  for (const instance of last) {
+    watcher.ends();
+    if (instance.owner.alive) await end(world, instance);
+  }
   if (broker.connections > 0) auditor.violated("after the shutdown there is still a connection to the broker");
   auditor.close();
 }

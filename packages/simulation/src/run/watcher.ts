@@ -62,6 +62,11 @@ export class Watcher {
     });
   }
 
+  /** An instance ends: whoever waits for what it had needs a while to get that. */
+  ends(): void {
+    this.#disturbedUntil = Math.max(this.#disturbedUntil, this.#now);
+  }
+
   /** A fault begins. */
   disturbs(fault: Fault): void {
     const noticedMs = "noticedAfterMs" in fault ? fault.noticedAfterMs : 0;

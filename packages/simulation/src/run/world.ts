@@ -56,6 +56,7 @@ export function worldOf(plan: Plan, keep: boolean): World {
   const sends = new SendsSeen();
   auditor.now = sends.now = () => time.now;
   auditor.holder = () => leases.holder;
+  auditor.leasedUntil = () => leases.until;
   const clocks: InstanceClock[] = [];
   const messageOf = (number: number): PlannedMessage => plan.messages[number] ?? { number, at: 0 };
   auditor.latest = () => Math.max(0, ...clocks.map((clock) => clock.latest())) - EPOCH;
