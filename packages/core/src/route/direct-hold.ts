@@ -66,6 +66,8 @@ export class DirectHold implements Handover {
     let disposition: EndedLeg["disposition"] = "abandoned";
     let attempts: ReturnType<Failures["attemptsOf"]> | undefined;
     let attempt = 0;
+    // A turn outlasts the wait for a lease: whoever had to wait for another one would find the lease too short again.
+    let hasTurn = false;
     try {
       while (!work.cancelled) {
         if (link !== undefined && !link.connected) {
@@ -83,7 +85,7 @@ export class DirectHold implements Handover {
           await strays.whenRoom(`binding ${bindingId}`, this.#parts.logger, work.signal);
           continue;
         }
-        const turn = rate.unlimited ? undefined : rate.take(work.signal);
+        const turn = hasTurn || rate.unlimited ? undefined : rate.take(work.signal);
         if (turn !== undefined) {
           work.waited();
           await turn.catch(() => {});
@@ -92,10 +94,12 @@ export class DirectHold implements Handover {
         }
         const short = this.#short(work.term) ?? this.#short(link?.lease?.term);
         if (short !== undefined) {
+          hasTurn = true;
           work.waited();
           await orAborted(short.whenRenewed, work.signal).catch(() => {});
           continue;
         }
+        hasTurn = false;
         attempt = attempts === undefined ? this.#failures.firstAttempt(work, bindingId) : attempts.total + 1;
         const error = expiryOf(work.envelope, this.#parts.clock) ?? (await this.#send(work, target, attempt));
         if (error === undefined) {

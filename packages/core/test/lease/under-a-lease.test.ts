@@ -5,6 +5,9 @@ import { FakeClock } from "../support/fake-clock.ts";
 import { bound, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
 import { level, type Pair, pair, POLL_MS, publish, role, TTL_MS } from "./pair.ts";
 
+/** One turn takes longer than the part of a lease in which the longest send may begin. */
+const RATE = 0.25;
+
 describe("a send that could outlast the lease", () => {
   test.each(["direct_hold", "shared_outbox"] as const)(
     "in %s waits for the next renewal, and then is made",
@@ -92,6 +95,23 @@ describe("finding 7.4: the longest send_timeout that a lease allows", () => {
     expect(role(stage.a)).toBe("active");
   });
 });
+
+test.each(["direct_hold", "shared_outbox"] as const)(
+  "in %s a send whose turn by a rate limit comes when the lease is too short is made after the renewal, and takes no other turn",
+  async (deliveryMode) => {
+    await using stage = await pair({
+      deliveryMode,
+      policy: { sendTimeoutMs: TTL_MS * (9 / 10) },
+      config: (config) => ({
+        ...config,
+        senders: config.senders.map((part) => ({ ...part, rateLimit: { messagesPerSecond: RATE, burst: 1 } })),
+      }),
+    });
+    publish(stage.hub, 0, 5);
+    await stage.clock.until(() => stage.hub.channel("out").arrived === 5);
+    expect(role(stage.a)).toBe("active");
+  },
+);
 
 describe("what comes to its end after the lease is over", () => {
   /** One message, in a processor when the event loop is held up for longer than the ttl; then it goes on. */
