@@ -21,6 +21,21 @@ test("the counters of every part are told under its name: both halves of a sessi
   await supervisor.shutdown();
 });
 
+test("a route has a leg for each of its bindings, and one for what ends before a binding is chosen", async () => {
+  const { supervisor } = memoryBridge({ bindings: ["a", "b"] });
+  await supervisor.start(bound());
+  const places = supervisor.stats().legs.map(({ routeId, bindingId }) => [routeId, bindingId]);
+  expect(places).toHaveLength(3);
+  expect(places).toEqual(
+    expect.arrayContaining([
+      ["r", ""],
+      ["r", "a"],
+      ["r", "b"],
+    ]),
+  );
+  await supervisor.shutdown();
+});
+
 test("spec 7.2: a change to a store that no plugin makes is refused before anything is stopped for it", async () => {
   const states: unknown[] = [];
   const logger = {

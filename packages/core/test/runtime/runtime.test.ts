@@ -2,6 +2,7 @@ import { getEventListeners } from "node:events";
 import { BridgeError, type TransportPlugin } from "@bridge/ports";
 import { openMemoryLeases } from "@bridge/memory";
 import { describe, expect, test } from "vitest";
+import { turn } from "../support/fake-clock.ts";
 import { bound, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
 import { runtimeOf } from "../support/runtime-of.ts";
 
@@ -165,6 +166,33 @@ describe("spec 3.3: a stop error names the failing phase", () => {
     );
     await runtime.start(bound());
     await expect(runtime.stop()).rejects.toMatchObject({ phases: ["session manager", "session manager"] });
+  });
+
+  test("and while it goes on, what it waits for", async () => {
+    const closing = Promise.withResolvers<void>();
+    const closed: string[] = [];
+    const late = (name: string, until?: Promise<void>) => async () => {
+      await until;
+      closed.push(name);
+    };
+    const { runtime } = runtimeOf(
+      stuck(({ receiver, session }) => ({
+        receiver: { ...receiver, create: () => ({ ...idle, [Symbol.asyncDispose]: late("receiver in") }) },
+        sender: {
+          needsSession: false,
+          options: session.options,
+          create: () => ({ ...deaf, [Symbol.asyncDispose]: late("sender out", closing.promise) }),
+        },
+      })),
+    );
+    await runtime.start(bound());
+    const stopped = runtime.stop();
+    while (closed.length === 0) await turn();
+    for (let turns = 0; turns < 10; turns++) await turn();
+    expect(runtime.stoppingIn).toEqual(["sender out on session s"]);
+    closing.resolve();
+    await stopped;
+    expect([runtime.stoppingIn, closed]).toEqual([[], ["receiver in", "sender out"]]);
   });
 
   test("background components that are still running at the deadline, by name", async () => {
