@@ -70,7 +70,8 @@ export class ClaimVerdicts {
   /** The target has accepted it. A record that redrove a dead letter takes it along. */
   accepted({ record }: OutboxClaim): Verdict | Promise<Verdict> {
     this.#enterAges(record);
-    return record.entryId === undefined ? DELIVERED : this.#takeEntryAlong(record).then(() => DELIVERED);
+    const { entryId } = record;
+    return entryId === undefined ? DELIVERED : this.#takeEntryAlong(record, entryId).then(() => DELIVERED);
   }
 
   /**
@@ -94,14 +95,13 @@ export class ClaimVerdicts {
 
   /** It is entered as delivered. Two legs that end at the same time have not seen each other's end before. */
   async entered(record: OutboxRecord): Promise<void> {
-    if (record.entryId !== undefined && legsOf(record.id) !== undefined) await this.#takeEntryAlong(record);
+    const { id, entryId } = record;
+    if (entryId !== undefined && legsOf(id) !== undefined) await this.#takeEntryAlong(record, entryId);
   }
 
   /** The last leg of a redrive deletes the dead letter; one of which that is not known leaves it. */
-  async #takeEntryAlong(record: OutboxRecord): Promise<void> {
-    const { id, entryId } = record;
-    if (entryId === undefined) return;
-    const others = legsOf(id)?.filter((leg) => leg !== id) ?? [];
+  async #takeEntryAlong(record: OutboxRecord, entryId: string): Promise<void> {
+    const others = legsOf(record.id)?.filter((leg) => leg !== record.id) ?? [];
     if (await areDone(this.#parts.clock, others, this.#parts.outbox(), this.#givenUp))
       await this.#deleteEntry(record, entryId);
   }
