@@ -111,6 +111,8 @@ export interface FacetsRequest {
   readonly maxGroups: number;
   /** Steps of the histogram over the time of failure; 0: none. */
   readonly buckets: number;
+  /** Counted anew, for whoever acts on it: a store that keeps answers for a while gives none of those. Default: false. */
+  readonly fresh?: boolean | undefined;
 }
 
 export interface FacetGroup {

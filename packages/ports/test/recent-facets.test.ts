@@ -9,9 +9,9 @@ test("operators 2: an answer that was kept says of when it is", async () => {
   const recent = new RecentFacets(5_000, clock);
   const { signal } = new AbortController();
   let total = 0;
-  const look = () =>
+  const look = (fresh?: boolean) =>
     recent.get(
-      REQUEST,
+      { ...REQUEST, fresh },
       async () => ({ total: ++total, exact: true, counted: total, groups: [], moreGroups: false }),
       signal,
     );
@@ -21,4 +21,7 @@ test("operators 2: an answer that was kept says of when it is", async () => {
   expect(await look()).toMatchObject({ total: 1, asOf: countedAt });
   clock.advance(2_000);
   expect(await look()).toMatchObject({ total: 2 });
+  // Who acts on it is told what is there now, and so is everybody after that.
+  expect(await look(true)).toMatchObject({ total: 3 });
+  expect(await look(false)).toMatchObject({ total: 3, asOf: clock.now() });
 });

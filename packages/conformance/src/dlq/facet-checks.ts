@@ -19,7 +19,7 @@ const BY: readonly (readonly FacetKey[])[] = [
   ["fingerprint", "category"],
 ];
 
-/** Counts by groups. Answers may be kept for some seconds: who asks again for what has changed asks for something else. */
+/** Counts by groups. Answers may be kept for a while: who asks again for what has changed asks for something else, or for a fresh one. */
 export const FACET_CHECKS = {
   "counts by one and by two, of each filter": withStore(async (store, signal) => {
     await fillVaried(store, signal);
@@ -121,6 +121,16 @@ export const FACET_CHECKS = {
     assert.equal(oldestFailedAt, at(1));
     await adminOf(store).deleteWhere({}, undefined, signal);
     assert.equal(await total(), 0);
+  }),
+  "a fresh count has what has come and gone since the last one": withStore(async (store, signal) => {
+    const total = async (): Promise<number> =>
+      (await facetsOf(store, { by: ["routeId"], query: { before: at(1_000) }, fresh: true }, signal)).total;
+    await putAll(store, deadLetters(10), signal);
+    assert.equal(await total(), 10);
+    await putAll(store, deadLetters(15), signal);
+    assert.equal(await total(), 15);
+    await adminOf(store).delete(["e0003"], signal);
+    assert.equal(await total(), 14);
   }),
   "an aborted count by groups rejects with the signal's reason": assertAborts((store, signal) =>
     facetsOf(store, {}, signal),

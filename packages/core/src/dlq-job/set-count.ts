@@ -41,7 +41,7 @@ export async function countSet(options: CountOptions, signal: AbortSignal): Prom
 
 async function facets({ store, query }: CountOptions, signal: AbortSignal): Promise<SetCount | undefined> {
   if (store.facets === undefined) return undefined;
-  const request = { query, by: ["routeId"], maxGroups: MAX_GROUPS, buckets: 0 } as const;
+  const request = { query, by: ["routeId"], maxGroups: MAX_GROUPS, buckets: 0, fresh: true } as const;
   const found = await orAborted(store.facets(request, signal), signal);
   if (!found.exact || found.moreGroups) return undefined;
   return {

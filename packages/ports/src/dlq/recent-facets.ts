@@ -22,10 +22,11 @@ export class RecentFacets {
 
   async get(request: FacetsRequest, count: () => Promise<Facets>, signal: AbortSignal): Promise<Facets> {
     signal.throwIfAborted();
-    const key = JSON.stringify(request);
+    const { fresh = false, ...asked } = request;
+    const key = JSON.stringify(asked);
     using _ = await this.#turn.take(signal);
     const kept = this.#answers.get(key);
-    if (kept !== undefined && this.#clock.monotonic() - kept.at < this.#keptMs) return kept.facets;
+    if (!fresh && kept !== undefined && this.#clock.monotonic() - kept.at < this.#keptMs) return kept.facets;
     const asOf = this.#clock.now();
     const facets = { ...(await count()), asOf };
     this.#keep(key, facets);
