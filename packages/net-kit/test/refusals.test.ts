@@ -58,10 +58,18 @@ describe("what every server refuses before anybody is asked about it", () => {
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     const [head = "", body = ""] = answer.split("\r\n\r\n");
     expect(JSON.parse(body)).toEqual({ error: expect.stringContaining(message) as string });
+    expect(head).toContain("\r\nContent-Type: application/json");
     expect(head).toContain("\r\nConnection: close");
     expect(head).toContain("\r\nX-Own: yes");
     expect(head.includes("\r\nAllow: GET, POST")).toBe(status === 405);
     expect(taken).toBe(0);
+  });
+
+  it("but no other headers of four letters beside Host, nor any that comes twice", async () => {
+    const { answer, taken } = await answerTo(
+      "GET / HTTP/1.1\r\nHost: a\r\nDate: now\r\nFrom: host\r\nFrom: host\r\nConnection: close\r\n\r\n",
+    );
+    expect({ answer, taken }).toMatchObject({ taken: 1, answer: expect.stringMatching(/^HTTP\/1\.1 200 /) as string });
   });
 
   it("but neither a chunked body nor one that waits for 100", async () => {

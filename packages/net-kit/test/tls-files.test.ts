@@ -29,7 +29,10 @@ describe("TLS files", () => {
       clientCaFile: made.path("ca.crt"),
       [which]: made.path("missing"),
     };
-    await expect(open({ tls })).rejects.toThrow(`${made.path("missing")} cannot be read: ENOENT`);
+    await expect(open({ tls })).rejects.toMatchObject({
+      message: `${made.path("missing")} cannot be read: ENOENT`,
+      cause: { code: "ENOENT" },
+    });
   });
 
   it.each([
