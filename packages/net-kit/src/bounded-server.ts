@@ -143,8 +143,9 @@ export class BoundedServer implements AsyncDisposable {
   }
 
   get address(): AddressInfo {
-    const address = this.#server.address();
-    if (address === null || typeof address === "string") throw new Error("the listener is closed");
+    // A text only where the server listens on a pipe, which ours does not.
+    const address = this.#server.address() as AddressInfo | null;
+    if (address === null) throw new Error("the listener is closed");
     return address;
   }
 
@@ -185,7 +186,7 @@ export class BoundedServer implements AsyncDisposable {
     const sweeper = this.#clock.every(CLOSE_SWEEP_MS, () => this.#endIdle());
     const cut = (): void => this.#connections.endAll();
     if (signal.aborted) cut();
-    signal.addEventListener("abort", cut, { once: true });
+    signal.addEventListener("abort", cut);
     await this.#closed;
     signal.removeEventListener("abort", cut);
     sweeper[Symbol.dispose]();
@@ -218,7 +219,8 @@ export class BoundedServer implements AsyncDisposable {
       ...tls.options,
       handshakeTimeout: limits.handshakeTimeoutMs,
       requestCert: files.clientCaFile !== undefined,
-      rejectUnauthorized: files.clientCaFile !== undefined,
+      // Of those certificates that are asked for.
+      rejectUnauthorized: true,
     });
     tls.keep(server);
     return new BoundedServer(server, tls, options);
@@ -228,7 +230,7 @@ export class BoundedServer implements AsyncDisposable {
 function bind(server: Server, { host, port }: BoundedServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(host === undefined ? { port } : { host, port }, () => {
+    server.listen({ host, port }, () => {
       server.off("error", reject);
       resolve();
     });

@@ -47,7 +47,7 @@ export function identityOf(material: TlsMaterial, { certFile, keyFile, clientCaF
   refuse(keyFile, whyNoPem("key", key));
   if (clientCaFile !== undefined && ca !== undefined) refuse(clientCaFile, whyNoPem("authorities", ca));
   refuse(keyFile, whyNoPair(cert, key, certFile));
-  const options: SecureContextOptions = { cert, key, ...(ca !== undefined && { ca }), minVersion: "TLSv1.2" };
+  const options: SecureContextOptions = { cert, key, ca, minVersion: "TLSv1.2" };
   return { material, options, expiresAt: new X509Certificate(cert).validToDate.getTime() };
 }
 
