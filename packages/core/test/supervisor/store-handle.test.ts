@@ -1,0 +1,102 @@
+import { BridgeError, type Logger, silentLogger, type TellsHealth } from "@bridge/ports";
+import { describe, expect, test } from "vitest";
+import { StoreHandle } from "../../src/supervisor/store-handle.ts";
+import { BoundingClock } from "../support/bounding-clock.ts";
+import { turn } from "../support/fake-clock.ts";
+import { bound } from "../support/memory-bridge.ts";
+
+type Store = AsyncDisposable & TellsHealth;
+
+const away = new BridgeError("CONNECTION_LOST", "connection refused");
+const refused = new Error("the tables are of version 1");
+const well = (changes: Partial<Store> = {}): Store => ({ async [Symbol.asyncDispose]() {}, ...changes });
+
+/** A store that opens as `tries` says, the last of which counts for all that follow. */
+function handleOf(tries: readonly (Error | Store)[], awaited = true) {
+  const [clock, told] = [new BoundingClock(), [] as string[]];
+  const line = (text: string) => void told.push(text);
+  const logger: Logger = { ...silentLogger, error: line, info: line };
+  let opened = 0;
+  const handle = new StoreHandle<Store>({
+    clock,
+    logger,
+    random: { next: () => 0.5, id: () => "id" },
+    role: "dlq",
+    block: { type: "test", reach: "process", options: {} },
+    open: async () => {
+      const one = tries[Math.min(opened++, tries.length - 1)];
+      if (one === undefined || one instanceof Error) throw one ?? new Error("it opens never");
+      return one;
+    },
+    awaited,
+    look: async () => () => {},
+  });
+  return { handle, clock, told, opened: () => opened };
+}
+
+describe("a store that is refused", () => {
+  test("while somebody waits to hear that is given up: it is not tried again", async () => {
+    const { handle, clock, opened, told } = handleOf([refused]);
+    await expect(handle.refused(2_000, bound())).rejects.toBe(refused);
+    await clock.advance(120_000);
+    expect([opened(), told]).toEqual([1, []]);
+    await handle[Symbol.asyncDispose]();
+  });
+
+  test("when nobody waits for it any more is tried until it opens, and then the log says that it is up", async () => {
+    const { handle, clock, opened, told } = handleOf([away, refused, well()]);
+    await handle.refused(2_000, bound());
+    await clock.advance(120_000);
+    expect([opened(), handle.store === undefined, handle.view().state]).toEqual([3, false, "up"]);
+    const tried = "store not open: tried again, and what needs it waits";
+    expect(told).toEqual([tried, tried, "store up again"]);
+    await handle[Symbol.asyncDispose]();
+  });
+});
+
+test("who waits for a store hears at once that it is open", async () => {
+  const { handle, clock } = handleOf([well()]);
+  const before = clock.now();
+  await handle.refused(2_000, bound());
+  expect([clock.now(), handle.view()]).toMatchObject([before, { state: "up", open: true }]);
+  await handle[Symbol.asyncDispose]();
+});
+
+test("a store that is closed is lent to nobody, and is looked at no more", async () => {
+  let closed = 0;
+  const { handle, clock } = handleOf([
+    well({
+      async [Symbol.asyncDispose]() {
+        closed++;
+      },
+    }),
+  ]);
+  await handle.refused(2_000, bound());
+  const closing = handle[Symbol.asyncDispose]();
+  expect(handle.store).toBeUndefined();
+  await closing;
+  expect([closed, clock.pending]).toEqual([1, 0]);
+});
+
+test("one that others are about to use is opening until it has answered the last who asked for that", async () => {
+  const asked: PromiseWithResolvers<void>[] = [];
+  const prove = () => {
+    const answer = Promise.withResolvers<void>();
+    asked.push(answer);
+    return answer.promise;
+  };
+  const { handle } = handleOf([well({ prove })]);
+  await handle.refused(2_000, bound());
+  const state = async () => {
+    await turn();
+    return handle.view().state;
+  };
+  expect(await state()).toBe("up");
+  handle.doubt();
+  handle.doubt();
+  asked[0]?.resolve();
+  expect(await state()).toBe("opening");
+  asked[1]?.resolve();
+  expect(await state()).toBe("up");
+  await handle[Symbol.asyncDispose]();
+});
