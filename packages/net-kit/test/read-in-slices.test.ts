@@ -40,6 +40,12 @@ describe("what a connection receives is handed on", () => {
     expect(read.seen.length).toBeGreaterThan(90);
   });
 
+  it.each([512, 513, 516, 520])("in two slices, when the first header beyond 512 bytes ends at %i", async (end) => {
+    const first = `${"x".repeat(end - 4)}\r\n\r\n`;
+    using read = await handedOn([first + GET]);
+    expect(read.seen).toEqual([first, GET]);
+  });
+
   it("slice by slice, while the rest waits in order, also when somebody resumes it too early", async () => {
     const text = GET.repeat(100) + "x".repeat(1_000);
     let waiting = false;

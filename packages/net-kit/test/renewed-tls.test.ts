@@ -3,6 +3,8 @@ import { rename, rm, symlink, writeFile } from "node:fs/promises";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { authority, type Certificates, certificates } from "@bridge/tooling/certificates";
 import { describe, expect, it, vi } from "vitest";
+import { LastGoodTls } from "../src/last-good-tls.ts";
+import { RenewedTls } from "../src/renewed-tls.ts";
 import { hastyClock, keepingLogger, nameOfServer, open } from "./support.ts";
 
 function filesOf(made: Certificates) {
@@ -135,5 +137,53 @@ describe("mTLS", () => {
     await writeFile(tls.clientCaFile, others.cert);
     await vi.waitFor(async () => expect(await nameOfServer(server.port, stranger)).toBe("server"), PATIENCE);
     await expect(nameOfServer(server.port, known)).rejects.toThrow(refused);
+  });
+});
+
+describe("each look at TLS files", () => {
+  /** Files that are looked at when a test says so, by a process that has had no others. */
+  async function looked(made: Certificates) {
+    const [files, logger] = [filesOf(made), keepingLogger()];
+    const deps = { clock: hastyClock, logger, lastGood: new LastGoodTls() };
+    const tls = await RenewedTls.load(files, deps);
+    const inForce = (): string => String(tls.options.cert);
+    return { files, logger, deps, tls, inForce };
+  }
+
+  it("changes nothing until a second one has seen the same", async () => {
+    using made = certificates("server");
+    const { files, tls, inForce } = await looked(made);
+    const [first, second] = [made.authority.issue("first"), made.authority.issue("second")];
+    await tls.look();
+    for (const { cert, key } of [first, second]) {
+      await writeFile(files.certFile, cert);
+      await writeFile(files.keyFile, key);
+      await tls.look();
+      expect(inForce()).toBe(String(made.files["server.crt"]));
+    }
+    await tls.look();
+    expect([inForce(), tls.stale]).toEqual([second.cert, false]);
+    tls[Symbol.dispose]();
+  });
+
+  it("tells of the same problem once, until the files in force are back", async () => {
+    using made = certificates("server");
+    const { files, logger, tls, inForce } = await looked(made);
+    for (const problems of [1, 2]) {
+      await rm(files.keyFile);
+      for (let look = 0; look < 3; look++) await tls.look();
+      expect([tls.stale, logger.lines.length]).toEqual([true, problems]);
+      await writeFile(files.keyFile, made.files["server.key"] ?? "");
+      await tls.look();
+      expect([tls.stale, inForce()]).toEqual([false, String(made.files["server.crt"])]);
+    }
+  });
+
+  it("is not needed for what was in force from the start to be the last good pair", async () => {
+    using made = certificates("server");
+    const { files, deps } = await looked(made);
+    await rm(files.keyFile);
+    const again = await RenewedTls.load(files, deps);
+    expect([again.stale, String(again.options.cert)]).toEqual([true, String(made.files["server.crt"])]);
   });
 });
