@@ -8,12 +8,13 @@ import { Connections } from "../src/connections.ts";
 
 let nextPort = 1;
 
-/** What is asked of a socket; it closes as soon as it is destroyed. */
+/** What is asked of a socket; it closes as soon as it is destroyed, unless that is left to the test. */
 class FakeSocket extends EventEmitter {
   readonly remoteAddress = "::1";
   readonly localAddress = "::1";
   readonly remotePort: number;
   destroyed = false;
+  closesAtOnce = true;
   bytesRead = 0;
   bytesWritten = 0;
   writableLength = 0;
@@ -29,7 +30,7 @@ class FakeSocket extends EventEmitter {
   destroy(): this {
     if (this.destroyed) return this;
     this.destroyed = true;
-    this.emit("close");
+    if (this.closesAtOnce) this.emit("close");
     return this;
   }
   resetAndDestroy(): void {
@@ -145,6 +146,30 @@ describe("a new connection takes the place of", () => {
     add();
     expect(ended(all.slice(0, 5))).toEqual([true, false, true, false, true]);
     expect(connections.size).toBe(20);
+  });
+
+  it("an idle one, though one that was worked on before it came has stopped to be taken since", () => {
+    const { connections, add, ask, ended } = place(20);
+    const idle = add();
+    const worked = Array.from({ length: 19 }, () => add());
+    for (const socket of worked) ask(socket);
+    const next = add();
+    worked[0]!.writableLength = 10;
+    connections.cutUntaken(1_000);
+    add();
+    expect(ended([idle, worked[0]!, next])).toEqual([true, false, true]);
+  });
+
+  it("one that counts no more from then on, though its socket closes later", () => {
+    const { connections, add, ended } = place(2);
+    const all = [add(), add()];
+    for (const socket of all) socket.closesAtOnce = false;
+    all.push(add());
+    expect([ended(all), connections.size]).toEqual([[true, false, false], 2]);
+    all.push(add());
+    expect([ended(all), connections.size]).toEqual([[true, true, false, false], 2]);
+    for (const socket of all.slice(0, 2)) socket.emit("close");
+    expect([connections.size, connections.ended, connections.refused]).toEqual([2, 2, 0]);
   });
 
   it("nobody, for a connection that has closed by itself meanwhile", () => {
