@@ -17,7 +17,7 @@ import { holdsJobs, type JobParts, type JobsStore } from "./job-parts.ts";
 import { type JobDraft, planJob } from "./job-planner.ts";
 import { JobRefusal } from "./job-refusal.ts";
 import { answerTo, called, moved } from "./job-state.ts";
-import { countSet } from "./set-count.ts";
+import { countSet, type SetCount } from "./set-count.ts";
 import { setQuery } from "./set-query.ts";
 
 /** An asking for a job, with what tells repeats of it. */
@@ -122,11 +122,8 @@ export class StoredJobs implements Jobs {
       const isOther = this.#parts.config().configVersion !== job.plan.configVersion && acceptChangedConfig !== true;
       if (planHash !== job.plan.hash || isOther)
         throw new JobRefusal("plan_changed", "the plan is another one: look at it again");
-      if (found !== undefined && found > job.plan.total)
-        throw new JobRefusal(
-          "plan_changed",
-          `the plan showed ${job.plan.total} entries and ${found} match by now: plan it again`,
-        );
+      const why = found && whyOther(found, job.plan);
+      if (why !== undefined) throw new JobRefusal("plan_changed", `${why}: plan it again`);
       this.#refuseBusy(job, others);
       return next;
     });
@@ -179,8 +176,8 @@ export class StoredJobs implements Jobs {
     }
   }
 
-  /** Of a planned purge: how many it would take by now, where that can be said exactly. */
-  async #counted(id: string, signal: AbortSignal): Promise<number | undefined> {
+  /** Of a planned purge: what it would take by now, where that can be said exactly. */
+  async #counted(id: string, signal: AbortSignal): Promise<SetCount | undefined> {
     const kept = await this.#book().get(id, signal);
     if (kept?.job.kind !== "purge" || kept.job.state !== "planned" || !kept.job.plan.exact) return undefined;
     const { job } = kept;
@@ -188,7 +185,7 @@ export class StoredJobs implements Jobs {
       { store: this.#store(), query: setQuery(job), limit: job.limit, clock: this.#clock },
       signal,
     );
-    return count.exact ? count.total : undefined;
+    return count.exact ? count : undefined;
   }
 
   async #written(id: string, signal: AbortSignal, change: (job: Job) => Job): Promise<Job> {
@@ -292,4 +289,11 @@ function askedOf(order: JobOrder, idempotencyKey: string): NonNullable<Job["aske
 
 function digest(text: string): string {
   return hash("sha256", text, "hex").slice(0, 16);
+}
+
+/** Why what a purge would take by now is not what its plan has shown, as far as counts tell: it takes the oldest first. */
+function whyOther({ total, oldestFailedAt }: SetCount, plan: Job["plan"]): string | undefined {
+  if (total > plan.total) return `the plan showed ${plan.total} entries and ${total} match by now`;
+  const hasOlder = oldestFailedAt !== undefined && oldestFailedAt < (plan.oldestFailedAt ?? oldestFailedAt);
+  return hasOlder ? "entries match by now that failed before the oldest one of the plan" : undefined;
 }

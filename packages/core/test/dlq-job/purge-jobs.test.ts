@@ -250,17 +250,25 @@ describe("operators 3.1: clocks of instances differ", () => {
       const bridge = await withTrash(keptMs);
       const { supervisor, dlq, clock } = bridge;
       await clock.advance(1_000_000);
-      await fill(dlq, 20);
+      await fill(dlq, 20, (nth) => ({ failedAt: 1_000 + nth }));
       const jobs = supervisor.jobs();
       const { job } = await jobs.plan(orderOf(PURGE), bound());
-      await dlq.put(entryOf(99), bound());
+      await dlq.put(entryOf(99, { failedAt: 5_000 }), bound());
       await expect(jobs.start(job.id, { planHash: job.plan.hash }, bound())).rejects.toMatchObject({
         reason: "plan_changed",
         message: "the plan showed 20 entries and 21 match by now: plan it again",
       });
-      await dlq.admin?.delete(["e00001", "e00002"], bound());
+      // As many, and not those that the plan has shown.
+      const older = entryOf(98, { failedAt: 1 });
+      await dlq.admin?.delete(["e00001", "e00099"], bound());
+      await dlq.put(older, bound());
+      await expect(jobs.start(job.id, { planHash: job.plan.hash }, bound())).rejects.toMatchObject({
+        reason: "plan_changed",
+        message: "entries match by now that failed before the oldest one of the plan: plan it again",
+      });
+      await dlq.admin?.delete([older.id, "e00002"], bound());
       expect((await jobs.start(job.id, { planHash: job.plan.hash }, bound())).state).toBe("running");
-      expect((await until(bridge, job.id, "completed")).counts).toMatchObject({ succeeded: 19, skipped: 1 });
+      expect((await until(bridge, job.id, "completed")).counts).toMatchObject({ succeeded: 18 });
       await supervisor.shutdown();
     },
   );
