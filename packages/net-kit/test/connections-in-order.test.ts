@@ -160,6 +160,16 @@ describe("a new connection takes the place of", () => {
     expect(ended([idle, worked[0]!, next])).toEqual([true, false, true]);
   });
 
+  it("nobody whose request has arrived in full since it was ranked", () => {
+    const { add, ask, ended } = place(20);
+    const all = Array.from({ length: 20 }, () => add());
+    const responses = all.map((socket) => ask(socket, "half"));
+    ask(add());
+    responses[1]!.req.complete = true;
+    add();
+    expect(ended(all.slice(0, 4))).toEqual([true, false, true, false]);
+  });
+
   it("one that counts no more from then on, though its socket closes later", () => {
     const { connections, add, ended } = place(2);
     const all = [add(), add()];
