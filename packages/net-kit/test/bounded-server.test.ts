@@ -53,15 +53,16 @@ describe("a listener", () => {
   });
 
   it("counts as out of time only what was not complete in time", async () => {
-    await using server = await open({ limits: { headerTimeoutMs: 50, requestTimeoutMs: 50 } });
-    const malformed = await dial(server.port, "no request\r\n\r\n");
+    await using patient = await open();
+    const malformed = await dial(patient.port, "no request\r\n\r\n");
     await ended(malformed.socket);
     expect(malformed.received()).toMatch(/^HTTP\/1\.1 400 /);
-    expect(server.stats().connectionsTimedOut).toBe(0);
-    const slow = await dial(server.port, "GET / HTTP/1.1\r\n");
+    expect(patient.stats().connectionsTimedOut).toBe(0);
+    await using hasty = await open({ limits: { headerTimeoutMs: 50, requestTimeoutMs: 50 } });
+    const slow = await dial(hasty.port, "GET / HTTP/1.1\r\n");
     await ended(slow.socket);
     expect(slow.received()).toMatch(/^HTTP\/1\.1 408 /);
-    expect(server.stats().connectionsTimedOut).toBe(1);
+    expect(hasty.stats().connectionsTimedOut).toBe(1);
   });
 });
 
