@@ -104,6 +104,16 @@ describe("requests of one connection", () => {
   });
 });
 
+it("a connection whose next request is given up before its turn takes none", async () => {
+  const { connection, taken, request } = place();
+  const first = request();
+  request();
+  first.emit("close");
+  connection.endAfterAnswer();
+  await turn();
+  expect(taken).toEqual([first]);
+});
+
 describe("what is kept for a connection", () => {
   it("is what its client has not taken, or what is expected to be more, until the answer has left", () => {
     const { socket, kept, request } = place();
@@ -174,6 +184,7 @@ describe("what is kept for a connection", () => {
         others[Symbol.dispose]();
         await waiting;
       }
+      expect(kept()).toBe(how.startsWith("forgotten") ? 40_000 : 0);
       connection.forget();
       expect(kept()).toBe(0);
     },
