@@ -11,7 +11,9 @@ async function connected() {
   const plan = { ...drawn, target: { latencyMs: 10, refuses: 0, loses: 0, silent: 0, slow: 0 }, messages: [] };
   const world = worldOf({ ...plan, bindings: ["out"], messages: [{ number: 0, at: 0 }] }, false);
   world.auditor.published(0);
-  const session = new TargetSession({ ...world, owner: { name: "one", alive: true, pending: 0 } });
+  const owner = { name: "one", alive: true, pending: 0 };
+  world.auditor.delivers(owner, 0, signal);
+  const session = new TargetSession({ ...world, owner });
   const connecting = session.connect(signal);
   await world.time.pass(100);
   const sender = session.sender();
