@@ -32,9 +32,13 @@ function isTextForPeople({ node, parentPath: parent }: SyntaxPath): boolean {
   return parent?.node.type === "CallExpression" && LOGGER.test(nameOf(parent.node.callee?.object));
 }
 
+/** Functions that another module sends to a thread as text. */
+const SENT_BY_OTHERS: ReadonlySet<string | undefined> = new Set(["readPieces"]);
+
 /** A function that is sent to a thread as text: what Stryker would write into it is not there. */
 function isSentAsText({ node, scope }: SyntaxPath): boolean {
   if (node.type !== "FunctionDeclaration") return false;
+  if (SENT_BY_OTHERS.has(node.id?.name)) return true;
   const { referencePaths = [] } = scope.getBinding(node.id?.name ?? "") ?? {};
   return referencePaths.some(({ parentPath }) => {
     const user = parentPath?.node;
