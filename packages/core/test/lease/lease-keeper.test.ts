@@ -34,6 +34,16 @@ async function two(rates?: readonly number[]): Promise<{ world: World; first: Ow
   return { world, first, second };
 }
 
+/** Its process stands still for so long, from just after a renewal. */
+async function heldUp(world: World, owner: Owner, ms: number): Promise<void> {
+  let wroteAt = 0;
+  world.replaced = () => (wroteAt = world.time);
+  await until(world, () => wroteAt > 0);
+  await world.pass(50);
+  owner.machine.frozen = true;
+  await world.pass(ms);
+}
+
 describe("getting a lease", () => {
   test("one that nobody has taken is taken at once, by one", async () => {
     const { world, first, second } = await two();
@@ -180,12 +190,7 @@ describe("keeping a lease", () => {
 
   test("held up until shortly before its ttl is over it renews, and goes on", async () => {
     const { world, first } = await two();
-    let wroteAt = 0;
-    world.replaced = () => (wroteAt = world.time);
-    await until(world, () => wroteAt > 0);
-    await world.pass(50);
-    first.machine.frozen = true;
-    await world.pass(TTL_MS * 0.9);
+    await heldUp(world, first, TTL_MS * 0.9);
     await first.machine.thaw();
     await world.pass(TTL_MS);
     expect([first.live, first.token]).toEqual([true, 1]);
@@ -194,12 +199,7 @@ describe("keeping a lease", () => {
 
   test("held up until it is late, with a store that does not answer, it tries once, for a moment", async () => {
     const { world, first } = await two();
-    let wroteAt = 0;
-    world.replaced = () => (wroteAt = world.time);
-    await until(world, () => wroteAt > 0);
-    await world.pass(50);
-    first.machine.frozen = true;
-    await world.pass(TTL_MS * 0.8);
+    await heldUp(world, first, TTL_MS * 0.8);
     world.mood = DEAF;
     await first.machine.thaw();
     expect(await until(world, () => !first.live)).toBeLessThanOrEqual(TTL_MS / 10);
