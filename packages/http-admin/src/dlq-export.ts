@@ -72,6 +72,8 @@ export function dlqExportEndpoint(bridge: BridgeAccess, redaction: Redaction): A
     };
     // What a store says that cannot be asked is an answer, as long as there is none.
     const first = await read(undefined);
+    const ahead = async (signal: AbortSignal): Promise<string | undefined> =>
+      failedAhead({ store: bridge.dlqPages, query: filter, clock: bridge.clock, missing: "export" }, signal);
     let warning: string | undefined;
     const body = new LineStream({
       lines: async function* (signal) {
@@ -80,10 +82,8 @@ export function dlqExportEndpoint(bridge: BridgeAccess, redaction: Redaction): A
           else yield page.entries.map(headLine);
           if (page.next === undefined || signal.aborted) break;
         }
-        warning = await failedAhead(
-          { store: bridge.dlqPages, query: filter, clock: bridge.clock, missing: "export" },
-          signal,
-        );
+        // All entries are out by now: a store or a client that has gone meanwhile does not tear the export.
+        warning = await ahead(signal).catch(() => undefined);
       },
       end: (all) => endLine(all, warning),
       ended: ({ lines, bytes, isWhole }) => ({
