@@ -12,8 +12,8 @@ function auditing(changes: Partial<Plan> = {}): Auditor {
   const own = { bindings: ["out"], messages: [{ number: 0, at: 0 }], drops: false, maxReplayAttempts: 3 };
   const plan = { ...drawn, ...own, broker };
   const auditor = new Auditor({ ...plan, ...changes });
-  auditor.published(0);
-  auditor.handedOut(0);
+  auditor.source.published(0);
+  auditor.source.handedOut(0);
   return auditor;
 }
 
@@ -22,9 +22,9 @@ const timeout = new BridgeError("TIMEOUT", "late");
 
 test("a message that is settled before its target has it is told of, and so is one that is settled twice", () => {
   const auditor = auditing();
-  auditor.settles(0, DELIVERED, false);
-  auditor.accepts(0, "out");
-  auditor.settles(0, DELIVERED, true);
+  auditor.source.settles(0, DELIVERED, false);
+  auditor.targets.accepts(0, "out");
+  auditor.source.settles(0, DELIVERED, true);
   expect(auditor.violations).toEqual([
     "message 0 was settled as delivered without proof for out",
     "a delivery of message 0 was settled twice",
@@ -33,34 +33,34 @@ test("a message that is settled before its target has it is told of, and so is o
 
 test("what was accepted once and forgotten by its source is well", () => {
   const auditor = auditing();
-  auditor.accepts(0, "out");
-  auditor.settles(0, DELIVERED, false);
-  auditor.forgotten(0);
+  auditor.targets.accepts(0, "out");
+  auditor.source.settles(0, DELIVERED, false);
+  auditor.source.forgotten(0);
   auditor.close();
   expect(auditor.violations).toEqual([]);
 });
 
 test("what is nowhere is lost, and what its source still has is not done", () => {
   const lost = auditing();
-  lost.forgotten(0);
+  lost.source.forgotten(0);
   lost.close();
   expect(lost.violations).toEqual(["message 0 is lost: it is neither at out nor in the DLQ nor dropped"]);
   const waiting = auditing();
-  waiting.accepts(0, "out");
+  waiting.targets.accepts(0, "out");
   waiting.close();
   expect(waiting.violations).toEqual(["message 0 is still at its source when all is at rest"]);
 });
 
 test.each([
-  ["an answer that was not heard", (auditor: Auditor) => auditor.unheard(0, "out")],
-  ["a source that took it back", (auditor: Auditor) => auditor.handedBack(0)],
+  ["an answer that was not heard", (auditor: Auditor) => auditor.targets.unheard(0, "out")],
+  ["a source that took it back", (auditor: Auditor) => auditor.source.handedBack(0)],
 ])("a repeat has a cause: %s", (_, cause) => {
   for (const caused of [false, true]) {
     const auditor = auditing();
     if (caused) cause(auditor);
-    auditor.accepts(0, "out");
-    auditor.accepts(0, "out");
-    auditor.forgotten(0);
+    auditor.targets.accepts(0, "out");
+    auditor.targets.accepts(0, "out");
+    auditor.source.forgotten(0);
     auditor.close();
     expect(auditor.violations).toEqual(caused ? [] : ["message 0 came 2 times to out, where 1 would have a cause"]);
   }
@@ -68,15 +68,15 @@ test.each([
 
 test("a dead letter has a cause: a refusal for good, or as many attempts as are configured", () => {
   const early = auditing();
-  for (let tries = 1; tries <= 2; tries++) early.failed(0, "out", timeout);
-  early.kept(letter, 0);
+  for (let tries = 1; tries <= 2; tries++) early.targets.failed(0, "out", timeout);
+  early.letters.kept(letter, 0);
   expect(early.violations).toHaveLength(1);
   const late = auditing();
-  for (let tries = 1; tries <= 3; tries++) late.failed(0, "out", timeout);
-  late.kept(letter, 0);
+  for (let tries = 1; tries <= 3; tries++) late.targets.failed(0, "out", timeout);
+  late.letters.kept(letter, 0);
   const refused = auditing();
-  refused.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
-  refused.kept(letter, 0);
+  refused.targets.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
+  refused.letters.kept(letter, 0);
   expect([...late.violations, ...refused.violations]).toEqual([]);
 });
 
@@ -85,15 +85,15 @@ test("a message that overtakes an older one of its key is told of, unless that o
   for (const given of [true, false]) {
     const auditor = auditing({ messages, instances: 1 });
     for (const number of [1, 2]) {
-      auditor.published(number);
-      auditor.handedOut(number);
+      auditor.source.published(number);
+      auditor.source.handedOut(number);
     }
     if (given) {
-      auditor.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
-      auditor.kept(letter, 0);
+      auditor.targets.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
+      auditor.letters.kept(letter, 0);
     }
-    auditor.accepts(1, "out");
-    auditor.accepts(2, "out");
+    auditor.targets.accepts(1, "out");
+    auditor.targets.accepts(2, "out");
     expect(auditor.violations).toEqual(given ? [] : ["message 2 came to out before 0, which has the same key"]);
   }
 });
@@ -101,13 +101,13 @@ test("a message that overtakes an older one of its key is told of, unless that o
 test("a dead letter is deleted once its target has the message, and no more are told to be redriven", () => {
   for (const arrived of [true, false]) {
     const auditor = auditing();
-    auditor.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
-    auditor.kept(letter, 0);
-    auditor.forgotten(0);
-    auditor.redriven(0);
-    if (arrived) auditor.accepts(0, "out");
-    auditor.deleted(0, "out");
-    auditor.redriveCount = arrived ? 1 : 2;
+    auditor.targets.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
+    auditor.letters.kept(letter, 0);
+    auditor.source.forgotten(0);
+    auditor.letters.redriven(0);
+    if (arrived) auditor.targets.accepts(0, "out");
+    auditor.letters.deleted(0, "out");
+    auditor.letters.redriveCount = arrived ? 1 : 2;
     auditor.close();
     expect(auditor.violations).toHaveLength(arrived ? 0 : 3);
   }
@@ -115,11 +115,11 @@ test("a dead letter is deleted once its target has the message, and no more are 
 
 test("a send while the route is paused is told of", () => {
   const auditor = auditing();
-  auditor.holder = () => "first";
+  auditor.lease.holder = () => "first";
   for (const paused of [false, true]) {
     const by = { name: "first", alive: true, pending: 0, paused };
-    auditor.delivers(by, 0, new AbortController().signal);
-    auditor.sends(by, 0, "out");
+    auditor.source.delivers(by, 0, new AbortController().signal);
+    auditor.targets.sends(by, 0, "out");
   }
   expect(auditor.violations).toEqual(["first sends 0 while its route is paused"]);
 });
@@ -134,17 +134,18 @@ test("a send of what no source has handed out, or has taken back, is told of, un
     [true, "injected", []],
   ] as const) {
     const auditor = auditing();
-    auditor.holder = () => "first";
+    auditor.lease.holder = () => "first";
     const source = new AbortController();
-    auditor.delivers(by, 0, source.signal);
+    auditor.source.delivers(by, 0, source.signal);
     if (taken) source.abort();
-    if (asks !== undefined) auditor[asks](0);
-    auditor.sends(by, 0, "out");
+    if (asks === "redriven") auditor.letters.redriven(0);
+    if (asks === "injected") auditor.injects.asked(0);
+    auditor.targets.sends(by, 0, "out");
     expect(auditor.violations).toEqual(told);
   }
   const nobodys = auditing();
-  nobodys.holder = () => "first";
-  nobodys.sends(by, 0, "out");
+  nobodys.lease.holder = () => "first";
+  nobodys.targets.sends(by, 0, "out");
   expect(nobodys.violations).toEqual([has]);
 });
 
@@ -160,12 +161,12 @@ test("a send under a lease that may end before it is told of, and so is what is 
     [-1, ["sends 0 after its lease has lapsed", "settles 0 after its lease has lapsed"]],
   ] as const) {
     const auditor = auditing({ document, leases: { latencyMs: 1 } });
-    auditor.holder = () => "first";
-    auditor.now = () => 1_000;
-    auditor.leasedUntil = () => 1_000 + leftMs;
-    auditor.delivers(by, 0, new AbortController().signal);
-    auditor.sends(by, 0, "out");
-    auditor.acts(by, "settles", 0);
+    auditor.lease.holder = () => "first";
+    auditor.ledger.now = () => 1_000;
+    auditor.lease.until = () => 1_000 + leftMs;
+    auditor.source.delivers(by, 0, new AbortController().signal);
+    auditor.targets.sends(by, 0, "out");
+    auditor.lease.acts(by, "settles", 0);
     expect(auditor.violations).toEqual(told.map((words) => `first ${words}`));
   }
 });
@@ -176,8 +177,8 @@ test("a send of what the outbox has not lent is told of, unless a machine's cloc
   for (const machine of [false, true])
     for (const lent of [false, true]) {
       const auditor = auditing({ outbox, faults: [{ kind: "freeze", at: 0, forMs: 1, machine }] });
-      auditor.lent = () => lent;
-      auditor.sends(by, 0, "out");
+      auditor.targets.lent = () => lent;
+      auditor.targets.sends(by, 0, "out");
       expect(auditor.violations).toEqual(
         lent || machine ? [] : ["first sends 0 to out, which the outbox has not lent to it"],
       );
@@ -192,8 +193,8 @@ test("what is dropped is lost, unless the policy drops and the target gave cause
     [true, true],
   ] as const) {
     const auditor = auditing({ drops });
-    if (cause) auditor.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
-    auditor.settles(0, dropped, false);
+    if (cause) auditor.targets.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
+    auditor.source.settles(0, dropped, false);
     expect(auditor.violations).toHaveLength(drops && cause ? 0 : 1);
   }
 });
@@ -203,12 +204,12 @@ test("what an operator moves from the outbox is in the DLQ before it is dead, an
   for (const asked of [false, true]) {
     for (const kept of [false, true]) {
       const auditor = auditing({ outbox });
-      auditor.persisted(0, "out");
-      auditor.forgotten(0);
-      if (asked) auditor.moves(0, "out");
-      if (kept) auditor.kept({ ...letter, errorCode: "REJECTED" }, 0);
-      auditor.ended(0, "out", "dead", false);
-      auditor.moveCount = 1;
+      auditor.outbox.persisted(0, "out");
+      auditor.source.forgotten(0);
+      if (asked) auditor.outbox.moves(0, "out");
+      if (kept) auditor.letters.kept({ ...letter, errorCode: "REJECTED" }, 0);
+      auditor.outbox.ended(0, "out", "dead", false);
+      auditor.outbox.moveCount = 1;
       auditor.close();
       expect(auditor.violations).toHaveLength(asked ? Number(!kept) : 2);
     }
@@ -217,11 +218,11 @@ test("what an operator moves from the outbox is in the DLQ before it is dead, an
 
 test("a dead letter that an operator has deleted is no loss, and no proof that its target has it", () => {
   const auditor = auditing();
-  auditor.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
-  auditor.kept(letter, 0);
-  auditor.settles(0, { ...DELIVERED, outcome: "dead_lettered" }, false);
-  auditor.discarded(0, "out");
-  auditor.forgotten(0);
+  auditor.targets.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
+  auditor.letters.kept(letter, 0);
+  auditor.source.settles(0, { ...DELIVERED, outcome: "dead_lettered" }, false);
+  auditor.letters.discarded(0, "out");
+  auditor.source.forgotten(0);
   auditor.close();
   expect(auditor.violations).toEqual([]);
 });
@@ -229,13 +230,13 @@ test("a dead letter that an operator has deleted is no loss, and no proof that i
 test("what has expired may be dropped when the policy says so and some clock shows it, and is sent no more by that clock", () => {
   for (const shown of [1, 11]) {
     const auditor = auditing({ messages: [{ number: 0, at: 0, expiresAt: 10 }], dropsExpired: true });
-    auditor.latest = () => shown;
+    auditor.ledger.latest = () => shown;
     const name = "first";
-    auditor.holder = () => name;
+    auditor.lease.holder = () => name;
     const by = { name, alive: true, pending: 0, wall: () => shown };
-    auditor.delivers(by, 0, new AbortController().signal);
-    auditor.sends(by, 0, "out");
-    auditor.settles(0, { ...DELIVERED, outcome: "expired" }, false);
+    auditor.source.delivers(by, 0, new AbortController().signal);
+    auditor.targets.sends(by, 0, "out");
+    auditor.source.settles(0, { ...DELIVERED, outcome: "expired" }, false);
     expect(auditor.violations).toEqual([
       shown > 10
         ? "first sends 0, which has expired by its clock"
@@ -251,8 +252,8 @@ test("what is filtered out is dropped, unless it is to be kept, and only when a 
     [true, true],
   ] as const) {
     const auditor = auditing({ keepsFiltered });
-    if (said) auditor.filtered(0);
-    auditor.settles(0, { ...DELIVERED, outcome: "filtered" }, false);
+    if (said) auditor.source.filtered(0);
+    auditor.source.settles(0, { ...DELIVERED, outcome: "filtered" }, false);
     expect(auditor.violations).toHaveLength(said && !keepsFiltered ? 0 : 1);
   }
 });
@@ -260,8 +261,8 @@ test("what is filtered out is dropped, unless it is to be kept, and only when a 
 test("a message that has no payload, and so no binding, is in the DLQ for all of them", () => {
   for (const form of ["text", undefined] as const) {
     const auditor = auditing({ messages: [{ number: 0, at: 0, ...(form && { form }) }] });
-    auditor.kept({ ...letter, bindingId: "" }, 0);
-    auditor.settles(0, { ...DELIVERED, outcome: "dead_lettered" }, false);
+    auditor.letters.kept({ ...letter, bindingId: "" }, 0);
+    auditor.source.settles(0, { ...DELIVERED, outcome: "dead_lettered" }, false);
     expect(auditor.violations).toHaveLength(form === undefined ? 1 : 0);
   }
 });
@@ -270,15 +271,15 @@ test("two messages of one id share their attempts while both are at work, and th
   const messages = [0, 1].map((number) => ({ number, at: 0, id: "twin" }));
   for (const over of [false, true]) {
     const auditor = auditing({ messages });
-    auditor.published(1);
-    for (let tries = 1; tries <= 2; tries++) auditor.failed(1, "out", timeout);
-    if (over) auditor.forgotten(1);
-    auditor.failed(0, "out", timeout);
-    auditor.kept(letter, 0);
+    auditor.source.published(1);
+    for (let tries = 1; tries <= 2; tries++) auditor.targets.failed(1, "out", timeout);
+    if (over) auditor.source.forgotten(1);
+    auditor.targets.failed(0, "out", timeout);
+    auditor.letters.kept(letter, 0);
     expect(auditor.violations).toHaveLength(over ? 1 : 0);
   }
   const boxed = auditing({ messages, outbox: { latencyMs: 1, shared: true, maxRecords: 9 } });
-  boxed.published(1);
-  boxed.kept({ ...letter, errorCode: "ID_CONFLICT" }, 0);
+  boxed.source.published(1);
+  boxed.letters.kept({ ...letter, errorCode: "ID_CONFLICT" }, 0);
   expect(boxed.violations).toEqual([]);
 });

@@ -62,9 +62,9 @@ test("a caller that gives up is no loss, and one that was accepted and is nowher
       messages: [{ number: 0, at: 0 }],
       drops: false,
     });
-    auditor.published(0);
-    if (gaveUp) auditor.givenUp(0);
-    else auditor.forgotten(0);
+    auditor.source.published(0);
+    if (gaveUp) auditor.source.givenUp(0);
+    else auditor.source.forgotten(0);
     auditor.close();
     expect(auditor.violations.length).toBe(gaveUp ? 0 : 1);
   }

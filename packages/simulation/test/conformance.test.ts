@@ -14,17 +14,10 @@ import { KeptDocument } from "../src/model/kept-document.ts";
 import { DeadLetters } from "../src/model/dead-letters.ts";
 import { Leases } from "../src/model/leases.ts";
 import { Outbox } from "../src/model/outbox.ts";
-import type { Auditor } from "../src/run/auditor.ts";
 import { InstanceClock } from "../src/time/instance-clock.ts";
 import { type Owner, VirtualTime } from "../src/time/virtual-time.ts";
 import { Trace } from "../src/trace.ts";
-
-/** What the suites do is none of what a plan says, so that there is nothing to audit. */
-const jobs = new Proxy({}, { get: (_, name) => () => (name === "written" ? [] : undefined) });
-const auditor = new Proxy(
-  {},
-  { get: (_, name) => (name === "jobs" || name === "documents" ? jobs : () => {}) },
-) as Auditor;
+import { muteAuditor } from "./support/mute-auditor.ts";
 
 const OWN_TIME = "its time is its own";
 const UNCHANGED = "nobody can change what is in the memory of a process";
@@ -63,7 +56,7 @@ function world() {
       },
     });
   }
-  const shared = { time, trace, auditor, dice: new Dice(1), habits: { latencyMs: 1 } };
+  const shared = { time, trace, auditor: muteAuditor, dice: new Dice(1), habits: { latencyMs: 1 } };
   return { ...shared, patient, awaited };
 }
 

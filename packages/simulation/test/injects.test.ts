@@ -52,29 +52,29 @@ function auditing(): Auditor {
     messages: [{ number: 0, at: 0 }],
     drops: false,
   });
-  auditor.injected(0);
+  auditor.injects.asked(0);
   return auditor;
 }
 
 test("an inject that is answered with what is not so is told of", () => {
   const early = auditing();
-  early.injectAnswered(0, "delivered");
+  early.injects.answered(0, "delivered");
   expect(early.violations.length).toBeGreaterThan(0);
   const nothing = auditing();
-  nothing.accepts(0, "out");
-  nothing.injectAnswered(0, "nothing");
+  nothing.targets.accepts(0, "out");
+  nothing.injects.answered(0, "nothing");
   nothing.close();
   expect(nothing.violations).toEqual(["the inject of message 0 was answered with nothing, and out has got it"]);
   const repeated = auditing();
-  repeated.injectAnswered(0, "duplicate");
+  repeated.injects.answered(0, "duplicate");
   expect(repeated.violations).toEqual(["the inject of message 0 was answered with duplicate"]);
 });
 
 test("an inject that nobody can tell the outcome of may have come to anything, and one that came to nothing is no loss", () => {
   for (const what of ["nothing", "failed"]) {
     const auditor = auditing();
-    if (what === "failed") auditor.accepts(0, "out");
-    auditor.injectAnswered(0, what);
+    if (what === "failed") auditor.targets.accepts(0, "out");
+    auditor.injects.answered(0, what);
     auditor.close();
     expect(auditor.violations).toEqual([]);
   }

@@ -45,8 +45,8 @@ test("of a machine that stands still only the time of day shows it, and its time
 test("whoever acts without the lease is told of, and whoever has it is not", () => {
   const { outbox: _, ...plan } = draw(1);
   const auditor = new Auditor({ ...plan, leases: { latencyMs: 1 } });
-  auditor.holder = () => "other";
-  auditor.acts({ name: "one", alive: true, pending: 0 }, "settles", 0);
-  auditor.acts({ name: "other", alive: true, pending: 0 }, "sends", 0);
+  auditor.lease.holder = () => "other";
+  auditor.lease.acts({ name: "one", alive: true, pending: 0 }, "settles", 0);
+  auditor.lease.acts({ name: "other", alive: true, pending: 0 }, "sends", 0);
   expect(auditor.violations).toEqual(["one settles 0 while other has the lease"]);
 });

@@ -39,7 +39,7 @@ test("a file that is opened again has what was persisted and how it ended, and n
   const { outbox, store, answer, open, auditor } = await opened(false);
   await answer(store.persist([record(0), record(1), record(2)], signal));
   const [first] = await answer(store.claim({ ...place, limit: 2, loanMs: 60_000 }, signal));
-  auditor.accepts(0, "out-0");
+  auditor.targets.accepts(0, "out-0");
   const ends = [{ id: "record 0", token: first?.token ?? "", outcome: { kind: "done" } as const }];
   expect(await answer(store.finish(ends, signal))).toEqual([true]);
   const again = await open(outbox);

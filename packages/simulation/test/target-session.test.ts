@@ -10,9 +10,9 @@ async function connected() {
   const { outbox: _, leases: __, ...drawn } = draw(1);
   const plan = { ...drawn, target: { latencyMs: 10, refuses: 0, loses: 0, silent: 0, slow: 0 }, messages: [] };
   const world = worldOf({ ...plan, bindings: ["out"], messages: [{ number: 0, at: 0 }] }, false);
-  world.auditor.published(0);
+  world.auditor.source.published(0);
   const owner = { name: "one", alive: true, pending: 0 };
-  world.auditor.delivers(owner, 0, signal);
+  world.auditor.source.delivers(owner, 0, signal);
   const session = new TargetSession({ ...world, owner });
   const connecting = session.connect(signal);
   await world.time.pass(100);
@@ -34,7 +34,7 @@ test("what is sent over a connection that the target has dropped arrives nowhere
   await time.pass(10_000);
   await expect(sending).rejects.toMatchObject({ code: "CONNECTION_LOST" });
   expect((await connection.closed)?.code).toBe("CONNECTION_LOST");
-  expect([auditor.heard, auditor.violations]).toEqual([0, []]);
+  expect([auditor.targets.heard, auditor.violations]).toEqual([0, []]);
 });
 
 test("a send that waits fails when its sender is disposed, and the session goes on", async () => {
@@ -54,5 +54,8 @@ test("whoever sends over a session that is known to be lost is told of", async (
   session.cut(0);
   await time.pass(2_000);
   await expect(send()).rejects.toMatchObject({ code: "CONNECTION_LOST" });
-  expect([auditor.heard, auditor.violations]).toEqual([1, ["message 0 was sent over a session that is not connected"]]);
+  expect([auditor.targets.heard, auditor.violations]).toEqual([
+    1,
+    ["message 0 was sent over a session that is not connected"],
+  ]);
 });

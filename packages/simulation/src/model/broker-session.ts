@@ -175,13 +175,13 @@ class BrokerConnection implements Connection, Consumer {
     const taken = this.#loans?.hold({ number, receives }) ?? this.#gone.signal;
     const { broker, owner, habits } = this.#session.options;
     const { auditor, trace } = broker.options;
-    auditor.delivers(owner, number, taken);
+    auditor.source.delivers(owner, number, taken);
     let settled = false;
     const settle = (settlement: Settlement): Promise<void> | void => {
       if (!owner.alive) return;
       trace.add(`engine settles ${number}: ${said(settlement)}`);
-      auditor.acts(owner, "settles", number);
-      auditor.settles(number, settlement, settled);
+      auditor.lease.acts(owner, "settles", number);
+      auditor.source.settles(number, settlement, settled);
       settled = true;
       if (taken.aborted) throw taken.reason as Error;
       this.#loans?.release(number);

@@ -79,7 +79,7 @@ export class Broker {
 
   publish(number: number): void {
     this.options.trace.add(`source publishes ${number}`);
-    this.options.auditor.published(number);
+    this.options.auditor.source.published(number);
     this.#ready.push({ number, receives: 0, lentUntil: 0 });
     this.#handOut();
   }
@@ -101,7 +101,7 @@ export class Broker {
   detach(consumer: Consumer): void {
     if (!this.#consumers.delete(consumer)) return;
     const back = [...consumer.unacked.values()].toSorted((a, b) => a.number - b.number);
-    for (const { number } of back) this.options.auditor.handedBack(number);
+    for (const { number } of back) this.options.auditor.source.handedBack(number);
     this.#ready.unshift(...back);
     consumer.unacked.clear();
     this.#handOut();
@@ -114,7 +114,7 @@ export class Broker {
     consumer.unacked.delete(number);
     this.options.trace.add(`broker hears ${settlement.kind} of ${number}`);
     if (settlement.kind === "release") this.#later(held, settlement.delayMs);
-    else this.options.auditor.forgotten(number);
+    else this.options.auditor.source.forgotten(number);
     this.#handOut();
     return true;
   }
@@ -136,7 +136,7 @@ export class Broker {
 
   #give(consumer: Consumer, held: Held): void {
     held.receives++;
-    this.options.auditor.handedOut(held.number);
+    this.options.auditor.source.handedOut(held.number);
     consumer.unacked.set(held.number, held);
     this.#lend(consumer, held);
     consumer.hand(held, held.receives);
@@ -152,7 +152,7 @@ export class Broker {
       consumer.unacked.delete(number);
       if (consumer.unacked.size === 0) this.#left.delete(consumer);
       trace.add(`broker's loan of ${number} is over`);
-      auditor.handedBack(number);
+      auditor.source.handedBack(number);
       this.#ready.splice(dice.whole(0, this.#ready.length), 0, held);
       this.#handOut();
     });

@@ -95,7 +95,7 @@ export class CallReceiver implements Receiver {
     const { time, trace, auditor, habits, messageOf } = this.#callers.options;
     const owner = this.#owner;
     const gone = new AbortController();
-    auditor.delivers(owner, number, gone.signal);
+    auditor.source.delivers(owner, number, gone.signal);
     let ended = false;
     let settled = false;
     const end = (): boolean => {
@@ -114,7 +114,7 @@ export class CallReceiver implements Receiver {
     const settle = (settlement: Settlement): Promise<void> | undefined => {
       if (!owner.alive) return undefined;
       trace.add(`engine settles ${number}: ${settlement.kind === "accept" ? settlement.outcome : settlement.kind}`);
-      auditor.settles(number, settlement, settled);
+      auditor.source.settles(number, settlement, settled);
       settled = true;
       if (!end()) return Promise.reject(TAKEN_BACK);
       answer(settlement.kind === "accept" ? "accepted" : settlement.kind === "refuse" ? "refused" : "unavailable");

@@ -49,7 +49,7 @@ export class Callers {
   publish(number: number): void {
     const { auditor, trace } = this.options;
     trace.add(`a caller has ${number}`);
-    auditor.published(number);
+    auditor.source.published(number);
     this.#waiting.add(number);
     this.#call(number, 1);
   }
@@ -75,9 +75,9 @@ export class Callers {
     const answer = (told: Answer): void =>
       void time.at(Math.max(openAgain(owner, "broker", "<"), time.now + takes()), () => end(told));
     time.reach(owner, Math.max(openAgain(owner, "broker", ">"), time.now + takes()), () => {
-      this.options.auditor.handedOut(number);
+      this.options.auditor.source.handedOut(number);
       // Its target may have it from a try before.
-      if (tries > 1) this.options.auditor.handedBack(number);
+      if (tries > 1) this.options.auditor.source.handedBack(number);
       const left = receiver.take(number, answer);
       leaves = () => time.reach(owner, time.now + takes(), left);
       if (over) left();
@@ -87,8 +87,8 @@ export class Callers {
   #told(number: number, tries: number, told: Answer | "nothing"): void {
     const { time, dice, habits, auditor } = this.options;
     const givesUp = habits.repeats !== undefined && tries > habits.repeats;
-    if (told === "accepted") auditor.forgotten(number);
-    else if (told === "refused" || givesUp) auditor.givenUp(number);
+    if (told === "accepted") auditor.source.forgotten(number);
+    else if (told === "refused" || givesUp) auditor.source.givenUp(number);
     else return void time.at(time.now + dice.next() * PAUSE_MS, () => this.#call(number, tries + 1));
     this.#waiting.delete(number);
   }

@@ -70,7 +70,7 @@ export class DeadLetters implements KeptLetters {
       if (letter === undefined) continue;
       trash.set(id, letter);
       this.options.auditor.jobs.trashed(batch);
-      this.options.auditor.discarded(letter.number, letter.bindingId);
+      this.options.auditor.letters.discarded(letter.number, letter.bindingId);
     }
     return moved;
   }
@@ -86,7 +86,7 @@ export class DeadLetters implements KeptLetters {
       before.delete(id);
       trace.add(`DLQ: ${letter.number} for ${letter.bindingId} is back`);
       this.#entries.set(id, letter);
-      auditor.takenBack(letter.number, letter.bindingId);
+      auditor.letters.takenBack(letter.number, letter.bindingId);
       auditor.jobs.back(id);
     }
     // The others had been written again: they have left the trash, too.
@@ -114,7 +114,7 @@ export class DeadLetters implements KeptLetters {
             const number = numberIn(entry.envelope.payload);
             trace.add(`DLQ keeps ${number} for ${entry.bindingId}: ${entry.errorCode}`);
             const isNew = !this.#entries.has(entry.id);
-            auditor.kept(entry, number, isNew);
+            auditor.letters.kept(entry, number, isNew);
             auditor.jobs.kept(entry, isNew);
             const { bindingId, category, errorCode } = entry;
             if (isNew) this.#entries.set(entry.id, { number, bindingId, category, errorCode });
@@ -155,7 +155,8 @@ export class DeadLetters implements KeptLetters {
     const deleted = await this.kept.admin.delete(ids, NEVER);
     for (const id of deleted) {
       const letter = this.#left(id, purged.has(id) ? "discarded" : why);
-      if (letter !== undefined) auditor[purged.has(id) ? "discarded" : "deleted"](letter.number, letter.bindingId);
+      if (letter !== undefined)
+        auditor.letters[purged.has(id) ? "discarded" : "deleted"](letter.number, letter.bindingId);
     }
     return deleted;
   }

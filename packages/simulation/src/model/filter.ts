@@ -9,7 +9,7 @@ export function filter({ plan, auditor }: { readonly plan: Plan; readonly audito
     process(envelope) {
       const number = numberIn(envelope.payload);
       if (plan.messages[number]?.filtered !== true) return { kind: "pass", envelope };
-      auditor.filtered(number);
+      auditor.source.filtered(number);
       return { kind: "filter", reason: "the plan says so" };
     },
   };

@@ -175,7 +175,7 @@ export class Outbox {
       if (kind !== "persisted") continue;
       this.#keep(number, record);
       this.#unfinished++;
-      if (record.entryId === undefined) auditor.persisted(number, record.bindingId);
+      if (record.entryId === undefined) auditor.outbox.persisted(number, record.bindingId);
       else this.#replays(number, record);
       this.#tellOthers(owner, record);
     }
@@ -193,7 +193,7 @@ export class Outbox {
   /** Of one dead letter one record at a time is on its way to a binding. */
   #replays(number: number, { id, entryId, bindingId }: OutboxRecord): void {
     const { auditor } = this.#options;
-    auditor.replays(number, bindingId);
+    auditor.outbox.replays(number, bindingId);
     for (const { record, status } of this.#kept.values())
       if (status === "pending" && record.id !== id && record.entryId === entryId && record.bindingId === bindingId)
         auditor.violated(`message ${number} is redriven to ${bindingId} while a redrive of it is on its way`);
@@ -202,7 +202,8 @@ export class Outbox {
   #lent(to: Owner, loanMs: number, claims: readonly OutboxClaim[]): readonly OutboxClaim[] {
     for (const { record, token } of claims) {
       const kept = this.#of(record.id);
-      if (kept.token !== undefined) this.#options.auditor.lapsed(numberIn(record.envelope.payload), record.bindingId);
+      if (kept.token !== undefined)
+        this.#options.auditor.outbox.lapsed(numberIn(record.envelope.payload), record.bindingId);
       kept.token = token;
       kept.lentTo = to;
       kept.lentUntil = this.#options.time.now + loanMs;
@@ -226,7 +227,7 @@ export class Outbox {
       } else {
         kept.status = outcome.kind;
         this.#unfinished--;
-        auditor.ended(number, bindingId, outcome.kind, kept.record.entryId !== undefined);
+        auditor.outbox.ended(number, bindingId, outcome.kind, kept.record.entryId !== undefined);
       }
     }
     return entered;
@@ -239,7 +240,7 @@ export class Outbox {
     const store = (this.#store = this.#empty());
     for (const kept of this.#kept.values()) {
       const { record, status, attempts, retryAt } = kept;
-      if (kept.token !== undefined) auditor.lapsed(numberIn(record.envelope.payload), record.bindingId);
+      if (kept.token !== undefined) auditor.outbox.lapsed(numberIn(record.envelope.payload), record.bindingId);
       kept.token = undefined;
       await store.persist([record], NEVER);
       if (status === "pending" && attempts === 0 && retryAt <= time.now) continue;

@@ -22,7 +22,7 @@ export function seenSender(sender: Sender, owner: Owner, { auditor, sends, time 
         // What was given up is nobody's any more, and whoever stood still could not give it up.
         const isAnswered = error === undefined || BridgeError.is(error);
         if (isAnswered && owner.alive && (owner.thawedAt ?? -1) < since)
-          auditor.ends(owner, numberIn(envelope.payload), address);
+          auditor.targets.ends(owner, numberIn(envelope.payload), address);
       };
       sent.then(() => end(undefined), end);
       return sent;

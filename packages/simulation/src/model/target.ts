@@ -51,17 +51,17 @@ export class Target {
       over = true;
       signal.removeEventListener("abort", onAbort);
       if (error === undefined) {
-        auditor.heard++;
+        auditor.targets.heard++;
         auditor.jobs.heard(owner, id, address);
         return resolve();
       }
-      auditor.failed(number, address, error);
+      auditor.targets.failed(number, address, error);
       reject(error);
     };
     const onAbort = (): void => end(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     const way = (longer: number): number => dice.next() * plan.target.latencyMs * longer;
-    auditor.sends(owner, number, address, id);
+    auditor.targets.sends(owner, number, address, id);
     const there = openAgain(owner, "target", ">");
     time.at(Math.max(there, time.now + way(1)), () => {
       if (!reaches()) return;
@@ -69,17 +69,17 @@ export class Target {
       const told = typeof answer === "string" ? answer : answer.code;
       trace.add(`target ${address} ${accepts ? "takes" : "does not take"} ${number}: ${told}`);
       if (accepts) {
-        auditor.accepts(number, address);
+        auditor.targets.accepts(number, address);
         this.options.taken?.(envelope);
       }
       if (answer === "silent") {
-        if (accepts) auditor.unheard(number, address);
+        if (accepts) auditor.targets.unheard(number, address);
         return;
       }
-      if (accepts) auditor.unheard(number, address);
+      if (accepts) auditor.targets.unheard(number, address);
       time.reach(owner, Math.max(openAgain(owner, "target", "<"), time.now + way(slow ? 50 : 1)), () => {
         if (over || !reaches()) return;
-        if (accepts && answer === "accepted") auditor.heardAfterAll(number, address);
+        if (accepts && answer === "accepted") auditor.targets.heardAfterAll(number, address);
         end(answer === "accepted" ? undefined : answer);
       });
     });

@@ -17,6 +17,27 @@ export function withOtherChanges(dice: Dice, plan: Plan, parts: Parts): Plan {
   return { ...plan, faults };
 }
 
+/** Of numbers of the route, or of where its messages go through. */
+export function drawChange(dice: Dice, outbox: boolean): Change {
+  const what = dice.pick<"policy" | "rate" | "renamed" | "removed" | "mode">([
+    "policy",
+    "rate",
+    "renamed",
+    "removed",
+    ...(outbox ? (["mode", "mode"] as const) : []),
+  ]);
+  switch (what) {
+    case "policy":
+      return { what, policy: { max_in_flight: dice.scaled(1, 100), backoff: { jitter: dice.next() } } };
+    case "rate":
+      return { what, perSecond: dice.scaled(1, 1_000) };
+    case "renamed":
+    case "removed":
+    case "mode":
+      return { what };
+  }
+}
+
 export function drawOtherChange(dice: Dice, { outbox, jobs }: Parts): Change {
   const what = dice.pick<Other>([
     "bindings-renamed",

@@ -15,20 +15,20 @@ function redrive(
   entries: ReturnType<DeadLetters["oldest"]>,
   { auditor }: World,
 ): void {
-  for (const { number } of entries.values()) auditor.redriven(number);
+  for (const { number } of entries.values()) auditor.letters.redriven(number);
   supervisor.redrive([...entries.keys()]).then(
     ({ redriven }) => {
-      if (owner.alive) auditor.redriveCount += redriven;
+      if (owner.alive) auditor.letters.redriveCount += redriven;
     },
     () => {},
   );
 }
 
 function move({ supervisor, owner }: Instance, records: ReturnType<Outbox["oldest"]>, { auditor }: World): void {
-  for (const { number, bindingId } of records.values()) auditor.moves(number, bindingId);
+  for (const { number, bindingId } of records.values()) auditor.outbox.moves(number, bindingId);
   supervisor.deadLetterRecords([...records.keys()]).then(
     ({ moved }) => {
-      if (owner.alive) auditor.moveCount += moved;
+      if (owner.alive) auditor.outbox.moveCount += moved;
     },
     () => {},
   );

@@ -32,13 +32,13 @@ export class Injects {
       const patience = new AbortController();
       const message = { id: `m-${number}`, payload: new TextEncoder().encode(String(number)) };
       trace.add(`an operator injects ${number} at ${name}`);
-      auditor.injected(number);
+      auditor.injects.asked(number);
       this.#waiting.set(number, instance);
       const answered = (told: string, kind: string): void => {
         this.#waiting.delete(number);
         if (!owner.alive) return;
         trace.add(`the inject of ${number} is answered: ${told}`);
-        auditor.injectAnswered(number, kind);
+        auditor.injects.answered(number, kind);
       };
       if (patienceMs !== undefined)
         time.reach(owner, time.now + patienceMs, () => patience.abort(new Error("no patience")));

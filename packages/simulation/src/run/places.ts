@@ -19,9 +19,9 @@ export interface Places {
 
 export function placesOf({ auditor, dlq, outbox }: World): Places {
   return {
-    delivered: [...auditor.arrivals()],
+    delivered: [...auditor.targets.arrivals()],
     dead: [...dlq.oldest(Infinity).values()],
     waiting: [...outbox.oldest(Infinity).values()],
-    atSource: [...auditor.atSource()],
+    atSource: [...auditor.source.unforgotten()],
   };
 }

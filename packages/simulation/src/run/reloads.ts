@@ -138,7 +138,7 @@ export class Reloads {
       const [drained, willBe] = [drainedBy(before), new Set(drainedBy(to))];
       const left = drained.filter((routeId) => !willBe.has(routeId));
       for (const number of outbox.waiting(left, since))
-        if (auditor.isSettled(number))
+        if (auditor.source.isSettled(number))
           auditor.violated(`a change of ${name} has left message ${number} behind in the outbox`);
     };
   }

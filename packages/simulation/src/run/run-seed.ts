@@ -186,12 +186,12 @@ function compareBooks({ auditor, plan }: World, instances: readonly Instance[]):
   const delivered = legs.reduce((sum, { dispositions }) => sum + dispositions.delivered, 0);
   const both = changesOf(plan).some(({ what }) => what === "mode");
   // What is sent directly for a time, and what comes again through the outbox, is counted once by nobody.
-  if (outbox !== undefined && both && delivered <= auditor.heard + auditor.done) return;
-  const counted = outbox === undefined ? auditor.heard : auditor.done;
+  if (outbox !== undefined && both && delivered <= auditor.targets.heard + auditor.outbox.done) return;
+  const counted = outbox === undefined ? auditor.targets.heard : auditor.outbox.done;
   // Of what a shared outbox has as done, and has not said so, nobody knows who it was.
   if (delivered > counted || (delivered < counted && outbox?.shared !== true))
     auditor.violated(
-      `${delivered} legs are booked as delivered, ${auditor.heard} acceptances were heard, and the outbox has ${auditor.done} as done`,
+      `${delivered} legs are booked as delivered, ${auditor.targets.heard} acceptances were heard, and the outbox has ${auditor.outbox.done} as done`,
     );
 }
 

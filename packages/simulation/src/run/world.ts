@@ -54,13 +54,13 @@ export function worldOf(plan: Plan, keep: boolean): World {
   const dlqNamed = (name: string): DeadLetters =>
     new DeadLetters({ ...shared, dice: dice.fork(name), habits: plan.dlq, parts: plan.dlq.parts });
   const sends = new SendsSeen();
-  auditor.now = sends.now = () => time.now;
-  auditor.holder = () => leases.holder;
-  auditor.leasedUntil = () => leases.until;
+  auditor.ledger.now = sends.now = () => time.now;
+  auditor.lease.holder = () => leases.holder;
+  auditor.lease.until = () => leases.until;
   const clocks: InstanceClock[] = [];
   const messageOf = (number: number): PlannedMessage => plan.messages[number] ?? { number, at: 0 };
-  auditor.latest = () => Math.max(0, ...clocks.map((clock) => clock.latest())) - EPOCH;
-  auditor.lent = (by, number, binding) => [outbox, otherOutbox].some((each) => each.lends(by, number, binding));
+  auditor.ledger.latest = () => Math.max(0, ...clocks.map((clock) => clock.latest())) - EPOCH;
+  auditor.targets.lent = (by, number, binding) => [outbox, otherOutbox].some((each) => each.lends(by, number, binding));
   return {
     plan,
     ...shared,

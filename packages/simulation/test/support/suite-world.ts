@@ -6,15 +6,11 @@ import { draw } from "../../src/index.ts";
 import { Broker } from "../../src/model/broker.ts";
 import { Target } from "../../src/model/target.ts";
 import type { BrokerHabits, Edge, Plan } from "../../src/plan/plan.ts";
-import type { Auditor } from "../../src/run/auditor.ts";
 import { type Sessions, simulatedPlugins } from "../../src/run/simulated-plugins.ts";
 import { worldOf } from "../../src/run/world.ts";
 import { type Owner, VirtualTime } from "../../src/time/virtual-time.ts";
 import { Trace } from "../../src/trace.ts";
-
-/** What a suite does is none of what a plan says, so that there is nothing to audit. */
-const jobs = new Proxy({}, { get: () => () => undefined });
-const auditor = new Proxy({}, { get: (_, name) => (name === "jobs" ? jobs : () => {}) }) as Auditor;
+import { muteAuditor } from "./mute-auditor.ts";
 
 /** What is held up in a frozen link comes this late, when the suite has gone on. */
 const FROZEN_MS = 60_000;
@@ -50,7 +46,7 @@ export class SuiteWorld {
     const time = (this.#time = new VirtualTime());
     const target = { latencyMs: 1, refuses: 0, loses: 0, silent: 0, slow: 0 };
     const plan: Plan = { ...draw(1), broker: this.#habits, target, messages: [] };
-    const shared = { time, auditor, trace: new Trace(() => time.now, false) };
+    const shared = { time, auditor: muteAuditor, trace: new Trace(() => time.now, false) };
     const taken: Envelope[] = (this.#taken = []);
     const messages: SourceMessage[] = (this.#messages = []);
     const broker = new Broker({

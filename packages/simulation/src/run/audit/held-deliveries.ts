@@ -1,4 +1,4 @@
-import type { Owner } from "../time/virtual-time.ts";
+import type { Owner } from "../../time/virtual-time.ts";
 
 /** What each instance has of its source, until that takes it back. What is settled is sent no more, and need not leave. */
 export class HeldDeliveries {

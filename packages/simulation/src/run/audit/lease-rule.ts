@@ -1,0 +1,45 @@
+import type { Plan } from "../../plan/plan.ts";
+import type { Owner } from "../../time/virtual-time.ts";
+import { millisecondsOf } from "./duration.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** Invariant 5: what is done under a lease is done by whoever has it. */
+export class LeaseRule {
+  readonly #ledger: Ledger;
+  readonly #sendTimeoutMs: number;
+  /** Who has the lease. */
+  holder: () => string | undefined = () => undefined;
+  /** Until when the lease lasts if nobody renews it. */
+  until: () => number = () => Infinity;
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+    this.#sendTimeoutMs = sendTimeoutOf(ledger.plan);
+  }
+
+  acts(by: Owner, what: "sends" | "still sends" | "settles", number: number): void {
+    const { leases, outbox } = this.#ledger.plan;
+    // What operators redrive or inject is under no lease.
+    const { redrives, injected } = this.#ledger.of(number);
+    const leased = what === "settles" || (outbox === undefined && redrives === 0 && injected === undefined);
+    if (leases === undefined || !leased) return;
+    const holder = this.holder();
+    if (holder !== by.name)
+      this.#ledger.violated(`${by.name} ${what} ${number} while ${holder === "" ? "nobody" : holder} has the lease`);
+    else if (what !== "still sends") this.#lasts(by, what, number);
+  }
+
+  /** The holder's own end of a lease comes before the store's, and a send that begins is over by then. */
+  #lasts(by: Owner, what: "sends" | "settles", number: number): void {
+    const leftMs = this.until() - this.#ledger.now();
+    const wantedMs = what === "sends" ? this.#sendTimeoutMs : 0;
+    if (leftMs < wantedMs)
+      this.#ledger.violated(
+        `${by.name} ${what} ${number} ${leftMs < 0 ? "after its lease has lapsed" : "under a lease that ends before the send may"}`,
+      );
+  }
+}
+
+function sendTimeoutOf({ document }: Plan): number {
+  return millisecondsOf(document.routes?.[0]?.policy?.send_timeout) ?? 0;
+}

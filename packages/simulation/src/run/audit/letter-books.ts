@@ -1,0 +1,76 @@
+import type { DeadLetter } from "@bridge/ports";
+import { plannedBinding } from "../../plan/change.ts";
+import type { Allowances } from "./allowances.ts";
+import type { Known, Ledger } from "./ledger.ts";
+
+/** What is seen at the DLQ. */
+export class LetterBooks {
+  readonly #ledger: Ledger;
+  readonly #allowances: Allowances;
+  /** Dead letters that were deleted, and those that redrives say they have redriven. */
+  deletions = 0;
+  redriveCount = 0;
+
+  constructor(ledger: Ledger, allowances: Allowances) {
+    this.#ledger = ledger;
+    this.#allowances = allowances;
+  }
+
+  /** `isNew`: it was not there yet. */
+  kept({ bindingId: named, attempts, errorCode }: DeadLetter, number: number, isNew = true): void {
+    const bindingId = plannedBinding(named);
+    const known = this.#ledger.of(number);
+    if (isNew) count(known, bindingId, 1);
+    if (this.#allowances.mayBeKept(known, bindingId)) return;
+    this.#ledger.violated(
+      `message ${number} was dead-lettered for ${bindingId} with ${errorCode} after ${attempts} attempts, which its target gave no cause for`,
+    );
+  }
+
+  /** An operator asks for it to be delivered again. */
+  redriven(number: number): void {
+    this.#ledger.of(number).redrives++;
+  }
+
+  /** An operator has deleted its dead letter. */
+  discarded(number: number, binding: string): void {
+    const known = this.#ledger.of(number);
+    const { discarded, redrives } = known;
+    count(known, binding, -1);
+    // Where another instance delivers what is redriven, nobody can tell who has deleted the entry.
+    if (redrives > 0 && this.#ledger.plan.outbox?.shared === true) this.deletions++;
+    discarded.add(plannedBinding(binding));
+  }
+
+  /** Its dead letter is back: a purge was undone. */
+  takenBack(number: number, binding: string): void {
+    count(this.#ledger.of(number), binding, 1);
+  }
+
+  /** Its dead letter is gone. A redrive deletes what has been delivered. */
+  deleted(number: number, binding: string): void {
+    const known = this.#ledger.of(number);
+    count(known, binding, -1);
+    this.deletions++;
+    // One without a binding is for all of them.
+    const wanted = binding === "" ? this.#ledger.plan.bindings : [plannedBinding(binding)];
+    if (wanted.some((id) => (known.targets.get(id)?.accepted ?? 0) === 0))
+      this.#ledger.violated(
+        `the dead letter of message ${number} for ${binding} was deleted, and its target has not got it`,
+      );
+  }
+
+  close(): void {
+    if (this.redriveCount > this.deletions)
+      this.#ledger.violated(
+        `${this.redriveCount} dead letters were told to be redriven, and ${this.deletions} were deleted`,
+      );
+  }
+}
+
+function count({ deadLetters }: Known, named: string, more: 1 | -1): void {
+  const binding = plannedBinding(named);
+  const now = (deadLetters.get(binding) ?? 0) + more;
+  if (now > 0) deadLetters.set(binding, now);
+  else deadLetters.delete(binding);
+}

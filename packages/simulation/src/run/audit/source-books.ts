@@ -1,0 +1,77 @@
+import type { Settlement } from "@bridge/ports";
+import type { Owner } from "../../time/virtual-time.ts";
+import { HeldDeliveries } from "./held-deliveries.ts";
+import type { Allowances } from "./allowances.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** What is seen at the source of the messages, and what it is told. */
+export class SourceBooks {
+  readonly #ledger: Ledger;
+  readonly #allowances: Allowances;
+  readonly #held = new HeldDeliveries();
+
+  constructor(ledger: Ledger, allowances: Allowances) {
+    this.#ledger = ledger;
+    this.#allowances = allowances;
+  }
+
+  published(number: number): void {
+    this.#ledger.of(number).published = true;
+  }
+
+  /** A delivery of it has come to an instance, whose source takes it back when `taken` aborts. */
+  delivers(to: Owner, number: number, taken: AbortSignal): void {
+    this.#held.add(to, number, taken);
+  }
+
+  /** Whether an instance has a delivery of it that was not taken back. */
+  holds(by: Owner, number: number): boolean {
+    return this.#held.has(by, number);
+  }
+
+  handedOut(number: number): void {
+    this.#ledger.of(number).receives++;
+  }
+
+  handedBack(number: number): void {
+    this.#ledger.of(number).handedBack++;
+  }
+
+  forgotten(number: number): void {
+    this.#ledger.of(number).forgotten = true;
+  }
+
+  /** Its caller asks no more: nobody knows what has come of it. */
+  givenUp(number: number): void {
+    this.#ledger.of(number).givenUp = true;
+  }
+
+  /** A processor filters it out. */
+  filtered(number: number): void {
+    this.#ledger.of(number).filtered = true;
+  }
+
+  /** The engine tells the source. Invariant 6: once, and after the proof. */
+  settles(number: number, settlement: Settlement, again: boolean): void {
+    if (again) this.#ledger.violated(`a delivery of message ${number} was settled twice`);
+    if (settlement.kind === "refuse" && this.#ledger.plan.callers === undefined)
+      this.#ledger.violated(`message ${number} was refused to a source that cannot be told`);
+    if (settlement.kind !== "accept") return;
+    this.#ledger.of(number).settled++;
+    const open = this.#allowances.openAt(number);
+    if (open.length > 0)
+      this.#ledger.violated(
+        `message ${number} was settled as ${settlement.outcome} without proof for ${open.join(", ")}`,
+      );
+  }
+
+  isSettled(number: number): boolean {
+    return this.#ledger.of(number).settled > 0;
+  }
+
+  /** What sources have published, and may not forget yet. */
+  *unforgotten(): Generator<number> {
+    for (const { number, published, forgotten, injected } of this.#ledger.known)
+      if (published && !forgotten && injected === undefined) yield number;
+  }
+}
