@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { eventually } from "./support/ask.ts";
 import { HTTP } from "./support/folder.ts";
 import { Stage } from "./support/stage.ts";
+import { Target } from "./support/target.ts";
 
 /** One route to a target where nobody listens, with its outbox in a file. */
 const waiting = (outbox: string, route = "only", mode = "shared_outbox"): string => `${HTTP}
@@ -59,4 +60,29 @@ test("finding 4.1: a start with messages of a route that is not there says so in
   await stage.restart();
   const health = await stage.health((seen) => "undelivered" in seen);
   expect(health).toMatchObject({ undelivered: LEFT });
+});
+
+test("operators 7: what is taken back and would leave messages behind runs as soon as they are gone, and deep health says so until then", async () => {
+  await using target = await Target.open("refuses");
+  const often = "policy: {backoff: {initial_interval: 100ms, max_interval: 100ms}, ";
+  const at = (outbox: string): string =>
+    waiting(outbox).replace("http://127.0.0.1:9", target.url).replace("policy: {", often);
+  await using stage = await Stage.run(at(HERE));
+  const moved = await stage.opened();
+  await stage.admin("PUT", `${moved}/document`, { text: at(THERE) });
+  expect(await stage.admin("POST", `${moved}/commit`, { confirm_within: "5m" })).toMatchObject({ status: 200 });
+  void stage.admin("POST", "/routes/only/inject", { subject: "s", payload: "aGk=" }).catch(() => {});
+  await eventually(
+    () => stage.admin("GET", "/outbox"),
+    ({ body }) => (body as { depth?: number }).depth === 1,
+  );
+  expect(await stage.admin("POST", "/config/revert", { version: 1, reason: "INC-7" })).toMatchObject({
+    status: 500,
+    body: { status: "committed_not_applied", version: 0 },
+  });
+  const { config_watch: watch } = await stage.health((health) => health.config_watch.last_error !== undefined);
+  expect(watch).toMatchObject({ version: 1, last_error: expect.stringContaining("abandon_backlog") as unknown });
+  target.manner = "accepts";
+  await stage.health((health) => health.config_watch.version === 0 && health.config_watch.last_error === undefined);
+  expect(target.accepted).toEqual(["hi"]);
 });

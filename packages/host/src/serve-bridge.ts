@@ -186,6 +186,7 @@ async function serve(serving: Serving): Promise<Ending> {
     instanceId,
     settled: serving.settled ?? (left && { reverted: left }),
     onReverted: (reverted) => void auditor.record(revertedEntry(reverted)),
+    onNotInForce: () => follower.reload(),
   });
   const transactions = configTransactions;
   const follower = new ConfigFollower({ ...seams, source, supervisor, transactions, keys, onApplied: confirm });

@@ -26,6 +26,8 @@ export interface ProbationsOptions {
   /** Nobody else brings a configuration into force meanwhile. */
   readonly exclusively: <Result>(work: () => Promise<Result>) => Promise<Result>;
   readonly onReverted: (reverted: Reverted) => void;
+  /** What is stored could not be brought into force, and no watch tells of it. */
+  readonly onNotInForce: () => void;
 }
 
 const REVERSALS = ["not_confirmed", "level", "failure_ratio", "operator", "process_ended"] as const;
@@ -275,6 +277,7 @@ export class Probations {
     this.noteReverted({ ...reversal, version, formerVersion, actor: probation.actor, at });
     if (fault === undefined) return { status: "rolled_back", version: formerVersion };
     logger.error("the former configuration is stored again, and cannot be applied", { error: fault });
+    this.#options.onNotInForce();
     return {
       status: "committed_not_applied",
       version: formerVersion,
@@ -316,7 +319,9 @@ export class Probations {
       });
     } else if (stored !== undefined) {
       const fault = await applyAgain(stored);
-      if (fault !== undefined) logger.error("what is stored cannot be applied", { error: fault });
+      if (fault === undefined) return;
+      logger.error("what is stored cannot be applied", { error: fault });
+      this.#options.onNotInForce();
     }
   }
 
@@ -329,7 +334,9 @@ export class Probations {
       former_version: open.base.version,
     });
     const fault = await applyAgain(open.base);
-    if (fault !== undefined) logger.error("the former configuration cannot be applied", { error: fault });
+    if (fault === undefined) return;
+    logger.error("the former configuration cannot be applied", { error: fault });
+    this.#options.onNotInForce();
   }
 
   #close(open: Open, end: End): void {

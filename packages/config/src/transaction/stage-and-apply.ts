@@ -19,6 +19,8 @@ export interface StagingParts extends CommitParts {
   readonly staging: ConfigStaging;
   /** Names this instance to the others. */
   readonly instanceId: string;
+  /** What is stored could not be brought into force, and no watch tells of it. */
+  readonly onNotInForce: () => void;
 }
 
 /**
@@ -131,6 +133,7 @@ async function backInStep(
   if (fault !== undefined) {
     const error = `${reason}; version ${staged.version} runs here, and version ${version}, which is stored, cannot be applied: ${fault}`;
     parts.logger.error("a configuration runs that is not stored, and what is stored cannot be applied", { error });
+    parts.onNotInForce();
     return { result: { status: "committed_not_applied", version, error }, differs: true };
   }
   const error = `${reason}; version ${version} is stored and runs`;

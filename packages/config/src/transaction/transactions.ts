@@ -48,6 +48,11 @@ export interface ConfigTransactionsOptions {
   readonly settled?: SettledProbation | undefined;
   /** Told of each change that was taken back. Default: nobody is. */
   readonly onReverted?: ((reverted: Reverted) => void) | undefined;
+  /**
+   * Told when what is stored, by a change that was taken back, could not be brought into force. No watch of the store tells of it:
+   * whoever follows the store reads it again. Default: nobody is.
+   */
+  readonly onNotInForce?: (() => void) | undefined;
   /** Names this instance to others that follow the same store. Default: something random. */
   readonly instanceId?: string | undefined;
   readonly clock: Clock;
@@ -93,6 +98,7 @@ class Transactions implements ConfigTransactions {
       applyAgain: (stored) => applyAgain(stored, this.#parts()),
       exclusively: (work) => this.#alone(work),
       onReverted: (reverted) => options.onReverted?.(reverted),
+      onNotInForce: () => options.onNotInForce?.(),
     });
     if (options.settled !== undefined) this.#settle(options.settled);
   }
@@ -329,7 +335,7 @@ class Transactions implements ConfigTransactions {
   }
 
   #parts(): Omit<StagingParts, "staging"> {
-    const { store, applier, applyTimeoutMs = APPLY_TIMEOUT_MS, clock, logger } = this.#options;
+    const { store, applier, applyTimeoutMs = APPLY_TIMEOUT_MS, clock, logger, onNotInForce } = this.#options;
     return {
       store,
       history: this.#history,
@@ -338,6 +344,7 @@ class Transactions implements ConfigTransactions {
       clock,
       logger,
       instanceId: this.#instanceId,
+      onNotInForce: () => onNotInForce?.(),
       check: (document) => this.#documents.check(document, NEVER),
     };
   }

@@ -28,11 +28,12 @@ function stage() {
     const applied: BridgeConfig[] = [];
     const reverted: Reverted[] = [];
     const logged: string[] = [];
-    const facts = { running: true, full: true, sends: 0, failed: 0 };
+    const facts = { running: true, full: true, sends: 0, failed: 0, strands: false, notInForce: 0 };
     const log = (message: string): void => void logged.push(message);
     const logger: Logger = { ...silentLogger, error: log, warn: log };
     const applier: ConfigApplier = {
       async apply(config) {
+        if (facts.strands) throw new Error("it would leave messages behind");
         applied.push(config);
         return "applied";
       },
@@ -63,6 +64,7 @@ function stage() {
       random: systemRandom(),
       logger,
       onReverted: (one) => void reverted.push(one),
+      onNotInForce: () => void facts.notInForce++,
     });
     const commit = async (trial?: CommitTrial, overlay: Readonly<Record<string, unknown>> = DEBUG) => {
       const { id } = await transactions.open(5 * MINUTE, NEVER);
@@ -152,6 +154,30 @@ describe("a change that reverts itself", () => {
       await ask();
       expect(a.transactions.probation()).toBeUndefined();
       expect(a.runs()[0]).toBe(call === "confirm" ? 4 : 3);
+    },
+  );
+
+  it.each([
+    ["by an operator", "a"],
+    ["at another instance", "b"],
+    ["when its time is up", undefined],
+  ] as const)(
+    "operators 7: taken back %s, and the former one cannot be applied: whoever follows the store is told, as no watch tells it",
+    async (_, by) => {
+      const { a, b } = stage();
+      await a.commit({ withinMs: MINUTE });
+      a.facts.strands = true;
+      if (by !== undefined) await { a, b }[by].transactions.revert(4, "no");
+      expect(await a.store.staging?.look(NEVER)).toEqual(
+        by === undefined ? expect.objectContaining({ version: 4 }) : undefined,
+      );
+      await a.pass(MINUTE);
+      expect(a.transactions.probation()).toBeUndefined();
+      expect([await storedVersion(a), a.runs()[0], a.facts.notInForce]).toEqual([3, 4, 1]);
+      a.facts.strands = false;
+      await a.commit({ withinMs: MINUTE });
+      await a.transactions.revert(5, "no");
+      expect([a.runs()[0], a.facts.notInForce]).toEqual([3, 1]);
     },
   );
 

@@ -54,7 +54,17 @@ export class Configured {
     };
     const sources = NO_SOURCES;
     const instanceId = name;
-    this.transactions = createConfigTransactions({ ...seams, store, registry, sources, applier, instanceId, settled });
+    const onNotInForce = (): void => this.follower.reload();
+    this.transactions = createConfigTransactions({
+      ...seams,
+      store,
+      registry,
+      sources,
+      applier,
+      instanceId,
+      settled,
+      onNotInForce,
+    });
     const { transactions } = this;
     const left = transactions.probation();
     if (left !== undefined) world.auditor.documents.goesOn(left.version, LEAST_LEFT_MS);
