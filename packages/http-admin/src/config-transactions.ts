@@ -1,5 +1,4 @@
 import { type CommitResult, type ConfigTransactions, TransactionError } from "@bridge/config";
-import { HttpError } from "@bridge/http-kit";
 import { formatTimestamp } from "@bridge/ports/internal";
 import type { InferOutput } from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
@@ -14,6 +13,7 @@ import {
   transactionToWire,
   trialOf,
 } from "./config-wire.ts";
+import { withReason } from "./operation-status.ts";
 
 const COLLECTION = "/api/v1/admin/config/transactions";
 const ONE = `${COLLECTION}/{txnID}` as const;
@@ -155,7 +155,7 @@ export function configTransactionEndpoints(transactions: ConfigTransactions): re
         202: { description: "It will run, without anybody doing more.", schema: schemas.committedApplying },
         409: {
           description:
-            "Another hand has changed the configuration, or it cannot be written to; `not_running`: nothing runs that could try it out, and the transaction stays open.",
+            "Another hand has changed the configuration, or it cannot be written to; `probation`: another instance has a change on probation; `not_running`: nothing runs that could try it out, and the transaction stays open.",
           schema: schemas.conflicting,
         },
         422: { description: "Refused; the transaction stays open.", schema: schemas.commitRefused },
@@ -190,7 +190,7 @@ function replyTo(result: CommitResult) {
     case "stranding":
       return refused({ error: result.stranding.message, stranded: strandedToWire(result.stranding) });
     case "conflict":
-      throw new HttpError(409, result.error);
+      throw withReason(409, result.error, result.reason);
     case "committed":
       return { status: 200 as const, body: { status: result.status, version: result.version }, ...detail(result) };
     case "probation": {

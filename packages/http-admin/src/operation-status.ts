@@ -28,7 +28,7 @@ export function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof JobRefusal) return refusal(error);
   if (error instanceof TransactionError) {
     const { kind, message, reason } = error;
-    return new HttpError(TRANSACTION_STATUS[kind], message, {}, reason === undefined ? {} : { fields: { reason } });
+    return withReason(TRANSACTION_STATUS[kind], message, reason);
   }
   if (error instanceof OverlayError) return new HttpError(400, `invalid request body: ${error.message}`);
   if (error instanceof StopError) return new HttpError(500, error.message);
@@ -36,9 +36,14 @@ export function toHttpError(error: unknown): HttpError | undefined {
   return undefined;
 }
 
+/** Programs tell by the reason which of several causes of one status it was. */
+export function withReason(status: number, message: string, reason: string | undefined): HttpError {
+  return new HttpError(status, message, {}, reason === undefined ? {} : { fields: { reason } });
+}
+
 function refusal({ reason, message }: JobRefusal): HttpError {
   const status = REFUSAL_STATUS[reason] ?? 409;
   return status === 400
     ? new HttpError(status, `invalid request body: ${message}`)
-    : new HttpError(status, message, {}, { fields: { reason } });
+    : withReason(status, message, reason);
 }

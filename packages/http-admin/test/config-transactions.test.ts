@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { openMemoryConfig } from "@bridge/memory";
 import { BridgeError } from "@bridge/ports";
 import { describe, expect, it } from "vitest";
 import { ADMIN_KEY, startAdmin } from "./admin.ts";
@@ -6,6 +7,7 @@ import { makeBridge } from "./bridge.ts";
 import { applierWith, startTransactional, storeWith } from "./transactional.ts";
 
 const DEBUG = { bridge: { log_level: "debug" } };
+const NEVER = new AbortController().signal;
 const NOT_FOUND = { error: "transaction not found or expired" };
 
 function error(text: string): unknown {
@@ -335,6 +337,21 @@ describe("POST …/commit", () => {
     }
     await using readOnly = await startTransactional({ readOnly: true });
     expect(await readOnly.commit(DEBUG)).toMatchObject({ status: 409, body: error("read-only") });
+  });
+
+  it("operators 7: is 409 probation while another instance has a change on probation, which names it and both ways out", async () => {
+    await using admin = await startTransactional();
+    const path = await admin.opened(DEBUG);
+    const other = openMemoryConfig(admin.held);
+    const base = await other.load(NEVER);
+    if (base === undefined) throw new Error("there is no document");
+    const at = Date.now();
+    const request = { by: "plant-7-b", at, until: at + 60_000, leftBehindBefore: 0 };
+    await other.staging?.stage(base.document, base, request, NEVER);
+    expect(await admin.call("POST", `${path}/commit`)).toMatchObject({
+      status: 409,
+      body: { ...(error("confirm it there, or revert it at any instance") as object), reason: "probation" },
+    });
   });
 
   it("is 500 rolled_back when it cannot be applied: the former configuration is stored and runs", async () => {

@@ -66,6 +66,21 @@ export class CommitHistory {
     return found;
   }
 
+  /** Whether another process has told that it took `entry`, staged at `at`, back: of what it found of it that tells the time, too. */
+  async isTakenBack({ version, committedAt }: ConfigHistoryEntry, at: number): Promise<boolean> {
+    let found = false;
+    await this.#keep(version, async (signal) => {
+      const entries = (await this.#store.history?.list(signal)) ?? [];
+      found = entries.some(
+        (entry) =>
+          entry.reverted !== undefined &&
+          entry.version === version &&
+          (entry.committedAt === committedAt || entry.committedAt === at),
+      );
+    });
+    return found;
+  }
+
   /** Once `entry`, which was begun, is taken back. */
   async revert(entry: ConfigHistoryEntry): Promise<void> {
     await this.confirm(entry);

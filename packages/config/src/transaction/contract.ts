@@ -6,6 +6,7 @@ import type { Path, Problem } from "../problem.ts";
 import type { ChangePlan } from "./applier.ts";
 import type { Revert } from "./on-probation.ts";
 import type { Stranding } from "./stranding.ts";
+import type { ConflictReason } from "./transaction-error.ts";
 import type { TransactionOutcome } from "./transaction-state.ts";
 
 /** A document without its plugin options, with its defaults, redacted. */
@@ -77,8 +78,11 @@ export type CommitResult =
   | { readonly status: "erases_options"; readonly erasedOptions: readonly Path[] }
   | { readonly status: "invalid"; readonly problems: readonly Problem[] }
   | { readonly status: "stranding"; readonly stranding: Stranding }
-  /** Nothing was written: the stored configuration moved, or cannot be written to. `error` is for operators. */
-  | { readonly status: "conflict"; readonly error: string }
+  /**
+   * Nothing was written: the stored configuration moved, or cannot be written to; `reason` `probation`: another instance has a change
+   * on probation. `error` is for operators.
+   */
+  | { readonly status: "conflict"; readonly error: string; readonly reason?: ConflictReason }
   /** It runs, or will without anybody doing more; or nothing applies configurations. */
   | { readonly status: "committed" | "committed_applying"; readonly version: number }
   /** It runs, and is taken back unless somebody confirms it until `confirmBy` (epoch milliseconds). */

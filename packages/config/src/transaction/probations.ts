@@ -307,7 +307,11 @@ export class Probations {
       await history.confirm(entry);
       return;
     }
-    if ("staged" in tried && stored?.revision === open.base.revision) return this.#takenBackElsewhere(open);
+    if ("staged" in tried) {
+      const isFormer = stored?.revision === open.base.revision;
+      if (isFormer || (await history.isTakenBack(entry, tried.staged.at)))
+        return this.#takenBackElsewhere(open, stored ?? open.base);
+    }
     this.#close(open, "superseded");
     logger.warn("another hand has written the configuration: the probation is over, and nothing is put back", {
       config_version: version,
@@ -325,17 +329,18 @@ export class Probations {
     }
   }
 
-  /** It is staged no more, and nothing else is stored. Whoever did that has told the history and the audit trail. */
-  async #takenBackElsewhere(open: Open): Promise<void> {
+  /** Whoever did that has told the history and the audit trail; what is `stored` may be newer than the former one. */
+  async #takenBackElsewhere(open: Open, stored: StoredConfig): Promise<void> {
     const { logger, applyAgain } = this.#options;
     this.#close(open, "reverted");
-    logger.error("a configuration on probation was taken back at another instance: the former one runs again", {
+    logger.error("a configuration on probation was taken back at another instance: what is stored runs again", {
       config_version: open.probation.version,
       former_version: open.base.version,
+      stored_version: stored.version,
     });
-    const fault = await applyAgain(open.base);
+    const fault = await applyAgain(stored);
     if (fault === undefined) return;
-    logger.error("the former configuration cannot be applied", { error: fault });
+    logger.error("what is stored cannot be applied", { error: fault });
     this.#options.onNotInForce();
   }
 

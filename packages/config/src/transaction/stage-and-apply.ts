@@ -12,7 +12,7 @@ import {
   type SoundChange,
   undone,
 } from "./commit-parts.ts";
-import { leftBehindBefore, whyNotStaged } from "./why-not-now.ts";
+import { type InTheWay, leftBehindBefore, whyNotStaged } from "./why-not-now.ts";
 import { notWritten } from "./write-and-apply.ts";
 
 export interface StagingParts extends CommitParts {
@@ -41,7 +41,7 @@ export async function stageAndApply(change: SoundChange, parts: StagingParts): P
     await withdraw(request, parts);
     return inStep(await notWritten(change, parts, error));
   }
-  if (staged === undefined) return inStep({ status: "conflict", error: await refusal(base, parts) });
+  if (staged === undefined) return inStep({ status: "conflict", ...(await refusal(base, parts)) });
   await history.begin(entry, base);
   let runs: boolean;
   try {
@@ -83,10 +83,11 @@ function inStep(result: Outcome): CommitOutcome {
   return { result, differs: false };
 }
 
-async function refusal({ version }: StoredConfig, parts: StagingParts): Promise<string> {
+async function refusal({ version }: StoredConfig, parts: StagingParts): Promise<InTheWay> {
   const { staging, clock } = parts;
   const other = await bounded(clock, (signal) => staging.look(signal)).catch(() => undefined);
-  return whyNotStaged(other, parts) ?? `the configuration moved on from version ${version}: open a new transaction`;
+  const movedOn = { error: `the configuration moved on from version ${version}: open a new transaction` };
+  return whyNotStaged(other, parts) ?? movedOn;
 }
 
 /** After a staging that failed: it may have been done all the same, and would be in the way of the next commit. */

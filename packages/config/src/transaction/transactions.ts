@@ -124,8 +124,8 @@ class Transactions implements ConfigTransactions {
     const place = { store, sources, clock, instanceId: this.#instanceId };
     const refusal = await readWithin(clock, signal, (bound) => whyNotNow(base, place, bound));
     if (refusal !== undefined) {
-      const isOnProbation = store.staging?.seen?.until !== undefined;
-      throw new TransactionError("conflict", refusal, isOnProbation ? { reason: "probation" } : {});
+      const { error, ...reason } = refusal;
+      throw new TransactionError("conflict", error, reason);
     }
     const former = fromVersion === undefined ? undefined : await this.#documents.former(fromVersion, base, signal);
     this.#open.refuseSecond();

@@ -2,6 +2,7 @@ import type { Clock, ConfigStore, StagedConfig, StoredConfig } from "@bridge/por
 import { formatTimestamp, Slices } from "@bridge/ports/internal";
 import { type ReferenceSources, resolveReferences } from "../references.ts";
 import { LEFT_BEHIND_MS, probationElsewhere } from "./probation-elsewhere.ts";
+import type { ConflictReason } from "./transaction-error.ts";
 
 /** Epoch milliseconds: what was staged before was left behind. */
 export function leftBehindBefore(clock: Clock): number {
@@ -16,8 +17,15 @@ interface Place {
   readonly instanceId: string;
 }
 
+/** What is in the way of a change. */
+export interface InTheWay {
+  readonly error: string;
+  /** For programs. */
+  readonly reason?: ConflictReason;
+}
+
 /** Why `base`, which was just loaded from the store, cannot be changed from here now; `undefined` when it can. */
-export async function whyNotNow(base: StoredConfig, place: Place, signal: AbortSignal): Promise<string | undefined> {
+export async function whyNotNow(base: StoredConfig, place: Place, signal: AbortSignal): Promise<InTheWay | undefined> {
   const { store, sources } = place;
   if (store.staging !== undefined) return whyNotStaged(store.staging.seen, place);
   // Instances that share what they carry need one configuration.
@@ -25,17 +33,19 @@ export async function whyNotNow(base: StoredConfig, place: Place, signal: AbortS
   const { document } = await resolveReferences(written, sources, signal, new Slices(place.clock));
   const { bridge } = document as { readonly bridge?: { readonly deployment_mode?: unknown } };
   if (bridge?.deployment_mode !== "clustered") return undefined;
-  return `bridge.deployment_mode is clustered, and a commit to ${store.source} would reach this instance only, or others before it is known to run: change it where it comes from, or keep the configuration where instances share it, such as in DynamoDB`;
+  const error = `bridge.deployment_mode is clustered, and a commit to ${store.source} would reach this instance only, or others before it is known to run: change it where it comes from, or keep the configuration where instances share it, such as in DynamoDB`;
+  return { error };
 }
 
 /** What is in the way of staging; `undefined` when nothing is. */
 export function whyNotStaged(
   staged: StagedConfig | undefined,
   { clock, instanceId }: Pick<Place, "clock" | "instanceId">,
-): string | undefined {
+): InTheWay | undefined {
   if (staged === undefined || (staged.until ?? staged.at) < leftBehindBefore(clock)) return undefined;
   const { version, by, until } = staged;
-  if (until !== undefined) return probationElsewhere(staged, { clock, instanceId });
+  if (until !== undefined) return { error: probationElsewhere(staged, { clock, instanceId }), reason: "probation" };
   const since = formatTimestamp(staged.at);
-  return `the instance ${by} has been committing version ${version} since ${since}: wait for its end; after ${LEFT_BEHIND_MS / 60_000} minutes it counts as left behind`;
+  const error = `the instance ${by} has been committing version ${version} since ${since}: wait for its end; after ${LEFT_BEHIND_MS / 60_000} minutes it counts as left behind`;
+  return { error };
 }

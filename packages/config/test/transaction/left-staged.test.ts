@@ -189,8 +189,54 @@ describe("a change on probation whose process has ended", () => {
     await pass(SECOND);
     expect(a.applied.at(-1)).toBe(3);
     expect(a.transactions.probation()).toBeUndefined();
-    expect(a.said.join()).toContain("taken back at another instance: the former one runs again");
+    expect(a.said.join()).toContain("taken back at another instance: what is stored runs again");
     await expect(a.transactions.confirm(4)).rejects.toMatchObject({ reason: "reverted" });
+  });
+
+  it.each(["found at its next look", "found when it is confirmed"])(
+    "operators 7: a committer whose change was taken back and replaced while it stood still tells so, %s",
+    async (found) => {
+      const { processes, pass } = await world();
+      const { a, b } = processes;
+      await a.commit("1s", { withinMs: HOUR });
+      a.isStill = true;
+      await b.transactions.revert(4, "it does not answer");
+      expect(await b.commit("2s")).toEqual({ status: "committed", version: 5 });
+      await pass(MINUTE);
+      a.isStill = false;
+      if (found === "found at its next look") await pass(SECOND);
+      await expect(a.transactions.confirm(4)).rejects.toMatchObject({ reason: "reverted" });
+      await expect(a.transactions.revert(4, "late")).rejects.toMatchObject({ reason: "reverted" });
+      expect(a.applied.at(-1)).toBe(5);
+      expect(await a.transactions.history(NEVER)).toMatchObject([
+        { version: 5 },
+        { version: 4, reverted: { why: "operator" } },
+      ]);
+    },
+  );
+
+  it("operators 7: a committer whose change was replaced without being taken back tells that", async () => {
+    const { processes, pass } = await world();
+    const { a, b } = processes;
+    await a.commit("1s", { withinMs: MINUTE });
+    a.isStill = true;
+    await pass(6 * MINUTE + SECOND);
+    expect(await b.commit("2s")).toMatchObject({ status: "committed" });
+    a.isStill = false;
+    await expect(a.transactions.confirm(4)).rejects.toMatchObject({ reason: "no_probation" });
+  });
+
+  it("operators 7: a commit while another instance has one on probation tells the reason and both ways out", async () => {
+    const { processes } = await world();
+    const { a, b } = processes;
+    const { id } = await b.transactions.open(MINUTE, NEVER);
+    await b.transactions.patch(id, { bridge: { drain_timeout: "2s" } }, NEVER);
+    await a.commit("1s", { withinMs: HOUR });
+    const result = await b.transactions.commit(id, "bob");
+    expect(result).toMatchObject({ status: "conflict", reason: "probation" });
+    expect(result).toMatchObject({
+      error: expect.stringMatching(/instance a until .*: confirm it there, or revert it at any/),
+    });
   });
 
   it("operators 7: is told once of a change that two take back at once", async () => {
