@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { BridgeError } from "@bridge/ports";
 import { describe, expect, it } from "vitest";
 import { type Admin, ADMIN_KEY, type Answer, startAdmin } from "./admin.ts";
 import { deadLetter, keep } from "./bridge.ts";
@@ -103,6 +104,47 @@ describe("operators 3: jobs over the admin server", () => {
       status: 409,
       body: { error: "the plan is another one: look at it again", reason: "plan_changed" },
     });
+  });
+
+  it("operators 3.3: a start of another plan is refused of a job that runs already, and changes nothing; repeated, it is not", async () => {
+    await using admin = await startAdmin();
+    await keep(admin, ...entries(3));
+    const job = await planned(admin, { ...REDRIVE, rate: 0.1 });
+    const start = (hash: string) => admin.call("POST", `/dlq/jobs/${job.id}/start`, { plan_hash: hash });
+    expect((await start(job.plan.hash)).status).toBe(202);
+    expect(await start("0000")).toMatchObject({ status: 409, body: { reason: "plan_changed" } });
+    expect(await start(job.plan.hash)).toMatchObject({ status: 202, body: { state: "running" } });
+    await admin.call("POST", `/dlq/jobs/${job.id}/pause`);
+    await until(admin, job.id, "paused");
+    expect(await start("0000")).toMatchObject({ status: 409, body: { reason: "state" } });
+  });
+
+  it("operators 12.7: a purge that was cancelled before its start is undone, and brings nothing back", async () => {
+    await using admin = await startAdmin();
+    await keep(admin, ...entries(3));
+    for (const within of ["1h", "0s"]) {
+      const { id } = await planned(admin, { ...PURGE, undo_within: within });
+      await admin.call("POST", `/dlq/jobs/${id}/cancel`);
+      expect((await admin.call("POST", `/dlq/jobs/${id}/undo`)).status).toBe(202);
+      expect((await until(admin, id, "undone")).progress).toMatchObject({ succeeded: 0, restored: 0, present: 0 });
+    }
+    expect(await admin.ids()).toHaveLength(3);
+  });
+
+  it("operators 3.1: what a job that is over has left failed is not tried again by it, but by another one of its filter job_id", async () => {
+    await using admin = await startAdmin();
+    await keep(admin, ...entries(3));
+    const { sends } = admin.hub.channel("out");
+    sends.failNext(3, new BridgeError("FORBIDDEN", "no"));
+    const { id } = await begun(admin, { ...REDRIVE, ramp: [], halt: { failure_ratio: 1, consecutive: 0 } });
+    expect((await until(admin, id, "completed")).progress).toMatchObject({ failed: 3 });
+    expect(await admin.call("POST", `/dlq/jobs/${id}/resume`, { retry_failed: true })).toMatchObject({
+      status: 409,
+      body: { error: "the job is completed", reason: "state" },
+    });
+    const again = await begun(admin, { ...REDRIVE, filter: { job_id: id } });
+    expect((await until(admin, again.id, "completed")).progress).toMatchObject({ total: 3, succeeded: 3 });
+    expect(await admin.ids()).toEqual([]);
   });
 
   it("a route is in one job at a time", async () => {

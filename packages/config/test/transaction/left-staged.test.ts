@@ -235,7 +235,7 @@ describe("a change on probation whose process has ended", () => {
     const result = await b.transactions.commit(id, "bob");
     expect(result).toMatchObject({ status: "conflict", reason: "probation" });
     expect(result).toMatchObject({
-      error: expect.stringMatching(/instance a until .*: confirm it there, or revert it at any/),
+      error: expect.stringMatching(/instance a until .*: confirm it there, or revert it at any/) as unknown,
     });
   });
 

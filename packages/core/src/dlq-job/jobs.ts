@@ -118,10 +118,10 @@ export class StoredJobs implements Jobs {
     const found = await this.#counted(id, signal);
     return this.#written(id, signal, (job) => {
       const next = this.#called(job, { call: "start" });
+      if (planHash !== job.plan.hash) throw otherPlan();
       if (next === job) return job;
-      const isOther = this.#parts.config().configVersion !== job.plan.configVersion && acceptChangedConfig !== true;
-      if (planHash !== job.plan.hash || isOther)
-        throw new JobRefusal("plan_changed", "the plan is another one: look at it again");
+      if (this.#parts.config().configVersion !== job.plan.configVersion && acceptChangedConfig !== true)
+        throw otherPlan();
       const why = found && whyOther(found, job.plan);
       if (why !== undefined) throw new JobRefusal("plan_changed", `${why}: plan it again`);
       this.#refuseBusy(job, others);
@@ -269,6 +269,10 @@ export class StoredJobs implements Jobs {
 
 function notFound(): OperationError {
   return new OperationError("not_found", "job not found");
+}
+
+function otherPlan(): JobRefusal {
+  return new JobRefusal("plan_changed", "the plan is another one: look at it again");
 }
 
 function isIn(states: "active" | "ended", state: JobState): boolean {
