@@ -75,6 +75,61 @@ describe("operators 4: export", () => {
     expect(await admin.call("POST", "/dlq/import", text)).toMatchObject({ status: 200, body: { present: 2 } });
   });
 
+  it.each([
+    ["fails", () => Promise.reject(new BridgeError("UNAVAILABLE", "the store is away"))],
+    ["does not answer", () => new Promise<void>(() => {})],
+  ])("is whole when the store %s at the look for what is ahead of the clock", async (_, look) => {
+    await using admin = await startAdmin();
+    await fill(admin, 3);
+    let pages = 0;
+    admin.faults.store = (method) => (method === "page" && ++pages === 2 ? look() : undefined);
+    const { text, lines, end } = await exported(admin);
+    expect(pages).toBe(2);
+    expect(lines).toHaveLength(3);
+    expect(end).toEqual({ v: 1, end: true, count: 3, sha256: digestOf(text) });
+    expect(admin.done()).toMatchObject([
+      { action: "dlq.export", outcome: "success", detail: { count: 3, whole: true } },
+    ]);
+  });
+
+  it("is whole when the store has been closed by the look for what is ahead of the clock", async () => {
+    await using admin = await startAdmin();
+    const { envelope } = deadLetter("e0");
+    // More than lies on its way to a client that does not read: the store has told all before that look.
+    await fill(admin, 1, () => ({ envelope: { ...envelope, payload: Buffer.alloc(24 * 1024 * 1024) } }));
+    const headers = { "X-API-Key": ADMIN_KEY };
+    const response = await fetch(`${admin.url}/api/v1/admin/dlq/export?payload=true`, { headers });
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of response.body ?? []) {
+      if (chunks.push(chunk) === 1) await admin.supervisor.shutdown();
+    }
+    expect(admin.supervisor.dlq()).toBeUndefined();
+    const last = Buffer.concat(chunks).toString().trimEnd().split("\n").at(-1) ?? "";
+    expect(JSON.parse(last)).toMatchObject({ end: true, count: 1 });
+  });
+
+  it("whose client goes at that look has lost no entry, is recorded as not whole, and is no error of the bridge", async () => {
+    await using admin = await startAdmin();
+    await fill(admin, 3);
+    const looks = Promise.withResolvers<void>();
+    let pages = 0;
+    admin.faults.store = (method) => {
+      if (method !== "page" || ++pages !== 2) return undefined;
+      looks.resolve();
+      return new Promise<void>(() => {});
+    };
+    const gone = new AbortController();
+    const headers = { "X-API-Key": ADMIN_KEY };
+    const response = await fetch(`${admin.url}/api/v1/admin/dlq/export`, { headers, signal: gone.signal });
+    await looks.promise;
+    gone.abort();
+    await response.body?.cancel().catch(() => {});
+    await expect
+      .poll(() => admin.done())
+      .toMatchObject([{ action: "dlq.export", outcome: "failure", detail: { count: 3, whole: false } }]);
+    expect(admin.errors).toEqual([]);
+  });
+
   it("operators 1.2: takes the filter of lists, and nothing that it does not know", async () => {
     await using admin = await startAdmin();
     await fill(admin, 10, (n) =>
