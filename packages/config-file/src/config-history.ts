@@ -1,4 +1,5 @@
 import type { ConfigHistory, ConfigHistoryEntry } from "@bridge/ports";
+import { withEntry } from "@bridge/ports/internal";
 import { entriesIn, linesOf } from "./history-lines.ts";
 import { readText, MissingFileError } from "./read-text.ts";
 import { replaceFile } from "./replace-file.ts";
@@ -26,10 +27,8 @@ export function configHistory(
   return {
     append: (entry, signal) =>
       exclusively(signal, async () => {
-        const former = await read(signal);
-        const known = former.at(-1)?.pending === true ? former.slice(0, -1) : former;
-        const entries = [...known, entry].slice(-KEPT);
-        await write(await place(signal), linesOf(entries), signal);
+        const entries = withEntry((await read(signal)).toReversed(), entry).slice(0, KEPT);
+        await write(await place(signal), linesOf(entries.toReversed()), signal);
       }),
     list: async (signal) => (await read(signal)).toReversed(),
   };

@@ -159,9 +159,12 @@ export interface ConfigStaging {
 }
 
 export interface ConfigHistory {
-  /** If the newest entry is pending, `entry` takes its place. */
+  /**
+   * If an entry is pending whose version is at most that of `entry`, `entry` takes its place. One of a higher version stays: another
+   * instance has begun it since. An entry of the same version and time is taken for the same one: `entry` takes its place, too.
+   */
   append(entry: ConfigHistoryEntry, signal: AbortSignal): Promise<void>;
-  /** Newest first. */
+  /** The highest version first; of one version, what was appended last. */
   list(signal: AbortSignal): Promise<readonly ConfigHistoryEntry[]>;
 }
 

@@ -7,6 +7,7 @@ export { NoCredentialsError } from "./credentials-requests.ts";
 export { Serial } from "./serial.ts";
 export { SequenceMap } from "./sequence-map.ts";
 export { SignalPool } from "./signal-pool.ts";
+export { byVersion, replacedEntry, withEntry } from "./config-history.ts";
 export { jsonConfigTexts } from "./json-config-texts.ts";
 export { Base64Text } from "./base64-text.ts";
 export { jsonInSlices, jsonLinesInSlices } from "./json-in-slices.ts";

@@ -119,8 +119,8 @@ export async function unconfirmedCommit(
   version: number,
   signal: AbortSignal,
 ): Promise<ConfigHistoryEntry | undefined> {
-  const newest = (await store.history?.list(signal))?.[0];
-  return newest?.pending === true && newest.version === version ? newest : undefined;
+  const entries = await store.history?.list(signal);
+  return entries?.find((entry) => entry.pending === true && entry.version === version);
 }
 
 /** The entry of a commit that is known to run. */

@@ -5,6 +5,7 @@ import {
   ReadOnlyConfigError,
   type StoredConfig,
 } from "@bridge/ports";
+import { withEntry } from "@bridge/ports/internal";
 import type { Json } from "./documents.ts";
 
 /** A store that fails when it is told to. */
@@ -72,8 +73,7 @@ export class MemoryConfigStore implements ConfigStore {
     append: (entry: ConfigHistoryEntry): Promise<void> =>
       doing(() => {
         this.faults.append?.();
-        if (this.entries[0]?.pending === true) this.entries.shift();
-        this.entries.unshift(entry);
+        this.entries.splice(0, this.entries.length, ...withEntry(this.entries, entry));
       }),
     list: (): Promise<readonly ConfigHistoryEntry[]> => doing(() => [...this.entries]),
   };

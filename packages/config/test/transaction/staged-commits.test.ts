@@ -205,6 +205,30 @@ describe("a commit to a document that instances share", () => {
     expect(a.applied.at(-1)?.configVersion).toBe(4);
   });
 
+  it("is in the history once, and so is the next one, when it is written down as confirmed after that has begun", async () => {
+    const { a, b } = stage();
+    const { history } = a.store;
+    if (history === undefined) throw new Error("the model has one");
+    const append = history.append.bind(history);
+    const late = Promise.withResolvers<void>();
+    history.append = async (entry, signal) => {
+      if (entry.pending === undefined) await late.promise;
+      return append(entry, signal);
+    };
+    const first = commit(a.transactions);
+    await expect.poll(async () => (await b.store.load(NEVER))?.version).toBe(4);
+    let meanwhile: readonly unknown[] | undefined;
+    b.faults.apply = async () => {
+      late.resolve();
+      await first;
+      meanwhile = await b.store.history?.list(NEVER);
+      return "applied";
+    };
+    expect(await commit(b.transactions, { bridge: { log_level: "warn" } })).toMatchObject({ status: "committed" });
+    expect(meanwhile).toMatchObject([{ version: 5, pending: true }, { version: 4 }]);
+    expect(await b.store.history?.list(NEVER)).toMatchObject([{ version: 5 }, { version: 4 }]);
+  });
+
   it("is given up when somebody has written another document by hand", async () => {
     const { a, held } = stage();
     a.faults.apply = async () => {

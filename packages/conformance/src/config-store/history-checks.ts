@@ -41,6 +41,28 @@ export const HISTORY_CHECKS = {
     await history.append(entry(3, { pending: true }), signal);
     await history.append(entry(3, { pending: true, actor: "bob" }), signal);
     assert.deepEqual(await history.list(signal), [entry(3, { pending: true, actor: "bob" }), entry(2), entry(1)]);
+    await history.append(entry(4), signal);
+    assert.deepEqual(await history.list(signal), [entry(4), entry(2), entry(1)]);
+  }),
+  "what follows a pending entry of a higher version leaves it, and is older": at(async (place, signal) => {
+    const history = historyOf(place.store);
+    const other = historyOf(await place.second());
+    await history.append(entry(4), signal);
+    await other.append(entry(6, { pending: true }), signal);
+    await history.append(entry(5), signal);
+    assert.deepEqual(await other.list(signal), [entry(6, { pending: true }), entry(5), entry(4)]);
+    await other.append(entry(6), signal);
+    assert.deepEqual(await history.list(signal), [entry(6), entry(5), entry(4)]);
+    await history.append(entry(7, { pending: true }), signal);
+    assert.deepEqual(await other.list(signal), [entry(7, { pending: true }), entry(6), entry(5), entry(4)]);
+  }),
+  "an entry that is there already is told once": at(async ({ store }, signal) => {
+    const history = historyOf(store);
+    for (const each of [entry(5), entry(6), entry(5, { actor: "bob" })]) await history.append(each, signal);
+    assert.deepEqual(await history.list(signal), [entry(6), entry(5, { actor: "bob" })]);
+    const another = entry(5, { committedAt: 5 });
+    await history.append(another, signal);
+    assert.deepEqual(await history.list(signal), [entry(6), another, entry(5, { actor: "bob" })]);
   }),
   "of appends that race, none is lost": at(async (place, signal) => {
     const other = await place.second();

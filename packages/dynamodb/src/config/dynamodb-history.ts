@@ -8,11 +8,14 @@ import {
 } from "@aws-sdk/client-dynamodb";
 import type { Item } from "../client/batches.ts";
 import type { ConfigHistory, ConfigHistoryEntry, Random } from "@bridge/ports";
+import { byVersion, replacedEntry } from "@bridge/ports/internal";
 import { HISTORY, keyOf } from "./config-table.ts";
 import { MAX_DOCUMENT_BYTES } from "./document-text.ts";
 import type { Place } from "./head-item.ts";
 
 const KEPT = 20;
+/** Those among which the one is that another takes the place of: what others have appended since that one was is not more. */
+const LOOKED_AT = 4;
 /** Of a change that is too large to keep with its values. */
 const PATHS = 1_000;
 const PATH_LENGTH = 200;
@@ -66,27 +69,25 @@ export function dynamodbHistory(place: Place, random: Random): ConfigHistory {
       const mark = random.id();
       const item = { mark: { S: mark }, entry: { S: textOf(entry) } };
       for (;;) {
-        const [last] = await newest(1, signal);
-        const number = numberOf(last);
-        const pending = last !== undefined && entryOf(last)?.pending === true;
-        const done = pending
-          ? await put(
-              number,
-              item,
-              { ...SAME, ExpressionAttributeValues: { ":mark": last["mark"] ?? { S: "" } } },
-              signal,
-            )
-          : await put(number + 1, item, { ConditionExpression: "attribute_not_exists(part)" }, signal);
-        if (done) return forget((pending ? number : number + 1) - KEPT, signal);
+        const items = await newest(LOOKED_AT, signal);
+        const last = numberOf(items[0]);
+        const replaced = items[replacedEntry(items.map(entryOf), entry)];
+        if (replaced === undefined) {
+          if (await put(last + 1, item, NEW, signal)) return forget(last + 1 - KEPT, signal);
+        } else {
+          const same = { ...SAME, ExpressionAttributeValues: { ":mark": replaced["mark"] ?? { S: "" } } };
+          if (await put(numberOf(replaced), item, same, signal)) return;
+        }
       }
     },
     async list(signal) {
       signal.throwIfAborted();
-      return (await newest(KEPT, signal)).flatMap((item) => entryOf(item) ?? []);
+      return byVersion((await newest(KEPT, signal)).flatMap((item) => entryOf(item) ?? []));
     },
   };
 }
 
+const NEW = { ConditionExpression: "attribute_not_exists(part)" };
 const SAME = { ConditionExpression: "#mark = :mark", ExpressionAttributeNames: { "#mark": "mark" } };
 
 function partOf(number: number): string {

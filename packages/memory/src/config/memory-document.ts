@@ -1,4 +1,5 @@
 import type { ConfigChange, ConfigHistoryEntry, StagedConfig, StoredConfig } from "@bridge/ports";
+import { withEntry } from "@bridge/ports/internal";
 
 /** What a document is at one moment; each change makes a new one. */
 export type DocumentState = ConfigChange;
@@ -104,8 +105,7 @@ export class MemoryDocument {
 
   /** @internal */
   append(entry: ConfigHistoryEntry): void {
-    const known = this.#history[0]?.pending === true ? this.#history.slice(1) : this.#history;
-    this.#history = [structuredClone(entry), ...known].slice(0, HISTORY_ENTRIES);
+    this.#history = withEntry(this.#history, structuredClone(entry)).slice(0, HISTORY_ENTRIES);
   }
 
   #keepFormer(): void {

@@ -236,6 +236,29 @@ export const MUTANTS: readonly Mutant[] = [
         store.history!.append(pending === true ? { ...entry, actor: `pending ${entry.actor}` } : entry, signal),
     },
   })),
+  mutant(
+    "lets go of what another one has begun",
+    "what follows a pending entry of a higher version leaves it, and is older",
+    (store) => ({
+      history: {
+        ...store.history!,
+        async append(entry, signal) {
+          const [newest] = await store.history!.list(signal);
+          if (newest?.pending === true) await store.history!.append({ ...entry, version: newest.version }, signal);
+          await store.history!.append(entry, signal);
+        },
+      },
+    }),
+  ),
+  mutant("tells an entry as often as it comes", "an entry that is there already is told once", () => {
+    let entries: readonly ConfigHistoryEntry[] = [];
+    return {
+      history: {
+        list: async () => entries,
+        append: async (entry) => void (entries = [entry, ...entries].toSorted((a, b) => b.version - a.version)),
+      },
+    };
+  }),
   mutant("writes its history over another's", "of appends that race, none is lost", () => {
     let entries: readonly ConfigHistoryEntry[] = [];
     return {
