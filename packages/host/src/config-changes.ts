@@ -7,7 +7,7 @@ import type { ConfigFollower } from "./config-follower.ts";
 export function configChanges(
   { lastReloadAt, lastError }: ConfigWatch,
   follower: Pick<ConfigFollower, "reloads">,
-  transactions: Pick<ConfigTransactions, "outcomes" | "probation" | "reverts">,
+  transactions: Pick<ConfigTransactions, "leftElsewhere" | "outcomes" | "probation" | "reverts">,
 ): ConfigChanges {
   return {
     reloads: follower.reloads(),
@@ -15,6 +15,7 @@ export function configChanges(
     failing: lastError !== undefined,
     transactions: transactions.outcomes(),
     confirmBy: transactions.probation()?.confirmBy,
+    leftConfirmBy: transactions.leftElsewhere()?.confirmBy,
     reverts: transactions.reverts(),
   };
 }

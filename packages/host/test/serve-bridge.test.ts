@@ -216,3 +216,26 @@ describe("a process that is asked to end before its parts are there", () => {
     expect(await code).toBe("stopped");
   });
 });
+
+test("operators 7: what an instance that is gone has left on probation is a condition of every other one", async () => {
+  const held = new MemoryDocument(DOCUMENT);
+  const other = openMemoryConfig(held);
+  const stored = await other.load(AbortSignal.timeout(20_000));
+  if (stored === undefined) throw new Error("it was given one");
+  const until = Date.now() - 61_000;
+  const request = { by: "plant-7-b", at: until - 60_000, until, leftBehindBefore: 0 };
+  await other.staging?.stage(DOCUMENT, stored, request, AbortSignal.timeout(20_000));
+  const { host, code } = serve(held);
+  const { url } = await logged(host, "admin server listens");
+  const conditions = async (): Promise<unknown> => {
+    const headers = { "X-API-Key": KEY };
+    const answer = await fetch(`${String(url)}/api/v1/admin/conditions`, { headers });
+    return answer.json();
+  };
+  const left = expect.stringContaining("was on probation at the instance plant-7-b until") as unknown;
+  await expect
+    .poll(conditions, { timeout: 20_000 })
+    .toMatchObject({ conditions: [{ code: "config_probation", what: left, runbook: "reverted-configuration" }] });
+  host.emit("SIGTERM");
+  await code;
+});

@@ -1,4 +1,4 @@
-import type { Probation } from "@bridge/ports";
+import type { Probation, StagedConfig } from "@bridge/ports";
 
 /** What is known of a configuration source that is watched (spec 2.6, contract §4). */
 export interface ConfigWatch {
@@ -12,8 +12,8 @@ export interface ConfigWatch {
   readonly lastError?: string | undefined;
   /** The part of the document that was accepted and applies only after a restart. */
   readonly restartRequired?: string | undefined;
-  /** What an instance tries out, or has left behind; it runs nowhere else. */
   /** What is taken back unless it is confirmed. */
   readonly probation?: Probation | undefined;
-  readonly staged?: { readonly version: number; readonly by: string; readonly at: number } | undefined;
+  /** What an instance tries out, or has left behind; it runs nowhere else. */
+  readonly staged?: Pick<StagedConfig, "version" | "by" | "at" | "until"> | undefined;
 }

@@ -123,6 +123,10 @@ const configWatch = v.object({
         version: v.number(),
         instance_id: v.string(),
         since: v.pipe(v.string(), v.metadata({ format: "date-time" })),
+        confirm_by: v.pipe(
+          v.optional(v.pipe(v.string(), v.metadata({ format: "date-time" }))),
+          v.description("Until when it is on probation there. Absent: it is not."),
+        ),
       }),
     ),
     v.description(

@@ -127,7 +127,12 @@ function configWatchToWire({
     ...(lastError !== undefined && { last_error: lastError }),
     ...(restartRequired !== undefined && { restart_required: restartRequired }),
     ...(staged !== undefined && {
-      staged: { version: staged.version, instance_id: staged.by, since: new Date(staged.at).toISOString() },
+      staged: {
+        version: staged.version,
+        instance_id: staged.by,
+        since: new Date(staged.at).toISOString(),
+        ...(staged.until !== undefined && { confirm_by: new Date(staged.until).toISOString() }),
+      },
     }),
   };
 }

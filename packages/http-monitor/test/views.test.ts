@@ -181,7 +181,7 @@ describe("spec 2.6: deep health", () => {
         lastReloadAt: Date.UTC(2026, 0, 2),
         lastError: "routes[0].id: must not be empty",
         restartRequired: "http",
-        staged: { version: 6, by: "plant-7-b", at: Date.UTC(2026, 0, 3) },
+        staged: { version: 6, by: "plant-7-b", at: Date.UTC(2026, 0, 3), until: Date.UTC(2026, 0, 4) },
       }),
     });
     expect(await watchOf(answer(full.get("monitor/deephealth", MONITOR_KEY)))).toEqual({
@@ -190,7 +190,12 @@ describe("spec 2.6: deep health", () => {
       last_reload_at: "2026-01-02T00:00:00.000Z",
       last_error: "routes[0].id: must not be empty",
       restart_required: "http",
-      staged: { version: 6, instance_id: "plant-7-b", since: "2026-01-03T00:00:00.000Z" },
+      staged: {
+        version: 6,
+        instance_id: "plant-7-b",
+        since: "2026-01-03T00:00:00.000Z",
+        confirm_by: "2026-01-04T00:00:00.000Z",
+      },
     });
   });
 

@@ -223,6 +223,10 @@ describe("the table of metrics", () => {
     expect(only(metrics.get("bridge_config_probation"))).toBe(1);
     expect(only(metrics.get("bridge_config_probation_end_timestamp_seconds"))).toBe(1_900_000_300.5);
     expect(values(metrics.get("bridge_config_reverts_total"), "why")).toEqual(config.reverts);
+    const left = { ...config, confirmBy: undefined, leftConfirmBy: 1_900_000_400_500 };
+    const elsewhere = parseExposition(renderMetrics(stats, view, { auditFailures, waiting, config: left }));
+    expect(only(elsewhere.get("bridge_config_probation"))).toBe(0);
+    expect(only(elsewhere.get("bridge_config_probation_end_timestamp_seconds"))).toBe(1_900_000_400.5);
     const unfollowed = parseExposition(renderMetrics(stats, view));
     expect(unfollowed.get("bridge_config_reloads_total")?.samples).toEqual([]);
     expect(unfollowed.get("bridge_config_failing")?.samples).toEqual([]);

@@ -5,6 +5,7 @@ import type { ConfigHistoryChange, ConfigHistoryEntry, ConfigText, Probation, Pr
 import type { Path, Problem } from "../problem.ts";
 import type { ChangePlan } from "./applier.ts";
 import type { Revert } from "./on-probation.ts";
+import type { LeftElsewhere } from "./probation-elsewhere.ts";
 import type { Stranding } from "./stranding.ts";
 import type { ConflictReason } from "./transaction-error.ts";
 import type { TransactionOutcome } from "./transaction-state.ts";
@@ -163,6 +164,8 @@ export interface ConfigTransactions {
   revert(version: number, reason: string): Promise<Revert>;
   /** What is on probation here. */
   probation(): Probation | undefined;
+  /** What is on probation beyond its end, at an instance that has not ended it. */
+  leftElsewhere(): LeftElsewhere | undefined;
   /** How many were taken back, by why, since the start; this start's own included. */
   reverts(): Readonly<Record<string, number>>;
   /** Whether something is tried out here over what is stored as `revision`, and runs in its place. */

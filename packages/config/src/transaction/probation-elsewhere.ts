@@ -7,6 +7,26 @@ import { formatTimestamp } from "@bridge/ports/internal";
  */
 export const LEFT_BEHIND_MS = 5 * 60_000;
 
+/** As long after its end as every instance needs to hear that its committer has ended it. */
+const OVERDUE_MS = 60_000;
+
+/** A probation that is over, and that the instance which had it has not ended: nobody else can tell whether it is gone or slow. */
+export interface LeftElsewhere {
+  /** Epoch milliseconds: its end. */
+  readonly confirmBy: number;
+  /** What it is, and the ways out, for people. */
+  readonly told: string;
+}
+
+/** What is staged as far as it was left behind on probation; `undefined` when it was not. */
+export function leftElsewhere(
+  staged: StagedConfig | undefined,
+  place: { readonly instanceId: string; readonly clock: Clock },
+): LeftElsewhere | undefined {
+  if (staged?.until === undefined || place.clock.now() < staged.until + OVERDUE_MS) return undefined;
+  return { confirmBy: staged.until, told: probationElsewhere(staged, place) };
+}
+
 /** Where a staged version is on probation, and what ends that; for whoever asks at an instance that has it not on probation. */
 export function probationElsewhere(
   { version, by, until = 0 }: StagedConfig,

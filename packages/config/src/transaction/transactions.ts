@@ -27,6 +27,7 @@ import type { SettledProbation } from "./left-probation.ts";
 import { mergeOverlay } from "./merge-overlay.ts";
 import { beingCommitted, OpenTransaction, type Transaction } from "./open-transaction.ts";
 import type { Revert, Reverted } from "./on-probation.ts";
+import { type LeftElsewhere, leftElsewhere } from "./probation-elsewhere.ts";
 import { Probations } from "./probations.ts";
 import { readWithin } from "./read-within.ts";
 import type { StagingParts } from "./stage-and-apply.ts";
@@ -247,6 +248,12 @@ class Transactions implements ConfigTransactions {
 
   probation(): Probation | undefined {
     return this.#probations.open?.probation;
+  }
+
+  leftElsewhere(): LeftElsewhere | undefined {
+    if (this.#probations.open !== undefined) return undefined;
+    const { store, clock } = this.#options;
+    return leftElsewhere(store.staging?.seen, { instanceId: this.#instanceId, clock });
   }
 
   reverts(): Readonly<Record<string, number>> {

@@ -177,6 +177,23 @@ describe("a change on probation whose process has ended", () => {
     await b.transactions.open(MINUTE, NEVER);
   });
 
+  it("operators 7: is told by every other instance from a minute after its end, until somebody has ended it", async () => {
+    const { processes, pass } = await world();
+    const { a, b, c } = processes;
+    await a.commit("1s", { withinMs: MINUTE });
+    a.kill();
+    expect(b.transactions.leftElsewhere()).toBeUndefined();
+    await pass(MINUTE + MINUTE - SECOND);
+    expect(b.transactions.leftElsewhere()).toBeUndefined();
+    await pass(SECOND);
+    for (const { transactions } of [b, c])
+      expect(transactions.leftElsewhere()?.told).toContain(
+        "version 4 was on probation at the instance a until 2026-01-01T00:01:00.000Z, and that instance has not ended it: revert it at any instance",
+      );
+    await b.transactions.revert(4, "it is gone");
+    expect(c.transactions.leftElsewhere()).toBeUndefined();
+  });
+
   it("operators 7: a committer that stands still meanwhile goes back when it goes on, and tells that another took it back", async () => {
     const { processes, pass } = await world();
     const { a, b } = processes;

@@ -39,6 +39,8 @@ export interface OutsideFacts {
   readonly configError?: string | undefined;
   /** When the configuration is taken back unless somebody confirms it, in epoch milliseconds; absent while none is on probation. */
   readonly probationEndsAt?: number | undefined;
+  /** What another instance has left on probation, in words; absent while none has. */
+  readonly probationLeft?: string | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -311,7 +313,8 @@ export const CONDITION_RULES: readonly ConditionRule[] = [
     forMs: 0,
     threshold: 60,
     runbook: "reverted-configuration",
-    *met({ outside: { probationEndsAt = Number.POSITIVE_INFINITY, now } }) {
+    *met({ outside: { probationEndsAt = Number.POSITIVE_INFINITY, probationLeft, now } }) {
+      if (probationLeft !== undefined) yield { what: probationLeft };
       const leftMs = probationEndsAt - now;
       if (leftMs < MINUTE)
         yield {

@@ -92,6 +92,12 @@ describe("operators 6.2: conditions", () => {
     expect(conditions.current).toHaveLength(1_000);
   });
 
+  it("a configuration that its instance has left on probation is told as that instance's refusals tell it", () => {
+    const rule = CONDITION_RULES.find(({ code }) => code === "config_probation");
+    const outside = { now: 0, probationLeft: "version 4 was on probation at the instance a" };
+    expect([...(rule?.met({ outside } as unknown as ConditionFacts) ?? [])]).toEqual([{ what: outside.probationLeft }]);
+  });
+
   it("each rule is met by what it is about, and by nothing else", () => {
     const bad: Readonly<Record<string, object>> = {
       not_ready: { view: { level: "connected", role: "standalone" } },

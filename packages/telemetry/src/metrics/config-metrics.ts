@@ -13,6 +13,8 @@ export interface ConfigChanges {
   readonly transactions: Readonly<Record<string, number>>;
   /** Until when what runs has to be confirmed, or it is taken back; epoch milliseconds. Default: it stays. */
   readonly confirmBy?: number | undefined;
+  /** The end of what another instance has left on probation; epoch milliseconds. Default: none has. */
+  readonly leftConfirmBy?: number | undefined;
   /** How many were taken back, by why. Default: none was. */
   readonly reverts?: Readonly<Record<string, number>> | undefined;
 }
@@ -64,8 +66,11 @@ export const CONFIG_METRICS: readonly Metric[] = [
   {
     name: "bridge_config_probation_end_timestamp_seconds",
     type: "gauge",
-    help: "Until when the configuration in force has to be confirmed, in seconds since 1970; absent while none has to be.",
-    read: ({ config }) => (config?.confirmBy === undefined ? [] : single(config.confirmBy / 1_000)),
+    help: "Until when the configuration in force has to be confirmed, in seconds since 1970; absent while none has to be. Of one that another instance has left on probation, too, from a minute after that.",
+    read: ({ config }) => {
+      const end = config?.confirmBy ?? config?.leftConfirmBy;
+      return end === undefined ? [] : single(end / 1_000);
+    },
   },
   {
     name: "bridge_config_reverts_total",
