@@ -8,12 +8,12 @@ const SPARE = 1_000;
  */
 export class AbortWatches implements Disposable {
   readonly #onAbort: (signal: AbortSignal) => void;
-  readonly #inUse: () => ReadonlySet<AbortSignal>;
+  readonly #inUse: () => ReadonlySet<AbortSignal | undefined>;
   readonly #watched = new Map<AbortSignal, () => void>();
   #most = SPARE;
 
   /** `inUse`: those whose abortion matters to something right now. */
-  constructor(onAbort: (signal: AbortSignal) => void, inUse: () => ReadonlySet<AbortSignal>) {
+  constructor(onAbort: (signal: AbortSignal) => void, inUse: () => ReadonlySet<AbortSignal | undefined>) {
     this.#onAbort = onAbort;
     this.#inUse = inUse;
   }

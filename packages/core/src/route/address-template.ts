@@ -3,7 +3,7 @@ import { type Addressing, BridgeError, type Envelope } from "@bridge/ports";
 /** What a message's address is, once its placeholders are filled in. */
 export type AddressOf = (envelope: Envelope) => string;
 
-const PLACEHOLDER = /\{([^{}]+)\}/g;
+const PLACEHOLDER = /\{[^{}]+\}/g;
 /** Written behind a name: the value may span levels. */
 const SPANS = "...";
 const SUBJECT = "$subject";
@@ -25,7 +25,7 @@ export function compileAddress(template: string, addressing: Addressing | undefi
   for (const match of template.matchAll(PLACEHOLDER)) {
     const literal = template.slice(end, match.index);
     const before = template.slice(0, match.index);
-    const written = match[1] ?? "";
+    const written = match[0].slice(1, -1);
     const name = written.endsWith(SPANS) ? written.slice(0, -SPANS.length) : written;
     const separator = name === written && name !== SUBJECT ? addressing?.separator : undefined;
     const read = PROPERTIES.get(name) ?? headerReader(name);

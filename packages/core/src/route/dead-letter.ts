@@ -61,6 +61,6 @@ function redrivenFrom({ headers }: Envelope): Pick<DeadLetter, "causationId" | "
 
 /** How often a message has been redriven. */
 export function redrivesOf(headers: MessageHeaders): number {
-  const redrives = Number(headers[RESERVED.redrives] ?? 0);
-  return Number.isSafeInteger(redrives) && redrives >= 0 ? redrives : 0;
+  const redrives = Number(headers[RESERVED.redrives]);
+  return Number.isSafeInteger(redrives) ? Math.max(0, redrives) : 0;
 }

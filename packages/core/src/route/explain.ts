@@ -45,6 +45,8 @@ export interface BindingStep {
   readonly error?: BridgeError;
 }
 
+const notOpen = (): undefined => undefined;
+
 export interface ExplainOptions extends Seams {
   readonly config: BridgeConfig;
   readonly registry: Registry;
@@ -119,10 +121,6 @@ export class Explainer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await dispose(this.#parts);
   }
-}
-
-function notOpen(): undefined {
-  return undefined;
 }
 
 async function follow(

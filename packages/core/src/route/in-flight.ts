@@ -246,12 +246,9 @@ export class InFlight implements Disposable {
     }
   }
 
-  #signalsInUse(): ReadonlySet<AbortSignal> {
-    const signals = new Set<AbortSignal>();
-    for (const { delivery, term } of this.#works) {
-      if (delivery.signal !== undefined) signals.add(delivery.signal);
-      if (term !== undefined) signals.add(term.signal);
-    }
+  #signalsInUse(): ReadonlySet<AbortSignal | undefined> {
+    const signals = new Set<AbortSignal | undefined>();
+    for (const { delivery, term } of this.#works) signals.add(delivery.signal).add(term?.signal);
     return signals;
   }
 

@@ -128,12 +128,11 @@ export class Route implements Reader {
     const missing = this.#handover.leases.find(({ held }) => !held);
     if (missing !== undefined) return { kind: "waits", why: leaseElsewhere(missing) };
     const links = [...this.#parts.targets.values()].map(({ link }) => link);
-    // What goes into an outbox waits there. Of several targets others may be up.
-    const down = this.#outbox === undefined && links.length > 0 && links.every((link) => link?.connected === false);
-    const [link] = links;
-    return down && link !== undefined
-      ? { kind: "waits", why: `session ${link.sessionId} is not connected` }
-      : { kind: "ready" };
+    // Of several targets others may be up.
+    const down = links.every((link) => link?.connected === false) ? links[0] : undefined;
+    // What goes into an outbox waits there.
+    if (down === undefined || this.#outbox !== undefined) return { kind: "ready" };
+    return { kind: "waits", why: `session ${down.sessionId} is not connected` };
   }
 
   /** Whether an operator has paused it. */
@@ -192,7 +191,7 @@ export class Route implements Reader {
    * Resolves when everything that is in flight now has ended, with `emptied` what is in the outbox too, or `signal`
    * aborts. What a pause holds is abandoned.
    */
-  async quiesce(signal: AbortSignal, emptied = false): Promise<void> {
+  async quiesce(signal: AbortSignal, emptied: boolean): Promise<void> {
     // What another route goes on with may still come in.
     if (!this.#retiring) this.#stopping = true;
     if (this.paused) this.#inFlight.cancelParked();

@@ -59,3 +59,20 @@ test("signals that have aborted need not be looked for", () => {
   }
   expect(looks).toBe(0);
 });
+
+test("a signal of many deliveries has one listener, and one that has aborted or is over has none", () => {
+  const seen: AbortSignal[] = [];
+  const [lost, kept] = [new AbortController(), new AbortController()];
+  const watches = new AbortWatches(
+    (signal) => void seen.push(signal),
+    () => new Set(),
+  );
+  for (const { signal } of [lost, kept, lost, kept]) watches.watch(signal);
+  expect([listenersOf(lost.signal), listenersOf(kept.signal)]).toEqual([1, 1]);
+  lost.abort();
+  expect(seen).toEqual([lost.signal]);
+  watches[Symbol.dispose]();
+  expect([listenersOf(lost.signal), listenersOf(kept.signal)]).toEqual([0, 0]);
+  kept.abort();
+  expect(seen).toEqual([lost.signal]);
+});

@@ -43,6 +43,12 @@ describe("addresses with placeholders", () => {
     expect(compileAddress("out/{device...}", undefined)(message)).toBe("out/d/1");
   });
 
+  test("a value is whatever the header says where the sender parts no levels", () => {
+    for (const device of ["undefined", "a/b", "{device}"]) {
+      expect(compileAddress("out/{device}", undefined)(envelopeOf({ headers: { device } }))).toBe(`out/${device}`);
+    }
+  });
+
   test("a header that is missing or empty is BINDING_UNRESOLVED", () => {
     for (const name of ["missing", "empty", "__proto__"]) {
       expect(() => compileAddress(`/{${name}}`, undefined)(message)).toThrow(

@@ -51,6 +51,7 @@ describe.each(Object.keys(WAITS))("finding 10.1: a delivery that waits for %s", 
     WAITS[wait]?.end(given);
     expect(given.admission.hasRoom).toBe(true);
     expect(await given.admission.admit(never)).toBe(true);
+    expect(given.admission.hasRoom).toBe(false);
   });
 
   test("is admitted when that is over, and not before", async () => {
@@ -64,6 +65,29 @@ describe.each(Object.keys(WAITS))("finding 10.1: a delivery that waits for %s", 
     await turn();
     expect(admitted).toBe(true);
     expect(given.admission.hasRoom).toBe(false);
+  });
+});
+
+describe.each(Object.keys(WAITS).filter((wait) => wait !== "the rate"))("a source that waits for %s", (wait) => {
+  test("is asked when that is over", async () => {
+    const given = stage();
+    WAITS[wait]?.begin(given);
+    let welcome = false;
+    const room = given.admission.room(never).then(() => (welcome = true));
+    await turn();
+    expect(welcome).toBe(false);
+    WAITS[wait]?.end(given);
+    await room;
+  });
+
+  test("is not asked when it is given up before", async () => {
+    const given = stage();
+    WAITS[wait]?.begin(given);
+    const stop = new AbortController();
+    const room = given.admission.room(stop.signal);
+    await turn();
+    stop.abort(new Error("the route stops"));
+    await expect(room).rejects.toThrow("the route stops");
   });
 });
 

@@ -1,6 +1,6 @@
-import { BridgeError, type ErrorCode } from "@bridge/ports";
+import { BridgeError, type ErrorCode, RESERVED } from "@bridge/ports";
 import { expect, test } from "vitest";
-import { deadLetterOf } from "../../src/route/dead-letter.ts";
+import { deadLetterOf, redrivesOf } from "../../src/route/dead-letter.ts";
 import { envelopeOf } from "../support/envelope.ts";
 
 test.each<[ErrorCode, number, string]>([
@@ -20,4 +20,18 @@ test("of an error with a whole answer in its text, a dead letter keeps the begin
   const { lastError } = deadLetterOf(casualty, new BridgeError("REJECTED", `why: ${"x".repeat(1_000_000)}`));
   expect(lastError).toHaveLength(8_192);
   expect(lastError).toMatch(/^why: x/);
+});
+
+test("how often a message was redriven is what its header says, and 0 when that is no such number", () => {
+  for (const [header, redrives] of [
+    ["3", 3],
+    ["0", 0],
+    ["-1", 0],
+    ["1.5", 0],
+    ["1e300", 0],
+    ["often", 0],
+  ] as const) {
+    expect(redrivesOf({ [RESERVED.redrives]: header })).toBe(redrives);
+  }
+  expect(redrivesOf({})).toBe(0);
 });

@@ -1,4 +1,4 @@
-import { RESERVED } from "@bridge/ports";
+import { RESERVED, type SourceMessage } from "@bridge/ports";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { INGRESS_LIMITS, normalise } from "../../src/route/ingress.ts";
@@ -132,6 +132,45 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
       expect(envelope.headers).toEqual(part === "id" ? { [RESERVED.generatedId]: "true" } : {});
     },
   );
+
+  test.each([
+    ["a Map", new Map([["device", "7"]])],
+    ["a list", ["device"]],
+    ["text", "device"],
+    ["null", null],
+  ])("headers are a plain object, or the message is refused with what else there is of it: not %s", (_, headers) => {
+    const message = { id: "m", subject: "s", payload, headers } as unknown as SourceMessage;
+    const { envelope, error } = normalise(message, context);
+    expect(error).toMatchObject({ code: "INVALID_PAYLOAD" });
+    expect(error?.message).toContain("headers is no plain object of texts");
+    expect(envelope).toMatchObject({ id: "m", subject: "s", payload, headers: {} });
+  });
+
+  test("headers whose names cannot be read are refused for that alone", () => {
+    const thrower = (): never => {
+      throw new Error("looked at");
+    };
+    const headers = new Proxy({}, { ownKeys: thrower, get: thrower });
+    const { error } = normalise({ id: "m", subject: "s", payload, headers }, context);
+    expect(error?.message).toBe("the message is not what its source has to hand over: headers cannot be read");
+  });
+
+  test("a message that is another one each time that it is read is refused, and kept as it was read last", () => {
+    let reads = 0;
+    const message = {
+      id: "m",
+      payload,
+      get subject() {
+        return reads++ === 0 ? (5 as never) : "s";
+      },
+    };
+    const { envelope, error } = normalise(message, context);
+    expect(error).toMatchObject({
+      code: "INVALID_PAYLOAD",
+      message: "the message is not what its source has to hand over: it was not the same when it was read again",
+    });
+    expect(envelope).toMatchObject({ id: "m", subject: "s" });
+  });
 
   test("half a character in the name or the value of a header is refused, and no other header with it", () => {
     const headers = { "a\ud83d": "1", b: "\ude00", whole: "\u{1f600}" };

@@ -1,6 +1,6 @@
 import { BridgeError } from "@bridge/ports";
 import { expect, test } from "vitest";
-import { obstacleOf } from "../../src/route/obstacle.ts";
+import { hindranceOf, obstacleOf } from "../../src/route/obstacle.ts";
 import type { RouteParts } from "../../src/route/route-parts.ts";
 
 const up = { sessionId: "up", role: "target", connected: true };
@@ -46,4 +46,23 @@ test("what stands in the way is told in words, what has to be mended first befor
 test("a session without its lease is not connected for that reason", () => {
   expect(obstacle({ link: leased(true) })).toBe("another instance holds the lease of session s1");
   expect(obstacle({ link: leased(false) })).toBe("the lease of session s1 is not held");
+});
+
+function hindrance({ sourceLink = undefined as unknown, outboxMs = 0, dlqMs = 0 }): string | undefined {
+  const storeCalls = { outbox: { oldestMs: outboxMs }, dlq: { oldestMs: dlqMs } };
+  return hindranceOf({ sourceLink, storeCalls, config: { policy: { sendTimeoutMs: 5_000 } } } as unknown as RouteParts);
+}
+
+test("a source that does not have all subscriptions, and a store that is slow to answer, are told with their figures", () => {
+  const subscribed = (subscriptionsActive: number) => ({
+    sessionId: "s0",
+    subscriptionsActive,
+    subscriptionsWanted: 2,
+  });
+  expect(hindrance({ sourceLink: subscribed(1), dlqMs: 9_000 })).toBe("session s0 lacks subscriptions: 1 of 2");
+  expect(hindrance({ sourceLink: subscribed(2), dlqMs: 6_400, outboxMs: 4_999 })).toBe(
+    "the DLQ store has not answered for 6 s",
+  );
+  expect(hindrance({ outboxMs: 5_000, dlqMs: 9_000 })).toBe("the outbox store has not answered for 5 s");
+  expect(hindrance({ sourceLink: subscribed(2) })).toBeUndefined();
 });

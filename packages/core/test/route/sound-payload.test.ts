@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { soundPayload } from "../../src/route/sound-payload.ts";
+import { bytesIn, soundPayload } from "../../src/route/sound-payload.ts";
 
 test("bytes in memory of their own are kept as they are, also when there are none", () => {
   for (const payload of [new Uint8Array([1, 2]), new Uint8Array()]) expect(soundPayload(payload)).toBe(payload);
@@ -20,4 +20,18 @@ test("what others may change is copied", () => {
     payload.fill(9);
     expect(kept).toEqual(new Uint8Array([1, 2]));
   }
+});
+
+test("of what is no payload the bytes are copied that there are, so that a dead letter can show them", () => {
+  const { buffer } = new Uint8Array([1, 2, 3, 4]);
+  const [whole, part] = [bytesIn(buffer), bytesIn(new DataView(buffer, 1, 2))];
+  new Uint8Array(buffer).fill(9);
+  expect([whole, part]).toEqual([new Uint8Array([1, 2, 3, 4]), new Uint8Array([2, 3])]);
+  expect(bytesIn("é")).toEqual(Buffer.from([0xc3, 0xa9]));
+});
+
+test("what has no bytes, or has given them away, has none", () => {
+  const given = new Uint16Array([1, 2]);
+  structuredClone(given.buffer, { transfer: [given.buffer] });
+  for (const value of [undefined, 5, {}, given, given.buffer]) expect(bytesIn(value)).toEqual(new Uint8Array());
 });
