@@ -30,18 +30,17 @@ export class AbortWatches implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const signal of this.#watched.keys()) this.#forget(signal);
+    for (const watched of this.#watched) this.#forget(watched);
   }
 
   #forgetUnused(): void {
     const inUse = this.#inUse();
-    for (const signal of this.#watched.keys()) if (!inUse.has(signal)) this.#forget(signal);
+    for (const watched of this.#watched) if (!inUse.has(watched[0])) this.#forget(watched);
     this.#most = this.#watched.size + SPARE;
   }
 
-  #forget(signal: AbortSignal): void {
-    const listener = this.#watched.get(signal);
-    if (listener !== undefined) signal.removeEventListener("abort", listener);
+  #forget([signal, listener]: readonly [AbortSignal, () => void]): void {
+    signal.removeEventListener("abort", listener);
     this.#watched.delete(signal);
   }
 }

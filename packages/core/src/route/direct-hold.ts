@@ -157,7 +157,6 @@ export class DirectHold implements Handover {
       const startedAt = work.now(this.#parts.clock);
       await this.#guards.send(target, sentWithContext(envelope, span), address, work, attempt, startedAt);
     } catch (thrown) {
-      work.waited();
       ended(thrown);
       endSend(span, thrown);
       if (!(thrown instanceof Cancelled)) this.#surprised(target, work, thrown);

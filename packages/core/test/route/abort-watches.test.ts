@@ -44,6 +44,11 @@ test("signals of single deliveries are forgotten when there are many, a thousand
   expect(controllers.filter(({ signal }) => listenersOf(signal) > 0)).toHaveLength(1_001);
   used.abort();
   expect(seen).toEqual([used.signal]);
+  // One that was forgotten may come with another delivery.
+  const [, again] = controllers;
+  if (again !== undefined) watches.watch(again.signal);
+  again?.abort();
+  expect(seen).toEqual([used.signal, again?.signal]);
 });
 
 test("signals that have aborted need not be looked for", () => {

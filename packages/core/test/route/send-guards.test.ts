@@ -1,25 +1,13 @@
 import { getEventListeners } from "node:events";
 import { inspect } from "node:util";
-import { BridgeError, type Envelope, type Sender } from "@bridge/ports";
+import { BridgeError, type Sender } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import type { HistogramStats } from "../../src/accounting/histogram.ts";
 import { LegAccount } from "../../src/accounting/leg-account.ts";
 import { Cancelled, SendGuards, type SendTarget } from "../../src/route/send-guards.ts";
 import { envelopeOf } from "../support/envelope.ts";
 import { FakeClock } from "../support/fake-clock.ts";
-
-class HeldSender implements Sender {
-  readonly sends: { envelope: Envelope; signal: AbortSignal; accept: () => void; refuse: (error: Error) => void }[] =
-    [];
-
-  send(envelope: Envelope, _address: string, signal: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.sends.push({ envelope, signal, accept: resolve, refuse: reject });
-    return promise;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {}
-}
+import { HeldSender } from "../support/held-sender.ts";
 
 const owner = {};
 

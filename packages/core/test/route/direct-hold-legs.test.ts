@@ -1,0 +1,206 @@
+import { openMemoryLeases } from "@bridge/memory";
+import { type Delivery, type Envelope, RESERVED, silentLogger } from "@bridge/ports";
+import { describe, expect, test } from "vitest";
+import { partKey } from "../../src/change/part-graph.ts";
+import { instantOf, Term } from "../../src/lease/term.ts";
+import { DirectHold } from "../../src/route/direct-hold.ts";
+import { Failures } from "../../src/route/failures.ts";
+import type { Target } from "../../src/route/route-parts.ts";
+import { Strays } from "../../src/route/strays.ts";
+import { Work } from "../../src/route/work.ts";
+import { envelopeOf } from "../support/envelope.ts";
+import { turn } from "../support/fake-clock.ts";
+import { HeldSender } from "../support/held-sender.ts";
+import { outage } from "../support/memory-bridge.ts";
+import { partsOf } from "../support/parts-of.ts";
+
+const TIMEOUT_MS = 30_000;
+const HOUR_MS = 3_600_000;
+const never = new AbortController().signal;
+
+/** A leg of a message to the binding `out`, whose session is connected under a lease that lasts. */
+function stage(changes: { readonly address?: Target["address"]; readonly envelope?: Envelope } = {}) {
+  const lines: (object | undefined)[] = [];
+  const failed: number[] = [];
+  const logger = {
+    ...silentLogger,
+    error: (_: string, fields?: object) => void lines.push(fields),
+    child: () => logger,
+  };
+  const { bridge, parts } = partsOf({
+    session: true,
+    leases: () => openMemoryLeases({ name: "direct-hold-legs" }),
+    logger,
+    hooks: { onAttemptFailed: ({ attempt }) => void failed.push(attempt) },
+    policy: { sendTimeoutMs: TIMEOUT_MS, onPermanentFailure: "drop" },
+  });
+  const route = parts.routes.get(partKey.route("r"));
+  const built = route?.targets.get("out");
+  const link = built?.link;
+  const lease = link?.lease;
+  if (route === undefined || built === undefined || lease === undefined) throw new Error("no binding under a lease");
+  const { clock } = bridge;
+  const lasting = (ttlMs: number): Term => new Term(clock, 1, instantOf(clock), ttlMs);
+  lease.taken(lasting(HOUR_MS));
+  link?.connectedWith(new Set());
+  const sender = new HeldSender();
+  const target: Target = { ...built, sender, strays: new Strays(clock), ...changes };
+  const own = { ...route, targets: new Map([["out", target]]) };
+  const hold = new DirectHold(own, new Failures(own));
+  const { envelope = envelopeOf() } = changes;
+  const delivery: Delivery = { message: envelope, settle: () => {} };
+  const work = new Work({ delivery, envelope, origin: "received", startedAt: clock.monotonic() });
+  const cancel = (): void => {
+    work.cancel();
+    hold.cancel(work);
+  };
+  return { clock, route: own, target, link, lease, lasting, sender, hold, work, cancel, lines, failed };
+}
+
+type Stage = ReturnType<typeof stage>;
+
+/** What a leg may have to wait for, and how that ends. */
+const WAITS: Readonly<Record<string, { begin(stage: Stage): void; end(stage: Stage): void }>> = {
+  "its session": { begin: ({ link }) => link?.closed(), end: ({ link }) => link?.connectedWith(new Set()) },
+  "its paused route": {
+    begin: ({ route }) => route.control.pause.pause(),
+    end: ({ route }) => route.control.pause.resume(),
+  },
+  "calls that were given up": {
+    begin({ target }) {
+      for (let calls = 0; calls < 100; calls++) target.strays.add();
+    },
+    end: ({ target }) => target.strays.ended(),
+  },
+  "the rate of its sender": {
+    begin({ target }) {
+      target.rate.limit = { messagesPerSecond: 0.001, burst: 1 };
+      void target.rate.take(never);
+    },
+    end: ({ target }) => void (target.rate.limit = undefined),
+  },
+  "a lease that ends before its send might": {
+    begin: ({ lease, lasting }) => lease.taken(lasting(TIMEOUT_MS)),
+    end: ({ clock, lease }) => lease.term?.renew(instantOf(clock), HOUR_MS),
+  },
+};
+
+describe.each(Object.keys(WAITS))("a leg that waits for %s", (wait) => {
+  test("is sent when that is over and not before, with all of its send_timeout, and nothing is charged", async () => {
+    const given = stage();
+    const { clock, sender, target, hold, work, failed } = given;
+    WAITS[wait]?.begin(given);
+    const handed = hold.handOn(work, [target]);
+    await clock.advance(TIMEOUT_MS - 5_000);
+    expect(sender.sends).toHaveLength(0);
+    WAITS[wait]?.end(given);
+    await clock.advance(TIMEOUT_MS - 5_000);
+    expect(sender.sends.map(({ attempt }) => attempt)).toEqual([1]);
+    sender.sends[0]?.accept();
+    expect(await handed).toEqual({ disposition: "delivered", failedBindings: [] });
+    expect(target.account.read().sends.accepted.sum).toBe(TIMEOUT_MS - 5_000);
+    expect(failed).toEqual([]);
+  });
+
+  test("and is cancelled meanwhile is abandoned, and never sent", async () => {
+    const given = stage();
+    const { sender, target, hold, work, cancel } = given;
+    WAITS[wait]?.begin(given);
+    const handed = hold.handOn(work, [target]);
+    await turn();
+    cancel();
+    expect((await handed).disposition).toBe("abandoned");
+    WAITS[wait]?.end(given);
+    await turn();
+    expect(sender.sends).toHaveLength(0);
+    expect(target.account.read()).toMatchObject({ attempts: 0, inFlight: 0, dispositions: { abandoned: 1 } });
+  });
+});
+
+test("a leg whose session is lost while it waits for its turn waits for the session, and for another turn", async () => {
+  const { clock, sender, target, link, hold, work, cancel } = stage();
+  target.rate.limit = { messagesPerSecond: 1, burst: 1 };
+  await target.rate.take(never);
+  const handed = hold.handOn(work, [target]);
+  await turn();
+  link?.closed();
+  await clock.advance(1_500);
+  expect(sender.sends).toHaveLength(0);
+  link?.connectedWith(new Set());
+  await clock.advance(400);
+  expect(sender.sends).toHaveLength(0);
+  await clock.advance(200);
+  expect(sender.sends).toHaveLength(1);
+  cancel();
+  await handed;
+});
+
+test("a turn that a leg has had lasts while it waits for its lease, and each attempt takes one of its own", async () => {
+  const { clock, sender, target, lease, lasting, hold, work, cancel } = stage();
+  target.rate.limit = { messagesPerSecond: 0.1, burst: 1 };
+  lease.taken(lasting(TIMEOUT_MS));
+  const handed = hold.handOn(work, [target]);
+  await turn();
+  lease.term?.renew(instantOf(clock), HOUR_MS);
+  await turn();
+  expect(sender.sends).toHaveLength(1);
+  sender.sends[0]?.refuse(outage);
+  await clock.advance(9_000);
+  expect(sender.sends).toHaveLength(1);
+  await clock.advance(1_500);
+  expect(sender.sends).toHaveLength(2);
+  cancel();
+  await handed;
+});
+
+test("the attempts of a message that nobody would recognise are counted while it is held", async () => {
+  const { clock, sender, target, hold, work, failed } = stage({
+    envelope: envelopeOf({ headers: { [RESERVED.generatedId]: "true" } }),
+  });
+  const handed = hold.handOn(work, [target]);
+  for (const attempt of [1, 2, 3]) {
+    await clock.until(() => sender.sends.length === attempt);
+    const send = sender.sends.at(-1);
+    expect(send?.attempt).toBe(attempt);
+    if (attempt < 3) send?.refuse(outage);
+    else send?.accept();
+  }
+  await handed;
+  await clock.advance(0);
+  expect(failed).toEqual([1, 2]);
+});
+
+test("a leg that is cancelled while it is sent is abandoned: nothing is charged, and nothing is a surprise", async () => {
+  const { clock, sender, target, hold, work, cancel, lines, failed } = stage();
+  const handed = hold.handOn(work, [target]);
+  await turn();
+  cancel();
+  expect((await handed).disposition).toBe("abandoned");
+  await clock.advance(100);
+  expect(sender.sends[0]?.signal.aborted).toBe(true);
+  expect([failed, lines]).toEqual([[], []]);
+  expect(target.account.read()).toMatchObject({ attempts: 1, inFlight: 0, dispositions: { abandoned: 1 } });
+});
+
+test("an address that cannot be worked out is BINDING_UNRESOLVED and no attempt; whose mistake it is is logged", async () => {
+  const { clock, sender, target, hold, work, lines, failed } = stage({
+    address: () => {
+      throw new TypeError("no such device");
+    },
+  });
+  const { disposition, error } = await hold.handOn(work, [target]);
+  expect(disposition).toBe("dropped");
+  expect(error).toMatchObject({ code: "BINDING_UNRESOLVED", message: "the address failed: no such device" });
+  expect(lines[0]).toMatchObject({ where: "binding out", error: "no such device", envelope_id: "m1" });
+  await clock.advance(100);
+  expect([sender.sends, failed]).toEqual([[], []]);
+});
+
+test("how legs end is kept with the message only while somebody looks at the route", async () => {
+  const { sender, target, hold, work } = stage();
+  const handed = hold.handOn(work, [target]);
+  await turn();
+  sender.sends[0]?.accept();
+  await handed;
+  expect(work.legs).toBeUndefined();
+});
