@@ -35,7 +35,10 @@ export type PersistResult =
   | { readonly kind: "duplicate"; readonly id: string; readonly status: OutboxStatus }
   /** Another payload is there under this route, binding and identity; nothing was written. */
   | { readonly kind: "conflict" }
-  /** The store will never take this record, such as one that is too large; nothing of it was written. */
+  /**
+   * The store will never take this record, such as one that is too large; nothing of it was written. A transient error counts as
+   * `REJECTED`: no other try follows.
+   */
   | { readonly kind: "refused"; readonly error: BridgeError };
 
 /**

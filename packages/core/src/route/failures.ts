@@ -100,6 +100,13 @@ export class Failures {
     return ended;
   }
 
+  /** Ends a leg whose failure is final, so that it is not tried again. */
+  async end(work: Work, bindingId: string, error: BridgeError): Promise<EndedLeg> {
+    const ended = await this.after(work, bindingId, error, this.attemptsOf(work, bindingId));
+    if (ended === "again") throw new Error(`${error.code} ends no message: it is tried again`);
+    return ended;
+  }
+
   async #carryOut(work: Work, bindingId: string, error: BridgeError, attempts: Attempts): Promise<EndedLeg | "again"> {
     const { config, clock, random, failureLog } = this.#parts;
     if (work.cancelled) return { disposition: "abandoned", bindingId };

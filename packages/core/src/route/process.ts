@@ -67,9 +67,7 @@ export class Process {
 
   /** Ends a message that has no binding yet and never gets one. */
   async #endUnbound(work: Work, error: BridgeError): Promise<Outcome> {
-    const attempts = this.#failures.attemptsOf(work, "");
-    const ended = await this.#failures.after(work, "", error, attempts);
-    return this.#close(work, ended === "again" ? { disposition: "abandoned", bindingId: "" } : ended);
+    return this.#close(work, await this.#failures.end(work, "", error));
   }
 
   /** Runs the processors, with retries for transient failures; says how the message ended if it did. */

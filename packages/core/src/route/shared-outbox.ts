@@ -111,7 +111,7 @@ export class SharedOutbox implements Handover {
         this.#remember(work, target, "duplicate");
         ended.push({ disposition: "duplicate", bindingId, recordId: result.id });
       } else {
-        const error = result.kind === "refused" ? result.error : conflict();
+        const error = result.kind === "refused" ? refusalOf(result.error) : conflict();
         ended.push(refused ? refuse(target, error, record.id) : await this.#fail(work, target, error, record.id));
       }
     }
@@ -146,13 +146,10 @@ export class SharedOutbox implements Handover {
 
   /** Ends a leg that never got into the outbox, by the policy. */
   async #fail(work: Work, target: Target, error: BridgeError, recordId?: string): Promise<EndedLeg> {
-    const { failures } = this.#options;
-    const { bindingId, account } = target;
-    const ended = await failures.after(work, bindingId, error, failures.attemptsOf(work, bindingId));
-    const outcome: EndedLeg = ended === "again" ? { disposition: "abandoned", bindingId } : ended;
-    account.close(outcome.disposition, recordId);
-    this.#remember(work, target, outcome.disposition);
-    return outcome;
+    const ended = await this.#options.failures.end(work, target.bindingId, error);
+    target.account.close(ended.disposition, recordId);
+    this.#remember(work, target, ended.disposition);
+    return ended;
   }
 
   #remember(work: Work, { recentPlace }: Target, disposition: EndedLeg["disposition"]): void {
@@ -286,6 +283,12 @@ function isFinished(result: PersistResult): boolean {
 
 function isDead(result: PersistResult): boolean {
   return result.kind === "duplicate" && result.status === "dead";
+}
+
+/** Why a store will never take a record, whatever it called that: nothing comes of another try. */
+function refusalOf(told: BridgeError): BridgeError {
+  const error = BridgeError.from(told);
+  return error.class === "transient" ? new BridgeError("REJECTED", error.message, { cause: error }) : error;
 }
 
 function conflict(): BridgeError {
