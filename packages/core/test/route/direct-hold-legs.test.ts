@@ -117,6 +117,17 @@ describe.each(Object.keys(WAITS))("a leg that waits for %s", (wait) => {
   });
 });
 
+test("when calls that were given up do not end, the binding that waits for them is named", async () => {
+  const given = stage();
+  const { clock, target, hold, work, cancel, lines } = given;
+  WAITS["calls that were given up"]?.begin(given);
+  const handed = hold.handOn(work, [target]);
+  await clock.advance(11_000);
+  expect(lines).toEqual([{ part: "binding out", calls: 100 }]);
+  cancel();
+  await handed;
+});
+
 test("a leg whose session is lost while it waits for its turn waits for the session, and for another turn", async () => {
   const { clock, sender, target, link, hold, work, cancel } = stage();
   target.rate.limit = { messagesPerSecond: 1, burst: 1 };
