@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DueLooks } from "../../src/route/due-looks.ts";
 import { ProgressWatch } from "../../src/route/progress-watch.ts";
-import { turn } from "../support/fake-clock.ts";
+import { FakeClock, turn } from "../support/fake-clock.ts";
 import { ImpatientClock } from "../support/impatient-clock.ts";
 
 const LANE = {
@@ -61,6 +61,51 @@ test("finding 5.7: after a turn that took long, routes are looked at a few in a 
   for (let turns = 0; turns < 100; turns++) await turn();
   for (const count of seen) expect([1, 2]).toContain(count);
   for (const watch of watches) watch[Symbol.dispose]();
+});
+
+/** A clock of which each look at a route takes as long as it is told to. */
+function stage() {
+  const queue: (() => void)[] = [];
+  const clock = new FakeClock();
+  const looks = new DueLooks(clock, new Turns((run) => queue.push(run)));
+  const made: string[] = [];
+  const look =
+    (name: string, ms: number, then = () => {}) =>
+    () => {
+      made.push(name);
+      clock.skip(ms);
+      then();
+    };
+  const nextTurn = async (): Promise<void> => {
+    queue.shift()?.();
+    await turn();
+  };
+  return { looks, made, look, nextTurn };
+}
+
+test("looks that take no time are all made in the turn in which they are due", async () => {
+  const { looks, made, look, nextTurn } = stage();
+  for (const name of ["a", "b", "c"]) looks.due(look(name, 0));
+  expect(made).toEqual(["a", "b", "c"]);
+  await nextTurn();
+  looks.due(look("d", 0));
+  expect(made).toEqual(["a", "b", "c", "d"]);
+});
+
+test("what waits for another turn is made in it as far as there is time, before what is due meanwhile", async () => {
+  const { looks, made, look, nextTurn } = stage();
+  looks.due(look("slow", 10));
+  looks.due(look("a", 0, () => looks.due(look("d", 0))));
+  const forgotten = look("forgotten", 0);
+  looks.due(forgotten);
+  looks.due(look("b", 1));
+  looks.due(look("c", 1));
+  looks.forget(forgotten);
+  expect(made).toEqual(["slow"]);
+  await nextTurn();
+  expect(made).toEqual(["slow", "a", "b", "c"]);
+  await nextTurn();
+  expect(made).toEqual(["slow", "a", "b", "c", "d"]);
 });
 
 test("whatever is due and whatever is forgotten: each look is made once more, in the order in which they were due", async () => {

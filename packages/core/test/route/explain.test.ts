@@ -1,14 +1,18 @@
-import { silentLogger, type Processor } from "@bridge/ports";
+import { silentLogger, type Processor, type SourceMessage } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { explain } from "../../src/route/explain.ts";
 import { bound, memoryBridge, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
 
 const message = { id: "m1", subject: "boiler/7", payload: new TextEncoder().encode("hot"), headers: { device: "7" } };
 
-function explained(options: MemoryBridgeOptions, routeId = "r") {
+function explained(options: MemoryBridgeOptions, routeId = "r", changes: Partial<SourceMessage> = {}) {
   const { config, registry, clock, hub } = memoryBridge(options);
   const random = { next: () => 0.5, id: () => "minted" };
-  const explanation = explain({ config, registry, clock, random, logger: silentLogger, routeId, message }, bound());
+  const given = { ...message, ...changes };
+  const explanation = explain(
+    { config, registry, clock, random, logger: silentLogger, routeId, message: given },
+    bound(),
+  );
   return { explanation, hub };
 }
 
@@ -69,6 +73,20 @@ describe("what a route would do with a message", () => {
     expect(await unnamed.explanation).toMatchObject({
       bindings: [{ id: "out", error: { code: "BINDING_UNRESOLVED" } }],
     });
-    await expect(explained({}, "nowhere").explanation).rejects.toMatchObject({ kind: "not_found" });
+    await expect(explained({}, "nowhere").explanation).rejects.toMatchObject({
+      kind: "not_found",
+      message: expect.stringMatching(/nowhere.*\br\b/) as string,
+    });
+  });
+
+  test("not one that has expired, or that is not what it should be: no processor sees it", async () => {
+    for (const [changes, code] of [
+      [{ expiresAt: 1 }, "MESSAGE_EXPIRED"],
+      [{ correlationId: "c".repeat(10_000) }, "INVALID_PAYLOAD"],
+      [{ correlationId: "c".repeat(10_000), expiresAt: 1 }, "INVALID_PAYLOAD"],
+    ] as const) {
+      const { explanation } = explained({ processors: [pass] }, "r", changes);
+      expect(await explanation).toMatchObject({ processors: [], bindings: [], error: { code } });
+    }
   });
 });
