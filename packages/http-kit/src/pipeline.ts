@@ -1,49 +1,38 @@
-import { connectionOf } from "@bridge/net-kit";
 import { type Seams } from "@bridge/ports";
-import { atOnce, jsonInSlices, Slices } from "@bridge/ports/internal";
+import { atOnce, Slices } from "@bridge/ports/internal";
 import type { Context } from "hono";
-import { answer, type AnswerBody } from "./answer.ts";
-import { answerInParts, goesInParts } from "./answer-in-parts.ts";
-import { AnswersAtOnce, type AnswerTurn } from "./answers-at-once.ts";
+import type { AnswerBody } from "./answer.ts";
+import { AnswersAtOnce } from "./answers-at-once.ts";
+import { allowedMethods } from "./allowed-methods.ts";
 import type { AuditTrail, CallRecord } from "./audit-trail.ts";
 import type { AuthRefusals } from "./auth-refusals.ts";
 import type { Authenticator, Identity } from "./authenticator.ts";
-import { BodyTakenError, discardBody, readBody } from "./body.ts";
+import { BodyTakenError } from "./body.ts";
 import { displayAddress, peerAddress } from "./client-address.ts";
-import { CORRELATION_HEADER, correlationId, SECURITY_HEADERS } from "./common-headers.ts";
+import { correlationId } from "./common-headers.ts";
 import type { Cors } from "./cors.ts";
-import { decodeBody, decodeQuery } from "./decode.ts";
-import type { Detail, Endpoint, Method, Outcome, Reply } from "./endpoint.ts";
-import { STREAM_HEADERS } from "./event-stream.ts";
+import type { Detail, Endpoint, Outcome, Reply } from "./endpoint.ts";
+import type { Exchange } from "./exchange.ts";
 import { HttpError } from "./http-error.ts";
-import type { Caller } from "./own-authentication.ts";
-import { CallSession } from "./session/call-session.ts";
-import type { Sessions } from "./session/sessions.ts";
-import { PartedBody } from "./parted-body.ts";
+import { bodyOf, responseOf } from "./response-of.ts";
+import { type RowCommon, runRow } from "./run-row.ts";
 import { StreamBody } from "./stream-body.ts";
-import type { Permission } from "@bridge/ports/internal";
-import { type Carried, StreamGrant } from "./stream-grant.ts";
+import { StreamGrant } from "./stream-grant.ts";
 import type { Streams } from "./streams.ts";
 import { veiledBody } from "./veiled-body.ts";
 
 /** A resource id in an audit record is cut here: anybody with a key can make one up. */
 const MAX_RESOURCE_ID = 256;
 
-export interface PipelineOptions<Action extends string> extends Seams {
+export interface PipelineOptions<Action extends string> extends Seams, RowCommon {
   readonly server: "admin" | "monitor";
   readonly audit: AuditTrail<Action>;
   readonly authenticate: Authenticator;
   /** Counts those that it turns away. */
   readonly refusals: AuthRefusals;
-  /** Absent: it has none. */
-  readonly sessions: Sessions | undefined;
-  /** Stands before the name of a caller who may not do something. */
-  readonly called: "the key " | "";
   readonly cors: Cors;
   /** Whether even an unknown path is answered only to those who have a key. */
   readonly hidesPaths: boolean;
-  /** The answer to an error that is no {@link HttpError}; `undefined` when it is unexpected. */
-  readonly translate: (error: unknown) => HttpError | undefined;
   readonly veil: () => ((text: string) => string) | undefined;
   /** Those of the rows that have any. */
   readonly streams: Streams;
@@ -51,28 +40,6 @@ export interface PipelineOptions<Action extends string> extends Seams {
 
 /** Calls what is open to anybody. */
 const NOBODY: Identity = { caller: { name: "", permissions: [] } };
-
-/** A request on its way. */
-interface Exchange<Action extends string> {
-  readonly context: Context;
-  readonly request: Request;
-  readonly params: Readonly<Record<string, string>>;
-  readonly peer: string;
-  readonly clientAddr: string;
-  readonly correlationId: string;
-  /** The rows of its path, one for each method; none for an unknown path. */
-  readonly rows: readonly Endpoint<Action>[];
-  /** The row of its path and method. */
-  readonly row: Endpoint<Action> | undefined;
-  /** Ends when its answer is made. */
-  readonly turn: AnswerTurn;
-  /** Of an answer that goes on. */
-  grant: StreamGrant | undefined;
-  /** Takes the place of the cookie that let the caller in. */
-  renewedCookie: string | undefined;
-  /** Of an answer whose carrier does not see how long it is. */
-  length: number | undefined;
-}
 
 /**
  * What all endpoints share. The checks come in this order (contract §2): preflight, 401 or 429, unknown path 404, 405,
@@ -125,16 +92,18 @@ export class Pipeline<Action extends string> {
       duration_ms: Math.round(clock.monotonic() - startedAt),
       correlation_id: exchange.correlationId,
     });
+    const failed = (error: unknown): void => this.#logUnexpected(error, exchange);
+    const making = { clock, slices, veil: this.#options.veil, failed };
     let body: AnswerBody;
     try {
-      body = await this.#bodyOf(reply, context, exchange, slices);
+      body = await bodyOf(reply, exchange, making);
     } catch (error) {
       reply = await veiled(this.#refusal(error, exchange));
       exchange.length = undefined;
-      body = await this.#bodyOf(reply, context, exchange, slices);
+      body = await bodyOf(reply, exchange, making);
     }
     if (!(reply.body instanceof StreamBody)) exchange.grant?.[Symbol.dispose]();
-    return this.#render(reply, body, exchange);
+    return responseOf(reply, body, exchange, cors);
   }
 
   async #answer(exchange: Exchange<Action>): Promise<Reply> {
@@ -189,7 +158,7 @@ export class Pipeline<Action extends string> {
     let reply: Reply;
     try {
       if (exchange.row === undefined) throw methodNotAllowed(exchange.rows);
-      reply = await run(exchange.row, exchange, { identity, begin, ...this.#options });
+      reply = await runRow(exchange.row, exchange, { identity, begin, ...this.#options });
     } catch (error) {
       reply = this.#refusal(error, exchange);
     }
@@ -240,53 +209,6 @@ export class Pipeline<Action extends string> {
     });
   }
 
-  /** An answer may have a part for each of thousands of routes. */
-  async #bodyOf({ body }: Reply, context: Context, exchange: Exchange<Action>, slices: Slices): Promise<AnswerBody> {
-    if (body === undefined) return null;
-    if (typeof body === "string") return body;
-    const carried = (context.env ?? {}) as Carried;
-    if (body instanceof StreamBody) {
-      const failed = (error: unknown): void => this.#logUnexpected(error, exchange);
-      return exchange.grant?.open(body, { carried, veil: this.#options.veil, failed }) ?? null;
-    }
-    const connection = connectionOf(carried.outgoing);
-    if (body instanceof PartedBody) {
-      if (exchange.request.method === "HEAD") return null;
-      return body.answer(slices, {
-        expect: (bytes) => connection?.expect(bytes),
-        cut: connection && (() => connection.cut()),
-        failed: (error) => this.#logUnexpected(error, exchange),
-      });
-    }
-    const made = body instanceof Uint8Array ? body : await jsonInSlices(body as object, slices);
-    const bytes = made as Uint8Array<ArrayBuffer>;
-    if (connection === undefined || exchange.request.method === "HEAD" || !goesInParts(bytes)) return bytes;
-    exchange.length = bytes.length;
-    const { clock } = this.#options;
-    return answerInParts(bytes, { taker: connection, client: exchange.request.signal, clock });
-  }
-
-  #render(
-    reply: Reply,
-    body: AnswerBody,
-    { context, request, row, rows, length, renewedCookie, correlationId: id }: Exchange<Action>,
-  ): Response {
-    return answer(context, body, reply.status, {
-      ...SECURITY_HEADERS,
-      ...this.#options.cors.headers(request),
-      "Cache-Control": "no-store",
-      ...(reply.body instanceof StreamBody && STREAM_HEADERS),
-      ...(row ?? rows[0])?.headers,
-      ...(renewedCookie !== undefined && { "Set-Cookie": renewedCookie }),
-      ...reply.headers,
-      [CORRELATION_HEADER]: id,
-      ...(length !== undefined && { "Content-Length": String(length) }),
-      ...(reply.body !== undefined && {
-        "Content-Type": row?.answers[reply.status]?.contentType ?? "application/json",
-      }),
-    });
-  }
-
   #logUnexpected(error: unknown, exchange: Exchange<Action>): void {
     this.#options.logger.error("request failed unexpectedly", {
       path: exchange.rows[0]?.path ?? "unknown",
@@ -309,65 +231,6 @@ function viaOf({ session }: Identity): Detail {
   return session === undefined ? {} : { via: "session" };
 }
 
-interface Run<Action extends string> extends Pick<PipelineOptions<Action>, "called" | "sessions" | "translate"> {
-  readonly identity: Identity;
-  readonly begin: (row: Endpoint<Action>, body: unknown, query: unknown) => Promise<void>;
-}
-
-async function run<Action extends string>(
-  row: Endpoint<Action>,
-  exchange: Exchange<Action>,
-  { identity, called, sessions, translate, begin }: Run<Action>,
-): Promise<Reply> {
-  const { request, params } = exchange;
-  const { caller } = identity;
-  const needs = row.needs ?? "read";
-  if (row.access !== "open" && needs !== "any") mustHave(caller, needs, called);
-  const { query, body } = await checked(row, exchange, caller, called).catch((thrown: unknown) => {
-    const known = thrown instanceof HttpError ? thrown : translate(thrown);
-    const isTold = known !== undefined && known.status !== 403 && !(known instanceof BodyTakenError);
-    // What is wrong with the request is not told to who may do nothing of it, whatever they send.
-    const lacked = isTold ? lackedWhatever(row, caller) : undefined;
-    if (lacked !== undefined) mustHave(caller, lacked, called);
-    throw thrown;
-  });
-  await begin(row, body, query);
-  const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
-  const session = sessions && new CallSession(sessions, request, identity.session);
-  return row.handle({ params, query, body, actor: caller.name, caller, header, session });
-}
-
-/** What of a request comes behind the permission that all of the row's need. @throws HttpError */
-async function checked<Action extends string>(
-  row: Endpoint<Action>,
-  { context, request, params }: Exchange<Action>,
-  caller: Caller,
-  called: PipelineOptions<string>["called"],
-) {
-  row.guard?.(params);
-  const bytes = row.body === undefined ? await discardBody(context) : await readBody(context);
-  const query = decodeQuery(row.query, new URL(request.url).search);
-  const body = row.body && bytes && (row.bodyType === undefined ? decodeBody(row.body, bytes) : bytes);
-  for (const { permission, when } of row.needsFor ?? []) if (when(body, query)) mustHave(caller, permission, called);
-  await row.admit?.(params, (permission) => mustHave(caller, permission, called));
-  return { query, body };
-}
-
-/** Of a row whose every call needs something that only the call tells: the first of it, when the caller has none. */
-function lackedWhatever({ needs, needsFor = [], mayNeed = [] }: Endpoint, caller: Caller): Permission | undefined {
-  if (needs !== "any") return undefined;
-  const all = [...needsFor.map(({ permission }) => permission), ...mayNeed];
-  return all.some((permission) => caller.permissions.includes(permission)) ? undefined : all[0];
-}
-
-/** @throws HttpError 403 */
-function mustHave({ name, permissions }: Caller, needs: Permission, called: PipelineOptions<string>["called"]): void {
-  if (permissions.includes(needs)) return;
-  const who = `${called}${JSON.stringify(name)}`;
-  const fields = { reason: "permission", needs };
-  throw new HttpError(403, `${who} may not do this: it needs ${needs}`, {}, { fields });
-}
-
 /** Nothing was done: a change that nobody could read of later would be one without a trace. */
 function auditBusy(): HttpError {
   return new HttpError(
@@ -379,9 +242,4 @@ function auditBusy(): HttpError {
 
 function methodNotAllowed(rows: readonly Endpoint[]): HttpError {
   return new HttpError(405, "method not allowed", { Allow: allowedMethods(rows).join(", ") });
-}
-
-/** HEAD answers as GET does. */
-export function allowedMethods(rows: readonly Pick<Endpoint, "method">[]): readonly (Method | "HEAD")[] {
-  return rows.flatMap(({ method }) => (method === "GET" ? [method, "HEAD"] : [method]));
 }

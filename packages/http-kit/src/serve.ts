@@ -1,6 +1,7 @@
 import type { Seams } from "@bridge/ports";
 import { Hono } from "hono";
 import * as v from "valibot";
+import { allowedMethods } from "./allowed-methods.ts";
 import { type AuthRefusal, AuthRefusals } from "./auth-refusals.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { byKey, createAuthenticator } from "./authenticator.ts";
@@ -11,7 +12,7 @@ import type { Keyring } from "./keyring.ts";
 import { type SessionOptions, Sessions } from "./session/sessions.ts";
 import { openApiDocument } from "./openapi.ts";
 import { type Authenticate, ownAuthentication } from "./own-authentication.ts";
-import { allowedMethods, Pipeline } from "./pipeline.ts";
+import { Pipeline } from "./pipeline.ts";
 import { type StreamCount, Streams } from "./streams.ts";
 import { Throttle, type ThrottleOptions } from "./throttle.ts";
 
