@@ -1,11 +1,6 @@
 import type { Clock } from "@bridge/ports";
-import {
-  CONDITION_RULES,
-  type ConditionFacts,
-  type ConditionRule,
-  type Met,
-  type Severity,
-} from "./condition-rules.ts";
+import type { ConditionFacts, ConditionRule, Met, Severity } from "./condition-facts.ts";
+import { CONDITION_RULES } from "./condition-rules.ts";
 
 /** Conditions that have ended and are still told. */
 const KEPT_PAST = 200;

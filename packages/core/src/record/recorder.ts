@@ -1,7 +1,7 @@
 import type { Clock } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 import type { Supervisor } from "../supervisor/contract.ts";
-import type { OutsideFacts } from "./condition-rules.ts";
+import type { OutsideFacts } from "./condition-facts.ts";
 import { type Condition, Conditions } from "./conditions.ts";
 import { RecentGrowth } from "./recent-growth.ts";
 import { SendWindow } from "./send-window.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "@bridge/ports";
 import type { LegStats } from "../view/stats.ts";
-import type { RecentSends } from "./condition-rules.ts";
+import type { RecentSends } from "./condition-facts.ts";
 import { countsBetween, quantileOf } from "./quantile.ts";
 
 const WINDOW_MS = 5 * 60_000;

@@ -1,11 +1,7 @@
 import { ManualClock } from "@bridge/tooling/manual-clock";
 import { describe, expect, it } from "vitest";
-import {
-  CONDITION_RULES,
-  type ConditionFacts,
-  type ConditionRule,
-  type Met,
-} from "../../src/record/condition-rules.ts";
+import type { ConditionFacts, ConditionRule, Met } from "../../src/record/condition-facts.ts";
+import { CONDITION_RULES } from "../../src/record/condition-rules.ts";
 import { Conditions } from "../../src/record/conditions.ts";
 import { RecentGrowth } from "../../src/record/recent-growth.ts";
 
