@@ -57,6 +57,21 @@ test.each([
   expect((await told)?.stranded[0]?.waiting).toBe(stranded);
 });
 
+test("one binding whose records go on their way says nothing of another, whose first one is still there", async () => {
+  const clock = new FakeClock();
+  const { config: both } = memoryBridge({
+    deliveryMode: "shared_outbox",
+    dispatchMode: "fan_out",
+    bindings: ["out", "stuck"],
+  });
+  const stuck = { ...line(1, 0), bindingId: "stuck" };
+  const { outbox } = answering([line(1, 0), stuck], [line(1, 2_000_000), stuck]);
+  const removed = { from: both, to: { ...both, routes: [] }, dlq: undefined };
+  const told = leftBehindByStandstill({ ...removed, clock, outbox }, bound());
+  await clock.advance(1_000);
+  expect((await told)?.stranded.map(({ bindingId }) => bindingId)).toEqual(["out", "stuck"]);
+});
+
 test.each<[string, (cap: number) => Promise<number>, unknown]>([
   ["are counted", async () => 3, [{ store: "dlq", waiting: 3 }]],
   ["are none", async () => 0, undefined],

@@ -1,7 +1,8 @@
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryOutbox } from "@bridge/memory";
-import { BridgeError, systemRandom } from "@bridge/ports";
+import { BridgeError, type DlqStore, type Logger, silentLogger, systemRandom } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
+import { entryOf } from "../dlq-job/job-bridge.ts";
 import { envelopeOf } from "../support/envelope.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, memoryBridge } from "../support/memory-bridge.ts";
@@ -59,19 +60,82 @@ test("what nobody delivers becomes less with each record that an operator takes 
     payloadDigest: "d",
     createdAt: 0,
   });
-  for (const one of [record("l1", "gone"), record("l2", "gone"), record("l3", "also-gone", "gone-too")])
+  for (const one of [
+    record("l1", "gone"),
+    record("l2", "gone"),
+    record("l3", "also-gone", "gone-too"),
+    record("l4", "gone", "gone-too"),
+    record("l5", "also-gone"),
+  ])
     await outbox.persist([one], bound());
   const { supervisor } = memoryBridge({ clock, deliveryMode: "shared_outbox", outbox });
   await supervisor.start(bound());
   const waiting = () =>
-    Object.fromEntries(supervisor.view().undelivered.map(({ bindingId, depth }) => [bindingId, depth]));
-  await clock.until(() => supervisor.view().undelivered.length === 2);
-  expect(waiting()).toEqual({ gone: 2, "also-gone": 1 });
+    Object.fromEntries(
+      supervisor.view().undelivered.map(({ routeId, bindingId, depth }) => [`${routeId}/${bindingId}`, depth]),
+    );
+  await clock.until(() => supervisor.view().undelivered.length === 4);
+  const others = { "gone-too/gone": 1, "r/also-gone": 1 };
+  expect(waiting()).toEqual({ ...others, "r/gone": 2, "gone-too/also-gone": 1 });
   expect(await supervisor.deadLetterRecords(["l1"], bound())).toMatchObject({ moved: 1 });
-  expect(waiting()).toEqual({ gone: 1, "also-gone": 1 });
+  expect(waiting()).toEqual({ ...others, "r/gone": 1, "gone-too/also-gone": 1 });
   expect(await supervisor.deadLetterRecords(["l2"], bound())).toMatchObject({ moved: 1 });
-  expect(waiting()).toEqual({ "also-gone": 1 });
+  expect(waiting()).toEqual({ ...others, "gone-too/also-gone": 1 });
   expect(await supervisor.deadLetterRecords(["l3"], bound())).toMatchObject({ moved: 1 });
-  expect(waiting()).toEqual({});
+  expect(waiting()).toEqual(others);
   await supervisor.shutdown();
+});
+
+test("records can be taken out of the outbox of a bridge that could not start", async () => {
+  const clock = new FakeClock();
+  const outbox = openMemoryOutbox({ maxRecords: 10, retentionMs: 3_600_000, clock, random: systemRandom() });
+  const waits = { routeId: "r", bindingId: "out", address: "out", payloadDigest: "d", createdAt: 0 };
+  await outbox.persist([{ ...waits, id: "l1", envelope: envelopeOf({ id: "m" }) }], bound());
+  const bridge = memoryBridge({
+    clock,
+    outbox,
+    deliveryMode: "shared_outbox",
+    leases: () => {
+      throw new Error("the tables are of version 1");
+    },
+  });
+  await expect(bridge.supervisor.start(bound())).rejects.toThrow("version 1");
+  expect(await bridge.supervisor.deadLetterRecords(["l1"], bound())).toMatchObject({ moved: 1 });
+  const { unaccounted, parts, legs } = bridge.supervisor.stats();
+  expect([unaccounted, parts]).toEqual([0, []]);
+  expect(legs.find(({ bindingId }) => bindingId === "out")).toMatchObject({ recovered: 1, inOutbox: 0 });
+  await bridge.supervisor.shutdown();
+});
+
+test.each([
+  { deletes: "is deleted at the shutdown when its store takes that again", refusals: 1, told: [] },
+  {
+    deletes: "is named by the log at the shutdown when its store does not",
+    refusals: Infinity,
+    told: ["redriven entries are delivered and still there: another redrive sends them again"],
+  },
+])("what was redriven and could not be deleted $deletes", async ({ refusals, told }) => {
+  const inner = openMemoryDlq({ maxEntries: 10 });
+  const entry = entryOf(1);
+  await inner.put(entry, bound());
+  let refused = 0;
+  const dlq: DlqStore = {
+    ...inner,
+    admin: {
+      ...inner.admin,
+      async delete(ids, signal) {
+        if (refused++ < refusals) throw new BridgeError("UNAVAILABLE", "the disk is gone");
+        return inner.admin.delete(ids, signal);
+      },
+    },
+  };
+  const lines: string[] = [];
+  const logger: Logger = { ...silentLogger, error: (text) => void lines.push(text), child: () => logger };
+  const { hub, supervisor } = memoryBridge({ dlq, logger });
+  await supervisor.start(bound());
+  await supervisor.redrive([entry.id], bound());
+  expect(hub.channel("out").arrived).toBe(1);
+  lines.length = 0;
+  await supervisor.shutdown();
+  expect(lines).toEqual(told);
 });

@@ -1,9 +1,12 @@
+import { silentLogger } from "@bridge/ports";
 import { expect, test } from "vitest";
 import type { JobOwner } from "../../src/dlq-job/job-owner.ts";
 import { StopError } from "../../src/runtime/stop-phases.ts";
 import type { Operations } from "../../src/supervisor/operations.ts";
+import { StateMachine } from "../../src/supervisor/state-machine.ts";
 import type { Standing } from "../../src/supervisor/standing.ts";
-import { close } from "../../src/supervisor/stop.ts";
+import { close, stop } from "../../src/supervisor/stop.ts";
+import { memoryBridge } from "../support/memory-bridge.ts";
 import { BoundingClock } from "../support/bounding-clock.ts";
 
 /** The end of a bridge whose runtime and jobs end as a test says. */
@@ -77,4 +80,33 @@ test("jobs that cannot be written are given up after 5 s, and named", async () =
     clock.advance(1),
   ]);
   expect(steps).toEqual(ALL);
+});
+
+/** A running bridge whose runtime stops as a test says. */
+function running(runtime: (state: StateMachine) => Promise<void>) {
+  const state = new StateMachine(silentLogger, () => {});
+  state.enter({ kind: "starting" });
+  state.enter({ kind: "running" });
+  return { state, stopped: stop({ state, runtime: { stop: () => runtime(state) } } as unknown as Standing) };
+}
+
+test("a bridge that has never started is stopped at once", async () => {
+  const { supervisor } = memoryBridge();
+  await supervisor.stop();
+  expect(supervisor.state().kind).toBe("unwired");
+  await supervisor.shutdown();
+});
+
+test("a bridge that could not be stopped is paused, and says why", async () => {
+  const error = new Error("sender out will not close");
+  const { state, stopped } = running(() => Promise.reject(error));
+  expect(state.now).toEqual({ kind: "stopping", phases: [] });
+  await expect(stopped).rejects.toBe(error);
+  expect(state.now).toEqual({ kind: "paused", error });
+});
+
+test("a bridge that becomes terminal while it stops stays so, and is stopped", async () => {
+  const { state, stopped } = running(async (of) => of.becomeTerminal("lease_lost", new Error("another holds it")));
+  await stopped;
+  expect(state.now).toMatchObject({ kind: "terminal", cause: "lease_lost" });
 });

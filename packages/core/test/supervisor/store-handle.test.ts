@@ -12,7 +12,11 @@ const refused = new Error("the tables are of version 1");
 const well = (changes: Partial<Store> = {}): Store => ({ async [Symbol.asyncDispose]() {}, ...changes });
 
 /** A store that opens as `tries` says, the last of which counts for all that follow. */
-function handleOf(tries: readonly (Error | Store)[], awaited = true) {
+function handleOf(
+  tries: readonly (Error | Store)[],
+  awaited = true,
+  look: () => Promise<() => void> = async () => () => {},
+) {
   const [clock, told] = [new BoundingClock(), [] as string[]];
   const line = (text: string) => void told.push(text);
   const logger: Logger = { ...silentLogger, error: line, info: line };
@@ -29,7 +33,7 @@ function handleOf(tries: readonly (Error | Store)[], awaited = true) {
       return one;
     },
     awaited,
-    look: async () => () => {},
+    look,
   });
   return { handle, clock, told, opened: () => opened };
 }
@@ -99,4 +103,46 @@ test("one that others are about to use is opening until it has answered the last
   asked[1]?.resolve();
   expect(await state()).toBe("up");
   await handle[Symbol.asyncDispose]();
+});
+
+test("who waits for a store and gives up is told that, not that the store is there", async () => {
+  const { handle } = handleOf([well()]);
+  const over = AbortSignal.abort(new BridgeError("CONNECTION_LOST", "the process ends"));
+  await expect(handle.refused(2_000, over)).rejects.toThrow("the process ends");
+  await handle[Symbol.asyncDispose]();
+});
+
+test("the log says once that a store is up again, not each time that somebody has doubted it", async () => {
+  let fault: string | undefined = "disk full";
+  const { handle, told } = handleOf([
+    well({
+      async prove() {},
+      health: () => ({ setAside: [], ...(fault !== undefined && { fault }) }),
+    }),
+  ]);
+  await handle.refused(2_000, bound());
+  expect(handle.view().state).toBe("faulty");
+  fault = undefined;
+  expect(handle.view().state).toBe("up");
+  handle.doubt();
+  expect(handle.view().state).toBe("opening");
+  await turn();
+  expect(handle.view().state).toBe("up");
+  expect(told).toEqual(["store faulty: what needs it waits", "store up again"]);
+  await handle[Symbol.asyncDispose]();
+});
+
+test("a store that is closed while it is looked at is entered into no books", async () => {
+  for (let turns = 0; turns < 8; turns++) {
+    let isClosed = false;
+    const entered: boolean[] = [];
+    const looked = Promise.withResolvers<() => void>();
+    const { handle } = handleOf([well()], true, () => looked.promise);
+    await turn();
+    looked.resolve(() => void entered.push(isClosed));
+    for (let one = 0; one < turns; one++) await Promise.resolve();
+    isClosed = true;
+    await handle[Symbol.asyncDispose]();
+    expect([turns, entered.includes(true)]).toEqual([turns, false]);
+  }
 });

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from "vitest";
 import { envelopeOf } from "../support/envelope.ts";
 import { BoundingClock } from "../support/bounding-clock.ts";
 import { FakeClock } from "../support/fake-clock.ts";
-import { bound, memoryBridge } from "../support/memory-bridge.ts";
+import { bound, memoryBridge, outage } from "../support/memory-bridge.ts";
 import { twoRoutes, withAttempts } from "../support/two-routes.ts";
 
 const away = new BridgeError("CONNECTION_LOST", "10.0.0.7:5432: connection refused");
@@ -290,5 +290,32 @@ test("a start that fails because one store was refused keeps the others open, wi
   await supervisor.start(bound());
   await clock.until(() => hub.channel("out").arrived === 1);
   expect(supervisor.stats()).toMatchObject({ unaccounted: 0, legs: [{ recovered: 1 }, {}] });
+  await supervisor.shutdown();
+});
+
+test("what an outbox holds that opens late takes the room that its route has there", async () => {
+  const clock = new FakeClock();
+  const { store } = await keptOutbox(clock);
+  let there = false;
+  const outbox = async () => {
+    if (!there) throw away;
+    return store;
+  };
+  const bridge = memoryBridge({
+    clock,
+    deliveryMode: "shared_outbox",
+    outbox,
+    policy: { maxOutboxDepth: 1, maxReplayAttempts: 1_000 },
+  });
+  const { hub, supervisor } = bridge;
+  hub.channel("out").sends.failNext(1_000, outage);
+  await supervisor.start(bound());
+  there = true;
+  await clock.until(() => supervisor.outbox() !== undefined);
+  hub.publish("in", { id: "m" });
+  await clock.advance(5_000);
+  expect(hub.channel("in").accepted).toBe(0);
+  hub.channel("out").sends.clear();
+  await clock.until(() => hub.channel("out").arrived === 2);
   await supervisor.shutdown();
 });

@@ -3,6 +3,7 @@ import type { Stranding } from "@bridge/config";
 import { NO_PARTS } from "../../src/runtime/runtime-parts.ts";
 import { StopError } from "../../src/runtime/stop-phases.ts";
 import { swap, type SwapOptions } from "../../src/supervisor/swap.ts";
+import { turn } from "../support/fake-clock.ts";
 import { bound, memoryBridge } from "../support/memory-bridge.ts";
 
 const { config: from } = memoryBridge();
@@ -127,4 +128,18 @@ describe("spec 3.1: a swap", () => {
     const { swap: run, steps, root } = swapping(course);
     expect([await run(), steps]).toEqual([{ kind: "ending" }, done]);
   });
+});
+
+test("a rate limit that comes with a route holds from its first message on", async () => {
+  const { config, hub, supervisor } = memoryBridge();
+  const [route] = config.routes;
+  if (route === undefined) throw new Error("there is one route");
+  await supervisor.apply({ ...config, routes: [] }, bound());
+  await supervisor.start(bound());
+  for (const id of ["m1", "m2", "m3"]) hub.publish("in", { id });
+  const limited = { ...route, rateLimit: { messagesPerSecond: 1, burst: 1 } };
+  expect(await supervisor.apply({ ...config, routes: [limited] }, bound())).toBe("applied");
+  for (let turns = 0; turns < 20; turns++) await turn();
+  expect(hub.channel("out").arrived).toBe(1);
+  await supervisor.shutdown();
 });

@@ -1,6 +1,8 @@
+import { openMemoryDlq } from "@bridge/dlq-memory";
 import { openMemoryOutbox } from "@bridge/memory";
 import { type OutboxBacklog, type OutboxStore, systemRandom } from "@bridge/ports";
 import { expect, test } from "vitest";
+import { envelopeOf } from "../support/envelope.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, memoryBridge, outage } from "../support/memory-bridge.ts";
 import { twoRoutes, withAttempts } from "../support/two-routes.ts";
@@ -82,5 +84,48 @@ test("of bindings that no configuration has any more a thousand are counted each
   const routes = config.routes.map((route) => ({ ...route, bindings: ["out"] }));
   expect(await supervisor.apply({ ...config, routes }, bound())).toBe("applied");
   expect([legs().length, legs().includes("b9"), legs().includes("b10")]).toEqual([1_003, false, true]);
+  await supervisor.shutdown();
+});
+
+/** An outbox with one record of a binding that nobody delivers to. */
+async function outboxWith(clock: FakeClock, bindingId?: string): Promise<OutboxStore> {
+  const store = openMemoryOutbox({ maxRecords: 10, retentionMs: 3_600_000, clock, random: systemRandom() });
+  if (bindingId === undefined) return store;
+  const record = { id: "l", routeId: "r", address: "out", payloadDigest: "d", createdAt: 0 };
+  await store.persist([{ ...record, bindingId, envelope: envelopeOf({ id: "m" }) }], bound());
+  return store;
+}
+
+test("what nobody delivers is told of again when a change is undone", async () => {
+  const clock = new FakeClock();
+  const outbox = await outboxWith(clock, "gone");
+  let opened = 0;
+  const refused = new Error("the tables are of version 1");
+  const dlq = async () => {
+    if (opened++ === 1) throw refused;
+    return openMemoryDlq({ maxEntries: 1 });
+  };
+  const { supervisor, config } = memoryBridge({ clock, deliveryMode: "shared_outbox", outbox, dlq });
+  await supervisor.start(bound());
+  const told = [{ routeId: "r", bindingId: "gone", depth: 1 }];
+  await clock.until(() => supervisor.view().undelivered.length === 1);
+  const stores = { ...config.stores, dlq: { type: "test", reach: "process", options: { place: "other" } } } as const;
+  await expect(supervisor.apply({ ...config, stores }, bound())).rejects.toMatchObject({ cause: refused });
+  await clock.until(() => supervisor.view().undelivered.length === 1);
+  expect(supervisor.view().undelivered).toEqual(told);
+  await supervisor.shutdown();
+});
+
+test("what nobody delivers is that of the outbox that is open, not of the one before it", async () => {
+  const clock = new FakeClock();
+  const stores = [await outboxWith(clock), await outboxWith(clock, "gone")];
+  const outbox = async () => stores.shift() ?? outboxWith(clock);
+  const { supervisor, config } = memoryBridge({ clock, deliveryMode: "shared_outbox", outbox });
+  await supervisor.start(bound());
+  const elsewhere = { type: "test", reach: "process", options: { place: "other" } } as const;
+  const to = { ...config, stores: { ...config.stores, outbox: elsewhere } };
+  expect(await supervisor.apply(to, bound())).toBe("applied");
+  await clock.advance(1_000);
+  expect(supervisor.view().undelivered).toEqual([{ routeId: "r", bindingId: "gone", depth: 1 }]);
   await supervisor.shutdown();
 });
