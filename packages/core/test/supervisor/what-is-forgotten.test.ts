@@ -87,6 +87,15 @@ test("of bindings that no configuration has any more a thousand are counted each
   await supervisor.shutdown();
 });
 
+test("a tap of a route that is removed ends", async () => {
+  const { supervisor, config } = memoryBridge();
+  await supervisor.start(bound());
+  const next = supervisor.tap("r", { durationMs: 600_000 }).next(bound());
+  expect(await supervisor.apply({ ...config, routes: [] }, bound())).toBe("applied");
+  expect(await next).toBeUndefined();
+  await supervisor.shutdown();
+});
+
 /** An outbox with one record of a binding that nobody delivers to. */
 async function outboxWith(clock: FakeClock, bindingId?: string): Promise<OutboxStore> {
   const store = openMemoryOutbox({ maxRecords: 10, retentionMs: 3_600_000, clock, random: systemRandom() });
