@@ -144,3 +144,41 @@ test.each([
     }
   },
 );
+
+/** Two loans of one record, one after the other, that end here; the answer to the first end was lost. What became of both ends. */
+async function lentTwice({ second }: { readonly second: boolean }) {
+  let lost = true;
+  const { clock, ends } = tellingTo(() => ({
+    async finish([end]) {
+      if (end?.token === "second") return [second];
+      if (!lost) return [false];
+      lost = false;
+      throw full;
+    },
+    status: async () => "done",
+  }));
+  const first = ends.enter({ ...END, token: "first" });
+  await clock.advance(1);
+  const other = await answered(clock, ends.enter({ ...END, token: "second" }));
+  return [await answered(clock, first), other];
+}
+
+test("an end whose answer was lost was not entered if a later loan's end of the record is, and may have been if that is refused", async () => {
+  expect(await lentTwice({ second: true })).toEqual([false, true]);
+  expect(await lentTwice({ second: false })).toEqual([true, false]);
+});
+
+test("when the store is asked no more, nobody knows of an end whose answer was lost, unless a later one of its record was entered", async () => {
+  let tries = 0;
+  const { clock, ends } = tellingTo(() => ({
+    async finish() {
+      if (tries++ === 0) throw full;
+      return [true, false, true];
+    },
+    status: () => Promise.reject(full),
+  }));
+  const others = ["first", "second"].map((token) => ({ ...END, id: "other", token }));
+  const entered = [END, ...others].map((end) => ends.enter(end));
+  await answered(clock, entered[0] ?? Promise.resolve(undefined));
+  expect(await Promise.all(entered)).toEqual([undefined, false, undefined]);
+});

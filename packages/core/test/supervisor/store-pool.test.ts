@@ -42,7 +42,7 @@ function pool({ refused }: { readonly refused?: StoreRole } = {}) {
     pool: new StorePool(registry, { clock, random, logger }, watch),
     outboxesClosed: () => outboxesClosed,
     async [Symbol.asyncDispose](this: { readonly pool: StorePool }) {
-      for (const phase of this.pool.closes()) await phase.run(bound());
+      for (const phase of this.pool.closes()) await phase.run();
     },
   };
 }
