@@ -141,6 +141,19 @@ describe("a record that was accepted", () => {
     }
   });
 
+  test("is done though the DLQ does not say whether it has deleted the dead letter in time, or nobody waits any more", async () => {
+    for (const end of ["time", "given up"]) {
+      const clock = end === "time" ? new HastyClock() : new FakeClock();
+      const silent = { delete: () => new Promise(() => {}) } as unknown as DlqStore["admin"];
+      const { verdicts, of, givenUp } = place({ clock, dlq: { admin: silent } });
+      const accepted = Promise.resolve(verdicts.accepted(claimOf({ entryId: "e" })));
+      await turn();
+      if (end === "given up") givenUp.abort(new Error("over"));
+      expect(await accepted).toMatchObject({ end: { kind: "done" } });
+      expect(of("notDeleted")).toHaveLength(1);
+    }
+  });
+
   test.each([true, false])(
     "whose dead letter cannot be deleted is told of, in its trace if there are any (%s)",
     async (traces) => {

@@ -1,5 +1,5 @@
 import { openMemoryOutbox } from "@bridge/memory";
-import { BridgeError, type OutboxStore, silentLogger, systemRandom } from "@bridge/ports";
+import { BridgeError, type Logger, type OutboxStore, silentLogger, systemRandom } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { Claiming } from "../../src/outbox/claiming.ts";
 import { drainBudget } from "../../src/outbox/drain-budget.ts";
@@ -12,11 +12,11 @@ const never = new AbortController().signal;
 const BUDGETS = { perRecordDrainTimeoutMs: 4_000, maxDrainTimeoutMs: 60_000 };
 
 /** Claims for route `r`, binding `b` from the store that is open at the time. */
-function claimingFrom(open: () => OutboxStore | undefined, clock = new FakeClock()) {
+function claimingFrom(open: () => OutboxStore | undefined, clock = new FakeClock(), logger: Logger = silentLogger) {
   let arrivals = 0;
   const parts = {
     clock,
-    logger: silentLogger,
+    logger,
     config: { id: "r", policy: policyOf() },
     budgets: () => BUDGETS,
     storeCalls: { dlq: new StoreCalls(clock), outbox: new StoreCalls(clock) },
@@ -109,4 +109,18 @@ describe("a claim", () => {
     // A send that begins then, its dead letter and its end are written before anybody else may have the record.
     expect(loans).toEqual([budgetMs + sendTimeoutMs + 30_000]);
   });
+});
+
+test("a claim that is given up is no failure of the store, and one that the store refuses is told of", async () => {
+  const told: string[] = [];
+  const logger: Logger = { ...silentLogger, error: (text) => void told.push(text) };
+  let claim: OutboxStore["claim"] = () => new Promise(() => {});
+  const { store } = heardStore({ claim: (...asked) => claim(...asked) });
+  const { claiming } = claimingFrom(() => store, new FakeClock(), logger);
+  const over = new AbortController();
+  const given = claiming.claim(10, over.signal);
+  over.abort(new BridgeError("UNAVAILABLE", "the route stops"));
+  expect([await given, told]).toMatchObject([{ message: "the route stops" }, []]);
+  claim = () => Promise.reject(new BridgeError("UNAVAILABLE", "disk full"));
+  expect([await claiming.claim(10, never), told.length]).toMatchObject([{ message: "disk full" }, 1]);
 });

@@ -1,6 +1,7 @@
 import { openMemoryOutbox } from "@bridge/memory";
 import { BridgeError, type ClaimRequest, type OutboxStore, systemRandom } from "@bridge/ports";
 import { afterEach, expect, test, vi } from "vitest";
+import { BoundingClock } from "../support/bounding-clock.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { bound, memoryBridge, type MemoryBridgeOptions, outage } from "../support/memory-bridge.ts";
 
@@ -201,5 +202,22 @@ test("a route that always has messages waiting at the same sender leaves an outb
   const outboxed = () => supervisor.stats().legs.find(({ routeId }) => routeId !== "busy");
   await clock.until(() => outboxed()?.dispositions.delivered === 5, 100, 600);
   expect(hub.channel("busy").accepted).toBeLessThan(2_000);
+  await supervisor.shutdown();
+});
+
+test("a record whose turn by the rate limit does not come while it is lent goes back, and is sent when its turn comes", async () => {
+  const clock = new BoundingClock();
+  const slow = { messagesPerSecond: 0.01, burst: 1 };
+  const { hub, supervisor } = memoryBridge({
+    clock,
+    deliveryMode: "shared_outbox",
+    config: (config) => ({ ...config, senders: config.senders.map((sender) => ({ ...sender, rateLimit: slow })) }),
+  });
+  await supervisor.start(bound());
+  for (const id of ["m1", "m2"]) hub.publish("in", { id });
+  await clock.advance(95_000);
+  expect([hub.channel("out").arrived, supervisor.stats().legs[0]?.attempts]).toEqual([1, 1]);
+  await clock.advance(10_000);
+  expect([hub.channel("out").arrived, supervisor.stats().legs[0]?.attempts]).toEqual([2, 2]);
   await supervisor.shutdown();
 });
