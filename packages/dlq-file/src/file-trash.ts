@@ -1,5 +1,7 @@
 import type { FileDatabase } from "@bridge/file/internal";
 import type { Clock, DlqTrash } from "@bridge/ports";
+import { Slices } from "@bridge/ports/internal";
+import { countTrash } from "./count-trash.ts";
 import { deleteIds } from "./deleting.ts";
 import type { DlqTables } from "./dlq-tables.ts";
 import { SLICE_ENTRIES, writeSlice } from "./write-slice.ts";
@@ -40,7 +42,7 @@ export function fileTrash(file: FileDatabase<DlqTables>, retentionMs: number | u
     },
     async count(cap, signal, batch) {
       signal.throwIfAborted();
-      return file.read(({ trash }) => trash.count(clock.now(), cap, batch));
+      return new Slices(clock).run(countTrash(file, clock.now(), cap, batch), signal);
     },
   };
 }

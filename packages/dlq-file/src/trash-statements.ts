@@ -4,6 +4,12 @@ import { COLUMNS } from "./dlq-file-kind.ts";
 import { COUNTED } from "./dlq-statements.ts";
 import type { CountedRow } from "./entry-counts.ts";
 
+/** So many of those whose number is greater than one; `last` is the number to go on after, and `null` when there were none. */
+export interface TrashStretch {
+  readonly count: number;
+  readonly last: number | null;
+}
+
 /** What is asked of the trash of a file. A row goes there and comes back as it is, column by column. */
 export class TrashStatements {
   readonly #move: StatementSync;
@@ -13,7 +19,9 @@ export class TrashStatements {
   readonly #batch: StatementSync;
   readonly #over: StatementSync;
   readonly #delete: StatementSync;
-  readonly #count: StatementSync;
+  readonly #untilAt: StatementSync;
+  readonly #countBetween: StatementSync;
+  readonly #countAt: StatementSync;
   readonly #countBatch: StatementSync;
 
   constructor(db: DatabaseSync) {
@@ -33,12 +41,19 @@ export class TrashStatements {
       "SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end WHERE until <= ? LIMIT ?",
     );
     this.#delete = db.prepare("DELETE FROM dead_letter_trash WHERE number = ?");
-    this.#count = db.prepare(`
-      SELECT count(*) AS count FROM (
-        SELECT 1 FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end WHERE until > ? LIMIT ?)`);
+    this.#untilAt = db.prepare(`
+      SELECT until FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end
+      WHERE until > ? ORDER BY until LIMIT 1 OFFSET ?`);
+    this.#countBetween = db.prepare(`
+      SELECT count(*) AS count FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end WHERE until > ? AND until < ?`);
+    this.#countAt = db.prepare(`
+      SELECT count(*) AS count, max(number) AS last FROM (
+        SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end
+        WHERE until = ? AND number > ? ORDER BY number LIMIT ?)`);
     this.#countBatch = db.prepare(`
-      SELECT count(*) AS count FROM (
-        SELECT 1 FROM dead_letter_trash INDEXED BY dead_letter_trash_by_batch WHERE batch = ? AND until > ? LIMIT ?)`);
+      SELECT count(*) FILTER (WHERE until > ?) AS count, max(number) AS last FROM (
+        SELECT number, until FROM dead_letter_trash INDEXED BY dead_letter_trash_by_batch
+        WHERE batch = ? AND number > ? ORDER BY number LIMIT ?)`);
   }
 
   /** Copies an entry into it, if it is there. */
@@ -74,9 +89,24 @@ export class TrashStatements {
     return numbersIn(this.#over.all(now, limit));
   }
 
-  count(now: number, cap: number, batch?: string): number {
-    const row = batch === undefined ? this.#count.get(now, cap) : this.#countBatch.get(batch, now, cap);
-    return (row as { readonly count: number }).count;
+  /** The end of the one that so many others are before, of those that end after `end`. */
+  untilAt(end: number, nth: number): number | undefined {
+    return (this.#untilAt.get(end, nth) as { readonly until: number } | undefined)?.until;
+  }
+
+  /** How many end between two times, without these. */
+  countBetween(after: number, before: number): number {
+    return (this.#countBetween.get(after, before) as { readonly count: number }).count;
+  }
+
+  /** Of those that end at one time, of as many as `limit`. */
+  countAt(until: number, after: number, limit: number): TrashStretch {
+    return this.#countAt.get(until, after, limit) as unknown as TrashStretch;
+  }
+
+  /** How many of a batch are in time, of as many as `limit`. */
+  countBatch(batch: string, now: number, after: number, limit: number): TrashStretch {
+    return this.#countBatch.get(now, batch, after, limit) as unknown as TrashStretch;
   }
 }
 

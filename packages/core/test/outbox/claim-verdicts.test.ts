@@ -144,7 +144,7 @@ describe("a record that was accepted", () => {
   test("is done though the DLQ does not say whether it has deleted the dead letter in time, or nobody waits any more", async () => {
     for (const end of ["time", "given up"]) {
       const clock = end === "time" ? new HastyClock() : new FakeClock();
-      const silent = { delete: () => new Promise(() => {}) } as unknown as DlqStore["admin"];
+      const silent = { delete: () => new Promise(() => {}) } as unknown as NonNullable<DlqStore["admin"]>;
       const { verdicts, of, givenUp } = place({ clock, dlq: { admin: silent } });
       const accepted = Promise.resolve(verdicts.accepted(claimOf({ entryId: "e" })));
       await turn();

@@ -1,7 +1,7 @@
 import type { Clock } from "@bridge/ports";
 
 /** The event loop is kept for about this long, and for as long again by the commit. */
-const SLICE_MS = 4;
+const SLICE_MS = 3;
 
 /** Does the work for as many items as one slice of time holds, and for one at least. Returns for how many. */
 export function untilSliceEnds<T>(clock: Clock, items: readonly T[], work: (item: T) => void): number {
