@@ -11,6 +11,7 @@ import { onDemandTransport } from "../engine/on-demand-transport.ts";
 import { sampleMessage } from "../engine/sample-message.ts";
 import { answer, ready } from "../harness/answer.ts";
 import { loopWorkDuring } from "../harness/loop-delay.ts";
+import { spreadOf } from "../harness/spread.ts";
 import { CountingSender } from "../outbox/counting-sender.ts";
 import { BINDING, type MillionJob, SIZE } from "./million-job.ts";
 import { type Carried, trafficDuring } from "./traffic.ts";
@@ -108,6 +109,9 @@ async function whileCarrying(work: () => Promise<void>): Promise<Figures> {
     ...carried,
     rssMb: Math.max(...rss) / 2 ** 20,
     rssBeforeMb: (rss[0] ?? 0) / 2 ** 20,
+    // A heap takes its room in the first quarter, and more after that would have no end.
+    rssGrew:
+      spreadOf(rss.slice((3 * rss.length) / 4)).median / spreadOf(rss.slice(rss.length / 4, rss.length / 2)).median,
   };
 }
 

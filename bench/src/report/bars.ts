@@ -72,6 +72,7 @@ const BARS: Readonly<Record<string, readonly Bar[]>> = {
     },
     { rows: /^purge/, what: "messages of a route beside it a second", limit: 1_900, of: bridge("trafficPerSecond") },
     { rows: /^redrive/, what: "entries a second", limit: 2_000, of: bridge("perSecond") },
+    { rows: /^redrive/, what: "RSS, 4th/2nd quarter", limit: 1.1, atMost: true, of: bridge("rssGrew") },
     { rows: /^(purge|undo|redrive)/, what: "entries lost", limit: 0, atMost: true, of: bridge("lost") },
   ],
   "sqs-sqs": SQS_BARS,

@@ -18,6 +18,7 @@ const COLUMNS = [
   ["turn p99 ms", "turnP99Ms", 1],
   ["turn max ms", "turnMaxMs", 1],
   ["MB before", "rssBeforeMb", 0],
+  ["RSS 4th/2nd quarter", "rssGrew", 2],
   ["traffic/s", "trafficPerSecond", 0],
   ["traffic late ms", "trafficLateMs", 1],
   ["lost", "lost", 0],
