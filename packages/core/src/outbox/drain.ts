@@ -102,7 +102,6 @@ export class Drain implements Disposable {
   /** Claims nothing more; resolves when what was claimed has ended, or `signal` aborts. */
   async quiesce(signal: AbortSignal): Promise<void> {
     this.#quiescing.abort(stopped());
-    this.wake();
     await orAborted(this.#slots.idle(), signal).catch(() => {});
   }
 

@@ -107,3 +107,30 @@ test("a stop charges nothing to a record whose dead letter is not written yet: i
   expect(clock.now() - before).toBeLessThan(5_000);
   await supervisor.shutdown();
 });
+
+test("a route that is paused asks its store for no records", async () => {
+  const { hub, clock, supervisor, asked } = await started({});
+  supervisor.pauseRoute("r");
+  await clock.advance(1_000);
+  asked.claims = 0;
+  await clock.advance(60_000);
+  expect(asked.claims).toBe(0);
+  supervisor.resumeRoute("r");
+  hub.publish("in", { id: "m1" });
+  await clock.until(() => hub.channel("out").arrived === 1);
+  await supervisor.shutdown();
+});
+
+test("when an operator takes the first record of a key out, the next one is sent at once", async () => {
+  const backoff = { initialIntervalMs: 30_000, maxIntervalMs: 30_000, multiplier: 2, jitter: 0 };
+  const { hub, clock, supervisor, outbox } = await started({ policy: { backoff } });
+  hub.channel("out").sends.failNext(1, outage);
+  for (const id of ["m1", "m2"]) hub.publish("in", { id, orderingKey: "k" });
+  await clock.until(() => supervisor.stats().legs[0]?.attempts === 1 && hub.channel("in").accepted === 2);
+  await clock.advance(200);
+  const [first] = await outbox.list({}, { limit: 1, offset: 0 }, bound());
+  expect(await supervisor.deadLetterRecords([first?.id ?? ""], bound())).toMatchObject({ moved: 1 });
+  await clock.advance(10);
+  expect(hub.channel("out").arrived).toBe(1);
+  await supervisor.shutdown();
+});
