@@ -1,6 +1,9 @@
+import { BridgeError } from "@bridge/ports";
 import { expect, test } from "vitest";
-import { WayIn } from "../../src/route/lane-sources.ts";
-import type { RouteParts } from "../../src/route/route-parts.ts";
+import { LegAccount } from "../../src/accounting/leg-account.ts";
+import { RouteAccount } from "../../src/accounting/accounts.ts";
+import { WayIn, WayOut } from "../../src/route/lane-sources.ts";
+import type { RouteParts, Target } from "../../src/route/route-parts.ts";
 
 test.each([
   ["no limit holds anything up", [false, false], false, false],
@@ -10,4 +13,33 @@ test.each([
   const targets = new Map(bindings.map((limiting, index) => [`b${index}`, { rate: { limiting } }]));
   const parts = { targets, control: { rate: { limiting: route } } } as unknown as RouteParts;
   expect(new WayIn(parts).limited).toBe(limited);
+});
+
+test("the way in counts what the route has taken and handed on, and what has failed before a binding was chosen", () => {
+  const [account, unbound] = [new RouteAccount("r"), new LegAccount("r", "")];
+  const wayIn = new WayIn({ account, unbound } as unknown as RouteParts);
+  Object.assign(account, { inFlight: 5, ended: 4, handedOn: 3 });
+  unbound.fail(new BridgeError("TIMEOUT", "no answer"), 7);
+  for (let times = 0; times < 2; times++) unbound.fail(new BridgeError("REJECTED", "no"), 8);
+  expect(wayIn.name).toBe("the route");
+  expect([wayIn.work, wayIn.ended, wayIn.delivered, wayIn.unanswered, wayIn.refused]).toEqual([5, 4, 3, 1, 2]);
+  expect(wayIn.failure).toMatchObject({ code: "REJECTED", at: 8 });
+});
+
+test("a way out counts what is on its way to its binding, in an outbox and on loan from one that is shared", () => {
+  const account = new LegAccount("r", "out");
+  const rate = { limiting: true };
+  const wayOut = new WayOut({ bindingId: "out", account, rate } as unknown as Target);
+  for (let legs = 0; legs < 3; legs++) account.open("received");
+  expect(wayOut.work).toBe(3);
+  account.close("delivered");
+  account.close("dropped");
+  account.fail(new BridgeError("TIMEOUT", "no answer"), 7);
+  expect([wayOut.work, wayOut.ended, wayOut.delivered]).toEqual([1, 2, 1]);
+  expect([wayOut.unanswered, wayOut.refused, wayOut.limited]).toEqual([1, 0, true]);
+  Object.assign(account, { inOutbox: 4, onLoan: 2 });
+  expect(wayOut.work).toBe(5);
+  account.onLoan = 6;
+  expect(wayOut.work).toBe(7);
+  expect([wayOut.name, wayOut.failure?.code]).toEqual(["binding out", "TIMEOUT"]);
 });

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import { Lane, type LaneSource } from "../../src/route/lane.ts";
+
+/** Monotonic milliseconds at which the lane is made. */
+const BEGAN = 1_000_000;
+
+type Counters = { -readonly [Key in keyof LaneSource]: LaneSource[Key] };
+
+/** A lane whose counters a test sets; `after` looks at it when so much time has passed since it was made. */
+function stage(changes: Partial<Counters> = {}) {
+  const source: Counters = {
+    name: "binding out",
+    work: 0,
+    ended: 0,
+    delivered: 0,
+    refused: 0,
+    unanswered: 0,
+    failure: undefined,
+    limited: false,
+    ...changes,
+  };
+  const lane = new Lane(source, BEGAN);
+  const after = (ms: number, next: Partial<Counters> = {}) => {
+    Object.assign(source, next);
+    lane.look(BEGAN + ms);
+    return lane.facts(BEGAN + ms);
+  };
+  const failure = (ms: number) => ({
+    code: "UNAVAILABLE",
+    error: "away",
+    at: BEGAN + ms,
+    delivered: source.delivered,
+  });
+  return { lane, source, after, failure };
+}
+
+describe("for how long nothing has ended, though there is something to do", () => {
+  test("is counted from the last look at which there was nothing", () => {
+    const { after } = stage();
+    expect(after(1_000)).toMatchObject({ name: "binding out", work: 0, quietMs: 0, undeliveredMs: 0, limited: false });
+    expect(after(2_000, { work: 1, limited: true })).toMatchObject({
+      work: 1,
+      quietMs: 1_000,
+      undeliveredMs: 1_000,
+      limited: true,
+    });
+    expect(after(4_500)).toMatchObject({ quietMs: 3_500, undeliveredMs: 3_500 });
+    expect(after(5_000, { work: 0 })).toMatchObject({ quietMs: 0, undeliveredMs: 0 });
+  });
+
+  test("is counted from the making of the lane when there has always been something", () => {
+    expect(stage({ work: 1, ended: 5, delivered: 5 }).after(3_000)).toMatchObject({
+      quietMs: 3_000,
+      undeliveredMs: 3_000,
+    });
+  });
+
+  test("is counted from the look before the one that has seen something end", () => {
+    const { after } = stage({ work: 3 });
+    after(1_000);
+    expect(after(2_000, { ended: 1 })).toMatchObject({ quietMs: 1_000, undeliveredMs: 2_000 });
+    expect(after(3_000, { ended: 2, delivered: 1 })).toMatchObject({ quietMs: 1_000, undeliveredMs: 1_000 });
+    expect(after(4_000)).toMatchObject({ quietMs: 2_000, undeliveredMs: 2_000 });
+  });
+
+  test("is not held against a route that stood still with its process: nobody looked for five seconds", () => {
+    const { after } = stage({ work: 1 });
+    expect(after(4_999)).toMatchObject({ quietMs: 4_999 });
+    expect(after(9_999)).toMatchObject({ quietMs: 0, undeliveredMs: 9_999 });
+  });
+});
+
+test("a lane is lively until ten seconds have passed since something ended", () => {
+  const { lane, after } = stage({ work: 1 });
+  after(1_000);
+  expect(lane.lively(BEGAN + 1_000)).toBe(false);
+  after(2_000, { ended: 1 });
+  expect(lane.lively(BEGAN + 10_999)).toBe(true);
+  expect(lane.lively(BEGAN + 11_000)).toBe(false);
+});
+
+describe("the failure that nothing delivered has followed", () => {
+  test("is told with its age and with how many attempts failed since the last delivery", () => {
+    const { after, failure, source } = stage({ work: 1, refused: 4, unanswered: 2 });
+    expect(after(1_000).failure).toBeUndefined();
+    after(2_000, { refused: 5, failure: failure(1_500) });
+    expect(after(3_000, { unanswered: 4, failure: failure(2_500) }).failure).toEqual({
+      code: "UNAVAILABLE",
+      error: "away",
+      agoMs: 500,
+      times: 3,
+    });
+    expect(after(4_000, { delivered: 1 }).failure).toBeUndefined();
+    source.failure = failure(4_500);
+    expect(after(5_000, { refused: 6 }).failure).toMatchObject({ agoMs: 500, times: 1 });
+  });
+
+  test("keeps what was not delivered in mind while the source has it back, for as long as it is news", () => {
+    const { after, failure } = stage({ work: 1 });
+    after(1_000, { refused: 1, failure: failure(1_000) });
+    expect(after(2_000, { work: 0 })).toMatchObject({ quietMs: 0, undeliveredMs: 2_000 });
+    for (let ms = 3_000; ms < 61_000; ms += 1_000) after(ms);
+    expect(after(60_999)).toMatchObject({ undeliveredMs: 60_999 });
+    expect(after(61_000)).toMatchObject({ undeliveredMs: 0 });
+  });
+});
+
+describe("attempts that ended", () => {
+  test("are counted over the last ten seconds and over the last minute", () => {
+    const { lane, after } = stage({ delivered: 100, refused: 100, unanswered: 100 });
+    for (let s = 1; s <= 90; s++)
+      after(s * 1_000, { delivered: 100 + s, refused: 100 + 2 * s, unanswered: 100 + 3 * s });
+    expect(lane.facts(BEGAN + 90_000).recent).toEqual({ delivered: 10, refused: 20, unanswered: 30 });
+    expect(lane.lastMinute(BEGAN + 90_000)).toEqual({ delivered: 60, refused: 120, unanswered: 180 });
+  });
+
+  test("are counted from the making of a lane that is younger", () => {
+    const { lane, after } = stage({ delivered: 100 });
+    after(500, { delivered: 101 });
+    expect(after(4_000, { delivered: 107 }).recent).toEqual({ delivered: 7, refused: 0, unanswered: 0 });
+    expect(lane.lastMinute(BEGAN + 4_000)).toEqual({ delivered: 7, refused: 0, unanswered: 0 });
+  });
+
+  test("are counted as far back however often it is looked", () => {
+    const { lane, after } = stage();
+    for (let at = 1; at <= 900; at++) after(at * 100, { delivered: at });
+    expect(lane.facts(BEGAN + 90_000).recent.delivered).toBe(100);
+    expect(lane.lastMinute(BEGAN + 90_000).delivered).toBe(600);
+  });
+});
