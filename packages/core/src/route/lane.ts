@@ -28,7 +28,8 @@ const MINUTE_MS = 60 * SECOND;
 /** Watches one part of a route's work from outside, so that messages pay nothing for it. */
 export class Lane {
   readonly #source: LaneSource;
-  readonly #samples: Sample[];
+  /** Oldest first. */
+  readonly #samples: [Sample, ...Sample[]];
   #ended: number;
   #delivered: number;
   #seenAt: number;
@@ -65,8 +66,8 @@ export class Lane {
     const failure = this.#failure(now);
     if (work === 0 && (failure === undefined || failure.agoMs >= NEWS_MS)) this.#deliveredAt = now;
     this.#seenAt = now;
-    const newest = this.#samples.at(-1);
-    if (newest !== undefined && now - newest.at < SECOND) return;
+    const newest = this.#samples.at(-1) ?? this.#samples[0];
+    if (now - newest.at < SECOND) return;
     this.#samples.push(sampleOf(source, now));
     if (this.#samples.length > KEPT) this.#samples.shift();
   }
@@ -103,9 +104,9 @@ export class Lane {
     const { delivered, refused, unanswered } = this.#source;
     const before = this.#samples.findLast((sample) => sample.at <= at) ?? this.#samples[0];
     return {
-      delivered: delivered - (before?.delivered ?? 0),
-      refused: refused - (before?.refused ?? 0),
-      unanswered: unanswered - (before?.unanswered ?? 0),
+      delivered: delivered - before.delivered,
+      refused: refused - before.refused,
+      unanswered: unanswered - before.unanswered,
     };
   }
 }

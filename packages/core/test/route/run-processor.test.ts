@@ -74,6 +74,23 @@ test("an error that a processor has classified decides what becomes of the messa
   expect(open(strays)).toBe(0);
 });
 
+test("one that throws at once has failed like one that rejects, whoever hears of it", async () => {
+  const rude: Processor["process"] = () => {
+    throw new Error("rude");
+  };
+  const { clock, run, lines, strays, stop, envelope } = stage(rude);
+  const failure = { code: "INTERNAL", message: "processor p: rude" };
+  expect(await run()).toMatchObject(failure);
+  expect(lines).toMatchObject([{ where: "processor p", error: "rude" }]);
+  stop.abort(new Error("stopped"));
+  expect(await run()).toMatchObject(failure);
+  const named = { id: "p", processor: { process: rude }, strays };
+  const never = new AbortController().signal;
+  expect(await runProcessor(clock, named, envelope, TIMEOUT_MS, never)).toMatchObject(failure);
+  expect(lines).toHaveLength(1);
+  expect(open(strays)).toBe(0);
+});
+
 test("one that does not end in time has failed, its signal aborts, and it is counted until it ends", async () => {
   const held = Promise.withResolvers<never>();
   let given: AbortSignal | undefined;
