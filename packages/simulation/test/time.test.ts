@@ -61,3 +61,17 @@ test("whoever never rests is told of", { timeout: 60_000 }, async () => {
   again();
   await expect(time.pass(1)).rejects.toThrow("there is still something to do");
 });
+
+test("whoever waits for what is left of a time gets there, however little that is", async () => {
+  for (const rate of [0.99, 1, 1.01]) {
+    const { time, clock } = instance(rate);
+    const end = clock.monotonic() + 5_000.000_2;
+    let waits = 0;
+    const wait = (): void => {
+      if (clock.monotonic() < end && ++waits < 100) clock.after(end - clock.monotonic(), wait);
+    };
+    wait();
+    await time.pass(10_000);
+    expect(waits).toBeLessThan(5);
+  }
+});

@@ -12,6 +12,9 @@ export interface InstanceClockOptions {
   readonly phase: () => number;
 }
 
+/** Whoever waits for what is left of a time gets on, however little it is. */
+const LEAST_MS = 0.001;
+
 /** The clock of one instance: right or wrong in its own way, and still when the instance is dead. */
 export class InstanceClock implements Clock {
   readonly #options: InstanceClockOptions;
@@ -36,10 +39,9 @@ export class InstanceClock implements Clock {
     return Math.max(this.#highest, this.#options.owner.alive ? this.now() : 0);
   }
 
-  /** Whole microseconds, so that powers that differ in their last digit between platforms do not show. */
   monotonic(): number {
     const { time, rate } = this.#options;
-    return Math.round(((time.now - this.#began) * rate - this.#stood) * 1_000) / 1_000;
+    return rounded((time.now - this.#began) * rate - this.#stood);
   }
 
   /** Its machine has not run for so long. */
@@ -85,7 +87,7 @@ export class InstanceClock implements Clock {
     const { time, owner, rate } = this.#options;
     const stood = this.#stood;
     const dueAt = this.monotonic() + Math.max(0, ms);
-    const waits = (span: number): number => Math.round((Math.max(0, span) / rate) * 1_000) / 1_000;
+    const waits = (span: number): number => (span > 0 ? Math.max(LEAST_MS, rounded(span / rate)) : 0);
     const due = (): void => {
       // Timers stand still with the machine.
       const missing = this.#stood === stood ? 0 : dueAt - this.monotonic();
@@ -99,4 +101,9 @@ export class InstanceClock implements Clock {
   turn(run: () => void): void {
     this.#options.time.turn(run, this.#options.owner);
   }
+}
+
+/** Whole microseconds, so that powers that differ in their last digit between platforms do not show. */
+function rounded(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000;
 }
