@@ -194,3 +194,17 @@ test("an undone purge that leaves something in the trash is told of, as is one t
     "job is undone, and 1 of its entries are in the trash",
   ]);
 });
+
+test("a purge takes no more than it has counted: of what failed before it and came later, as much may stay as came", () => {
+  books.kept(letter("a"), true);
+  write({ kind: "purge", state: "planned", total: 1 });
+  books.kept(letter("older by another clock"), true);
+  books.left("older by another clock");
+  write({ kind: "purge", state: "completed", total: 1, counts: { ...COUNTS, succeeded: 1 } });
+  expect(told).toEqual([]);
+  books.kept(letter("b"), true);
+  write({ id: "next", kind: "purge", state: "planned", total: 2 });
+  books.left("a");
+  write({ id: "next", kind: "purge", state: "completed", total: 2, counts: { ...COUNTS, succeeded: 1 } });
+  expect(told).toEqual(["next is completed, and entry b is there"]);
+});

@@ -11,6 +11,8 @@ interface Letter {
   here: boolean;
   /** How often it has come: by a write, or out of the trash. */
   spell: number;
+  /** When it came last, in the order of all that have come. */
+  came: number;
 }
 
 /** One try of a job to deliver one dead letter, under an envelope id of its own. */
@@ -37,6 +39,8 @@ interface KnownJob {
   document: Job;
   /** The entries that it was planned for, each with its spell. */
   readonly set: ReadonlyMap<string, number>;
+  /** How many had come by then. */
+  readonly came: number;
   /** Entries that were fetched since it is there, and those of them that were gone at some time since. */
   readonly fetched: Set<string>;
   readonly gone: Set<string>;
@@ -73,6 +77,9 @@ const LEAST_UNAWARE_MS = 5;
 export class JobBooks {
   readonly #options: JobBooksOptions;
   readonly #letters = new Map<string, Letter>();
+  readonly #keptAs = new Set<string>();
+  /** How many have come. */
+  #came = 0;
   readonly #jobs = new Map<string, KnownJob>();
   readonly #replays = new Map<string, Replay>();
   readonly #keys = new Map<string, string>();
@@ -98,7 +105,25 @@ export class JobBooks {
         `${replay.job.document.id} has written another dead letter for ${replay.entryId}, which is still there`,
       );
     if (!isNew) return;
-    this.#letters.set(id, { routeId, failedAt, here: true, spell: (this.#letters.get(id)?.spell ?? 0) + 1 });
+    this.#keptAs.add(envelope.id);
+    this.#letters.set(id, {
+      routeId,
+      failedAt,
+      here: true,
+      spell: (this.#letters.get(id)?.spell ?? 0) + 1,
+      came: ++this.#came,
+    });
+  }
+
+  /** Whether a dead letter was written for the envelope with that id. */
+  wasKeptAs(envelopeId: string): boolean {
+    return this.#keptAs.has(envelopeId);
+  }
+
+  /** How often it had come into a DLQ when it came there last; 0 when it is gone, `undefined` when it was never there. */
+  spellOf(id: string): number | undefined {
+    const letter = this.#letters.get(id);
+    return letter?.here === false ? 0 : letter?.spell;
   }
 
   left(id: string): void {
@@ -113,6 +138,7 @@ export class JobBooks {
     if (letter === undefined) return;
     letter.here = true;
     letter.spell++;
+    letter.came = ++this.#came;
   }
 
   /** Whether a purge that cannot be undone may be what deletes it. */
@@ -226,6 +252,7 @@ export class JobBooks {
     const job: KnownJob = {
       document,
       set,
+      came: this.#came,
       fetched: new Set(),
       gone: new Set(),
       marked: new Map(),
@@ -271,8 +298,10 @@ export class JobBooks {
   }
 
   /** What it was planned for and is still there has been tried; what a purge was for is gone. */
-  #isComplete({ document, set, marked }: KnownJob): void {
+  #isComplete({ document, set, came, marked }: KnownJob): void {
     const { id, kind, attempt, until, lanes } = document;
+    // A purge takes no more than it has counted, the oldest first: of clocks that differ, others may have come into their place.
+    let joined = kind === "purge" ? this.#joined(document, came) : 0;
     const routes = new Set(lanes.map(({ routeId }) => routeId));
     const tried = marked.get(attempt) ?? new Set<string>();
     for (const [entryId, spell] of set) {
@@ -282,10 +311,19 @@ export class JobBooks {
       const isBehind =
         until !== undefined && (failedAt > until.failedAt || (failedAt === until.failedAt && entryId > until.id));
       if (isBehind || (kind === "redrive" && (!routes.has(letter.routeId) || tried.has(entryId)))) continue;
+      if (joined-- > 0) continue;
       this.#options.violated(
         `${id} is completed, and entry ${entryId} ${kind === "redrive" ? "was not tried" : "is there"}`,
       );
     }
+  }
+
+  /** How many have come since then that count as older. */
+  #joined({ createdAt, query }: Job, since: number): number {
+    let joined = 0;
+    for (const { failedAt, routeId, came } of this.#letters.values())
+      if (came > since && failedAt < createdAt && routeId === (query.routeId ?? routeId)) joined++;
+    return joined;
   }
 
   #replay(job: KnownJob, jobId: string, attempt: number, entryId: string, spell: number): Replay {
