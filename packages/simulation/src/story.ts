@@ -67,6 +67,10 @@ function wordsOf(fault: Fault): string {
       return `an operator stops the bridge${forMs}`;
     case "redrive":
       return `${fault.callers} operators redrive the ${fault.entries} oldest dead letters`;
+    case "redrive-one":
+      return `${fault.callers} operators redrive dead letter ${fault.nth} alone${fault.edit === undefined ? "" : ` (edit: ${fault.edit})`}`;
+    case "delete-one":
+      return `an operator deletes dead letter ${fault.nth}`;
     case "discard":
       return `an operator deletes the ${fault.entries} oldest dead letters`;
     case "move":
@@ -91,6 +95,10 @@ function wordsOf(fault: Fault): string {
       return `the instance is asked to end, and another begins after ${seconds(fault.forMs)}`;
     case "pause":
       return `an operator pauses the route${forMs}`;
+    case "tap":
+      return `somebody looks at what the route settles${forMs} (${JSON.stringify(fault.tap)})`;
+    case "where":
+      return `somebody asks every ${seconds(fault.everyMs)} where messages are${forMs}`;
     case "jump":
       return `the time of day jumps by ${seconds(fault.ms)}`;
   }

@@ -76,7 +76,7 @@ async function told(changes: Partial<Scene>): Promise<readonly string[]> {
   } as unknown as Instances).begin();
   const send = (): void => {
     if (came !== "none") {
-      const ended = sends.begins(owner, "out");
+      const ended = sends.begins(owner, "out", { id: "m-0" }, new AbortController().signal);
       if (came === "accepted") ended(undefined);
       if (came === "refused") ended(new BridgeError("UNAVAILABLE", "no"));
     }

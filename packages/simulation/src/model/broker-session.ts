@@ -181,6 +181,7 @@ class BrokerConnection implements Connection, Consumer {
       if (!owner.alive) return;
       trace.add(`engine settles ${number}: ${said(settlement)}`);
       auditor.lease.acts(owner, "settles", number);
+      auditor.source.told(owner, number, settlement);
       auditor.source.settles(number, settlement, settled);
       settled = true;
       if (taken.aborted) throw taken.reason as Error;

@@ -114,6 +114,7 @@ export class CallReceiver implements Receiver {
     const settle = (settlement: Settlement): Promise<void> | undefined => {
       if (!owner.alive) return undefined;
       trace.add(`engine settles ${number}: ${settlement.kind === "accept" ? settlement.outcome : settlement.kind}`);
+      auditor.source.told(owner, number, settlement);
       auditor.source.settles(number, settlement, settled);
       settled = true;
       if (!end()) return Promise.reject(TAKEN_BACK);

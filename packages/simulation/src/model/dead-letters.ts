@@ -28,6 +28,8 @@ export class DeadLetters implements KeptLetters {
   readonly service: Remote;
   readonly options: DeadLettersOptions;
   readonly kept: MemoryDlq;
+  /** Entries that an operator wants to be deleted, by an instance. */
+  readonly unwanted = new Set<string>();
   readonly #entries = new Map<string, Letter>();
   /** What can be taken back, by the name of its batch. */
   readonly #trash = new Map<string, Map<string, Letter>>();
@@ -151,10 +153,13 @@ export class DeadLetters implements KeptLetters {
 
   async #delete(ids: readonly string[], why: "deleted" | "discarded"): Promise<ReadonlySet<string>> {
     const { auditor } = this.options;
-    const purged = new Set(why === "deleted" ? ids.filter((id) => auditor.jobs.mayErase(id)) : ids);
+    const isPurged = (id: string): boolean => auditor.jobs.mayErase(id) || this.unwanted.has(id);
+    const purged = new Set(why === "deleted" ? ids.filter(isPurged) : ids);
     const deleted = await this.kept.admin.delete(ids, NEVER);
     for (const id of deleted) {
       const letter = this.#left(id, purged.has(id) ? "discarded" : why);
+      // A redrive of it may have been quicker.
+      if (letter !== undefined && this.unwanted.has(id)) auditor.letters.deletions++;
       if (letter !== undefined)
         auditor.letters[purged.has(id) ? "discarded" : "deleted"](letter.number, letter.bindingId);
     }

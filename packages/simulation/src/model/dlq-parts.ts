@@ -8,6 +8,9 @@ import type { Remote } from "./remote.ts";
 /** What the world asks for itself is never given up. */
 export const NEVER: AbortSignal = new AbortController().signal;
 
+/** Of marks, in place of a job: it was redriven alone. */
+const NO_JOB = "redrive";
+
 /** The store behind the network. */
 export interface KeptLetters {
   readonly kept: MemoryDlq;
@@ -43,7 +46,7 @@ export function dlqParts(letters: KeptLetters, service: Pick<Remote, "ask">, own
           async () => {
             const there = await kept.marks.mark(changes, NEVER);
             for (const [id, { redriven }] of changes)
-              if (there.has(id) && redriven?.jobId !== undefined) {
+              if (there.has(id) && redriven?.jobId !== undefined && redriven.jobId !== NO_JOB) {
                 trace.add(`DLQ: ${id} has failed in try ${redriven.jobTry} of ${redriven.jobId}`);
                 auditor.jobs.marked(owner, id, redriven.jobId, redriven.jobTry ?? 0);
               }

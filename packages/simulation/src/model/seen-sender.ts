@@ -15,7 +15,7 @@ export function seenSender(sender: Sender, owner: Owner, { auditor, sends, time 
   return {
     send(envelope, address, signal, attempt) {
       const since = time.now;
-      const ended = sends.begins(owner, address);
+      const ended = sends.begins(owner, address, envelope, signal);
       const sent = sender.send(envelope, address, signal, attempt);
       const end = (error: unknown): void => {
         ended(error);

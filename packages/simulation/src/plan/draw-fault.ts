@@ -64,5 +64,10 @@ export function drawFault(dice: Dice, spanMs: number, { kind, edges, machines, o
     case "document-away":
     case "restart":
       throw new Error(`${kind} is drawn where there is a document`);
+    case "tap":
+    case "where":
+    case "redrive-one":
+    case "delete-one":
+      throw new Error(`${kind} is drawn for those who look on`);
   }
 }

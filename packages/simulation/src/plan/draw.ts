@@ -3,6 +3,9 @@ import { drawChange, drawOtherChange, withOtherChanges } from "./draw-changes.ts
 import { withDocuments } from "./draw-documents.ts";
 import { drawFaults } from "./draw-faults.ts";
 import { drawBroker, drawCallers, drawMany, drawOutbox, drawPolicies } from "./draw-habits.ts";
+import { withLooks } from "./draw-looks.ts";
+import { withProgram } from "./draw-programs.ts";
+import { withSingles } from "./draw-singles.ts";
 import { drawLeaseTimes, usualTtlMs } from "./draw-lease-times.ts";
 import { drawMessages, failing, healing, odd, withInjects } from "./draw-messages.ts";
 import { documentOf } from "./drawn-document.ts";
@@ -84,7 +87,9 @@ export function draw(seed: number): Plan {
   };
   const parts = { outbox: outbox !== undefined, jobs };
   const changes = withOtherChanges(dice.fork("changes"), plan, parts);
-  return withDocuments(dice.fork("documents"), changes, (of) =>
+  const documents = withDocuments(dice.fork("documents"), changes, (of) =>
     of.chance(0.4) ? drawOtherChange(of, parts) : drawChange(of, parts.outbox),
   );
+  const program = withProgram(dice.fork("program"), documents);
+  return withLooks(dice.fork("looks"), withSingles(dice.fork("singles"), program));
 }

@@ -3,6 +3,8 @@ import type { ErrorCode } from "@bridge/ports";
 import type { Change } from "./change.ts";
 import type { DocumentHabits, PlannedCommit } from "./planned-commit.ts";
 import type { JobAsk, PlannedJob } from "./planned-job.ts";
+import type { Look } from "./planned-look.ts";
+import type { HookHabits, Stumble } from "./planned-program.ts";
 
 /** That an operator puts a message into the route of an instance. */
 export interface Inject {
@@ -35,6 +37,8 @@ export interface PlannedMessage {
   readonly expiresAt?: number;
   /** A processor filters it out. */
   readonly filtered?: true;
+  /** A processor fails for it. */
+  readonly stumbles?: Stumble;
 }
 
 /** How one side of an edge behaves when nothing is wrong with it. */
@@ -115,6 +119,16 @@ export type Fault = {
   | { readonly kind: "redrive"; readonly entries: number; readonly callers: number }
   /** Of the oldest dead letters, up to so many are deleted: nobody wants them any more. */
   | { readonly kind: "discard"; readonly entries: number }
+  /** Of one dead letter, the oldest but so many, by as many callers at once, each with so much patience. */
+  | {
+      readonly kind: "redrive-one";
+      readonly nth: number;
+      readonly callers: number;
+      readonly patienceMs: number;
+      /** What is sent in its place. Default: itself. */
+      readonly edit?: "same" | "anew" | "throws";
+    }
+  | { readonly kind: "delete-one"; readonly nth: number }
   /** Of the oldest records of the outbox, up to so many go to the DLQ, by as many callers at once. */
   | { readonly kind: "move"; readonly records: number; readonly callers: number }
   /** Asked for by so many at once. */
@@ -133,6 +147,7 @@ export type Fault = {
   | { readonly kind: "restart" }
   | { readonly kind: "pause" }
   | { readonly kind: "jump"; readonly ms: number }
+  | Look
 );
 
 /** Everything that one seed decides before its run. */
@@ -162,6 +177,10 @@ export interface Plan {
   readonly leases?: Habits;
   /** Of a document that instances follow. Default: each has its own, which nothing keeps. */
   readonly documents?: DocumentHabits;
+  /** Of functions that each instance calls. Default: there are none. */
+  readonly hooks?: HookHabits;
+  /** Somebody records what happens in each instance. */
+  readonly recorded?: true;
   /** How many instances run at a time. Default: 1. */
   readonly instances?: number;
   /** When the last message is published and the last fault is over. */

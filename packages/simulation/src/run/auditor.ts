@@ -9,6 +9,7 @@ import { Ledger } from "./audit/ledger.ts";
 import { LetterBooks } from "./audit/letter-books.ts";
 import { OutboxBooks } from "./audit/outbox-books.ts";
 import { SourceBooks } from "./audit/source-books.ts";
+import { Standings } from "./audit/standings.ts";
 import { TargetBooks } from "./audit/target-books.ts";
 import { DocumentBooks } from "./document-books.ts";
 import { JobBooks } from "./job-books.ts";
@@ -29,6 +30,7 @@ export class Auditor {
   readonly lease: LeaseRule;
   readonly jobs: JobBooks;
   readonly documents: DocumentBooks;
+  readonly standings: Standings;
   readonly #allowances: Allowances;
 
   constructor(plan: Plan) {
@@ -54,6 +56,7 @@ export class Auditor {
     this.outbox = new OutboxBooks(ledger, allowances, order);
     this.injects = new InjectBooks(ledger, allowances);
     const { lease, source, jobs } = this;
+    this.standings = new Standings(ledger, { allowances, jobs });
     this.targets = new TargetBooks(ledger, { allowances, order, lease, source, jobs });
   }
 

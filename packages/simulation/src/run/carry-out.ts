@@ -97,6 +97,12 @@ export function carryOut(fault: Fault, world: World, instances: Instances): () =
       instance?.asked(() => dlq.discard(instance.owner, [...oldest.keys()]));
       return () => {};
     }
+    case "redrive-one":
+      instances.singles.redrive(instances.live, fault);
+      return () => {};
+    case "delete-one":
+      instances.singles.delete(instance, fault.nth);
+      return () => {};
     case "move": {
       const oldest = outbox.oldest(fault.records);
       bySeveral(instances, fault.callers, (at) => move(at, oldest, world));
@@ -129,6 +135,10 @@ export function carryOut(fault: Fault, world: World, instances: Instances): () =
       // Whoever follows a document may have another route in its place at any time.
       instance?.pause(world.plan.documents === undefined && !instances.reloads.redirects(fault.instance ?? 0));
       return () => instance?.resume();
+    case "tap":
+      return instances.looks.tap(instance, fault.tap);
+    case "where":
+      return instances.looks.where(instance, fault.everyMs, fault.messages);
     case "jump":
       instance?.clock.jump(fault.ms);
       return () => {};

@@ -1,11 +1,13 @@
 import { type BridgeConfig, type BridgeDocument, parseConfig, type Registry } from "@bridge/config";
-import { createSupervisor, type Supervisor } from "@bridge/core";
+import { createRecorder, createSupervisor, type Recorder, type Supervisor } from "@bridge/core";
 import type { LogFields, Logger, Seams } from "@bridge/ports";
 import type { Dice } from "../dice.ts";
+import { programHooks } from "../model/program-hooks.ts";
 import { EPOCH } from "../model/publication.ts";
 import { InstanceClock } from "../time/instance-clock.ts";
 import type { Owner, VirtualTime } from "../time/virtual-time.ts";
 import type { Configured } from "./configured.ts";
+import { HookBooks } from "./hook-books.ts";
 import { type Sessions, simulatedPlugins } from "./simulated-plugins.ts";
 import type { World } from "./world.ts";
 
@@ -30,6 +32,10 @@ export class Instance {
   ending = false;
   /** How often it was made to stand still. */
   freezes = 0;
+  /** What its hooks are told. */
+  hookBooks: HookBooks | undefined;
+  recorder: Recorder | undefined;
+  readonly #world: World;
   readonly #time: VirtualTime;
   readonly registry: Registry;
   readonly #sessions: Sessions = { sources: new Set(), targets: new Set(), senders: new Set() };
@@ -38,6 +44,7 @@ export class Instance {
     const dice = (this.#random = world.dice.fork(name));
     const set = world.plan.documents && world.dice.fork(`clock of ${place}`);
     this.name = name;
+    this.#world = world;
     this.#time = world.time;
     this.owner = { name, alive: true, pending: 0, blocked: new Map() };
     this.clock = new InstanceClock({
@@ -56,7 +63,14 @@ export class Instance {
 
   /** Makes the engine, which does nothing yet. */
   create(config: BridgeConfig): void {
-    this.#supervisor = createSupervisor({ ...this.seams, config, registry: this.registry, instanceId: this.name });
+    const { registry, owner, clock, name: instanceId } = this;
+    const { hooks: habits, recorded } = this.#world.plan;
+    const books = (this.hookBooks = habits && new HookBooks(this.#world, owner));
+    const dice = this.#world.dice.fork(`hooks of ${instanceId}`);
+    const hooks = habits && books && programHooks({ owner, time: this.#time, dice, habits, books });
+    const supervisor = createSupervisor({ ...this.seams, config, registry, instanceId, hooks });
+    this.#supervisor = supervisor;
+    if (recorded === true) this.recorder = createRecorder({ supervisor, clock });
   }
 
   get supervisor(): Supervisor {

@@ -4,7 +4,9 @@ import { Configured } from "./configured.ts";
 import { Instance } from "./instance.ts";
 import { JobOperators } from "./job-operators.ts";
 import { Commits } from "./commits.ts";
+import { Looks } from "./looks.ts";
 import { Reloads } from "./reloads.ts";
+import { Singles } from "./singles.ts";
 
 /** Whoever runs them needs so long to see that one has ended and to start another. */
 const RESTART_MS = 2_000;
@@ -18,6 +20,8 @@ export class Instances {
   readonly reloads: Reloads;
   readonly jobs: JobOperators;
   readonly commits: Commits;
+  readonly looks: Looks;
+  readonly singles: Singles;
   readonly #world: World;
   readonly #places: (Instance | undefined)[];
   /** Processes that have not got their configuration yet. */
@@ -30,6 +34,8 @@ export class Instances {
     this.reloads = new Reloads(world, (place) => this.at(place));
     this.jobs = new JobOperators(world, () => this.live);
     this.commits = new Commits(world, this);
+    this.looks = new Looks(world);
+    this.singles = new Singles(world);
     this.#places = Array.from({ length: world.plan.instances ?? 1 }, () => undefined);
   }
 

@@ -6,6 +6,7 @@ import { carryOut } from "./carry-out.ts";
 import type { Instance } from "./instance.ts";
 import { Injects } from "./injects.ts";
 import { Instances } from "./instances.ts";
+import { isLook } from "./looks.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import { type Places, placesOf } from "./places.ts";
 import { Versions } from "./versions.ts";
@@ -78,7 +79,7 @@ async function run(world: World, instances: Instances): Promise<void> {
   for (const fault of plan.faults) {
     time.at(fault.at, () => {
       trace.add(`fault: ${nameOf(fault)} while ${statesOf(instances)}`);
-      watcher.disturbs(fault);
+      if (!isLook(fault)) watcher.disturbs(fault);
       const over = carryOut(fault, world, instances);
       time.at(time.now + fault.forMs, over);
     });
@@ -113,7 +114,10 @@ async function run(world: World, instances: Instances): Promise<void> {
   await time.pass(time.now + UNHEARD_MS, () => instances.live.every(({ supervisor }) => isAtRest(supervisor)));
   const last = instances.live;
   if (last.length < (plan.instances ?? 1)) throw new Error("not all instances run when the faults are over");
-  for (const instance of last) atRest(world, instance);
+  for (const instance of last) {
+    atRest(world, instance);
+    instances.looks.atRest(instance);
+  }
   versions.atRest();
   // Of those that were killed nobody has the books.
   if (instances.count === last.length) compareBooks(world, last);
@@ -202,6 +206,7 @@ async function end(world: World, instance: Instance): Promise<void> {
   let over = false;
   const ended = watchStop(world, instance, "shutdown");
   const shutDown = async (): Promise<void> => {
+    instance.recorder?.[Symbol.dispose]();
     await supervisor.shutdown();
     ended();
     await instance.configured?.end();

@@ -1,10 +1,17 @@
-import { BridgeError } from "@bridge/ports";
+import { BridgeError, type Envelope } from "@bridge/ports";
 import type { Owner } from "../time/virtual-time.ts";
+
+/** A send that is not answered yet. */
+export interface OpenSend {
+  readonly since: number;
+  readonly envelopeId: string;
+  /** Aborts when whoever sends it gives it up. */
+  readonly signal: AbortSignal;
+}
 
 /** What came of the sends of one instance to one binding, as it was told by then. */
 export class BindingSeen {
-  /** When those began that are not answered yet. */
-  readonly open = new Set<{ readonly since: number }>();
+  readonly open = new Set<OpenSend>();
   /** Failures since the last acceptance, of which the first and the last came then. */
   failures = 0;
   firstFailureAt = 0;
@@ -17,12 +24,12 @@ export class SendsSeen {
   readonly #byOwner = new Map<Owner, Map<string, BindingSeen>>();
 
   /** A send begins; what is returned is called when its sender has been answered, or has given it up. */
-  begins(owner: Owner, binding: string): (error: unknown) => void {
+  begins(owner: Owner, binding: string, { id }: Pick<Envelope, "id">, signal: AbortSignal): (error: unknown) => void {
     const bindings = this.#byOwner.get(owner) ?? new Map<string, BindingSeen>();
     this.#byOwner.set(owner, bindings);
     const seen = bindings.get(binding) ?? new BindingSeen();
     bindings.set(binding, seen);
-    const send = { since: this.now() };
+    const send = { since: this.now(), envelopeId: id, signal };
     seen.open.add(send);
     return (error) => {
       seen.open.delete(send);

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { BrokerReceiver } from "../model/broker-receiver.ts";
 import { BrokerSession } from "../model/broker-session.ts";
 import { CallReceiver } from "../model/call-receiver.ts";
+import { stumbling } from "../model/stumbling.ts";
 import { seenSender } from "../model/seen-sender.ts";
 import { TargetSender } from "../model/target-sender.ts";
 import { TargetSession } from "../model/target-session.ts";
@@ -116,7 +117,9 @@ export function simulatedPlugins(
         },
       },
     ],
-    processors: [{ type: "simulated", ...defineFactory({ options, create: () => filter(world) }) }],
+    processors: [
+      { type: "simulated", ...defineFactory({ options, create: () => stumbling(filter(world), owner, world) }) },
+    ],
     outboxStores: [
       {
         type: "simulated",

@@ -32,6 +32,8 @@ export interface World {
   readonly leases: Leases;
   readonly document: KeptDocument;
   readonly sends: SendsSeen;
+  /** By message: how often a processor has stumbled over it. */
+  readonly stumbles: Map<number, number>;
   /** Of all instances that there have been. */
   readonly clocks: InstanceClock[];
   readonly dice: Dice;
@@ -72,6 +74,7 @@ export function worldOf(plan: Plan, keep: boolean): World {
       document: plan.document,
     }),
     sends,
+    stumbles: new Map(),
     broker: new Broker({
       ...shared,
       dice: dice.fork("broker"),

@@ -29,13 +29,15 @@ export class Allowances {
   /** Whether it may be in the DLQ for a binding, or for all of them. */
   mayBeKept(known: Known, binding: string): boolean {
     if (this.#hasExpired(known) || known.filtered || this.#isUnsound(known)) return true;
-    return binding !== "" && (this.#mayGiveUp(known, binding) || this.#ledger.at(known.number, binding).moves > 0);
+    if (binding === "") return this.#mayGiveUpUnbound(known);
+    return this.#mayGiveUp(known, binding) || this.#ledger.at(known.number, binding).moves > 0;
   }
 
   /** Whether the policy drops it, for a reason that it has. */
   mayBeDropped(known: Known, binding: string): boolean {
     const { drops, dropsExpired = false, keepsFiltered = false } = this.#ledger.plan;
-    if (drops && (this.#isUnsound(known) || this.#mayGiveUp(known, binding))) return true;
+    const givesUp = this.#mayGiveUpUnbound(known) || this.#mayGiveUp(known, binding);
+    if (drops && (this.#isUnsound(known) || givesUp)) return true;
     return (dropsExpired && this.#hasExpired(known)) || (!keepsFiltered && known.filtered);
   }
 
@@ -67,6 +69,13 @@ export class Allowances {
     const id = plan.messages[number]?.id;
     if (id === undefined) return [];
     return known.filter((other) => other.number !== number && plan.messages[other.number]?.id === id);
+  }
+
+  /** Whether the policy allows it before a binding is chosen: a processor that refuses, or as many attempts as are configured. */
+  #mayGiveUpUnbound({ stumbled, refusedByProcessor, receives }: Known): boolean {
+    const { broker, maxReplayAttempts } = this.#ledger.plan;
+    const before = broker.counts ? Math.max(0, receives - 1) : 0;
+    return refusedByProcessor || (stumbled > 0 && stumbled + before >= maxReplayAttempts);
   }
 
   /** Whether the policy allows it: a target that refuses for good, or as many attempts as are configured. */

@@ -30,6 +30,11 @@ export interface Known {
   readonly number: number;
   /** A processor has filtered it out. */
   filtered: boolean;
+  /** How often a processor has failed for it, and whether for good. */
+  stumbled: number;
+  refusedByProcessor: boolean;
+  /** A processor that fails for it at times has let it through. */
+  passed: boolean;
   published: boolean;
   forgotten: boolean;
   /** How often a lost connection or a dead instance gave it back. */
@@ -99,6 +104,9 @@ function unknown(number: number): Known {
   return {
     number,
     filtered: false,
+    stumbled: 0,
+    refusedByProcessor: false,
+    passed: false,
     published: false,
     forgotten: false,
     handedBack: 0,

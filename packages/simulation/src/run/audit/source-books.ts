@@ -1,4 +1,4 @@
-import type { Settlement } from "@bridge/ports";
+import type { BridgeError, Settlement } from "@bridge/ports";
 import type { Owner } from "../../time/virtual-time.ts";
 import { HeldDeliveries } from "./held-deliveries.ts";
 import type { Allowances } from "./allowances.ts";
@@ -9,6 +9,8 @@ export class SourceBooks {
   readonly #ledger: Ledger;
   readonly #allowances: Allowances;
   readonly #held = new HeldDeliveries();
+  /** Hears what each instance tells its source. */
+  told: (by: Owner, number: number, settlement: Settlement) => void = () => {};
 
   constructor(ledger: Ledger, allowances: Allowances) {
     this.#ledger = ledger;
@@ -49,6 +51,18 @@ export class SourceBooks {
   /** A processor filters it out. */
   filtered(number: number): void {
     this.#ledger.of(number).filtered = true;
+  }
+
+  /** A processor has failed for it. */
+  stumbled(number: number, error: BridgeError): void {
+    const known = this.#ledger.of(number);
+    known.stumbled++;
+    if (error.class !== "transient") known.refusedByProcessor = true;
+  }
+
+  /** A processor that might have failed for it lets it through. */
+  passed(number: number): void {
+    this.#ledger.of(number).passed = true;
   }
 
   /** The engine tells the source. Invariant 6: once, and after the proof. */

@@ -42,6 +42,8 @@ export class TargetBooks {
     const { expiresAt = Infinity } = plan.messages[number] ?? {};
     if (by.wall !== undefined && by.wall() > expiresAt)
       this.#ledger.violated(`${by.name} sends ${number}, which has expired by its clock`);
+    if (plan.messages[number]?.stumbles !== undefined && !this.#ledger.of(number).passed)
+      this.#ledger.violated(`${by.name} sends ${number}, which no processor has let through`);
     if (by.paused === true) this.#ledger.violated(`${by.name} sends ${number} while its route is paused`);
     const { redrives, injected } = this.#ledger.of(number);
     const fromSource = plan.outbox === undefined && replay === undefined && redrives === 0 && injected === undefined;

@@ -1,0 +1,26 @@
+import type { Dice } from "../dice.ts";
+import type { Fault, Plan } from "./plan.ts";
+
+/** In some plans operators look after dead letters one by one. */
+export function withSingles(dice: Dice, plan: Plan): Plan {
+  // Only a store that marks entries lets them be redriven one by one.
+  if (!dice.chance(plan.dlq.parts === true ? 0.5 : 0.1)) return plan;
+  const { instances = 1, calmAt } = plan;
+  const singles = Array.from({ length: dice.scaled(1, 10) }, (): Fault => {
+    const span = {
+      at: Math.floor((0.1 + 0.8 * dice.next()) * calmAt),
+      forMs: 0,
+      ...(instances > 1 && { instance: dice.whole(0, instances - 1) }),
+    };
+    if (dice.chance(0.25)) return { ...span, kind: "delete-one", nth: dice.scaled(1, 20) };
+    return {
+      ...span,
+      kind: "redrive-one",
+      nth: dice.scaled(1, 20),
+      callers: dice.scaled(1, 3),
+      patienceMs: dice.scaled(100, 60_000),
+      ...(dice.chance(0.4) && { edit: dice.pick(["same", "anew", "throws"]) }),
+    };
+  });
+  return { ...plan, faults: [...plan.faults, ...singles].toSorted((a, b) => a.at - b.at) };
+}

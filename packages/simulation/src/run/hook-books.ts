@@ -1,0 +1,110 @@
+import type {
+  BridgeHooks,
+  BridgeStats,
+  DeadLetterEvent,
+  FailedAttempt,
+  ProgressChange,
+  StateChange,
+} from "@bridge/core";
+import { BridgeError } from "@bridge/ports";
+import type { Owner } from "../time/virtual-time.ts";
+import { numbersOf } from "./told-of-legs.ts";
+import type { World } from "./world.ts";
+
+export type HookName = keyof BridgeHooks;
+
+interface Calls {
+  begun: number;
+  failed: number;
+  /** Aborts when nobody waits for the one that is under way. */
+  underWay: AbortSignal | undefined;
+}
+
+/** What the hooks of one instance are told, held against what the edges know. */
+export class HookBooks {
+  readonly #world: World;
+  readonly #owner: Owner;
+  readonly #calls = new Map<HookName, Calls>();
+  #state: StateChange["to"] = "unwired";
+  readonly #progress = new Map<string, ProgressChange["to"]>();
+
+  constructor(world: World, owner: Owner) {
+    this.#world = world;
+    this.#owner = owner;
+  }
+
+  /** A call begins: of one hook there is one at a time that anybody waits for. What is returned is called at its end. */
+  begins(name: HookName, signal: AbortSignal): (failed: boolean) => void {
+    const calls = this.#of(name);
+    if (calls.underWay?.aborted === false) this.#violated(name, "is called while its last call is under way");
+    calls.begun++;
+    calls.underWay = signal;
+    return (failed) => {
+      // What was given up has failed by that.
+      if (failed && !signal.aborted) calls.failed++;
+      if (calls.underWay === signal) calls.underWay = undefined;
+    };
+  }
+
+  /** It is durable, and can be loaded for as long as it is there. */
+  async deadLetter(event: DeadLetterEvent, signal: AbortSignal): Promise<void> {
+    const { auditor, plan } = this.#world;
+    const { id } = event;
+    const before = auditor.jobs.spellOf(id);
+    if (before === undefined) return this.#violated("onDeadLetter", `is told of ${id}, which no DLQ has ever had`);
+    try {
+      const entry = await event.load(signal);
+      // Another store may have come into the place of the one that has it.
+      const moved = plan.documents !== undefined || plan.faults.some(({ kind }) => kind === "reload");
+      const stayed = before !== 0 && auditor.jobs.spellOf(id) === before;
+      if (entry === undefined ? stayed && !moved : entry.id !== id)
+        this.#violated("onDeadLetter", `has loaded ${entry?.id ?? "nothing"} for ${id}, which is there`);
+    } catch (error) {
+      if (!BridgeError.is(error) && !signal.aborted)
+        this.#violated("onDeadLetter", `cannot load ${id}: ${String(error)}`);
+    }
+  }
+
+  attemptFailed({ binding = "", message, error, attempt }: FailedAttempt): void {
+    const { auditor, plan } = this.#world;
+    if (attempt < 1 || !(error instanceof Error))
+      this.#violated("onAttemptFailed", `is told of attempt ${attempt} of ${message.id}, and ${String(error)}`);
+    const numbers = numbersOf(plan, { envelopeId: message.id });
+    if (numbers?.every((number) => !auditor.standings.of(number, binding).failed) === true)
+      this.#violated("onAttemptFailed", `is told of ${message.id} to ${binding}, which has not failed`);
+  }
+
+  state({ from, to }: StateChange): void {
+    if (from !== this.#state)
+      this.#violated("onState", `is told of ${to} after ${from}, and was told of ${this.#state}`);
+    this.#state = to;
+  }
+
+  progress({ route, from, to }: ProgressChange): void {
+    const before = this.#progress.get(route);
+    this.#progress.set(route, to);
+    if (from === to) this.#violated("onProgress", `is told that ${route} is ${to} as before`);
+    // With another configuration a route begins anew.
+    if (before !== undefined && from !== before && from !== "idle")
+      this.#violated("onProgress", `is told that ${route} was ${from}, and was told that it is ${before}`);
+  }
+
+  /** Nothing is under way: the engine has counted what there was. */
+  atRest({ hooks }: BridgeStats): void {
+    for (const { hook, calls, failures } of hooks) {
+      const { begun, failed } = this.#of(hook);
+      if (calls !== begun) this.#violated(hook, `was called ${begun} times, and counts as called ${calls} times`);
+      if (failures < failed) this.#violated(hook, `has failed ${failed} times, and ${failures} are counted`);
+    }
+  }
+
+  #of(name: HookName): Calls {
+    const calls = this.#calls.get(name) ?? { begun: 0, failed: 0, underWay: undefined };
+    this.#calls.set(name, calls);
+    return calls;
+  }
+
+  #violated(name: HookName, words: string): void {
+    if (this.#owner.alive) this.#world.auditor.violated(`${name} of ${this.#owner.name} ${words}`);
+  }
+}
