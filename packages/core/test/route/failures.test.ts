@@ -85,6 +85,23 @@ describe("spec 1.3: attempts and their age are counted on when a message comes a
   });
 });
 
+test("what need not be looked for in the ledger is not: it would be for each message", () => {
+  const [route] = partsOf({ policy: { replayBudgetMs: 1 } }).parts.routes.values();
+  if (route === undefined) throw new Error("the bridge has no route");
+  const failures = new Failures(route);
+  const unread = Object.defineProperty(envelopeOf(), "headers", {
+    get: () => {
+      throw new Error("its identity is asked for");
+    },
+  });
+  for (const receiveCount of [1, undefined]) {
+    const delivery: Delivery = { message: unread, settle: () => {}, receiveCount };
+    const work = new Work({ delivery, envelope: unread, origin: "received", startedAt: 0 });
+    expect(failures.firstAttempt(work, "out")).toBe(1);
+    failures.forget(work, "out");
+  }
+});
+
 test("what is final ends by the policy; what would be tried again is never taken for an end", async () => {
   const { clock, work, failures } = await stage();
   expect(await failures.end(work, "out", refusal)).toEqual({

@@ -1,0 +1,168 @@
+import type { DispatchMode, RoutePolicy } from "@bridge/config";
+import { openMemoryDlq } from "@bridge/dlq-memory";
+import { BridgeError, type Delivery, type DlqStore, RESERVED } from "@bridge/ports";
+import { describe, expect, test } from "vitest";
+import { Failures } from "../../src/route/failures.ts";
+import { Work } from "../../src/route/work.ts";
+import { envelopeOf } from "../support/envelope.ts";
+import { bound, outage, refusal } from "../support/memory-bridge.ts";
+import { partsOf } from "../support/parts-of.ts";
+
+interface Given {
+  readonly policy?: Partial<RoutePolicy>;
+  readonly dispatchMode?: DispatchMode;
+  readonly delivery?: Partial<Delivery>;
+  readonly headers?: Record<string, string>;
+  readonly dlq?: Partial<DlqStore>;
+}
+
+/** A message whose leg to `out` has failed. */
+function stage({ policy = {}, dispatchMode = "single", delivery = {}, headers = {}, dlq = {} }: Given = {}) {
+  const { bridge, parts } = partsOf({ policy, dispatchMode });
+  const [built] = parts.routes.values();
+  if (built === undefined) throw new Error("the bridge has no route");
+  const { clock } = bridge;
+  const store: DlqStore = { ...openMemoryDlq({ maxEntries: 10 }), ...dlq };
+  const route = { ...built, dlq: () => store };
+  const failures = new Failures(route);
+  const envelope = envelopeOf({ headers });
+  const work = new Work({
+    delivery: { message: envelope, settle: () => {}, ...delivery },
+    envelope,
+    origin: "received",
+    startedAt: clock.monotonic(),
+  });
+  /** How the leg goes on after an attempt, or after none. */
+  const after = (error: BridgeError, charged: number, bindingId = "out") => {
+    const attempts = failures.attemptsOf(work, bindingId);
+    attempts.charged = charged;
+    return failures.after(work, bindingId, error, attempts);
+  };
+  return { clock, route, store, failures, work, after };
+}
+
+const GIVEN_BACK = { releasable: true } as const;
+
+describe("contract §5: after a failure that may pass, a delivery", () => {
+  test("goes back to a source that takes it, with how long that is to wait", async () => {
+    const { after } = stage({ delivery: GIVEN_BACK });
+    expect(await after(outage, 1)).toEqual({
+      disposition: "released",
+      delayMs: 1_000,
+      error: outage,
+      bindingId: "out",
+    });
+    expect(await after(outage, 1)).toMatchObject({ disposition: "released", delayMs: 2_000 });
+  });
+
+  test.each<[string, Given, BridgeError?]>([
+    ["its source takes nothing back", {}],
+    ["nobody would recognise it", { delivery: GIVEN_BACK, headers: { [RESERVED.generatedId]: "true" } }],
+    ["it has a key whose order would change", { delivery: GIVEN_BACK, headers: { [RESERVED.orderingKey]: "k" } }],
+    ["it stands for several legs", { delivery: GIVEN_BACK, dispatchMode: "fan_out" }],
+    [
+      "nothing was tried",
+      { delivery: GIVEN_BACK },
+      new BridgeError("UNAVAILABLE", "circuit open", { charged: false, retryAfterMs: 1_000 }),
+    ],
+  ])("is held until the next attempt when %s", async (_, given, error = outage) => {
+    const { clock, after } = stage(given);
+    let ended: unknown;
+    void after(error, 1).then((how) => (ended = how));
+    await clock.advance(999);
+    expect(ended).toBeUndefined();
+    await clock.advance(1);
+    expect(ended).toBe("again");
+  });
+});
+
+test("a leg that is cancelled is abandoned: its failure counts for nobody, and no dead letter is written", async () => {
+  const { route, store, work, after } = stage();
+  work.cancel();
+  expect(await after(refusal, 1)).toEqual({ disposition: "abandoned", bindingId: "out" });
+  expect(route.targets.get("out")?.account.refused).toBe(0);
+  expect(await store.list({}, { limit: 1, offset: 0 }, bound())).toEqual([]);
+});
+
+test("a failure is the binding's, or that of the route before one was chosen", async () => {
+  const { clock, route, after } = stage({ policy: { onPermanentFailure: "drop" } });
+  route.account.handedOn = 7;
+  await after(refusal, 1);
+  await after(refusal, 1, "");
+  const failure = { code: "REJECTED", error: refusal.message, at: clock.monotonic() };
+  expect(route.targets.get("out")?.account).toMatchObject({ refused: 1, failure: { ...failure, delivered: 0 } });
+  expect(route.unbound).toMatchObject({ refused: 1, failure: { ...failure, delivered: 7 } });
+});
+
+test.each([
+  [refusal, "onPermanentFailure", "dropped"],
+  [new BridgeError("MESSAGE_EXPIRED", "late"), "onExpired", "expired"],
+  [new BridgeError("MESSAGE_FILTERED", "not an alarm"), "onFiltered", "filtered"],
+] as const)("what the policy drops counts by why: %s", async (error, rule, disposition) => {
+  const dropping = stage({ policy: { [rule]: "drop" } });
+  expect(await dropping.after(error, 1)).toEqual({ disposition, error, bindingId: "out" });
+  const keeping = stage({ policy: { [rule]: "dlq" } });
+  expect(await keeping.after(error, 3)).toEqual({ disposition: "dead_lettered", error, bindingId: "out" });
+  const [entry] = await keeping.store.list({}, { limit: 1, offset: 0 }, bound());
+  expect(entry).toMatchObject({
+    routeId: "r",
+    bindingId: "out",
+    errorCode: error.code,
+    attempts: 3,
+    failedAt: keeping.clock.now(),
+  });
+});
+
+describe("a dead letter that its store does not take", () => {
+  test("is written again and again, with backoff; why it waits is told until it is durable", async () => {
+    const writes: number[] = [];
+    const inner = openMemoryDlq({ maxEntries: 10 });
+    const { clock, failures, after } = stage({
+      dlq: {
+        put(entry, signal) {
+          writes.push(clock.monotonic());
+          return writes.length < 3
+            ? Promise.reject(new BridgeError("UNAVAILABLE", "disk full"))
+            : inner.put(entry, signal);
+        },
+      },
+    });
+    const began = clock.monotonic();
+    expect(failures.dlqFailure).toBeUndefined();
+    const ended = after(refusal, 1);
+    await clock.advance(2_999);
+    expect(failures.dlqFailure).toMatchObject({ code: "UNAVAILABLE", message: "disk full" });
+    await clock.advance(1);
+    expect(await ended).toMatchObject({ disposition: "dead_lettered" });
+    expect(writes.map((at) => at - began)).toEqual([0, 1_000, 3_000]);
+    expect(failures.dlqFailure).toBeUndefined();
+  });
+
+  test("is left when its message is cancelled, which is abandoned then", async () => {
+    const { clock, failures, work, after } = stage({
+      dlq: { put: () => Promise.reject(new BridgeError("UNAVAILABLE", "disk full")) },
+    });
+    const ended = after(refusal, 1);
+    await clock.advance(500);
+    expect(failures.dlqFailure).toBeDefined();
+    work.cancel();
+    expect(await ended).toEqual({ disposition: "abandoned", bindingId: "out" });
+    expect(failures.dlqFailure).toBeUndefined();
+  });
+});
+
+test("attempts are forgotten when a message has come to its end, and not when it comes again", async () => {
+  for (const [error, before] of [
+    [refusal, 0],
+    [outage, 2],
+  ] as const) {
+    const { clock, failures, work, after } = stage({ policy: { onPermanentFailure: "drop" } });
+    const held = after(outage, 1);
+    await clock.advance(1_000);
+    expect(await held).toBe("again");
+    const next = after(error, 1);
+    await clock.advance(10_000);
+    await next;
+    expect(failures.attemptsOf(work, "out").before).toBe(before);
+  }
+});
