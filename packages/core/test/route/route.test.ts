@@ -1,44 +1,17 @@
 import { openMemoryLeases } from "@bridge/memory";
-import { type Clock, type Delivery, type Settlement, type SourceMessage } from "@bridge/ports";
+import { type Clock } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
-import { partKey } from "../../src/change/part-graph.ts";
 import { instantOf, Term } from "../../src/lease/term.ts";
-import { Route } from "../../src/route/route.ts";
-import type { RouteParts, Target } from "../../src/route/route-parts.ts";
-import { Strays } from "../../src/route/strays.ts";
+import type { Target } from "../../src/route/route-parts.ts";
 import { turn } from "../support/fake-clock.ts";
-import { HeldSender } from "../support/held-sender.ts";
-import { bound, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
-import { partsOf } from "../support/parts-of.ts";
+import { heldRoute, sourceMessage } from "../support/held-route.ts";
+import { bound } from "../support/memory-bridge.ts";
 import { RecordingTracer } from "../support/recording-tracer.ts";
-
-const message = (id: string): SourceMessage => ({ id, subject: "s", payload: new Uint8Array() });
-
-/** A route whose bindings send through a sender that a test answers for. */
-function stage(options: MemoryBridgeOptions = {}, change: (parts: RouteParts) => Partial<RouteParts> = () => ({})) {
-  const { bridge, parts } = partsOf(options);
-  const built = parts.routes.get(partKey.route("r"));
-  if (built === undefined) throw new Error("the bridge has no route");
-  const { clock } = bridge;
-  const sender = new HeldSender();
-  const targets = new Map<string, Target>(
-    [...built.targets].map(([id, target]) => [id, { ...target, sender, strays: new Strays(clock) }]),
-  );
-  const own = { ...built, targets };
-  const bugs: unknown[] = [];
-  const route = new Route({ ...own, ...change(own) }, (bug) => void bugs.push(bug));
-  const settled: Settlement[] = [];
-  const receive = (id: string, more: Partial<Delivery> = {}): void => {
-    expect(route.admission.admit(bound())).toBe(true);
-    route.receive({ message: message(id), settle: (settlement) => void settled.push(settlement), ...more });
-  };
-  return { clock, parts: own, route, sender, settled, bugs, receive };
-}
 
 describe("where a message is that is not settled", () => {
   test("nowhere yet while its processors have it, then at each binding that has not answered", async () => {
     const processed = Promise.withResolvers<void>();
-    const { clock, route, sender, receive } = stage({
+    const { clock, route, sender, receive } = heldRoute({
       dispatchMode: "fan_out",
       bindings: ["a", "b", "c"],
       processors: [
@@ -74,16 +47,16 @@ describe("whether dead letters could be redriven through a route", () => {
 
   test("when its session is connected; in an outbox they wait for that", () => {
     const down = { kind: "waits", why: "session s is not connected" };
-    const held = stage(SESSIONS);
+    const held = heldRoute(SESSIONS);
     expect(held.route.standing).toEqual(down);
     held.parts.targets.get("a")?.link?.connectedWith(new Set());
     expect(held.route.standing).toEqual({ kind: "ready" });
-    expect(stage({ ...SESSIONS, deliveryMode: "shared_outbox" }).route.standing).toEqual({ kind: "ready" });
-    expect(stage().route.standing).toEqual({ kind: "ready" });
+    expect(heldRoute({ ...SESSIONS, deliveryMode: "shared_outbox" }).route.standing).toEqual({ kind: "ready" });
+    expect(heldRoute().route.standing).toEqual({ kind: "ready" });
   });
 
   test("when one of its sessions is connected at least", () => {
-    const { route } = stage(SESSIONS, ({ targets }) => {
+    const { route } = heldRoute(SESSIONS, ({ targets }) => {
       const [a, b] = [targets.get("a"), targets.get("b")];
       if (a === undefined || b === undefined) throw new Error("the route lacks a binding");
       return {
@@ -97,18 +70,18 @@ describe("whether dead letters could be redriven through a route", () => {
   });
 
   test("not while it is paused, and in a moment when it is replaced or stopped", () => {
-    const { route, parts } = stage();
+    const { route, parts } = heldRoute();
     parts.control.pause.pause();
     expect(route.standing).toEqual({ kind: "waits", why: "route is paused" });
     route.retire();
     expect(route.standing).toEqual({ kind: "soon" });
-    const stopped = stage().route;
+    const stopped = heldRoute().route;
     stopped.cancelAll();
     expect(stopped.standing).toEqual({ kind: "soon" });
   });
 
   test("not without the lease of its session, and who has it is told", () => {
-    const { route, parts } = stage({ ...SESSIONS, leases: () => openMemoryLeases({ name: "route" }) });
+    const { route, parts } = heldRoute({ ...SESSIONS, leases: () => openMemoryLeases({ name: "route" }) });
     const lease = parts.targets.get("a")?.link?.lease;
     expect(route.standing).toEqual({ kind: "waits", why: "lease of session s is not held" });
     lease?.seenElsewhere(true);
@@ -119,7 +92,7 @@ describe("whether dead letters could be redriven through a route", () => {
 test("work that cannot even begin gives its slot back", async () => {
   let broken = true;
   const tracer = new RecordingTracer();
-  const { route, sender } = stage({ policy: { maxInFlight: 1 }, tracer }, (parts) => ({
+  const { route, sender } = heldRoute({ policy: { maxInFlight: 1 }, tracer }, (parts) => ({
     tracer: {
       binding: (binding) => parts.tracer!.binding(binding),
       deliver(start) {
@@ -128,9 +101,9 @@ test("work that cannot even begin gives its slot back", async () => {
       },
     },
   }));
-  await expect(route.inject(message("m1"), bound())).rejects.toThrow("no span");
+  await expect(route.inject(sourceMessage("m1"), bound())).rejects.toThrow("no span");
   broken = false;
-  const injected = route.inject(message("m2"), bound());
+  const injected = route.inject(sourceMessage("m2"), bound());
   await turn();
   sender.sends[0]?.accept();
   expect(await injected).toMatchObject({ envelopeId: "m2", outcome: "delivered" });
@@ -141,7 +114,7 @@ test("a bug that not even the failure of its message holds for ends its span, an
   const broken = (): never => {
     throw new Error("beyond repair");
   };
-  const { route, settled, bugs, receive } = stage({ tracer }, ({ surprises }) => ({
+  const { route, settled, bugs, receive } = heldRoute({ tracer }, ({ surprises }) => ({
     resolver: broken,
     surprises: Object.assign(surprises, { tell: broken }),
   }));
@@ -156,7 +129,7 @@ test("sends are traced when their delivery is", async () => {
   for (const sampled of [true, false]) {
     const tracer = Object.assign(new RecordingTracer(), { sampled });
     const asked: number[] = [];
-    const { sender, receive } = stage({ tracer }, ({ targets }) => ({
+    const { sender, receive } = heldRoute({ tracer }, ({ targets }) => ({
       targets: new Map(
         [...targets].map(([id, target]) => [
           id,
@@ -186,7 +159,7 @@ describe("a message is given up when its source takes it back", () => {
   const OTHERS = 1_500;
 
   test("by its own signal, however many came after it", async () => {
-    const { route, sender, settled, receive } = stage({ policy: { maxInFlight: 10 } });
+    const { route, sender, settled, receive } = heldRoute({ policy: { maxInFlight: 10 } });
     const taken = new AbortController();
     receive("kept");
     receive("taken", { signal: taken.signal });
@@ -204,7 +177,7 @@ describe("a message is given up when its source takes it back", () => {
   });
 
   test("by the end of the lease that it came under, however many came after it", async () => {
-    const { clock, parts, route, sender, settled, receive } = stage({
+    const { clock, parts, route, sender, settled, receive } = heldRoute({
       session: true,
       leases: () => openMemoryLeases({ name: "route" }),
       policy: { maxInFlight: 10 },
@@ -230,7 +203,7 @@ describe("a message is given up when its source takes it back", () => {
 
 test("a message that is delivered at once costs two looks at the clock: when it was taken, and when it was accepted", async () => {
   let looks = 0;
-  const { route, sender, settled, receive } = stage({}, ({ clock }) => ({
+  const { route, sender, settled, receive } = heldRoute({}, ({ clock }) => ({
     clock: {
       now: () => clock.now(),
       monotonic() {

@@ -20,7 +20,16 @@ describe("settlement of a delivery", () => {
       kind: "release",
       delayMs: 7,
     });
-    for (const outcome of ["delivered", "dead_lettered", "dropped", "filtered", "expired", "duplicate"] as const) {
+    expect(settlementOf({ disposition: "released", failedBindings: [] }, "m")).toEqual({ kind: "release", delayMs: 0 });
+    for (const outcome of [
+      "delivered",
+      "persisted",
+      "dead_lettered",
+      "dropped",
+      "filtered",
+      "expired",
+      "duplicate",
+    ] as const) {
       expect(settlementOf({ disposition: outcome, failedBindings: [] }, "m")).toEqual({
         kind: "accept",
         outcome,
@@ -31,6 +40,10 @@ describe("settlement of a delivery", () => {
 
   test("what was refused is not to come again: its owner is told why", () => {
     const error = new BridgeError("ID_CONFLICT", "another payload");
+    expect(settlementOf({ disposition: "released", error, delayMs: 0, failedBindings: [] }, "m")).toEqual({
+      kind: "release",
+      delayMs: 0,
+    });
     expect(settlementOf({ disposition: "released", error, failedBindings: [] }, "m")).toEqual({
       kind: "refuse",
       error,
