@@ -2,6 +2,7 @@ import type { DispatchMode, RoutePolicy } from "@bridge/config";
 import { openMemoryDlq } from "@bridge/dlq-memory";
 import { BridgeError, type Delivery, type DlqStore, RESERVED } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
+import type { FailedAttempt } from "../../src/hooks/bridge-hooks.ts";
 import { Failures } from "../../src/route/failures.ts";
 import { Work } from "../../src/route/work.ts";
 import { envelopeOf } from "../support/envelope.ts";
@@ -18,7 +19,9 @@ interface Given {
 
 /** A message whose leg to `out` has failed. */
 function stage({ policy = {}, dispatchMode = "single", delivery = {}, headers = {}, dlq = {} }: Given = {}) {
-  const { bridge, parts } = partsOf({ policy, dispatchMode });
+  const told: { readonly binding?: string; readonly attempt: number; readonly error: Error }[] = [];
+  const hooks = { onAttemptFailed: (attempt: FailedAttempt) => void told.push(attempt) };
+  const { bridge, parts } = partsOf({ policy, dispatchMode, hooks });
   const [built] = parts.routes.values();
   if (built === undefined) throw new Error("the bridge has no route");
   const { clock } = bridge;
@@ -38,7 +41,7 @@ function stage({ policy = {}, dispatchMode = "single", delivery = {}, headers = 
     attempts.charged = charged;
     return failures.after(work, bindingId, error, attempts);
   };
-  return { clock, route, store, failures, work, after };
+  return { clock, route, store, failures, work, after, told };
 }
 
 const GIVEN_BACK = { releasable: true } as const;
@@ -165,4 +168,33 @@ test("attempts are forgotten when a message has come to its end, and not when it
     await next;
     expect(failures.attemptsOf(work, "out").before).toBe(before);
   }
+});
+
+describe("an attempt that failed", () => {
+  test("is charged and told of, with its number and with what was thrown", async () => {
+    const { clock, failures, work, told } = stage({ delivery: { receiveCount: 3 } });
+    const attempts = failures.attemptsOf(work, "out");
+    failures.charge(work, "out", outage, attempts);
+    const thrown = new TypeError("x is not a function");
+    failures.charge(work, "out", BridgeError.from(thrown), attempts);
+    failures.charge(work, "", outage, attempts, refusal);
+    expect([attempts.charged, attempts.total]).toEqual([3, 5]);
+    await clock.advance(10);
+    expect(told.map(({ binding, attempt, error }) => [binding, attempt, error])).toEqual([
+      ["out", 3, outage],
+      ["out", 4, thrown],
+      [undefined, 5, refusal],
+    ]);
+  });
+
+  test("is none when nothing was tried; and what a processor filters out is counted, but no failure", async () => {
+    const { clock, failures, work, told } = stage();
+    const attempts = failures.attemptsOf(work, "out");
+    failures.charge(work, "out", new BridgeError("UNAVAILABLE", "circuit open", { charged: false }), attempts);
+    expect(attempts.charged).toBe(0);
+    failures.charge(work, "out", new BridgeError("MESSAGE_FILTERED", "not an alarm"), attempts);
+    expect(attempts.charged).toBe(1);
+    await clock.advance(10);
+    expect(told).toEqual([]);
+  });
 });
