@@ -70,13 +70,14 @@ export class Lease {
   }
 
   seenElsewhere(elsewhere: boolean): void {
+    const isNews = elsewhere && (!this.#elsewhere || this.#term !== undefined);
     this.#elsewhere = elsewhere;
-    if (!elsewhere || this.#term === undefined) return;
+    if (!isNews) return;
     this.#term = undefined;
     this.#left();
   }
 
-  /** Calls `left` each time that another has taken it after us. */
+  /** Calls `left` each time that another is seen to have taken it. */
   onLeft(left: () => void): void {
     this.#left = left;
   }

@@ -116,6 +116,11 @@ export class Route implements Reader {
     return [...targets.values()].some(({ link }) => link?.lease?.elsewhere === true);
   }
 
+  /** Whether what it takes could only be sent under a lease that another instance has. */
+  get isForOthers(): boolean {
+    return this.#handover.leases.some(({ elsewhere }) => elsewhere);
+  }
+
   /** Where a message is here that is not settled yet. */
   inFlight(envelopeId: string): readonly InFlightPlace[] {
     return this.#inFlight.find(envelopeId);

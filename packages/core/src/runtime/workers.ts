@@ -6,6 +6,7 @@ import type { Lease } from "../lease/lease.ts";
 import { LeaseLost } from "../lease/lease-lost.ts";
 import type { Route } from "../route/route.ts";
 import { keepLink } from "../session/keep-link.ts";
+import type { Link } from "../session/link.ts";
 import type { ComponentFailure } from "../view/bridge-view.ts";
 import { Background } from "./background.ts";
 import { changeSlices } from "./change-slices.ts";
@@ -90,9 +91,15 @@ export class Workers {
     });
     await each(links, (key, link) => {
       const name = `session ${link.sessionId} (${link.role})`;
-      this.#run(key, name, (signal) => keepLink(link, this.#options, signal));
+      this.#run(key, name, (signal) => keepLink(link, this.#options, signal, () => this.#standsBy(link)));
     });
     if (!running()) throw new Error("the runtime was stopped while its parts were started");
+  }
+
+  /** Whether all that comes over it could only be sent under leases that others have. */
+  #standsBy(link: Link): boolean {
+    const readers = this.runners.filter(({ parts }) => parts.sourceLink === link);
+    return readers.length > 0 && readers.every(({ route }) => route.isForOthers);
   }
 
   /**

@@ -2,10 +2,13 @@ import type { Seams } from "@bridge/ports";
 import type { Link } from "./link.ts";
 import { keepSession } from "./session-keeper.ts";
 
-/** Keeps a link connected until `signal` aborts; that of an exclusive session only while its lease is held. */
-export async function keepLink(link: Link, seams: Seams, signal: AbortSignal): Promise<void> {
+/**
+ * Keeps a link connected until `signal` aborts; that of an exclusive session only while its lease is held. `standsBy`: whether
+ * what comes over it is for another instance.
+ */
+export async function keepLink(link: Link, seams: Seams, signal: AbortSignal, standsBy?: () => boolean): Promise<void> {
   const { lease } = link;
-  if (lease === undefined) return keepSession(link, seams, signal);
+  if (lease === undefined) return keepSession(link, seams, signal, standsBy);
   while (!signal.aborted) {
     const term = await lease.whenHeld(signal).catch(() => undefined);
     if (term === undefined) return;

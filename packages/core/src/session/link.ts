@@ -1,6 +1,8 @@
 import type { BridgeError, Session, SessionRole } from "@bridge/ports";
 import type { Lease } from "../lease/lease.ts";
 
+const NOTHING: ReadonlySet<string> = new Set();
+
 /** One half of a configured session, as the rest of the engine sees it. Written only by its keeper. */
 export class Link {
   readonly sessionId: string;
@@ -14,6 +16,7 @@ export class Link {
   /** While there is a connection: gives it up, so that another is made at once. */
   cut: (() => void) | undefined;
   #active: ReadonlySet<string> | undefined;
+  #standsBy = false;
   #up = Promise.withResolvers<void>();
 
   constructor(options: { sessionId: string; role: SessionRole; session: Session; lease?: Lease | undefined }) {
@@ -28,7 +31,7 @@ export class Link {
   }
 
   get subscriptionsWanted(): number {
-    return this.session.subscriptions.size;
+    return this.#standsBy ? 0 : this.session.subscriptions.size;
   }
 
   get subscriptionsActive(): number {
@@ -46,8 +49,15 @@ export class Link {
       this.lease?.connected();
     }
     this.#active = active;
+    this.#standsBy = false;
     this.lastError = undefined;
     this.#up.resolve();
+  }
+
+  /** It is connected, and asks for nothing: what it reads is for another instance. */
+  connectedToStandBy(): void {
+    this.connectedWith(NOTHING);
+    this.#standsBy = true;
   }
 
   lost(error: BridgeError): void {
@@ -59,6 +69,7 @@ export class Link {
   closed(): void {
     if (this.#active === undefined) return;
     this.#active = undefined;
+    this.#standsBy = false;
     this.lease?.disconnected();
     this.#up = Promise.withResolvers();
   }

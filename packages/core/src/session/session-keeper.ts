@@ -10,6 +10,8 @@ import { stopped } from "../stopped.ts";
 
 /** The pauses after which refused subscriptions are asked for again. */
 const RESUBSCRIBE: BackoffPolicy = { initialIntervalMs: 200, maxIntervalMs: 30_000, multiplier: 2, jitter: 0.3 };
+/** How often it is looked whether what is read is still for another instance. */
+const STAND_BY_LOOK_MS = 500;
 /** Ceilings above the adapters' own bounds, so that an adapter that hangs is noticed. */
 const CONNECT_CEILING_MS = 60_000;
 const RECONCILE_CEILING_MS = 30_000;
@@ -17,18 +19,26 @@ const RECONCILE_CEILING_MS = 30_000;
 /**
  * Keeps one link connected and subscribed until `signal` aborts. The only place that knows of reconnecting.
  *
- * Rejects only for a bug: everything that a broker can do to us is a failure to try again after.
+ * Rejects only for a bug: everything that a broker can do to us is a failure to try again after. `standsBy`: whether what it
+ * reads is for another instance, so that nothing is to be handed to this one.
  */
-export async function keepSession(link: Link, seams: Seams, signal: AbortSignal): Promise<void> {
+export async function keepSession(
+  link: Link,
+  seams: Seams,
+  signal: AbortSignal,
+  standsBy: () => boolean = () => false,
+): Promise<void> {
   const logger = seams.logger.child({ session_id: link.sessionId, role: link.role });
   const pause = new ReconnectPause(() => seams.random.next());
-  while (!signal.aborted) {
+  while (!signal.aborted && isOurs(link)) {
     let upSince: number | undefined;
     const cut = new AbortController();
     try {
       await using connection = await connect(link, seams.clock, signal);
       link.cut = () => cut.abort(stopped());
       const alive = AbortSignal.any([signal, cut.signal]);
+      upSince = seams.clock.monotonic();
+      if (standsBy()) await standBy(link, connection, seams.clock, standsBy, alive);
       await subscribe(link, connection, seams.clock, alive);
       upSince = seams.clock.monotonic();
       logger.info("session connected", { subscriptions: link.subscriptionsActive });
@@ -52,6 +62,11 @@ export async function keepSession(link: Link, seams: Seams, signal: AbortSignal)
   link.closed();
 }
 
+/** Whoever stood still while its lease lapsed finds out before it takes the session from whoever has it by now. */
+function isOurs({ lease }: Link): boolean {
+  return lease === undefined || lease.term?.live === true;
+}
+
 async function connect(link: Link, clock: Clock, signal: AbortSignal): Promise<Connection> {
   using ceiling = deadline(clock, CONNECT_CEILING_MS, new BridgeError("TIMEOUT", "the attempt to connect did not end"));
   const attempt = link.session.connect(AbortSignal.any([signal, ceiling.signal]));
@@ -64,6 +79,27 @@ async function connect(link: Link, clock: Clock, signal: AbortSignal): Promise<C
     throw error;
   }
   return builtPart(connection, "connection", `connect of the session "${link.sessionId}"`);
+}
+
+/** A message that a broker handed out meanwhile would wait here, where nobody may send it. */
+async function standBy(
+  link: Link,
+  connection: Connection,
+  clock: Clock,
+  standsBy: () => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  link.connectedToStandBy();
+  while (standsBy()) {
+    const wait = new AbortController();
+    const look = clock.delay(STAND_BY_LOOK_MS, AbortSignal.any([signal, wait.signal]));
+    const lost = await Promise.race([
+      connection.closed.then((cause) => ({ cause })),
+      look.then(() => undefined),
+    ]).finally(() => wait.abort());
+    if (lost !== undefined)
+      throw lost.cause ?? new BridgeError("CONNECTION_LOST", `session ${link.sessionId} was closed`);
+  }
 }
 
 async function subscribe(link: Link, connection: Connection, clock: Clock, signal: AbortSignal): Promise<void> {
