@@ -1,4 +1,4 @@
-import type { Fault } from "./plan/plan.ts";
+import type { Fault, Moment } from "./plan/plan.ts";
 import type { SeedRun } from "./run/run-seed.ts";
 
 /** So much of what happened last is told. */
@@ -20,7 +20,7 @@ export function story(
     callers === undefined ? `  broker: ${JSON.stringify(broker)}` : `  callers: ${JSON.stringify(callers)}`,
     `  target: ${JSON.stringify(target)}`,
     ...(plan.outbox === undefined ? [] : [`  outbox: ${JSON.stringify(plan.outbox)}`]),
-    ...faults.map((fault) => `  ${seconds(fault.at)}: ${wordsOf(fault)}`),
+    ...faults.map((fault) => `  ${whenOf(fault)}: ${wordsOf(fault)}`),
     ...(told.length > 0 ? ["  what happened to them:", ...indented(told.slice(0, LAST_LINES))] : []),
     "  what happened last:",
     ...indented(trace.slice(-LAST_LINES)),
@@ -37,6 +37,20 @@ const WORDS = {
   full: "is full",
   slow: "answers late",
 } as const;
+
+const MOMENTS: Readonly<Record<Moment, string>> = {
+  settled: "the source hears what is settled",
+  accepted: "a target takes a message",
+  kept: "the DLQ keeps an entry",
+  persisted: "the outbox enters a record",
+  ended: "the outbox enters the end of a record",
+  tried: "the document is asked for the end of a trial",
+};
+
+function whenOf({ at, upon }: Fault): string {
+  if (upon === undefined) return seconds(at);
+  return `after ${seconds(at)}, ${seconds(upon.afterMs)} after ${MOMENTS[upon.moment]}`;
+}
 
 function wordsOf(fault: Fault): string {
   const forMs = fault.forMs > 0 ? ` for ${seconds(fault.forMs)}` : "";

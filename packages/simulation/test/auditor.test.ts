@@ -171,6 +171,29 @@ test("a send under a lease that may end before it is told of, and so is what is 
   }
 });
 
+test("under the lease of the targets all is sent by whoever has it, whoever asked for it, and nobody else connects", () => {
+  const by = { name: "first", alive: true, pending: 0 };
+  for (const holder of ["first", "other"]) {
+    const auditor = auditing({
+      outbox: { latencyMs: 1, shared: true, maxRecords: 1 },
+      leases: { latencyMs: 1, of: "targets" },
+    });
+    auditor.lease.holder = () => holder;
+    auditor.letters.redriven(0);
+    auditor.lease.connects(by);
+    auditor.targets.sends(by, 0, "out");
+    auditor.targets.ends(by, 0, "out");
+    auditor.lease.acts(by, "settles", 0);
+    expect(auditor.violations).toEqual(
+      holder === "first"
+        ? []
+        : ["connects to the targets", "sends 0", "still sends 0"].map(
+            (what) => `first ${what} while other has the lease`,
+          ),
+    );
+  }
+});
+
 test("a send of what the outbox has not lent is told of, unless a machine's clock stood still", () => {
   const by = { name: "first", alive: true, pending: 0 };
   const outbox = { latencyMs: 1, shared: true, maxRecords: 1 };

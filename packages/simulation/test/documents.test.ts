@@ -4,11 +4,11 @@ import type { PlannedCommit } from "../src/plan/planned-commit.ts";
 import { BACK_MS, DocumentBooks } from "../src/run/document-books.ts";
 
 /** One instance beside a file, or two that share a table, through which a message comes every second, for two minutes. */
-function planWith(shared: boolean, faults: readonly Fault[]): Plan {
+function planWith(shared: boolean, faults: readonly Fault[], stored = false): Plan {
   let seed = 1;
   let drawn = draw(seed);
   const fits = ({ outbox, leases, instances, documents, bindings }: Plan): boolean =>
-    outbox === undefined &&
+    (outbox === undefined) !== stored &&
     leases === undefined &&
     bindings.length === 1 &&
     documents?.shared === shared &&
@@ -89,6 +89,29 @@ test("operators 7: of a file that is away when its change is to be taken back th
     expect.stringContaining("a configuration is taken back: the former one runs again"),
   );
 });
+
+test.each([false, true])(
+  "what is left of a binding that a process tried out until it died is moved by whoever reads of it, shared: %s",
+  async (shared) => {
+    const faults: readonly Fault[] = [
+      { kind: "target-down", at: 25_000, forMs: 60_000, answers: "refuses" },
+      { kind: "dlq-down", at: 25_000, forMs: 60_000, answers: "refuses" },
+      {
+        kind: "commit",
+        at: 20_000,
+        forMs: 200_000,
+        commit: {
+          change: { what: "bindings-renamed" },
+          trial: { withinMs: 60_000, next: "nothing", afterMs: 10_000 },
+        },
+      },
+      { kind: "kill", at: 40_000, forMs: 3_000 },
+    ];
+    const { violations, trace } = await runPlan(planWith(shared, faults, true), true);
+    expect(violations).toEqual([]);
+    expect(trace.some((line) => line.includes("records that nobody delivers"))).toBe(true);
+  },
+);
 
 describe("the books of the document", () => {
   const open = () => {

@@ -13,7 +13,7 @@ async function connected() {
   world.auditor.source.published(0);
   const owner = { name: "one", alive: true, pending: 0 };
   world.auditor.source.delivers(owner, 0, signal);
-  const session = new TargetSession({ ...world, owner });
+  const session = new TargetSession({ ...world, owner, exclusive: false });
   const connecting = session.connect(signal);
   await world.time.pass(100);
   const sender = session.sender();
@@ -57,5 +57,26 @@ test("whoever sends over a session that is known to be lost is told of", async (
   expect([auditor.targets.heard, auditor.violations]).toEqual([
     1,
     ["message 0 was sent over a session that is not connected"],
+  ]);
+});
+
+test("of an exclusive session whoever connects takes the place of whoever is connected, which hears of it", async () => {
+  const world = worldOf({ ...draw(1), target: { latencyMs: 1, refuses: 0, loses: 0, silent: 0, slow: 0 } }, false);
+  const open = async (name: string) => {
+    const owner = { name, alive: true, pending: 0 };
+    const session = new TargetSession({ ...world, owner, exclusive: true });
+    world.auditor.lease.holder = () => name;
+    const connecting = session.connect(new AbortController().signal);
+    await world.time.pass(world.time.now + 10);
+    return connecting;
+  };
+  const [first, second] = [await open("one"), await open("other")];
+  let ended = 0;
+  for (const { closed } of [first, second]) void closed.then(() => ended++);
+  await world.time.pass(world.time.now + 1_000);
+  expect([ended, await first.closed, world.auditor.violations]).toEqual([
+    1,
+    expect.objectContaining({ code: "CONNECTION_LOST" }),
+    [],
   ]);
 });

@@ -174,8 +174,13 @@ class BrokerConnection implements Connection, Consumer {
   #delivery(number: number, receives: number): Delivery {
     const taken = this.#loans?.hold({ number, receives }) ?? this.#gone.signal;
     const { broker, owner, habits } = this.#session.options;
-    const { auditor, trace } = broker.options;
+    const { auditor, trace, moments } = broker.options;
     auditor.source.delivers(owner, number, taken);
+    const arrives = (settlement: Settlement): boolean => {
+      const known = broker.settled(this, { number, receives }, settlement);
+      if (known) moments?.comes("settled", owner);
+      return known;
+    };
     let settled = false;
     const settle = (settlement: Settlement): Promise<void> | void => {
       if (!owner.alive) return;
@@ -187,14 +192,14 @@ class BrokerConnection implements Connection, Consumer {
       if (taken.aborted) throw taken.reason as Error;
       this.#loans?.release(number);
       if (!habits.confirms) {
-        this.#there.go(() => void broker.settled(this, { number, receives }, settlement));
+        this.#there.go(() => void arrives(settlement));
         return;
       }
       return new Promise((resolve, reject) => {
         const onGone = (): void => reject(this.#gone.signal.reason as Error);
         this.#gone.signal.addEventListener("abort", onGone, { once: true });
         this.#there.go(() => {
-          const known = broker.settled(this, { number, receives }, settlement);
+          const known = arrives(settlement);
           if (!known && habits.loanMs === undefined) return;
           this.#back.go(() => {
             this.#gone.signal.removeEventListener("abort", onGone);

@@ -4,6 +4,7 @@ import type { BrokerHabits } from "../plan/plan.ts";
 import type { VirtualTime } from "../time/virtual-time.ts";
 import type { Trace } from "../trace.ts";
 import type { Auditor } from "../run/auditor.ts";
+import type { Moments } from "../run/moments.ts";
 
 /** A message that a broker holds. */
 export interface Held {
@@ -35,6 +36,7 @@ export interface BrokerOptions {
   readonly dice: Dice;
   readonly trace: Trace;
   readonly auditor: Auditor;
+  readonly moments?: Pick<Moments, "comes">;
   readonly habits: BrokerHabits;
   readonly messageOf: (number: number) => SourceMessage;
 }

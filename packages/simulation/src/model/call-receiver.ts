@@ -92,7 +92,7 @@ export class CallReceiver implements Receiver {
   }
 
   #exchange(number: number, answer: (told: Answer) => void): Exchange {
-    const { time, trace, auditor, habits, messageOf } = this.#callers.options;
+    const { time, trace, auditor, moments, habits, messageOf } = this.#callers.options;
     const owner = this.#owner;
     const gone = new AbortController();
     auditor.source.delivers(owner, number, gone.signal);
@@ -119,6 +119,7 @@ export class CallReceiver implements Receiver {
       settled = true;
       if (!end()) return Promise.reject(TAKEN_BACK);
       answer(settlement.kind === "accept" ? "accepted" : settlement.kind === "refuse" ? "refused" : "unavailable");
+      moments?.comes("settled", owner);
       return undefined;
     };
     const { id, ...message } = publication(messageOf(number));

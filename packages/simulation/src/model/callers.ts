@@ -1,6 +1,7 @@
 import type { Dice } from "../dice.ts";
 import type { CallerHabits, PlannedMessage } from "../plan/plan.ts";
 import type { Auditor } from "../run/auditor.ts";
+import type { Moments } from "../run/moments.ts";
 import { openAgain, type Owner, type VirtualTime } from "../time/virtual-time.ts";
 import type { Trace } from "../trace.ts";
 import type { CallReceiver } from "./call-receiver.ts";
@@ -10,6 +11,7 @@ export interface CallersOptions {
   readonly dice: Dice;
   readonly trace: Trace;
   readonly auditor: Auditor;
+  readonly moments?: Pick<Moments, "comes">;
   readonly habits: CallerHabits;
   readonly messageOf: (number: number) => PlannedMessage;
 }

@@ -1,6 +1,7 @@
 import { type MemoryDlq, openMemoryDlq } from "@bridge/dlq-memory";
 import { BridgeError, type DeadLetter, type DeadLetterFilter, type DlqStore, type TakenBack } from "@bridge/ports";
 import type { Auditor } from "../run/auditor.ts";
+import type { Moments } from "../run/moments.ts";
 import { InstanceClock } from "../time/instance-clock.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import type { Trace } from "../trace.ts";
@@ -12,6 +13,7 @@ import { Remote, type RemoteOptions } from "./remote.ts";
 export interface DeadLettersOptions extends Omit<RemoteOptions, "name"> {
   readonly trace: Trace;
   readonly auditor: Auditor;
+  readonly moments?: Pick<Moments, "comes">;
   /** Whether it has all that a store may have: pages by key, counts by groups, marks, a trash and jobs. */
   readonly parts?: boolean | undefined;
 }
@@ -98,7 +100,7 @@ export class DeadLetters implements KeptLetters {
 
   /** As one instance has it. */
   store(owner: Owner): DlqStore {
-    const { trace, auditor, parts = false } = this.options;
+    const { trace, auditor, moments, parts = false } = this.options;
     let closed = false;
     const service: Pick<Remote, "ask"> = {
       ask: (by, signal, question) =>
@@ -120,6 +122,7 @@ export class DeadLetters implements KeptLetters {
             auditor.jobs.kept(entry, isNew);
             const { bindingId, category, errorCode } = entry;
             if (isNew) this.#entries.set(entry.id, { number, bindingId, category, errorCode });
+            moments?.comes("kept", owner);
             return kept.put(entry, NEVER);
           },
         }),

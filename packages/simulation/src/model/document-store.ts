@@ -37,6 +37,7 @@ export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): C
     using bound = deadline(clock, ANSWER_MS, new BridgeError("TIMEOUT", "the store of the document does not answer"));
     return await service.ask(owner, AbortSignal.any([signal, bound.signal]), { work });
   };
+  const onEnd = (): void => kept.options.moments?.comes("tried", owner);
   const seen = <Stored extends StoredConfig | undefined>(stored: Stored): Stored => {
     sight.seen = stored?.revision ?? "missing";
     return stored;
@@ -104,8 +105,8 @@ export function documentStore(kept: KeptDocument, owner: Owner, clock: Clock): C
       keepReverted: (reverted, signal) => ask(signal, async () => real.versions?.keepReverted(reverted, NEVER)),
     },
     ...(shared
-      ? { staging: stagingOf(kept, real.staging, ask, sight) }
-      : { probations: fileProbations(kept, ask, sight) }),
+      ? { staging: stagingOf(kept, real.staging, ask, sight, onEnd) }
+      : { probations: fileProbations(kept, ask, sight, onEnd) }),
     async [Symbol.asyncDispose]() {},
   };
 }
@@ -125,7 +126,13 @@ function whatIsThere({ away, stored }: KeptDocument): ConfigChange {
 export type Ask = <Answer>(signal: AbortSignal, work: () => Promise<Answer>) => Promise<Answer>;
 
 /** What is staged beside the document, as far as this process has been told. */
-function stagingOf(kept: KeptDocument, real: ConfigStaging | undefined, ask: Ask, sight: Sight): ConfigStaging {
+function stagingOf(
+  kept: KeptDocument,
+  real: ConfigStaging | undefined,
+  ask: Ask,
+  sight: Sight,
+  onEnd: () => void,
+): ConfigStaging {
   if (real === undefined) throw new Error("the memory store stages documents");
   return {
     get seen() {
@@ -144,6 +151,7 @@ function stagingOf(kept: KeptDocument, real: ConfigStaging | undefined, ask: Ask
       return done;
     },
     async confirm(staging, signal) {
+      onEnd();
       const done = await ask(signal, async () => {
         const before = kept.stored.revision;
         const is = kept.away === undefined && (await real.confirm(staging, NEVER));

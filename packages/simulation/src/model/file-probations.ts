@@ -2,8 +2,8 @@ import type { ConfigProbations, LeftProbation } from "@bridge/ports";
 import type { Ask, Sight } from "./document-store.ts";
 import type { KeptDocument, ProbationNote } from "./kept-document.ts";
 
-/** What is noted beside a file, as the adapter for files does it. */
-export function fileProbations(kept: KeptDocument, ask: Ask, sight: Sight): ConfigProbations {
+/** What is noted beside a file, as the adapter for files does it. `onEnd`: its note is to be taken off. */
+export function fileProbations(kept: KeptDocument, ask: Ask, sight: Sight, onEnd: () => void): ConfigProbations {
   const { held } = kept;
   /** Of the probation that this process has begun or found last. */
   let own: Pick<ProbationNote, "revision" | "former"> | undefined;
@@ -51,11 +51,13 @@ export function fileProbations(kept: KeptDocument, ask: Ask, sight: Sight): Conf
         if (own === undefined) throw new TypeError("no probation was begun or found");
         kept.note = { ...own, ...standing };
       }),
-    end: (signal) =>
-      ask(signal, async () => {
+    end: (signal) => {
+      onEnd();
+      return ask(signal, async () => {
         const { note } = kept;
         if (note?.revision === kept.stored.revision) kept.options.auditor.documents.stays(note.probation.version);
         kept.note = undefined;
-      }),
+      });
+    },
   };
 }

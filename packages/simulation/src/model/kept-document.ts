@@ -2,6 +2,7 @@ import type { BridgeDocument } from "@bridge/config";
 import { MemoryDocument } from "@bridge/memory";
 import type { LeftProbation, Probation, StoredConfig } from "@bridge/ports";
 import type { Auditor } from "../run/auditor.ts";
+import type { Moments } from "../run/moments.ts";
 import type { DocumentHabits } from "../plan/planned-commit.ts";
 import type { Trace } from "../trace.ts";
 import { Remote, type RemoteOptions } from "./remote.ts";
@@ -9,6 +10,7 @@ import { Remote, type RemoteOptions } from "./remote.ts";
 export interface KeptDocumentOptions extends Omit<RemoteOptions, "name" | "habits"> {
   readonly trace: Trace;
   readonly auditor: Pick<Auditor, "documents">;
+  readonly moments?: Pick<Moments, "comes">;
   readonly habits: DocumentHabits;
   /** What is there at first, as version 1. */
   readonly document: BridgeDocument;

@@ -12,6 +12,7 @@ import {
 import { plannedBinding } from "../plan/change.ts";
 import type { OutboxHabits } from "../plan/plan.ts";
 import type { Auditor } from "../run/auditor.ts";
+import type { Moments } from "../run/moments.ts";
 import { InstanceClock } from "../time/instance-clock.ts";
 import type { Owner } from "../time/virtual-time.ts";
 import type { Trace } from "../trace.ts";
@@ -21,6 +22,7 @@ import { Remote, type RemoteOptions } from "./remote.ts";
 export interface OutboxOptions extends Omit<RemoteOptions, "name" | "habits"> {
   readonly trace: Trace;
   readonly auditor: Auditor;
+  readonly moments?: Pick<Moments, "comes">;
   readonly habits: OutboxHabits;
   /** How long what is finished stays as evidence. Default: an hour. */
   readonly retentionMs?: number;
@@ -28,6 +30,7 @@ export interface OutboxOptions extends Omit<RemoteOptions, "name" | "habits"> {
 
 interface Kept {
   readonly record: OutboxRecord;
+  readonly by: Owner;
   readonly since: number;
   status: OutboxStatus;
   attempts: number;
@@ -63,6 +66,7 @@ export class Outbox {
   /** The same, by the message and the binding. */
   readonly #legs = new Map<string, Kept[]>();
   readonly #server: Owner = { alive: true, pending: 0 };
+  readonly #leftBy = new Set<Owner>();
   #unfinished = 0;
   #store: OutboxStore;
   /** Of a file: who has it open. */
@@ -81,8 +85,21 @@ export class Outbox {
     return kept.some(({ token, lentTo, lentUntil }) => token !== undefined && lentTo === to && now <= lentUntil);
   }
 
+  /** But for what those have left in it who were the only ones to know of it. */
   get empty(): boolean {
-    return this.#unfinished === 0;
+    return this.#unfinished === 0 || this.#unfinished === [...this.leftBehind()].length;
+  }
+
+  /** An instance dies that tried this store out: no document names it, and nobody knows of what it holds. */
+  isLeftBy(owner: Owner): void {
+    this.#leftBy.add(owner);
+  }
+
+  /** The unfinished records of those. */
+  *leftBehind(): Iterable<{ readonly number: number; readonly bindingId: string }> {
+    for (const { record, status, by } of this.#kept.values())
+      if (status === "pending" && this.#leftBy.has(by))
+        yield { number: numberIn(record.envelope.payload), bindingId: record.bindingId };
   }
 
   /** Up to so many unfinished records, the oldest first. */
@@ -94,6 +111,16 @@ export class Outbox {
       if (status === "pending") found.set(id, { number, bindingId: record.bindingId });
     }
     return found;
+  }
+
+  /** The unfinished records of one place. */
+  *waitingAt(
+    routeId: string,
+    bindingId: string,
+  ): Iterable<{ readonly id: string; readonly number: number; readonly bindingId: string }> {
+    for (const { record, status } of this.#kept.values())
+      if (status === "pending" && record.routeId === routeId && record.bindingId === bindingId)
+        yield { id: record.id, number: numberIn(record.envelope.payload), bindingId };
   }
 
   /** The messages that wait for these routes since before then. What operators redrive is in the DLQ as well. */
@@ -145,7 +172,7 @@ export class Outbox {
           return claim;
         }),
       finish: (ends, signal) =>
-        ask(signal, true, (torn) => this.#finish(torn ? ends.slice(0, Math.ceil(ends.length / 2)) : ends)),
+        ask(signal, true, (torn) => this.#finish(owner, torn ? ends.slice(0, Math.ceil(ends.length / 2)) : ends)),
       status: (id, signal) => ask(signal, false, () => this.#store.status(id, NEVER)),
       redriving: (entryId, signal) => ask(signal, false, () => this.#store.redriving(entryId, NEVER)),
       backlog: (signal) => ask(signal, false, () => this.#store.backlog(NEVER)),
@@ -173,18 +200,27 @@ export class Outbox {
       const number = numberIn(record.envelope.payload);
       trace.add(`outbox: ${number} for ${record.bindingId} is ${kind}`);
       if (kind !== "persisted") continue;
-      this.#keep(number, record);
+      this.#keep(owner, number, record);
       this.#unfinished++;
       if (record.entryId === undefined) auditor.outbox.persisted(number, record.bindingId);
       else this.#replays(number, record);
       this.#tellOthers(owner, record);
     }
+    if (results.some(({ kind }) => kind === "persisted")) this.#options.moments?.comes("persisted", owner);
     return results;
   }
 
-  #keep(number: number, record: OutboxRecord): void {
+  #keep(by: Owner, number: number, record: OutboxRecord): void {
     const loan = { token: undefined, lentTo: undefined, lentUntil: 0 };
-    const kept: Kept = { record, since: this.#options.time.now, status: "pending", attempts: 0, retryAt: 0, ...loan };
+    const kept: Kept = {
+      record,
+      by,
+      since: this.#options.time.now,
+      status: "pending",
+      attempts: 0,
+      retryAt: 0,
+      ...loan,
+    };
     this.#kept.set(record.id, kept);
     const leg = `${number} ${plannedBinding(record.bindingId)}`;
     this.#legs.set(leg, [...(this.#legs.get(leg) ?? []), kept]);
@@ -211,7 +247,7 @@ export class Outbox {
     return claims;
   }
 
-  async #finish(ends: readonly ClaimEnd[]): Promise<readonly boolean[]> {
+  async #finish(owner: Owner, ends: readonly ClaimEnd[]): Promise<readonly boolean[]> {
     const { trace, auditor, time } = this.#options;
     const entered = await this.#store.finish(ends, NEVER);
     for (const [index, { id, outcome }] of ends.entries()) {
@@ -230,6 +266,7 @@ export class Outbox {
         auditor.outbox.ended(number, bindingId, outcome.kind, kept.record.entryId !== undefined);
       }
     }
+    if (entered.includes(true)) this.#options.moments?.comes("ended", owner);
     return entered;
   }
 

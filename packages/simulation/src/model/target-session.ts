@@ -9,6 +9,8 @@ export interface TargetSessionOptions {
   readonly target: Target;
   readonly owner: Owner;
   readonly auditor: Auditor;
+  /** Whether whoever connects takes the place of whoever is connected. */
+  readonly exclusive: boolean;
 }
 
 /** One instance's session at the targets, with at most one connection, over which its senders send. */
@@ -24,8 +26,9 @@ export class TargetSession implements Session {
   }
 
   connect(signal: AbortSignal): Promise<Connection> {
-    const { target, owner } = this.#options;
+    const { target, owner, auditor, exclusive } = this.#options;
     const { time, dice, plan } = target.options;
+    const since = time.now;
     const blocked = (): number => Math.max(openAgain(owner, "target", ">"), openAgain(owner, "target", "<"));
     return new Promise((resolve, reject) => {
       const onAbort = (): void => reject(signal.reason as Error);
@@ -34,8 +37,13 @@ export class TargetSession implements Session {
         signal.removeEventListener("abort", onAbort);
         if (signal.aborted) return;
         if (target.down === "refuses") return reject(new BridgeError("CONNECTION_LOST", "the target is down"));
-        this.#connection = new TargetConnection(() => (this.#lostAt = time.now));
-        resolve(this.#connection);
+        const connection = (this.#connection = new TargetConnection(() => (this.#lostAt = time.now)));
+        if (exclusive) {
+          // What was on its way while it stood still arrives before it can look at a clock.
+          if ((owner.thawedAt ?? -1) < since) auditor.lease.connects(owner);
+          target.connected(this);
+        }
+        resolve(connection);
       });
     });
   }

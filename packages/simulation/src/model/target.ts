@@ -2,17 +2,23 @@ import { BridgeError, type Envelope, type ErrorCode } from "@bridge/ports";
 import type { Dice } from "../dice.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Auditor } from "../run/auditor.ts";
+import type { Moments } from "../run/moments.ts";
 import { openAgain, type Owner, type VirtualTime } from "../time/virtual-time.ts";
 import type { Trace } from "../trace.ts";
 import { numberIn } from "./broker-session.ts";
+import type { TargetSession } from "./target-session.ts";
 
 const TRANSIENT: readonly [ErrorCode, ...ErrorCode[]] = ["UNAVAILABLE", "THROTTLED", "CONNECTION_LOST", "TIMEOUT"];
+
+/** A client whose session another takes hears of it within this. */
+const TAKEOVER_MS = 200;
 
 export interface TargetOptions {
   readonly time: VirtualTime;
   readonly dice: Dice;
   readonly trace: Trace;
   readonly auditor: Auditor;
+  readonly moments?: Pick<Moments, "comes">;
   readonly plan: Plan;
   /** Sees what it takes. */
   readonly taken?: (envelope: Envelope) => void;
@@ -32,14 +38,23 @@ export class Target {
   /** While the faults last; after them a target only refuses what it always refuses. */
   moody = true;
   readonly options: TargetOptions;
+  /** Whoever has the session that one has at a time. */
+  #connected: TargetSession | undefined;
 
   constructor(options: TargetOptions) {
     this.options = options;
   }
 
+  /** Of a session that one has at a time: the former one is dropped, and hears of it a little later. */
+  connected(session: TargetSession): void {
+    const former = this.#connected;
+    this.#connected = session;
+    if (former !== session) former?.cut(this.options.dice.next() * TAKEOVER_MS);
+  }
+
   /** `reaches`: whether what arrives now arrives at all. */
   send(envelope: Envelope, address: string, signal: AbortSignal, owner: Owner, reaches = () => true): Promise<void> {
-    const { time, dice, trace, auditor, plan } = this.options;
+    const { time, dice, trace, auditor, plan, moments } = this.options;
     const { id, payload } = envelope;
     if (!(payload instanceof Uint8Array)) auditor.violated("what was sent is no payload");
     const number = numberIn(payload);
@@ -71,6 +86,7 @@ export class Target {
       if (accepts) {
         auditor.targets.accepts(number, address);
         this.options.taken?.(envelope);
+        moments?.comes("accepted", owner);
       }
       if (answer === "silent") {
         if (accepts) auditor.targets.unheard(number, address);

@@ -71,7 +71,8 @@ function partsAfter({ bindings = [], sessions = [], stores }: BridgeDocument, ch
   }
 }
 
-const OTHER_STORE = { type: "simulated", options: { place: "other" } };
+/** In the place of one of the plan. */
+export const OTHER_STORE = { type: "simulated", options: { place: "other" } };
 
 function routesAfter(routes: readonly Route[], change: Change): Route[] {
   switch (change.what) {

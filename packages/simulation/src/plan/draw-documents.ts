@@ -1,6 +1,6 @@
 import type { Dice } from "../dice.ts";
 import type { Change } from "./change.ts";
-import type { Fault, Plan } from "./plan.ts";
+import { type Fault, lastEnd, type Plan } from "./plan.ts";
 import type { DocumentHabits, PlannedCommit } from "./planned-commit.ts";
 
 const ANSWERS = ["refuses", "silent", "loses"] as const;
@@ -41,7 +41,7 @@ export function withDocuments(dice: Dice, plan: Plan, drawChange: (dice: Dice) =
     return [commit, ...amid];
   }).flat();
   const faults = [...kept, ...more].toSorted((a, b) => a.at - b.at);
-  return { ...plan, documents, faults, calmAt: Math.max(plan.calmAt, ...faults.map(({ at, forMs }) => at + forMs)) };
+  return { ...plan, documents, faults, calmAt: Math.max(plan.calmAt, lastEnd(faults)) };
 }
 
 function drawCommit(dice: Dice, change: Change): PlannedCommit {

@@ -32,18 +32,22 @@ const SOON: Partial<Record<Fault["kind"], Fault["kind"]>> = {
 };
 
 /** What there is in a plan that something can happen to. */
-interface Parts extends Many {
+interface Parts extends Pick<Many, "instances"> {
   readonly outbox: boolean;
   /** Whether the outbox is a file. */
   readonly hangs: boolean;
   readonly jobs: boolean;
+  /** Whether there is an exclusive session. */
+  readonly leased: boolean;
+  /** Whether sends are under its lease. */
+  readonly sendsLeased: boolean;
 }
 
 /** What goes wrong, and what operators do, in the order of time. */
 export function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly Fault[] {
-  const { outbox, hangs, jobs, exclusive, instances } = parts;
+  const { outbox, hangs, jobs, leased, sendsLeased, instances } = parts;
   // Of a machine that stands still and whose time of day is set, no clock shows how long it stood.
-  const machines = exclusive && dice.chance(0.5);
+  const machines = leased && dice.chance(0.5);
   const kinds = [
     "reload" as const,
     "reload" as const,
@@ -51,18 +55,18 @@ export function drawFaults(dice: Dice, spanMs: number, parts: Parts): readonly F
     ...(outbox ? (["outbox-down", "outbox-down", "outbox-crash", "move", "move"] as const) : []),
     // A file only hangs, and that has to last until nobody waits for it any more.
     ...(hangs ? (["outbox-down", "outbox-down", "outbox-down"] as const) : []),
-    ...(exclusive ? (["leases-down", "freeze"] as const) : []),
+    ...(leased ? (["leases-down", "freeze"] as const) : []),
     // What is sent under a lease has to end in time, however late the store answers.
-    ...(exclusive && !outbox ? (["leases-down", "leases-down", "leases-down"] as const) : []),
+    ...(sendsLeased ? (["leases-down", "leases-down", "leases-down"] as const) : []),
   ] as const;
   const edges = [
     "broker",
     "target",
     "dlq",
     ...(outbox ? (["outbox"] as const) : []),
-    ...(exclusive ? (["leases"] as const) : []),
+    ...(leased ? (["leases"] as const) : []),
     // What is written of a lease may come when another has it.
-    ...(exclusive && !outbox ? (["leases"] as const) : []),
+    ...(sendsLeased ? (["leases"] as const) : []),
   ] as const;
   const drawn = (kind: Fault["kind"]): Fault => {
     const fault = drawFault(dice, spanMs, { kind, edges, machines, outbox });

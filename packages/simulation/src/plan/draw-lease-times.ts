@@ -12,6 +12,8 @@ const LEAST_TTL_MS = 1_000;
 const SHARE = { least: 0.7, most: 0.88 } as const;
 /** Of the ttl a way takes no more than this: a question, which is three of them, has an eighth of it. */
 const LONGEST_WAY = 0.04;
+/** The longest of a store that is late. */
+const LATE_WAY = 0.06;
 /** What of a lease a holder counts on. */
 const TERM = 0.97;
 
@@ -25,6 +27,11 @@ export function drawLeaseTimes(dice: Dice, sendTimeoutMs: number): LeaseTimes {
   // A renewal, which is three ways, has to leave time for a send.
   const most = Math.floor(Math.min(ttlMs * LONGEST_WAY, (TERM * ttlMs - sendTimeoutMs) / 3));
   return { ttlMs, latencyMs: dice.chance(0.5) ? most : Math.min(most, dice.scaled(1, 300)) };
+}
+
+/** The longest way to a store that does not always answer a question in time, where what is sent is under no lease. */
+export function lateLeasesMs(sendTimeoutMs: number): number {
+  return Math.floor(LATE_WAY * usualTtlMs(sendTimeoutMs));
 }
 
 /** Whoever stands still mostly does so for longer, and goes on while the next owner is at work. */

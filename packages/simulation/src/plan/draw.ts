@@ -6,8 +6,9 @@ import { drawBroker, drawCallers, drawMany, drawOutbox, drawPolicies } from "./d
 import { withLooks } from "./draw-looks.ts";
 import { withProgram } from "./draw-programs.ts";
 import { withSingles } from "./draw-singles.ts";
-import { drawLeaseTimes, usualTtlMs } from "./draw-lease-times.ts";
+import { drawLeaseTimes, lateLeasesMs, usualTtlMs } from "./draw-lease-times.ts";
 import { drawMessages, failing, healing, odd, withInjects } from "./draw-messages.ts";
+import { withMoments } from "./draw-moments.ts";
 import { documentOf } from "./drawn-document.ts";
 import type { Plan } from "./plan.ts";
 
@@ -33,19 +34,26 @@ export function draw(seed: number): Plan {
   const oddOnes = odd(dice.fork("odd"), injected);
   const messages = healing(dice.fork("healing"), jobs ? failing(dice.fork("failing"), oddOnes) : oddOnes, spanMs);
   const outbox = drawnOutbox && { ...drawnOutbox, shared: drawnOutbox.shared || many.instances > 1 };
-  const faults = drawFaults(dice.fork("faults"), spanMs, {
-    outbox: outbox !== undefined,
-    hangs: outbox?.shared === false,
-    jobs,
-    ...many,
-  });
+  const kinds = dice.fork("faults");
   const bindings = dice.chance(0.7) ? ["out-0"] : ["out-0", "out-1", "out-2"].slice(0, dice.whole(2, 3));
   const linked = dice.chance(0.4);
   const maxReplayAttempts = dice.scaled(1, 10);
   const drops = dice.chance(jobs ? 0.1 : 0.25);
   const sendTimeoutMs = dice.scaled(100, 30_000);
-  const sendsLeased = many.exclusive && outbox === undefined;
+  // One route goes over one exclusive session.
+  const leasesTargets = linked && !many.exclusive && dice.fork("leased targets").chance(0.5);
+  const isLeased = many.exclusive || leasesTargets;
+  const sendsLeased = leasesTargets || (many.exclusive && outbox === undefined);
   const leases = sendsLeased ? drawLeaseTimes(dice.fork("lease times"), sendTimeoutMs) : undefined;
+  const faults = drawFaults(kinds, spanMs, {
+    outbox: outbox !== undefined,
+    hangs: outbox?.shared === false,
+    jobs,
+    instances: many.instances,
+    leased: isLeased,
+    sendsLeased,
+  });
+  const isLate = outbox !== undefined && dice.fork("late leases").chance(0.4);
   const wrong = (most: number): number => (dice.chance(0.5) ? dice.next() * most : 0);
   const plan: Plan = {
     seed,
@@ -56,8 +64,9 @@ export function draw(seed: number): Plan {
       drops,
       outbox,
       linked,
+      leasesTargets,
       jobs,
-      ttlMs: leases?.ttlMs ?? usualTtlMs(many.exclusive ? sendTimeoutMs : 0),
+      ttlMs: leases?.ttlMs ?? usualTtlMs(isLeased ? sendTimeoutMs : 0),
       called: callers !== undefined,
       filters: messages.some(({ filtered }) => filtered === true),
       ...policies,
@@ -81,15 +90,23 @@ export function draw(seed: number): Plan {
     },
     dlq: { latencyMs: dice.scaled(1, 300), ...(jobs && { parts: true as const }) },
     ...(outbox !== undefined && { outbox }),
-    ...(many.exclusive && { leases: { latencyMs: leases?.latencyMs ?? dice.scaled(1, 300) } }),
+    ...(isLeased && {
+      leases: {
+        latencyMs: leases?.latencyMs ?? (isLate ? lateLeasesMs(sendTimeoutMs) : dice.scaled(1, 300)),
+        ...(leasesTargets && { of: "targets" as const }),
+      },
+    }),
     instances: many.instances,
     calmAt: Math.max(spanMs, ...faults.map(({ at, forMs }) => at + forMs)),
   };
   const parts = { outbox: outbox !== undefined, jobs };
-  const changes = withOtherChanges(dice.fork("changes"), plan, parts);
+  // Nobody empties the outbox of an instance that may not send.
+  const others = { ...parts, outbox: parts.outbox && !(leasesTargets && many.instances > 1) };
+  const changes = withOtherChanges(dice.fork("changes"), plan, others);
   const documents = withDocuments(dice.fork("documents"), changes, (of) =>
-    of.chance(0.4) ? drawOtherChange(of, parts) : drawChange(of, parts.outbox),
+    of.chance(0.4) ? drawOtherChange(of, others) : drawChange(of, parts.outbox),
   );
   const program = withProgram(dice.fork("program"), documents);
-  return withLooks(dice.fork("looks"), withSingles(dice.fork("singles"), program));
+  const looks = withLooks(dice.fork("looks"), withSingles(dice.fork("singles"), program));
+  return withMoments(dice.fork("moments"), looks);
 }

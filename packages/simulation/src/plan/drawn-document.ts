@@ -15,6 +15,8 @@ export interface Drawn extends Pick<Plan, "dropsExpired" | "keepsFiltered" | "ra
   readonly outbox: OutboxHabits | undefined;
   /** Whether senders sit on a session. */
   readonly linked: boolean;
+  /** Whether one instance at a time has that session. */
+  readonly leasesTargets: boolean;
   readonly instances: number;
   readonly exclusive: boolean;
   readonly ttlMs: number;
@@ -42,7 +44,8 @@ function drawBackoff(dice: Dice, isSmall: boolean) {
 export function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
   const { bindings, maxReplayAttempts, sendTimeoutMs, drops, outbox, linked, instances, exclusive, jobs, called } =
     drawn;
-  const { ttlMs } = drawn;
+  const { ttlMs, leasesTargets } = drawn;
+  const leased = exclusive || leasesTargets;
   const { filters, dropsExpired = false, keepsFiltered = false, rate } = drawn;
   const limit = rate === undefined ? {} : { rate_limit: { messages_per_second: rate, burst: dice.scaled(1, 50) } };
   const [ofRoute, ofSender] = dice.chance(0.5) ? [limit, {}] : [{}, limit];
@@ -53,21 +56,23 @@ export function documentOf(dice: Dice, drawn: Drawn): BridgeDocument {
       // Nobody here looks them up, and each instance would have megabytes.
       recent_legs: 1_000,
       ...(instances > 1 && { deployment_mode: "clustered" }),
-      ...((exclusive || (jobs && instances > 1)) && { lease_ttl: `${ttlMs}ms` }),
-      ...(exclusive && { lease_poll_interval: `${dice.scaled(200, 5_000)}ms` }),
+      ...((leased || (jobs && instances > 1)) && { lease_ttl: `${ttlMs}ms` }),
+      ...(leased && { lease_poll_interval: `${dice.scaled(200, 5_000)}ms` }),
       drain_timeout: `${drainS}s`,
       shutdown_timeout: `${drainS + dice.whole(5, 30)}s`,
     },
     stores: {
       dlq: { type: "simulated" },
       ...(outbox !== undefined && { outbox: { type: "simulated" } }),
-      ...(exclusive && { lease: { type: "simulated" } }),
+      ...(leased && { lease: { type: "simulated" } }),
     },
     sessions: [
       ...(called
         ? []
         : [{ id: "session", transport: "simulated", session_mode: exclusive ? "exclusive" : "persistent" } as const]),
-      ...(linked ? [{ id: "targets", transport: "linked", session_mode: "ephemeral" } as const] : []),
+      ...(linked
+        ? [{ id: "targets", transport: "linked", session_mode: leasesTargets ? "exclusive" : "ephemeral" } as const]
+        : []),
     ],
     receivers: [
       called ? { id: "in", transport: "called" } : { id: "in", transport: "simulated", session_id: "session" },

@@ -83,6 +83,12 @@ export interface OutboxHabits extends Habits {
   readonly maxRecords: number;
 }
 
+/** Of a store of leases. */
+interface LeaseHabits extends Habits {
+  /** Which session one instance at a time has. Default: that of the source. */
+  readonly of?: "targets";
+}
+
 /** Of what a target does, the share that goes wrong by itself. */
 export interface TargetHabits extends Habits {
   readonly refuses: number;
@@ -94,10 +100,27 @@ export interface TargetHabits extends Habits {
 /** What an instance has a connection to. */
 export type Edge = "broker" | "target" | "dlq" | "outbox" | "leases" | "document";
 
+/**
+ * What an edge does for an instance that does not know it yet: a source hears what is settled, a target takes a message, the DLQ
+ * keeps an entry, the outbox enters a record or the end of one, or the document is asked for the end of a trial.
+ */
+export type Moment = "settled" | "accepted" | "kept" | "persisted" | "ended" | "tried";
+
+/** That a fault waits for the next such moment of its instance. */
+interface Upon {
+  readonly moment: Moment;
+  readonly afterMs: number;
+}
+
+/** What does not come within this is waited for no longer. */
+export const UPON_WITHIN_MS = 60_000;
+
 /** Something that goes wrong, or that an operator does, for a time. */
 export type Fault = {
   readonly at: number;
   readonly forMs: number;
+  /** Default: it begins then. */
+  readonly upon?: Upon;
   /** Whom it concerns, of several instances, from 0. Default: the first one. */
   readonly instance?: number;
 } & (
@@ -173,8 +196,8 @@ export interface Plan {
   readonly dlq: DlqHabits;
   /** Of routes whose mode is `shared_outbox`. */
   readonly outbox?: OutboxHabits;
-  /** Of an exclusive session of the source. */
-  readonly leases?: Habits;
+  /** Of an exclusive session. */
+  readonly leases?: LeaseHabits;
   /** Of a document that instances follow. Default: each has its own, which nothing keeps. */
   readonly documents?: DocumentHabits;
   /** Of functions that each instance calls. Default: there are none. */
@@ -194,6 +217,14 @@ export function changesOf({ faults }: Pick<Plan, "faults">): readonly Change[] {
     if (fault.kind === "commit") return [fault.commit.change];
     return fault.kind === "by-hand" && fault.change !== undefined ? [fault.change] : [];
   });
+}
+
+/** When the last of them is over. */
+export function lastEnd(faults: readonly Fault[]): number {
+  return Math.max(
+    0,
+    ...faults.map(({ at, forMs, upon }) => at + forMs + (upon === undefined ? 0 : UPON_WITHIN_MS + upon.afterMs)),
+  );
 }
 
 /** Whether nobody stood still in a way that no clock shows, so that one can tell for how long something has lasted. */

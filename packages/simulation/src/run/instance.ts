@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import { type BridgeConfig, type BridgeDocument, parseConfig, type Registry } from "@bridge/config";
 import { createRecorder, createSupervisor, type Recorder, type Supervisor } from "@bridge/core";
 import type { LogFields, Logger, Seams } from "@bridge/ports";
 import type { Dice } from "../dice.ts";
 import { programHooks } from "../model/program-hooks.ts";
+import { OTHER_STORE } from "../plan/change.ts";
 import { EPOCH } from "../model/publication.ts";
 import { InstanceClock } from "../time/instance-clock.ts";
 import type { Owner, VirtualTime } from "../time/virtual-time.ts";
@@ -95,6 +97,14 @@ export class Instance {
   /** Its connections to the broker, those included that came when nobody waited for them any more. */
   get connections(): number {
     return [...this.#sessions.sources].reduce((sum, { open }) => sum + open.size, 0);
+  }
+
+  /** Whether it tries out a document that has its outbox elsewhere. */
+  get triesOtherOutbox(): boolean {
+    const tried = this.configured?.transactions.probation()?.version;
+    if (tried === undefined) return false;
+    const { configVersion, stores } = this.supervisor.config();
+    return configVersion === tried && isDeepStrictEqual(stores.outbox?.options, OTHER_STORE.options);
   }
 
   /** The broker drops its connections. */

@@ -7,6 +7,7 @@ import { Commits } from "./commits.ts";
 import { Looks } from "./looks.ts";
 import { Reloads } from "./reloads.ts";
 import { Singles } from "./singles.ts";
+import { Undelivered } from "./undelivered.ts";
 
 /** Whoever runs them needs so long to see that one has ended and to start another. */
 const RESTART_MS = 2_000;
@@ -22,6 +23,7 @@ export class Instances {
   readonly commits: Commits;
   readonly looks: Looks;
   readonly singles: Singles;
+  readonly undelivered: Undelivered;
   readonly #world: World;
   readonly #places: (Instance | undefined)[];
   /** Processes that have not got their configuration yet. */
@@ -36,6 +38,7 @@ export class Instances {
     this.commits = new Commits(world, this);
     this.looks = new Looks(world);
     this.singles = new Singles(world);
+    this.undelivered = new Undelivered(world, this);
     this.#places = Array.from({ length: world.plan.instances ?? 1 }, () => undefined);
   }
 
@@ -105,6 +108,7 @@ export class Instances {
     const instance = this.#places[place] ?? this.#beginning[place];
     if (instance === undefined) return;
     this.#world.trace.add(`${instance.name} is killed`);
+    if (instance.triesOtherOutbox) this.#world.otherOutbox.isLeftBy(instance.owner);
     instance.kill();
     this.#places[place] = undefined;
     this.#beginning[place] = undefined;

@@ -68,7 +68,7 @@ export async function runPlan(plan: Plan, keepsTrace = false): Promise<SeedRun> 
 }
 
 async function run(world: World, instances: Instances): Promise<void> {
-  const { plan, time, trace, broker, callers, target, outbox, auditor } = world;
+  const { plan, time, trace, broker, callers, target, outbox, auditor, moments } = world;
   const injects = new Injects(world);
   const watcher = new Watcher(world, instances);
   for (const { number, at, inject } of plan.messages)
@@ -77,12 +77,13 @@ async function run(world: World, instances: Instances): Promise<void> {
       else injects.inject(instances.at(inject.instance), number, inject);
     });
   for (const fault of plan.faults) {
-    time.at(fault.at, () => {
+    const begin = (): void => {
       trace.add(`fault: ${nameOf(fault)} while ${statesOf(instances)}`);
       if (!isLook(fault)) watcher.disturbs(fault);
       const over = carryOut(fault, world, instances);
       time.at(time.now + fault.forMs, over);
-    });
+    };
+    time.at(fault.at, () => moments.begins(fault, () => instances.at(fault.instance)?.owner, begin));
   }
   const versions = new Versions(world, instances);
   outbox.asked = (by) => noneNegative(world, instances, by);
@@ -92,6 +93,7 @@ async function run(world: World, instances: Instances): Promise<void> {
   target.moody = false;
   instances.jobs.lookAfter();
   instances.commits.lookAfter();
+  instances.undelivered.lookAfter();
   const idle = (): boolean =>
     broker.empty &&
     callers?.empty !== false &&
@@ -127,6 +129,7 @@ async function run(world: World, instances: Instances): Promise<void> {
     if (instance.owner.alive) await end(world, instance);
   }
   if (broker.connections > 0) auditor.violated("after the shutdown there is still a connection to the broker");
+  for (const { number, bindingId } of world.otherOutbox.leftBehind()) auditor.outbox.leftBehind(number, bindingId);
   auditor.close();
 }
 

@@ -102,8 +102,8 @@ export function simulatedPlugins(
         type: "linked",
         session: defineFactory({
           options,
-          create: (): Session => {
-            const session = new TargetSession({ ...world, owner });
+          create: (_, { sessionMode }: SessionContext): Session => {
+            const session = new TargetSession({ ...world, owner, exclusive: sessionMode === "exclusive" });
             targets.add(session);
             return session;
           },

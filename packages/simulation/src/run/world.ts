@@ -12,6 +12,7 @@ import type { OutboxHabits, Plan, PlannedMessage } from "../plan/plan.ts";
 import { VirtualTime } from "../time/virtual-time.ts";
 import { Trace } from "../trace.ts";
 import { Auditor } from "./auditor.ts";
+import { Moments } from "./moments.ts";
 import { SendsSeen } from "./sends-seen.ts";
 
 /** Everything around the instances: it goes on when they die. */
@@ -34,6 +35,7 @@ export interface World {
   readonly sends: SendsSeen;
   /** By message: how often a processor has stumbled over it. */
   readonly stumbles: Map<number, number>;
+  readonly moments: Moments;
   /** Of all instances that there have been. */
   readonly clocks: InstanceClock[];
   readonly dice: Dice;
@@ -48,7 +50,7 @@ export function worldOf(plan: Plan, keep: boolean): World {
   const trace = new Trace(() => time.now, keep);
   const auditor = new Auditor(plan);
   const dice = new Dice(plan.seed).fork("world");
-  const shared = { time, trace, auditor };
+  const shared = { time, trace, auditor, moments: new Moments(time) };
   const leases = new Leases({ ...shared, dice: dice.fork("leases"), habits: plan.leases ?? { latencyMs: 1 } });
   const outboxNamed = (name: string): Outbox =>
     new Outbox({ ...shared, dice: dice.fork(name), habits: plan.outbox ?? NO_OUTBOX });

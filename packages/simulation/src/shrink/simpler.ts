@@ -1,4 +1,4 @@
-import type { Fault, Plan, PlannedMessage } from "../plan/plan.ts";
+import { type Fault, lastEnd, type Plan, type PlannedMessage } from "../plan/plan.ts";
 
 /** With these messages only, which are numbered anew. */
 export function withMessages(plan: Plan, messages: readonly PlannedMessage[]): Plan {
@@ -71,6 +71,6 @@ function roundly(ms: number): number {
 
 /** Nothing happens any more when the last message is published and the last fault is over. */
 function calmed(plan: Plan): Plan {
-  const calmAt = Math.max(0, ...plan.messages.map(({ at }) => at), ...plan.faults.map(({ at, forMs }) => at + forMs));
+  const calmAt = Math.max(lastEnd(plan.faults), ...plan.messages.map(({ at }) => at));
   return { ...plan, calmAt };
 }

@@ -37,7 +37,7 @@ export class KeyOrder {
     // What the outbox has of a route waits when a process has begun with another document.
     if (changes.size > 0 && plan.outbox !== undefined) return;
     // Instances that share a queue get each its part of a key.
-    if (key === undefined || (instances > 1 && leases === undefined)) return;
+    if (key === undefined || (instances > 1 && (leases === undefined || leases.of === "targets"))) return;
     // Younger ones are handed out while an older one is still lent to nobody who is there.
     if (broker.loanMs !== undefined) return;
     for (let older = number - 1; older >= 0; older--) {

@@ -17,16 +17,31 @@ export class LeaseRule {
     this.#sendTimeoutMs = sendTimeoutOf(ledger.plan);
   }
 
+  /** Whether all that is sent is sent under it, and nothing that comes comes under it. */
+  get isOfTargets(): boolean {
+    return this.#ledger.plan.leases?.of === "targets";
+  }
+
   acts(by: Owner, what: "sends" | "still sends" | "settles", number: number): void {
-    const { leases, outbox } = this.#ledger.plan;
-    // What operators redrive or inject is under no lease.
-    const { redrives, injected } = this.#ledger.of(number);
-    const leased = what === "settles" || (outbox === undefined && redrives === 0 && injected === undefined);
-    if (leases === undefined || !leased) return;
+    if (this.#ledger.plan.leases === undefined || !this.#isLeased(what, number)) return;
+    const holder = this.holder();
+    if (holder !== by.name) this.#ledger.violated(`${by.name} ${what} ${number} while ${named(holder)} has the lease`);
+    else if (what !== "still sends") this.#lasts(by, what, number);
+  }
+
+  /** It has a connection to the targets now, of which there is one at a time. */
+  connects(by: Owner): void {
     const holder = this.holder();
     if (holder !== by.name)
-      this.#ledger.violated(`${by.name} ${what} ${number} while ${holder === "" ? "nobody" : holder} has the lease`);
-    else if (what !== "still sends") this.#lasts(by, what, number);
+      this.#ledger.violated(`${by.name} connects to the targets while ${named(holder)} has the lease`);
+  }
+
+  #isLeased(what: "sends" | "still sends" | "settles", number: number): boolean {
+    if (this.isOfTargets) return what !== "settles";
+    // What operators redrive or inject is under no lease of a source.
+    const { redrives, injected } = this.#ledger.of(number);
+    const isDirect = this.#ledger.plan.outbox === undefined && redrives === 0 && injected === undefined;
+    return what === "settles" || isDirect;
   }
 
   /** The holder's own end of a lease comes before the store's, and a send that begins is over by then. */
@@ -42,4 +57,8 @@ export class LeaseRule {
 
 function sendTimeoutOf({ document }: Plan): number {
   return millisecondsOf(document.routes?.[0]?.policy?.send_timeout) ?? 0;
+}
+
+function named(holder: string | undefined): string {
+  return holder === undefined || holder === "" ? "nobody" : holder;
 }

@@ -13,6 +13,8 @@ export interface AtTarget {
   charged: number;
   /** Where the outbox has it. */
   record: "pending" | "done" | "dead" | undefined;
+  /** It waits in a store that only a process knew that is dead. */
+  left: boolean;
   /** Loans that lapsed: whoever had the record may have sent it. */
   lapsed: number;
   /** How often it was entered again when the outbox had made room for others and forgotten it. */
@@ -129,6 +131,7 @@ function untouched(): AtTarget {
     failed: 0,
     charged: 0,
     record: undefined,
+    left: false,
     lapsed: 0,
     replays: 0,
     attempts: 0,

@@ -37,8 +37,8 @@ export class TargetBooks {
     const { plan, changes } = this.#ledger;
     const { jobs, lease, source } = this.#rules;
     const replay = jobs.sends(by, envelopeId, binding);
-    if (replay === undefined) lease.acts(by, "sends", number);
-    else if (replay !== "retry") this.#ledger.at(number, binding).attempts++;
+    if (replay === undefined || lease.isOfTargets) lease.acts(by, "sends", number);
+    if (replay !== undefined && replay !== "retry") this.#ledger.at(number, binding).attempts++;
     const { expiresAt = Infinity } = plan.messages[number] ?? {};
     if (by.wall !== undefined && by.wall() > expiresAt)
       this.#ledger.violated(`${by.name} sends ${number}, which has expired by its clock`);
@@ -87,8 +87,8 @@ export class TargetBooks {
   /** A send ends that was begun under a lease: nobody else has that by now. Not asked of one who stood still meanwhile. */
   ends(by: Owner, number: number, binding: string): void {
     const { lease } = this.#rules;
-    if (this.#ledger.at(number, binding).attempts > 0 || !isMeasured(this.#ledger.plan) || lease.holder() === "")
-      return;
+    const isJobs = this.#ledger.at(number, binding).attempts > 0 && !lease.isOfTargets;
+    if (isJobs || !isMeasured(this.#ledger.plan) || lease.holder() === "") return;
     lease.acts(by, "still sends", number);
   }
 
