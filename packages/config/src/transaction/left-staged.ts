@@ -2,6 +2,7 @@ import type { Clock, ConfigStore, Logger, Reversal, StagedConfig } from "@bridge
 import { CommitHistory } from "./commit-history.ts";
 import { bounded } from "./commit-parts.ts";
 import type { Reverted } from "./on-probation.ts";
+import { messageOf, orUnknown } from "./probation-refusals.ts";
 
 interface Seams {
   readonly clock: Clock;
@@ -23,17 +24,35 @@ export async function settleStaged(
     return await endStaged(staged, { why: "process_ended" }, store, seams);
   } catch (error) {
     seams.logger.error("whether this instance has left a configuration on probation cannot be told: take it back", {
-      error: error instanceof Error ? error.message : String(error),
+      error: messageOf(error),
     });
     return undefined;
   }
 }
 
 /**
+ * Takes back what an operator names, if another process has it on probation; `undefined` when none has.
+ * @throws TransactionError unavailable, when the store does not say what became of it
+ */
+export async function revertElsewhere(
+  version: number,
+  detail: string,
+  store: ConfigStore,
+  seams: Seams,
+): Promise<Reverted | undefined> {
+  const reverting = async (): Promise<Reverted | undefined> => {
+    const staged = await bounded(seams.clock, async (signal) => store.staging?.look(signal));
+    if (staged?.version !== version || staged.until === undefined) return undefined;
+    return endStaged(staged, { why: "operator", detail }, store, seams);
+  };
+  return orUnknown(reverting(), `whether version ${version} is taken back is not known`, "take it back");
+}
+
+/**
  * Takes back what was staged by a process other than this one. Nothing is brought into force: nobody else runs it, and a committer
  * that is alive finds at its next look that it is staged no more. `undefined` when somebody else has confirmed it, or taken it back.
  */
-export async function endStaged(
+async function endStaged(
   staged: StagedConfig,
   reversal: Reversal,
   store: ConfigStore,

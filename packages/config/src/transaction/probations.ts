@@ -4,11 +4,18 @@ import type { ConfigApplier } from "./applier.ts";
 import { bounded, load } from "./commit-parts.ts";
 import type { CommitHistory } from "./commit-history.ts";
 import { Guard } from "./guard.ts";
-import { endStaged } from "./left-staged.ts";
+import { revertElsewhere } from "./left-staged.ts";
 import type { OnProbation, Revert, Reverted } from "./on-probation.ts";
-import { probationElsewhere } from "./probation-elsewhere.ts";
+import {
+  type EndedProbation,
+  messageOf,
+  notOnProbation,
+  notThere,
+  orUnknown,
+  takenBack,
+} from "./probation-refusals.ts";
 import { isPutBack, keepTakenBack, Withdrawal } from "./taking-back.ts";
-import { TransactionError } from "./transaction-error.ts";
+import type { TransactionError } from "./transaction-error.ts";
 import { seemsAnother, type Standing, standingOf, type TriedDocument } from "./tried-document.ts";
 
 export interface ProbationsOptions {
@@ -48,8 +55,6 @@ interface Open extends OnProbation {
   withdrawal: Withdrawal | undefined;
 }
 
-type End = "committed" | "reverted" | "superseded";
-
 /**
  * The one change that is on probation. It ends once, by whoever comes first: a confirmation, an operator who takes it back, its
  * time, its guard, or another hand that writes.
@@ -58,7 +63,7 @@ export class Probations {
   readonly #options: ProbationsOptions;
   readonly #counts = new Map<string, number>();
   #open: Open | undefined;
-  #last: { readonly version: number; readonly end: End } | undefined;
+  #last: EndedProbation | undefined;
 
   constructor(options: ProbationsOptions) {
     this.#options = options;
@@ -109,8 +114,11 @@ export class Probations {
   async revert(version: number, detail: string): Promise<Revert> {
     while (this.#open?.ending !== undefined) await this.#open.ending;
     if (this.#open?.probation.version !== version) {
-      const elsewhere = await this.#revertElsewhere(version, detail);
-      if (elsewhere !== undefined) return elsewhere;
+      const reverted = await revertElsewhere(version, detail, this.#options.store, this.#options);
+      if (reverted !== undefined) {
+        this.noteReverted(reverted);
+        return { status: "rolled_back", version: reverted.formerVersion };
+      }
     }
     const open = this.#demand(version);
     const takingBack = this.#end(open, () => this.#takeBack(open, { why: "operator", detail }));
@@ -174,22 +182,6 @@ export class Probations {
     }
   }
 
-  /** `undefined` when nobody else has it on probation. */
-  async #revertElsewhere(version: number, detail: string): Promise<Revert | undefined> {
-    const { store, clock } = this.#options;
-    try {
-      const staged = await bounded(clock, async (signal) => store.staging?.look(signal));
-      if (staged?.version !== version || staged.until === undefined) return undefined;
-      const reverted = await endStaged(staged, { why: "operator", detail }, store, this.#options);
-      if (reverted === undefined) return undefined;
-      this.noteReverted(reverted);
-      return { status: "rolled_back", version: reverted.formerVersion };
-    } catch (error) {
-      const what = `whether version ${version} is taken back is not known`;
-      throw new TransactionError("unavailable", `${what}: ${messageOf(error)}: take it back again`, { cause: error });
-    }
-  }
-
   #demand(version: number): Open {
     const open = this.#open;
     if (open?.probation.version === version) return open;
@@ -197,21 +189,12 @@ export class Probations {
   }
 
   #over(version: number): TransactionError {
-    if (this.#last?.version === version && this.#last.end === "reverted") return takenBack(version);
-    const { store } = this.#options;
     const open = this.#open?.probation.version;
-    const staged = store.staging?.seen;
-    const other =
-      open !== undefined
-        ? `version ${open} is`
-        : this.#last?.version === version
-          ? `version ${version} was ${this.#last.end === "committed" ? "confirmed" : "replaced by another hand"}`
-          : staged?.until !== undefined
-            ? probationElsewhere(staged, this.#options)
-            : "none is";
-    return new TransactionError("conflict", `version ${version} is not on probation here: ${other}`, {
-      reason: "no_probation",
-    });
+    return notOnProbation(
+      version,
+      { open, last: this.#last, staged: this.#options.store.staging?.seen },
+      this.#options,
+    );
   }
 
   async #confirm(open: Open): Promise<void> {
@@ -344,7 +327,7 @@ export class Probations {
     this.#options.onNotInForce();
   }
 
-  #close(open: Open, end: End): void {
+  #close(open: Open, end: EndedProbation["end"]): void {
     open.timer[Symbol.dispose]();
     this.#open = undefined;
     this.#last = { version: open.probation.version, end };
@@ -353,24 +336,4 @@ export class Probations {
 
 function standingAtTheEnd({ probation, withdrawn }: Open): Parameters<ConfigProbations["note"]>[0] {
   return withdrawn === undefined ? { probation, orderly: true } : { probation, orderly: false, reversal: withdrawn };
-}
-
-function takenBack(version: number): TransactionError {
-  return new TransactionError("conflict", `version ${version} was taken back`, { reason: "reverted" });
-}
-
-function notThere(what: string, why: string): TransactionError {
-  return new TransactionError("unavailable", `${what}: ${why}: put the document in order`);
-}
-
-/** Of what may have been done although the store has not said so: whoever does it again is told. */
-async function orUnknown<Result>(doing: Promise<Result>, what: string, again: string): Promise<Result> {
-  return doing.catch((error: unknown) => {
-    if (error instanceof TransactionError) throw error;
-    throw new TransactionError("unavailable", `${what}: ${messageOf(error)}: ${again} again`, { cause: error });
-  });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
