@@ -1,10 +1,10 @@
 import type { Reversal, StoredConfig } from "@bridge/ports";
 import { bounded } from "./commit-parts.ts";
 import type { OnProbation } from "./on-probation.ts";
-import type { ProbationsOptions } from "./probations.ts";
+import type { ProbationParts } from "./probation-endings.ts";
 import type { Standing } from "./tried-document.ts";
 
-type Parts = Pick<ProbationsOptions, "store" | "clock" | "logger" | "applyAgain">;
+type Parts = Pick<ProbationParts, "store" | "clock" | "logger" | "applyAgain">;
 
 /**
  * The taking back of a change whose document is away, or broken: the former version runs again at once, or as soon as it can, and is stored

@@ -1,0 +1,177 @@
+import type { Clock, ConfigStore, Logger, Reversal, StoredConfig } from "@bridge/ports";
+import type { CommitHistory } from "./commit-history.ts";
+import { bounded, load } from "./commit-parts.ts";
+import type { OnProbation, Revert, Reverted } from "./on-probation.ts";
+import { type EndedProbation, notThere, orUnknown } from "./probation-refusals.ts";
+import { isPutBack, keepTakenBack, Withdrawal } from "./taking-back.ts";
+import { type Standing, standingOf, type TriedDocument } from "./tried-document.ts";
+
+export interface ProbationParts {
+  readonly store: ConfigStore;
+  readonly history: CommitHistory;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whether a stored document could be run. */
+  readonly isUsable: (stored: StoredConfig) => Promise<boolean>;
+  /** Brings a stored document into force; resolves to why that cannot be done. */
+  readonly applyAgain: (stored: StoredConfig) => Promise<string | undefined>;
+  /** What is stored could not be brought into force, and no watch tells of it. */
+  readonly onNotInForce: () => void;
+}
+
+/** A change on probation, as far as it is being taken back already. */
+export interface OpenProbation extends OnProbation {
+  withdrawn: Reversal | undefined;
+  withdrawal: Withdrawal | undefined;
+}
+
+interface Heard {
+  /** It is over here from now on, whatever else there is to do. */
+  readonly closed: (version: number, end: EndedProbation["end"]) => void;
+  readonly reverted: (reverted: Reverted) => void;
+}
+
+/** What each end of a change on probation does to the document, to what runs, and to the history. */
+export class ProbationEndings {
+  readonly #parts: ProbationParts;
+  readonly #heard: Heard;
+
+  constructor(parts: ProbationParts, heard: Heard) {
+    this.#parts = parts;
+    this.#heard = heard;
+  }
+
+  async confirm(open: OpenProbation): Promise<void> {
+    const { store, history, clock } = this.#parts;
+    const { tried, entry } = open;
+    const unknown = `whether version ${open.probation.version} is confirmed is not known`;
+    if ("staged" in tried) {
+      const { staging } = store;
+      const confirming = bounded(clock, async (signal) => staging?.confirm(tried.staged, signal));
+      if ((await orUnknown(confirming, unknown, "confirm it")) !== true) return this.#superseded(open);
+    } else {
+      const standing = await this.#standingOf(tried);
+      if (standing === "another") return this.#superseded(open);
+      if (standing !== "tried") throw notThere("nothing was confirmed", standing.unreadable);
+      const ending = bounded(clock, async (signal) => store.probations?.end(signal));
+      await orUnknown(ending, unknown, "confirm it");
+    }
+    this.#closed(open, "committed");
+    await history.confirm(entry);
+    this.#parts.logger.info("a configuration is confirmed", { config_version: open.probation.version });
+  }
+
+  /**
+   * What runs is taken back at once, what is stored as soon as it can be read. `undefined` when another hand was first.
+   * @throws TransactionError unavailable, when only the first could be done
+   */
+  async takeBack(open: OpenProbation, reversal: Reversal): Promise<Revert | undefined> {
+    const standing = await this.#standingOf(open.tried);
+    if (standing === "tried") return this.revert(open, reversal);
+    if (standing === "another") {
+      await this.#superseded(open);
+      return undefined;
+    }
+    open.withdrawn ??= reversal;
+    if (open.withdrawal === undefined) {
+      open.withdrawal = new Withdrawal(open, this.#parts);
+      await open.withdrawal.tell(open.withdrawn, standing.unreadable);
+    }
+    throw notThere(await open.withdrawal.apply(), standing.unreadable);
+  }
+
+  /** `undefined` when another hand was first. */
+  async revert(open: OpenProbation, reversal: Reversal, runsOn = true): Promise<Revert | undefined> {
+    const { clock, logger, history } = this.#parts;
+    const { probation, base, entry } = open;
+    const { version, formerVersion } = probation;
+    if (!(await isPutBack(open, reversal, this.#parts, () => this.#standingOf(open.tried)))) {
+      await this.#superseded(open);
+      return undefined;
+    }
+    const at = clock.now();
+    this.#closed(open, "reverted");
+    logger.error("a configuration was taken back, and the former one is stored again", {
+      config_version: version,
+      former_version: formerVersion,
+      why: reversal.why,
+      ...(reversal.detail !== undefined && reversal.why !== "operator" && { detail: reversal.detail }),
+    });
+    const fault = runsOn ? await this.#parts.applyAgain(base) : undefined;
+    // Before the probation is over for the next start, which would tell the history nothing.
+    await history.revert({ ...entry, reverted: { at, ...reversal } });
+    await keepTakenBack(open, this.#parts);
+    this.#heard.reverted({ ...reversal, version, formerVersion, actor: probation.actor, at });
+    if (fault === undefined) return { status: "rolled_back", version: formerVersion };
+    logger.error("the former configuration is stored again, and cannot be applied", { error: fault });
+    this.#parts.onNotInForce();
+    return {
+      status: "committed_not_applied",
+      version: formerVersion,
+      error: `version ${formerVersion} is stored again, and cannot be applied: ${fault}`,
+    };
+  }
+
+  #standingOf(tried: TriedDocument): Promise<Standing> {
+    const { store, clock, isUsable } = this.#parts;
+    return standingOf(tried, store, clock, isUsable);
+  }
+
+  /** A document that is away, or broken, may be on its way: nothing is over yet. */
+  async ifSuperseded(open: OpenProbation): Promise<void> {
+    if ((await this.#standingOf(open.tried)) === "another") await this.#superseded(open);
+  }
+
+  /** Another hand has written: that one counts, and nothing is put back. */
+  async #superseded(open: OpenProbation): Promise<void> {
+    const { store, clock, logger, history, applyAgain } = this.#parts;
+    const { version } = open.probation;
+    const { tried, entry } = open;
+    const stored = await load(store, clock);
+    if ("staged" in tried && stored?.revision === tried.staged.revision) {
+      // Its confirmation got no answer.
+      this.#closed(open, "committed");
+      await history.confirm(entry);
+      return;
+    }
+    if ("staged" in tried) {
+      const isFormer = stored?.revision === open.base.revision;
+      if (isFormer || (await history.isTakenBack(entry, tried.staged.at)))
+        return this.#takenBackElsewhere(open, stored ?? open.base);
+    }
+    this.#closed(open, "superseded");
+    logger.warn("another hand has written the configuration: the probation is over, and nothing is put back", {
+      config_version: version,
+    });
+    if ("stored" in tried) {
+      await history.confirm(entry);
+      await bounded(clock, async (signal) => store.probations?.end(signal)).catch(() => {
+        // The next start finds that it names another document, and removes it.
+      });
+    } else if (stored !== undefined) {
+      const fault = await applyAgain(stored);
+      if (fault === undefined) return;
+      logger.error("what is stored cannot be applied", { error: fault });
+      this.#parts.onNotInForce();
+    }
+  }
+
+  /** Whoever did that has told the history and the audit trail; what is `stored` may be newer than the former one. */
+  async #takenBackElsewhere(open: OpenProbation, stored: StoredConfig): Promise<void> {
+    const { logger, applyAgain } = this.#parts;
+    this.#closed(open, "reverted");
+    logger.error("a configuration on probation was taken back at another instance: what is stored runs again", {
+      config_version: open.probation.version,
+      former_version: open.base.version,
+      stored_version: stored.version,
+    });
+    const fault = await applyAgain(stored);
+    if (fault === undefined) return;
+    logger.error("what is stored cannot be applied", { error: fault });
+    this.#parts.onNotInForce();
+  }
+
+  #closed({ probation }: OpenProbation, end: EndedProbation["end"]): void {
+    this.#heard.closed(probation.version, end);
+  }
+}
