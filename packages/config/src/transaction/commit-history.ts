@@ -1,11 +1,4 @@
-import {
-  type Clock,
-  type ConfigHistoryEntry,
-  type ConfigStaging,
-  type ConfigStore,
-  type Logger,
-  type StoredConfig,
-} from "@bridge/ports";
+import { type Clock, type ConfigHistoryEntry, type ConfigStore, type Logger, type StoredConfig } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
 
 const TIMEOUT_MS = 10_000;
@@ -127,20 +120,4 @@ export async function unconfirmedCommit(
 export function confirmed(entry: ConfigHistoryEntry): ConfigHistoryEntry {
   const { pending: _, ...rest } = entry;
   return rest;
-}
-
-interface Known {
-  /** Of what is stored. */
-  readonly version: number | undefined;
-  readonly staging: ConfigStaging | undefined;
-  readonly committing: boolean;
-}
-
-/** An entry as far as its change is known to have come; nothing for one that was given up, or is being committed right now. */
-export function asKnown(entry: ConfigHistoryEntry, { version, staging, committing }: Known): ConfigHistoryEntry[] {
-  if (entry.pending !== true) return [entry];
-  const leftBehind = staging === undefined ? version : staging.seen?.version;
-  if (entry.version === leftBehind && !committing) return [entry];
-  // What is stored was confirmed: the process ended before it could write that down here.
-  return staging !== undefined && entry.version === version ? [confirmed(entry)] : [];
 }

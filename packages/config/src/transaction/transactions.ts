@@ -4,8 +4,7 @@ import type { ReferenceSources } from "../references.ts";
 import type { Registry } from "../registry.ts";
 import type { ConfigApplier } from "./applier.ts";
 import { type Change, changePending } from "./change-pending.ts";
-import { changesBetween } from "./changes.ts";
-import { asKnown, CommitHistory } from "./commit-history.ts";
+import { CommitHistory } from "./commit-history.ts";
 import { applyAgain, isUsable } from "./commit-parts.ts";
 import { commitPending, isRefusal } from "./commit-pending.ts";
 import type {
@@ -24,8 +23,10 @@ import type {
 } from "./contract.ts";
 import { DocumentTexts } from "./document-texts.ts";
 import type { SettledProbation } from "./left-probation.ts";
+import { dryRun } from "./dry-run.ts";
+import { knownCommits } from "./known-commits.ts";
 import { mergeOverlay } from "./merge-overlay.ts";
-import { beingCommitted, OpenTransaction, type Transaction } from "./open-transaction.ts";
+import { OpenTransaction, type Transaction } from "./open-transaction.ts";
 import type { Revert, Reverted } from "./on-probation.ts";
 import { type LeftElsewhere, leftElsewhere } from "./probation-elsewhere.ts";
 import { Probations } from "./probations.ts";
@@ -204,24 +205,8 @@ class Transactions implements ConfigTransactions {
   }
 
   async validate(id: string, signal: AbortSignal): Promise<DryRun> {
-    const { base, pending, whole, state } = this.#open.find(id);
-    if (state.kind !== "open") throw beingCommitted();
-    const { document } = pending;
-    const [checked, erased] = await this.#documents.judge(whole, document, signal);
-    const conflict = (await this.#documents.find(signal))?.revision !== base.revision;
     const { applier } = this.#options;
-    const sound = checked.ok && erased.length === 0 ? checked : undefined;
-    const stranding = sound && (await applier?.stranding(sound.config, signal));
-    const plan = sound && (await applier?.plan(sound.config, signal));
-    return {
-      erasedOptions: erased,
-      problems: checked.ok ? [] : checked.problems,
-      warnings: checked.warnings,
-      conflict,
-      changes: await this.#documents.slices().run(changesBetween(base.document, document), signal),
-      ...(stranding !== undefined && { stranding }),
-      ...(plan !== undefined && { plan }),
-    };
+    return dryRun(this.#open.find(id), { documents: this.#documents, applier }, signal);
   }
 
   async commit(id: string, actor: string, trial?: CommitTrial): Promise<CommitResult> {
@@ -301,22 +286,9 @@ class Transactions implements ConfigTransactions {
     this.#open.move(this.#open.find(id), "discarded");
   }
 
-  async history(signal: AbortSignal): Promise<readonly KnownCommit[] | undefined> {
-    const { history, versions } = this.#options.store;
-    if (history === undefined) return undefined;
-    const read = async (bound: AbortSignal) =>
-      [await history.list(bound), new Set((await versions?.list(bound)) ?? [])] as const;
-    const [entries, kept] = await this.#documents.within(signal, read).catch((error: unknown) => {
-      signal.throwIfAborted();
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new TransactionError("unavailable", `the history cannot be read: ${reason}`, { cause: error });
-    });
-    const version = (await this.#documents.find(signal))?.version;
-    const committing = this.#open.live?.state.kind === "committing";
-    const known = { version, staging: this.#options.store.staging, committing };
-    return entries
-      .flatMap((entry) => asKnown(entry, known))
-      .map((entry) => ({ ...entry, available: entry.version === version || kept.has(entry.version) }));
+  history(signal: AbortSignal): Promise<readonly KnownCommit[] | undefined> {
+    const isCommitting = (): boolean => this.#open.live?.state.kind === "committing";
+    return knownCommits(this.#options.store, this.#documents, isCommitting, signal);
   }
 
   outcomes(): Readonly<Record<TransactionOutcome, number>> {

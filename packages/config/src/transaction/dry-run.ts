@@ -1,0 +1,34 @@
+import type { ConfigApplier } from "./applier.ts";
+import { changesBetween } from "./changes.ts";
+import type { DryRun } from "./contract.ts";
+import { beingCommitted, type Transaction } from "./open-transaction.ts";
+import type { StoredDocuments } from "./stored-documents.ts";
+
+interface Parts {
+  readonly documents: StoredDocuments;
+  readonly applier: ConfigApplier | undefined;
+}
+
+/** What a commit would do now; nothing is done. @throws TransactionError conflict while it is being committed */
+export async function dryRun(
+  { base, pending, whole, state }: Transaction,
+  { documents, applier }: Parts,
+  signal: AbortSignal,
+): Promise<DryRun> {
+  if (state.kind !== "open") throw beingCommitted();
+  const { document } = pending;
+  const [checked, erased] = await documents.judge(whole, document, signal);
+  const conflict = (await documents.find(signal))?.revision !== base.revision;
+  const sound = checked.ok && erased.length === 0 ? checked : undefined;
+  const stranding = sound && (await applier?.stranding(sound.config, signal));
+  const plan = sound && (await applier?.plan(sound.config, signal));
+  return {
+    erasedOptions: erased,
+    problems: checked.ok ? [] : checked.problems,
+    warnings: checked.warnings,
+    conflict,
+    changes: await documents.slices().run(changesBetween(base.document, document), signal),
+    ...(stranding !== undefined && { stranding }),
+    ...(plan !== undefined && { plan }),
+  };
+}

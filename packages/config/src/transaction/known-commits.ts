@@ -1,0 +1,44 @@
+import type { ConfigHistoryEntry, ConfigStaging, ConfigStore } from "@bridge/ports";
+import { confirmed } from "./commit-history.ts";
+import type { KnownCommit } from "./contract.ts";
+import type { StoredDocuments } from "./stored-documents.ts";
+import { TransactionError } from "./transaction-error.ts";
+
+/** What was committed, as far as it is known by now; `undefined` when the store keeps no history. */
+export async function knownCommits(
+  store: ConfigStore,
+  documents: StoredDocuments,
+  isCommitting: () => boolean,
+  signal: AbortSignal,
+): Promise<readonly KnownCommit[] | undefined> {
+  const { history, versions, staging } = store;
+  if (history === undefined) return undefined;
+  const read = async (bound: AbortSignal) =>
+    [await history.list(bound), new Set((await versions?.list(bound)) ?? [])] as const;
+  const [entries, kept] = await documents.within(signal, read).catch((error: unknown) => {
+    signal.throwIfAborted();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TransactionError("unavailable", `the history cannot be read: ${reason}`, { cause: error });
+  });
+  const version = (await documents.find(signal))?.version;
+  const known = { version, staging, committing: isCommitting() };
+  return entries
+    .flatMap((entry) => asKnown(entry, known))
+    .map((entry) => ({ ...entry, available: entry.version === version || kept.has(entry.version) }));
+}
+
+interface Known {
+  /** Of what is stored. */
+  readonly version: number | undefined;
+  readonly staging: ConfigStaging | undefined;
+  readonly committing: boolean;
+}
+
+/** An entry as far as its change is known to have come; nothing for one that was given up, or is being committed right now. */
+function asKnown(entry: ConfigHistoryEntry, { version, staging, committing }: Known): ConfigHistoryEntry[] {
+  if (entry.pending !== true) return [entry];
+  const leftBehind = staging === undefined ? version : staging.seen?.version;
+  if (entry.version === leftBehind && !committing) return [entry];
+  // What is stored was confirmed: the process ended before it could write that down here.
+  return staging !== undefined && entry.version === version ? [confirmed(entry)] : [];
+}
