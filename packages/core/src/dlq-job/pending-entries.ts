@@ -18,9 +18,14 @@ export interface PendingEntriesOptions {
   readonly context: () => ReplayContext;
 }
 
-/** Entries that are in the outbox for longer than their replay. It deletes what it delivers, and marks what it gives up. */
+/**
+ * Entries that are in the outbox for longer than their replay, or that a former owner has put there. It deletes what it delivers, and
+ * marks what it gives up.
+ */
 export class PendingEntries {
   readonly #options: PendingEntriesOptions;
+  /** Of those of a former owner, whose loans may have to end first: what they come to says of the target what an attempt does. */
+  readonly #untold = new Set<string>();
 
   constructor(options: PendingEntriesOptions) {
     this.#options = options;
@@ -34,10 +39,17 @@ export class PendingEntries {
     return this.#ids.includes(id);
   }
 
-  add({ id }: DeadLetterHead): void {
+  /** How many are there of which neither an attempt nor its end has been counted. */
+  get untold(): number {
+    return this.#untold.size;
+  }
+
+  /** `late`: it has had its time, which counts as an attempt that failed. */
+  add({ id }: DeadLetterHead, late: boolean): void {
     if (this.has(id)) return;
     this.#ids = [...this.#ids, id];
-    this.#options.book.attempted(true, "the message is still pending in the outbox");
+    if (late) this.#options.book.attempted(true, "the message is still pending in the outbox");
+    else this.#untold.add(id);
   }
 
   /** Looks what has become of some of them. */
@@ -83,10 +95,16 @@ export class PendingEntries {
     // Others are looked at first the next time.
     this.#ids = stays ? [...others, id] : others;
     if (stays) return;
+    const tells = this.#untold.delete(id);
     const own = lanes.find(({ routeId }) => routeId === entry?.routeId);
     const lane = own ?? lanes[0];
-    if (outcome.kind !== "failed") return book.count(outcome.kind, lane);
+    if (outcome.kind !== "failed") {
+      book.count(outcome.kind, lane);
+      if (tells && outcome.kind === "succeeded") book.attempted(false);
+      return;
+    }
     book.countFailure(lane, entry ?? { id, routeId: lane?.routeId ?? "", bindingId: "" }, outcome.failure);
     if (entry !== undefined && own !== undefined) failed.counted(entry, own);
+    if (tells) book.attempted(true, outcome.failure.error);
   }
 }

@@ -139,7 +139,7 @@ export class RedriveWork implements JobWork {
     const { settings, step } = this.#run.job;
     const inFlight = this.#underWay.size;
     if (!this.#run.hold.isSure || inFlight >= settings.concurrency) return undefined;
-    if (!mayBegin(settings.ramp, step, inFlight)) return undefined;
+    if (!mayBegin(settings.ramp, step, inFlight + this.#pending.untold)) return undefined;
     if (this.#pending.isFull || this.#failedAhead.size >= MAX_AHEAD) return undefined;
     const ready = this.#lanes.filter(({ isEnded, standing }) => !isEnded && standing.kind === "ready").length;
     const share = Math.ceil(settings.concurrency / Math.max(1, ready));
@@ -191,7 +191,7 @@ export class RedriveWork implements JobWork {
 
   async #carry(lane: Lane, head: DeadLetterHead): Promise<ReplayOutcome> {
     const { busy, logger } = this.#run.parts;
-    if (this.#pending.has(head.id)) return { kind: "pending" };
+    if (this.#pending.has(head.id)) return { kind: "pending", late: false };
     if (busy.has(head.id)) return back("an entry is being redriven already");
     busy.add(head.id);
     let turn: Turn | undefined;
@@ -243,7 +243,7 @@ export class RedriveWork implements JobWork {
         this.#undeleted.set(head.id, lane);
         return lane.giveBack(head, outcome.why);
       case "pending":
-        this.#pending.add(head);
+        this.#pending.add(head, outcome.late);
         break;
       case "failed":
         this.#failed(lane, head, outcome);

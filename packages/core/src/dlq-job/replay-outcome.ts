@@ -7,7 +7,9 @@ import type { JobParts, JobsStore } from "./job-parts.ts";
 
 /** What became of an entry in a try of a job. */
 export type ReplayOutcome =
-  | { readonly kind: "succeeded" | "skipped" | "pending" }
+  | { readonly kind: "succeeded" | "skipped" }
+  /** In the outbox: `late` when this attempt has waited there for its whole time, else another one has put it there. */
+  | { readonly kind: "pending"; readonly late: boolean }
   /** `before`: this try had it already; then `of` is the entry that says so. */
   | {
       readonly kind: "failed";
@@ -76,7 +78,7 @@ function outcomeOf(attempted: Attempted): ReplayOutcome {
       return failed(attempted.result.error?.code ?? "REJECTED", notDelivered(attempted.result));
     case "refused": {
       const { kind, message } = attempted.error;
-      if (kind === "pending") return { kind: "pending" };
+      if (kind === "pending") return { kind: "pending", late: attempted.late };
       if (kind === "not_found") return failed("BINDING_UNRESOLVED", "route or binding not found");
       return { kind: "back", why: message, inDoubt: kind === "failed" };
     }

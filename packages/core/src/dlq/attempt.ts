@@ -17,8 +17,8 @@ export type Attempted =
   | { readonly kind: "not_delivered"; readonly result: InjectResult }
   /** Nothing is known of it, because its time was up (`late`), or because it was given up. */
   | { readonly kind: "unknown"; readonly late: boolean }
-  /** Nothing has begun, or it is in the outbox: as the error says. */
-  | { readonly kind: "refused"; readonly error: OperationError }
+  /** Nothing has begun, or it is in the outbox: as the error says. `late`: that was waited for until the time was up. */
+  | { readonly kind: "refused"; readonly error: OperationError; readonly late: boolean }
   | { readonly kind: "failed"; readonly error: BridgeError };
 
 export interface AttemptOptions {
@@ -58,9 +58,11 @@ export async function attempt(options: AttemptOptions, entry: DeadLetter): Promi
     result = await replay(signal);
   } catch (error) {
     const told = error instanceof OperationError ? error : undefined;
-    if (told?.kind === "pending" || told?.kind === "not_begun") return { kind: "refused", error: told };
+    const late = limit.signal.aborted;
+    if (told?.kind === "pending" || told?.kind === "not_begun") return { kind: "refused", error: told, late };
     if (signal.aborted) return { kind: "unknown", late: !options.signal.aborted };
-    return told === undefined ? { kind: "failed", error: BridgeError.from(error) } : { kind: "refused", error: told };
+    if (told === undefined) return { kind: "failed", error: BridgeError.from(error) };
+    return { kind: "refused", error: told, late };
   }
   return result.outcome === "delivered" ? await remove(options, entry, result) : { kind: "not_delivered", result };
 }

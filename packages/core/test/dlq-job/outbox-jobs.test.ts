@@ -112,3 +112,35 @@ describe("a redrive job through an outbox", () => {
     await next.supervisor.shutdown();
   });
 });
+
+test("operators 3.3: what a killed owner had sent from the outbox does not halt the job of its follower, who waits until it is sent again", async () => {
+  const clock = new FakeClock();
+  const dlq = openMemoryDlq({ maxEntries: 100, clock });
+  const outbox = openMemoryOutbox({ maxRecords: 100, retentionMs: 3_600_000, clock, random: systemRandom() });
+  let isDead = false;
+  const mortal = seenDlq(dlq, () => {
+    if (isDead) throw new BridgeError("CONNECTION_LOST", "killed");
+  });
+  const deaf = new Proxy<OutboxStore>(outbox, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== "function") return value;
+      return (...given: readonly unknown[]): unknown =>
+        isDead ? new Promise(() => {}) : Reflect.apply(value, target, given);
+    },
+  });
+  await fill(dlq, 60);
+  const killed = await started({ deliveryMode: "shared_outbox", clock, dlq: mortal, outbox: deaf });
+  killed.hub.channel("out").sends.hold();
+  const halt = { failureRatio: 0.1, minAttempts: 20, consecutive: 10 };
+  const { id } = await begun(killed, { settings: { ...AT_ONCE, halt } });
+  await killed.hub.channel("out").until((channel) => channel.sends.held === 16, bound());
+  isDead = true;
+
+  const next = await started({ deliveryMode: "shared_outbox", clock, dlq, outbox });
+  const seen = await until(next, id, ({ state }) => state === "completed" || state === "halted");
+  expect([seen.state, seen.halted]).toEqual(["completed", undefined]);
+  expect(seen.counts).toMatchObject({ failed: 0 });
+  expect(next.hub.channel("out").arrived).toBe(60);
+  await next.supervisor.shutdown();
+});
