@@ -98,18 +98,21 @@ export class Probations {
    */
   async revert(version: number, detail: string): Promise<Revert> {
     while (this.#open?.ending !== undefined) await this.#open.ending;
-    if (this.#open?.probation.version !== version) {
-      const reverted = await revertElsewhere(version, detail, this.#options.store, this.#options);
-      if (reverted !== undefined) {
-        this.noteReverted(reverted);
-        return { status: "rolled_back", version: reverted.formerVersion };
-      }
+    const open = this.#open;
+    if (open?.probation.version === version) {
+      const takingBack = this.#end(open, () => this.#endings.takeBack(open, { why: "operator", detail }));
+      const result = await orUnknown(
+        takingBack,
+        `whether version ${version} is taken back is not known`,
+        "take it back",
+      );
+      if (result !== undefined) return result;
     }
-    const open = this.#demand(version);
-    const takingBack = this.#end(open, () => this.#endings.takeBack(open, { why: "operator", detail }));
-    const result = await orUnknown(takingBack, `whether version ${version} is taken back is not known`, "take it back");
-    if (result === undefined) throw this.#over(version);
-    return result;
+    // What was left behind is replaced under the same version.
+    const reverted = await revertElsewhere(version, detail, this.#options.store, this.#options);
+    if (reverted === undefined) throw this.#over(version);
+    this.noteReverted(reverted);
+    return { status: "rolled_back", version: reverted.formerVersion };
   }
 
   /** A former process has taken something back, or this one did at its start. */

@@ -243,6 +243,20 @@ describe("a change on probation whose process has ended", () => {
     await expect(a.transactions.confirm(4)).rejects.toMatchObject({ reason: "no_probation" });
   });
 
+  it("operators 7: a committer that stood still takes back what another has put on probation in its place, under the same version", async () => {
+    const { processes, pass } = await world();
+    const { a, b } = processes;
+    await a.commit("1s", { withinMs: MINUTE });
+    a.isStill = true;
+    await pass(6 * MINUTE + SECOND);
+    expect(await b.commit("2s", { withinMs: HOUR })).toMatchObject({ status: "probation", version: 4 });
+    a.isStill = false;
+    expect(await a.transactions.revert(4, "no")).toEqual({ status: "rolled_back", version: 3 });
+    await pass(SECOND);
+    expect(b.transactions.probation()).toBeUndefined();
+    expect([a.applied.at(-1), b.applied.at(-1)]).toEqual([3, 3]);
+  });
+
   it("operators 7: a commit while another instance has one on probation tells the reason and both ways out", async () => {
     const { processes } = await world();
     const { a, b } = processes;
