@@ -207,6 +207,17 @@ test("an address that cannot be worked out is BINDING_UNRESOLVED and no attempt;
   expect([sender.sends, failed]).toEqual([[], []]);
 });
 
+test("operators 6.4: how a leg has ended is remembered, with when its target accepted it", async () => {
+  const { clock, route, sender, target, hold, work } = stage();
+  const handed = hold.handOn(work, [target]);
+  await clock.advance(300);
+  sender.sends[0]?.accept();
+  await handed;
+  const [leg] = route.recent.legs.find("m1", 5);
+  expect(leg).toMatchObject({ routeId: "r", bindingId: "out", outcome: "delivered", at: clock.now() });
+  expect(target.account.read().endToEnd.sum).toBe(300);
+});
+
 test("how legs end is kept with the message only while somebody looks at the route", async () => {
   const { sender, target, hold, work } = stage();
   const handed = hold.handOn(work, [target]);

@@ -170,6 +170,27 @@ test("attempts are forgotten when a message has come to its end, and not when it
   }
 });
 
+test("what is cancelled may come again, and its attempts are kept", async () => {
+  const { clock, failures, work, after } = stage();
+  const held = after(outage, 1);
+  await clock.advance(1_000);
+  expect(await held).toBe("again");
+  work.cancel();
+  await after(outage, 1);
+  expect(failures.attemptsOf(work, "out").before).toBe(1);
+});
+
+test("contract §5: a message is tried for as long as its budget lasts, counted from when it came, and then no more", async () => {
+  const { clock, after } = stage({
+    policy: { maxReplayAttempts: 1, replayBudgetMs: 10_000, onPermanentFailure: "drop" },
+  });
+  await clock.advance(9_999);
+  const held = after(outage, 1);
+  await clock.advance(1_000);
+  expect(await held).toBe("again");
+  expect(await after(outage, 1)).toMatchObject({ disposition: "dropped", error: outage });
+});
+
 describe("an attempt that failed", () => {
   test("is charged and told of, with its number and with what was thrown", async () => {
     const { clock, failures, work, told } = stage({ delivery: { receiveCount: 3 } });

@@ -53,7 +53,7 @@ test("a resolver that throws chooses no binding: no repeat helps, and whose mist
 });
 
 test("what nobody foresaw fails its message for good, and says what it was", async () => {
-  const { process, work, lines } = stage();
+  const { route, process, work, lines } = stage();
   const { disposition, error } = await process.failed(work, new TypeError("x is not a function"));
   expect(disposition).toBe("dropped");
   expect(error).toMatchObject({
@@ -62,6 +62,8 @@ test("what nobody foresaw fails its message for good, and says what it was", asy
     charged: false,
   });
   expect(lines[0]).toMatchObject({ where: "the route", error: "x is not a function", envelope_id: "m1" });
+  expect(route.recent.legs.find("m1", 5)).toMatchObject([{ routeId: "r", bindingId: "", outcome: "dropped" }]);
+  expect(route.unbound.read()).toMatchObject({ received: 1, inFlight: 0, dispositions: { dropped: 1 } });
 });
 
 test("a message that is cancelled while its processor has no room is abandoned, and no attempt has failed", async () => {

@@ -1,4 +1,5 @@
 import { openMemoryLeases } from "@bridge/memory";
+import type { OutboxRecord } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { instantOf, Term } from "../../src/lease/term.ts";
 import { Lease } from "../../src/lease/lease.ts";
@@ -44,6 +45,16 @@ describe("whether messages can go through a route", () => {
     parts.targets.get("out")?.link?.lease?.seenElsewhere(true);
     expect(route.elsewhere).toBe(true);
     expect(heldRoute().route.elsewhere).toBe(false);
+  });
+
+  test("also that of its source alone", () => {
+    const leases = () => openMemoryLeases({ name: "route-ends" });
+    const { route, parts } = heldRoute({ session: true, leases }, ({ targets }) => ({
+      targets: new Map([...targets].map(([id, target]) => [id, { ...target, link: undefined }])),
+    }));
+    expect(route.elsewhere).toBe(false);
+    parts.sourceLink?.lease?.seenElsewhere(true);
+    expect(route.elsewhere).toBe(true);
   });
 });
 
@@ -147,4 +158,16 @@ test("a delivery that cannot even be read is given back its room, and whose mist
   await turn();
   expect(lines).toEqual([{ where: "receiver in", thrown: new Error("looked at") }]);
   expect([sender.sends.length, route.admission.hasRoom]).toEqual([0, true]);
+});
+
+test("a route has a drain for each binding of its outbox; one without an outbox has none, and nothing to give up there", () => {
+  const bindings = ["a", "b"];
+  expect(heldRoute({ deliveryMode: "shared_outbox", bindings }).route.drains).toHaveLength(2);
+  const { route } = heldRoute({ bindings });
+  expect(route.drains).toEqual([]);
+  route.recovered("a", 5);
+  const record = { id: "1", bindingId: "a" } as OutboxRecord;
+  route.recordLeft(record, true);
+  route.giveUp();
+  expect([route.hasBinding("a"), route.hasBinding("c")]).toEqual([true, false]);
 });

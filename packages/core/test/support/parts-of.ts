@@ -22,6 +22,8 @@ export function partsOf(
   const logger = options.logger ?? silentLogger;
   const dlq = openMemoryDlq({ maxEntries: 10 });
   const outbox = typeof options.outbox === "function" ? undefined : options.outbox;
+  const recent = new Recent(clock);
+  recent.legs.size = config.bridge.recentLegs;
   const built: BuildOptions = {
     clock,
     random,
@@ -32,7 +34,7 @@ export function partsOf(
     accounts: new Accounts(),
     controls: new Controls(clock),
     taps: new Taps(clock),
-    recent: new Recent(clock),
+    recent,
     looks: new DueLooks(clock),
     hooks: new Hooks({ hooks: options.hooks, clock, logger, veil: () => undefined, dlq: () => dlq }),
     tracer: options.tracer,
