@@ -1,11 +1,11 @@
 import { openMemoryLeases } from "@bridge/memory";
-import type { OutboxRecord } from "@bridge/ports";
+import { type OutboxRecord, silentLogger } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { instantOf, Term } from "../../src/lease/term.ts";
 import { Lease } from "../../src/lease/lease.ts";
 import { turn } from "../support/fake-clock.ts";
 import { heldRoute } from "../support/held-route.ts";
-import { bound } from "../support/memory-bridge.ts";
+import { bound, refusal } from "../support/memory-bridge.ts";
 
 describe("whether messages can go through a route", () => {
   test("they can as long as it is there, its links are up, and nothing that was given up goes on", () => {
@@ -109,6 +109,29 @@ describe("a route that takes nothing more", () => {
     await turn();
     expect([route.inFlight("m2"), sender.sends.length]).toEqual([[], 1]);
     expect(route.admission.hasRoom).toBe(true);
+  });
+
+  test("and is over gives up what it sends, and tells what was left to tell of what it dropped", async () => {
+    const lines: (object | undefined)[] = [];
+    const logger = {
+      ...silentLogger,
+      info: (message: string, fields?: object) => {
+        if (message.startsWith("messages dropped")) lines.push(fields);
+      },
+      child: () => logger,
+    };
+    const { clock, route, sender, receive } = heldRoute({ logger, policy: { onPermanentFailure: "drop" } });
+    for (const id of ["m1", "m2", "m3", "m4"]) receive(id);
+    await turn();
+    for (const { refuse } of sender.sends.slice(0, 3)) refuse(refusal);
+    await turn();
+    expect(lines).toMatchObject([{ count: 1 }]);
+    route[Symbol.dispose]();
+    await turn();
+    expect([route.inFlight("m4"), sender.sends[3]?.signal.aborted]).toEqual([[], true]);
+    expect(lines).toMatchObject([{ count: 1 }, { count: 2, last_envelope_id: "m3" }]);
+    await clock.advance(300);
+    expect(clock.pending).toBe(0);
   });
 
   test("has nothing left that its source would have to be told of when the source has taken it back", async () => {
