@@ -17,9 +17,10 @@ interface Reference {
 
 /**
  * The references that a change brings and may not: whoever may change a document must not read what the process can read,
- * for the value goes wherever the change says. A reference may stay where it is. Elsewhere it has to be one that the
- * document has, and not for a secret unless it is one there too and stays in the process; or one that it allows. To be asked before anything is resolved: whether a file is there is
- * told by its error.
+ * for the value goes wherever the change says. A reference may stay where it is. Elsewhere it has to be one that the document has,
+ * and not for a secret; or one that it allows. A secret may become another key of the servers or of the audit, and theirs go
+ * nowhere else, whatever is allowed: who has one may do everything. To be asked before anything is resolved: whether a file is
+ * there is told by its error.
  *
  * @param former a document that was stored once, in whose places its references may be, too
  */
@@ -31,22 +32,33 @@ export function* newReferences(before: unknown, after: unknown, former?: unknown
   const inPlace = new Set([...had, ...once].map(({ name, place }) => `${place} ${name}`));
   const known = new Set(had.map(({ name }) => name));
   const hidden = yield* hiding(before);
-  const secrets = new Set(had.flatMap(({ name, path }) => (hidden(path) ? [name] : [])));
+  const secrets = had.filter(({ path }) => hidden(path));
+  const secret = new Set(secrets.map(({ name }) => name));
+  const own = new Set(secrets.filter(({ path }) => staysHere(path)).map(({ name }) => name));
   const [hides, allowed] = [yield* hiding(after), allowedBy(before)];
-  const may = ({ name, path, place }: Reference): boolean =>
-    inPlace.has(`${place} ${name}`) ||
-    allowed(name) ||
-    (known.has(name) && (!secrets.has(name) || (hides(path) && !LEAVING.has(path[0] ?? ""))));
+  const may = ({ name, path, place }: Reference): boolean => {
+    if (inPlace.has(`${place} ${name}`)) return true;
+    const isKey = staysHere(path) && hides(path);
+    if (own.has(name)) return isKey;
+    return allowed(name) || (known.has(name) && (!secret.has(name) || isKey));
+  };
   return has
     .filter((reference) => !may(reference))
-    .map(({ name, path }) => ({
-      path,
-      message: `the reference ${quote(name)} is not one that a change may bring here: write it into the document itself, or allow it there under config.references.allow`,
-    }));
+    .map(({ name, path }) => ({ path, message: own.has(name) ? stays(name) : comesFromNowhere(name) }));
 }
 
-/** Blocks whose secrets are sent to somebody; others are only compared with what comes in, or signed with. */
-const LEAVING: ReadonlySet<string | number> = new Set(["telemetry"]);
+function stays(name: string): string {
+  return `the reference ${quote(name)} stands for a key of the servers or of the audit, and cannot be brought here: it stays where it stands, or becomes another of these keys`;
+}
+
+function comesFromNowhere(name: string): string {
+  return `the reference ${quote(name)} is not one that a change may bring here: write it into the document itself, or allow it there under config.references.allow`;
+}
+
+/** What is a secret in these blocks is only compared with what comes in, or signed with; elsewhere it is sent to somebody. */
+function staysHere([block]: Path): boolean {
+  return block === "http" || block === "audit";
+}
 
 /** Whether the value at a path is a secret. Options are the plugins' to judge, and count as secret. */
 function* hiding(document: unknown): Steps<(path: Path) => boolean> {

@@ -31,8 +31,6 @@ describe("finding 4.6: references that a change brings", () => {
     "${file:/etc/passwd}",
     "${env:HOME}",
     "x${env:PLANT}${file:audit.key}y",
-    // A secret stays where nothing shows it.
-    "${env:ADMIN_KEY}",
     "${file:/run/secrets/deeper/site}",
     "${file:/run/secrets/..}",
     "${env:SITE_/../X}",
@@ -56,11 +54,48 @@ describe("finding 4.6: references that a change brings", () => {
     ]);
   });
 
-  test("a secret may become another secret of the process, and none that is sent", () => {
-    const http = { ...DOCUMENT.http, monitor_api_key: "${env:ADMIN_KEY}" };
-    expect(atOnce(newReferences(DOCUMENT, { ...DOCUMENT, http }))).toEqual([]);
-    const telemetry = { otlp: { headers: { x: "${env:ADMIN_KEY}" } } };
-    expect(atOnce(newReferences(DOCUMENT, { ...DOCUMENT, telemetry }))).toHaveLength(1);
+  describe("a secret becomes another key of the servers or of the audit, and goes nowhere else", () => {
+    const SECRETS = {
+      ...DOCUMENT,
+      config: { references: { allow: ["env:SITE_*"] } },
+      http: { admin_api_key: "${env:SITE_KEY}", api_keys: [{ id: "ci", key: "${env:ADMIN_KEY}" }] },
+      senders: [{ id: "out", transport: "http", options: { url: "http://target", bearer: "${env:DB_PW}" } }],
+    };
+    const [out] = SECRETS.senders;
+    const PLACES: readonly (readonly [string, (reference: string) => object])[] = [
+      ["a header of a sender", (x) => ({ senders: [{ ...out, options: { ...out?.options, headers: { x } } }] })],
+      ["the URL of a sender", (x) => ({ senders: [{ ...out, options: { ...out?.options, url: `http://t/${x}` } }] })],
+      ["a new sender's secret", (x) => ({ senders: [out, { id: "new", options: { bearer: x } }] })],
+      ["a receiver's secret", (x) => ({ receivers: [{ id: "in", options: { api_key: x } }] })],
+      ["a session's password", (x) => ({ sessions: [{ id: "s", options: { auth: { password: x } } }] })],
+      ["a store's options", (x) => ({ stores: { dlq: { type: "file", options: { path: x } } } })],
+      ["a processor's options", (x) => ({ processors: [{ id: "p", options: { to: [x] } }] })],
+      ["a binding's address", (x) => ({ bindings: [{ id: "b", address: `b/${x}` }] })],
+      ["a header of the telemetry", (x) => ({ telemetry: { otlp: { headers: { x } } } })],
+      ["an origin of the server", (x) => ({ http: { ...SECRETS.http, cors_origins: [x] } })],
+    ];
+
+    test.each(PLACES)("not %s", (_, with_) => {
+      for (const reference of ["${env:SITE_KEY}", "${env:ADMIN_KEY}", "${env:DB_PW}"])
+        expect(atOnce(newReferences(SECRETS, { ...SECRETS, ...with_(reference) }))).toHaveLength(1);
+    });
+
+    test("but a key that is no server's may go where the document allows it", () => {
+      const allowing = { ...SECRETS, config: { references: { allow: ["env:**"] } } };
+      for (const [, with_] of PLACES) {
+        expect(atOnce(newReferences(allowing, { ...allowing, ...with_("${env:DB_PW}") }))).toEqual([]);
+        expect(atOnce(newReferences(allowing, { ...allowing, ...with_("${env:ADMIN_KEY}") }))).toMatchObject([
+          { message: expect.stringContaining("stays where it stands") as string },
+        ]);
+      }
+    });
+
+    test("one of the servers' keys", () => {
+      for (const reference of ["${env:SITE_KEY}", "${env:ADMIN_KEY}", "${env:DB_PW}"]) {
+        const http = { ...SECRETS.http, monitor_api_key: reference };
+        expect(atOnce(newReferences(SECRETS, { ...SECRETS, http }))).toEqual([]);
+      }
+    });
   });
 
   test("a reference stays where it is, when others come before its part", () => {
