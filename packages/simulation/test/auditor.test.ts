@@ -194,6 +194,59 @@ test("under the lease of the targets all is sent by whoever has it, whoever aske
   }
 });
 
+test("more attempts than the cap allows are told of: of each process, and of all of them where the outbox counts", () => {
+  const [one, other] = ["one", "other"].map((name) => ({ name, alive: true, pending: 0 }));
+  const outbox = { latencyMs: 1, shared: true, maxRecords: 9 };
+  for (const [changes, told] of [
+    [{}, []],
+    [{ outbox }, ["message 0 was tried 4 times at out, where 3 have a cause"]],
+  ] as const) {
+    const auditor = auditing({ faults: [], ...changes });
+    for (const by of [one, one, one, other]) auditor.targets.failed(0, "out", timeout, by);
+    expect(auditor.violations).toEqual(told);
+  }
+  const begun = auditing({ faults: [] });
+  for (let tries = 1; tries <= 4; tries++) begun.targets.failed(0, "out", timeout, one);
+  expect(begun.violations).toEqual(["message 0 was tried 4 times at out, where 3 have a cause"]);
+  const lapsed = auditing({ faults: [], outbox });
+  lapsed.outbox.lapsed(0, "out");
+  for (let tries = 1; tries <= 4; tries++) lapsed.targets.failed(0, "out", timeout, one);
+  expect(lapsed.violations).toEqual([]);
+});
+
+test("a send of a record while an older one of its key has not ended is told of, unless that was given up", () => {
+  const messages = [0, 1].map((number) => ({ number, at: 0, key: 1 }));
+  const by = { name: "first", alive: true, pending: 0 };
+  for (const older of ["waits", "accepted", "kept", "done"] as const) {
+    const auditor = auditing({ messages, faults: [], outbox: { latencyMs: 1, shared: true, maxRecords: 9 } });
+    auditor.source.published(1);
+    for (const number of [0, 1]) auditor.outbox.persisted(number, "out");
+    if (older === "accepted" || older === "done") auditor.targets.accepts(0, "out");
+    if (older === "done") auditor.outbox.ended(0, "out", "done", false);
+    if (older === "kept") {
+      auditor.targets.failed(0, "out", new BridgeError("FORBIDDEN", "no"));
+      auditor.letters.kept(letter, 0);
+    }
+    auditor.targets.sends(by, 1, "out");
+    expect(auditor.violations).toEqual(
+      older === "waits"
+        ? ["message 1 was sent to out before 0, which is before it in the outbox and has the same key"]
+        : [],
+    );
+  }
+});
+
+test("a lease that is released while what is open under it is neither closed nor lost is told of", () => {
+  const by = { name: "first", alive: true, pending: 0 };
+  const auditor = auditing({ leases: { latencyMs: 1 } });
+  const closed = auditor.lease.opens(by);
+  auditor.lease.releases(by);
+  closed();
+  closed();
+  auditor.lease.releases(by);
+  expect(auditor.violations).toEqual(["first releases the lease while its session is open"]);
+});
+
 test("a send of what the outbox has not lent is told of, unless a machine's clock stood still", () => {
   const by = { name: "first", alive: true, pending: 0 };
   const outbox = { latencyMs: 1, shared: true, maxRecords: 1 };

@@ -37,7 +37,7 @@ export class BrokerSession implements Session {
   }
 
   connect(signal: AbortSignal): Promise<Connection> {
-    const { broker, owner, habits, known = true, deaf = 0 } = this.options;
+    const { broker, owner, habits, exclusive, known = true, deaf = 0 } = this.options;
     const { time, dice } = broker.options;
     const hears = dice.chance(1 - deaf);
     return new Promise((resolve, reject) => {
@@ -52,6 +52,7 @@ export class BrokerSession implements Session {
         const connection = new BrokerConnection(this);
         this.open.add(connection);
         if (!signal.aborted) this.#connection = connection;
+        if (exclusive && !signal.aborted) connection.closes = broker.options.auditor.lease.opens(owner);
         resolve(connection);
       });
     });
@@ -75,6 +76,8 @@ export class BrokerSession implements Session {
 class BrokerConnection implements Connection, Consumer {
   readonly closed: Promise<BridgeError | undefined>;
   readonly unacked: Consumer["unacked"] = new Map();
+  /** Called when it is closed, or known to be lost. */
+  closes = () => {};
   readonly #session: BrokerSession;
   readonly #gone = new AbortController();
   readonly #closed = Promise.withResolvers<BridgeError | undefined>();
@@ -154,6 +157,7 @@ class BrokerConnection implements Connection, Consumer {
         this.#back.go(resolve);
       });
     });
+    this.closes();
   }
 
   #end(cause: BridgeError | undefined): void {
@@ -162,6 +166,7 @@ class BrokerConnection implements Connection, Consumer {
     this.#session.open.delete(this);
     this.#loans?.end(this.#gone.signal.reason);
     this.#closed.resolve(cause);
+    if (cause !== undefined) this.closes();
   }
 
   #extend(handed: Handed, answer: (still: boolean) => void): void {

@@ -70,6 +70,7 @@ export class Leases {
     const { trace, time } = this.#options;
     if (this.#last?.token !== next.token) trace.add(`lease is taken by ${next.holder}`);
     this.#compare(by, next);
+    if (next.holder === "") this.#options.auditor.lease.releases(by);
     this.#last = next;
     this.#writtenAt = time.now;
   }

@@ -70,7 +70,7 @@ export class Target {
         auditor.jobs.heard(owner, id, address);
         return resolve();
       }
-      auditor.targets.failed(number, address, error);
+      auditor.targets.failed(number, address, error, owner);
       reject(error);
     };
     const onAbort = (): void => end(signal.reason);

@@ -1,19 +1,28 @@
 import { isUnsound } from "../../model/publication.ts";
 import type { Fault } from "../../plan/plan.ts";
-import { isKept, type Known, type Ledger } from "./ledger.ts";
+import { type AtTarget, isKept, type Known, type Ledger } from "./ledger.ts";
 
-/** After these another one may go on with what it had, and remembers nothing of it. */
-const ENDS_A_ROUTE: ReadonlySet<Fault["kind"]> = new Set(["kill", "stop", "reload", "commit", "by-hand", "freeze"]);
+/** After these a route of the same process begins anew, and again when what was changed is changed back. */
+const BEGINS_A_ROUTE: ReadonlySet<Fault["kind"]> = new Set(["stop", "reload", "commit", "by-hand"]);
+/** A change, its end by itself, and the change back. */
+const MOST_BEGUN = 3;
 
 /** What the policy of the route allows to be done with a message, by what the edges have seen of it. */
 export class Allowances {
   readonly #ledger: Ledger;
-  /** Whether one route has all of it, from the beginning to the end. */
-  readonly #goesOn: boolean;
+  /** How often a route of one process may have begun anew. */
+  readonly #begun: number;
+
+  /** Whether each dead letter is kept at once, as far as an instance can tell. */
+  readonly #takesDeadLetters: boolean;
 
   constructor(ledger: Ledger) {
     this.#ledger = ledger;
-    this.#goesOn = !ledger.plan.faults.some(({ kind }) => ENDS_A_ROUTE.has(kind));
+    this.#takesDeadLetters = !ledger.plan.faults.some(
+      (fault) =>
+        fault.kind === "dlq-down" || fault.kind === "freeze" || (fault.kind === "link" && fault.edge === "dlq"),
+    );
+    this.#begun = MOST_BEGUN * ledger.plan.faults.filter(({ kind }) => BEGINS_A_ROUTE.has(kind)).length;
   }
 
   /** The bindings for which a message is in no safe place. */
@@ -42,16 +51,22 @@ export class Allowances {
   }
 
   /**
-   * How often it may be tried at one target, where one process has all of it: what the cap allows, each time that its source was
-   * told, and one more for each time that it was taken back before that could be noted.
+   * How often one process may try it at one target, or, where the outbox has it, all of them. What the cap allows comes again each
+   * time that its source was told, or its route began anew, which remembers nothing of it; and one more for each time that it was
+   * taken back, or its loan lapsed, before that could be noted.
    */
-  mostAttempts(number: number): number {
-    const { outbox, leases, instances = 1, broker, messages, maxReplayAttempts, callers } = this.#ledger.plan;
+  mostAttempts(number: number, at: AtTarget): number {
+    const { plan, changes } = this.#ledger;
     const { settled, handedBack, redrives, injected } = this.#ledger.of(number);
-    const own = callers === undefined && messages[number]?.id === undefined && redrives === 0 && injected === undefined;
-    const counted = outbox === undefined && leases === undefined && instances === 1 && !broker.counts;
-    if (!own || !counted || !this.#goesOn) return Infinity;
-    return maxReplayAttempts * (1 + settled) + handedBack;
+    const isOwn = plan.callers === undefined && plan.messages[number]?.id === undefined && redrives === 0;
+    if (!isOwn) return Infinity;
+    if (plan.outbox !== undefined) {
+      // What the DLQ does not take is sent again.
+      if (changes.size > 0 || !this.#takesDeadLetters) return Infinity;
+      return plan.maxReplayAttempts * (1 + at.again) + at.lapsed;
+    }
+    if (injected !== undefined) return Infinity;
+    return plan.maxReplayAttempts * (1 + settled + this.#begun) + handedBack;
   }
 
   #hasExpired({ number }: Known): boolean {

@@ -24,7 +24,12 @@ export class KeyOrder {
   /** A target takes it for the first time. */
   accepted(number: number, binding: string): void {
     this.#asAtSource(number, binding);
-    this.#asInOutbox(number, binding);
+    this.#asInOutbox(number, binding, "came");
+  }
+
+  /** A send of it begins. */
+  sent(number: number, binding: string): void {
+    if (this.#ledger.at(number, binding).accepted === 0) this.#asInOutbox(number, binding, "was sent");
   }
 
   /** First acceptances come in the order of the source, but for what is given up. */
@@ -51,17 +56,19 @@ export class KeyOrder {
     }
   }
 
-  /** Whoever drains an outbox sends nothing while an older record has not ended. */
-  #asInOutbox(number: number, binding: string): void {
+  /** Whoever drains an outbox sends nothing while an older record has not ended, unless that was given up and could not be entered. */
+  #asInOutbox(number: number, binding: string, what: "came" | "was sent"): void {
     const { plan, changes } = this.#ledger;
     const queue = this.#queues.get(`${binding} ${plan.messages[number]?.key}`) ?? [];
     if (changes.size > 0 || !isMeasured(plan)) return;
     for (const older of queue.slice(0, Math.max(0, queue.indexOf(number)))) {
       const before = this.#ledger.at(older, binding);
-      if (before.record === "pending" && before.accepted === 0)
-        this.#ledger.violated(
-          `message ${number} came to ${binding} before ${older}, which is before it in the outbox and has the same key`,
-        );
+      if (before.record !== "pending" || before.accepted > 0) continue;
+      const known = this.#ledger.of(older);
+      if (what === "was sent" && (isKept(known, binding) || this.#allowances.mayBeDropped(known, binding))) continue;
+      this.#ledger.violated(
+        `message ${number} ${what} to ${binding} before ${older}, which is before it in the outbox and has the same key`,
+      );
     }
   }
 }

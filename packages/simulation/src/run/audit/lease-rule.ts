@@ -7,6 +7,7 @@ import type { Ledger } from "./ledger.ts";
 export class LeaseRule {
   readonly #ledger: Ledger;
   readonly #sendTimeoutMs: number;
+  readonly #open = new Map<Owner, number>();
   /** Who has the lease. */
   holder: () => string | undefined = () => undefined;
   /** Until when the lease lasts if nobody renews it. */
@@ -27,6 +28,21 @@ export class LeaseRule {
     const holder = this.holder();
     if (holder !== by.name) this.#ledger.violated(`${by.name} ${what} ${number} while ${named(holder)} has the lease`);
     else if (what !== "still sends") this.#lasts(by, what, number);
+  }
+
+  /** It has a connection of the session that is held, until what is returned is called: it is closed, or known to be lost. */
+  opens(by: Owner): () => void {
+    this.#open.set(by, (this.#open.get(by) ?? 0) + 1);
+    let open = true;
+    return () => {
+      if (open) this.#open.set(by, (this.#open.get(by) ?? 0) - 1);
+      open = false;
+    };
+  }
+
+  /** It lets others have the lease: nothing of its own is open under it by then. */
+  releases(by: Owner): void {
+    if ((this.#open.get(by) ?? 0) > 0) this.#ledger.violated(`${by.name} releases the lease while its session is open`);
   }
 
   /** It has a connection to the targets now, of which there is one at a time. */

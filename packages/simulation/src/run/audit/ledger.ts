@@ -1,5 +1,6 @@
 import { isStructural, plannedBinding } from "../../plan/change.ts";
 import { changesOf, type Plan } from "../../plan/plan.ts";
+import type { Owner } from "../../time/virtual-time.ts";
 
 /** What one target knows of one message. */
 export interface AtTarget {
@@ -9,8 +10,8 @@ export interface AtTarget {
   refusedForGood: number;
   /** Sends that did not end well for the engine, whatever the target made of them. */
   failed: number;
-  /** Of these, what counts as an attempt. */
-  charged: number;
+  /** Of these, what counts as an attempt: by process, or of all of them where the outbox has it. */
+  readonly charged: Map<Owner | undefined, number>;
   /** Where the outbox has it. */
   record: "pending" | "done" | "dead" | undefined;
   /** It waits in a store that only a process knew that is dead. */
@@ -129,7 +130,7 @@ function untouched(): AtTarget {
     unheard: 0,
     refusedForGood: 0,
     failed: 0,
-    charged: 0,
+    charged: new Map(),
     record: undefined,
     left: false,
     lapsed: 0,

@@ -35,7 +35,8 @@ export class TargetBooks {
   /** A send begins: not while an operator has paused the route, and not of a record that others may have by now. */
   sends(by: Owner, number: number, binding: string, envelopeId = ""): void {
     const { plan, changes } = this.#ledger;
-    const { jobs, lease, source } = this.#rules;
+    const { jobs, lease, source, order } = this.#rules;
+    order.sent(number, plannedBinding(binding));
     const replay = jobs.sends(by, envelopeId, binding);
     if (replay === undefined || lease.isOfTargets) lease.acts(by, "sends", number);
     if (replay !== undefined && replay !== "retry") this.#ledger.at(number, binding).attempts++;
@@ -71,17 +72,23 @@ export class TargetBooks {
     this.#ledger.at(number, binding).unheard--;
   }
 
-  failed(number: number, binding: string, error: unknown): void {
+  failed(number: number, binding: string, error: unknown, by?: Owner): void {
     const at = this.#ledger.at(number, binding);
     at.failed++;
     const lasts = BridgeError.is(error) && error.class !== "transient";
     if (lasts) at.refusedForGood++;
-    const most = this.#rules.allowances.mostAttempts(number);
-    if (!BridgeError.is(error) || !error.charged || ++at.charged <= most) return;
-    if (at.attempts === 0)
-      this.#ledger.violated(
-        `message ${number} was tried ${at.charged} times at ${binding}, where ${most} have a cause`,
-      );
+    if (BridgeError.is(error) && error.charged && at.attempts === 0) this.#charge(number, binding, by);
+  }
+
+  /** The cap holds. */
+  #charge(number: number, binding: string, by: Owner | undefined): void {
+    const at = this.#ledger.at(number, binding);
+    const who = this.#ledger.plan.outbox === undefined ? by : undefined;
+    const charged = (at.charged.get(who) ?? 0) + 1;
+    at.charged.set(who, charged);
+    const most = this.#rules.allowances.mostAttempts(number, at);
+    if (charged > most)
+      this.#ledger.violated(`message ${number} was tried ${charged} times at ${binding}, where ${most} have a cause`);
   }
 
   /** A send ends that was begun under a lease: nobody else has that by now. Not asked of one who stood still meanwhile. */
