@@ -21,6 +21,8 @@ interface Scene {
   readonly plan: Partial<Plan>;
   /** What came of its sends to `out`, each second. */
   readonly sends: "accepted" | "refused" | "unanswered" | "none";
+  /** It is stopped and started again so often, each time between two looks. */
+  readonly stopsEachMs: number;
   readonly forMs: number;
 }
 
@@ -32,13 +34,14 @@ const TRUE: Scene = {
   holder: "one",
   plan: {},
   sends: "accepted",
+  stopsEachMs: Infinity,
   forMs: 400_000,
 };
 
 /** What somebody is told who watches that for as long. */
 async function told(changes: Partial<Scene>): Promise<readonly string[]> {
   const scene = { ...TRUE, ...changes };
-  const { says, progress, connections, paused, holder, plan, sends: came, forMs } = scene;
+  const { says, progress, connections, paused, holder, plan, sends: came, stopsEachMs, forMs } = scene;
   const { outbox: _, ...drawn } = draw(1);
   const { loanMs: __, ...broker } = drawn.broker;
   const time = new VirtualTime();
@@ -60,7 +63,16 @@ async function told(changes: Partial<Scene>): Promise<readonly string[]> {
   const config = { routes: [{ id: "route", policy: { sendTimeoutMs: SEND_TIMEOUT_MS } }] };
   const { signal } = new AbortController();
   const supervisor = { view: () => view, config: () => config, beyondRecovery: () => false, ending: signal };
-  const instance = { name: "one", owner, supervisor, connections, thawedAt: -Infinity } as unknown as Instance;
+  const instance = {
+    name: "one",
+    owner,
+    supervisor,
+    connections,
+    thawedAt: -Infinity,
+    get stops() {
+      return Math.floor(time.now / stopsEachMs);
+    },
+  } as unknown as Instance;
   const world = {
     plan: { ...drawn, broker, faults: [], instances: 1, ...plan },
     time,
@@ -96,6 +108,8 @@ test("what is true is told to nobody", async () => {
     [],
   );
   expect(await told({ progress: { progress: "failing", reason: "out" }, sends: "refused" })).toEqual([]);
+  // What was before a stop says nothing of what is now.
+  expect(await told({ sends: "refused", stopsEachMs: 10_000 })).toEqual([]);
 });
 
 const RUNS = { forMs: 100_000 };

@@ -32,6 +32,8 @@ export class Instance {
   configured: Configured | undefined;
   /** Its process was asked to end. */
   ending = false;
+  /** How often it was asked to stop. */
+  stops = 0;
   /** How often it was made to stand still. */
   freezes = 0;
   /** What its hooks are told. */

@@ -147,6 +147,7 @@ export class Instances {
   }
 
   stop(instance: Instance): void {
+    instance.stops++;
     this.#watch(instance, "stop", () => instance.supervisor.stop());
   }
 

@@ -27,6 +27,8 @@ interface Seen {
   readonly beganAt: number;
   state: BridgeView["state"];
   config: BridgeConfig;
+  /** How often it had been asked to stop. */
+  stops: number;
   /** Since when it is in this state, with this configuration. */
   since: number;
   /** Since when it knows that it has no connection to the broker. */
@@ -87,14 +89,15 @@ export class Watcher {
 
   #follow(instance: Instance, { state }: BridgeView): Seen {
     const { sends, time, plan } = this.#world;
-    const { owner, supervisor, connections, thawedAt } = instance;
+    const { owner, supervisor, connections, thawedAt, stops } = instance;
     const { now } = time;
     const config = supervisor.config();
-    const fresh = { beganAt: now, state, config, since: now, lostAt: undefined, pausedAt: undefined };
+    const fresh = { beganAt: now, state, config, stops, since: now, lostAt: undefined, pausedAt: undefined };
     const seen: Seen = this.#seen.get(instance) ?? fresh;
     this.#seen.set(instance, seen);
-    if (seen.state !== state || seen.config !== config || thawedAt > seen.since) {
-      Object.assign(seen, { state, config, since: now });
+    // A stop and a start may lie between two looks.
+    if (seen.state !== state || seen.config !== config || seen.stops !== stops || thawedAt > seen.since) {
+      Object.assign(seen, { state, config, stops, since: now });
       sends.anew(owner);
     }
     // What was on its way when its source took it back has not failed.

@@ -1,11 +1,15 @@
 import type { Whereabouts as Told } from "@bridge/core";
+import { isMeasured } from "../plan/plan.ts";
 import type { Instance } from "./instance.ts";
 import { falseOf, numbersOf } from "./told-of-legs.ts";
 import type { Settlements } from "./settlements.ts";
 import type { World } from "./world.ts";
 
-/** Of what an instance has settled last, so much it surely remembers: a thousand legs, of three bindings at most. */
-const REMEMBERED = 100;
+/** Of what was published or settled last, so many are asked for when all is at rest. */
+const ASKED = 100;
+/** By what an instance's clock is wrong, and some for rounding. */
+const DRIFT = 0.02;
+const ROUNDED_MS = 5;
 /** Of what it sends, so many are asked for. */
 const MOST_SENT = 50;
 
@@ -37,23 +41,25 @@ export class Whereabouts {
   }
 
   atRest(instance: Instance): void {
-    for (const { number, id } of this.#world.plan.messages.slice(-REMEMBERED)) {
+    for (const { number, id } of this.#world.plan.messages.slice(-ASKED)) {
       const { inFlight } = this.#ask(instance, id ?? `m-${number}`);
       for (const { bindingId } of inFlight)
         this.#violated(instance, `${id ?? `m-${number}`} is on its way to ${bindingId}, when all is at rest`);
     }
-    this.#remembers(instance, REMEMBERED);
+    this.#remembers(instance, ASKED);
   }
 
-  /** What it has settled not long ago it remembers the end of. */
+  /** What it has settled since it remembers all, as it says, has ended there. */
   #remembers(instance: Instance, messages: number): void {
     const { plan, time } = this.#world;
     // What went into an outbox has ended later, or elsewhere; and whose callers have no key has an id that nobody knows.
-    if (plan.outbox !== undefined || plan.callers?.keyed === false) return;
+    if (plan.outbox !== undefined || plan.callers?.keyed === false || !isMeasured(plan)) return;
     for (const { number, at, accepts } of this.#settlements.of(instance.owner).slice(-messages)) {
       if (!accepts || at >= time.now) continue;
       const id = plan.messages[number]?.id ?? `m-${number}`;
-      if (this.#ask(instance, id).ended.length === 0)
+      const { ended, remembers } = this.#ask(instance, id);
+      const agoMs = (time.now - at) * (1 + DRIFT) + ROUNDED_MS;
+      if (ended.length === 0 && instance.clock.now() - agoMs > remembers.since)
         this.#violated(instance, `nothing of ${id} has ended, which it has settled`);
     }
   }
