@@ -82,3 +82,13 @@ test("what is told of an id is told of each message that has it", () => {
   );
   expect(numbersOf(plan, { envelopeId: "of a redrive" })).toBe(undefined);
 });
+
+test("whoever asks where messages are is told the truth while a binding has another name", async () => {
+  const { violations } = await runPlan(
+    calm([
+      { kind: "reload", at: 4_000, forMs: 40_000, change: { what: "bindings-renamed" } },
+      { kind: "where", at: 4_500, forMs: 50_000, everyMs: 3, messages: 1 },
+    ]),
+  );
+  expect(violations).toEqual([]);
+});

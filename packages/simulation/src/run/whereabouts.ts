@@ -1,4 +1,5 @@
 import type { Whereabouts as Told } from "@bridge/core";
+import { plannedBinding } from "../plan/change.ts";
 import { isMeasured } from "../plan/plan.ts";
 import type { Instance } from "./instance.ts";
 import { falseOf, numbersOf } from "./told-of-legs.ts";
@@ -26,11 +27,14 @@ export class Whereabouts {
   /** Asks for what it sends now, and for so many of what was published or settled last. */
   look(instance: Instance, messages: number): void {
     const { plan, time, sends } = this.#world;
-    for (const [bindingId, { open }] of sends.of(instance.owner)) {
+    for (const [address, { open }] of sends.of(instance.owner)) {
+      const bindingId = plannedBinding(address);
       for (const { envelopeId, signal } of [...open].slice(0, MOST_SENT)) {
         const told = this.#ask(instance, envelopeId);
         // A record of an outbox is carried by nobody here: its message is settled.
-        const isSent = told.inFlight.some((place) => place.bindingId === bindingId && place.attempts > 0);
+        const isSent = told.inFlight.some(
+          (place) => plannedBinding(place.bindingId) === bindingId && place.attempts > 0,
+        );
         if (plan.outbox === undefined && !signal.aborted && !isSent)
           this.#violated(instance, `${envelopeId} is not on its way to ${bindingId}, and sends it`);
       }
