@@ -23,7 +23,7 @@ export interface NoteStatements {
   ids(): readonly string[];
 }
 
-function prepareNotes(db: DatabaseSync): NoteStatements {
+export function prepareNotes(db: DatabaseSync): NoteStatements {
   const add = db.prepare("INSERT INTO note (id, bytes) VALUES (?, ?)");
   const remove = db.prepare("DELETE FROM note WHERE id = ?");
   const ids = db.prepare("SELECT id FROM note ORDER BY rowid");

@@ -1,0 +1,45 @@
+import fs, { readdirSync, readlinkSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { basename } from "node:path";
+import { devNull } from "node:os";
+
+/** How many descriptors this process has open. */
+export function openDescriptors(): number {
+  return readdirSync("/proc/self/fd").length;
+}
+
+/** Names of files and folders that this thread makes durable, in turn, until it is disposed: a sync leaves no other trace. */
+export function watchSyncs(): Disposable & { readonly names: string[] } {
+  const names: string[] = [];
+  const { fsyncSync, fdatasyncSync } = fs;
+  const note = (handle: number): void => void names.push(basename(readlinkSync(`/proc/self/fd/${handle}`)));
+  const undo = replace({
+    fsyncSync: (handle) => (note(handle), fsyncSync(handle)),
+    fdatasyncSync: (handle) => (note(handle), fdatasyncSync(handle)),
+  });
+  return { names, [Symbol.dispose]: undo };
+}
+
+/** Until it is disposed, `code` is what the system says once it was asked for so many more descriptors of the null device. */
+export function leaveDescriptors(left: number, code = "EMFILE"): Disposable {
+  const { openSync } = fs;
+  let count = 0;
+  const undo = replace({
+    openSync: (path, ...rest) => {
+      if (path === devNull && count++ === left)
+        throw Object.assign(new Error(`${code}: open`), { code, syscall: "open" });
+      return openSync(path, ...rest);
+    },
+  });
+  return { [Symbol.dispose]: undo };
+}
+
+function replace(calls: Partial<typeof fs>): () => void {
+  const former = Object.fromEntries(Object.keys(calls).map((name) => [name, fs[name as keyof typeof fs]]));
+  const put = (those: object): void => {
+    Object.assign(fs, those);
+    syncBuiltinESMExports();
+  };
+  put(calls);
+  return () => put(former);
+}
