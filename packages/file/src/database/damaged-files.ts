@@ -21,7 +21,7 @@ export class DamagedFiles {
     this.#path = path;
   }
 
-  /** Cheap while there is none. */
+  /** Cheap while there is none: those that are known are looked for again. */
   get unacknowledged(): readonly string[] {
     if (this.#unacknowledged.length > 0) this.look();
     return this.#unacknowledged;
@@ -45,7 +45,6 @@ export class DamagedFiles {
     const log = `${this.#path}-wal`;
     if (existsSync(log)) return;
     renameSync(`${aside}-wal`, log);
-    this.look();
   }
 
   /** Looks into the folder: for what was set aside now or in an earlier process, and for what is gone. */
@@ -72,8 +71,6 @@ export class DamagedFiles {
       for (const file of files) closeSync(openOwn(file + ACKNOWLEDGED, "a"));
     } catch (error) {
       throw FileFault.of(this.#path, error) ?? error;
-    } finally {
-      this.look();
     }
     return files;
   }

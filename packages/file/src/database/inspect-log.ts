@@ -28,7 +28,7 @@ export function inspectLog(path: string, mark: Mark | undefined): void {
     const start = Buffer.alloc(LOG_HEADER_BYTES);
     const length = log === undefined ? 0 : readSync(log, start, 0, LOG_HEADER_BYTES, 0);
     const isBlank = start.every((byte) => byte === 0);
-    if (log === undefined || length === 0 || isBlank) {
+    if (log === undefined || isBlank) {
       if (pagesOf(mark) > 0)
         throw damaged(
           path,

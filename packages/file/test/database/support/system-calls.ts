@@ -20,6 +20,29 @@ export function watchSyncs(): Disposable & { readonly names: string[] } {
   return { names, [Symbol.dispose]: undo };
 }
 
+/** Arguments of each call of one of the file system's functions by this thread, until it is disposed. */
+export function watchCalls(name: "writeSync" | "readSync"): Disposable & { readonly calls: unknown[][] } {
+  const calls: unknown[][] = [];
+  const call = fs[name] as (...parts: unknown[]) => unknown;
+  const undo = replace({
+    [name]: (...parts: unknown[]) => {
+      calls.push(parts);
+      return call(...parts);
+    },
+  });
+  return { calls, [Symbol.dispose]: undo };
+}
+
+/** A disk that takes at most so many bytes with each write, until it is disposed. */
+export function takeAtMost(bytes: number): Disposable {
+  const write = fs.writeSync as (...parts: unknown[]) => number;
+  const undo = replace({
+    writeSync: ((file: number, from: Buffer, at: number, length: number, ...rest: unknown[]) =>
+      write(file, from, at, Math.min(length, bytes), ...rest)) as typeof fs.writeSync,
+  });
+  return { [Symbol.dispose]: undo };
+}
+
 /** Until it is disposed, `code` is what the system says once it was asked for so many more descriptors of the null device. */
 export function leaveDescriptors(left: number, code = "EMFILE"): Disposable {
   const { openSync } = fs;
