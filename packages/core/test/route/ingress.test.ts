@@ -133,6 +133,92 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
     },
   );
 
+  test.each(["id", "subject", "contentType", "correlationId", "dedupId", "orderingKey"])(
+    "an object that behaves like text is none: %s",
+    (part) => {
+      const message = { id: "m", subject: "s", payload, [part]: Object("text") as string };
+      expect(normalise(message, context).error?.message).toContain(`${part} is an object, not text`);
+    },
+  );
+
+  test("a payload that is none is refused, and the bytes that there are of it are kept", () => {
+    const message = { id: "m", subject: "s", payload: "text" } as unknown as SourceMessage;
+    const { envelope, error } = normalise(message, context);
+    expect(error?.message).toBe(
+      "the message is not what its source has to hand over: payload is a string, not a Uint8Array",
+    );
+    expect(envelope.payload).toEqual(Buffer.from("text"));
+  });
+
+  test("all that a message lacks is named, up to three faults", () => {
+    const message = { id: 5, expiresAt: "soon", payload: 5, contentType: 5 } as unknown as SourceMessage;
+    expect(normalise(message, context).error?.message).toBe(
+      "the message is not what its source has to hand over: it has no subject; payload is a number, not a Uint8Array; expiresAt is no time in epoch milliseconds",
+    );
+  });
+
+  test("an expiry is a time in epoch milliseconds, or the message is refused without it", () => {
+    const message = { id: "m", subject: "s", payload };
+    for (const expiresAt of [5, 8.64e15, -8.64e15]) {
+      expect(normalise({ ...message, expiresAt }, context)).toMatchObject({
+        envelope: { expiresAt },
+        error: undefined,
+      });
+    }
+    expect(normalise(message, context).envelope).not.toHaveProperty("expiresAt");
+    for (const expiresAt of [Number.NaN, 8.65e15, "5", new Date(5)]) {
+      const { envelope, error } = normalise({ ...message, expiresAt } as unknown as SourceMessage, context);
+      expect(error?.message).toContain("expiresAt is no time in epoch milliseconds");
+      expect(envelope).not.toHaveProperty("expiresAt");
+    }
+  });
+
+  test("empty ids are none", () => {
+    const { envelope } = normalise({ id: "", dedupId: "", orderingKey: "", subject: "s", payload }, context);
+    expect(envelope).toMatchObject({ id: "minted", correlationId: "minted" });
+    expect({ ...envelope.headers }).toEqual({ [RESERVED.generatedId]: "true" });
+    const named = normalise({ id: "m", dedupId: "", orderingKey: "", subject: "s", payload, headers: {} }, context);
+    expect({ ...named.envelope.headers }).toEqual({});
+  });
+
+  test("a minted id is marked beside the headers of its message", () => {
+    const { envelope } = normalise({ subject: "s", payload, headers: { device: "7" } }, context);
+    expect({ ...envelope.headers }).toEqual({ device: "7", [RESERVED.generatedId]: "true" });
+  });
+
+  test("what is as long as the limits allow comes in whole, and what is longer is not another message's", () => {
+    const id = "m".repeat(INGRESS_LIMITS.idLength);
+    const subject = "s".repeat(INGRESS_LIMITS.subjectLength);
+    const headers = { wide: "v".repeat(INGRESS_LIMITS.headerSize - "wide".length) };
+    const longest = { id, dedupId: id, orderingKey: id, correlationId: id, subject, payload, headers };
+    const { envelope, error } = normalise(longest, context);
+    expect(error).toBeUndefined();
+    expect(envelope).toMatchObject({ id, correlationId: id, subject, headers });
+    const above = normalise({ ...longest, id: `${id}m`, dedupId: undefined }, context);
+    expect(above.envelope).toMatchObject({ id: "minted", correlationId: id });
+    expect(above.error?.message).toMatch(/^the id of the message is above the limit/u);
+    const other = normalise({ ...longest, orderingKey: `${id}m` }, context);
+    expect(other.envelope.id).toBe(id);
+    expect(other.error?.message).toMatch(/^the ordering key of the message is above the limit/u);
+    for (const name of [RESERVED.dedupId, RESERVED.orderingKey])
+      expect(other.envelope.headers).not.toHaveProperty(name);
+  });
+
+  test("which limit the first header that is left out was above is told", () => {
+    const many = Object.fromEntries(Array.from({ length: INGRESS_LIMITS.headers }, (_, at) => [`h${at}`, "v"]));
+    const wide = "v".repeat(INGRESS_LIMITS.headerSize);
+    const whyOf = (headers: Record<string, string>) =>
+      normalise({ id: "m", subject: "s", payload, headers }, context).error?.message;
+    expect(whyOf({ ...many, more: "v", wide })).toMatch(/^the number of headers.*left out: more, wide$/u);
+    expect(whyOf({ wide, ...many, more: "v" })).toMatch(/^the size of the headers.*left out: wide, more$/u);
+  });
+
+  test("of many headers with half a character five are named", () => {
+    const headers = Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`h${at}`, "\ud83d"]));
+    const { error } = normalise({ id: "m", subject: "s", payload, headers }, context);
+    expect(error?.message).toContain('header "h4" of the message');
+  });
+
   test.each([
     ["a Map", new Map([["device", "7"]])],
     ["a list", ["device"]],
@@ -144,6 +230,15 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
     expect(error).toMatchObject({ code: "INVALID_PAYLOAD" });
     expect(error?.message).toContain("headers is no plain object of texts");
     expect(envelope).toMatchObject({ id: "m", subject: "s", payload, headers: {} });
+  });
+
+  test("a header that is no text is named, one without a value is none, and the others are kept", () => {
+    const headers = { device: "7", none: undefined, ["n".repeat(200)]: 5 } as unknown as Record<string, string>;
+    const { envelope, error } = normalise({ id: "m", subject: "s", payload, headers }, context);
+    expect(error?.message).toBe(
+      `the message is not what its source has to hand over: header "${"n".repeat(100)}" is a number, not text`,
+    );
+    expect({ ...envelope.headers }).toEqual({ device: "7" });
   });
 
   test("headers whose names cannot be read are refused for that alone", () => {

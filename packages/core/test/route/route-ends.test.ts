@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { instantOf, Term } from "../../src/lease/term.ts";
 import { Lease } from "../../src/lease/lease.ts";
 import { turn } from "../support/fake-clock.ts";
-import { heldRoute } from "../support/held-route.ts";
+import { heldRoute, sourceMessage } from "../support/held-route.ts";
 import { bound, refusal } from "../support/memory-bridge.ts";
 
 describe("whether messages can go through a route", () => {
@@ -163,6 +163,42 @@ test("what another instance sends by now is left to it, without a word to the so
   await turn();
   expect([route.inFlight("m1"), settled, sender.sends[0]?.signal.aborted]).toEqual([[], [], true]);
   expect(route.left).toBe(false);
+});
+
+test("a delivery that its source has taken back, or that came without the lease, is not begun", async () => {
+  const { clock, route, parts, sender, receive } = heldRoute({
+    session: true,
+    leases: () => openMemoryLeases({ name: "route-ends" }),
+  });
+  for (const link of [parts.sourceLink, parts.targets.get("out")?.link]) link?.connectedWith(new Set());
+  route.receive({ message: sourceMessage("unleased"), settle: () => {} });
+  parts.sourceLink?.lease?.taken(new Term(clock, 1, instantOf(clock), 3_600_000));
+  receive("taken", { signal: AbortSignal.abort() });
+  receive("m1", { signal: new AbortController().signal });
+  await turn();
+  expect(sender.sends.map(({ envelope }) => envelope.id)).toEqual(["m1"]);
+  route[Symbol.dispose]();
+});
+
+test("a message that throws when it is read fails by the policy, and whose mistake it is is logged", async () => {
+  const told: unknown[] = [];
+  const { route, settled, sender, receive } = heldRoute({ policy: { onPermanentFailure: "drop" } }, (parts) => ({
+    surprises: Object.assign(parts.surprises, { tell: (...given: unknown[]) => void told.push(given) }),
+  }));
+  const thrown = new Error("looked at");
+  const message = {
+    ...sourceMessage("m1"),
+    get subject(): string {
+      throw thrown;
+    },
+  };
+  receive("m1", { message });
+  await turn();
+  expect(settled).toMatchObject([{ outcome: "dropped", envelopeId: "m1" }]);
+  expect(told).toEqual([["source in", thrown, { envelope_id: "m1" }]]);
+  await route.inject(message, bound());
+  expect(told[1]).toMatchObject(["source inject", thrown, {}]);
+  expect(sender.sends).toEqual([]);
 });
 
 test("a delivery that cannot even be read is given back its room, and whose mistake it is is logged", async () => {
