@@ -148,6 +148,7 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
       "the message is not what its source has to hand over: payload is a string, not a Uint8Array",
     );
     expect(envelope.payload).toEqual(Buffer.from("text"));
+    expect(error).not.toHaveProperty("cause");
   });
 
   test("all that a message lacks is named, up to three faults", () => {
@@ -242,12 +243,14 @@ describe("spec 4.4.1, 4.6.4: the ingress normaliser", () => {
   });
 
   test("headers whose names cannot be read are refused for that alone", () => {
+    const thrown = new Error("looked at");
     const thrower = (): never => {
-      throw new Error("looked at");
+      throw thrown;
     };
     const headers = new Proxy({}, { ownKeys: thrower, get: thrower });
     const { error } = normalise({ id: "m", subject: "s", payload, headers }, context);
     expect(error?.message).toBe("the message is not what its source has to hand over: headers cannot be read");
+    expect(error?.cause).toBe(thrown);
   });
 
   test("a message that is another one each time that it is read is refused, and kept as it was read last", () => {
