@@ -70,3 +70,15 @@ test("one that throws refuses for that, and is logged with the message", () => {
   });
   expect(told).toMatchObject([{ where: "processor p0", envelope_id: "m1" }]);
 });
+
+test("one that says nothing has no objection, and hears nothing of how the send ended", () => {
+  const heard: string[] = [];
+  const { gates, told } = gatesOf([
+    () => undefined as never,
+    () => ({ kind: "admitted", ended: ({ kind }) => void heard.push(kind) }),
+  ]);
+  const ended = gates.admit(envelopeOf(), "out");
+  if (typeof ended !== "function") throw new Error("the send was refused");
+  ended(new BridgeError("REJECTED", "no"));
+  expect([heard, told]).toEqual([["failed"], []]);
+});

@@ -73,6 +73,21 @@ describe("a source that is told how its delivery ended", () => {
     expect(route.admission.hasRoom).toBe(true);
   });
 
+  test("and fails in a way that nobody has classified is logged as a mistake of its receiver", async () => {
+    const lines: (object | undefined)[] = [];
+    const logger = {
+      ...silentLogger,
+      error: (_: string, fields?: object) => void lines.push(fields),
+      child: () => logger,
+    };
+    const { sender, receive } = heldRoute({ logger });
+    receive("m1", { settle: () => Promise.reject(new TypeError("x is not a function")) });
+    await turn();
+    sender.sends[0]?.accept();
+    await turn();
+    expect(lines).toMatchObject([{ where: "receiver in", error: "x is not a function", envelope_id: "m1" }]);
+  });
+
   test("when a stop has given up to wait for it, nobody is bothered", async () => {
     const { lines, logger } = warned();
     const { route, parts, sender, receive } = heldRoute({ ...ONE, logger });

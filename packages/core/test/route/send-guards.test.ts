@@ -60,6 +60,25 @@ describe("send_timeout and cancellation of sends", () => {
     }
   });
 
+  test.each([
+    [60_000, 250],
+    [1_000, 100],
+    [20, 5],
+  ])("with a send_timeout of %i ms it is looked every %i ms whether a send is over it", (timeoutMs, everyMs) => {
+    const looks: number[] = [];
+    class TimedClock extends FakeClock {
+      override every(ms: number, tick: () => void): Disposable {
+        looks.push(ms);
+        return super.every(ms, tick);
+      }
+    }
+    using guards = new SendGuards(new TimedClock(), timeoutMs);
+    for (let sends = 0; sends < 2; sends++) {
+      void guards.send(targetOf(new HeldSender()), envelopeOf(), "", owner).catch(() => {});
+    }
+    expect(looks).toEqual([everyMs]);
+  });
+
   test("a send that the target does not answer fails with TIMEOUT at the deadline, and its signal aborts", async () => {
     const clock = new FakeClock();
     using guards = new SendGuards(clock, 1_000);

@@ -1,4 +1,6 @@
+import { BridgeError, type Envelope, RESERVED } from "@bridge/ports";
 import { expect, test } from "vitest";
+import { INGRESS_LIMITS } from "../../src/route/ingress.ts";
 import { soundEnvelope } from "../../src/route/sound-envelope.ts";
 import { envelopeOf } from "../support/envelope.ts";
 
@@ -34,4 +36,45 @@ test.each<[string, unknown]>([
   ["payload of the envelope is missing, not a Uint8Array", undefined],
 ])("an envelope without bytes is refused: %s", (message, payload) => {
   expect(() => soundEnvelope({ ...envelopeOf({}), payload })).toThrow(message);
+});
+
+const OWN = Object.values(RESERVED);
+const { idLength, subjectLength, headers: most, headerSize } = INGRESS_LIMITS;
+const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`h${at}`, ""]));
+const wide = (size: number) => ({ a: "v".repeat(size - 1) });
+const wideMost = headerSize + OWN.join("").length + OWN.length * idLength;
+
+test.each<[string, (more: number) => Partial<Envelope>]>([
+  [`id of the envelope is above the limit of ${idLength}`, (more) => ({ id: "x".repeat(idLength + more) })],
+  [
+    `correlationId of the envelope is above the limit of ${idLength}`,
+    (more) => ({ correlationId: "x".repeat(idLength + more) }),
+  ],
+  [
+    `subject of the envelope is above the limit of ${subjectLength}`,
+    (more) => ({ subject: "x".repeat(subjectLength + more) }),
+  ],
+  [
+    `the number of headers of the envelope is above the limit of ${most + OWN.length}`,
+    (more) => ({ headers: named(most + OWN.length + more) }),
+  ],
+  [
+    `the size of all headers of the envelope is above the limit of ${wideMost}`,
+    (more) => ({ headers: wide(wideMost + more) }),
+  ],
+])("what may come in, and what the bridge puts beside it, is the limit: %s", (message, changes) => {
+  expect(soundEnvelope(envelopeOf(changes(0)))).toMatchObject(changes(0));
+  expect(() => soundEnvelope(envelopeOf(changes(1)))).toThrow(new Error(message));
+});
+
+test("all texts with half a character are named, those of headers by their names", () => {
+  const half = "\ud83d";
+  expect(() =>
+    soundEnvelope(envelopeOf({ subject: half, headers: { [half]: "whole", half, whole: "whole" } })),
+  ).toThrow(
+    new BridgeError(
+      "INVALID_PAYLOAD",
+      String.raw`half a character (a lone surrogate) stands in subject, header "\ud83d", header "half" of the message, which UTF-8 cannot say`,
+    ),
+  );
 });
