@@ -75,6 +75,8 @@ export class StoredJobs implements Jobs {
   readonly #clock: Clock;
   /** So that two that come at once are not both the sixteenth. */
   readonly #orders = new Serial();
+  /** So that of two that come at once, with a route of both, the second sees the first. */
+  readonly #starts = new Serial();
 
   constructor(parts: JobParts, owner: JobOwner) {
     this.#parts = parts;
@@ -113,7 +115,11 @@ export class StoredJobs implements Jobs {
     });
   }
 
-  async start(id: string, { planHash, acceptChangedConfig }: StartRequest, signal: AbortSignal): Promise<Job> {
+  start(id: string, request: StartRequest, signal: AbortSignal): Promise<Job> {
+    return this.#starts.run(() => this.#start(id, request, signal));
+  }
+
+  async #start(id: string, { planHash, acceptChangedConfig }: StartRequest, signal: AbortSignal): Promise<Job> {
     const others = await this.#book().list(ACTIVE_STATES, MAX_LISTED, signal);
     const found = await this.#counted(id, signal);
     return this.#written(id, signal, (job) => {

@@ -309,3 +309,18 @@ describe("a plan", () => {
     await supervisor.shutdown();
   });
 });
+
+test("of jobs of one route that are started at once, one is, and the others are told that the route is busy", async () => {
+  const bridge = await withTrash();
+  await fill(bridge.dlq, 50);
+  const jobs = bridge.supervisor.jobs();
+  const slow = { ...PURGE, settings: { ...PURGE.settings, rate: 0.1 } };
+  const planned = await Promise.all(Array.from({ length: 5 }, () => jobs.plan(orderOf(slow), bound())));
+  const starts = await Promise.allSettled(
+    planned.map(({ job }) => jobs.start(job.id, { planHash: job.plan.hash }, bound())),
+  );
+  expect(starts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  for (const start of starts)
+    if (start.status === "rejected") expect(start.reason).toMatchObject({ reason: "route_busy" });
+  await bridge.supervisor.shutdown();
+});

@@ -26,24 +26,34 @@ export class Deleting {
     const gone = new Set<string>();
     for (const chunk of chunksOf(ids)) {
       const which = ofIds(chunk, this.#visibleFrom());
-      for (const id of await this.#chunk(which, chunk.length, signal)) gone.add(id);
+      for (const id of await this.#chunk(which, signal)) gone.add(id);
     }
     return gone;
   }
 
-  /** The oldest that match, up to `limit`. */
+  /**
+   * The oldest that match, up to `limit`. They are looked for first and deleted by their ids: a statement that does both, and is made again
+   * because its answer was lost, would take as many once more.
+   */
   async matching(filter: DeadLetterFilter, limit: number, signal: AbortSignal): Promise<number> {
     signal.throwIfAborted();
     if (filter.routeId !== undefined && !isPossible(filter.routeId)) return 0;
-    const which = filtered(filter, this.#visibleFrom());
     let deleted = 0;
     while (deleted < limit) {
       const size = Math.min(CHUNK, limit - deleted);
-      const count = (await this.#chunk(which, size, signal)).length;
-      deleted += count;
-      if (count < size) break;
+      const ids = await this.#oldest(filter, size, signal);
+      deleted += (await this.ids(ids, signal)).size;
+      if (ids.length < size) break;
     }
     return deleted;
+  }
+
+  async #oldest(filter: DeadLetterFilter, size: number, signal: AbortSignal): Promise<readonly string[]> {
+    const { condition, values } = filtered(filter, this.#visibleFrom());
+    const text = `SELECT id FROM ${this.#client.table(ENTRIES)} WHERE ${condition}
+      ORDER BY failed_at, id LIMIT $${values.length + 1}`;
+    const statement = { what: "looking for dead letters to delete", text, values: [...values, size] };
+    return (await this.#client.query<{ id: string }>(statement, signal)).rows.map(({ id }) => id);
   }
 
   /** Entries whose retention is over, in silence: nobody needs to be told of each. Returns how many. */
@@ -60,12 +70,12 @@ export class Deleting {
     }
   }
 
-  #chunk(which: Filtered, size: number, signal: AbortSignal): Promise<readonly string[]> {
+  #chunk(which: Filtered, signal: AbortSignal): Promise<readonly string[]> {
     const entries = this.#client.table(ENTRIES);
-    const queries = `${picked(entries, which, `$${which.values.length + 1}`)}, changed AS (
+    const queries = `${picked(entries, which)}, changed AS (
         DELETE FROM ${entries} WHERE id IN (SELECT id FROM picked) RETURNING id
       )`;
-    return this.#changes.make({ what: "deleting dead letters", queries, values: [...which.values, size] }, signal);
+    return this.#changes.make({ what: "deleting dead letters", queries, values: which.values }, signal);
   }
 }
 
@@ -82,8 +92,8 @@ export function ofIds(ids: readonly string[], visibleFrom: number): Filtered {
 }
 
 /** Of a change, the query of the rows that it is about. They are locked in one order, whoever changes: nobody waits in a circle. */
-export function picked(entries: string, { condition }: Filtered, limit = "ALL"): string {
+export function picked(entries: string, { condition }: Filtered): string {
   return `picked AS MATERIALIZED (
-        SELECT id FROM ${entries} WHERE ${condition} ORDER BY failed_at, id LIMIT ${limit} FOR UPDATE
+        SELECT id FROM ${entries} WHERE ${condition} ORDER BY failed_at, id FOR UPDATE
       )`;
 }

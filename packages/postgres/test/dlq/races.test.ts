@@ -67,6 +67,13 @@ describe.skipIf(noPostgres)("of 20 instances", () => {
     expect(await losingAnswer(() => far.store.admin.delete(["a", "b", "c"], signal))).toEqual(new Set(["a", "b"]));
     await one.put(deadLetter("a"), signal);
     expect(await losingAnswer(() => far.store.admin.deleteWhere({}, undefined, signal))).toBe(1);
+    for (const id of ["a", "b", "c"]) await one.put(deadLetter(id), signal);
+    const two = far.losing(
+      () => far.store.admin.deleteWhere({}, 2, signal),
+      async () => (await one.count(9, signal)) === 1,
+    );
+    expect(await two).toBe(2);
+    expect(await one.count(9, signal)).toBe(1);
     // Each note is forgotten with the next statement of its instance.
     await far.store.admin.delete(["none"], signal);
     await one.admin.delete(["none"], signal);
