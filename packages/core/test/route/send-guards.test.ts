@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { HistogramStats } from "../../src/accounting/histogram.ts";
 import { LegAccount } from "../../src/accounting/leg-account.ts";
 import { Cancelled, SendGuards, type SendTarget } from "../../src/route/send-guards.ts";
+import { Strays } from "../../src/route/strays.ts";
 import { envelopeOf } from "../support/envelope.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { HeldSender } from "../support/held-sender.ts";
@@ -40,6 +41,15 @@ test("what a send to an address that must not be seen has failed with does not q
   expect(inspect(await failure(new Error("no", { cause: quoting })))).not.toContain("secret-p");
   const harmless = new BridgeError("TIMEOUT", "no answer");
   expect(await failure(harmless)).toBe(harmless);
+});
+
+test("an error that quotes an address which may be seen is told as it is", async () => {
+  using guards = new SendGuards(new FakeClock(), 1_000);
+  const sender = new HeldSender();
+  const quoting = new BridgeError("DESTINATION_NOT_FOUND", 'no exchange "plant/open-place"');
+  const sent = guards.send(targetOf(sender), envelopeOf(), "plant/open-place", owner);
+  sender.sends[0]?.refuse(quoting);
+  await expect(sent).rejects.toBe(quoting);
 });
 
 describe("send_timeout and cancellation of sends", () => {
@@ -116,6 +126,52 @@ describe("send_timeout and cancellation of sends", () => {
     void guards.send(targetOf(sender), envelopeOf(), "", owner).catch(() => {});
     expect(sender.sends[2]?.signal.aborted).toBe(false);
     expect(getEventListeners(sender.sends[2]?.signal ?? new EventTarget(), "abort")).toHaveLength(0);
+  });
+
+  test("a signal is used again after a send that was refused", async () => {
+    using guards = new SendGuards(new FakeClock(), 1_000);
+    const sender = new HeldSender();
+    const first = guards.send(targetOf(sender), envelopeOf(), "", owner).catch(() => {});
+    sender.sends[0]?.refuse(new Error("no"));
+    await first;
+    const second = guards.send(targetOf(sender), envelopeOf(), "", owner);
+    expect(sender.sends[1]?.signal).toBe(sender.sends[0]?.signal);
+    sender.sends[1]?.accept();
+    await second;
+  });
+
+  test("what was given up is counted with its sender until it ends, however it does", async () => {
+    const clock = new FakeClock();
+    using guards = new SendGuards(clock, 1_000);
+    const sender = new HeldSender();
+    const strays = new Strays(clock);
+    for (let calls = 0; calls < 98; calls++) strays.add();
+    for (let sends = 0; sends < 2; sends++) {
+      void guards.send({ ...targetOf(sender), strays }, envelopeOf(), "", owner).catch(() => {});
+    }
+    expect(strays.full).toBe(false);
+    guards.cancel(owner);
+    expect(strays.full).toBe(true);
+    sender.sends[0]?.accept();
+    await new Promise(setImmediate);
+    expect(strays.full).toBe(false);
+    strays.add();
+    expect(strays.full).toBe(true);
+    sender.sends[1]?.refuse(new Error("late"));
+    await new Promise(setImmediate);
+    expect(strays.full).toBe(false);
+  });
+
+  test("what a send returns may be any thenable, and nothing else", async () => {
+    using guards = new SendGuards(new FakeClock(), 1_000);
+    const returning = (returned: unknown): Sender => ({
+      send: () => returned as Promise<void>,
+      [Symbol.asyncDispose]: async () => {},
+    });
+    const send = (returned: unknown) => guards.send(targetOf(returning(returned)), envelopeOf(), "", owner);
+    // oxlint-disable-next-line unicorn/no-thenable
+    await expect(send({ then: (resolve: () => void) => resolve() })).resolves.toBeUndefined();
+    await expect(send(undefined)).rejects.toThrow("the sender did not return a promise");
   });
 
   test("a late answer to a send that was given up is not heard", async () => {

@@ -33,5 +33,7 @@ test("of what is no payload the bytes are copied that there are, so that a dead 
 test("what has no bytes, or has given them away, has none", () => {
   const given = new Uint16Array([1, 2]);
   structuredClone(given.buffer, { transfer: [given.buffer] });
-  for (const value of [undefined, 5, {}, given, given.buffer]) expect(bytesIn(value)).toEqual(new Uint8Array());
+  const like = { buffer: new ArrayBuffer(2), byteOffset: 0, byteLength: 2 };
+  for (const value of [undefined, null, 5, {}, like, given, given.buffer])
+    expect(bytesIn(value)).toEqual(new Uint8Array());
 });

@@ -85,6 +85,18 @@ describe("a pause", () => {
     expect(parked.parked).toBe(false);
   });
 
+  it("of so many milliseconds lasts as long", async () => {
+    const clock = new FakeClock();
+    let over = false;
+    void work()
+      .pause(clock, 100)
+      .then(() => (over = true));
+    await clock.advance(99);
+    expect(over).toBe(false);
+    await clock.advance(1);
+    expect(over).toBe(true);
+  });
+
   it("is cut short by a cancellation, and so is a wait", async () => {
     const clock = new FakeClock();
     const [parked, waiting] = [work(), work()];
