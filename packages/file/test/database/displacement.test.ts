@@ -18,6 +18,7 @@ import { readMark } from "../../src/database/log-mark.ts";
 import type { OpenedFile } from "../../src/database/open-or-create.ts";
 import { RecoveringFile } from "../../src/database/recovering-file.ts";
 import { confirm, NOTES, type NoteStatements, prepareNotes, scratchFolder } from "./support/notes.ts";
+import { asAnybody } from "./support/system-calls.ts";
 
 const GONE = /was deleted, moved away or replaced while it is in use: nothing new is taken. Put it back, or let/;
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -66,16 +67,6 @@ function looked(): Looked {
 function idsIn(path: string): readonly string[] {
   using db = new DatabaseSync(path, { readOnly: true });
   return prepareNotes(db).ids();
-}
-
-/** Does it as a user who may look into no folder of this one. */
-function asAnybody<T>(work: () => T): T {
-  process.seteuid?.(65_534);
-  try {
-    return work();
-  } finally {
-    process.seteuid?.(0);
-  }
 }
 
 function moveAway(path: string): void {

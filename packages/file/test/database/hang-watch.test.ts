@@ -1,5 +1,6 @@
 import { systemClock } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
+import { HangWatch } from "../../src/database/hang-watch.ts";
 import { adding, Notes, scratchFolder } from "./support/notes.ts";
 
 describe("a disk that does not come back from a sync", () => {
@@ -22,5 +23,27 @@ describe("a disk that does not come back from a sync", () => {
     gone.resolve();
     expect(await written).toBe("meanwhile");
     expect(notes.health().fault).toBeUndefined();
+  });
+
+  test("is told after five seconds, while it lasts, and only then", async () => {
+    let now = 1_000;
+    const watch = new HangWatch("notes.db", { ...systemClock, monotonic: () => now });
+    expect(watch.fault).toBeUndefined();
+    const gone = Promise.withResolvers<string>();
+    const done = watch.during(() => gone.promise);
+    now = 5_999;
+    expect(watch.fault).toBeUndefined();
+    now = 6_000;
+    expect(watch.fault).toMatchObject({
+      code: "UNAVAILABLE",
+      charged: false,
+      message: expect.stringMatching(/^notes\.db: the disk does not answer: check it/) as string,
+    });
+    gone.resolve("done");
+    expect(await done).toBe("done");
+    expect(watch.fault).toBeUndefined();
+    await expect(watch.during(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    now = 60_000;
+    expect(watch.fault).toBeUndefined();
   });
 });
