@@ -1,6 +1,8 @@
 import type { ConfigProbations, LeftProbation, Probation, StoredConfig } from "@bridge/ports";
 import type { StoredContent } from "./content.ts";
 import type { FileAccess } from "./file-access.ts";
+import { tryLockFile } from "@bridge/file/internal";
+import { probationOf } from "./drafts.ts";
 import { type ProbationNote, readNote, removeNote, writeNote } from "./probation-note.ts";
 import { replaceFile } from "./replace-file.ts";
 
@@ -13,10 +15,18 @@ export type WriteWith = (
   before: (target: string, former: StoredContent, next: StoredContent) => Promise<void>,
 ) => Promise<StoredConfig | undefined>;
 
+/**
+ * Locks of this process by the files that have something on probation here, lest another process takes that back as left by one that has
+ * ended. They are the operating system's, and end with the process.
+ */
+const HELD = new Map<string, Disposable>();
+
 /** What is noted beside a file of a document that is on probation. */
-export class FileProbations implements ConfigProbations {
+export class FileProbations implements ConfigProbations, Disposable {
   readonly #file: FileAccess;
   readonly #write: WriteWith;
+  /** What this process holds for it. */
+  #held: string | undefined;
   /** Of the probation that was begun or found last. */
   #note: Omit<ProbationNote, "probation" | "orderly" | "reversal"> | undefined;
 
@@ -25,17 +35,20 @@ export class FileProbations implements ConfigProbations {
     this.#write = write;
   }
 
-  begin(
+  async begin(
     document: StoredConfig["document"],
     expected: StoredConfig,
     probation: Probation,
     signal: AbortSignal,
     text?: string,
   ): Promise<StoredConfig | undefined> {
-    return this.#write(document, expected, signal, text, async (target, former, next) => {
+    const written = await this.#write(document, expected, signal, text, async (target, former, next) => {
+      this.#hold(target);
       this.#note = { revision: next.identity, former: { revision: former.identity, bytes: former.bytes } };
       await writeNote(target, { ...this.#note, probation, orderly: false }, signal);
     });
+    if (written === undefined && this.#held !== undefined) await this.end(signal);
+    return written;
   }
 
   async find(signal: AbortSignal): Promise<LeftProbation | undefined> {
@@ -53,14 +66,34 @@ export class FileProbations implements ConfigProbations {
     await this.#file.alone(signal, write, async () => write(await this.#file.place()));
   }
 
-  end(signal: AbortSignal): Promise<void> {
-    return this.#file.alone(signal, removeNote, () => {});
+  async end(signal: AbortSignal): Promise<void> {
+    await this.#file.alone(signal, removeNote, () => {});
+    this[Symbol.dispose]();
+  }
+
+  /** Lets go of what is on probation: the next process settles it. */
+  [Symbol.dispose](): void {
+    if (this.#held === undefined) return;
+    HELD.get(this.#held)?.[Symbol.dispose]();
+    HELD.delete(this.#held);
+    this.#held = undefined;
+  }
+
+  #hold(target: string): void {
+    const lock = HELD.get(target) ?? tryLockFile(probationOf(target));
+    if (lock === undefined)
+      throw new Error(
+        `${this.#file.source} has a change on probation in another process, which runs: stop that one, or confirm or revert the change there`,
+      );
+    HELD.set(target, lock);
+    this.#held = target;
   }
 
   /** What is found is what the next notes are about. */
   async #left(target: string, signal: AbortSignal): Promise<LeftProbation | undefined> {
     const note = await readNote(target, signal);
     if (note === undefined) return undefined;
+    this.#hold(target);
     const content = await this.#file.read(signal);
     if (content.kind === "stored" && Object.keys(content.stored.document).length === 0)
       return this.#putBack(target, signal);
@@ -70,6 +103,7 @@ export class FileProbations implements ConfigProbations {
     const isBack = content.identity === former.revision && reversal !== undefined;
     if (!isCurrent && !isBack) {
       if (content.kind !== "unreadable") await removeNote(target);
+      this[Symbol.dispose]();
       return undefined;
     }
     this.#note = { revision, former };
@@ -90,6 +124,7 @@ export class FileProbations implements ConfigProbations {
   async #putBack(target: string, signal: AbortSignal): Promise<LeftProbation | undefined> {
     const note = await readNote(target, signal);
     if (note === undefined) return undefined;
+    this.#hold(target);
     const { probation, revision, former, reversal = { why: "process_ended" } } = note;
     this.#note = { revision, former };
     const back = await this.#file.former(former.bytes, `what came before version ${probation.version}`, signal);

@@ -75,7 +75,7 @@ class FileConfigStore implements ConfigFile {
   readonly history: ConfigHistory;
   readonly texts: ConfigTexts;
   readonly versions: FileVersions;
-  readonly probations: ConfigProbations;
+  readonly probations: FileProbations;
   readonly #path: string;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -148,8 +148,7 @@ class FileConfigStore implements ConfigFile {
         const edited = storedContent(this.source, bytes, value);
         await this.versions.keep(target, content, signal);
         await before(target, content, edited);
-        await this.#put(target, edited, signal);
-        return edited.stored;
+        return (await this.#put(target, edited, expected.revision, signal)) ? edited.stored : undefined;
       },
       () => undefined,
     );
@@ -161,8 +160,7 @@ class FileConfigStore implements ConfigFile {
       signal,
       async (target) => {
         if ((await this.#read(signal)).identity !== current.revision) return false;
-        await this.#put(target, content, signal);
-        return true;
+        return this.#put(target, content, current.revision, signal);
       },
       () => false,
     );
@@ -194,6 +192,7 @@ class FileConfigStore implements ConfigFile {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
+    this.probations[Symbol.dispose]();
     return this.#text[Symbol.asyncDispose]();
   }
 
@@ -236,12 +235,14 @@ class FileConfigStore implements ConfigFile {
     return content;
   }
 
-  /** Writes what the watches of this store are not to tell. */
-  async #put(target: string, content: StoredContent, signal: AbortSignal): Promise<void> {
-    await replaceFile(target, content.bytes, signal);
+  /** Writes what the watches of this store are not to tell, unless the file holds something else than `expected` by then. */
+  async #put(target: string, content: StoredContent, expected: string, signal: AbortSignal): Promise<boolean> {
+    const may = async (): Promise<boolean> => (await this.#read(signal)).identity === expected;
+    if (!(await replaceFile(target, content.bytes, signal, may))) return false;
     this.#known(content);
     this.#seen = content.identity;
     for (const watched of this.#watches) watched.seen = content.identity;
+    return true;
   }
 
   /** What a writer that was killed has left: the next write would remove it, and may be long in coming. Never rejects. */

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   chownSync,
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -285,4 +286,32 @@ describe("finding 5.7: a file that has not changed", () => {
     writeFileSync(at("bridge.yaml"), TEXT);
     expect(await store.load(NEVER)).toEqual(first);
   });
+});
+
+it("an edit by hand that comes while a document is made ready is not written over, and leaves nothing on probation", async () => {
+  const path = at("bridge.yaml");
+  const probation = { version: 1, formerVersion: 0, confirmBy: 0, actor: "alice", routes: [] };
+  const hand = "bridge: {id: by-hand}\n";
+  for (const how of ["write", "restore", "begin"] as const) {
+    writeFileSync(path, TEXT);
+    await using store = openConfigFile(path);
+    const first = (await store.load(NEVER)) as StoredConfig;
+    const next = how === "restore" ? await store.write({ bridge: { id: "b" } }, first, NEVER) : undefined;
+    let isEdited = false;
+    const written =
+      how === "begin"
+        ? store.probations.begin({ bridge: { id: "b" } }, first, probation, NEVER)
+        : next === undefined
+          ? store.write({ bridge: { id: "b" } }, first, NEVER)
+          : store.restore(first, next, NEVER);
+    const over = written.finally(() => (isEdited = true));
+    while (!isEdited) {
+      await new Promise((resolve) => void setImmediate(resolve));
+      if (isEdited || !existsSync(`${path}-new`)) continue;
+      writeFileSync(path, hand);
+      isEdited = true;
+    }
+    expect([how, (await over) === true, readFileSync(path, "utf8")]).toEqual([how, false, hand]);
+    expect([how, ...readdirSync(folder).filter((name) => /-new$|probation$/.test(name))]).toEqual([how]);
+  }
 });
