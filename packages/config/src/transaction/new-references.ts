@@ -13,12 +13,14 @@ interface Reference {
   readonly path: Path;
   /** The path with the ids of parts in place of their indices. */
   readonly place: string;
+  /** Of what stands in plugin options: the place of these. */
+  readonly options: string | undefined;
 }
 
 /**
  * The references that a change brings and may not: whoever may change a document must not read what the process can read,
  * for the value goes wherever the change says. A reference may stay where it is. Elsewhere it has to be one that the document has,
- * and not for a secret; or one that it allows. A secret may become another key of the servers or of the audit, and theirs go
+ * and not for a secret, unless it stays in the same plugin options; or one that it allows. A secret may become another key of the servers or of the audit, and theirs go
  * nowhere else, whatever is allowed: who has one may do everything. To be asked before anything is resolved: whether a file is
  * there is told by its error.
  *
@@ -31,15 +33,18 @@ export function* newReferences(before: unknown, after: unknown, former?: unknown
   const once = former === undefined ? [] : yield* references(former);
   const inPlace = new Set([...had, ...once].map(({ name, place }) => `${place} ${name}`));
   const known = new Set(had.map(({ name }) => name));
+  // Whoever changes the options of a part says already where it sends its secrets.
+  const inOptions = new Set(had.map(({ name, options }) => `${options} ${name}`));
   const hidden = yield* hiding(before);
   const secrets = had.filter(({ path }) => hidden(path));
   const secret = new Set(secrets.map(({ name }) => name));
   const own = new Set(secrets.filter(({ path }) => staysHere(path)).map(({ name }) => name));
   const [hides, allowed] = [yield* hiding(after), allowedBy(before)];
-  const may = ({ name, path, place }: Reference): boolean => {
+  const may = ({ name, path, place, options }: Reference): boolean => {
     if (inPlace.has(`${place} ${name}`)) return true;
     const isKey = staysHere(path) && hides(path);
     if (own.has(name)) return isKey;
+    if (options !== undefined && inOptions.has(`${options} ${name}`)) return true;
     return allowed(name) || (known.has(name) && (!secret.has(name) || isKey));
   };
   return has
@@ -95,7 +100,7 @@ function part(text: string): string {
 
 function* references(document: unknown): Steps<readonly Reference[]> {
   const found: Reference[] = [];
-  for (const reference of walk(document, [], "")) {
+  for (const reference of walk(document, [], "", undefined)) {
     if (reference !== undefined) found.push(reference);
     yield;
   }
@@ -103,16 +108,24 @@ function* references(document: unknown): Steps<readonly Reference[]> {
 }
 
 /** Tells `undefined` after each element of a list. */
-function* walk(value: unknown, path: Path, place: string): Generator<Reference | undefined> {
+function* walk(
+  value: unknown,
+  path: Path,
+  place: string,
+  options: string | undefined,
+): Generator<Reference | undefined> {
   if (typeof value === "string") {
-    for (const name of referencesIn(value)) yield { name, path, place };
+    for (const name of referencesIn(value)) yield { name, path, place, options };
   } else if (Array.isArray(value)) {
     for (const [index, element] of (value as readonly unknown[]).entries()) {
       const id = isBlock(element) && typeof element["id"] === "string" ? `#${element["id"]}` : index;
-      yield* walk(element, [...path, index], JSON.stringify([place, id]));
+      yield* walk(element, [...path, index], JSON.stringify([place, id]), options);
       yield;
     }
   } else if (isBlock(value)) {
-    for (const [key, inner] of Object.entries(value)) yield* walk(inner, [...path, key], JSON.stringify([place, key]));
+    for (const [key, inner] of Object.entries(value)) {
+      const at = JSON.stringify([place, key]);
+      yield* walk(inner, [...path, key], at, options ?? (key === "options" ? at : undefined));
+    }
   }
 }

@@ -63,8 +63,8 @@ describe("finding 4.6: references that a change brings", () => {
     };
     const [out] = SECRETS.senders;
     const PLACES: readonly (readonly [string, (reference: string) => object])[] = [
-      ["a header of a sender", (x) => ({ senders: [{ ...out, options: { ...out?.options, headers: { x } } }] })],
-      ["the URL of a sender", (x) => ({ senders: [{ ...out, options: { ...out?.options, url: `http://t/${x}` } }] })],
+      ["a header of another sender", (x) => ({ senders: [out, { ...out, id: "b", options: { headers: { x } } }] })],
+      ["the URL of another sender", (x) => ({ senders: [out, { ...out, id: "b", options: { url: `http://${x}` } }] })],
       ["a new sender's secret", (x) => ({ senders: [out, { id: "new", options: { bearer: x } }] })],
       ["a receiver's secret", (x) => ({ receivers: [{ id: "in", options: { api_key: x } }] })],
       ["a session's password", (x) => ({ sessions: [{ id: "s", options: { auth: { password: x } } }] })],
@@ -78,6 +78,15 @@ describe("finding 4.6: references that a change brings", () => {
     test.each(PLACES)("not %s", (_, with_) => {
       for (const reference of ["${env:SITE_KEY}", "${env:ADMIN_KEY}", "${env:DB_PW}"])
         expect(atOnce(newReferences(SECRETS, { ...SECRETS, ...with_(reference) }))).toHaveLength(1);
+    });
+
+    test("and one of plugin options anywhere in these, but none of the servers' keys", () => {
+      for (const changes of [{ headers: { x: "${env:DB_PW}" } }, { url: "http://t/${env:DB_PW}" }]) {
+        const senders = [{ ...out, options: { ...out?.options, ...changes } }];
+        expect(atOnce(newReferences(SECRETS, { ...SECRETS, senders }))).toEqual([]);
+        const keys = JSON.parse(JSON.stringify(senders).replaceAll("DB_PW", "ADMIN_KEY")) as unknown;
+        expect(atOnce(newReferences(SECRETS, { ...SECRETS, senders: keys })).length).toBeGreaterThan(0);
+      }
     });
 
     test("but a key that is no server's may go where the document allows it", () => {
