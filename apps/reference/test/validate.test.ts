@@ -97,7 +97,7 @@ describe("contract 7: -validate", () => {
       "bridge: {id: test}\nhttp: {admin_addr: '127.0.0.1:0', monitor_addr: '127.0.0.1:0'}\n",
     );
     await using checked = folder.run(["-validate", "-config", file], env);
-    expect([await checked.ended, checked.stdout, checked.stderr]).toEqual([1, "", `${file}: ${words}\n`]);
+    expect([await checked.ended, checked.stdout, checked.stderr]).toEqual([1, "", `${file}: http: ${words}\n`]);
     await using started = folder.run(["-config", file], env);
     expect(await started.ended).toBe(1);
     expect(started.stderr).toContain(words);

@@ -49,6 +49,7 @@ export type {
   FileNamed,
   FileUse,
   NamedPemFile,
+  StartChecks,
   Surroundings,
   UnusableFile,
   UsualServers,

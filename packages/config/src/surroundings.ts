@@ -1,5 +1,6 @@
 import type { PemRole } from "@bridge/ports/tls";
-import type { Path } from "./problem.ts";
+import type { BridgeConfig } from "./model.ts";
+import type { Path, Problem } from "./problem.ts";
 
 /** Where the application's servers listen when a document has no `http` block. */
 export interface UsualServers {
@@ -45,4 +46,11 @@ export interface Surroundings {
   readonly servers?: UsualServers | undefined;
   /** Looks at the files that the document names. Absent: nobody does, and the start tells. */
   readonly whyUnusable?: UnusableFile | undefined;
+}
+
+/** What a document is held against that the next start of this process would run: as that start would refuse it. */
+export interface StartChecks {
+  readonly whyUnusable: UnusableFile;
+  /** What keeps a process from a configuration that nothing is wrong with by itself; its words never hold a secret. */
+  readonly refusals: (config: BridgeConfig) => readonly Problem[];
 }

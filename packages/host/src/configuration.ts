@@ -1,13 +1,19 @@
-import { type BridgeConfig, emptyConfig, type HttpSection, type Registry, type UnusableFile } from "@bridge/config";
+import {
+  type BridgeConfig,
+  emptyConfig,
+  formatProblem,
+  type HttpSection,
+  type Registry,
+  type UnusableFile,
+} from "@bridge/config";
 import { type Clock, type Logger, systemClock } from "@bridge/ports";
 import { patientDeadline } from "@bridge/ports/internal";
 import { type ConfigOrigin, fileOrigin } from "./config-origin.ts";
 import type { ConfigSource } from "./config-source.ts";
 import type { HostProcess } from "./host-process.ts";
-import { messageOf } from "./message-of.ts";
 import { type Overrule, overruledNowhere } from "./overrule.ts";
 import { printableLines } from "./printable.ts";
-import { whyUnusable } from "./unusable-file.ts";
+import { startChecks } from "./start-checks.ts";
 import { unusableFiles } from "./unusable-files.ts";
 import { usualServers } from "./usual-servers.ts";
 
@@ -17,6 +23,8 @@ export interface ValidateOptions {
   readonly overrule?: Overrule;
   /** Makes the keys of a process that starts with this `http` block, and throws where it cannot. Default: keys are not looked at. */
   readonly keys?: (http: HttpSection | undefined) => unknown;
+  /** Whether the program carries out a `telemetry.otlp` block. Default: it does. */
+  readonly exportsTelemetry?: boolean;
   readonly clock?: Pick<Clock, "now">;
 }
 
@@ -54,16 +62,12 @@ export async function validateConfiguration(
   origin: ConfigOrigin,
   registry: Registry,
   host: HostProcess,
-  { overrule = overruledNowhere, keys = () => {}, clock = systemClock }: ValidateOptions = {},
+  { overrule = overruledNowhere, keys = () => {}, exportsTelemetry = true, clock = systemClock }: ValidateOptions = {},
 ): Promise<boolean> {
   const overruled = overrule !== overruledNowhere;
-  // What is overruled need not be of use.
   const now = clock.now();
-  const config = await checkedConfiguration(origin, registry, host, (file) =>
-    overruled && (file.place[0] === "http" || file.place[0] === "audit")
-      ? undefined
-      : whyUnusable(file, now, file.place[0] === "stores"),
-  );
+  const checks = startChecks({ overruled, keys, exportsTelemetry, now: () => now });
+  const config = await checkedConfiguration(origin, registry, host, checks.whyUnusable);
   if (config === undefined) return false;
   for (const warning of overrule(config).warnings) host.stderr.write(printableLines(`warning: ${warning}\n`));
   const faults = overruled ? unusableFiles(overrule(config).config, now) : [];
@@ -71,12 +75,10 @@ export async function validateConfiguration(
     const told = kind === "warning" ? "warning: " : "";
     host.stderr.write(printableLines(`${told}${origin.store.source}: ${words}\n`));
   }
-  try {
-    keys(config.http);
-  } catch (error) {
-    host.stderr.write(printableLines(`${origin.store.source}: ${messageOf(error)}\n`));
-    return false;
-  }
+  const refusals = checks.refusals(config);
+  for (const refusal of refusals)
+    host.stderr.write(printableLines(`${origin.store.source}: ${formatProblem(refusal)}\n`));
+  if (refusals.length > 0) return false;
   if (faults.some(({ kind }) => kind === "problem")) return false;
   host.stdout.write(`${origin.store.source}: valid\n`);
   return true;

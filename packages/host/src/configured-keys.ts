@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ApiKey, HttpSection } from "@bridge/config";
 import type { MonitorKeys } from "@bridge/http-monitor";
 import type { Logger } from "@bridge/ports";
+import { ROLES } from "@bridge/ports/internal";
 import { apiKeys } from "./api-keys.ts";
 import type { HostProcess } from "./host-process.ts";
 import { messageOf } from "./message-of.ts";
@@ -41,6 +42,20 @@ export class ConfiguredKeys {
     return next;
   }
 
+  /**
+   * Whoever changes the block over the admin server can go on changing it, now and after a restart.
+   * @throws Error when nobody could, or as {@link of} does
+   */
+  demand(http: HttpSection | undefined): void {
+    this.of(http);
+    if (this.#started === undefined) return;
+    const now = this.#next(this.#started.keys, http);
+    if (![now, apiKeys(http, this.#env)].every(mayChange))
+      throw new Error(
+        "nobody could change the configuration over the admin server any more: leave a key that can, such as one in http.api_keys with the role admin or the permission config.write",
+      );
+  }
+
   /** The configuration that is in force has this block. Never throws: what cannot be used leaves the former keys in force. */
   follow(http: HttpSection | undefined): void {
     if (this.#started === undefined) return;
@@ -60,4 +75,13 @@ export class ConfiguredKeys {
   #next(started: MonitorKeys, http: HttpSection | undefined): MonitorKeys {
     return { ...started, adminApiKeys: apiKeys(http, this.#env).adminApiKeys };
   }
+}
+
+function mayChange({ adminApiKey, adminApiKeys = {} }: MonitorKeys): boolean {
+  if (adminApiKey !== undefined && adminApiKey !== "") return true;
+  return Object.values(adminApiKeys).some((key) => {
+    if (typeof key === "string") return true;
+    const permissions = key.role === undefined ? key.permissions : ROLES[key.role];
+    return permissions.includes("config.write");
+  });
 }

@@ -53,7 +53,10 @@ async function run(
   if (flags.validate) {
     const origin = fileOrigin(flags.config, { env, servers: usualServers(env) });
     const keys = new ConfiguredKeys(env, silentLogger);
-    const valid = await validateConfiguration(origin, registry, host, { keys: (http) => keys.of(http) });
+    const valid = await validateConfiguration(origin, registry, host, {
+      keys: (http) => keys.of(http),
+      exportsTelemetry: telemetry !== undefined,
+    });
     return valid ? "answered" : "not_valid";
   }
   if (flags.createTables) {
@@ -76,6 +79,7 @@ async function run(
       return {
         origin: fileOrigin(flags.config, { env, servers: usualServers(env), watch, logger }),
         keys: (http) => keys.of(http),
+        demandKeys: (http) => keys.demand(http),
         onHttp: (http) => keys.follow(http),
       };
     },

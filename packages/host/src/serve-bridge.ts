@@ -33,6 +33,7 @@ import { openServers, type Servers } from "./open-servers.ts";
 import { type Overrule, overruling } from "./overrule.ts";
 import type { ServerKeys } from "./server-keys.ts";
 import { shutDown, type ShutdownBudgets } from "./shut-down.ts";
+import { startChecks } from "./start-checks.ts";
 import { type OpenTelemetry, openTelemetry, type TelemetryExport } from "./telemetry-export.ts";
 import { confirmRunning, tellUnconfirmed } from "./unconfirmed-commit.ts";
 import { untilTheEnd } from "./until-the-end.ts";
@@ -64,6 +65,11 @@ export interface ProcessParts {
    * is to come into force: a throw refuses it.
    */
   readonly keys: (http: HttpSection | undefined) => ServerKeys;
+  /**
+   * Throws when a change that somebody makes over the admin server would leave nobody who can make the next one, now or after a
+   * restart. Default: when `keys` throws.
+   */
+  readonly demandKeys?: ((http: HttpSection | undefined) => void) | undefined;
   /** Told of the `http` block of each configuration that comes into force after the first. Default: nothing follows it. */
   readonly onHttp?: ((http: HttpSection | undefined) => void) | undefined;
   /** What is known of keys that a companion exchanges. Default: they stay. */
@@ -182,6 +188,12 @@ async function serve(serving: Serving): Promise<Ending> {
     store,
     registry,
     sources,
+    startChecks: startChecks({
+      overruled: serving.overrule !== undefined,
+      keys: serving.demandKeys ?? keys,
+      exportsTelemetry: serving.telemetry !== undefined,
+      now: () => seams.clock.now(),
+    }),
     applier,
     instanceId,
     settled: serving.settled ?? (left && { reverted: left }),

@@ -1,7 +1,8 @@
-import type { BridgeConfig, OtlpSection } from "@bridge/config";
+import { type BridgeConfig, formatProblem, type OtlpSection } from "@bridge/config";
 import type { Seams, Tracer } from "@bridge/ports";
 import type { Family } from "@bridge/telemetry";
 import type { Companion } from "./companion.ts";
+import { NO_EXPORT } from "./start-checks.ts";
 
 /** Exports what a process measures. */
 export interface TelemetryExport {
@@ -41,6 +42,6 @@ export async function openTelemetry(
 ): Promise<TelemetryExport | undefined> {
   const section = telemetry.otlp;
   if (section === undefined) return undefined;
-  if (open === undefined) throw new Error("telemetry.otlp: this program has no OTLP export; remove the block");
+  if (open === undefined) throw new Error(formatProblem(NO_EXPORT));
   return open({ ...request, section, bridgeId: bridge.id });
 }

@@ -76,6 +76,23 @@ describe("operators 5.1: the keys that the configuration names", () => {
     expect(lines).toEqual(["http.api_keys cannot be used: the former keys stay in force"]);
   });
 
+  test("cannot be changed over the admin server so that nobody can change them again, now or after a restart", () => {
+    const { keys } = started({ adminApiKey: ADMIN, apiKeys: [ALICE] });
+    const carol: ApiKey = { id: "carol", key: "carol-key-0123456789", permissions: ["config.write"] };
+    expect(() => keys.demand(http({ apiKeys: [ALICE, BOB] }))).toThrow("nobody could change the configuration");
+    expect(() => keys.demand(undefined)).toThrow("nobody could change the configuration");
+    expect(() => keys.demand(http({}))).toThrow("the http block has no admin key");
+    keys.demand(http({ apiKeys: [ALICE, carol] }));
+    keys.demand(http({ apiKeys: [{ ...ALICE, role: "admin" }] }));
+    keys.demand(http({ adminApiKey: OTHER }));
+
+    const named = started({ apiKeys: [{ ...ALICE, role: "admin" }] });
+    // The key of the block counts from the next start on.
+    expect(() => named.keys.demand(http({ adminApiKey: OTHER, apiKeys: [BOB] }))).toThrow("nobody could change");
+    const fromOutside = started({ apiKeys: [ALICE] }, { BRIDGE_ADMIN_API_KEY: ADMIN });
+    fromOutside.keys.demand(undefined);
+  });
+
   test("are refused beside the same key of the start, which is still in force", () => {
     const { keys, name } = started({ adminApiKey: ADMIN });
     const next = http({ adminApiKey: OTHER, apiKeys: [{ ...ALICE, key: ADMIN }] });

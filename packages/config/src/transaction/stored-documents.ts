@@ -4,6 +4,7 @@ import { type CheckedDocument, checkDocument } from "../check-document.ts";
 import type { Path } from "../problem.ts";
 import { type ReferenceSources, resolveReferences } from "../references.ts";
 import type { Registry } from "../registry.ts";
+import type { StartChecks, UnusableFile } from "../surroundings.ts";
 import type { ConfigView } from "./contract.ts";
 import type { Written } from "./document-texts.ts";
 import { erasedOptions } from "./erased-options.ts";
@@ -15,6 +16,7 @@ export interface StoredDocumentsOptions {
   readonly store: ConfigStore;
   readonly registry: Registry;
   readonly sources: ReferenceSources;
+  readonly startChecks?: StartChecks | undefined;
   readonly clock: Clock;
 }
 
@@ -88,18 +90,29 @@ export class StoredDocuments {
     return this.#seen.view;
   }
 
-  /** What is wrong with `after`, and what of the options in `before` it would erase. */
+  /** What is wrong with `after`, also for the next start, and what of the options in `before` it would erase. */
   async judge(before: unknown, after: unknown, signal: AbortSignal): Promise<[CheckedDocument, readonly Path[]]> {
-    const checked = await this.check(after, signal);
+    const checked = await this.#checkForStart(after, signal);
     const { document } = await this.within(signal, (bound) =>
       resolveReferences(before, this.#options.sources, bound, this.slices()),
     );
     return [checked, erasedOptions(document, checked.resolved)];
   }
 
-  check(document: unknown, signal: AbortSignal): Promise<CheckedDocument> {
+  check(document: unknown, signal: AbortSignal, whyUnusable?: UnusableFile): Promise<CheckedDocument> {
     const { registry, sources } = this.#options;
-    return this.within(signal, (bound) => checkDocument(document, registry, sources, bound, this.slices()));
+    return this.within(signal, (bound) =>
+      checkDocument(document, registry, { ...sources, whyUnusable }, bound, this.slices()),
+    );
+  }
+
+  async #checkForStart(document: unknown, signal: AbortSignal): Promise<CheckedDocument> {
+    const { startChecks } = this.#options;
+    const checked = await this.check(document, signal, startChecks?.whyUnusable);
+    const problems = checked.ok ? (startChecks?.refusals(checked.config) ?? []) : [];
+    if (problems.length === 0) return checked;
+    const { resolved, unread, warnings } = checked;
+    return { ok: false, problems, warnings, resolved, unread };
   }
 
   within<Result>(signal: AbortSignal, work: (bound: AbortSignal) => Promise<Result>): Promise<Result> {

@@ -2,6 +2,7 @@ import type { Clock, ConfigStore, Logger, Probation, Random } from "@bridge/port
 import { steadyLogger } from "@bridge/ports/internal";
 import type { ReferenceSources } from "../references.ts";
 import type { Registry } from "../registry.ts";
+import type { StartChecks } from "../surroundings.ts";
 import type { ConfigApplier } from "./applier.ts";
 import { type Change, changePending } from "./change-pending.ts";
 import { CommitHistory } from "./commit-history.ts";
@@ -42,6 +43,8 @@ export interface ConfigTransactionsOptions {
   readonly registry: Registry;
   /** Where the values of the document's references come from. */
   readonly sources: ReferenceSources;
+  /** What a changed document is held against beyond itself. Default: nothing, and the next start tells. */
+  readonly startChecks?: StartChecks | undefined;
   /** Absent: a commit only writes. */
   readonly applier?: ConfigApplier | undefined;
   /** Spec 4.9.5. Default 60 s. */
