@@ -1,0 +1,67 @@
+import { cpSync, existsSync, statSync, truncateSync } from "node:fs";
+import { expect, test } from "vitest";
+import { isLogFull, LOG_BYTES } from "../../src/database/connection.ts";
+import { readMark } from "../../src/database/log-mark.ts";
+import { confirm, openNotes, scratchFolder } from "./support/notes.ts";
+import { openDescriptors } from "./support/system-calls.ts";
+
+test("a file that a killed process has left holds what its log held, and nothing is held against its next log", () => {
+  using scratch = scratchFolder();
+  using killed = scratchFolder();
+  const former = openNotes(scratch.path);
+  confirm(former, "a");
+  cpSync(scratch.folder, killed.folder, { recursive: true });
+  former.close();
+  expect(readMark(killed.path)?.frame).toBeGreaterThan(0);
+  const file = openNotes(killed.path);
+  expect(file.statements.ids()).toEqual(["a"]);
+  expect(readMark(killed.path)).toBeUndefined();
+  expect(statSync(`${killed.path}-wal`).size).toBe(0);
+  file.close();
+});
+
+test("a file that is closed has no log, says so, and is held no more", () => {
+  using scratch = scratchFolder();
+  const before = openDescriptors();
+  const file = openNotes(scratch.path);
+  confirm(file, "a");
+  file.close();
+  expect(existsSync(`${scratch.path}-wal`)).toBe(false);
+  expect(readMark(scratch.path)).toEqual({ frame: 0, salts: [0, 0] });
+  expect(openDescriptors()).toBe(before);
+});
+
+test("a file that is let go keeps its log and its mark, and is held until nobody in the process has it", () => {
+  using scratch = scratchFolder();
+  const before = openDescriptors();
+  const file = openNotes(scratch.path);
+  confirm(file, "a");
+  const mark = readMark(scratch.path);
+  const rest = file.letGo();
+  expect(openDescriptors()).toBeGreaterThan(before);
+  rest[Symbol.dispose]();
+  expect(existsSync(`${scratch.path}-wal`)).toBe(true);
+  expect(readMark(scratch.path)).toEqual(mark);
+  expect(openDescriptors()).toBe(before);
+});
+
+test("a log that somebody has cut off stays when the file is closed, and so does what is known of it", () => {
+  using scratch = scratchFolder();
+  const file = openNotes(scratch.path);
+  confirm(file, "a");
+  const mark = readMark(scratch.path);
+  truncateSync(`${scratch.path}-wal`, 100);
+  file.close();
+  expect(existsSync(`${scratch.path}-wal`)).toBe(true);
+  expect(readMark(scratch.path)).toEqual(mark);
+});
+
+test("a log is full when it has outgrown its size", () => {
+  using scratch = scratchFolder();
+  const file = openNotes(scratch.path);
+  truncateSync(`${scratch.path}-wal`, LOG_BYTES);
+  expect(isLogFull(file)).toBe(false);
+  truncateSync(`${scratch.path}-wal`, LOG_BYTES + 1);
+  expect(isLogFull(file)).toBe(true);
+  file.close();
+});
