@@ -67,20 +67,28 @@ export class JobHold {
 
   /**
    * Writes it as it is by then, with what `current` adds; true when it is written. Never rejects. What is written is of one moment: a
-   * count that is newer than the cursor beside it would be counted again after a kill.
+   * count that is newer than the cursor beside it would be counted again after a kill. `said` is what the document says of it: it is
+   * asked again when somebody else has written in between, so that what was asked for last counts.
    */
-  save(signal: AbortSignal, current: () => Job = () => this.#job): Promise<boolean> {
-    return this.#writes.run(() => this.#save(signal, current));
+  save(
+    signal: AbortSignal,
+    current: () => Job = () => this.#job,
+    said: (job: Job) => Job = (job) => job,
+  ): Promise<boolean> {
+    return this.#writes.run(() => this.#save(signal, current, said));
   }
 
-  async #save(signal: AbortSignal, current: () => Job): Promise<boolean> {
+  async #save(signal: AbortSignal, current: () => Job, said: (job: Job) => Job): Promise<boolean> {
     const { book, holder, clock } = this.#options;
     try {
       while (!this.#isLost) {
-        this.#job = current();
+        const known = (this.#job = current());
         const begunAt = clock.monotonic();
-        const job = this.#alive({ ...this.#job, updatedAt: clock.now() });
+        const next = said(known);
+        const job = this.#alive({ ...next, updatedAt: clock.now() });
         if (await book.replace({ revision: this.#revision }, job, signal)) {
+          // While it was written, more may have come to be known.
+          if (next !== known) this.#job = next;
           this.#revision++;
           this.#confirmedAt = begunAt;
           this.#failingSince = undefined;

@@ -64,10 +64,13 @@ export class JobRun {
     this.hold.job = job;
   }
 
-  /** Whether more may begin. */
+  /**
+   * Whether more may begin. What was asked for is carried out with the last words, when everything under way has ended: until then
+   * the job keeps its routes, and nobody else sends what is in flight.
+   */
   get goesOn(): boolean {
     const { isLost, job } = this.hold;
-    const isAtWork = job.state === "running" || job.state === "undoing";
+    const isAtWork = (job.state === "running" || job.state === "undoing") && job.requested === undefined;
     return isAtWork && !this.#leaving.aborted && !isLost && this.parts.store() === this.store;
   }
 
@@ -98,19 +101,16 @@ export class JobRun {
     }
   }
 
-  /** Carries out what was asked for; what the work has begun goes on. */
-  obey(): void {
-    if (this.hold.failingMs > STORE_PATIENCE_MS) this.#haltForStore();
-    const { requested } = this.job;
-    // What would start it again comes when everything under way has ended: it begins with a count of its own.
-    if (requested === undefined || requested.call === "resume" || requested.call === "undo") return;
-    this.job = obeyed(this.#work.current(), requested, this.parts.clock.now());
-    void this.#save();
+  haltIfNotWritable(): void {
+    if (this.hold.failingMs <= STORE_PATIENCE_MS) return;
+    const { step } = this.job;
+    this.halt({ why: "store", failed: step.failed, attempts: step.done }, this.hold.failure?.message);
   }
 
   halt(verdict: HaltVerdict, error: string | undefined): void {
     const { clock, tallies, tell } = this.parts;
-    if (this.job.state !== "running") return;
+    // Whoever has asked it to stand still need not hear that it would have done so by itself.
+    if (this.job.state !== "running" || this.job.requested !== undefined) return;
     const shown = error?.slice(0, MAX_ERROR_LENGTH);
     const halted = { at: clock.now(), ...verdict, ...(shown !== undefined && { error: shown }) };
     this.job = { ...moved(this.#work.current(), "halted", clock.now()), halted };
@@ -145,11 +145,6 @@ export class JobRun {
     if (count > 0) this.parts.tallies.add(this.job.kind, outcome, count);
   }
 
-  #haltForStore(): void {
-    const { step } = this.job;
-    this.halt({ why: "store", failed: step.failed, attempts: step.done }, this.hold.failure?.message);
-  }
-
   async #beats(signal: AbortSignal): Promise<void> {
     const { clock } = this.parts;
     while (!signal.aborted) {
@@ -167,19 +162,20 @@ export class JobRun {
     this.#work.wake();
   }
 
-  /** Gives the job out of hand, as it is then. */
+  /** Gives the job out of hand, as it is then; what was asked for is carried out with that. */
   async #lastWords(): Promise<void> {
     const { clock } = this.parts;
     this.#isLeft = true;
     this.job = { ...this.#work.current(), inFlight: 0, pace: 0 };
+    const last = (known: Job): Job => {
+      const { owner: _, ...job } = known;
+      return job.requested === undefined ? job : obeyed(job, job.requested, clock.now());
+    };
     while (!this.hold.isLost) {
-      const { owner: _, ...job } = this.job;
-      this.job = job.requested === undefined ? job : obeyed(job, job.requested, clock.now());
-      const isSaid = await this.hold.save(new AbortController().signal);
-      if (isSaid && this.job.requested === undefined) return;
+      if (await this.hold.save(new AbortController().signal, undefined, last)) return;
       // What nobody knows of it would be counted as gone: it is said until the store takes it.
-      if (!isSaid && (this.cut.aborted || this.parts.store() !== this.store)) return;
-      if (!isSaid) await clock.delay(BEAT_MS, this.cut).catch(() => {});
+      if (this.cut.aborted || this.parts.store() !== this.store) return;
+      await clock.delay(BEAT_MS, this.cut).catch(() => {});
     }
   }
 }

@@ -76,10 +76,14 @@ export function called(job: Job, request: JobRequest | { readonly call: "start" 
 /** The job once a request has been carried out; as it is when there is nothing to be carried out from its state. */
 export function obeyed(job: Job, request: JobRequest | { readonly call: "start" }, now: number): Job {
   const { requested: _, ...rest } = job;
-  const answer = answerTo(job, request.call);
+  const isNextTry = "retryFailed" in request && request.retryFailed === true;
+  // It was asked for where the job was to be paused, before its owner had come to that.
+  const isPausedFirst = isNextTry && (job.state === "running" || job.state === "waiting");
+  const from = isPausedFirst ? moved(rest, "paused", now) : rest;
+  const answer = answerTo(from, request.call);
   if (answer.kind !== "moves") return rest;
-  const next = moved(rest, answer.to, now);
-  return "retryFailed" in request && request.retryFailed === true ? withFailedAgain(next) : next;
+  const next = moved(from, answer.to, now);
+  return isNextTry ? withFailedAgain(next) : next;
 }
 
 /** @throws Error when the table does not have it */

@@ -42,7 +42,7 @@ export class PurgeWork implements JobWork {
 
   async work(): Promise<void> {
     for (;;) {
-      this.#run.obey();
+      this.#run.haltIfNotWritable();
       if (!this.#run.goesOn) return;
       if (!this.#run.hold.isSure) {
         await this.#pause(LOOK_MS);

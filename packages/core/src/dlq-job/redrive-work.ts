@@ -60,7 +60,7 @@ export class RedriveWork implements JobWork {
 
   async work(): Promise<void> {
     for (;;) {
-      this.#run.obey();
+      this.#run.haltIfNotWritable();
       if (!this.#run.goesOn) return;
       this.#rate.limit = limitOf(this.#run.job);
       this.#endStep();

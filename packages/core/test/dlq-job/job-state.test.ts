@@ -75,6 +75,18 @@ describe("calls of a job that somebody works on", () => {
     expect(asked).toMatchObject({ state: "running", requested: { call: "pause" } });
     expect((called(asked, { call: "resume" }, 3) as Job).requested).toBeUndefined();
   });
+
+  it("begin the next try where a pause was asked for that has not come to pass", () => {
+    const counts = { succeeded: 3, failed: 4, skipped: 0, inDoubt: 0, restored: 0 };
+    const running = aJob({ state: "running", owner, counts, step: { index: 2, done: 7, failed: 4 } });
+    const asked = called(running, { call: "pause" }, 2) as Job;
+    const again = called(asked, { call: "resume", retryFailed: true }, 3) as Job;
+    expect(again).toMatchObject({ state: "running", attempt: 1, requested: { call: "resume", retryFailed: true } });
+    const next = obeyed(again, { call: "resume", retryFailed: true }, 4);
+    expect(next).toMatchObject({ state: "running", attempt: 2, counts: { succeeded: 3, failed: 0 } });
+    expect(next.step).toEqual({ index: 2, done: 0, failed: 0 });
+    expect(next.requested).toBeUndefined();
+  });
 });
 
 describe("resume", () => {
