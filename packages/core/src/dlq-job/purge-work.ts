@@ -96,11 +96,13 @@ export class PurgeWork implements JobWork {
     this.#count(this.#asked.takeGone(within, isEnd ? undefined : page.next), []);
     const heads = within.slice(0, roomOf(this.#run.job));
     const isLast = isEnd || heads.length < within.length;
-    const again = this.#asked.add(heads);
-    const gone = heads.length === 0 ? again : await this.#remove(heads.map(({ id }) => id));
+    // One that is being redriven belongs to whoever does: taken back later, it would be there although it is delivered.
+    const free = heads.filter(({ id }) => !this.#run.parts.busy.has(id));
+    const again = this.#asked.add(free);
+    const gone = free.length === 0 ? again : await this.#remove(free.map(({ id }) => id));
     // What an index still shows of an earlier call is gone by that one.
     const isMine = ({ id }: DeadLetterHead): boolean => gone.has(id) || again.has(id);
-    this.#asked.answered(heads);
+    this.#asked.answered(free);
     this.#count(
       heads.filter(isMine),
       heads.filter((head) => !isMine(head)),

@@ -324,3 +324,21 @@ test("of jobs of one route that are started at once, one is, and the others are 
     if (start.status === "rejected") expect(start.reason).toMatchObject({ reason: "route_busy" });
   await bridge.supervisor.shutdown();
 });
+
+test("an entry that is being redriven is left to that: an undo does not bring back what is delivered", async () => {
+  const bridge = await withTrash();
+  const { hub, supervisor, dlq, clock } = bridge;
+  await fill(dlq, 3);
+  const held = hub.channel("out").sends.hold();
+  const redriven = supervisor.redriveEntry("e00001", {}, bound());
+  await clock.until(() => hub.channel("out").sends.held === 1);
+  const job = await begun(bridge, PURGE);
+  const purged = await until(bridge, job.id, "completed");
+  expect(purged.counts).toMatchObject({ succeeded: 2, skipped: 1 });
+  held[Symbol.dispose]();
+  expect(await redriven).toMatchObject({ kind: "redriven" });
+  await supervisor.jobs().ask(job.id, { call: "undo" }, bound());
+  await until(bridge, job.id, "undone");
+  expect(await stored(dlq)).toEqual(["e00000", "e00002"]);
+  await supervisor.shutdown();
+});
