@@ -50,10 +50,15 @@ export class JobHold {
 
   /** Whether nobody else can have taken it, and the last write of it succeeded. */
   get isSure(): boolean {
+    return this.sureForMs > 0;
+  }
+
+  /** For how long that is so, unless it is written again: what may not be done twice has to be over, or given up, by then. */
+  get sureForMs(): number {
     const { clock, ttlMs } = this.#options;
-    if (this.#isLost || this.#failingSince !== undefined) return false;
+    if (this.#isLost || this.#failingSince !== undefined) return 0;
     const ttl = ttlMs();
-    return ttl === undefined || clock.monotonic() - this.#confirmedAt < ttl;
+    return ttl === undefined ? Number.POSITIVE_INFINITY : Math.max(0, this.#confirmedAt + ttl - clock.monotonic());
   }
 
   /** For how long it could not be written, in milliseconds; 0 when it can. */

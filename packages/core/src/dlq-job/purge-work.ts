@@ -116,14 +116,18 @@ export class PurgeWork implements JobWork {
   }
 
   async #remove(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const { job, store, parts } = this.#run;
+    const { job, store, parts, hold } = this.#run;
+    // A store makes a call again whose answer was lost, also when the process stands still in between.
+    const withinMs = hold.sureForMs;
+    // The process may have stood still since it asked for the page, and another one have finished the job, or taken it back.
+    if (withinMs <= 0) throw new BridgeError("UNAVAILABLE", "another instance may have the job", { charged: false });
     const { trash } = store.admin;
     const { undoUntil } = job;
-    if (undoUntil === undefined) return this.#bounded((signal) => store.admin.delete(ids, signal));
+    if (undoUntil === undefined) return this.#bounded((signal) => store.admin.delete(ids, signal), withinMs);
     if (trash === undefined) throw new BridgeError("UNAVAILABLE", "the DLQ store has no trash");
     // What is purged late is kept a little longer, so that an undo that is asked for in time finds all of it.
     const until = Math.max(undoUntil, parts.clock.now() + (job.undoWithinMs ?? 0));
-    return this.#bounded((signal) => trash.move(ids, job.id, until, signal));
+    return this.#bounded((signal) => trash.move(ids, job.id, until, signal), withinMs);
   }
 
   /** What this job has moved without being told, as its owner was killed or an answer lost, is in its batch of the trash. */
@@ -242,11 +246,14 @@ export class PurgeWork implements JobWork {
     await this.#run.parts.clock.delay(Math.max(1, Math.ceil(ms)), this.#woken.signal).catch(() => {});
   }
 
-  async #bounded<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  async #bounded<Result>(
+    work: (signal: AbortSignal) => Promise<Result>,
+    withinMs: number = CALL_TIMEOUT_MS,
+  ): Promise<Result> {
     const { parts, cut } = this.#run;
     using limit = deadline(
       parts.clock,
-      CALL_TIMEOUT_MS,
+      Math.min(withinMs, CALL_TIMEOUT_MS),
       () => new BridgeError("TIMEOUT", "the DLQ store did not answer"),
     );
     const both = AbortSignal.any([cut, limit.signal]);

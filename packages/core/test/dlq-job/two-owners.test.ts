@@ -132,6 +132,42 @@ test("operators 3.5.3: what still waited for room in its route when an owner sto
   await second.supervisor.shutdown();
 });
 
+test("operators 3.5.3: a purge that stood still between looking and taking takes nothing once another has finished the job and taken it back", async () => {
+  // Of a process that stands still no timer fires, and its time has gone on when it wakes.
+  const [its, clock] = [new FakeClock(), new FakeClock()];
+  const dlq = openMemoryDlq({ maxEntries: 10_000, clock });
+  const gate = Promise.withResolvers<void>();
+  let standsStill = false;
+  const store: DlqStore = {
+    ...dlq,
+    async page(...asked) {
+      const page = await dlq.page(...asked);
+      if (standsStill) await gate.promise;
+      return page;
+    },
+  };
+  const first = await started({ clock: its, dlq: seen(store).store, config: shared, instanceId: "plant-a" });
+  await fill(dlq, 300);
+  const before = await stored(dlq);
+  const settings = { ...AT_ONCE, rate: 50 };
+  const job = await begun(first, { kind: "purge", undoWithinMs: 3_600_000, settings });
+  await until(first, job.id, ({ counts }) => counts.succeeded > 0);
+  standsStill = true;
+  await its.advance(1_000);
+  clock.skip(its.now() - clock.now());
+  const second = await started({ clock, dlq: seen(dlq).store, config: shared, instanceId: "plant-b" });
+  await until(second, job.id, "completed");
+  expect(await stored(dlq)).toEqual([]);
+  await second.supervisor.jobs().ask(job.id, { call: "undo" }, bound());
+  await until(second, job.id, "undone");
+  its.skip(clock.now() - its.now());
+  gate.resolve();
+  await its.advance(5_000);
+  expect(await stored(dlq)).toEqual(before);
+  await first.supervisor.shutdown();
+  await second.supervisor.shutdown();
+});
+
 type Asking = (jobs: Jobs, id: string, nth: number) => Promise<unknown>;
 const changesItsRate: Asking = (jobs, id, nth) => jobs.change(id, { rate: 1 + (nth % 2) }, bound());
 const pausesAndResumesIt: Asking = (jobs, id, nth) =>
