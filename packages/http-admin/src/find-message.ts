@@ -7,42 +7,42 @@ export interface Wanted {
   readonly correlationId?: string | undefined;
 }
 
-export interface Found<Head> {
-  readonly found: readonly Head[];
-  /** Whether everything was looked at. */
-  readonly complete: boolean;
-}
-
 /** So many places are told of one message. */
 const MOST = 100;
 const PAGE = 1_000;
 
-/** Looks in the DLQ, newest first; in a store that cannot find by these, at so many entries, oldest first. */
+/**
+ * Puts what is in the DLQ into `found`, newest first; in a store that cannot find by these, of so many entries, oldest first.
+ * Resolves to whether everything was looked at.
+ */
 export async function findDeadLetters(
   store: DlqStore,
   wanted: Wanted,
+  found: DeadLetterHead[],
   signal: AbortSignal,
-): Promise<Found<DeadLetterHead>> {
+): Promise<boolean> {
   if (store.page !== undefined) {
-    const found: DeadLetterHead[] = [];
     const page = { limit: MOST, order: "newest", budget: LIMITS.traceScan } as const;
     const { entries, next } = await store.page(wanted, page, signal);
     found.push(...entries);
-    return { found, complete: next === undefined };
+    return next === undefined;
   }
   return scan(
+    found,
     (page) => store.list({}, page, signal),
     (head) => isWanted(head, wanted),
   );
 }
 
-/** Looks in the outbox, at so many records, oldest first. */
+/** The same for the outbox, of so many records, oldest first. */
 export async function findOutboxRecords(
   store: OutboxStore,
   envelopeId: string,
+  found: OutboxHead[],
   signal: AbortSignal,
-): Promise<Found<OutboxHead>> {
+): Promise<boolean> {
   return scan(
+    found,
     (page) => store.list({}, page, signal),
     (head) => head.envelopeId === envelopeId,
   );
@@ -53,15 +53,15 @@ function isWanted(head: DeadLetterHead, { envelopeId, correlationId }: Wanted): 
 }
 
 async function scan<Head>(
+  found: Head[],
   list: (page: { readonly limit: number; readonly offset: number }) => Promise<readonly Head[]>,
   matches: (head: Head) => boolean,
-): Promise<Found<Head>> {
-  const found: Head[] = [];
+): Promise<boolean> {
   for (let offset = 0; offset < LIMITS.traceScan; offset += PAGE) {
     const heads = await list({ limit: PAGE, offset });
-    found.push(...heads.filter(matches));
-    if (heads.length < PAGE) return { found: found.slice(0, MOST), complete: true };
+    found.push(...heads.filter(matches).slice(0, MOST - found.length));
+    if (heads.length < PAGE) return true;
     if (found.length >= MOST) break;
   }
-  return { found: found.slice(0, MOST), complete: false };
+  return false;
 }

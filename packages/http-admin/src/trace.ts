@@ -1,15 +1,17 @@
 import { DISPOSITIONS, type InFlightPlace, type Whereabouts } from "@bridge/core";
 import { HttpError } from "@bridge/http-kit";
 import type { DeadLetterHead, OutboxHead } from "@bridge/ports";
-import { formatTimestamp } from "@bridge/ports/internal";
+import { deadline, formatTimestamp, orAborted } from "@bridge/ports/internal";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
 import type { BridgeAccess } from "./bridge-access.ts";
-import { findDeadLetters, findOutboxRecords, type Found, type Wanted } from "./find-message.ts";
+import { findDeadLetters, findOutboxRecords } from "./find-message.ts";
 import { entryHead } from "./schemas.ts";
 import { entryHeadToWire } from "./wire.ts";
 
 const LATE = "a store did not answer";
+/** How long stores are waited for by somebody who is told what the process itself knows. */
+const LOOK_MS = 5_000;
 const MAX_ID = 1_024;
 const time = v.pipe(v.string(), v.metadata({ format: "date-time" }));
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -57,7 +59,6 @@ type Place = v.InferOutput<typeof place>;
 /** Where a message is. No answer has a payload or a header. */
 export function traceEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
   const guard = (): void => void bridge.supervisor;
-  const refusals = { 503: "The process has no bridge yet, or a store cannot be used." };
   return [
     endpoint({
       method: "GET",
@@ -72,12 +73,12 @@ export function traceEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
         if (envelopeID.length > MAX_ID)
           throw new HttpError(400, `the envelope id has more than ${MAX_ID} characters: no message has a longer one`);
       },
-      refusals,
+      refusals: { 503: "The process has no bridge yet." },
       answers: { 200: { description: "What is known of it; nothing, if it is not found.", schema: messageTrace } },
     }).handle(async ({ params: { envelopeID } }) => {
       // In the order in which a message moves, so that one on its way is seen before or behind its step.
       const { inFlight } = bridge.supervisor.whereabouts(envelopeID);
-      const stored = await inStores(bridge, { envelopeId: envelopeID });
+      const stored = await inStores(bridge, envelopeID);
       const here = bridge.supervisor.whereabouts(envelopeID);
       const places = [...inFlight.map(inFlightPlace), ...stored.places, ...pastPlaces(here)];
       const { legs, since } = here.remembers;
@@ -106,42 +107,59 @@ export function traceEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
         ),
       }),
       guard,
-      refusals,
+      refusals: { 503: "The process has no bridge yet, or the DLQ cannot be used." },
       answers: { 200: { description: "What is known of them.", schema: correlatedMessages } },
     }).handle(async ({ query: { correlation_id: correlationId } }) => {
       if (correlationId === "") throw new HttpError(400, "invalid query: correlation_id: is missing");
-      const { places, complete } = await inStores(bridge, { correlationId });
+      const { places, complete } = await inDlq(bridge, correlationId);
       return { status: 200, body: { correlation_id: correlationId, found: places.length > 0, places, complete } };
     }),
   ];
 }
 
-/** Looks into the stores that there are. One that is configured and not open has not been looked at. */
-async function inStores(
-  bridge: BridgeAccess,
-  wanted: Wanted,
-): Promise<{ readonly places: Place[]; readonly complete: boolean }> {
+interface Stored {
+  readonly places: Place[];
+  /** Whether everything was looked at. */
+  readonly complete: boolean;
+}
+
+/** What the stores tell within a bound: one that does not answer, or refuses, has been looked at in part. Never rejects. */
+async function inStores({ supervisor, clock, operationTimeoutMs }: BridgeAccess, envelopeId: string): Promise<Stored> {
+  const { stores } = supervisor.config();
+  const [dlq, outbox] = [supervisor.dlq(), supervisor.outbox()];
+  const letters: DeadLetterHead[] = [];
+  const records: OutboxHead[] = [];
+  using bound = deadline(clock, Math.min(LOOK_MS, operationTimeoutMs), new Error(LATE));
+  const { signal } = bound;
+  const lookedAt = async (look: () => Promise<boolean>): Promise<boolean> =>
+    orAborted(look(), signal).catch(() => false);
+  const complete = await Promise.all([
+    dlq === undefined
+      ? isNowhere(stores.dlq)
+      : lookedAt(async () => findDeadLetters(dlq, { envelopeId }, letters, signal)),
+    outbox === undefined
+      ? isNowhere(stores.outbox)
+      : lookedAt(async () => findOutboxRecords(outbox, envelopeId, records, signal)),
+  ]);
+  return { places: [...records.map(outboxPlace), ...letters.map(dlqPlace)], complete: !complete.includes(false) };
+}
+
+/** Only the DLQ can tell, so that without it there is nothing to say. */
+async function inDlq(bridge: BridgeAccess, correlationId: string): Promise<Stored> {
   const { supervisor } = bridge;
   const { stores } = supervisor.config();
-  const { envelopeId } = wanted;
-  const [dlq, outbox] = [supervisor.dlq(), supervisor.outbox()];
-  return bridge.looking(LATE, async (signal) => {
-    const [letters, records] = await Promise.all([
-      dlq === undefined ? notLookedAt(stores.dlq) : findDeadLetters(dlq, wanted, signal),
-      envelopeId === undefined || outbox === undefined
-        ? notLookedAt(stores.outbox)
-        : findOutboxRecords(outbox, envelopeId, signal),
-    ]);
-    return {
-      places: [...records.found.map(outboxPlace), ...letters.found.map(dlqPlace)],
-      complete: letters.complete && records.complete,
-    };
-  });
+  const dlq = supervisor.dlq();
+  const letters: DeadLetterHead[] = [];
+  const complete =
+    dlq === undefined
+      ? isNowhere(stores.dlq)
+      : await bridge.looking(LATE, (signal) => findDeadLetters(dlq, { correlationId }, letters, signal));
+  return { places: letters.map(dlqPlace), complete: complete && isNowhere(stores.outbox) };
 }
 
 /** What is not open may hold it; what is not configured holds nothing. */
-function notLookedAt(configured: object | undefined): Found<never> {
-  return { found: [], complete: configured === undefined };
+function isNowhere(configured: object | undefined): boolean {
+  return configured === undefined;
 }
 
 function inFlightPlace({ routeId, bindingId, since, attempts }: InFlightPlace): Place {

@@ -90,6 +90,30 @@ describe("operators 6.4: where a message is", () => {
     expect(await trace(admin, "m-1")).toMatchObject({ found: false, complete: false });
   });
 
+  it.each([
+    ["is away", (): Promise<void> => Promise.reject(new BridgeError("CONNECTION_LOST", "the database is gone"))],
+    ["refuses", (): Promise<void> => Promise.reject(new BridgeError("INTERNAL", "failed (SQLSTATE 55000)"))],
+    ["does not answer", (): Promise<void> => new Promise(() => {})],
+  ])("as far as this process knows while a store %s", async (_, fault) => {
+    await using admin = await startAdmin({ outbox: true, operationTimeoutMs: 200 });
+    await admin.call("POST", "/routes/alarms/inject", { subject: "s", id: "m-1" });
+    admin.hub.channel("boxed-out").sends.failNext(Infinity, new BridgeError("UNAVAILABLE", "not now"));
+    admin.hub.publish("boxed", { id: "m-2", subject: "s" });
+    await vi.waitFor(
+      async () => expect((await trace(admin, "m-2")).places).toMatchObject([{ where: "outbox" }]),
+      PATIENCE,
+    );
+    admin.faults.store = fault;
+    expect(await trace(admin, "m-1")).toMatchObject({
+      found: true,
+      places: [{ where: "recent", route_id: "alarms", outcome: "delivered" }],
+      complete: false,
+    });
+    // What the other store tells is not withheld.
+    expect(await trace(admin, "m-2")).toMatchObject({ places: [{ where: "outbox" }], complete: false });
+    expect((await admin.call("GET", "/messages?correlation_id=c")).status).toBeGreaterThanOrEqual(500);
+  });
+
   it("by the correlation id of dead letters", async () => {
     await using admin = await startAdmin();
     await keep(admin, deadLetter("e1"), deadLetter("e2"));
