@@ -7,6 +7,7 @@ import { settleProbation } from "@bridge/config";
 import { silentLogger, systemClock } from "@bridge/ports";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { openConfigFile } from "../src/index.ts";
+import { committing } from "./support/committing.ts";
 import { trying } from "./support/trying.ts";
 
 const NEVER = new AbortController().signal;
@@ -230,4 +231,22 @@ it("operators 7: what another process has on probation, which runs, is left alon
   }
   expect((await nextStart()).settled).toMatchObject({ reverted: { version: 42, why: "process_ended" } });
   expect(readFileSync(path, "utf8")).toBe(FORMER);
+});
+
+it("operators 7: a version with its outbox elsewhere that is taken back at a start is told of until the next commit: what came in is there", async () => {
+  const former = "bridge: {id: plant-7}\nstores: {outbox: {type: file, options: {path: a.db}}}\n";
+  writeFileSync(path, former);
+  const first = openConfigFile(path);
+  const stored = await first.load(NEVER);
+  if (stored === undefined) throw new Error("there is nothing");
+  const outbox = { type: "file", options: { path: "b.db" } };
+  const tried = { version: 1, formerVersion: 0, confirmBy: 0, actor: "alice", routes: [] };
+  await first.probations.begin({ bridge: { id: "plant-7" }, stores: { outbox } }, stored, tried, NEVER);
+  const { settled } = await nextStart();
+  expect(settled).toMatchObject({ reverted: { version: 1, leftStores: ["outbox"] } });
+  expect(readFileSync(path, "utf8")).toBe(former);
+  await using file = committing("bridge: {id: plant-7}\n", { settled });
+  expect(file.transactions.leftBehind()).toMatch(/version 1 .* stores\.outbox at another place .*from_version: 1/);
+  expect(await file.commit("bridge: {id: plant-8}\n")).toMatchObject({ status: "committed" });
+  expect(file.transactions.leftBehind()).toBeUndefined();
 });

@@ -221,7 +221,7 @@ async function serve(serving: Serving): Promise<Ending> {
       loopP99Ms: figures.loopP99Ms,
       configError: configWatch().lastError,
       probationEndsAt: transactions.probation()?.confirmBy,
-      probationLeft: transactions.leftElsewhere()?.told,
+      probationLeft: transactions.leftElsewhere()?.told ?? transactions.leftBehind(),
     }),
   });
   const measured = (): Measured => ({

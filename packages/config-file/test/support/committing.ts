@@ -2,7 +2,12 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ConfigTransactions, createConfigTransactions, createRegistry } from "@bridge/config";
+import {
+  type ConfigTransactions,
+  createConfigTransactions,
+  createRegistry,
+  type SettledProbation,
+} from "@bridge/config";
 import { type ConfigStore, defineFactory, silentLogger, systemClock, systemRandom } from "@bridge/ports";
 import { describe as described, secret, text as textOption } from "@bridge/ports/options";
 import * as v from "valibot";
@@ -52,7 +57,8 @@ export function committing(
   {
     name = "bridge.yaml",
     seenAs = (store) => store,
-  }: { name?: string; seenAs?: (store: ConfigFile) => ConfigStore } = {},
+    settled,
+  }: { name?: string; seenAs?: (store: ConfigFile) => ConfigStore; settled?: SettledProbation | undefined } = {},
 ): Committing {
   const folder = mkdtempSync(join(tmpdir(), "bridge-config-"));
   const path = join(folder, name);
@@ -64,6 +70,7 @@ export function committing(
     sources,
     clock: systemClock,
     random: systemRandom(),
+    settled,
     logger: silentLogger,
   });
   return {

@@ -166,6 +166,11 @@ export interface ConfigTransactions {
   probation(): Probation | undefined;
   /** What is on probation beyond its end, at an instance that has not ended it. */
   leftElsewhere(): LeftElsewhere | undefined;
+  /**
+   * Of what this start has taken back: which messages are where nobody delivers or sees them, and how to get at them. Until the next
+   * commit.
+   */
+  leftBehind(): string | undefined;
   /** How many were taken back, by why, since the start; this start's own included. */
   reverts(): Readonly<Record<string, number>>;
   /** Whether something is tried out here over what is stored as `revision`, and runs in its place. */

@@ -1,5 +1,16 @@
-import type { Clock, ConfigHistoryEntry, ConfigStore, LeftProbation, Logger, Probation, Reversal } from "@bridge/ports";
+import { isDeepStrictEqual } from "node:util";
+import type {
+  Clock,
+  ConfigHistoryEntry,
+  ConfigStore,
+  LeftProbation,
+  Logger,
+  Probation,
+  Reversal,
+  StoredConfig,
+} from "@bridge/ports";
 import { formatTimestamp } from "@bridge/ports/internal";
+import { valueAt } from "../check/value-at.ts";
 import { bounded } from "./commit-parts.ts";
 import { CommitHistory } from "./commit-history.ts";
 import type { OnProbation, Reverted } from "./on-probation.ts";
@@ -86,6 +97,7 @@ async function putBack(
       // That it is there to be mended helps, and no more.
     });
   }
+  const leftStores = current === undefined ? [] : movedStores(former.document, current.document);
   const history = new CommitHistory(store, clock, logger);
   const entry = await entryOf(probation, history, at);
   await history.revert({ ...entry, reverted: { at, ...reversal } });
@@ -94,8 +106,17 @@ async function putBack(
     config_version: version,
     former_version: formerVersion,
     why: reversal.why,
+    ...(leftStores.length > 0 && { left_stores: leftStores.join(", ") }),
   });
-  return { ...reversal, version, formerVersion, actor, at };
+  return { ...reversal, version, formerVersion, actor, at, ...(leftStores.length > 0 && { leftStores }) };
+}
+
+/** A process that has died was asked by nobody what its stores hold, and those of the former document are others. */
+function movedStores(from: StoredConfig["document"], to: StoredConfig["document"]): readonly string[] {
+  return ["outbox", "dlq"].filter((role) => {
+    const [former, tried] = [from, to].map((document) => valueAt(document, ["stores", role]));
+    return tried !== undefined && !isDeepStrictEqual(former, tried);
+  });
 }
 
 async function entryOf(
@@ -104,4 +125,11 @@ async function entryOf(
   now: number,
 ): Promise<ConfigHistoryEntry> {
   return (await history.pending(version)) ?? { version, committedAt: now, actor, changes: [] };
+}
+
+/** What a start has left behind with the stores of a version that it has taken back, and how to get at it. */
+export function leftBehindBy({ version, formerVersion, leftStores = [] }: Reverted): string | undefined {
+  if (leftStores.length === 0) return undefined;
+  const stores = leftStores.map((role) => `stores.${role}`).join(" and ");
+  return `version ${version} was taken back when its process had ended, and has ${stores} at another place than version ${formerVersion}, which runs: what came in meanwhile is still there; commit version ${version} again (from_version: ${version}), let it be delivered, and go back then`;
 }

@@ -21,6 +21,8 @@ export interface Reverted extends Reversal {
   readonly actor: string;
   /** Epoch milliseconds. */
   readonly at: number;
+  /** Stores that it had at another place than the former one: what came in meanwhile is still there. Default: none. */
+  readonly leftStores?: readonly string[] | undefined;
 }
 
 /** What becomes of what an operator takes back. */

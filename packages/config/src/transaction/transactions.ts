@@ -23,7 +23,7 @@ import type {
   TransactionInfo,
 } from "./contract.ts";
 import { DocumentTexts } from "./document-texts.ts";
-import type { SettledProbation } from "./left-probation.ts";
+import { leftBehindBy, type SettledProbation } from "./left-probation.ts";
 import { dryRun } from "./dry-run.ts";
 import { knownCommits } from "./known-commits.ts";
 import { mergeOverlay } from "./merge-overlay.ts";
@@ -82,6 +82,7 @@ class Transactions implements ConfigTransactions {
   readonly #documents: StoredDocuments;
   readonly #open: OpenTransaction;
   #notApplied: NotApplied | undefined;
+  #leftBehind: string | undefined;
   readonly #instanceId: string;
   #underWay: Promise<unknown> | undefined;
 
@@ -244,6 +245,10 @@ class Transactions implements ConfigTransactions {
     return leftElsewhere(store.staging?.seen, { instanceId: this.#instanceId, clock });
   }
 
+  leftBehind(): string | undefined {
+    return this.#leftBehind;
+  }
+
   reverts(): Readonly<Record<string, number>> {
     return this.#probations.counts();
   }
@@ -258,7 +263,10 @@ class Transactions implements ConfigTransactions {
   }
 
   #settle(settled: SettledProbation): void {
-    if ("reverted" in settled) return this.#probations.noteReverted(settled.reverted);
+    if ("reverted" in settled) {
+      this.#leftBehind = leftBehindBy(settled.reverted);
+      return this.#probations.noteReverted(settled.reverted);
+    }
     this.#probations.begin(settled.goesOn);
   }
 
@@ -313,6 +321,7 @@ class Transactions implements ConfigTransactions {
     if (result.status === "committed_not_applied" && differs)
       this.#notApplied = { version: result.version, error: result.error, since: this.#options.clock.now() };
     else if (result.status === "committed" || result.status === "committed_applying") this.#notApplied = undefined;
+    if (["committed", "committed_applying", "probation"].includes(result.status)) this.#leftBehind = undefined;
     return result;
   }
 
