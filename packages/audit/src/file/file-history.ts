@@ -1,9 +1,11 @@
 import { type FileHandle, open } from "node:fs/promises";
+import type { Clock } from "@bridge/ports";
 import type { AuditEvent } from "../event.ts";
 import type { AuditFilter, AuditHistory, AuditPage, AuditVerification } from "../history.ts";
 import { isIntact, readRecord } from "./record.ts";
 import { rotatedFiles } from "./rotated-files.ts";
 import { verifyFiles } from "./verify.ts";
+import { whileUnchanged } from "./while-unchanged.ts";
 
 /** Read of the files in one call. */
 const BUDGET_BYTES = 4 * 1_048_576;
@@ -24,14 +26,21 @@ interface Place {
 export class FileHistory implements AuditHistory {
   readonly #path: string;
   readonly #keys: readonly string[];
+  readonly #clock: Clock;
 
-  constructor(path: string, hmacKey: string | undefined) {
+  constructor(path: string, hmacKey: string | undefined, clock: Clock) {
     this.#path = path;
+    this.#clock = clock;
     this.#keys = hmacKey === undefined ? [] : [hmacKey];
   }
 
   async read(filter: AuditFilter, limit: number, cursor: string | undefined, signal: AbortSignal): Promise<AuditPage> {
     const from = cursor === undefined ? undefined : placeOf(cursor);
+    const look = () => this.#read(filter, limit, from, signal);
+    return this.#whileUnchanged(look, ({ breakAt }) => breakAt === undefined, signal);
+  }
+
+  async #read(filter: AuditFilter, limit: number, from: Place | undefined, signal: AbortSignal): Promise<AuditPage> {
     const page = new Page(filter, limit, this.#keys, from);
     let upTo = from?.offset;
     for (const path of await this.#filesUpTo(from?.seq)) {
@@ -44,13 +53,23 @@ export class FileHistory implements AuditHistory {
   }
 
   async verify(signal: AbortSignal): Promise<AuditVerification> {
-    const files = [...(await rotatedFiles(this.#path)), this.#path];
-    const { records, head, break: found } = await verifyFiles(files, { keys: this.#keys, signal });
+    const look = async () =>
+      verifyFiles([...(await rotatedFiles(this.#path)), this.#path], { keys: this.#keys, signal });
+    const verified = await this.#whileUnchanged(look, (seen) => seen.break === undefined, signal);
+    const { records, head, break: found } = verified;
     return {
       records,
       head,
       ...(found !== undefined && { problem: `${found.file}, line ${found.line}: ${found.message}` }),
     };
+  }
+
+  #whileUnchanged<Result>(
+    look: () => Promise<Result>,
+    isSound: (result: Result) => boolean,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    return whileUnchanged({ path: this.#path, clock: this.#clock, look, isSound }, signal);
   }
 
   /** Newest first; without those that hold newer records only. */

@@ -1,4 +1,5 @@
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { systemClock } from "@bridge/ports";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { AuditEvent } from "../../src/event.ts";
@@ -70,10 +71,55 @@ describe("operators 6.5: the audit file read back", () => {
       await using sink = await openSink(folder.path);
       for (let n = 0; n < 8; n++) await sink.write(event(`n${n}`));
       writeFileSync(folder.path, change(readFileSync(folder.path, "utf8")));
-      const history = new FileHistory(folder.path, undefined);
+      const history = new FileHistory(folder.path, undefined, systemClock);
       expect((await history.read({}, 100, undefined, signal)).breakAt).toBe(breakAt);
       expect((await history.verify(signal)).problem).toMatch(/record [56]/);
     }
+  });
+
+  test("is whole while files become full, and old ones are deleted, as it is read", async () => {
+    using folder = scratch();
+    await using sink = await openSink(folder.path, { maxBytes: 2_048, keep: 3 });
+    const history = sink.history as FileHistory;
+    const over = new AbortController();
+    const writer = (async () => {
+      for (let n = 0; !over.signal.aborted; n++) await sink.write(event(`n${n}`));
+    })();
+    try {
+      const found: unknown[] = [];
+      for (let n = 0; n < 30; n++) {
+        const { problem } = await history.verify(signal);
+        const { breakAt } = await history.read({}, 1_000, undefined, signal);
+        found.push(problem ?? breakAt);
+      }
+      expect(found.filter((one) => one !== undefined)).toEqual([]);
+    } finally {
+      over.abort();
+      await writer;
+    }
+    // It was not for want of looking.
+    const [first = ""] = files(folder.folder);
+    writeFileSync(first, readFileSync(first, "utf8").replace("alice", "mallo"));
+    expect((await history.verify(signal)).problem).toMatch(/was changed/);
+  });
+
+  test("waits for the file that follows a full one, and says what is wrong and what to do when none comes", async () => {
+    using folder = scratch();
+    {
+      await using sink = await openSink(folder.path, { maxBytes: 1_024, keep: 9 });
+      for (let n = 0; n < 12; n++) await sink.write(event(`n${n}`));
+    }
+    const history = new FileHistory(folder.path, undefined, systemClock);
+    const away = `${folder.path}.away`;
+    renameSync(folder.path, away);
+    const verifying = history.verify(signal);
+    setTimeout(() => renameSync(away, folder.path), 100);
+    expect(await verifying).toMatchObject({ records: 12 });
+    rmSync(folder.path);
+    mkdirSync(folder.path);
+    const words = `${folder.path}: is a folder: name a file`;
+    await expect(history.verify(signal)).rejects.toThrow(words);
+    await expect(history.read({}, 10, undefined, signal)).rejects.toThrow(words);
   });
 
   test("goes no further back than it was asked to, and reads a bounded part at once", async () => {
