@@ -4,6 +4,7 @@ import { type Clock } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import * as v from "valibot";
 import { type AdminEndpoint, endpoint } from "./admin-endpoint.ts";
+import { storeAway } from "./bridge-access.ts";
 import { LIMITS } from "./limits.ts";
 import { filterValue, queryInteger, timestamp } from "./values.ts";
 
@@ -48,9 +49,13 @@ export function auditEndpoints(auditor: Auditor, clock: Clock): readonly AdminEn
   const guard = (): void => void history();
   const bounded = async <Result>(ms: number, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
     using limit = deadline(clock, ms, new HttpError(503, `the audit file was not read within ${ms / 1_000} s`));
-    return await orAborted(work(limit.signal), limit.signal);
+    try {
+      return await orAborted(work(limit.signal), limit.signal);
+    } catch (error) {
+      throw storeAway(error) ?? error;
+    }
   };
-  const refusals = { 404: "There is no audit file.", 503: "It could not be read in time." };
+  const refusals = { 404: "There is no audit file.", 503: "It cannot be read, and why, or was not in time." };
   return [
     endpoint({
       method: "GET",

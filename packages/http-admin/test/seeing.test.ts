@@ -1,4 +1,4 @@
-import { createAuditor } from "@bridge/audit";
+import { type AuditHistory, createAuditor } from "@bridge/audit";
 import { openFileSink } from "@bridge/audit/file";
 import { BridgeError, silentLogger, systemClock } from "@bridge/ports";
 import { Documented, type OpenApiDocument } from "@bridge/http-kit/documented";
@@ -6,7 +6,7 @@ import { times } from "@bridge/tooling/long";
 import { ManualClock } from "@bridge/tooling/manual-clock";
 import { PATIENCE } from "@bridge/tooling/patience";
 import { type ServerEvent, serverEvents } from "@bridge/tooling/server-events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
@@ -234,6 +234,25 @@ describe("operators 6.5: the audit viewer", () => {
       });
       expect(await admin.call("POST", "/audit/verify")).toMatchObject({ status: 200, body: { ok: true } });
       await auditor[Symbol.asyncDispose]();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("of a file that cannot be read says why, and what to do", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "audit-"));
+    const path = join(folder, "audit.jsonl");
+    try {
+      await using sink = await openFileSink({ path, clock: systemClock, logger: silentLogger });
+      await using admin = await startAdmin({ history: sink.history as AuditHistory });
+      rmSync(path);
+      mkdirSync(path);
+      const refused = {
+        status: 503,
+        body: { error: `${path}: is a folder: name a file, which is made when it is missing` },
+      };
+      expect(await admin.call("GET", "/audit")).toMatchObject(refused);
+      expect(await admin.call("POST", "/audit/verify")).toMatchObject(refused);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
