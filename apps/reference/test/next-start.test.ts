@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ask } from "./support/ask.ts";
@@ -105,6 +105,23 @@ describe("interface 4.9: what the next start would refuse, validate and commit r
     expect([await checked.ended, checked.stderr]).toEqual([1, expect.stringMatching(said)]);
     await using started = stage.folder.run(["-config", file]);
     expect(await started.ended).toBe(1);
+  });
+
+  test("a file that was spoiled meanwhile is warned of, and a change of something else goes on", async () => {
+    await using other = await Stage.run(`${INSIDE}stores: {dlq: {type: file, options: {path: kept.db}}}\n`);
+    const path = join(other.folder.path, "kept.db");
+    for (const name of [path, `${path}-wal`, `${path}-shm`]) rmSync(name, { force: true });
+    mkdirSync(path);
+    const transaction = await other.opened({ bridge: { log_level: "debug" } });
+    expect(await other.admin("POST", `${transaction}/validate`)).toMatchObject({
+      body: {
+        valid: true,
+        warnings: expect.arrayContaining([
+          { path: "stores.dlq.options.path", message: expect.stringContaining('"kept.db" is a folder') as string },
+        ]) as unknown,
+      },
+    });
+    expect(await other.admin("POST", `${transaction}/commit`)).toMatchObject({ status: 200 });
   });
 
   test("the key of the start may go when another one can change the configuration, also after a restart", async () => {

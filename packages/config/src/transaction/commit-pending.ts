@@ -32,7 +32,7 @@ export async function commitPending(
 ): Promise<PendingOutcome> {
   const { clock, applier, history } = parts;
   const { document, text } = pending;
-  const [checked, erased] = await documents.judge(whole, document, NEVER);
+  const [checked, erased] = await documents.judge({ base, whole, pending }, NEVER);
   if (erased.length > 0) return untouched({ status: "erases_options", erasedOptions: erased });
   if ((patchCount > 0 || document !== base.document) && !checked.ok)
     return untouched({ status: "invalid", problems: checked.problems });

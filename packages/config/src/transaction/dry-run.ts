@@ -17,7 +17,7 @@ export async function dryRun(
 ): Promise<DryRun> {
   if (state.kind !== "open") throw beingCommitted();
   const { document } = pending;
-  const [checked, erased] = await documents.judge(whole, document, signal);
+  const [checked, erased] = await documents.judge({ base, whole, pending }, signal);
   const conflict = (await documents.find(signal))?.revision !== base.revision;
   const sound = checked.ok && erased.length === 0 ? checked : undefined;
   const stranding = sound && (await applier?.stranding(sound.config, signal));

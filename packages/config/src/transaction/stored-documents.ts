@@ -4,7 +4,9 @@ import { type CheckedDocument, checkDocument } from "../check-document.ts";
 import type { Path } from "../problem.ts";
 import { type ReferenceSources, resolveReferences } from "../references.ts";
 import type { Registry } from "../registry.ts";
+import type { Transaction } from "./open-transaction.ts";
 import type { StartChecks, UnusableFile } from "../surroundings.ts";
+import { checkForStart } from "./check-for-start.ts";
 import type { ConfigView } from "./contract.ts";
 import type { Written } from "./document-texts.ts";
 import { erasedOptions } from "./erased-options.ts";
@@ -25,6 +27,9 @@ export interface FormerVersion {
   readonly stored: StoredConfig;
   readonly pending: Written;
 }
+
+/** What is judged of a transaction. */
+type Judged = Pick<Transaction, "base" | "whole" | "pending">;
 
 /** What is stored and was, read within a bound, looked at and judged in slices. */
 export class StoredDocuments {
@@ -90,11 +95,11 @@ export class StoredDocuments {
     return this.#seen.view;
   }
 
-  /** What is wrong with `after`, also for the next start, and what of the options in `before` it would erase. */
-  async judge(before: unknown, after: unknown, signal: AbortSignal): Promise<[CheckedDocument, readonly Path[]]> {
-    const checked = await this.#checkForStart(after, signal);
+  /** What is wrong with what is pending, also for the next start, and what of the options in `whole` it would erase. */
+  async judge({ base, whole, pending }: Judged, signal: AbortSignal): Promise<[CheckedDocument, readonly Path[]]> {
+    const checked = await this.#checkForStart(pending.document, base.document, signal);
     const { document } = await this.within(signal, (bound) =>
-      resolveReferences(before, this.#options.sources, bound, this.slices()),
+      resolveReferences(whole, this.#options.sources, bound, this.slices()),
     );
     return [checked, erasedOptions(document, checked.resolved)];
   }
@@ -106,13 +111,10 @@ export class StoredDocuments {
     );
   }
 
-  async #checkForStart(document: unknown, signal: AbortSignal): Promise<CheckedDocument> {
+  #checkForStart(document: unknown, base: unknown, signal: AbortSignal): Promise<CheckedDocument> {
     const { startChecks } = this.#options;
-    const checked = await this.check(document, signal, startChecks?.whyUnusable);
-    const problems = checked.ok ? (startChecks?.refusals(checked.config) ?? []) : [];
-    if (problems.length === 0) return checked;
-    const { resolved, unread, warnings } = checked;
-    return { ok: false, problems, warnings, resolved, unread };
+    if (startChecks === undefined) return this.check(document, signal);
+    return checkForStart(document, base, startChecks, (each, whyUnusable) => this.check(each, signal, whyUnusable));
   }
 
   within<Result>(signal: AbortSignal, work: (bound: AbortSignal) => Promise<Result>): Promise<Result> {

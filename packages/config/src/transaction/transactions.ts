@@ -185,11 +185,14 @@ class Transactions implements ConfigTransactions {
       documents: this.#documents,
       maxDocumentBytes: store.maxDocumentBytes ?? MAX_DOCUMENT_BYTES,
     };
-    const { document } = await changePending(transaction, change, parts, signal);
-    const [checked, erased] = await this.#documents.judge(transaction.whole, document, signal);
+    const pending = await changePending(transaction, change, parts, signal);
+    const [checked, erased] = await this.#documents.judge(
+      { base: transaction.base, whole: transaction.whole, pending },
+      signal,
+    );
     const refused = erased.map((path) => ({ path, message: "would be erased: the commit will be refused" }));
     return {
-      preview: await this.#documents.view(document),
+      preview: await this.#documents.view(pending.document),
       problems: checked.ok ? [] : checked.problems,
       warnings: [...refused, ...checked.warnings],
     };
