@@ -10,6 +10,7 @@ import { explain, REASONS } from "./not-delivered.ts";
 import { notDelivered, notRedriven, redrivenEntry } from "./schemas.ts";
 import { notDeliveredToWire } from "./wire.ts";
 
+const GONE = "the entry is gone: somebody has deleted or redriven it meanwhile, and nothing was written";
 /** Nothing is written to the DLQ: the entry is there. */
 const KEPT = { ...REASONS, dead_lettered: "the entry stays in the DLQ" } as const;
 
@@ -46,7 +47,7 @@ export function dlqRedriveEntryEndpoint(
       503: "No runtime runs, or the DLQ store is not open, or cannot be used: nothing was sent.",
     },
     answers: {
-      409: { description: "Nothing was done with it; `reason` says why.", schema: notRedriven },
+      409: { description: "Nothing was done with it, or it is gone; `reason` says why.", schema: notRedriven },
       200: { description: "It was delivered and the entry is deleted.", schema: redrivenEntry },
       422: {
         description: "The route settled it without delivering it: the entry stays as it was.",
@@ -101,6 +102,10 @@ function refusalOf(refused: Refused, detail: object): HttpError {
       return told(404, "DLQ entry not found");
     case "quarantined":
       return told(409, "entry is quarantined", { reason: "quarantined" });
+    case "gone": {
+      const { envelopeId: envelope_id } = refused.result;
+      return told(409, explain(refused.result, GONE), { reason: "gone", envelope_id });
+    }
     case "busy":
       return told(409, "entry already redriven or concurrently deleted", { reason: "busy", ...sentAs(refused) });
     case "not_deleted":

@@ -198,11 +198,16 @@ export const redrivenEntry = v.object({
 export const notRedriven = v.object({
   error: v.string(),
   reason: v.pipe(
-    v.picklist(["busy", "quarantined", "paused"]),
-    v.description("`busy`: it is redriven at the moment, or was; `paused`: its route is."),
+    v.picklist(["busy", "gone", "quarantined", "paused"]),
+    v.description(
+      "`busy`: it is redriven at the moment, or was; `gone`: it was not delivered, and was deleted meanwhile; `paused`: its route is.",
+    ),
   ),
   envelope_id: v.optional(
-    v.pipe(v.string(), v.description("It was delivered under this id, and so was it by somebody else.")),
+    v.pipe(
+      v.string(),
+      v.description("It was sent under this id: with `busy` it was delivered, and so was it by somebody else."),
+    ),
   ),
 });
 export const partlyRedriven = v.object({

@@ -97,6 +97,27 @@ describe("operators 4: edit and redrive", () => {
     expect(admin.events.at(-1)).toMatchObject({ action: "dlq.edit", outcome: "not_delivered", resource_id: "e1" });
   });
 
+  it("one that is not delivered, and that somebody has deleted meanwhile, is 409, and nothing is written", async () => {
+    await using admin = await startWith();
+    const out = admin.hub.channel("out");
+    out.sends.failNext(1, REFUSED);
+    const held = out.sends.hold();
+    const redriven = redrive(admin, { subject: "other" });
+    await out.until(({ sends }) => sends.held === 1, soon());
+    expect(await admin.call("POST", "/dlq/delete", { ids: ["e1"] })).toMatchObject({ status: 200 });
+    held[Symbol.dispose]();
+    expect(await redriven).toMatchObject({
+      status: 409,
+      body: {
+        error:
+          "not delivered by alarms: the entry is gone: somebody has deleted or redriven it meanwhile, and nothing was written: the target forbids it",
+        reason: "gone",
+        envelope_id: expect.any(String) as string,
+      },
+    });
+    expect(await admin.ids()).toEqual([]);
+  });
+
   it("of two editors one gets 409", async () => {
     await using admin = await startWith();
     const out = admin.hub.channel("out");

@@ -47,7 +47,7 @@ export async function fetchEntry(
   return entry;
 }
 
-/** One attempt; a failure is marked before this resolves. */
+/** One attempt; a failure is marked before this resolves, if the entry is still there. */
 export async function replayEntry(context: ReplayContext, entry: DeadLetter): Promise<ReplayOutcome> {
   const { job, replay, signal } = context;
   const of = { jobId: job.id, attempt: job.attempt };
@@ -56,6 +56,8 @@ export async function replayEntry(context: ReplayContext, entry: DeadLetter): Pr
   const outcome = outcomeOf(attempted);
   if (outcome.kind !== "failed") return outcome;
   const failure = await ensureMarked(context, { ...of, entryId: entry.id }, outcome.failure);
+  // Whoever has deleted it does not want it sent any more, or has delivered it.
+  if (failure === "gone") return { kind: "skipped" };
   return failure === undefined
     ? { kind: "back", why: "the DLQ store took no mark", inDoubt: !signal.aborted || attempted.kind !== "refused" }
     : { ...outcome, failure };

@@ -1,4 +1,12 @@
-import { BridgeError, type Clock, type DeadLetter, type DlqStore, type Logger, type RouteTracer } from "@bridge/ports";
+import {
+  BridgeError,
+  type Clock,
+  type DeadLetter,
+  type DlqStore,
+  type LogFields,
+  type Logger,
+  type RouteTracer,
+} from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import type { RouteAccount } from "../accounting/accounts.ts";
 import type { Hooks } from "../hooks/hooks.ts";
@@ -31,12 +39,22 @@ export class DeadLetterWriter {
   }
 
   /**
-   * Resolves to `undefined` when the entry is durable, else to what went wrong. Aborting `signal` is no failure. What a job
-   * has replayed is there already: it is marked instead, if it is still there.
+   * Resolves to `undefined` when the entry is durable, else to what went wrong. Aborting `signal` is no failure. What a job or the redrive
+   * of one entry has replayed is there already: it is marked instead. `"gone"`: it is not, because somebody has deleted it, or has
+   * delivered its message; then nothing is written.
    */
-  write(entry: DeadLetter, signal: AbortSignal, replay?: FailedReplay): Promise<BridgeError | undefined> {
+  write(entry: DeadLetter, signal: AbortSignal, replay?: FailedReplay): Promise<BridgeError | "gone" | undefined> {
     return this.#tried(entry, signal, async () => {
-      if (replay !== undefined && (await this.#mark(entry, replay, signal))) return;
+      const marked = replay && (await this.#mark(entry, replay, signal));
+      if (marked === "marked") return undefined;
+      if (replay !== undefined && marked === "gone") {
+        const told = this.#fieldsOf(entry, replay);
+        this.#options.logger.warn(
+          "redrive failed: the dead letter was deleted meanwhile, and nothing is written",
+          told,
+        );
+        return "gone";
+      }
       const kept = replay === undefined ? entry : withoutJob(entry);
       await this.#told(signal, (store, bounded) => store.put(kept, bounded));
       const { logger, hooks } = this.#options;
@@ -49,19 +67,22 @@ export class DeadLetterWriter {
         ...this.#traceOf(entry),
       });
       hooks.deadLetter(kept);
+      return undefined;
     });
   }
 
   /** Marks what a job has replayed, for a policy that keeps nothing: no entry is written when the original is gone. */
   mark(entry: DeadLetter, signal: AbortSignal, replay: FailedReplay): Promise<BridgeError | undefined> {
-    return this.#tried(entry, signal, async () => void (await this.#mark(entry, replay, signal)));
+    return this.#tried(entry, signal, async () => {
+      await this.#mark(entry, replay, signal);
+      return undefined;
+    });
   }
 
-  async #tried(entry: DeadLetter, signal: AbortSignal, work: () => Promise<void>): Promise<BridgeError | undefined> {
+  async #tried<Said>(entry: DeadLetter, signal: AbortSignal, work: () => Promise<Said>): Promise<BridgeError | Said> {
     const { account, failureLog } = this.#options;
     try {
-      await work();
-      return undefined;
+      return await work();
     } catch (thrown) {
       const error = BridgeError.from(thrown);
       if (signal.aborted) return error;
@@ -75,21 +96,25 @@ export class DeadLetterWriter {
     return traceFieldsOf(envelope.headers, this.#options.tracer !== undefined);
   }
 
-  /** Whether it was there. */
-  async #mark(entry: DeadLetter, replay: FailedReplay, signal: AbortSignal): Promise<boolean> {
+  /** `unknown`: the store keeps no marks, and does not say whether it is there. */
+  async #mark(entry: DeadLetter, replay: FailedReplay, signal: AbortSignal): Promise<"marked" | "gone" | "unknown"> {
     const isMarked = await this.#told(signal, async ({ marks }, bounded) =>
-      marks === undefined ? false : markFailed(marks, replay, entry, bounded),
+      marks === undefined ? undefined : markFailed(marks, replay, entry, bounded),
     );
-    if (!isMarked) return false;
-    this.#options.logger.info("redrive failed: the dead letter stays, with a mark", {
-      entry_id: replay.entryId,
-      job_id: replay.jobId,
+    if (isMarked !== true) return isMarked === undefined ? "unknown" : "gone";
+    this.#options.logger.info("redrive failed: the dead letter stays, with a mark", this.#fieldsOf(entry, replay));
+    return "marked";
+  }
+
+  #fieldsOf(entry: DeadLetter, { entryId, jobId }: FailedReplay): LogFields {
+    return {
+      entry_id: entryId,
+      job_id: jobId,
       binding_id: entry.bindingId,
       code: entry.errorCode,
       error: entry.lastError,
       ...this.#traceOf(entry),
-    });
-    return true;
+    };
   }
 
   async #told<Said>(

@@ -23,24 +23,24 @@ export async function askStore<Result>(
 
 /**
  * The route has marked it if it kept it as a dead letter; else it is done here. Returns what the mark says, so that whoever finds it
- * later tells the same failure; `undefined` when that was given up.
+ * later tells the same failure; `undefined` when that was given up. `"gone"`: there is no such entry any more.
  */
 export async function ensureMarked(
   { store, clock, signal }: Asking & { readonly store: Pick<DlqStore, "get"> & { readonly marks: DlqMarks } },
   replay: FailedReplay,
   failure: ReplayFailure,
-): Promise<ReplayFailure | undefined> {
+): Promise<ReplayFailure | "gone" | undefined> {
   while (!signal.aborted) {
     try {
       const there = await askStore({ clock, signal }, (bound): Promise<DeadLetter | undefined> =>
         store.get(replay.entryId, bound),
       );
-      if (there === undefined) return failure;
+      if (there === undefined) return "gone";
       const mark = markOf(there, replay);
       if (mark !== undefined) return failureIn(mark);
       const said = { failedAt: clock.now(), errorCode: failure.code, lastError: failure.error };
-      await askStore({ clock, signal }, (bound) => markFailed(store.marks, replay, said, bound));
-      return failure;
+      const isMarked = await askStore({ clock, signal }, (bound) => markFailed(store.marks, replay, said, bound));
+      return isMarked ? failure : "gone";
     } catch {
       await clock.delay(PAUSE_MS, signal).catch(() => {});
     }

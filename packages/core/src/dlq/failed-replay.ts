@@ -56,7 +56,7 @@ export async function markFailed(
   return (await marks.mark(new Map([[entryId, { redriven }]]), signal)).has(entryId);
 }
 
-/** The entry as it is written when the original is gone: it belongs to no job. */
+/** The entry as it is written in a store that keeps no marks: it belongs to no job. */
 export function withoutJob(entry: DeadLetter): DeadLetter {
   const headers = Object.assign(newHeaders(), entry.envelope.headers);
   delete headers[RESERVED.job];

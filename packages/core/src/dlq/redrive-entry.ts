@@ -15,6 +15,8 @@ export type RedrivenEntry =
   /** It is delivered, and the store did not delete the entry: another redrive of it does that, and sends nothing. */
   | { readonly kind: "not_deleted"; readonly envelopeId: string | undefined }
   | { readonly kind: "missing" | "quarantined" }
+  /** The route has ended the message otherwise, and somebody has deleted the entry meanwhile: nothing is written. */
+  | { readonly kind: "gone"; readonly result: InjectResult }
   /** Somebody else redrives it, or has; with `envelopeId` this redrive was delivered too. */
   | { readonly kind: "busy"; readonly envelopeId?: string | undefined };
 
@@ -54,8 +56,8 @@ async function redriveAlone(options: RedriveEntryOptions): Promise<RedrivenEntry
   let result: InjectResult | undefined;
   const send = async (signal: AbortSignal): Promise<InjectResult> => (result = await replay(sent, signal, of));
   const attempted = await attempt({ ...options, replay: send }, entry);
-  const mark = (error: BridgeError): Promise<unknown> =>
-    ensureMarked(options, { ...of, entryId: id }, { code: error.code, error: error.message });
+  const isGone = async ({ code, message }: BridgeError): Promise<boolean> =>
+    (await ensureMarked(options, { ...of, entryId: id }, { code, error: message })) === "gone";
   switch (attempted.kind) {
     case "delivered":
       // Of what was delivered before only the entry was left to be deleted.
@@ -68,17 +70,17 @@ async function redriveAlone(options: RedriveEntryOptions): Promise<RedrivenEntry
     case "not_delivered": {
       const { outcome, error } = attempted.result;
       if (outcome === "duplicate") return { kind: "busy" };
-      await mark(new BridgeError(error?.code ?? "REJECTED", notDelivered(attempted.result)));
-      return { kind: "not_delivered", result: attempted.result };
+      const failure = new BridgeError(error?.code ?? "REJECTED", notDelivered(attempted.result));
+      return { kind: (await isGone(failure)) ? "gone" : "not_delivered", result: attempted.result };
     }
     case "unknown": {
       const error = new BridgeError("TIMEOUT", `not delivered within ${replayTimeoutMs / 1_000} s, outcome unknown`);
       // Who has given it up leaves no mark: the signal that says so ends that as well.
-      await mark(error);
-      throw new OperationError("failed", `${error.message}: the entry stays`);
+      const fate = (await isGone(error)) ? "the entry was deleted meanwhile" : "the entry stays";
+      throw new OperationError("failed", `${error.message}: ${fate}`);
     }
     case "failed":
-      await mark(attempted.error);
+      await isGone(attempted.error);
       throw new OperationError("failed", `the inject failed: ${attempted.error.message}`);
     case "refused":
       throw attempted.error;

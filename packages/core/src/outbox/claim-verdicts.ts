@@ -148,14 +148,14 @@ export class ClaimVerdicts {
         const entry = deadLetterOf({ received, routeId: config.id, bindingId, attempts, failedAt }, error);
         const replay = replayIn(received, record.entryId);
         const isKept = decision.kind === "dlq";
-        const disposition = isKept ? "dead_lettered" : dropped(error);
         // The entry first: what is only in the outbox is not given up yet.
         const writing = isKept
           ? this.#writer.write(entry, work, replay)
           : replay && this.#writer.mark(entry, work, replay);
         const failure = await writing;
-        if (failure === undefined) {
+        if (failure === undefined || failure === "gone") {
           if (!isKept) failureLog.dropped(leg, dropped(error));
+          const disposition = isKept && failure !== "gone" ? "dead_lettered" : dropped(error);
           return { end: { kind: "dead" }, outcome: { disposition, error } };
         }
         if (work.aborted) return giveBack(before);

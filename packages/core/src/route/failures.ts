@@ -128,8 +128,8 @@ export class Failures {
       }
       case "dlq": {
         const stored = await this.#store(work, bindingId, error, attempts.total);
-        if (!stored) return { disposition: "abandoned", bindingId };
-        return { disposition: "dead_lettered", error, bindingId };
+        if (stored === "abandoned") return { disposition: "abandoned", bindingId };
+        return { disposition: stored === "gone" ? dropped(error) : "dead_lettered", error, bindingId };
       }
       case "drop": {
         const disposition = dropped(error);
@@ -160,8 +160,16 @@ export class Failures {
     );
   }
 
-  /** Writes the dead letter, again and again until it is durable; false when the work was cancelled before. */
-  async #store(work: Work, bindingId: string, error: BridgeError, attempts: number): Promise<boolean> {
+  /**
+   * Writes the dead letter, again and again until it is durable. `abandoned`: the work was cancelled before. `gone`: it was a replay, and
+   * its dead letter is there no more.
+   */
+  async #store(
+    work: Work,
+    bindingId: string,
+    error: BridgeError,
+    attempts: number,
+  ): Promise<"stored" | "gone" | "abandoned"> {
     const { config, clock, random } = this.#parts;
     const entry = deadLetterOf(
       { received: work.received, routeId: config.id, bindingId, attempts, failedAt: clock.now() },
@@ -172,20 +180,21 @@ export class Failures {
     try {
       while (!work.cancelled) {
         const failure = await this.writer.write(entry, work.signal, replay);
-        if (failure === undefined) return true;
+        if (failure === undefined) return "stored";
+        if (failure === "gone") return "gone";
         if (++failures === 1) this.#waitingForDlq++;
         this.#dlqFailure = failure;
         const delayMs = backoffDelay(config.policy.backoff, failures, () => random.next());
         await work.pause(clock, delayMs);
       }
-      return false;
+      return "abandoned";
     } finally {
       if (failures > 0) this.#waitingForDlq--;
     }
   }
 }
 
-/** How a message counts that the policy drops. */
+/** How a message counts that the policy drops, or a replay of a dead letter that is gone. */
 export function dropped(error: BridgeError): "expired" | "filtered" | "dropped" {
   return error.class === "expired" || error.class === "filtered" ? error.class : "dropped";
 }

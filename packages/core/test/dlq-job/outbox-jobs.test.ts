@@ -38,6 +38,24 @@ describe("a redrive job through an outbox", () => {
     },
   );
 
+  test("an entry that is deleted while its record is sent counts as skipped when that fails, and nothing is written", async () => {
+    const bridge = await started({ deliveryMode: "shared_outbox" });
+    const { hub, supervisor, dlq } = bridge;
+    await fill(dlq, 1);
+    const { sends } = hub.channel("out");
+    sends.failNext(1, refusal);
+    const hold = sends.hold();
+    const job = await begun(bridge);
+    await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
+    await dlq.admin?.delete(["e00000"], bound());
+    hold[Symbol.dispose]();
+    const done = await until(bridge, job.id, "completed");
+    expect(done).toMatchObject({ counts: { succeeded: 0, failed: 0, skipped: 1 }, pending: [], errors: [] });
+    expect(await stored(dlq)).toEqual([]);
+    expect(supervisor.stats().unaccounted).toBe(0);
+    await supervisor.shutdown();
+  });
+
   test("a stop while records wait: they are pending, count for nothing twice, and complete when the outbox has delivered them", async () => {
     // A stop is bounded by the machine's time, in which any amount of the bridge's may pass.
     const bridge = await started({ deliveryMode: "shared_outbox", policy: { sendTimeoutMs: 1e9 } });

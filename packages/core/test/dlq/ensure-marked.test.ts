@@ -3,7 +3,7 @@ import { BridgeError, type DlqMarks, type DlqStore } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { askStore, ensureMarked } from "../../src/dlq/ensure-marked.ts";
 import { markFailed } from "../../src/dlq/failed-replay.ts";
-import { entryOf } from "../dlq-job/job-bridge.ts";
+import { entryOf, stored } from "../dlq-job/job-bridge.ts";
 import { seenDlq } from "../dlq-job/seen-dlq.ts";
 import { BoundingClock } from "../support/bounding-clock.ts";
 import { bound } from "../support/memory-bridge.ts";
@@ -79,11 +79,12 @@ describe("a failed replay is marked on its entry", () => {
     expect(await markOf()).toMatchObject({ count: 1, lastCode: "UNAVAILABLE" });
   });
 
-  test("unless the entry is gone: the failure is told all the same", async () => {
-    const { inner, store, calls } = await storeOf();
-    await inner.admin.delete([entryId], bound());
+  test.each(["get", "marks.mark"])("unless the entry is gone, which is told: before %s", async (before) => {
+    const { inner, store } = await storeOf((name) => {
+      if (name === before) void inner.admin.delete([entryId], bound());
+    });
     const told = await ensureMarked({ store, clock: new BoundingClock(), signal: bound() }, replay, failure);
-    expect([told, calls]).toEqual([failure, ["get"]]);
+    expect([told, await stored(inner)]).toEqual(["gone", []]);
   });
 
   test.each(["get", "marks.mark"])("also by a store that fails for a while, every half second: %s", async (failing) => {

@@ -53,6 +53,17 @@ describe("operators 4: a single entry whose route has not delivered it", () => {
     expect(await stored(store)).toEqual(["e00001"]);
   });
 
+  test("and that somebody has deleted meanwhile is gone, and nothing is written", async () => {
+    const { options, store, entry } = await redriving();
+    const result: InjectResult = { ...DELIVERED, outcome: "dropped" };
+    const replay = async () => {
+      await store.admin.delete([entry.id], bound());
+      return result;
+    };
+    expect(await redriveEntry({ ...options, replay })).toEqual({ kind: "gone", result });
+    expect(await stored(store)).toEqual([]);
+  });
+
   test("since the outbox knows it already is somebody else's: it has no mark, and stays", async () => {
     const { options, mark, store } = await redriving({ replay: async () => ({ ...DELIVERED, outcome: "duplicate" }) });
     expect(await redriveEntry(options)).toEqual({ kind: "busy" });

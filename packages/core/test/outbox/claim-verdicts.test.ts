@@ -222,6 +222,17 @@ describe("a record that failed", () => {
     expect(of("triedInVain")[0]?.[1]).toMatchObject({ bindingId: "b", trace: traces ? TRACE : {} });
   });
 
+  test("of a dead letter that is gone is kept nowhere, and its record ends", async () => {
+    const { verdicts, of } = place();
+    const headers = { [RESERVED.job]: replayHeader({ jobId: "job-1", attempt: 1 }) };
+    const claim = claimOf({ entryId: "e", received: envelopeOf({ headers }) });
+    expect(await verdicts.failed(claim, permanent(), never)).toMatchObject({
+      end: { kind: "dead" },
+      outcome: { disposition: "dropped" },
+    });
+    expect([of("deadLetter"), of("dropped")]).toEqual([[], []]);
+  });
+
   test("is kept in the DLQ or dropped, and only what is dropped is told to be", async () => {
     const keeping = place();
     expect(await keeping.verdicts.failed(claimOf(), permanent(), never)).toMatchObject({

@@ -96,6 +96,11 @@ export class Singles {
         if (isHere && auditor.jobs.wasKeptAs(told.result.envelopeId))
           this.#violated(instance, `${id} is not delivered, and is in the DLQ once more`);
         break;
+      case "gone":
+        if (isHere) this.#violated(instance, `${id} is said to be gone, and is still there`);
+        if (auditor.jobs.wasKeptAs(told.result.envelopeId))
+          this.#violated(instance, `${id} is gone, and its replay is in the DLQ`);
+        break;
       case "missing":
       case "quarantined":
       case "busy":
