@@ -299,9 +299,10 @@ export class JobBooks {
 
   /** What it was planned for and is still there has been tried; what a purge was for is gone. */
   #isComplete({ document, set, came, marked }: KnownJob): void {
-    const { id, kind, attempt, until, lanes } = document;
-    // A purge takes no more than it has counted, the oldest first: of clocks that differ, others may have come into their place.
-    let joined = kind === "purge" ? this.#joined(document, came) : 0;
+    const { id, kind, attempt, until, lanes, counts } = document;
+    // A purge takes no more than it has counted, the oldest first: of clocks that differ, others may have come into their place. What is
+    // being redriven it leaves to that, and says so.
+    let joined = kind === "purge" ? this.#joined(document, came) + counts.skipped : 0;
     const routes = new Set(lanes.map(({ routeId }) => routeId));
     const tried = marked.get(attempt) ?? new Set<string>();
     for (const [entryId, spell] of set) {

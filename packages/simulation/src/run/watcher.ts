@@ -58,7 +58,8 @@ export class Watcher {
   begin(): void {
     const { time } = this.#world;
     time.at(time.now + EVERY_MS, () => {
-      if (!this.#instances.reloads.done || !this.#instances.commits.done) this.#disturbedUntil = time.now;
+      if (!this.#instances.reloads.done || !this.#instances.commits.done)
+        this.#disturbedUntil = Math.max(this.#disturbedUntil, time.now);
       for (const instance of this.#instances.live) this.#look(instance);
       this.begin();
     });
@@ -97,7 +98,7 @@ export class Watcher {
     this.#seen.set(instance, seen);
     // A stop and a start may lie between two looks.
     if (seen.state !== state || seen.config !== config || seen.stops !== stops || thawedAt > seen.since) {
-      Object.assign(seen, { state, config, stops, since: now });
+      Object.assign(seen, { state, config, stops, since: now, lostAt: undefined });
       sends.anew(owner);
     }
     // What was on its way when its source took it back has not failed.
@@ -169,7 +170,9 @@ export class Watcher {
 
   /** Whether all that it sends is its own until it has ended: no source takes anything back while it is worked on. */
   get #isHeld(): boolean {
-    const { broker, callers, outbox, instances = 1 } = this.#world.plan;
+    const { broker, callers, outbox, instances = 1, maxReplayAttempts } = this.#world.plan;
+    // Where one failure ends a message, each send comes to something.
+    if (maxReplayAttempts === 1) return false;
     // Where instances share an outbox, what others deliver of its records counts for it as well.
     if (outbox !== undefined) return instances === 1;
     return broker.loanMs === undefined && callers === undefined;

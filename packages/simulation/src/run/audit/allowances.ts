@@ -16,12 +16,17 @@ export class Allowances {
   /** Whether each dead letter is kept at once, as far as an instance can tell. */
   readonly #takesDeadLetters: boolean;
 
+  /** Whether a process may lose a lease and have it again: its session begins anew, and what comes again begins with it. */
+  readonly #losesLeases: boolean;
+
   constructor(ledger: Ledger) {
     this.#ledger = ledger;
     this.#takesDeadLetters = !ledger.plan.faults.some(
       (fault) =>
         fault.kind === "dlq-down" || fault.kind === "freeze" || (fault.kind === "link" && fault.edge === "dlq"),
     );
+    this.#losesLeases =
+      ledger.plan.leases !== undefined && ledger.plan.faults.some(({ kind }) => kind === "leases-down");
     this.#begun = MOST_BEGUN * ledger.plan.faults.filter(({ kind }) => BEGINS_A_ROUTE.has(kind)).length;
   }
 
@@ -65,7 +70,7 @@ export class Allowances {
       if (changes.size > 0 || !this.#takesDeadLetters) return Infinity;
       return plan.maxReplayAttempts * (1 + at.again) + at.lapsed;
     }
-    if (injected !== undefined) return Infinity;
+    if (injected !== undefined || this.#losesLeases) return Infinity;
     return plan.maxReplayAttempts * (1 + settled + this.#begun) + handedBack;
   }
 

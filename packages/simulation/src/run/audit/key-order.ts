@@ -59,6 +59,8 @@ export class KeyOrder {
   /** Whoever drains an outbox sends nothing while an older record has not ended, unless that was given up and could not be entered. */
   #asInOutbox(number: number, binding: string, what: "came" | "was sent"): void {
     const { plan, changes } = this.#ledger;
+    // Who repeats a request puts a message in once more, behind others.
+    if (plan.callers !== undefined) return;
     const queue = this.#queues.get(`${binding} ${plan.messages[number]?.key}`) ?? [];
     if (changes.size > 0 || !isMeasured(plan)) return;
     for (const older of queue.slice(0, Math.max(0, queue.indexOf(number)))) {
