@@ -18,7 +18,7 @@ import { readMark } from "../../src/database/log-mark.ts";
 import type { OpenedFile } from "../../src/database/open-or-create.ts";
 import { RecoveringFile } from "../../src/database/recovering-file.ts";
 import { confirm, NOTES, type NoteStatements, prepareNotes, scratchFolder } from "./support/notes.ts";
-import { asAnybody } from "./support/system-calls.ts";
+import { asAnybody, staysItself } from "./support/system-calls.ts";
 
 const GONE = /was deleted, moved away or replaced while it is in use: nothing new is taken. Put it back, or let/;
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -208,47 +208,44 @@ describe("a file that is gone from its place", () => {
   });
 });
 
-describe.skipIf(process.getuid?.() !== 0)(
-  "a file whose folder this user may not look into any more (needs root)",
-  () => {
-    test("takes nothing new, which is told once, and is left as it is", () => {
-      using at = looked();
-      const seen = asAnybody(() => [
-        at.displacement.of(at.opened, "written"),
-        at.displacement.of(at.opened, "all"),
-        at.displacement.found,
-      ]);
-      expect(seen[0]).toMatchObject({
-        code: "UNAVAILABLE",
-        charged: false,
-        message: expect.stringMatching(/this user may not use it.*EACCES/) as string,
-      });
-      expect(seen.every((each) => each === seen[0])).toBe(true);
-      expect(at.lines).toEqual([expect.stringMatching(/^error: the file cannot be looked at/)]);
-      expect([existsSync(`${at.path}-wal`), readMark(at.path)?.frame]).toEqual([true, at.opened.logEnd.frame]);
+describe.skipIf(staysItself)("a file whose folder this user may not look into any more (needs root)", () => {
+  test("takes nothing new, which is told once, and is left as it is", () => {
+    using at = looked();
+    const seen = asAnybody(() => [
+      at.displacement.of(at.opened, "written"),
+      at.displacement.of(at.opened, "all"),
+      at.displacement.found,
+    ]);
+    expect(seen[0]).toMatchObject({
+      code: "UNAVAILABLE",
+      charged: false,
+      message: expect.stringMatching(/this user may not use it.*EACCES/) as string,
     });
+    expect(seen.every((each) => each === seen[0])).toBe(true);
+    expect(at.lines).toEqual([expect.stringMatching(/^error: the file cannot be looked at/)]);
+    expect([existsSync(`${at.path}-wal`), readMark(at.path)?.frame]).toEqual([true, at.opened.logEnd.frame]);
+  });
 
-    test("goes on when this user may again", () => {
-      using at = looked();
-      asAnybody(() => at.displacement.of(at.opened, "all"));
+  test("goes on when this user may again", () => {
+    using at = looked();
+    asAnybody(() => at.displacement.of(at.opened, "all"));
+    expect(at.displacement.of(at.opened, "all")).toBeUndefined();
+    expect(at.lines.slice(1)).toEqual(["warn: the file is back in its place"]);
+  });
+
+  test("and which is gone when one may look again, is left as any that is gone", () => {
+    using at = looked();
+    asAnybody(() => at.displacement.of(at.opened, "all"));
+    for (const _ of ["once", "and again"]) {
+      moveAway(at.path);
+      expect(at.displacement.of(at.opened, "all")?.message).toMatch(GONE);
+      expect(existsSync(`${at.path}-wal`)).toBe(false);
+      putBack(at.path);
       expect(at.displacement.of(at.opened, "all")).toBeUndefined();
-      expect(at.lines.slice(1)).toEqual(["warn: the file is back in its place"]);
-    });
-
-    test("and which is gone when one may look again, is left as any that is gone", () => {
-      using at = looked();
       asAnybody(() => at.displacement.of(at.opened, "all"));
-      for (const _ of ["once", "and again"]) {
-        moveAway(at.path);
-        expect(at.displacement.of(at.opened, "all")?.message).toMatch(GONE);
-        expect(existsSync(`${at.path}-wal`)).toBe(false);
-        putBack(at.path);
-        expect(at.displacement.of(at.opened, "all")).toBeUndefined();
-        asAnybody(() => at.displacement.of(at.opened, "all"));
-      }
-    });
-  },
-);
+    }
+  });
+});
 
 describe("a file that is put back", () => {
   function gone(): Looked {
@@ -302,17 +299,14 @@ describe("a file that is put back", () => {
     expect(existsSync(`${at.path}-wal`)).toBe(false);
   });
 
-  test.skipIf(process.getuid?.() !== 0)(
-    "whose log cannot be put back says so, and is opened again (needs root)",
-    () => {
-      using at = gone();
-      putBack(at.path);
-      chmodSync(dirname(at.path), 0o755);
-      expect(asAnybody(() => at.displacement.of(at.opened, "all"))).toMatchObject({ fault: "disturbed" });
-      expect(at.lines[1]).toMatch(/^warn: the log of the file that is back was not put back/);
-      expect(existsSync(`${at.path}${ASIDE}-wal`)).toBe(true);
-    },
-  );
+  test.skipIf(staysItself)("whose log cannot be put back says so, and is opened again (needs root)", () => {
+    using at = gone();
+    putBack(at.path);
+    chmodSync(dirname(at.path), 0o755);
+    expect(asAnybody(() => at.displacement.of(at.opened, "all"))).toMatchObject({ fault: "disturbed" });
+    expect(at.lines[1]).toMatch(/^warn: the log of the file that is back was not put back/);
+    expect(existsSync(`${at.path}${ASIDE}-wal`)).toBe(true);
+  });
 
   test("finds another log in its place: that stays, no mark is held against it, and the file is opened again", () => {
     using at = gone();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { FilePlace } from "../../src/database/file-place.ts";
 import { scratchFolder } from "./support/notes.ts";
-import { asAnybody } from "./support/system-calls.ts";
+import { asAnybody, staysItself } from "./support/system-calls.ts";
 
 /** Files as they are while one is in use. */
 function inUse(path: string): FilePlace {
@@ -72,7 +72,7 @@ describe("the place of an open file", () => {
     expect(place.displaced("all")).toBe("file");
   });
 
-  test.skipIf(process.getuid?.() !== 0)("is hidden from a user who may not look into the folder (needs root)", () => {
+  test.skipIf(staysItself)("is hidden from a user who may not look into the folder (needs root)", () => {
     using scratch = scratchFolder();
     const place = inUse(scratch.path);
     const seen = asAnybody(() => [place.displaced("written"), place.displaced("all"), place.has("")]);

@@ -2,6 +2,10 @@ import fs, { readdirSync, readlinkSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { basename } from "node:path";
 import { devNull } from "node:os";
+import { isMainThread } from "node:worker_threads";
+
+/** For `skipIf`: whether this thread cannot be another user for a moment. */
+export const staysItself: boolean = process.getuid?.() !== 0 || !isMainThread;
 
 /** How many descriptors this process has open. */
 export function openDescriptors(): number {
