@@ -55,6 +55,20 @@ test("a store that is not open, or does not answer, ends nothing", async () => {
   expect(waiting.failure?.message).toBe("full");
 });
 
+test("whoever has just been looked after is not looked after again at once", async () => {
+  const clock = new FakeClock();
+  const memory = openMemoryOutbox({ maxRecords: 10, retentionMs: 1_000, clock, random: systemRandom() });
+  let asked = 0;
+  const status = async (): Promise<OutboxStatus> => (asked++, "pending");
+  const waiting = new Undeadlettered(clock);
+  waiting.add("record", new BridgeError("UNAVAILABLE", "full"), 3_600_000);
+  for (let look = 0; look < 5; look++) await waiting.forgetEnded({ ...memory, status }, signal);
+  expect(asked).toBe(1);
+  await clock.advance(1_000);
+  await waiting.forgetEnded({ ...memory, status }, signal);
+  expect(asked).toBe(2);
+});
+
 test.each([
   { still: "none of them waits", pending: [], asked: 120 },
   { still: "the last one waits", pending: ["119"], asked: 120 },

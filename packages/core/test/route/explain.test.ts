@@ -46,6 +46,18 @@ describe("what a route would do with a message", () => {
     expect([hub.channel("a").arrived, hub.channel("b").arrived]).toEqual([0, 0]);
   });
 
+  test("every part that was built for it is ended", async () => {
+    let ended = 0;
+    const part: Processor & AsyncDisposable = {
+      ...pass,
+      async [Symbol.asyncDispose]() {
+        ended++;
+      },
+    };
+    await explained({ processors: [part, { ...part }] }).explanation;
+    expect(ended).toBe(2);
+  });
+
   test("not the address of a binding that came in through a reference", async () => {
     const { explanation } = explained({
       config: (config) => ({
