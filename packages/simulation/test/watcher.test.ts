@@ -42,7 +42,7 @@ const TRUE: Scene = {
 async function told(changes: Partial<Scene>): Promise<readonly string[]> {
   const scene = { ...TRUE, ...changes };
   const { says, progress, connections, paused, holder, plan, sends: came, stopsEachMs, forMs } = scene;
-  const { outbox: _, ...drawn } = draw(1);
+  const { outbox: _, ...drawn } = { ...draw(1), maxReplayAttempts: 10 };
   const { loanMs: __, ...broker } = drawn.broker;
   const time = new VirtualTime();
   const sends = new SendsSeen();
