@@ -1,3 +1,4 @@
+import { isMainThread } from "node:worker_threads";
 import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -10,20 +11,24 @@ function modeOf(path: string): number {
 }
 
 describe("the folder of a file", () => {
-  test("is made with all that is missing above it, each for its owner only whatever the umask says; the file is not", () => {
-    using scratch = scratchFolder();
-    const path = join(scratch.folder, "a", "b", "notes.db");
-    const beside = readdirSync(".");
-    const former = process.umask(0o277);
-    try {
-      makeFolder(path);
-    } finally {
-      process.umask(former);
-    }
-    expect(["a", "a/b"].map((each) => modeOf(join(scratch.folder, each)))).toEqual([0o700, 0o700]);
-    expect(existsSync(path)).toBe(false);
-    expect(readdirSync(".")).toEqual(beside);
-  });
+  // A thread has no umask of its own.
+  test.skipIf(!isMainThread)(
+    "is made with all that is missing above it, each for its owner only whatever the umask says; the file is not",
+    () => {
+      using scratch = scratchFolder();
+      const path = join(scratch.folder, "a", "b", "notes.db");
+      const beside = readdirSync(".");
+      const former = process.umask(0o277);
+      try {
+        makeFolder(path);
+      } finally {
+        process.umask(former);
+      }
+      expect(["a", "a/b"].map((each) => modeOf(join(scratch.folder, each)))).toEqual([0o700, 0o700]);
+      expect(existsSync(path)).toBe(false);
+      expect(readdirSync(".")).toEqual(beside);
+    },
+  );
 
   test("is left as it is when it is there", () => {
     using scratch = scratchFolder();

@@ -1,3 +1,4 @@
+import { isMainThread } from "node:worker_threads";
 import { chmodSync, closeSync, statSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { openOwn } from "../../src/database/own-file.ts";
@@ -7,7 +8,7 @@ function modeOf(path: string): number {
   return statSync(path).mode & 0o777;
 }
 
-test.each([0o022, 0o277, 0o777])(
+test.skipIf(!isMainThread).each([0o022, 0o277, 0o777])(
   "a file that is made is for its owner only, who may use it, whatever the umask says: %o",
   (mask) => {
     using scratch = scratchFolder();
