@@ -21,6 +21,7 @@ beforeEach(() => {
     violated: (words) => told.push(words),
     now: () => now,
     outbox: false,
+    redrives: false,
     measured: true,
     ttlMs: 10_000,
   });

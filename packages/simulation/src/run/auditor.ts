@@ -44,6 +44,7 @@ export class Auditor {
     this.jobs = new JobBooks({
       ...seen,
       outbox: plan.outbox !== undefined,
+      redrives: plan.faults.some(({ kind }) => kind === "redrive" || kind === "redrive-one"),
       measured: isMeasured(plan),
       ttlMs: millisecondsOf(plan.document.bridge?.lease_ttl) ?? DEFAULT_TTL_MS,
     });

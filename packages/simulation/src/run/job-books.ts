@@ -63,6 +63,8 @@ export interface JobBooksOptions {
   readonly now: () => number;
   /** Whether replays go through an outbox, whose drains are anybody's. */
   readonly outbox: boolean;
+  /** Whether somebody redrives entries besides the jobs: what is under way then a purge leaves to that, and says so. */
+  readonly redrives: boolean;
   /** Whether monotonic clocks show for how long an instance stood still. */
   readonly measured: boolean;
   /** How long others wait for a sign of life of an owner, and by how much clocks may differ, as a part of that. */
@@ -300,9 +302,9 @@ export class JobBooks {
   /** What it was planned for and is still there has been tried; what a purge was for is gone. */
   #isComplete({ document, set, came, marked }: KnownJob): void {
     const { id, kind, attempt, until, lanes, counts } = document;
-    // A purge takes no more than it has counted, the oldest first: of clocks that differ, others may have come into their place. What is
-    // being redriven it leaves to that, and says so.
-    let joined = kind === "purge" ? this.#joined(document, came) + counts.skipped : 0;
+    // A purge takes no more than it has counted, the oldest first: of clocks that differ, others may have come into their place.
+    const left = this.#options.redrives ? counts.skipped : 0;
+    let joined = kind === "purge" ? this.#joined(document, came) + left : 0;
     const routes = new Set(lanes.map(({ routeId }) => routeId));
     const tried = marked.get(attempt) ?? new Set<string>();
     for (const [entryId, spell] of set) {

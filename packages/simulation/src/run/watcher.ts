@@ -142,7 +142,7 @@ export class Watcher {
   }
 
   #progress({ name, owner, supervisor }: Instance, { id, progress: told }: RouteView, { since, pausedAt }: Seen): void {
-    const { sends, time } = this.#world;
+    const { sends, time, plan } = this.#world;
     const { now } = time;
     if (told === undefined) return;
     const { progress, reason = "" } = told;
@@ -156,7 +156,9 @@ export class Watcher {
       for (const send of open)
         if (progress === "idle" && send.since > since && now - send.since >= TOLD_MS)
           this.#violated(`${says}, and sends to ${binding} for ${seconds(now - send.since)}`);
-      const inVain = failures >= FAILURES && now - lastFailureAt < NEWS_MS && this.#isHeld;
+      // Where one failure ends a message, each send comes to something.
+      const isTriedAgain = plan.maxReplayAttempts > 1;
+      const inVain = isTriedAgain && failures >= FAILURES && now - lastFailureAt < NEWS_MS && this.#isHeld;
       if (
         inVain &&
         now - Math.max(since, firstFailureAt) > standstillMs &&
@@ -170,9 +172,7 @@ export class Watcher {
 
   /** Whether all that it sends is its own until it has ended: no source takes anything back while it is worked on. */
   get #isHeld(): boolean {
-    const { broker, callers, outbox, instances = 1, maxReplayAttempts } = this.#world.plan;
-    // Where one failure ends a message, each send comes to something.
-    if (maxReplayAttempts === 1) return false;
+    const { broker, callers, outbox, instances = 1 } = this.#world.plan;
     // Where instances share an outbox, what others deliver of its records counts for it as well.
     if (outbox !== undefined) return instances === 1;
     return broker.loanMs === undefined && callers === undefined;
