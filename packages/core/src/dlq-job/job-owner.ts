@@ -5,14 +5,13 @@ import { JobHold } from "./job-hold.ts";
 import { holdsJobs, type JobParts, type JobsStore } from "./job-parts.ts";
 import { JobRun } from "./job-run.ts";
 import { moved, obeyed } from "./job-state.ts";
+import { isExpired } from "./plan-expiry.ts";
 import { PurgeWork } from "./purge-work.ts";
 import { RedriveWork } from "./redrive-work.ts";
 
 /** How often jobs are looked for where there are no leases. */
 const LOOK_MS = 2_000;
 const SWEEP_MS = 60_000;
-/** A plan that nobody has started by then is over. */
-export const PLAN_LASTS_MS = 3_600_000;
 const KEPT_MS = 7 * 24 * 3_600_000;
 const MAX_ENDED = 200;
 /** More are never active, but for those that are planned at the same time. */
@@ -121,7 +120,7 @@ export class JobOwner {
     const { job } = kept;
     const now = this.#clock.now();
     if (job.state === "planned") {
-      if (now < job.createdAt + PLAN_LASTS_MS) return;
+      if (!isExpired(job, now)) return;
       if (await book.replace(kept, moved(job, "expired", now), this.#leaving.signal))
         this.#told(moved(job, "expired", now));
       return;
