@@ -220,8 +220,8 @@ async function serve(serving: Serving): Promise<Ending> {
       ),
       loopP99Ms: figures.loopP99Ms,
       configError: configWatch().lastError,
-      probationEndsAt: transactions.probation()?.confirmBy,
-      probationLeft: transactions.leftElsewhere()?.told ?? transactions.leftBehind(),
+      probationEndsAt: transactions.withdrawn() === undefined ? transactions.probation()?.confirmBy : undefined,
+      probationLeft: transactions.withdrawn() ?? transactions.leftElsewhere()?.told ?? transactions.leftBehind(),
     }),
   });
   const measured = (): Measured => ({
@@ -281,8 +281,10 @@ function revertedEntry({ version, formerVersion, why, detail, actor }: Reverted)
   };
 }
 
-/** What a commit has left behind counts until the source is followed again. */
+/** What a commit has left behind counts until the source is followed again; what is taken back until it is stored again. */
 function withNotApplied(facts: ConfigWatch, transactions: ConfigTransactions): ConfigWatch {
+  const withdrawn = transactions.withdrawn();
+  if (withdrawn !== undefined) return { ...facts, lastError: withdrawn };
   const left = transactions.notApplied();
   if (left === undefined || (facts.lastReloadAt ?? 0) > left.since) return facts;
   return { ...facts, lastError: facts.lastError ?? left.error };

@@ -173,7 +173,14 @@ export interface ConfigTransactions {
   leftBehind(): string | undefined;
   /** How many were taken back, by why, since the start; this start's own included. */
   reverts(): Readonly<Record<string, number>>;
-  /** Whether something is tried out here over what is stored as `revision`, and runs in its place. */
+  /**
+   * Of what is taken back and cannot be stored again yet: what runs, why, and what helps; `undefined` when there is none.
+   */
+  withdrawn(): string | undefined;
+  /**
+   * Whether something else runs here in place of what is stored as `revision`: what is tried out over it, or the former one because it is
+   * taken back and still stored.
+   */
   triesOver(revision: string): boolean;
   /** Before a process ends in order: the next one goes on with what is on probation. Never rejects. */
   suspend(): Promise<void>;

@@ -31,12 +31,14 @@ export interface Transaction extends TransactionInfo {
 export class OpenTransaction {
   readonly #clock: Clock;
   readonly #probation: () => OnProbation | undefined;
+  readonly #withdrawn: () => string | undefined;
   #transaction: Transaction | undefined;
   readonly #outcomes = new Map<TransactionEvent, number>();
 
-  constructor(clock: Clock, probation: () => OnProbation | undefined) {
+  constructor(clock: Clock, probation: () => OnProbation | undefined, withdrawn: () => string | undefined) {
     this.#clock = clock;
     this.#probation = probation;
+    this.#withdrawn = withdrawn;
   }
 
   /** The transaction that has not ended. */
@@ -65,9 +67,8 @@ export class OpenTransaction {
     if (open !== undefined) {
       const { version, confirmBy } = open.probation;
       const told =
-        open.withdrawn === undefined
-          ? `version ${version} is on probation until ${formatTimestamp(confirmBy)}: confirm it or revert it`
-          : `version ${version} was taken back, but what is stored cannot be read: put the document in order first`;
+        this.#withdrawn() ??
+        `version ${version} is on probation until ${formatTimestamp(confirmBy)}: confirm it or revert it`;
       throw new TransactionError("conflict", told, { reason: "probation" });
     }
     const other = this.live;

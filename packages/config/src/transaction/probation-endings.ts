@@ -2,9 +2,11 @@ import type { Clock, ConfigStore, Logger, Reversal, StoredConfig } from "@bridge
 import type { CommitHistory } from "./commit-history.ts";
 import { bounded, load } from "./commit-parts.ts";
 import type { OnProbation, Revert, Reverted } from "./on-probation.ts";
-import { type EndedProbation, notThere, orUnknown } from "./probation-refusals.ts";
-import { isPutBack, keepTakenBack, Withdrawal } from "./taking-back.ts";
+import { type EndedProbation, messageOf, notThere, notYet, orUnknown } from "./probation-refusals.ts";
+import { isPutBack, keepTakenBack } from "./taking-back.ts";
+import type { TransactionError } from "./transaction-error.ts";
 import { type Standing, standingOf, type TriedDocument } from "./tried-document.ts";
+import { type Hindrance, Withdrawal } from "./withdrawal.ts";
 
 export interface ProbationParts {
   readonly store: ConfigStore;
@@ -62,30 +64,55 @@ export class ProbationEndings {
   }
 
   /**
-   * What runs is taken back at once, what is stored as soon as it can be read. `undefined` when another hand was first.
+   * What runs is taken back at once, what is stored as soon as it can be read and written. `undefined` when another hand was first.
    * @throws TransactionError unavailable, when only the first could be done
    */
   async takeBack(open: OpenProbation, reversal: Reversal): Promise<Revert | undefined> {
     const standing = await this.#standingOf(open.tried);
-    if (standing === "tried") return this.revert(open, reversal);
     if (standing === "another") {
       await this.#superseded(open);
       return undefined;
     }
-    open.withdrawn ??= reversal;
-    if (open.withdrawal === undefined) {
-      open.withdrawal = new Withdrawal(open, this.#parts);
-      await open.withdrawal.tell(open.withdrawn, standing.unreadable);
+    const first = open.withdrawn ?? reversal;
+    if (standing !== "tried") throw await this.#withdraw(open, first, standing);
+    let isBack: boolean;
+    try {
+      isBack = await this.#isPutBack(open, first);
+    } catch (error) {
+      throw await this.#withdraw(open, first, { unwritable: messageOf(error) });
     }
-    throw notThere(await open.withdrawal.apply(), standing.unreadable);
+    return this.#takenBack(open, first, isBack, true);
   }
 
-  /** `undefined` when another hand was first. */
-  async revert(open: OpenProbation, reversal: Reversal, runsOn = true): Promise<Revert | undefined> {
+  /** What ends with this process needs to run no more. `undefined` when another hand was first. */
+  async takeBackStored(open: OpenProbation, reversal: Reversal): Promise<Revert | undefined> {
+    return this.#takenBack(open, reversal, await this.#isPutBack(open, reversal), false);
+  }
+
+  /** The former version runs again before anything is written. */
+  async #withdraw(open: OpenProbation, reversal: Reversal, hindrance: Hindrance): Promise<TransactionError> {
+    const isFirst = open.withdrawal === undefined;
+    open.withdrawn = reversal;
+    open.withdrawal ??= new Withdrawal(open, reversal, hindrance, this.#parts);
+    await open.withdrawal.apply(hindrance);
+    if (isFirst) await open.withdrawal.note();
+    return notYet(open.withdrawal.told);
+  }
+
+  #isPutBack(open: OpenProbation, reversal: Reversal): Promise<boolean> {
+    return isPutBack(open, reversal, this.#parts, () => this.#standingOf(open.tried));
+  }
+
+  async #takenBack(
+    open: OpenProbation,
+    reversal: Reversal,
+    isBack: boolean,
+    runsOn: boolean,
+  ): Promise<Revert | undefined> {
     const { clock, logger, history } = this.#parts;
     const { probation, base, entry } = open;
     const { version, formerVersion } = probation;
-    if (!(await isPutBack(open, reversal, this.#parts, () => this.#standingOf(open.tried)))) {
+    if (!isBack) {
       await this.#superseded(open);
       return undefined;
     }

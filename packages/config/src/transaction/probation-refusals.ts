@@ -44,6 +44,11 @@ export function notThere(what: string, why: string): TransactionError {
   return new TransactionError("unavailable", `${what}: ${why}: put the document in order`);
 }
 
+/** Of what is taken back, and not stored again yet. */
+export function notYet(told: string): TransactionError {
+  return new TransactionError("unavailable", told);
+}
+
 /** Of what may have been done although the store has not said so: whoever does it again is told. */
 export async function orUnknown<Result>(doing: Promise<Result>, what: string, again: string): Promise<Result> {
   return doing.catch((error: unknown) => {

@@ -58,6 +58,20 @@ export class Probations {
     return this.#open;
   }
 
+  /** Of what is taken back and not stored again yet: what runs, why, and what helps. */
+  withdrawn(): string | undefined {
+    return this.#open?.withdrawal?.told;
+  }
+
+  /** Whether something else runs here than what is stored as `revision`, because of what is on probation. */
+  holdsBack(revision: string): boolean {
+    if (this.#open === undefined) return false;
+    const { tried, base, withdrawn } = this.#open;
+    return "staged" in tried
+      ? base.revision === revision
+      : withdrawn !== undefined && tried.stored.revision === revision;
+  }
+
   counts(): Readonly<Record<string, number>> {
     return Object.fromEntries(REVERSALS.map((why) => [why, this.#counts.get(why) ?? 0]));
   }
@@ -131,7 +145,7 @@ export class Probations {
     open.timer[Symbol.dispose]();
     try {
       if ("staged" in open.tried)
-        await this.#end(open, () => this.#endings.revert(open, { why: "process_ended" }, false));
+        await this.#end(open, () => this.#endings.takeBackStored(open, { why: "process_ended" }));
       else await bounded(clock, async (signal) => store.probations?.note(standingAtTheEnd(open), signal));
     } catch (error) {
       logger.warn("the probation of a configuration ends with this process: the next start takes it back", {

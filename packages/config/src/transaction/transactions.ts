@@ -92,7 +92,11 @@ class Transactions implements ConfigTransactions {
     this.#instanceId = options.instanceId ?? options.random.id();
     this.#texts = new DocumentTexts(options);
     this.#documents = new StoredDocuments(options);
-    this.#open = new OpenTransaction(options.clock, () => this.#probations.open);
+    this.#open = new OpenTransaction(
+      options.clock,
+      () => this.#probations.open,
+      () => this.#probations.withdrawn(),
+    );
     this.#history = new CommitHistory(options.store, options.clock, logger);
     this.#probations = new Probations({
       ...options,
@@ -252,13 +256,16 @@ class Transactions implements ConfigTransactions {
     return this.#leftBehind;
   }
 
+  withdrawn(): string | undefined {
+    return this.#probations.withdrawn();
+  }
+
   reverts(): Readonly<Record<string, number>> {
     return this.#probations.counts();
   }
 
   triesOver(revision: string): boolean {
-    const { open } = this.#probations;
-    return open !== undefined && "staged" in open.tried && open.base.revision === revision;
+    return this.#probations.holdsBack(revision);
   }
 
   suspend(): Promise<void> {

@@ -51,7 +51,8 @@ export async function writeAndApply(change: SoundChange, parts: CommitParts): Pr
     return outcomeOf({ status: runs ? "committed" : "committed_applying", version: written.version }, base);
   } catch (error) {
     const result = await takenBack(change, written, parts, `the configuration could not be applied: ${tell(error)}`);
-    if (trial !== undefined) await forget(parts);
+    // What could not be put back is put back by the next start.
+    if (trial !== undefined && !("version" in result && result.version === written.version)) await forget(parts);
     return outcomeOf(result, base);
   }
 }

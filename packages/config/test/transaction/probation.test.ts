@@ -82,7 +82,15 @@ function stage() {
       await new Promise(setImmediate);
       while (transactions.underWay !== undefined) await transactions.underWay.catch(() => {});
     };
-    return { store, applied, reverted, logged, facts, transactions, commit, runs, pass };
+    /** The store does not answer to this call until what is returned is called. */
+    const cut = (call: "confirm" | "discard"): (() => void) => {
+      const { staging } = store;
+      if (staging === undefined) throw new Error("the memory store stages documents");
+      const real = staging[call];
+      Object.assign(staging, { [call]: () => Promise.reject(new Error("the line is cut")) });
+      return () => void Object.assign(staging, { [call]: real });
+    };
+    return { store, applied, reverted, logged, facts, transactions, commit, runs, pass, cut };
   };
   onTestFinished(() => expect(clock.ticking, "looks left behind").toBe(0));
   return { held, clock, a: instance("plant-7-a"), b: instance("plant-7-b") };
@@ -133,27 +141,44 @@ describe("a change that reverts itself", () => {
     expect(await a.commit()).toEqual({ status: "committed", version: 5 });
   });
 
-  it.each(["confirm", "revert"] as const)(
-    "operators 7: a %s that the store does not answer is told to be unknown, and can be asked for again",
-    async (call) => {
+  it("operators 7: a confirmation that the store does not answer is told to be unknown, and can be asked for again", async () => {
+    const { a } = stage();
+    await a.commit({ withinMs: MINUTE });
+    const mend = a.cut("confirm");
+    await expect(a.transactions.confirm(4)).rejects.toMatchObject({
+      kind: "unavailable",
+      message: expect.stringMatching(/version 4 is .* is not known: the line is cut: .* again/) as unknown,
+    });
+    expect(a.transactions.probation()).toMatchObject({ version: 4 });
+    mend();
+    await a.transactions.confirm(4);
+    expect(a.transactions.probation()).toBeUndefined();
+    expect(a.runs()[0]).toBe(4);
+  });
+
+  it.each([
+    ["by an operator", "it is too loud"],
+    ["when its time is up", undefined],
+  ])(
+    "operators 7: taken back %s, and the store does not answer: the former one runs at once, and nothing is staged any more when it does",
+    async (_, reason) => {
       const { a } = stage();
-      const { staging } = a.store;
-      if (staging === undefined) throw new Error("the memory store stages documents");
       await a.commit({ withinMs: MINUTE });
-      const ask = (): Promise<unknown> =>
-        call === "confirm" ? a.transactions.confirm(4) : a.transactions.revert(4, "it is too loud");
-      const step = call === "confirm" ? "confirm" : "discard";
-      const real = staging[step];
-      Object.assign(staging, { [step]: () => Promise.reject(new Error("the line is cut")) });
-      await expect(ask()).rejects.toMatchObject({
+      const mend = a.cut("discard");
+      const told = {
         kind: "unavailable",
-        message: expect.stringMatching(/version 4 is .* is not known: the line is cut: .* again/) as unknown,
-      });
-      expect(a.transactions.probation()).toMatchObject({ version: 4 });
-      Object.assign(staging, { [step]: real });
-      await ask();
-      expect(a.transactions.probation()).toBeUndefined();
-      expect(a.runs()[0]).toBe(call === "confirm" ? 4 : 3);
+        message: expect.stringMatching(/^version 4 was taken back: .*: the line is cut: see that the store/) as unknown,
+      };
+      if (reason === undefined) await a.pass(MINUTE);
+      await expect(a.transactions.revert(4, reason ?? "once more")).rejects.toMatchObject(told);
+      expect(a.runs()[0]).toBe(3);
+      expect(a.transactions.withdrawn()).toMatch(/the line is cut/);
+      await expect(a.transactions.confirm(4)).rejects.toEqual(conflict("reverted"));
+      mend();
+      await a.pass(SECOND);
+      expect([a.transactions.probation(), a.transactions.withdrawn()]).toEqual([undefined, undefined]);
+      expect(a.runs()[0]).toBe(3);
+      expect(a.reverted).toMatchObject([{ why: reason === undefined ? "not_confirmed" : "operator" }]);
     },
   );
 
