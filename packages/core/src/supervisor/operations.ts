@@ -9,6 +9,7 @@ import type { RedriveResult } from "../dlq/redrive-result.ts";
 import { OperationError } from "../operation-error.ts";
 import { deadLetterRecords, type MoveResult } from "../outbox/dead-letter-record.ts";
 import type { InjectResult } from "../route/inject-result.ts";
+import { Slots } from "../route/slots.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { RedriveEntryRequest } from "./contract.ts";
 import type { Foundation } from "./foundation.ts";
@@ -32,7 +33,8 @@ export class Operations {
   /** Shared by all that redrive in this process: what is worked on, and what was delivered and not deleted. */
   readonly busy = new Set<string>();
   readonly delivered = new DeliveredEntries();
-  readonly #underWay = new Set<Promise<unknown>>();
+  /** One for each redrive that is under way. */
+  readonly #underWay = new Slots(Number.POSITIVE_INFINITY);
 
   constructor(options: OperationsOptions) {
     this.#options = options;
@@ -110,7 +112,7 @@ export class Operations {
    * delivered is deleted. What is delivered and still there then is logged: the next process sends it again.
    */
   async settle(signal: AbortSignal): Promise<void> {
-    await orAborted(Promise.allSettled(this.#underWay), signal).catch(() => {});
+    await orAborted(this.#underWay.idle(), signal).catch(() => {});
     const store = this.#options.foundation.stores.dlq();
     const { delivered } = this;
     if (delivered.size === 0 || store === undefined || !canDelete(store)) return;
@@ -126,11 +128,11 @@ export class Operations {
   }
 
   async #tracked<Result>(work: Promise<Result>): Promise<Result> {
-    this.#underWay.add(work);
+    this.#underWay.tryTake();
     try {
       return await work;
     } finally {
-      this.#underWay.delete(work);
+      this.#underWay.release();
     }
   }
 

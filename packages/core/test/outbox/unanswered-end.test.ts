@@ -6,13 +6,14 @@ import { FakeClock } from "../support/fake-clock.ts";
 import { bound, memoryBridge, outage } from "../support/memory-bridge.ts";
 
 /** An outbox that enters how records end, and does not say so. */
-async function mute() {
+async function mute(changes: Pick<OutboxStore, "shared"> = {}) {
   const clock = new FakeClock();
   const inner = openMemoryOutbox({ maxRecords: 100, retentionMs: 3_600_000, clock, random: systemRandom() });
   let answering = false;
   let entering = true;
   const outbox: OutboxStore = {
     ...inner,
+    ...changes,
     async finish(ends, signal) {
       const retries = ends.every(({ outcome }) => outcome.kind === "retry");
       if (answering || retries) return inner.finish(ends, signal);
@@ -40,22 +41,28 @@ async function mute() {
   return { ...bridge, clock, inner, leg, answer: () => void (answering = true) };
 }
 
-test("a record that was moved to the DLQ, of which the outbox has not said so, leaves the books and makes room", async () => {
-  const { hub, clock, supervisor, inner, leg, answer } = await mute();
-  hub.channel("out").sends.failNext(1, outage);
-  hub.publish("in", { id: "m1" });
-  await clock.until(() => leg().attempts === 1);
-  await clock.advance(10);
-  const [head] = await inner.list({}, { limit: 1, offset: 0 }, bound());
-  await expect(supervisor.deadLetterRecords([head?.id ?? ""], bound())).resolves.toMatchObject({ moved: 0 });
-  answer();
-  hub.publish("in", { id: "m2" });
-  await clock.until(() => hub.channel("out").arrived === 1, 500, 200);
-  await clock.until(() => leg().delivered === 1);
-  expect(leg()).toMatchObject({ inOutbox: 0, inFlight: 0, delivered: 1, dead_lettered: 1 });
-  expect(supervisor.stats().unaccounted).toBe(0);
-  await supervisor.shutdown();
-});
+test.each([
+  ["that does not say whether it is shared", {}],
+  ["that says it is not shared", { shared: false }],
+])(
+  "a record that was moved to the DLQ, of which an outbox %s has not said so, leaves the books and makes room",
+  async (_, changes) => {
+    const { hub, clock, supervisor, inner, leg, answer } = await mute(changes);
+    hub.channel("out").sends.failNext(1, outage);
+    hub.publish("in", { id: "m1" });
+    await clock.until(() => leg().attempts === 1);
+    await clock.advance(10);
+    const [head] = await inner.list({}, { limit: 1, offset: 0 }, bound());
+    await expect(supervisor.deadLetterRecords([head?.id ?? ""], bound())).resolves.toMatchObject({ moved: 0 });
+    answer();
+    hub.publish("in", { id: "m2" });
+    await clock.until(() => hub.channel("out").arrived === 1, 500, 200);
+    await clock.until(() => leg().delivered === 1);
+    expect(leg()).toMatchObject({ inOutbox: 0, inFlight: 0, delivered: 1, dead_lettered: 1 });
+    expect(supervisor.stats().unaccounted).toBe(0);
+    await supervisor.shutdown();
+  },
+);
 
 test("a record that was delivered, of which the outbox said nothing while it was asked, leaves the books and makes room", async () => {
   const { hub, clock, supervisor, leg, answer } = await mute();

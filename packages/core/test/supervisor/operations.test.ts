@@ -3,8 +3,9 @@ import { openMemoryOutbox } from "@bridge/memory";
 import { BridgeError, type DlqStore, type Logger, silentLogger, systemRandom } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { entryOf } from "../dlq-job/job-bridge.ts";
+import { BoundingClock } from "../support/bounding-clock.ts";
 import { envelopeOf } from "../support/envelope.ts";
-import { FakeClock } from "../support/fake-clock.ts";
+import { FakeClock, turn } from "../support/fake-clock.ts";
 import { bound, memoryBridge } from "../support/memory-bridge.ts";
 
 describe("an operation without its store is refused, and says whether there will be one", () => {
@@ -86,6 +87,30 @@ test("what nobody delivers becomes less with each record that an operator takes 
   await supervisor.shutdown();
 });
 
+test("a record that another instance has persisted is in no books here before it is taken out", async () => {
+  const clock = new FakeClock();
+  const outbox = {
+    ...openMemoryOutbox({ maxRecords: 10, retentionMs: 3_600_000, clock, random: systemRandom() }),
+    shared: true,
+    // Only the other instance delivers.
+    claim: async () => [],
+  };
+  const { supervisor } = memoryBridge({ clock, outbox, deliveryMode: "shared_outbox" });
+  await supervisor.start(bound());
+  await clock.until(() => supervisor.view().level === "full");
+  const waits = { routeId: "r", bindingId: "out", address: "out", payloadDigest: "d", createdAt: 0 };
+  await outbox.persist([{ ...waits, id: "l1", envelope: envelopeOf({ id: "m" }) }], bound());
+  expect(await supervisor.deadLetterRecords(["l1"], bound())).toMatchObject({ moved: 1 });
+  const { unaccounted, legs } = supervisor.stats();
+  expect(unaccounted).toBe(0);
+  expect(legs.find(({ bindingId }) => bindingId === "out")).toMatchObject({
+    recovered: 1,
+    inOutbox: 0,
+    dispositions: { dead_lettered: 1 },
+  });
+  await supervisor.shutdown();
+});
+
 test("records can be taken out of the outbox of a bridge that could not start", async () => {
   const clock = new FakeClock();
   const outbox = openMemoryOutbox({ maxRecords: 10, retentionMs: 3_600_000, clock, random: systemRandom() });
@@ -138,4 +163,38 @@ test.each([
   lines.length = 0;
   await supervisor.shutdown();
   expect(lines).toEqual(told);
+});
+
+test("a shutdown waits for no redrive that has ended: what delivered, and what found nothing to deliver", async () => {
+  const dlq = openMemoryDlq({ maxEntries: 10 });
+  for (const nth of [1, 2]) await dlq.put(entryOf(nth), bound());
+  const clock = new BoundingClock();
+  const { supervisor } = memoryBridge({ dlq, clock });
+  await supervisor.start(bound());
+  await clock.until(() => supervisor.view().level === "full");
+  expect(await supervisor.redrive([entryOf(1).id], bound())).toMatchObject({ redriven: 1 });
+  expect(await supervisor.redriveEntry(entryOf(2).id, {}, bound())).toMatchObject({ kind: "redriven" });
+  expect(await supervisor.redriveEntry("gone", {}, bound())).toEqual({ kind: "missing" });
+  let over = false;
+  void supervisor.shutdown().then(() => (over = true));
+  for (let turns = 0; turns < 100; turns++) await turn();
+  expect(over).toBe(true);
+});
+
+test("a shutdown waits five seconds for a redrive that does not end, and ends all the same", async () => {
+  const dlq = { ...openMemoryDlq({ maxEntries: 10 }), get: () => new Promise<never>(() => {}) };
+  const clock = new BoundingClock();
+  const { supervisor } = memoryBridge({ dlq, clock });
+  await supervisor.start(bound());
+  await clock.until(() => supervisor.view().level === "full");
+  const redriven = supervisor.redrive(["e1"], bound());
+  await turn();
+  let over = false;
+  const closed = supervisor.shutdown().then(() => (over = true));
+  await clock.advance(4_999);
+  expect(over).toBe(false);
+  await clock.advance(1);
+  await closed;
+  await clock.advance(5_000);
+  expect(await redriven).toMatchObject({ redriven: 0, failed: 1 });
 });

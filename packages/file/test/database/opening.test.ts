@@ -265,11 +265,15 @@ test("what was set aside is named until an operator acknowledges it or moves it 
   const first = await damage();
   expect(existsSync(first)).toBe(true);
   {
-    await using notes = new Notes({ path });
+    const told: unknown[] = [];
+    const logger = { ...silentLogger, warn: (_: string, fields?: object) => void told.push(fields) };
+    await using notes = new Notes({ path, logger });
     expect(notes.health()).toEqual({ fault: undefined, setAside: [first] });
     expect(notes.acknowledgeDamage()).toEqual([first]);
     expect(notes.health().setAside).toEqual([]);
     expect(notes.acknowledgeDamage()).toEqual([]);
+    // When there was nothing to acknowledge there is nothing to tell.
+    expect(told).toEqual([{ files: [first] }]);
   }
   expect(existsSync(first), "it stays").toBe(true);
   const second = await damage();
