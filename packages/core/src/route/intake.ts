@@ -196,5 +196,5 @@ export class Intake {
 
 /** Whether it can be settled at all: without that it could only hold its slot for ever. */
 function isDelivery(value: unknown): value is Delivery {
-  return typeof value === "object" && value !== null && "settle" in value && typeof value.settle === "function";
+  return typeof (value as Partial<Delivery> | null | undefined)?.settle === "function";
 }

@@ -182,3 +182,25 @@ test("when the store is asked no more, nobody knows of an end whose answer was l
   await answered(clock, entered[0] ?? Promise.resolve(undefined));
   expect(await Promise.all(entered)).toEqual([undefined, false, undefined]);
 });
+
+test("an end that was given up is kept no longer, however many follow", async () => {
+  let [looks, tries] = [0, 0];
+  const { clock, ends, leaving } = tellingTo(() => ({
+    async finish() {
+      if (tries++ < 5) throw full;
+      return [true];
+    },
+  }));
+  leaving.abort();
+  const first = {
+    ...END,
+    get id() {
+      looks++;
+      return "first";
+    },
+  };
+  expect(await answered(clock, ends.enter(first))).toBeUndefined();
+  const before = looks;
+  expect(await answered(clock, ends.enter(END))).toBe(true);
+  expect(looks).toBe(before);
+});

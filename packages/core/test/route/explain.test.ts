@@ -1,6 +1,7 @@
 import { silentLogger, type Processor, type SourceMessage } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
-import { explain } from "../../src/route/explain.ts";
+import { Explainer, explain } from "../../src/route/explain.ts";
+import { entryOf } from "../dlq-job/job-bridge.ts";
 import { bound, memoryBridge, type MemoryBridgeOptions } from "../support/memory-bridge.ts";
 
 const message = { id: "m1", subject: "boiler/7", payload: new TextEncoder().encode("hot"), headers: { device: "7" } };
@@ -100,5 +101,37 @@ describe("what a route would do with a message", () => {
       const { explanation } = explained({ processors: [pass] }, "r", changes);
       expect(await explanation).toMatchObject({ processors: [], bindings: [], error: { code } });
     }
+  });
+});
+
+describe("what a redrive of a dead letter would do", () => {
+  const resolver = { type: "static", bindings: ["a"] } as const;
+
+  async function replayed(onlyBinding: string, changes: Parameters<typeof entryOf>[1] = {}) {
+    const { config, registry, clock } = memoryBridge({ bindings: ["a", "b"], resolver });
+    const random = { next: () => 0.5, id: () => "minted" };
+    await using explainer = await Explainer.of({ config, registry, clock, random, logger: silentLogger }, bound());
+    return await explainer.replay(entryOf(1, changes), onlyBinding, bound());
+  }
+
+  test("it goes to the binding that failed, past the resolver, and to those chosen for it when it failed at none", async () => {
+    expect(await replayed("b")).toMatchObject({
+      received: { id: "minted" },
+      bindings: [{ id: "b", address: "b" }],
+    });
+    expect(await replayed("", { bindingId: "" })).toMatchObject({ bindings: [{ id: "a", address: "a" }] });
+  });
+
+  test("nothing, when its route or that binding is not there", async () => {
+    expect(await replayed("c")).toBeUndefined();
+    expect(await replayed("b", { routeId: "gone" })).toBeUndefined();
+  });
+
+  test("it is refused when it has expired", async () => {
+    const { envelope } = entryOf(1);
+    expect(await replayed("b", { envelope: { ...envelope, expiresAt: 1 } })).toMatchObject({
+      bindings: [],
+      error: { code: "MESSAGE_EXPIRED" },
+    });
   });
 });

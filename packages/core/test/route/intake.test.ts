@@ -69,7 +69,12 @@ class Tap {
 function stage(maxInFlight = 100) {
   const clock = new FakeClock();
   const told: string[] = [];
-  const logger: Logger = { ...silentLogger, warn: (message) => void told.push(message) };
+  const unexpected: unknown[] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    warn: (message) => void told.push(message),
+    error: (_, fields) => void unexpected.push(fields?.["error"]),
+  };
   const tap = new Tap();
   const intake = new Intake("in", tap.receiver, { clock, random: { next: () => 0.5, id: () => "" }, logger });
   const stop = new AbortController();
@@ -79,7 +84,7 @@ function stage(maxInFlight = 100) {
     const reader: Reader = { admission, receive: ({ message }) => void received.push(message.id) };
     return { reader, admission, received };
   };
-  return { clock, told, tap, intake, stop, readerOf, running: () => intake.run(stop.signal) };
+  return { clock, told, unexpected, tap, intake, stop, readerOf, running: () => intake.run(stop.signal) };
 }
 
 describe("what pulls from a source", () => {
@@ -179,6 +184,26 @@ describe("a source that is lost", () => {
       }
       expect(received).toEqual(["0", "1"]);
       expect(told).toEqual(Array.from({ length: 6 }, () => "source lost"));
+      stop.abort();
+      await run;
+    },
+  );
+
+  test.each([undefined, null, "a text", {}, { settle: "never" }])(
+    "because it has yielded %j: that is no delivery, and the log says so",
+    async (yielded) => {
+      const { clock, tap, intake, readerOf, running, stop, unexpected } = stage();
+      const { reader, received } = readerOf();
+      intake.attach(reader);
+      const run = running();
+      await turn();
+      tap.last.give(yielded as never);
+      await turn();
+      expect([intake.lost, unexpected]).toEqual([true, ["the receiver yielded what is no delivery"]]);
+      await clock.advance(1_000);
+      tap.last.give(deliveryOf("a"));
+      await turn();
+      expect(received).toEqual(["a"]);
       stop.abort();
       await run;
     },

@@ -1,4 +1,4 @@
-import { type Delivery, type Processor, silentLogger } from "@bridge/ports";
+import { BridgeError, type Delivery, type Processor, silentLogger } from "@bridge/ports";
 import { expect, test } from "vitest";
 import { partKey } from "../../src/change/part-graph.ts";
 import { DirectHold } from "../../src/route/direct-hold.ts";
@@ -84,4 +84,19 @@ test("a message that is cancelled while its processor has no room is abandoned, 
   await clock.advance(100);
   expect([asked, failed]).toEqual([[], []]);
   expect(route.unbound.read()).toMatchObject({ inFlight: 0, dispositions: { abandoned: 1 } });
+});
+
+test("a message that is taken back while it waits for another try of its processors is abandoned, of no binding", async () => {
+  const processor: Processor = {
+    process() {
+      throw new BridgeError("UNAVAILABLE", "the lookup is away");
+    },
+  };
+  const { clock, route, process, work, failed } = stage([processor]);
+  const ended = process.run(work, undefined);
+  await clock.advance(10);
+  work.cancel();
+  expect(await ended).toEqual({ disposition: "abandoned", failedBindings: [] });
+  expect(failed).toEqual(["the lookup is away"]);
+  expect(route.recent.legs.find("m1", 5)).toMatchObject([{ routeId: "r", bindingId: "", outcome: "abandoned" }]);
 });

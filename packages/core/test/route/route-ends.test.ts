@@ -3,6 +3,7 @@ import { type OutboxRecord, silentLogger } from "@bridge/ports";
 import { describe, expect, test } from "vitest";
 import { instantOf, Term } from "../../src/lease/term.ts";
 import { Lease } from "../../src/lease/lease.ts";
+import type { Link } from "../../src/session/link.ts";
 import { turn } from "../support/fake-clock.ts";
 import { heldRoute, sourceMessage } from "../support/held-route.ts";
 import { bound, refusal } from "../support/memory-bridge.ts";
@@ -23,6 +24,20 @@ describe("whether messages can go through a route", () => {
     expect(route.able).toBe(true);
     route.retire();
     expect(route.able).toBe(false);
+  });
+
+  test("they cannot while calls of one of its processors that were given up do not end, whatever else is well", () => {
+    const { route, parts } = heldRoute({
+      bindings: ["a", "b"],
+      processors: [{ process: (envelope) => ({ kind: "pass", envelope }) }],
+    });
+    const strays = [...parts.targets.values(), ...parts.processors].map((part) => part.strays);
+    for (const one of strays) {
+      for (let calls = 0; calls < 100; calls++) one.add();
+      expect(route.able).toBe(false);
+      one.ended();
+      expect(route.able).toBe(true);
+    }
   });
 
   test("what stands still for ten seconds is named", async () => {
@@ -56,6 +71,23 @@ describe("whether messages can go through a route", () => {
     parts.sourceLink?.lease?.seenElsewhere(true);
     expect(route.elsewhere).toBe(true);
   });
+});
+
+test("of several sessions over which a route sends, one that is another instance's is enough", () => {
+  const leases = () => openMemoryLeases({ name: "route-ends" });
+  const { route, parts } = heldRoute({ session: true, leases, bindings: ["a", "b", "c"] }, ({ targets }) => ({
+    sourceLink: undefined,
+    targets: new Map(
+      [...targets].map(([id, target]) => {
+        if (id === "a") return [id, { ...target, link: undefined }];
+        if (id === "b") return [id, target];
+        return [id, { ...target, link: { ...target.link, lease: undefined } as unknown as Link }];
+      }),
+    ),
+  }));
+  expect(route.elsewhere).toBe(false);
+  parts.targets.get("b")?.link?.lease?.seenElsewhere(true);
+  expect(route.elsewhere).toBe(true);
 });
 
 describe("a route that takes nothing more", () => {
@@ -104,7 +136,7 @@ describe("a route that takes nothing more", () => {
     route.cancelAll();
     await turn();
     expect([route.inFlight("m1"), settled, sender.sends[0]?.signal.aborted]).toEqual([[], [], true]);
-    expect(route.left).toBe(true);
+    expect([route.left, route.able]).toEqual([true, false]);
     receive("m2");
     await turn();
     expect([route.inFlight("m2"), sender.sends.length]).toEqual([[], 1]);
@@ -221,7 +253,8 @@ test("a delivery that cannot even be read is given back its room, and whose mist
 
 test("a route has a drain for each binding of its outbox; one without an outbox has none, and nothing to give up there", () => {
   const bindings = ["a", "b"];
-  expect(heldRoute({ deliveryMode: "shared_outbox", bindings }).route.drains).toHaveLength(2);
+  const { drains } = heldRoute({ deliveryMode: "shared_outbox", bindings }).route;
+  expect(drains.map(({ name }) => name)).toEqual(["outbox r → a", "outbox r → b"]);
   const { route } = heldRoute({ bindings });
   expect(route.drains).toEqual([]);
   route.recovered("a", 5);

@@ -166,6 +166,29 @@ test.each<[string, readonly PersistResult[], string]>([
   expect(await hand(workOf(envelopeOf(), { refusable: true }))).toMatchObject({ disposition });
 });
 
+test("a caller who waits is not refused a message of which a leg has failed before", async () => {
+  const { route, workOf, hand } = stage({ bindings: ["a", "b"], write: () => Promise.resolve([{ kind: "conflict" }]) });
+  const [a] = route.targets.values();
+  Object.assign(a ?? {}, {
+    address() {
+      throw new Error("no such device");
+    },
+  });
+  expect(await hand(workOf(envelopeOf(), { refusable: true }))).toMatchObject({
+    disposition: "dropped",
+    failedBindings: ["a", "b"],
+  });
+});
+
+test("a message that a caller waits for, and that is given up before it is written, is abandoned", async () => {
+  const { clock, workOf, hand } = stage({ write: () => Promise.reject(outage) });
+  const work = workOf(envelopeOf(), { refusable: true });
+  const handed = hand(work);
+  await clock.advance(0);
+  work.cancel();
+  expect(await handed).toMatchObject({ disposition: "abandoned", failedBindings: ["out"] });
+});
+
 test("the records of a redrive with several legs know of each other; others have ids of their own", async () => {
   const idsOf = async (bindings: readonly string[], entry?: Work["entry"]) => {
     const { workOf, hand, writes } = stage({ bindings });
