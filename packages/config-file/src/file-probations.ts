@@ -1,5 +1,5 @@
 import type { ConfigProbations, LeftProbation, Probation, StoredConfig } from "@bridge/ports";
-import type { StoredContent } from "./content.ts";
+import type { Content, StoredContent } from "./content.ts";
 import type { FileAccess } from "./file-access.ts";
 import { tryLockFile } from "@bridge/file/internal";
 import { probationOf } from "./drafts.ts";
@@ -52,11 +52,18 @@ export class FileProbations implements ConfigProbations, Disposable {
   }
 
   async find(signal: AbortSignal): Promise<LeftProbation | undefined> {
-    return this.#file.alone(
-      signal,
-      (target) => this.#left(target, signal),
-      async () => this.#putBack(await this.#file.place(), signal),
-    );
+    try {
+      return await this.#file.alone(
+        signal,
+        (target) => this.#left(target, signal),
+        async () => this.#left(await this.#file.place(), signal),
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      // Who may not write, or has no room, can still read what to run.
+      const why = error instanceof Error ? error.message : String(error);
+      return this.#left(await this.#file.place(), signal, why);
+    }
   }
 
   async note(standing: Pick<LeftProbation, "probation" | "orderly" | "reversal">, signal: AbortSignal): Promise<void> {
@@ -80,7 +87,7 @@ export class FileProbations implements ConfigProbations, Disposable {
   }
 
   #hold(target: string): void {
-    const lock = HELD.get(target) ?? tryLockFile(probationOf(target));
+    const lock = HELD.get(target) ?? lockOf(target);
     if (lock === undefined)
       throw new Error(
         `${this.#file.source} has a change on probation in another process, which runs: stop that one, or confirm or revert the change there`,
@@ -89,46 +96,61 @@ export class FileProbations implements ConfigProbations, Disposable {
     this.#held = target;
   }
 
-  /** What is found is what the next notes are about. */
-  async #left(target: string, signal: AbortSignal): Promise<LeftProbation | undefined> {
+  /**
+   * What is found is what the next notes are about. Where there is no document, or nothing in it, what comes next may be what was on
+   * probation, which would then stay for good: the former one takes its place before anything is run.
+   *
+   * @param hindrance why nothing is to be written. Default: it is
+   */
+  async #left(target: string, signal: AbortSignal, hindrance?: string): Promise<LeftProbation | undefined> {
     const note = await readNote(target, signal);
     if (note === undefined) return undefined;
     this.#hold(target);
     const content = await this.#file.read(signal);
-    if (content.kind === "stored" && Object.keys(content.stored.document).length === 0)
-      return this.#putBack(target, signal);
     const { probation, revision, former, orderly, reversal } = note;
+    const isGone = content.kind === "missing" || isEmpty(content);
     const isCurrent = content.kind === "stored" && content.identity === revision;
     // It was noted, and then the process died before it wrote; or another hand has written since.
     const isBack = content.identity === former.revision && reversal !== undefined;
-    if (!isCurrent && !isBack) {
-      if (content.kind !== "unreadable") await removeNote(target);
+    if (!isGone && !isCurrent && !isBack) {
+      if (content.kind !== "unreadable" && hindrance === undefined) await removeNote(target);
       this[Symbol.dispose]();
       return undefined;
     }
     this.#note = { revision, former };
     const back = await this.#file.former(former.bytes, `what came before version ${probation.version}`, signal);
-    return {
-      probation,
-      former: back.stored,
-      current: isCurrent ? content.stored : undefined,
-      orderly,
-      ...(reversal !== undefined && { reversal }),
-    };
+    const left = { probation, former: back.stored };
+    if (!isGone) {
+      const current = isCurrent ? content.stored : undefined;
+      return { ...left, current, orderly, ...(reversal !== undefined && { reversal }) };
+    }
+    const ended = { ...left, orderly: false, reversal: reversal ?? { why: "process_ended" } };
+    if (hindrance === undefined) {
+      await replaceFile(target, former.bytes, signal);
+      return { ...ended, current: undefined };
+    }
+    const { version } = probation;
+    return { ...ended, current: { version, revision, document: {} }, hindered: hindrance };
   }
+}
 
-  /**
-   * There is no document, or nothing in it. What comes next may be what was on probation, which would then stay for good: the former
-   * one takes its place before anything is run.
-   */
-  async #putBack(target: string, signal: AbortSignal): Promise<LeftProbation | undefined> {
-    const note = await readNote(target, signal);
-    if (note === undefined) return undefined;
-    this.#hold(target);
-    const { probation, revision, former, reversal = { why: "process_ended" } } = note;
-    this.#note = { revision, former };
-    const back = await this.#file.former(former.bytes, `what came before version ${probation.version}`, signal);
-    await replaceFile(target, former.bytes, signal);
-    return { probation, former: back.stored, current: undefined, orderly: false, reversal };
+function isEmpty(content: Content): boolean {
+  return content.kind === "stored" && Object.keys(content.stored.document).length === 0;
+}
+
+/** `undefined` when another process has it. */
+function lockOf(target: string): Disposable | undefined {
+  try {
+    return tryLockFile(probationOf(target));
+  } catch (error) {
+    if (!isReadOnlyDisk(error)) throw error;
+    // Nobody can lock anything there, nor begin anything.
+    return { [Symbol.dispose]: () => {} };
   }
+}
+
+function isReadOnlyDisk(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause)
+    if ((each as NodeJS.ErrnoException).code === "EROFS") return true;
+  return false;
 }

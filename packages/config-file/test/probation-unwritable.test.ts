@@ -2,7 +2,10 @@ import { chmodSync, linkSync, mkdirSync, mkdtempDisposableSync, readFileSync, rm
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { settleProbation } from "@bridge/config";
+import { silentLogger, type StoredConfig, systemClock } from "@bridge/ports";
 import { draftOf } from "../src/drafts.ts";
+import { type ConfigFile, openConfigFile } from "../src/index.ts";
 import { trying } from "./support/trying.ts";
 
 const NEVER = new AbortController().signal;
@@ -38,9 +41,10 @@ const OBSTACLES: readonly Obstacle[] = [
   },
 ];
 
-function stage() {
-  const folder = mkdtempDisposableSync(join(tmpdir(), "bridge-unwritable-"));
-  const trial = trying(folder.path);
+function stage(started?: Parameters<typeof trying>[1], at?: string) {
+  const made = at === undefined ? mkdtempDisposableSync(join(tmpdir(), "bridge-unwritable-")) : undefined;
+  const folder = at ?? made?.path ?? "";
+  const trial = trying(folder, started);
   const pass = async (seconds: number): Promise<void> => {
     for (let second = 0; second < seconds; second++) {
       trial.clock.advance(1_000);
@@ -52,11 +56,12 @@ function stage() {
   };
   return {
     ...trial,
+    folder,
     pass,
     runs: () => trial.applied.at(-1)?.bridge.id,
     async [Symbol.asyncDispose]() {
       await trial[Symbol.asyncDispose]();
-      folder[Symbol.dispose]();
+      made?.[Symbol.dispose]();
     },
   };
 }
@@ -123,4 +128,79 @@ describe.each(OBSTACLES)("operators 7: a change on probation whose document $nam
     expect(transactions.withdrawn()).toBeUndefined();
     expect(readFileSync(path, "utf8")).toContain("theirs");
   });
+});
+
+const SEAMS = { clock: systemClock, logger: silentLogger };
+
+const FORMER = { bridge: { id: "plant-7", drain_timeout: "20s" } };
+
+async function settledOn(store: ConfigFile) {
+  return settleProbation(store, SEAMS, async (instead?: StoredConfig) => instead ?? store.load(NEVER));
+}
+
+/** What a start finds and runs that a crash ends. */
+async function crashed(path: string) {
+  await using store = openConfigFile(path);
+  const { settled, configuration } = await settledOn(store);
+  return { settled, runs: configuration?.document, history: await store.history.list(NEVER) };
+}
+
+describe.each(OBSTACLES)("operators 7: a start after a crash, and the document $name", ({ put, remove, said }) => {
+  it("runs the former version all the same, at any number of starts, and stores it when it can be", async () => {
+    await using trial = stage();
+    const { path } = trial;
+    const former = readFileSync(path);
+    await trial.tryOut({ bridge: { id: "plant-8" } });
+    // The process is gone, and with it what it held.
+    await trial.store[Symbol.asyncDispose]();
+    put(path);
+    for (let start = 0; start < 2; start++) {
+      expect(await crashed(path)).toMatchObject({
+        runs: FORMER,
+        settled: { takenBack: { probation: { version: 1 } }, reversal: { why: "process_ended" } },
+        history: [{ version: 1, pending: true }],
+      });
+      expect(readFileSync(path, "utf8")).toContain("plant-8");
+    }
+    await using store = openConfigFile(path);
+    const { settled } = await settledOn(store);
+    await using next = stage({ store, settled }, trial.folder);
+    const { transactions, reverted, pass } = next;
+    const revision = (await store.load(NEVER))?.revision ?? "";
+    expect(transactions.triesOver(revision)).toBe(true);
+    expect(transactions.withdrawn()).toMatch(/version 1 was taken back: the former version runs again/);
+    expect(transactions.withdrawn()).toMatch(said);
+    await expect(transactions.confirm(1)).rejects.toMatchObject({ reason: "reverted" });
+    await pass(3);
+    expect(reverted).toEqual([]);
+    remove(path);
+    await pass(1);
+    expect(readFileSync(path).equals(former)).toBe(true);
+    expect([transactions.withdrawn(), transactions.probation()]).toEqual([undefined, undefined]);
+    expect(reverted).toMatchObject([{ version: 1, why: "process_ended" }]);
+    expect((await crashed(path)).settled).toBeUndefined();
+  });
+});
+
+it("operators 7: the document is away at a start that has no room: the former version runs out of the note", async () => {
+  await using trial = stage();
+  const { path } = trial;
+  await trial.tryOut({ bridge: { id: "plant-8" } });
+  await trial.store[Symbol.asyncDispose]();
+  rmSync(path);
+  mkdirSync(join(draftOf(path), "in-the-way"), { recursive: true });
+  expect(await crashed(path)).toMatchObject({ runs: FORMER, settled: { takenBack: { probation: { version: 1 } } } });
+  rmSync(draftOf(path), { recursive: true });
+  expect(await crashed(path)).toMatchObject({ runs: FORMER, settled: { reverted: { version: 1 } } });
+});
+
+it("operators 7: after an orderly end a change goes on though nothing can be noted", async () => {
+  await using trial = stage();
+  const { path } = trial;
+  await trial.tryOut({ bridge: { id: "plant-8" } });
+  await trial.transactions.suspend();
+  await trial.store[Symbol.asyncDispose]();
+  chmodSync(path, 0o444);
+  const { settled, runs } = await crashed(path);
+  expect([settled, runs]).toMatchObject([{ goesOn: { probation: { version: 1 } } }, { bridge: { id: "plant-8" } }]);
 });

@@ -6,7 +6,7 @@ import {
   type Registry,
   type UnusableFile,
 } from "@bridge/config";
-import { type Clock, type Logger, systemClock } from "@bridge/ports";
+import { type Clock, type Logger, type StoredConfig, systemClock } from "@bridge/ports";
 import { patientDeadline } from "@bridge/ports/internal";
 import { type ConfigOrigin, fileOrigin } from "./config-origin.ts";
 import type { ConfigSource } from "./config-source.ts";
@@ -29,7 +29,7 @@ export interface ValidateOptions {
 }
 
 /**
- * The configuration to start with: of the source, or an empty one when there is none and may be (spec 1.8).
+ * The configuration to start with: `instead`, which is stored nowhere yet, or that of the source, or an empty one when there is none and may be (spec 1.8).
  * `undefined` when there is none to run with; the log then says why. Rejects only with the signal's reason.
  */
 export async function configuration(
@@ -37,11 +37,16 @@ export async function configuration(
   {
     startEmpty,
     overrule = overruledNowhere,
-  }: { readonly startEmpty: boolean; readonly overrule?: Overrule | undefined },
+    instead,
+  }: {
+    readonly startEmpty: boolean;
+    readonly overrule?: Overrule | undefined;
+    readonly instead?: StoredConfig | undefined;
+  },
   logger: Logger,
   signal: AbortSignal,
 ): Promise<BridgeConfig | undefined> {
-  const judged = await source.read(signal);
+  const judged = await (instead === undefined ? source.read(signal) : source.judge(instead, signal));
   if (judged.ok) return judged.config;
   if (!judged.missing) return undefined;
   const { source: file } = source.store;

@@ -14,7 +14,7 @@ import {
 import { type BridgeHooks, createRecorder, createSupervisor, instanceIdOf, type Supervisor, Veils } from "@bridge/core";
 import type { AuditEntry } from "@bridge/audit";
 import type { ConfigWatch, KeyRefresh } from "@bridge/http-monitor";
-import { type ConfigStore, type Logger, type Seams, systemClock, systemRandom } from "@bridge/ports";
+import { type ConfigStore, type Logger, type Seams, type StoredConfig, systemClock, systemRandom } from "@bridge/ports";
 import { deadline, orAborted } from "@bridge/ports/internal";
 import { type Family, type Measured, ProcessFigures, readMetrics } from "@bridge/telemetry";
 import type { Companion } from "./companion.ts";
@@ -116,7 +116,7 @@ export async function serveBridge(serving: ServeOptions): Promise<Ending> {
     try {
       const source = new ConfigSource({ ...parts, ...seams, registry });
       const options = { startEmpty, overrule: parts.overrule };
-      const read = () => configuration(source, options, logger, ending);
+      const read = (instead?: StoredConfig) => configuration(source, { ...options, instead }, logger, ending);
       const begun = await orAborted(settleProbation(parts.origin.store, seams, read), ending);
       const { settled, configuration: config } = begun;
       if (config === undefined) return "not_started";

@@ -254,6 +254,8 @@ export interface LeftProbation {
   readonly orderly: boolean;
   /** That it was about to be taken back, and why. */
   readonly reversal?: Reversal;
+  /** Why `former` could not be put where no document is stored, or an empty one; `current` is then the document on probation, and empty. */
+  readonly hindered?: string;
 }
 
 /** What a probation needs of a store that one process writes to, to outlast that process. */

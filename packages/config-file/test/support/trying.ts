@@ -7,6 +7,7 @@ import {
   createConfigTransactions,
   createRegistry,
   type Reverted,
+  type SettledProbation,
 } from "@bridge/config";
 import { type Logger, silentLogger, systemRandom } from "@bridge/ports";
 import { ManualClock } from "@bridge/tooling/manual-clock";
@@ -30,11 +31,17 @@ export interface Trying extends AsyncDisposable {
   tryOut(overlay: Readonly<Record<string, unknown>>): Promise<number>;
 }
 
-/** A file in `folder`, and changes of it that are tried out on time that stands still. */
-export function trying(folder: string): Trying {
+/** What a start has found on the file of {@link trying}. */
+interface Started {
+  readonly store: ConfigFile;
+  readonly settled: SettledProbation | undefined;
+}
+
+/** A file in `folder`, new unless a process has `started` on it, and changes of it that are tried out on time that stands still. */
+export function trying(folder: string, started?: Started): Trying {
   const path = join(folder, "bridge.yaml");
-  writeFileSync(path, "# ours\nbridge: {id: plant-7, drain_timeout: 20s} # here\n");
-  const store = openConfigFile(path);
+  if (started === undefined) writeFileSync(path, "# ours\nbridge: {id: plant-7, drain_timeout: 20s} # here\n");
+  const { store, settled } = started ?? { store: openConfigFile(path), settled: undefined };
   const clock = new ManualClock();
   const applied: BridgeConfig[] = [];
   const refusals: Error[] = [];
@@ -59,6 +66,7 @@ export function trying(folder: string): Trying {
     registry: createRegistry({}),
     sources: { env: () => undefined, file: () => Promise.reject(new Error("it is not there")) },
     applier,
+    settled,
     clock,
     random: systemRandom(),
     logger,

@@ -14,12 +14,24 @@ import { valueAt } from "../check/value-at.ts";
 import { bounded } from "./commit-parts.ts";
 import { CommitHistory } from "./commit-history.ts";
 import type { OnProbation, Reverted } from "./on-probation.ts";
+import { messageOf } from "./probation-refusals.ts";
+import { noteTakenBack } from "./taking-back.ts";
 
 /** However late a process comes back, so much is left to look at what it runs. */
 const LEAST_LEFT_MS = 60_000;
 
-/** What a start has found of a probation: it goes on, or the former document is stored again. */
-export type SettledProbation = { readonly goesOn: OnProbation } | { readonly reverted: Reverted };
+/** What a start takes back, and cannot store again yet. */
+export interface TakenBack {
+  readonly takenBack: OnProbation;
+  readonly reversal: Reversal;
+  /** Why not. */
+  readonly unwritable: string;
+  /** As in {@link Reverted}. */
+  readonly leftStores: readonly string[];
+}
+
+/** What a start has found of a probation: it goes on, or the former document is stored again, or runs until it can be. */
+export type SettledProbation = { readonly goesOn: OnProbation } | { readonly reverted: Reverted } | TakenBack;
 
 interface Seams {
   readonly clock: Clock;
@@ -34,21 +46,29 @@ export interface SettledStart<Configuration> {
 
 /**
  * Settles what is on probation before `read` reads what is to be run: it stays if the process before has ended in order, and goes on with
- * the time that is left, at least a minute. Else the former document is put back. A store that did not answer may be there again when the
+ * the time that is left, at least a minute. Else the former document is put back; where that cannot be done yet, `read` is given it, to be
+ * run instead of what is stored. A store that did not answer may be there again when the
  * document has been read: it is asked once more, lest a version on probation runs as if it were none. If it still cannot be settled, what
  * is stored is run. Rejects only as `read` does.
  */
 export async function settleProbation<Configuration>(
   store: ConfigStore,
   seams: Seams,
-  read: () => Promise<Configuration>,
+  read: (instead?: StoredConfig) => Promise<Configuration>,
 ): Promise<SettledStart<Configuration>> {
   const first = await settle(store, seams);
+  if (first !== "unknown") return { settled: first, configuration: await read(insteadOf(first)) };
   const configuration = await read();
-  if (first !== "unknown") return { settled: first, configuration };
   const second = await settle(store, seams);
+  if (second === "unknown")
+    seams.logger.error("whether a configuration is on probation is not known: what is stored runs, as if none were");
   if (second === undefined || second === "unknown") return { settled: undefined, configuration };
-  return { settled: second, configuration: "reverted" in second ? await read() : configuration };
+  return { settled: second, configuration: "goesOn" in second ? configuration : await read(insteadOf(second)) };
+}
+
+/** What is to be run in place of what is stored. */
+function insteadOf(settled: SettledProbation | undefined): StoredConfig | undefined {
+  return settled !== undefined && "takenBack" in settled ? settled.takenBack.base : undefined;
 }
 
 async function settle(store: ConfigStore, seams: Seams): Promise<SettledProbation | "unknown" | undefined> {
@@ -61,7 +81,15 @@ async function settle(store: ConfigStore, seams: Seams): Promise<SettledProbatio
       const confirmBy = Math.max(probation.confirmBy, clock.now() + LEAST_LEFT_MS);
       const goesOn = { ...probation, confirmBy };
       // A process that dies now has not ended in order.
-      await bounded(clock, async (signal) => store.probations?.note({ probation: goesOn, orderly: false }, signal));
+      await bounded(clock, async (signal) =>
+        store.probations?.note({ probation: goesOn, orderly: false }, signal),
+      ).catch((error: unknown) => {
+        const fields = { config_version: probation.version, error: messageOf(error) };
+        logger.warn(
+          "that a configuration is on probation still is not noted: after a crash it would go on again",
+          fields,
+        );
+      });
       logger.info("a configuration is on probation still", {
         config_version: probation.version,
         confirm_by: formatTimestamp(confirmBy),
@@ -69,12 +97,12 @@ async function settle(store: ConfigStore, seams: Seams): Promise<SettledProbatio
       const entry = await entryOf(probation, new CommitHistory(store, clock, logger), clock.now());
       return { goesOn: { probation: goesOn, base: former, tried: { stored: current }, entry } };
     }
-    return { reverted: await putBack(left, reversal ?? { why: "process_ended" }, store, seams) };
+    return await putBack(left, reversal ?? { why: "process_ended" }, store, seams);
   } catch (error) {
     logger.error(
       "the probation of a configuration could not be settled: it is tried once more when the document is read, then what is stored runs",
       {
-        error: error instanceof Error ? error.message : String(error),
+        error: messageOf(error),
       },
     );
     return "unknown";
@@ -82,33 +110,58 @@ async function settle(store: ConfigStore, seams: Seams): Promise<SettledProbatio
 }
 
 async function putBack(
-  { probation, former, current }: LeftProbation,
+  left: LeftProbation,
   reversal: Reversal,
   store: ConfigStore,
   { clock, logger }: Seams,
-): Promise<Reverted> {
+): Promise<SettledProbation> {
+  const { probation, former, current } = left;
   const { version, formerVersion, actor } = probation;
   const at = clock.now();
+  const leftStores = current === undefined ? [] : movedStores(former.document, current.document);
+  const history = new CommitHistory(store, clock, logger);
+  const entry = await entryOf(probation, history, at);
   if (current !== undefined) {
-    await bounded(clock, async (signal) => store.probations?.note({ probation, orderly: false, reversal }, signal));
-    if (!(await bounded(clock, (signal) => store.restore(former, current, signal))))
-      throw new Error("another hand has written meanwhile");
+    await noteTakenBack(probation, reversal, { store, clock });
+    const unwritable = left.hindered ?? (await restored(former, current, store, clock));
+    if (unwritable !== undefined) {
+      const takenBack = { probation, base: former, tried: { stored: current }, entry };
+      return { takenBack, reversal, unwritable, leftStores };
+    }
     await bounded(clock, async (signal) => store.versions?.keepReverted(current, signal)).catch(() => {
       // That it is there to be mended helps, and no more.
     });
   }
-  const leftStores = current === undefined ? [] : movedStores(former.document, current.document);
-  const history = new CommitHistory(store, clock, logger);
-  const entry = await entryOf(probation, history, at);
   await history.revert({ ...entry, reverted: { at, ...reversal } });
-  await bounded(clock, async (signal) => store.probations?.end(signal));
+  await bounded(clock, async (signal) => store.probations?.end(signal)).catch((error: unknown) => {
+    logger.warn("that the probation is over is not noted", { config_version: version, error: messageOf(error) });
+  });
   logger.error("a configuration on probation was taken back at the start: the former one runs", {
     config_version: version,
     former_version: formerVersion,
     why: reversal.why,
     ...(leftStores.length > 0 && { left_stores: leftStores.join(", ") }),
   });
-  return { ...reversal, version, formerVersion, actor, at, ...(leftStores.length > 0 && { leftStores }) };
+  return {
+    reverted: { ...reversal, version, formerVersion, actor, at, ...(leftStores.length > 0 && { leftStores }) },
+  };
+}
+
+/** Resolves to why it cannot be stored. */
+async function restored(
+  former: StoredConfig,
+  current: StoredConfig,
+  store: ConfigStore,
+  clock: Clock,
+): Promise<string | undefined> {
+  let isStored: boolean;
+  try {
+    isStored = await bounded(clock, (signal) => store.restore(former, current, signal));
+  } catch (error) {
+    return messageOf(error);
+  }
+  if (!isStored) throw new Error("another hand has written meanwhile");
+  return undefined;
 }
 
 /** A process that has died was asked by nobody what its stores hold, and those of the former document are others. */
@@ -128,7 +181,11 @@ async function entryOf(
 }
 
 /** What a start has left behind with the stores of a version that it has taken back, and how to get at it. */
-export function leftBehindBy({ version, formerVersion, leftStores = [] }: Reverted): string | undefined {
+export function leftBehindBy({
+  version,
+  formerVersion,
+  leftStores = [],
+}: Pick<Reverted, "version" | "formerVersion" | "leftStores">): string | undefined {
   if (leftStores.length === 0) return undefined;
   const stores = leftStores.map((role) => `stores.${role}`).join(" and ");
   return `version ${version} was taken back when its process had ended, and has ${stores} at another place than version ${formerVersion}, which runs: what came in meanwhile is still there; commit version ${version} again (from_version: ${version}), let it be delivered, and go back then`;

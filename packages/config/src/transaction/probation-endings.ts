@@ -81,7 +81,7 @@ export class ProbationEndings {
     } catch (error) {
       throw await this.#withdraw(open, first, { unwritable: messageOf(error) });
     }
-    return this.#takenBack(open, first, isBack, true);
+    return this.#takenBack(open, first, isBack, open.withdrawal?.runs !== true);
   }
 
   /** What ends with this process needs to run no more. `undefined` when another hand was first. */

@@ -3,12 +3,14 @@ import { formatTimestamp } from "@bridge/ports/internal";
 import type { ConfigApplier } from "./applier.ts";
 import { bounded } from "./commit-parts.ts";
 import { Guard } from "./guard.ts";
+import type { TakenBack } from "./left-probation.ts";
 import { revertElsewhere } from "./left-staged.ts";
 import type { OnProbation, Revert, Reverted } from "./on-probation.ts";
 import { type OpenProbation, ProbationEndings, type ProbationParts } from "./probation-endings.ts";
 import { type EndedProbation, messageOf, notOnProbation, orUnknown, takenBack } from "./probation-refusals.ts";
 import type { TransactionError } from "./transaction-error.ts";
 import { seemsAnother } from "./tried-document.ts";
+import { Withdrawal } from "./withdrawal.ts";
 
 export interface ProbationsOptions extends ProbationParts {
   readonly applier: ConfigApplier | undefined;
@@ -77,11 +79,27 @@ export class Probations {
   }
 
   begin(onProbation: OnProbation): void {
-    const { clock, applier, logger } = this.#options;
+    const { probation } = onProbation;
+    this.#open = this.#opened(onProbation);
+    this.#options.logger.warn("a configuration is on probation: unless it is confirmed, the former one comes back", {
+      config_version: probation.version,
+      former_version: probation.formerVersion,
+      confirm_by: formatTimestamp(probation.confirmBy),
+    });
+  }
+
+  /** What a start has taken back: the former one runs, and is stored again as soon as that works. */
+  takeUp({ takenBack: onProbation, reversal, unwritable }: TakenBack): void {
+    const withdrawal = new Withdrawal(onProbation, reversal, { unwritable }, this.#options, true);
+    this.#open = { ...this.#opened(onProbation), withdrawn: reversal, withdrawal };
+  }
+
+  #opened(onProbation: OnProbation): Open {
+    const { clock, applier } = this.#options;
     const { probation } = onProbation;
     const { guard } = probation;
     const trial = applier?.trial;
-    this.#open = {
+    return {
       ...onProbation,
       endsAt: clock.monotonic() + Math.max(0, probation.confirmBy - clock.now()),
       guard: guard === undefined || trial === undefined ? undefined : new Guard(guard, probation.routes, trial, clock),
@@ -90,11 +108,6 @@ export class Probations {
       withdrawn: undefined,
       withdrawal: undefined,
     };
-    logger.warn("a configuration is on probation: unless it is confirmed, the former one comes back", {
-      config_version: probation.version,
-      former_version: probation.formerVersion,
-      confirm_by: formatTimestamp(probation.confirmBy),
-    });
   }
 
   /** Whoever comes while it is being ended waits for that. @throws TransactionError conflict, with the reason */

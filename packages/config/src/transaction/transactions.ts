@@ -277,7 +277,9 @@ class Transactions implements ConfigTransactions {
       this.#leftBehind = leftBehindBy(settled.reverted);
       return this.#probations.noteReverted(settled.reverted);
     }
-    this.#probations.begin(settled.goesOn);
+    if ("goesOn" in settled) return this.#probations.begin(settled.goesOn);
+    this.#leftBehind = leftBehindBy({ ...settled.takenBack.probation, leftStores: settled.leftStores });
+    this.#probations.takeUp(settled);
   }
 
   /** @throws TransactionError when nobody could say how a change does, or put the former one back */

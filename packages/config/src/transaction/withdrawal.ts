@@ -17,11 +17,13 @@ export class Withdrawal {
   readonly #reversal: Reversal;
   readonly #parts: Parts;
   #hindrance: Hindrance;
-  #runs = false;
+  #runs: boolean;
   /** Why it did not run at the last look. */
   #fault: string | undefined;
 
-  constructor(onProbation: OnProbation, reversal: Reversal, hindrance: Hindrance, parts: Parts) {
+  /** @param runs whether the former version does already. Default: not yet */
+  constructor(onProbation: OnProbation, reversal: Reversal, hindrance: Hindrance, parts: Parts, runs = false) {
+    this.#runs = runs;
     this.#onProbation = onProbation;
     this.#reversal = reversal;
     this.#hindrance = hindrance;
@@ -37,6 +39,11 @@ export class Withdrawal {
         remedy: this.#remedy,
       },
     );
+  }
+
+  /** Whether the former version runs. */
+  get runs(): boolean {
+    return this.#runs;
   }
 
   /** What is true of it now, why, and what helps. */

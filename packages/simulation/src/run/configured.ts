@@ -6,7 +6,7 @@ import {
   type SettledProbation,
   settleProbation,
 } from "@bridge/config";
-import type { ConfigStore } from "@bridge/ports";
+import type { ConfigStore, StoredConfig } from "@bridge/ports";
 import { deadline, orAborted, Slices } from "@bridge/ports/internal";
 import { documentStore } from "../model/document-store.ts";
 import { Follower, NO_SOURCES } from "./follower.ts";
@@ -27,7 +27,7 @@ export class Configured {
   /** In the order of a real start: what is on probation is settled before the document is read. `undefined`: it cannot be run. */
   static async start(world: World, instance: Instance): Promise<Configured | undefined> {
     const store = documentStore(world.document, instance.owner, instance.clock);
-    const read = () => configToStartWith(store, instance);
+    const read = (instead?: StoredConfig) => configToStartWith(store, instance, instead);
     const { settled, configuration: config } = await settleProbation(store, instance.seams, read);
     if (config === undefined) return undefined;
     const { note } = world.document;
@@ -67,7 +67,8 @@ export class Configured {
     });
     const { transactions } = this;
     const left = transactions.probation();
-    if (left !== undefined) world.auditor.documents.goesOn(left.version, LEAST_LEFT_MS);
+    if (left !== undefined && transactions.withdrawn() === undefined)
+      world.auditor.documents.goesOn(left.version, LEAST_LEFT_MS);
     this.follower = new Follower({ store, registry, clock, apply, transactions });
   }
 
@@ -83,10 +84,14 @@ export class Configured {
   }
 }
 
-async function configToStartWith(store: ConfigStore, { registry, clock }: Instance): Promise<BridgeConfig | undefined> {
+async function configToStartWith(
+  store: ConfigStore,
+  { registry, clock }: Instance,
+  instead: StoredConfig | undefined,
+): Promise<BridgeConfig | undefined> {
   using bound = deadline(clock, READ_MS, new Error("the document could not be read"));
   try {
-    const stored = await orAborted(store.load(bound.signal), bound.signal);
+    const stored = instead ?? (await orAborted(store.load(bound.signal), bound.signal));
     if (stored === undefined) return undefined;
     const checked = await checkDocument(stored.document, registry, NO_SOURCES, bound.signal, new Slices(clock));
     return checked.ok ? checked.config : undefined;
