@@ -17,7 +17,10 @@ export interface AuditPage {
   readonly events: readonly AuditEvent[];
   /** Where to go on; absent at the end. A page may be short, even empty, and still have one. */
   readonly next?: string | undefined;
-  /** The number of the first record, from the newest on, that does not follow from the one before it; absent while all do. */
+  /**
+   * The number of the first record, from the newest on, that does not follow from the one before it, or says that some before it are
+   * gone; that of the record written last when it is not there. Absent while all is well.
+   */
   readonly breakAt?: number | undefined;
 }
 
@@ -25,7 +28,7 @@ export interface AuditVerification {
   readonly records: number;
   /** The hash of the last record. */
   readonly head: string;
-  /** The first place at which the records are not those that were written, in words; absent when they all are. */
+  /** The first place at which the records are not those that were written, or at which some are gone, in words; absent when all are there. */
   readonly problem?: string | undefined;
 }
 

@@ -29,7 +29,9 @@ export const auditPage = v.object({
   chain: v.pipe(v.picklist(["ok", "broken"]), v.description("Of the records that were read.")),
   break_at: v.pipe(
     v.optional(count),
-    v.description("The number of a record that does not follow from the one before it."),
+    v.description(
+      "The number of a record that does not follow from the one before it, or before which some are gone, or that is not there.",
+    ),
   ),
 });
 
@@ -37,7 +39,7 @@ export const auditVerification = v.object({
   records: count,
   ok: v.boolean(),
   head: v.pipe(v.string(), v.description("The hash of the last record.")),
-  problem: v.pipe(v.optional(v.string()), v.description("The first break, in words.")),
+  problem: v.pipe(v.optional(v.string()), v.description("The first break, or what was taken away, in words.")),
 });
 
 /** Reading what was recorded, and holding it against its hashes. */

@@ -6,7 +6,7 @@ import { times } from "@bridge/tooling/long";
 import { ManualClock } from "@bridge/tooling/manual-clock";
 import { PATIENCE } from "@bridge/tooling/patience";
 import { type ServerEvent, serverEvents } from "@bridge/tooling/server-events";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
@@ -233,6 +233,37 @@ describe("operators 6.5: the audit viewer", () => {
         body: { error: "invalid query: cursor: is not one of this list" },
       });
       expect(await admin.call("POST", "/audit/verify")).toMatchObject({ status: 200, body: { ok: true } });
+      await auditor[Symbol.asyncDispose]();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it.each([
+    ["emptied", (path: string) => truncateSync(path), "the end of the file was cut off"],
+    ["deleted", (path: string) => rmSync(path), "the file was moved or deleted"],
+  ])("does not say that all is well of a file that was %s while the bridge ran", async (_, harm, words) => {
+    const folder = mkdtempSync(join(tmpdir(), "audit-"));
+    const path = join(folder, "audit.jsonl");
+    try {
+      const sink = await openFileSink({ path, hmacKey: "k".repeat(32), clock: systemClock, logger: silentLogger });
+      const auditor = createAuditor({ clock: systemClock, logger: silentLogger, sinks: [sink] });
+      await using admin = await startAdmin({ auditor });
+      await admin.call("POST", "/routes/alarms/pause");
+      await admin.call("POST", "/routes/alarms/resume");
+      harm(path);
+      await admin.call("POST", "/routes/alarms/pause");
+      expect(await admin.call("POST", "/audit/verify")).toMatchObject({
+        status: 200,
+        body: {
+          ok: false,
+          problem: expect.stringContaining(`the records before record 5 are gone: ${words}`) as string,
+        },
+      });
+      expect(await admin.call("GET", "/audit?action=audit.resumed")).toMatchObject({
+        status: 200,
+        body: { chain: "broken", break_at: 5, events: [{ detail: { lost: 4 } }] },
+      });
       await auditor[Symbol.asyncDispose]();
     } finally {
       rmSync(folder, { recursive: true, force: true });

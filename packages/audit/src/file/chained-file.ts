@@ -4,6 +4,7 @@ import { obstacleAt, syncFolder } from "@bridge/file/internal";
 import { type Beginning, GENESIS, type Link, seal } from "./record.ts";
 import { deleteBeyond, rotatedFiles, rotatedName } from "./rotated-files.ts";
 import { readTail } from "./tail.ts";
+import { firstSeq } from "./verify.ts";
 import { writeTailAgain } from "./write-tail-again.ts";
 
 const OWNER_ONLY = 0o600;
@@ -33,19 +34,32 @@ export interface Finding {
 /** The file was moved or deleted; another one is in its place; its end was cut off. */
 export type Disturbance = "gone" | "replaced" | "cut";
 
+interface Opened {
+  readonly size: number;
+  readonly head: Link;
+  readonly before: number;
+  readonly found: Link | undefined;
+  readonly finding: Finding;
+}
+
 /** The current file of a chain, open. After an error it is of no use any more: close it, and open it again. */
 export class ChainedFile {
   readonly finding: Finding;
+  /** The last record that was there when it was opened; `undefined` when there was none. */
+  readonly found: Link | undefined;
   readonly #options: ChainedFileOptions;
   #handle: FileHandle;
   #size: number;
   #head: Link;
+  #before: number;
 
-  private constructor(options: ChainedFileOptions, handle: FileHandle, size: number, head: Link, finding: Finding) {
+  private constructor(options: ChainedFileOptions, handle: FileHandle, { size, head, before, found, finding }: Opened) {
     this.#options = options;
     this.#handle = handle;
     this.#size = size;
     this.#head = head;
+    this.#before = before;
+    this.found = found;
     this.finding = finding;
   }
 
@@ -61,7 +75,8 @@ export class ChainedFile {
       if (size === 0) syncFolder(path);
       else await writeTailAgain(path, size);
       const head = link ?? last ?? (await headOfFullFiles(options));
-      return new ChainedFile(options, handle, size, head, { torn, intact, plain });
+      const before = link === undefined ? head.seq : (await firstSeq(path)) - 1;
+      return new ChainedFile(options, handle, { size, head, before, found: link, finding: { torn, intact, plain } });
     } catch (error) {
       await handle.close();
       throw error;
@@ -71,6 +86,11 @@ export class ChainedFile {
   /** The last record. */
   get head(): Link {
     return this.#head;
+  }
+
+  /** The number of the last record in the files before it. */
+  get before(): number {
+    return this.#before;
   }
 
   /** Writes the events behind one another, and begins new files as they are full. Not durable before {@link sync}. */
@@ -123,6 +143,7 @@ export class ChainedFile {
     const { path, keep } = this.#options;
     await this.#handle.datasync();
     await rename(path, rotatedName(path, this.#head.seq));
+    this.#before = this.#head.seq;
     const full = this.#handle;
     this.#handle = await openOwn(path, "ax+");
     this.#size = 0;

@@ -61,7 +61,13 @@ export async function openFileSink(options: FileSinkOptions): Promise<FileSink> 
     lock[Symbol.dispose]();
     throw FileFault.of(path, error) ?? error;
   }
-  return new Sink(path, file, clock, new FileHistory(path, hmacKey, clock));
+  const writer = {
+    keep,
+    get confirmed() {
+      return file.confirmed;
+    },
+  };
+  return new Sink(path, file, clock, new FileHistory(path, hmacKey, clock, writer));
 }
 
 /** What waits for the file, and the clock's looks at it: one thing after another. */

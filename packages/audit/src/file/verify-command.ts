@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { readSmallFile } from "@bridge/ports/internal";
+import { foundWords } from "./resumption.ts";
 import { type Verification, verifyFiles } from "./verify.ts";
 
 const USAGE = `usage: bridge-audit verify [-head HASH] [-key-file FILE]... [-keyed-from N] FILE...
@@ -10,13 +11,6 @@ const USAGE = `usage: bridge-audit verify [-head HASH] [-key-file FILE]... [-key
 
 The files of one chain, in any order. Exit codes: 0 no break, 1 a break, 2 wrong usage or a file that cannot be read.
 `;
-
-/** What a record says that somebody did to the file before it. */
-const HARMS: Readonly<Record<string, string>> = {
-  gone: "the file was moved or deleted",
-  replaced: "another file was put in its place",
-  cut: "the end of the file was cut off",
-};
 
 /** Where the command writes. */
 export interface Output {
@@ -96,14 +90,11 @@ async function readKey(path: string): Promise<string> {
 function* report(result: Verification): Generator<string> {
   for (const { path, first, last } of result.files)
     yield first === 0 ? `${path}: no records` : `${path}: records ${first} to ${last}`;
-  for (const { file, line, seq, lost, tornBytes, harm, plain } of result.resumed) {
-    const found = [
-      ...(harm === undefined ? [] : [HARMS[harm] ?? harm]),
-      ...(lost > 0 ? [`${lost} events could not be written`] : []),
-      ...(tornBytes > 0 ? [`a torn line of ${tornBytes} bytes was cut off`] : []),
-      ...(plain ? ["the records before it have no HMAC"] : []),
-    ];
-    yield `${file}:${line}: the bridge went on with record ${seq}${found.length > 0 ? `: ${found.join(", ")}` : ""}`;
+  const first = result.files.find((file) => file.first > 0)?.first ?? 0;
+  if (first > 1) yield `the records before record ${first} are in none of these files`;
+  for (const { file, line, ...resumption } of result.resumed) {
+    const found = [...foundWords(resumption)];
+    yield `${file}:${line}: the bridge went on with record ${resumption.seq}${found.length > 0 ? `: ${found.join(", ")}` : ""}`;
   }
   for (const { file, line, seq, merged, actions } of result.merged) {
     const each = Object.entries(actions).map(([action, count]) => `${count} ${action}`);

@@ -3,6 +3,7 @@ import { type AuditDetail, type AuditEvent } from "../event.ts";
 import { LOOKS } from "../actions.ts";
 import { FileFault, lockFile, makeFolder } from "@bridge/file/internal";
 import type { Clock, Logger } from "@bridge/ports";
+import { Account } from "./account.ts";
 import { ChainedFile, type ChainedFileOptions, type Disturbance } from "./chained-file.ts";
 import type { Link } from "./record.ts";
 
@@ -18,12 +19,7 @@ export class WatchedFile {
   /** What was done to the file, until a record says so. */
   #disturbed: Disturbance | undefined;
   #file: ChainedFile | undefined;
-  /** Where the chain was when the file was last closed. */
-  #last: Link | undefined;
-  /** The last record whose writer was told that it is kept. */
-  #confirmed = 0;
-  /** Events since then whose writers were told that they are not. */
-  #failed = 0;
+  readonly #account = new Account();
   #loggedHead = "";
   #fault: string | undefined;
 
@@ -47,6 +43,11 @@ export class WatchedFile {
     return this.#fault;
   }
 
+  /** The last record whose writer was told that it is kept. */
+  get confirmed(): Link {
+    return this.#account.confirmed;
+  }
+
   /** Writes events behind the last one and syncs what is no look; `written` is called in between. Rejects with a fault. */
   async append(events: readonly AuditEvent[], written: () => void): Promise<void> {
     try {
@@ -55,9 +56,9 @@ export class WatchedFile {
       await file.append(events);
       written();
       if (events.some(({ action }) => !LOOKS.has(action))) await file.sync();
-      this.#confirmed = file.head.seq;
+      this.#account.confirm(file);
     } catch (thrown) {
-      this.#failed += events.length;
+      this.#account.fail(events.length);
       await this.#close();
       const fault = FileFault.of(this.#options.path, thrown) ?? thrown;
       this.#fault = messageOf(fault);
@@ -67,7 +68,7 @@ export class WatchedFile {
 
   /** Says what is missing, if the disk lets it, and gives the file free. */
   async close(): Promise<void> {
-    if (this.#failed > 0) await this.#ready().catch(() => {});
+    if (this.#account.hasFailures) await this.#ready().catch(() => {});
     await this.check();
     await this.#close();
     this.#lock?.[Symbol.dispose]();
@@ -123,30 +124,30 @@ export class WatchedFile {
   async #ready(): Promise<ChainedFile> {
     if (this.#file !== undefined) return this.#file;
     this.#lockAgain();
-    const file = await ChainedFile.open(this.#options, this.#last);
+    const wasThere = existsSync(this.#options.path);
+    const file = await ChainedFile.open(this.#options, this.#account.last);
     try {
-      // What was not confirmed may be in the file all the same.
-      const lost = this.#last === undefined ? 0 : Math.max(0, this.#failed + this.#confirmed - file.head.seq);
+      const { harm, lost, unwritten } = this.#account.missingIn(file, this.#disturbed, wasThere);
       const { torn, intact, plain } = file.finding;
-      const disturbed = this.#disturbed;
       const found = {
-        ...(disturbed !== undefined && { file: disturbed }),
+        ...(harm !== undefined && { file: harm }),
         ...(torn > 0 && { torn_bytes: torn }),
         ...(!intact && { intact }),
         ...(plain && { plain }),
         ...(lost > 0 && { lost }),
+        ...(unwritten > 0 && { unwritten }),
       };
-      if (Object.keys(found).length > 0) {
+      const isTelling = Object.keys(found).length > 0;
+      if (isTelling) {
         this.#logger.warn("audit file resumed", { file: this.#options.path, record: file.head.seq + 1, ...found });
         await file.append([this.#resumed(found)]);
       }
       // Told now, even if the disk should fail again: otherwise the next record would tell it once more.
-      this.#confirmed = file.head.seq;
-      this.#failed = 0;
+      this.#account.confirm(file);
+      this.#account.leave(file);
       this.#disturbed = undefined;
-      if (Object.keys(found).length > 0) await file.sync();
+      if (isTelling) await file.sync();
     } catch (error) {
-      this.#last = file.head;
       await file.close().catch(() => {});
       throw error;
     }
@@ -184,7 +185,7 @@ export class WatchedFile {
     const file = this.#file;
     if (file === undefined) return;
     this.#file = undefined;
-    this.#last = file.head;
+    this.#account.leave(file);
     await file.close().catch(() => {});
   }
 }
