@@ -1,7 +1,8 @@
-import { GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { type AttributeValue, GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Item } from "@bridge/dynamodb/internal";
-import { ASIDE_PREFIX, expiry } from "./dead-letter-item.ts";
+import { ASIDE_PREFIX, ASIDES, expiry } from "./dead-letter-item.ts";
 import { NOTE_MS } from "./deleting.ts";
+import { NO_PARTS } from "./parted-content.ts";
 import type { TableAccess } from "./table-access.ts";
 import { isTrashed } from "./trash-key.ts";
 
@@ -15,6 +16,30 @@ export function entryIdOf(key: string): string {
   return key.slice(key.indexOf("/", ASIDE_PREFIX.length) + 1);
 }
 
+/** Further ones of one id, within the time that they can be taken back, are found by nobody who has only the id. */
+const MAX_ASIDES = 32;
+
+/** What the item that takes the place of `there` tells of what is aside then. */
+export function asidesWith(there: Item | undefined): Item {
+  const moved = there?.["trash_key"] === undefined ? undefined : there["deleted_by"]?.S;
+  const tokens = [...(moved === undefined ? [] : [moved]), ...tokensIn(there?.[ASIDES])];
+  return tokens.length === 0 ? {} : { [ASIDES]: { S: tokens.slice(0, MAX_ASIDES).join(" ") } };
+}
+
+/** The keys of what is aside under an id, as its item tells. */
+export function asideKeys(id: string, asides: AttributeValue | undefined): readonly string[] {
+  return tokensIn(asides).map((token) => asideKey(id, token));
+}
+
+function tokensIn(asides: AttributeValue | undefined): readonly string[] {
+  const text = asides?.S ?? NO_PARTS;
+  return text === NO_PARTS ? [] : text.split(" ");
+}
+
+function asideKey(id: string, token: string): string {
+  return `${ASIDE_PREFIX}${token}/${id}`;
+}
+
 /**
  * An id is one item: before it is written again, what the item holds in the trash is copied to one of its own. Its key is of the move that
  * brought it there, so that who is killed between copy and write leaves nothing that the next one would make twice.
@@ -25,7 +50,7 @@ export async function keepAside(
   signal: AbortSignal,
 ): Promise<void> {
   if (!isTrashed(item, clock.now())) return;
-  const id = { S: `${ASIDE_PREFIX}${item["deleted_by"]?.S ?? ""}/${item["id"]?.S ?? ""}` };
+  const id = { S: asideKey(item["id"]?.S ?? "", item["deleted_by"]?.S ?? "") };
   const copy = { TableName: tableName, Item: { ...item, id }, ConditionExpression: "attribute_not_exists(id)" };
   await client.sendIf(new PutItemCommand(copy), signal);
 }

@@ -17,6 +17,9 @@ export const JOB_PREFIX = "job/";
 /** Before the key of an entry of the trash whose id has been written again. */
 export const ASIDE_PREFIX = "trash/";
 
+/** The attribute of an item that tells which moves to the trash are aside under its id. */
+export const ASIDES = "asides";
+
 /** Whether an entry can have this id. The bridge's own ids are 64 hexadecimal digits. */
 export function isPossibleId(id: string): boolean {
   const isOther = id.startsWith(JOB_PREFIX) || id.startsWith(ASIDE_PREFIX);

@@ -1,7 +1,7 @@
 import { GetItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Item } from "@bridge/dynamodb/internal";
 import { AT_ONCE, eachOf } from "./each-of.ts";
-import { IS_ENTRY } from "./dead-letter-item.ts";
+import { ASIDES, IS_ENTRY } from "./dead-letter-item.ts";
 import { atOrAfter } from "./order-key.ts";
 import { NO_PARTS, partsOf, PLACE } from "./parted-content.ts";
 import type { TableAccess } from "./table-access.ts";
@@ -43,19 +43,24 @@ export async function deleteOldest(
   return deleted + (await deleteIds(ids, access, signal)).size;
 }
 
+async function deleteId(id: string, access: TableAccess, signal: AbortSignal): Promise<boolean> {
+  return (await takeEntry(id, access, signal)) !== undefined;
+}
+
 /**
  * Takes everything out of the item and leaves a token, which the service removes. Without it nobody could tell, once the
- * answer is lost, whether this call has deleted the entry or another one; with it one of all callers knows that it was.
+ * answer is lost, whether this call has deleted the entry or another one; with it one of all callers knows that it was. Returns what the
+ * item tells then, and `undefined` when it was another one, or none.
  */
-async function deleteId(id: string, access: TableAccess, signal: AbortSignal): Promise<boolean> {
+export async function takeEntry(id: string, access: TableAccess, signal: AbortSignal): Promise<Item | undefined> {
   const { client, tableName, visibleFrom, parts, clock, random } = access;
   const token = random.id();
   const expiry = Math.ceil((clock.now() + NOTE_MS) / 1_000);
   const command = new UpdateItemCommand({
     TableName: tableName,
     Key: { id: { S: id } },
-    // What is set comes back, and what is removed does not: so where the parts are is set to what it is.
-    UpdateExpression: `SET deleted_by = :token, expires_at = :expiry, ${PLACE} = if_not_exists(${PLACE}, :none) REMOVE order_key, category_shard, route_shard, head, envelope, payload, marks, marked_by`,
+    // What is set comes back, and what is removed does not: so where the parts are, and what is aside, is set to what it is.
+    UpdateExpression: `SET deleted_by = :token, expires_at = :expiry, ${PLACE} = if_not_exists(${PLACE}, :none), ${ASIDES} = if_not_exists(${ASIDES}, :none) REMOVE order_key, category_shard, route_shard, head, envelope, payload, marks, marked_by`,
     ReturnValues: "UPDATED_NEW",
     ConditionExpression: IS_ENTRY,
     ExpressionAttributeValues: {
@@ -66,12 +71,12 @@ async function deleteId(id: string, access: TableAccess, signal: AbortSignal): P
     },
   });
   const result = await client.sendIf(command, signal);
-  if (!result.made && !result.unsure) return false;
+  if (!result.made && !result.unsure) return undefined;
   const left = result.made ? result.output.Attributes : await leavingOf(id, access, signal);
-  if (left?.["deleted_by"]?.S !== token) return false;
+  if (left?.["deleted_by"]?.S !== token) return undefined;
   const place = partsOf(left);
   if (place !== undefined) await parts.forget(id, place, signal);
-  return true;
+  return left;
 }
 
 /** What an item tells of who has deleted or moved its entry last. */
@@ -81,6 +86,6 @@ export async function leavingOf(
   signal: AbortSignal,
 ): Promise<Item | undefined> {
   const key = { TableName: tableName, Key: { id: { S: id } }, ConsistentRead: true };
-  const fields = { ...key, ProjectionExpression: `deleted_by, ${PLACE}` };
+  const fields = { ...key, ProjectionExpression: `deleted_by, ${PLACE}, ${ASIDES}` };
   return (await client.send(new GetItemCommand(fields), signal)).Item;
 }

@@ -5,6 +5,7 @@ import { type Clock, type DeadLetter, type DlqAdmin, type DlqStore, type Logger,
 import { demandPage, marksIn, RecentFacets, SpoiledEntries, unpackDeadLetter } from "@bridge/ports/internal";
 import { headOf, isEntry, isPossibleId, packedOf, writtenEntry } from "./dead-letter-item.ts";
 import { deleteIds, deleteOldest } from "./deleting.ts";
+import { deleteDelivered } from "./delivered.ts";
 import { dlqTable } from "./dlq-table.ts";
 import { DynamodbJobs } from "./dynamodb-jobs.ts";
 import { EntryIndex } from "./entry-index.ts";
@@ -107,8 +108,8 @@ export async function openDynamodbDlq(options: DynamodbDlqOptions, signal: Abort
     marks: { mark: (changes, caller) => markEach(changes, access, caller) },
     jobs: new DynamodbJobs(index, access),
     admin: {
-      async delete(ids, caller) {
-        const gone = await deleteIds(ids, access, caller);
+      async delete(ids, caller, { delivered = false } = {}) {
+        const gone = await (delivered ? deleteDelivered(ids, access, caller) : deleteIds(ids, access, caller));
         spoiled.deleted(gone);
         return gone;
       },

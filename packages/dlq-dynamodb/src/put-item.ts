@@ -1,6 +1,6 @@
 import { type AttributeValue, GetItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Item } from "@bridge/dynamodb/internal";
-import { keepAside } from "./aside.ts";
+import { asidesWith, keepAside } from "./aside.ts";
 import { NOT_THERE } from "./dead-letter-item.ts";
 import { atOrAfter } from "./order-key.ts";
 import type { TableAccess } from "./table-access.ts";
@@ -11,10 +11,11 @@ import type { TableAccess } from "./table-access.ts";
  */
 export async function putItem(id: string, item: Item, access: TableAccess, signal: AbortSignal): Promise<boolean> {
   const { client, tableName, visibleFrom } = access;
+  let asides: Item = {};
   for (let replaced: AttributeValue | undefined; ;) {
     const command = new PutItemCommand({
       TableName: tableName,
-      Item: item,
+      Item: { ...item, ...asides },
       ConditionExpression: replacing(replaced),
       ExpressionAttributeValues: {
         ":from": { S: atOrAfter(visibleFrom()) },
@@ -27,6 +28,7 @@ export async function putItem(id: string, item: Item, access: TableAccess, signa
     if (there?.["trash_key"] === undefined) return false;
     await keepAside(there, access, signal);
     replaced = there["deleted_by"];
+    asides = asidesWith(there);
   }
 }
 

@@ -1,7 +1,7 @@
 import { type AttributeValue, GetItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { Item } from "@bridge/dynamodb/internal";
 import { marksIn } from "@bridge/ports/internal";
-import { dropAside, entryIdOf, isAside, keepAside } from "./aside.ts";
+import { asidesWith, dropAside, entryIdOf, isAside, keepAside } from "./aside.ts";
 import { expiry, isEntry } from "./dead-letter-item.ts";
 import { mergeMarks } from "./marking.ts";
 import { atOrAfter, timeIn } from "./order-key.ts";
@@ -108,7 +108,7 @@ export class TakingBack {
     const replaced = there?.["trash_key"] === undefined ? undefined : there["deleted_by"];
     const command = new PutItemCommand({
       TableName: tableName,
-      Item: { ...Object.fromEntries(written), id: { S: id }, [PLACE]: { S: place ?? NO_PARTS } },
+      Item: { ...Object.fromEntries(written), ...asidesWith(there), id: { S: id }, [PLACE]: { S: place ?? NO_PARTS } },
       ConditionExpression: replacing(replaced),
       ExpressionAttributeValues: {
         ":from": { S: atOrAfter(visibleFrom()) },

@@ -25,6 +25,12 @@ export async function deleteIds(
   return gone;
 }
 
+/** Deletes it, and what the trash has of it. */
+export function withTrash({ entries, trash }: DlqTables, id: string): CountedRow | undefined {
+  trash.deleteById(id);
+  return entries.deleteById(id);
+}
+
 /** Deletes the oldest that match, at most `limit`. Returns how many. */
 export async function deleteOldest(
   file: FileDatabase<DlqTables>,

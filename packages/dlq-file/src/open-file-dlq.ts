@@ -4,7 +4,7 @@ import { type Clock, type DlqAdmin, type DlqStore, type Logger } from "@bridge/p
 import { demandPage, orAborted, SpoiledEntries } from "@bridge/ports/internal";
 import { countEntries } from "./count-entries.ts";
 import { entryOf, headOf, newRow } from "./dead-letter-row.ts";
-import { deleteIds, deleteOldest } from "./deleting.ts";
+import { deleteIds, deleteOldest, withTrash } from "./deleting.ts";
 import { DLQ_FILE } from "./dlq-file-kind.ts";
 import { DlqTables } from "./dlq-tables.ts";
 import { fileJobs } from "./file-jobs.ts";
@@ -96,8 +96,8 @@ export function openFileDlq(options: FileDlqOptions): FileDlq {
     marks: fileMarks(file, clock),
     jobs: fileJobs(file, logger),
     admin: {
-      async delete(ids, signal) {
-        const gone = await deleteIds(file, ids, clock, signal);
+      async delete(ids, signal, { delivered = false } = {}) {
+        const gone = await deleteIds(file, ids, clock, signal, delivered ? withTrash : undefined);
         spoiled.deleted(gone);
         return gone;
       },

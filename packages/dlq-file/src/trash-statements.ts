@@ -19,6 +19,7 @@ export class TrashStatements {
   readonly #batch: StatementSync;
   readonly #over: StatementSync;
   readonly #delete: StatementSync;
+  readonly #deleteById: StatementSync;
   readonly #untilAt: StatementSync;
   readonly #countBetween: StatementSync;
   readonly #countAt: StatementSync;
@@ -41,6 +42,17 @@ export class TrashStatements {
       "SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end WHERE until <= ? LIMIT ?",
     );
     this.#delete = db.prepare("DELETE FROM dead_letter_trash WHERE number = ?");
+    // Batches are few, and an id is found in each by what keeps it there once: an index by ids alone would cost each entry that is moved.
+    this.#deleteById = db.prepare(`
+      WITH RECURSIVE batches (batch) AS (
+        SELECT min(batch) FROM dead_letter_trash
+        UNION ALL
+        SELECT (SELECT min(batch) FROM dead_letter_trash AS next WHERE next.batch > batches.batch)
+          FROM batches WHERE batches.batch IS NOT NULL
+      )
+      DELETE FROM dead_letter_trash WHERE number IN (
+        SELECT trash.number FROM batches CROSS JOIN dead_letter_trash AS trash
+         WHERE trash.batch = batches.batch AND trash.id = ?)`);
     this.#untilAt = db.prepare(`
       SELECT until FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end
       WHERE until > ? ORDER BY until LIMIT 1 OFFSET ?`);
@@ -77,6 +89,11 @@ export class TrashStatements {
 
   delete(number: number): void {
     this.#delete.run(number);
+  }
+
+  /** Of whatever batches have it. */
+  deleteById(id: string): void {
+    this.#deleteById.run(id);
   }
 
   /** The numbers of those of a batch that are in time. */

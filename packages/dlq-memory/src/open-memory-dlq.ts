@@ -73,8 +73,9 @@ export function openMemoryDlq({ maxEntries, clock = systemClock }: MemoryDlqOpti
     },
     jobs: memoryJobs(begin),
     admin: {
-      async delete(ids, signal) {
+      async delete(ids, signal, { delivered = false } = {}) {
         begin(signal);
+        if (delivered) trash.erase(ids);
         return index.delete(ids);
       },
       async deleteWhere(filter, limit, signal) {

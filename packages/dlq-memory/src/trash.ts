@@ -61,6 +61,12 @@ export class Trash implements Disposable {
     return taken;
   }
 
+  /** Erases what any batch has of these ids. */
+  erase(ids: readonly string[]): void {
+    for (const [name, batch] of this.#batches) for (const id of ids) if (batch.has(id)) this.#erase(name, batch, id);
+    this.#rest();
+  }
+
   /** Erases what is over its time. */
   sweep(): void {
     const now = this.#clock.now();

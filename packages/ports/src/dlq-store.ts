@@ -179,9 +179,20 @@ export interface DlqMarks {
   mark(changes: ReadonlyMap<string, MarkChange>, signal: AbortSignal): Promise<ReadonlySet<string>>;
 }
 
+export interface DeleteOptions {
+  /**
+   * Their messages are delivered: what the trash has of these ids is erased as well, in whatever batch, so that nothing brings them back.
+   * Also of an entry that is being moved there, or back, at the same time.
+   */
+  readonly delivered?: boolean | undefined;
+}
+
 export interface DlqAdmin {
-  /** Deletes and returns the ids that were there, so that of two racing callers one is told that it deleted an entry. */
-  delete(ids: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>;
+  /**
+   * Deletes and returns the ids that were there, so that of two racing callers one is told that it deleted an entry. What is in the trash
+   * is not there, and stays unless the messages are `delivered`.
+   */
+  delete(ids: readonly string[], signal: AbortSignal, options?: DeleteOptions): Promise<ReadonlySet<string>>;
   /** Deletes up to `limit` matching entries, oldest first; no limit deletes all of them. Returns how many. */
   deleteWhere(filter: DeadLetterFilter, limit: number | undefined, signal: AbortSignal): Promise<number>;
   readonly trash?: DlqTrash;

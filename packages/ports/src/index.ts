@@ -72,6 +72,7 @@ export {
   type DeadLetterPage,
   type DeadLetterPosition,
   type DeadLetterQuery,
+  type DeleteOptions,
   type DlqAdmin,
   type DlqMarks,
   type DlqStore,

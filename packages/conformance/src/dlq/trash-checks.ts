@@ -114,6 +114,39 @@ export const TRASH_CHECKS = {
     }
     assert.deepEqual(await adminOf(store).delete(["a"], signal), new Set(["a"]));
   }),
+  "operators 4.10.5: what is delivered is erased from the trash, too, whatever batch has it": withStore(
+    async (store, signal) => {
+      const trash = trashOf(store);
+      await putAll(store, deadLetters(4), signal);
+      await trash.move(["e0000", "e0001"], "one", later(), signal);
+      await store.put(deadLetter("e0000", { reason: "again" }), signal);
+      await trash.move(["e0000", "e0002"], "two", later(), signal);
+      await store.put(deadLetter("e0000", { reason: "once more" }), signal);
+      const gone = await adminOf(store).delete(["e0000", "e0002", "unknown"], signal, { delivered: true });
+      assert.deepEqual(gone, new Set(["e0000"]));
+      assert.equal(await trash.count(10, signal), 1);
+      assert.deepEqual(await trash.restore("two", 10, signal), { restored: 0, present: 0 });
+      await restoreAll(store, "one", 1, 10, signal);
+      assert.deepEqual(await idsOf(store, signal), ["e0001", "e0003"]);
+    },
+  ),
+  "operators 4.10.5: what is delivered while it is moved to the trash, or back, is not there any more": withTwo(
+    async (one, other, signal) => {
+      for (const way of ["there", "back"]) {
+        const ids = ENTRIES.map(({ id }) => id);
+        await putAll(one, ENTRIES, signal);
+        if (way === "back") await trashOf(one).move(ids, way, later(), signal);
+        const delivers = (some: readonly string[]) => adminOf(other).delete(some, signal, { delivered: true });
+        await Promise.all([
+          way === "there" ? trashOf(one).move(ids, way, later(), signal) : trashOf(one).restore(way, 1_000, signal),
+          ...ids.map((id) => delivers([id])),
+        ]);
+        assert.deepEqual(await trashOf(one).restore(way, 1_000, signal), { restored: 0, present: 0 });
+        assert.deepEqual(await idsOf(one, signal), []);
+        assert.equal(await trashOf(one).count(10, signal), 0);
+      }
+    },
+  ),
   "of callers that race, one is told that it took an entry": withTwo(async (one, other, signal) => {
     const ids = ENTRIES.map(({ id }) => id);
     await putAll(one, ENTRIES, signal);

@@ -21,7 +21,7 @@ export async function deletePatiently(
 ): Promise<ReadonlySet<string>> {
   for (;;) {
     try {
-      return await orAborted(store.admin.delete([id], signal), signal);
+      return await orAborted(store.admin.delete([id], signal, { delivered: true }), signal);
     } catch (thrown) {
       const { code, charged } = BridgeError.from(thrown);
       if (code !== "UNAVAILABLE" || charged) throw thrown;
@@ -48,9 +48,12 @@ export async function deleteDelivered(
     for (let start = 0; start < ids.length; start += AT_ONCE) {
       const slice = ids.slice(start, start + AT_ONCE);
       const entries = await orAborted(Promise.all(slice.map((id) => store.get(id, signal))), signal);
-      // The same message may have failed again, and be another entry under the same id.
-      const there = entries.flatMap((entry) => (entry !== undefined && delivered.has(entry) ? [entry.id] : []));
-      if (there.length > 0) await orAborted(store.admin.delete(there, signal), signal);
+      // The same message may have failed again, and be another entry under the same id. What is not there may be in the trash.
+      const others = new Set(
+        entries.flatMap((entry) => (entry === undefined || delivered.has(entry) ? [] : [entry.id])),
+      );
+      const own = slice.filter((id) => !others.has(id));
+      if (own.length > 0) await orAborted(store.admin.delete(own, signal, { delivered: true }), signal);
       for (const id of slice) {
         delivered.delete(id);
         gone.add(id);

@@ -204,5 +204,5 @@ async function deleteEntry(
   if (store?.admin === undefined) throw new BridgeError("UNAVAILABLE", "no DLQ store that can delete is open");
   using bound = deadline(clock, DELETE_TIMEOUT_MS, new Error("the DLQ store did not answer"));
   const bounded = AbortSignal.any([bound.signal, givenUp]);
-  return (await orAborted(store.admin.delete([id], bounded), bounded)).has(id);
+  return (await orAborted(store.admin.delete([id], bounded, { delivered: true }), bounded)).has(id);
 }

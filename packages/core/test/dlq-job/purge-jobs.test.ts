@@ -342,3 +342,44 @@ test("an entry that is being redriven is left to that: an undo does not bring ba
   expect(await stored(dlq)).toEqual(["e00000", "e00002"]);
   await supervisor.shutdown();
 });
+
+describe("spec 4.10.5: what is delivered after a purge of another instance has taken its entry does not come back", () => {
+  test.each(["direct_hold", "shared_outbox"] as const)("of a redrive that is under way (%s)", async (deliveryMode) => {
+    const clock = new FakeClock();
+    const dlq = openMemoryDlq({ maxEntries: 100, clock });
+    const { hub, supervisor } = await started({ clock, dlq, deliveryMode });
+    await fill(dlq, 3);
+    const held = hub.channel("out").sends.hold();
+    const redriven = supervisor.redriveEntry("e00001", {}, bound());
+    await hub.channel("out").until((channel) => channel.sends.held === 1, bound());
+    await dlq.admin.trash.move(["e00000", "e00001"], "purge", clock.now() + 3_600_000, bound());
+    held[Symbol.dispose]();
+    // Whoever purges it was faster.
+    expect(await redriven).toMatchObject({ kind: "busy", envelopeId: expect.any(String) as string });
+    expect(await dlq.admin.trash.restore("purge", 10, bound())).toEqual({ restored: 1, present: 0 });
+    expect(await stored(dlq)).toEqual(["e00000", "e00002"]);
+    await supervisor.shutdown();
+  });
+
+  test("of records that waited in the outbox", async () => {
+    // A stop is bounded by the machine's time, in which any amount of the bridge's may pass.
+    const clock = new FakeClock();
+    const dlq = openMemoryDlq({ maxEntries: 100, clock });
+    const bridge = await started({ clock, dlq, deliveryMode: "shared_outbox", policy: { sendTimeoutMs: 1e9 } });
+    const { hub, supervisor } = bridge;
+    await fill(dlq, 5);
+    const held = hub.channel("out").sends.hold();
+    const job = await begun(bridge, { settings: { ...AT_ONCE, concurrency: 2 } });
+    await hub.channel("out").until((channel) => channel.sends.held === 2, bound());
+    const stopping = supervisor.stop(bound());
+    await until(bridge, job.id, "waiting");
+    await dlq.admin.trash.move(["e00000", "e00001", "e00002"], "purge", clock.now() + 3_600_000, bound());
+    held[Symbol.dispose]();
+    await stopping;
+    await supervisor.start(bound());
+    await until(bridge, job.id, "completed");
+    expect(await dlq.admin.trash.restore("purge", 10, bound())).toEqual({ restored: 1, present: 0 });
+    expect(await stored(dlq)).toEqual(["e00002"]);
+    await supervisor.shutdown();
+  });
+});

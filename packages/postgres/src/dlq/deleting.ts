@@ -2,7 +2,7 @@ import type { DeadLetterFilter } from "@bridge/ports";
 import type { PostgresClient } from "../client/postgres-client.ts";
 import type { Changes } from "./changes.ts";
 import { isPossible } from "./dead-letter-row.ts";
-import { ENTRIES } from "./dlq-tables.ts";
+import { ENTRIES, TRASH } from "./dlq-tables.ts";
 import { bound, type Filtered, filtered } from "./filtered.ts";
 
 /** Entries of one statement: locks are held briefly, and nobody else waits for long. */
@@ -27,6 +27,19 @@ export class Deleting {
     for (const chunk of chunksOf(ids)) {
       const which = ofIds(chunk, this.#visibleFrom());
       for (const id of await this.#chunk(which, signal)) gone.add(id);
+    }
+    return gone;
+  }
+
+  /** With what the trash has of them. Returns those that were there. */
+  async delivered(ids: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>> {
+    signal.throwIfAborted();
+    const gone = new Set<string>();
+    for (const chunk of chunksOf(ids)) {
+      for (const id of await this.#withTrash(chunk, signal)) gone.add(id);
+      // What somebody else was moving there or back has arrived by now: who waits for a lock sees nothing that came in its place.
+      const left = chunk.filter((id) => !gone.has(id));
+      if (left.length > 0) for (const id of await this.#withTrash(left, signal)) gone.add(id);
     }
     return gone;
   }
@@ -68,6 +81,28 @@ export class Deleting {
       deleted += count;
       if (count < CHUNK) return deleted;
     }
+  }
+
+  /** Batches of the trash are few, and each has an index by ids. */
+  #withTrash(ids: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
+    const [entries, trash] = [ENTRIES, TRASH].map((name) => this.#client.table(name));
+    const which = ofIds(ids, this.#visibleFrom());
+    const queries = `RECURSIVE batches (batch) AS (
+        (SELECT batch FROM ${trash} ORDER BY batch LIMIT 1)
+        UNION ALL
+        SELECT (SELECT batch FROM ${trash} AS next WHERE next.batch > batches.batch ORDER BY batch LIMIT 1)
+          FROM batches WHERE batches.batch IS NOT NULL
+      ), taken AS MATERIALIZED (
+        SELECT found.batch, found.id FROM batches CROSS JOIN LATERAL (
+          SELECT batch, id FROM ${trash} AS one WHERE one.batch = batches.batch AND id = ANY($${which.values.length})
+           ORDER BY id FOR UPDATE
+        ) AS found
+      ), erased AS (
+        DELETE FROM ${trash} WHERE (batch, id) IN (SELECT batch, id FROM taken)
+      ), ${picked(entries ?? "", which)}, changed AS (
+        DELETE FROM ${entries} WHERE id IN (SELECT id FROM picked) RETURNING id
+      )`;
+    return this.#changes.make({ what: "deleting dead letters", queries, values: which.values }, signal);
   }
 
   #chunk(which: Filtered, signal: AbortSignal): Promise<readonly string[]> {

@@ -104,8 +104,8 @@ export async function openPostgresDlq(
     marks: marking,
     jobs: new PostgresJobs(client, changes),
     admin: {
-      async delete(ids, caller) {
-        const gone = await deleting.ids(ids, caller);
+      async delete(ids, caller, { delivered = false } = {}) {
+        const gone = await (delivered ? deleting.delivered(ids, caller) : deleting.ids(ids, caller));
         spoiled.deleted(gone);
         return gone;
       },

@@ -1,5 +1,12 @@
 import { type MemoryDlq, openMemoryDlq } from "@bridge/dlq-memory";
-import { BridgeError, type DeadLetter, type DeadLetterFilter, type DlqStore, type TakenBack } from "@bridge/ports";
+import {
+  BridgeError,
+  type DeadLetter,
+  type DeadLetterFilter,
+  type DeleteOptions,
+  type DlqStore,
+  type TakenBack,
+} from "@bridge/ports";
 import type { Auditor } from "../run/auditor.ts";
 import type { Moments } from "../run/moments.ts";
 import { InstanceClock } from "../time/instance-clock.ts";
@@ -133,9 +140,9 @@ export class DeadLetters implements KeptLetters {
       list: (filter, page, signal) => service.ask(owner, signal, { work: () => kept.list(filter, page, NEVER) }),
       count: (cap, signal) => service.ask(owner, signal, { work: () => kept.count(cap, NEVER) }),
       admin: {
-        delete: (ids, signal) =>
+        delete: (ids, signal, options) =>
           service.ask(owner, signal, {
-            work: () => this.#delete(ids, "deleted"),
+            work: () => this.#delete(ids, "deleted", options),
           }),
         deleteWhere: (filter, limit, signal) =>
           service.ask(owner, signal, { work: () => this.#deleteWhere(filter, limit) }),
@@ -154,11 +161,16 @@ export class DeadLetters implements KeptLetters {
     return (await this.#delete(ids, "discarded")).size;
   }
 
-  async #delete(ids: readonly string[], why: "deleted" | "discarded"): Promise<ReadonlySet<string>> {
+  async #delete(
+    ids: readonly string[],
+    why: "deleted" | "discarded",
+    options: DeleteOptions = {},
+  ): Promise<ReadonlySet<string>> {
     const { auditor } = this.options;
+    if (options.delivered === true) for (const id of ids) this.#settle(id);
     const isPurged = (id: string): boolean => auditor.jobs.mayErase(id) || this.unwanted.has(id);
     const purged = new Set(why === "deleted" ? ids.filter(isPurged) : ids);
-    const deleted = await this.kept.admin.delete(ids, NEVER);
+    const deleted = await this.kept.admin.delete(ids, NEVER, options);
     for (const id of deleted) {
       const letter = this.#left(id, purged.has(id) ? "discarded" : why);
       // A redrive of it may have been quicker.
@@ -167,6 +179,11 @@ export class DeadLetters implements KeptLetters {
         auditor.letters[purged.has(id) ? "discarded" : "deleted"](letter.number, letter.bindingId);
     }
     return deleted;
+  }
+
+  /** Whoever has proof that it is delivered leaves nothing that could be taken back. */
+  #settle(id: string): void {
+    for (const batch of this.#trash.values()) batch.delete(id);
   }
 
   #left(id: string, how: string): Letter | undefined {
