@@ -166,6 +166,11 @@ export class Runtime {
       // Only now: what its routes took before a failure would be left behind in stores that the former parts do not have.
       await this.#workers.begin(added);
       this.#retired = false;
+      // What sources hand out that stay, and were not known to be read for another instance, is for that one.
+      const forOthers = this.#workers
+        .runnersOf(added)
+        .filter(({ route, parts }) => route.isForOthers && parts.sourceLink?.standsBy !== true);
+      handBack(forOthers, common(before, next));
     });
   }
 

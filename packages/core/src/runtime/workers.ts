@@ -96,10 +96,10 @@ export class Workers {
     if (!running()) throw new Error("the runtime was stopped while its parts were started");
   }
 
-  /** Whether all that comes over it could only be sent under leases that others have. */
+  /** Whether all that comes over it could only be sent under leases that others have. While its routes are replaced that stays as it was. */
   #standsBy(link: Link): boolean {
     const readers = this.runners.filter(({ parts }) => parts.sourceLink === link);
-    return readers.length > 0 && readers.every(({ route }) => route.isForOthers);
+    return readers.length === 0 ? link.standsBy : readers.every(({ route }) => route.isForOthers);
   }
 
   /**

@@ -30,6 +30,11 @@ export class Link {
     return this.#active !== undefined;
   }
 
+  /** Whether it is connected and asks for nothing, because what it reads is for another instance. */
+  get standsBy(): boolean {
+    return this.#standsBy;
+  }
+
   get subscriptionsWanted(): number {
     return this.#standsBy ? 0 : this.session.subscriptions.size;
   }

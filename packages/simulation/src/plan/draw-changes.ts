@@ -7,7 +7,6 @@ type Other = "bindings-renamed" | "readdressed" | "session" | "dlq-moved" | "out
 interface Parts {
   readonly outbox: boolean;
   readonly jobs: boolean;
-  readonly dlqStays?: boolean;
 }
 
 /** Some changes of the configuration concern bindings, sessions and stores. */
@@ -39,14 +38,14 @@ export function drawChange(dice: Dice, outbox: boolean): Change {
   }
 }
 
-export function drawOtherChange(dice: Dice, { outbox, jobs, dlqStays = false }: Parts): Change {
+export function drawOtherChange(dice: Dice, { outbox, jobs }: Parts): Change {
   const what = dice.pick<Other>([
     "bindings-renamed",
     "readdressed",
     "session",
     "session",
     // A job lives in its store, and stays there.
-    ...(jobs || dlqStays ? [] : (["dlq-moved", "dlq-moved"] as const)),
+    ...(jobs ? [] : (["dlq-moved", "dlq-moved"] as const)),
     ...(outbox ? (["outbox-moved", "outbox-moved"] as const) : []),
   ]);
   switch (what) {

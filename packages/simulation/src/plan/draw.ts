@@ -101,9 +101,7 @@ export function draw(seed: number): Plan {
   };
   const parts = { outbox: outbox !== undefined, jobs };
   // Nobody empties the outbox of an instance that may not send.
-  const isStandby = leasesTargets && many.instances > 1;
-  // One whose DLQ is moved may be handed a message that it may not send, and keeps it until it may.
-  const others = { ...parts, outbox: parts.outbox && !isStandby, dlqStays: isStandby };
+  const others = { ...parts, outbox: parts.outbox && !(leasesTargets && many.instances > 1) };
   const changes = withOtherChanges(dice.fork("changes"), plan, others);
   const documents = withDocuments(dice.fork("documents"), changes, (of) =>
     of.chance(0.4) ? drawOtherChange(of, others) : drawChange(of, parts.outbox),
