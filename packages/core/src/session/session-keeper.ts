@@ -35,6 +35,8 @@ export async function keepSession(
     const cut = new AbortController();
     try {
       await using connection = await connect(link, seams.clock, signal);
+      // To close one takes a while, in which nothing goes over it any more.
+      using _ = { [Symbol.dispose]: () => link.closed() };
       link.cut = () => cut.abort(stopped());
       const alive = AbortSignal.any([signal, cut.signal]);
       upSince = seams.clock.monotonic();

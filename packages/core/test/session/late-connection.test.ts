@@ -46,6 +46,18 @@ test("finding 10.1: a connection that comes after the stop is closed", async () 
   expect(done).toEqual({ asked: 1, begun: 1, ended: 1 });
 });
 
+test("a link whose connection is being closed is connected no more, however long that takes", async () => {
+  const { link, stop, kept, done, connect, disposed } = stage();
+  connect();
+  await turn();
+  expect(link.connected).toBe(true);
+  stop.abort(new Error("stopped"));
+  await turn();
+  expect([link.connected, done.begun, done.ended]).toEqual([false, 1, 0]);
+  disposed();
+  await kept;
+});
+
 describe("finding 10.1: the term of a lease is idle", () => {
   test("when the connection that was open under it has closed, and not before", async () => {
     const lease = new Lease("s", "bridge/s");
