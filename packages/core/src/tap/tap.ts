@@ -126,6 +126,7 @@ export class Tap implements Disposable {
       if (this.#ended || signal.aborted) break;
       // More will have come by then, and together they cost less.
       await this.#clock.delay(Math.min(GATHER_MS, Math.max(0, this.#leftMs)), signal).catch(() => {});
+      if (this.#ended) break;
       const lost = this.#lostToTell();
       if (this.#kept.length > 0 || lost > 0) return this.#take(lost);
     }

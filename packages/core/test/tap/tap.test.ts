@@ -106,7 +106,7 @@ describe("operators 6.3: what a route shows", () => {
     expect(told.reduce((sum, lost) => sum + lost, 0) + tap.shown).toBeGreaterThanOrEqual(109);
   });
 
-  it("ends when its time is over, when it is given up, and when its route is gone", async () => {
+  it("ends when its time is over, when it is given up or closed, whatever there was to tell, and when its route is gone", async () => {
     const signal = new AbortController();
     const { clock, tap } = watched({ durationMs: 1_000 });
     const ending = tap.next(signal.signal);
@@ -117,6 +117,13 @@ describe("operators 6.3: what a route shows", () => {
     await other.clock.pass(50);
     signal.abort();
     expect(await given).toBeUndefined();
+    const closed = watched({ rate: 1 });
+    closed.settle(3);
+    await closed.clock.pass(1_000);
+    const closing = closed.tap.next(new AbortController().signal);
+    closed.tap[Symbol.dispose]();
+    await closed.clock.pass(50);
+    expect(await closing).toBeUndefined();
     const third = watched();
     const gone = third.tap.next(new AbortController().signal);
     third.taps.end();
