@@ -113,6 +113,33 @@ test.each([false, true])(
   },
 );
 
+test.each([false, true])(
+  "operators 7: what has its dead letters elsewhere while it is tried out goes back when somebody has seen to these, shared: %s",
+  async (shared) => {
+    const lapsing = { withinMs: 30_000, next: "nothing", afterMs: 10_000 } as const;
+    const plan = planWith(shared, [
+      { kind: "commit", at: 20_000, forMs: 200_000, commit: { change: { what: "dlq-moved" }, trial: lapsing } },
+    ]);
+    const routes = (plan.document.routes ?? []).map((route) => ({
+      ...route,
+      policy: { ...route.policy, on_permanent_failure: "dlq" as const },
+    }));
+    const { violations, trace } = await runPlan(
+      {
+        ...plan,
+        document: { ...plan.document, routes },
+        drops: false,
+        messages: plan.messages.map((message) =>
+          message.number >= 25 && message.number < 35 ? { ...message, poison: "FORBIDDEN" } : message,
+        ),
+      },
+      true,
+    );
+    expect(violations).toEqual([]);
+    expect(trace.some((line) => line.includes("is discarded"))).toBe(true);
+  },
+);
+
 describe("the books of the document", () => {
   const open = () => {
     const violations: string[] = [];

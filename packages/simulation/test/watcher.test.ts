@@ -23,6 +23,8 @@ interface Scene {
   readonly sends: "accepted" | "refused" | "unanswered" | "none";
   /** It is stopped and started again so often, each time between two looks. */
   readonly stopsEachMs: number;
+  /** In each minute it is for so long a standby that does not know who has the lease. */
+  readonly standsByMs: number;
   readonly forMs: number;
 }
 
@@ -35,13 +37,14 @@ const TRUE: Scene = {
   plan: {},
   sends: "accepted",
   stopsEachMs: Infinity,
+  standsByMs: 0,
   forMs: 400_000,
 };
 
 /** What somebody is told who watches that for as long. */
 async function told(changes: Partial<Scene>): Promise<readonly string[]> {
   const scene = { ...TRUE, ...changes };
-  const { says, progress, connections, paused, holder, plan, sends: came, stopsEachMs, forMs } = scene;
+  const { says, progress, connections, paused, holder, plan, sends: came, stopsEachMs, standsByMs, forMs } = scene;
   const { outbox: _, ...drawn } = { ...draw(1), maxReplayAttempts: 10 };
   const { loanMs: __, ...broker } = drawn.broker;
   const time = new VirtualTime();
@@ -62,7 +65,9 @@ async function told(changes: Partial<Scene>): Promise<readonly string[]> {
   };
   const config = { routes: [{ id: "route", policy: { sendTimeoutMs: SEND_TIMEOUT_MS } }] };
   const { signal } = new AbortController();
-  const supervisor = { view: () => view, config: () => config, beyondRecovery: () => false, ending: signal };
+  const standby = { ...view, level: "running", role: "standby" };
+  const viewed = () => (time.now % 60_000 < standsByMs ? standby : view);
+  const supervisor = { view: viewed, config: () => config, beyondRecovery: () => false, ending: signal };
   const instance = {
     name: "one",
     owner,
@@ -110,6 +115,18 @@ test("what is true is told to nobody", async () => {
   expect(await told({ progress: { progress: "failing", reason: "out" }, sends: "refused" })).toEqual([]);
   // What was before a stop says nothing of what is now.
   expect(await told({ sends: "refused", stopsEachMs: 10_000 })).toEqual([]);
+});
+
+test("whose store of leases does not always answer in time may be without one for a while, and whose does may not", async () => {
+  const { document } = draw(1);
+  const leased = (latencyMs: number): Partial<Plan> => ({
+    document: { ...document, bridge: { ...document.bridge, lease_ttl: "5000ms" } },
+    leases: { latencyMs },
+  });
+  const words = "one says that it is ok and running, as standby, running, after N s of calm";
+  expect(await told({ standsByMs: 10_000, plan: leased(300) })).toEqual([]);
+  expect(await told({ standsByMs: 20_000, plan: leased(300) })).toEqual([words]);
+  expect(await told({ standsByMs: 10_000, plan: leased(200) })).toEqual([words]);
 });
 
 const RUNS = { forMs: 100_000 };

@@ -7,6 +7,7 @@ import { Commits } from "./commits.ts";
 import { Looks } from "./looks.ts";
 import { Reloads } from "./reloads.ts";
 import { Singles } from "./singles.ts";
+import { TriedLetters } from "./tried-letters.ts";
 import { Undelivered } from "./undelivered.ts";
 
 /** Whoever runs them needs so long to see that one has ended and to start another. */
@@ -24,6 +25,7 @@ export class Instances {
   readonly looks: Looks;
   readonly singles: Singles;
   readonly undelivered: Undelivered;
+  readonly triedLetters: TriedLetters;
   readonly #world: World;
   readonly #places: (Instance | undefined)[];
   /** Processes that have not got their configuration yet. */
@@ -39,6 +41,7 @@ export class Instances {
     this.looks = new Looks(world);
     this.singles = new Singles(world);
     this.undelivered = new Undelivered(world, this);
+    this.triedLetters = new TriedLetters(world, this);
     this.#places = Array.from({ length: world.plan.instances ?? 1 }, () => undefined);
   }
 

@@ -89,6 +89,7 @@ async function run(world: World, instances: Instances): Promise<void> {
   outbox.asked = (by) => noneNegative(world, instances, by);
   instances.beginAll();
   watcher.begin();
+  instances.triedLetters.lookAfter();
   await time.pass(plan.calmAt + 1);
   target.moody = false;
   instances.jobs.lookAfter();

@@ -3,6 +3,7 @@ import type { BridgeView, RouteView } from "@bridge/core";
 import { type Fault, isMeasured } from "../plan/plan.ts";
 import type { Instance } from "./instance.ts";
 import type { Instances } from "./instances.ts";
+import { withoutLeaseMs } from "./late-leases.ts";
 import type { World } from "./world.ts";
 
 const EVERY_MS = 1_000;
@@ -22,6 +23,8 @@ const PATIENT_MS = 5_000;
 /** A broker that is left takes a while to hear of that. */
 const CLOSED_MS = 10_000;
 
+const UNSEEN = { lostAt: undefined, pausedAt: undefined, downAt: undefined };
+
 /** What an instance was seen to be, and since when. */
 interface Seen {
   readonly beganAt: number;
@@ -34,6 +37,8 @@ interface Seen {
   /** Since when it knows that it has no connection to the broker. */
   lostAt: number | undefined;
   pausedAt: number | undefined;
+  /** Since when it is not up. */
+  downAt: number | undefined;
 }
 
 /**
@@ -93,7 +98,7 @@ export class Watcher {
     const { owner, supervisor, connections, thawedAt, stops } = instance;
     const { now } = time;
     const config = supervisor.config();
-    const fresh = { beganAt: now, state, config, stops, since: now, lostAt: undefined, pausedAt: undefined };
+    const fresh = { beganAt: now, state, config, stops, since: now, ...UNSEEN };
     const seen: Seen = this.#seen.get(instance) ?? fresh;
     this.#seen.set(instance, seen);
     // A stop and a start may lie between two looks.
@@ -179,13 +184,15 @@ export class Watcher {
   }
 
   /** When nothing has gone wrong for long enough, everything is up. */
-  #calm({ name, supervisor, thawedAt }: Instance, view: BridgeView, { beganAt }: Seen): void {
-    const quietMs = this.#now - Math.max(this.#disturbedUntil, beganAt, thawedAt);
-    if (quietMs < CALM_MS || supervisor.beyondRecovery() || supervisor.ending.aborted) return;
+  #calm({ name, supervisor, thawedAt }: Instance, view: BridgeView, seen: Seen): void {
     const { level, role, health, state, routes } = view;
     const full = routes.some(({ progress }) => /is full/.test(progress?.reason ?? ""));
     const isUp = level === "full" || (level === "subscribed" && (full || role === "standby"));
-    if (!isUp || health !== "ok")
+    seen.downAt = isUp ? undefined : (seen.downAt ?? this.#now);
+    const quietMs = this.#now - Math.max(this.#disturbedUntil, seen.beganAt, thawedAt);
+    if (quietMs < CALM_MS || supervisor.beyondRecovery() || supervisor.ending.aborted) return;
+    const isLate = seen.downAt !== undefined && this.#now - seen.downAt < withoutLeaseMs(this.#world.plan);
+    if ((!isUp && !isLate) || health !== "ok")
       this.#violated(
         `${name} says that it is ${health} and ${level}, as ${role}, ${state}, after ${seconds(quietMs)} of calm`,
       );
