@@ -1,5 +1,6 @@
-import { describe, integer } from "@bridge/ports/options";
+import { describe } from "@bridge/ports/options";
 import * as v from "valibot";
+import { MAX_CONFIG_VERSION } from "../config-version.ts";
 import { auditSchema } from "./audit.ts";
 import { bindingSchema } from "./bindings.ts";
 import { bridgeSchema } from "./bridge.ts";
@@ -16,10 +17,15 @@ import { telemetrySchema } from "./telemetry.ts";
 
 const list = <const Item extends v.GenericSchema>(item: Item) => v.optional(v.array(item), []);
 
+function countedVersion() {
+  const wanted = `expected an integer from 0 to ${MAX_CONFIG_VERSION}: leave it out, and the bridge counts from 0`;
+  return v.pipe(v.number(wanted), v.integer(wanted), v.minValue(0, wanted), v.maxValue(MAX_CONFIG_VERSION, wanted));
+}
+
 /** The whole document that people write (contract §1), each block on its own; rules check what joins them. */
 export const documentSchema = v.strictObject({
   config_version: describe(
-    v.optional(integer(0), 0),
+    v.optional(countedVersion(), 0),
     "Counts the changes made through the admin API. The bridge writes it; leave it alone.",
   ),
   bridge: describe(bridgeSchema, "The instance as a whole."),

@@ -1,5 +1,6 @@
 import { type Clock, type ConfigHistoryEntry, type ConfigStore, type Logger, type StoredConfig } from "@bridge/ports";
 import { deadline } from "@bridge/ports/internal";
+import { isCounted } from "../config-version.ts";
 
 const TIMEOUT_MS = 10_000;
 
@@ -24,7 +25,7 @@ export class CommitHistory {
     let highest = version;
     await this.#keep(version, async (signal) => {
       for (const entry of (await this.#store.history?.list(signal)) ?? [])
-        if (!this.#isFree(entry) && Number.isSafeInteger(entry.version)) highest = Math.max(highest, entry.version);
+        if (!this.#isFree(entry) && isCounted(entry.version)) highest = Math.max(highest, entry.version);
     });
     return highest;
   }

@@ -1,6 +1,7 @@
 import type { Clock, ConfigStore, StoredConfig } from "@bridge/ports";
 import { Slices } from "@bridge/ports/internal";
 import { type CheckedDocument, checkDocument } from "../check-document.ts";
+import { hasNext } from "../config-version.ts";
 import type { Path } from "../problem.ts";
 import { type ReferenceSources, resolveReferences } from "../references.ts";
 import type { Registry } from "../registry.ts";
@@ -97,7 +98,7 @@ export class StoredDocuments {
 
   /** What is wrong with what is pending, also for the next start, and what of the options in `whole` it would erase. */
   async judge({ base, whole, pending }: Judged, signal: AbortSignal): Promise<[CheckedDocument, readonly Path[]]> {
-    const checked = await this.#checkForStart(pending.document, base.document, signal);
+    const checked = withRoom(await this.#checkForStart(pending.document, base.document, signal), base);
     const { document } = await this.within(signal, (bound) =>
       resolveReferences(whole, this.#options.sources, bound, this.slices()),
     );
@@ -124,4 +125,13 @@ export class StoredDocuments {
   slices(): Slices {
     return new Slices(this.#options.clock);
   }
+}
+
+/** A change of the last version there is cannot be written: no start would take what it is stored as. */
+function withRoom(checked: CheckedDocument, { version }: StoredConfig): CheckedDocument {
+  if (hasNext(version)) return checked;
+  const message = `is ${version}, after which there is none: leave it out of the document, or write a smaller one there, by hand`;
+  const problems = [...(checked.ok ? [] : checked.problems), { path: ["config_version"], message }];
+  const { warnings, resolved } = checked;
+  return { ok: false, problems, warnings, resolved, unread: false };
 }
