@@ -65,6 +65,24 @@ const guard = v.pipe(
       v.description("Before so many sends their failures count for nothing. Default: 1."),
     ),
   }),
+  v.check(
+    ({ level, failure_ratio: ratio }) => level !== undefined || ratio !== undefined,
+    "guards nothing: give level or failure_ratio",
+  ),
+  v.forward(
+    v.check(
+      ({ level, level_for: during }) => level !== undefined || during === undefined,
+      "needs level, which is to be held",
+    ),
+    ["level_for"],
+  ),
+  v.forward(
+    v.check(
+      ({ failure_ratio: ratio, min_sends: sends }) => ratio !== undefined || sends === undefined,
+      "needs failure_ratio, which may not be exceeded",
+    ),
+    ["min_sends"],
+  ),
   v.description("Takes the change back before its time, from 10 s after it is in force."),
 );
 

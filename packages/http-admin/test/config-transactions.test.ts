@@ -27,6 +27,24 @@ describe("without a transaction manager", () => {
   });
 });
 
+describe("a guard that guards nothing", () => {
+  it.each([
+    [{}, "guard: guards nothing: give level or failure_ratio"],
+    [{ level_for: "1s" }, "guard: guards nothing"],
+    [{ min_sends: 1 }, "guard: guards nothing"],
+    [{ level_for: "1s", failure_ratio: 0.1 }, "guard.level_for: needs level"],
+    [{ min_sends: 5, level: "full" }, "guard.min_sends: needs failure_ratio"],
+  ])("is refused, and nothing is written: %j", async (guard, told) => {
+    await using admin = await startTransactional({});
+    const path = await admin.opened(DEBUG);
+    expect(await admin.call("POST", `${path}/commit`, { confirm_within: "10s", guard })).toMatchObject({
+      status: 400,
+      body: error(told),
+    });
+    expect((await admin.call("GET", path)).status).toBe(200);
+  });
+});
+
 describe("GET /config", () => {
   it("has the version and the configuration in force, redacted and without options", async () => {
     await using admin = await startTransactional({ document: { http: { admin_api_key: "a-secret-0123456789" } } });
