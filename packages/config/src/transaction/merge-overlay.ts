@@ -93,12 +93,17 @@ function* mergeById(list: Place, sent: readonly unknown[]): Steps<unknown> {
   const places = new Map(merged.map((element, index) => [own(element, "id"), index] as const).toReversed());
   for (const [index, element] of sent.entries()) {
     yield;
-    if (!isBlock(element)) continue; // [REDACTED]: keeps what is there
     const place = [...path, index];
+    if (!isBlock(element)) {
+      if (index >= merged.length) throw standsForNothing(place);
+      continue; // [REDACTED]: keeps what is there
+    }
     const at = element["id"] === REDACTED ? index : (places.get(element["id"]) ?? -1);
     if (element["id"] === REDACTED && own(redacted(schema, effective(schema, merged[index])), "id") !== REDACTED)
       throw standsForNothing([...place, "id"]);
     const known = at === -1 ? undefined : merged[at];
+    // Of a new element nothing is there yet.
+    if (at === -1) restored(element, undefined, undefined, place);
     const after = yield* merge({ schema, current: known, inForce: elementOf(inForce, at), path: place }, element);
     if (at === -1) places.set(element["id"], merged.push(after) - 1);
     else merged[at] = after;

@@ -31,8 +31,9 @@ function* faults(variants: readonly GenericSchema[], value: unknown, path: Path)
     yield { path, message: value === null ? NULL : `expected ${expected(variants)} (got ${kindOf(value)})` };
   } else if (Array.isArray(value)) {
     const items = fitting.flatMap((list) => shapeOf(list).item ?? []).flatMap(variantsOf);
+    const named = new Set<unknown>();
     for (const [index, element] of (value as readonly unknown[]).entries())
-      yield* elementFaults(items, element, [...path, index]);
+      yield* elementFaults(items, element, [...path, index], named);
   } else if (isBlock(value)) {
     for (const [key, part] of Object.entries(value)) yield* fieldFaults(fitting, key, part, path);
   }
@@ -64,13 +65,15 @@ function* fieldFaults(blocks: readonly GenericSchema[], key: string, value: unkn
 }
 
 /** Elements of a list that are known by their ids have to name one. */
-function* elementFaults(items: readonly GenericSchema[], element: unknown, path: Path): Faults {
+function* elementFaults(items: readonly GenericSchema[], element: unknown, path: Path, named: Set<unknown>): Faults {
   yield* faults(items, element, path);
   yield;
   if (!items.some(isKnownById) || !isBlock(element)) return;
   const id = Object.hasOwn(element, "id") ? element["id"] : undefined;
   if (id === undefined || id === "")
     yield { path: [...path, "id"], message: "is required: it says which element is meant" };
+  else if (named.has(id)) yield { path: [...path, "id"], message: "stands twice: say all of an element in one place" };
+  else if (id !== REDACTED) named.add(id);
 }
 
 /** Whether the elements of a list are told apart by their `id`. */

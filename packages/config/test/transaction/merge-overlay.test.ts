@@ -205,3 +205,31 @@ describe("an overlay is merged, and never removes anything (spec 4.9.2; contract
     );
   });
 });
+
+describe("finding 4.9.5: what an element of a list with ids may say", () => {
+  const NOTHING = /holds \[REDACTED\], which stands for no value here/;
+
+  it.each([
+    { bindings: [{ id: "new", sender_id: "out", address: "[REDACTED]" }] },
+    { bindings: [{ id: "new", sender_id: "[REDACTED]" }] },
+    { senders: [{ id: "new", rate_limit: { messages_per_second: "[REDACTED]" } }] },
+    { routes: [{ id: "new", receiver_id: "in", bindings: ["to-out", "[REDACTED]"] }] },
+    { routes: [{ id: "new", receiver_id: "in", policy: { max_replay_attempts: "[REDACTED]" } }] },
+    { bindings: ["[REDACTED]", "[REDACTED]"] },
+    { bindings: [{ id: "[REDACTED]" }, { id: "[REDACTED]" }] },
+  ])("[REDACTED] stands for nothing in a new one: %j", (overlay) => {
+    expect(refusal(overlay)).toMatch(NOTHING);
+  });
+
+  it("in one that is there it keeps what is there", () => {
+    const document = withValue("bindings.0.address", "${env:PLANT}");
+    expect(merged({ bindings: [{ id: "to-out", address: "[REDACTED]" }] }, document)).toBe(document);
+    expect(merged({ bindings: ["[REDACTED]"] }, document)).toBe(document);
+  });
+
+  it.each(["bindings", "routes", "senders"])("an id of %s stands once", (list) => {
+    const [{ id } = { id: "" }] = goodDocument()[list] as { id: string }[];
+    expect(refusal({ [list]: [{ id }, { id }] })).toMatch(`${list}[1].id: stands twice`);
+    expect(refusal({ [list]: [{ id: "new" }, { id }, { id: "new" }] })).toMatch(`${list}[2].id: stands twice`);
+  });
+});
