@@ -38,7 +38,8 @@ function isAddressless(value: string): boolean {
   return PLAIN.test(value) && !/^\d+\.\d+\.\d+\.\d+(?::\d+)?$/.test(value);
 }
 
-function* plainPaths(schema: GenericSchema, value: unknown, path: Path): Generator<Path> {
+/** The places whose values are shown, wherever they come from. */
+export function* plainPaths(schema: GenericSchema, value: unknown, path: Path): Generator<Path> {
   if (WORDS.has(shapeOf(schema).type) || FORMATS.has(getMetadata(schema)["format"])) yield path;
   for (const part of partsOf(schema, value)) yield* plainPaths(part.schema, part.value, [...path, ...part.path]);
 }

@@ -6,6 +6,7 @@ import { valueAt } from "../check/value-at.ts";
 import type { Path, Problem } from "../problem.ts";
 import { quote } from "../quote.ts";
 import { referencesIn } from "../references.ts";
+import { plainPaths } from "../veiled-values.ts";
 
 interface Reference {
   /** As `env:NAME`. */
@@ -20,7 +21,8 @@ interface Reference {
 /**
  * The references that a change brings and may not: whoever may change a document must not read what the process can read,
  * for the value goes wherever the change says. A reference may stay where it is. Elsewhere it has to be one that the document has,
- * and not for a secret, unless it stays in the same plugin options; or one that it allows. A secret may become another key of the servers or of the audit, and theirs go
+ * and not for a secret, unless it stays in the same plugin options; nor may it come to where its value is shown, unless it is already; or it
+ * is one that the document allows. A secret may become another key of the servers or of the audit, and theirs go
  * nowhere else, whatever is allowed: who has one may do everything. To be asked before anything is resolved: whether a file is
  * there is told by its error.
  *
@@ -39,21 +41,39 @@ export function* newReferences(before: unknown, after: unknown, former?: unknown
   const secrets = had.filter(({ path }) => hidden(path));
   const secret = new Set(secrets.map(({ name }) => name));
   const own = new Set(secrets.filter(({ path }) => staysHere(path)).map(({ name }) => name));
-  const [hides, allowed] = [yield* hiding(after), allowedBy(before)];
-  const may = ({ name, path, place, options }: Reference): boolean => {
+  const [hides, shows, allowed] = [yield* hiding(after), yield* showing(after), allowedBy(before)];
+  const shown = new Set<string>();
+  for (const [document, there] of [
+    [before, had],
+    [former, once],
+  ] as const) {
+    const isShown = yield* showing(document);
+    for (const { name, path } of there) if (isShown(path)) shown.add(name);
+  }
+  const gets = ({ name, path }: Reference): boolean => shows(path) && !shown.has(name);
+  const may = (reference: Reference): boolean => {
+    const { name, path, place, options } = reference;
     if (inPlace.has(`${place} ${name}`)) return true;
     const isKey = staysHere(path) && hides(path);
     if (own.has(name)) return isKey;
     if (options !== undefined && inOptions.has(`${options} ${name}`)) return true;
-    return allowed(name) || (known.has(name) && (!secret.has(name) || isKey));
+    return allowed(name) || (known.has(name) && !gets(reference) && (!secret.has(name) || isKey));
   };
   return has
     .filter((reference) => !may(reference))
-    .map(({ name, path }) => ({ path, message: own.has(name) ? stays(name) : comesFromNowhere(name) }));
+    .map((reference) => {
+      const { name, path } = reference;
+      const why = own.has(name) ? stays : known.has(name) && gets(reference) ? isHidden : comesFromNowhere;
+      return { path, message: why(name) };
+    });
 }
 
 function stays(name: string): string {
   return `the reference ${quote(name)} stands for a key of the servers or of the audit, and cannot be brought here: it stays where it stands, or becomes another of these keys`;
+}
+
+function isHidden(name: string): string {
+  return `the value of the reference ${quote(name)} is shown nowhere, and would be seen here: write it into the document itself, or allow it there under config.references.allow`;
 }
 
 function comesFromNowhere(name: string): string {
@@ -63,6 +83,16 @@ function comesFromNowhere(name: string): string {
 /** What is a secret in these blocks is only compared with what comes in, or signed with; elsewhere it is sent to somebody. */
 function staysHere([block]: Path): boolean {
   return block === "http" || block === "audit";
+}
+
+/** Whether the value at a path is shown though it comes in through a reference: what names a part, and words and numbers. */
+function* showing(document: unknown): Steps<(path: Path) => boolean> {
+  const plain = new Set<string>();
+  for (const { schema, value, path } of piecesOf(document)) {
+    for (const place of plainPaths(schema, value, path)) plain.add(JSON.stringify(place));
+    yield;
+  }
+  return (path) => plain.has(JSON.stringify(path));
 }
 
 /** Whether the value at a path is a secret. Options are the plugins' to judge, and count as secret. */

@@ -1,6 +1,9 @@
 import { atOnce } from "@bridge/ports/internal";
 import { describe, expect, test } from "vitest";
+import { checkDocument } from "../../src/index.ts";
 import { newReferences } from "../../src/transaction/new-references.ts";
+import { goodDocument, type Json } from "../support/documents.ts";
+import { registry } from "../support/plugins.ts";
 
 const DOCUMENT = {
   config: { references: { allow: ["env:SITE_*", "file:/run/secrets/*"] } },
@@ -110,5 +113,76 @@ describe("finding 4.6: references that a change brings", () => {
   test("a reference stays where it is, when others come before its part", () => {
     const [a, b] = DOCUMENT.bindings;
     expect(atOnce(newReferences(DOCUMENT, { ...DOCUMENT, bindings: [{ id: "new", address: "n" }, b, a] }))).toEqual([]);
+  });
+});
+
+describe("contract A.4: what came in through a reference and is not shown stays so", () => {
+  const HIDDEN = "${env:PLANT}";
+  const BEFORE = (): Json => {
+    const document = goodDocument();
+    const [sender] = document["senders"] as Json[];
+    const [route] = document["routes"] as Json[];
+    Object.assign(document["bridge"] as Json, { instance_id: "one", drain_timeout: "5s", recent_legs: 5 });
+    Object.assign(sender ?? {}, { rate_limit: { messages_per_second: 5, burst: 2 } });
+    Object.assign(route ?? {}, { policy: { max_replay_attempts: 7 }, delivery_mode: "direct_hold" });
+    Object.assign(document, { audit: { log: true }, telemetry: { otlp: { endpoint: "http://127.0.0.1:4318" } } });
+    (document["bindings"] as Json[]).push({ id: "second", sender_id: "out", address: HIDDEN });
+    return document;
+  };
+
+  /** The places of all values, but for those in plugin options. */
+  function* places(value: unknown, path: readonly (string | number)[] = []): Generator<readonly (string | number)[]> {
+    if (path.at(-1) === "options") return;
+    if (typeof value !== "object" || value === null) return void (yield path);
+    for (const [key, part] of Object.entries(value))
+      yield* places(part, [...path, Array.isArray(value) ? Number(key) : key]);
+  }
+
+  function valueIn(document: unknown, path: readonly (string | number)[]): unknown {
+    return path.reduce((block, key) => (block as Json)[key], document);
+  }
+
+  function moved(path: readonly (string | number)[]): Json {
+    const document = structuredClone(BEFORE());
+    const block = valueIn(document, path.slice(0, -1)) as Json;
+    block[path.at(-1) ?? ""] = HIDDEN;
+    return document;
+  }
+
+  const PLACES = [...places(BEFORE())].map((path) => ({ at: path.join("."), path }));
+  /** Where what comes in is taken out of everything that is shown, or leads nowhere because nothing has such a name. */
+  const VEILED = /address$|\.topic$|transport$|(?:processors\.0|dlq)\.type$|endpoint$/;
+
+  test.each(PLACES)("it does not come to $at, unless it is taken out of all that is shown there", ({ at, path }) => {
+    const refused = atOnce(newReferences(BEFORE(), moved(path))).map((problem) => problem.path.join("."));
+    expect(refused).toEqual(VEILED.test(at) ? [] : [at]);
+  });
+
+  test.each(PLACES)("where it may come, at $at, its value is veiled", async ({ path }) => {
+    const document = moved(path);
+    if (atOnce(newReferences(BEFORE(), document)).length > 0) return;
+    const sources = { env: () => "out-of-sight-7", file: () => Promise.reject(new Error("there is none")) };
+    const checked = await checkDocument(document, registry, sources, new AbortController().signal);
+    const said = checked.ok ? [] : checked.problems.map(({ message }) => message);
+    expect(checked.ok ? checked.config.veils : ["out-of-sight-7"]).toContain("out-of-sight-7");
+    expect(said.join()).not.toContain("out-of-sight-7");
+  });
+
+  test("one whose value is shown already may become another name, and what is allowed may go anywhere", () => {
+    const named: Json = { ...BEFORE(), processors: [{ id: HIDDEN, type: "filter" }] };
+    const after = structuredClone(named);
+    Object.assign((after["bindings"] as Json[])[1] ?? {}, { id: HIDDEN });
+    expect(atOnce(newReferences(named, after))).toEqual([]);
+    const allowed = { ...BEFORE(), config: { references: { allow: ["env:PLANT"] } } };
+    expect(atOnce(newReferences(allowed, { ...moved(["bindings", 0, "id"]), config: allowed.config }))).toEqual([]);
+  });
+
+  test("the message names the reference and says what to do", () => {
+    expect(atOnce(newReferences(BEFORE(), moved(["bindings", 1, "id"])))).toEqual([
+      {
+        path: ["bindings", 1, "id"],
+        message: expect.stringMatching(/"env:PLANT" is shown nowhere, .* config\.references\.allow/) as string,
+      },
+    ]);
   });
 });
