@@ -237,6 +237,27 @@ describe("the history", () => {
     expect(readFileSync(path, "utf8").split("\n")).toHaveLength(3);
   });
 
+  it.each([
+    "null",
+    "[]",
+    "5",
+    '{"version":1}',
+    '{"version":null,"changes":5}',
+    '{"version":2,"committedAt":"x","actor":5,"changes":null}',
+    '{"version":2,"committedAt":1e300,"actor":"bob","changes":[]}',
+    '{"version":2,"committedAt":0,"actor":"bob","changes":[null]}',
+    '{"version":2,"committedAt":0,"actor":"bob","changes":[],"reverted":{"at":"soon","why":"operator"}}',
+    '{"version":2.5,"committedAt":0,"actor":"bob","changes":[]}',
+  ])("leaves out a line that is no entry: %s", async (line) => {
+    writeFileSync(at("bridge.yaml"), TEXT);
+    const { history } = openConfigFile(at("bridge.yaml"));
+    const entry = { version: 1, committedAt: 0, actor: "alice", changes: [{ path: "bridge.log_level", after: 5 }] };
+    await history.append(entry, NEVER);
+    const path = at("bridge.yaml.history.jsonl");
+    writeFileSync(path, `${line}\n${readFileSync(path, "utf8")}${line}\n`);
+    expect(await history.list(NEVER)).toEqual([entry]);
+  });
+
   it("has of a last line that was cut off what there is, as pending, until its version is known to run", async () => {
     writeFileSync(at("bridge.yaml"), TEXT);
     const { history } = openConfigFile(at("bridge.yaml"));

@@ -167,6 +167,18 @@ it("operators 7: who confirms or reverts while the document is away is told what
   stage.clock.advance(1_000);
 });
 
+it("operators 7: the history has the version that is on probation also while the document is away or broken", async () => {
+  await using stage = trying(folder);
+  const version = await stage.tryOut({ bridge: { id: "plant-8" } });
+  for (const spoil of [() => writeFileSync(stage.path, "broken: ["), () => rmSync(stage.path)]) {
+    spoil();
+    expect(await stage.transactions.history(NEVER)).toMatchObject([{ version, pending: true }]);
+    stage.clock.advance(10_000);
+    await stage.transactions.underWay?.catch(() => {});
+    expect(await stage.transactions.history(NEVER)).toMatchObject([{ version, pending: true }]);
+  }
+});
+
 it("operators 7: a former version that cannot be applied while the document is away is tried again at each look, and told once", async () => {
   await using stage = trying(folder);
   const version = await stage.tryOut({ bridge: { id: "plant-8" } });

@@ -310,8 +310,11 @@ class Transactions implements ConfigTransactions {
   }
 
   history(signal: AbortSignal): Promise<readonly KnownCommit[] | undefined> {
-    const isCommitting = (): boolean => this.#open.live?.state.kind === "committing";
-    return knownCommits(this.#options.store, this.#documents, isCommitting, signal);
+    const running = {
+      isCommitting: () => this.#open.live?.state.kind === "committing",
+      tried: () => this.#probations.open?.probation.version,
+    };
+    return knownCommits(this.#options.store, this.#documents, running, signal);
   }
 
   outcomes(): Readonly<Record<TransactionOutcome, number>> {
