@@ -2,9 +2,9 @@ import { type AttributeValue, GetItemCommand, PutItemCommand, UpdateItemCommand 
 import type { Item } from "@bridge/dynamodb/internal";
 import { ASIDE_PREFIX, ASIDES, expiry } from "./dead-letter-item.ts";
 import { NOTE_MS } from "./deleting.ts";
+import { isTrashed } from "./in-time.ts";
 import { NO_PARTS } from "./parted-content.ts";
 import type { TableAccess } from "./table-access.ts";
-import { isTrashed } from "./trash-key.ts";
 
 /** Whether an item with this key is an entry of the trash whose own item has been given to another one. */
 export function isAside(key: string): boolean {
@@ -44,12 +44,9 @@ function asideKey(id: string, token: string): string {
  * An id is one item: before it is written again, what the item holds in the trash is copied to one of its own. Its key is of the move that
  * brought it there, so that who is killed between copy and write leaves nothing that the next one would make twice.
  */
-export async function keepAside(
-  item: Item,
-  { client, tableName, clock }: TableAccess,
-  signal: AbortSignal,
-): Promise<void> {
-  if (!isTrashed(item, clock.now())) return;
+export async function keepAside(item: Item, access: TableAccess, signal: AbortSignal): Promise<void> {
+  const { client, tableName } = access;
+  if (!(await isTrashed(item, access, signal))) return;
   const id = { S: asideKey(item["id"]?.S ?? "", item["deleted_by"]?.S ?? "") };
   const copy = { TableName: tableName, Item: { ...item, id }, ConditionExpression: "attribute_not_exists(id)" };
   await client.sendIf(new PutItemCommand(copy), signal);

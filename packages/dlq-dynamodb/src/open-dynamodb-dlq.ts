@@ -54,7 +54,15 @@ export async function openDynamodbDlq(options: DynamodbDlqOptions, signal: Abort
   const index = new EntryIndex(client, tableName, visibleFrom);
   const spoiled = new SpoiledEntries(options.logger);
   const parts = new Parts(client, tableName, clock);
-  const access = { client, tableName, visibleFrom, parts, clock, random };
+  const access = {
+    client,
+    tableName,
+    visibleFrom,
+    parts,
+    clock,
+    random,
+    serviceNow: () => clock.now() + client.aheadMs,
+  };
   const trash = new Trash(index, access, retentionMs);
   const facets = new RecentFacets(FACETS_KEPT_MS, clock);
   const itemAt = async (id: string, caller: AbortSignal): Promise<Item | undefined> => {

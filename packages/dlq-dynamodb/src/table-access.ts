@@ -10,5 +10,7 @@ export interface TableAccess {
   readonly visibleFrom: () => number;
   readonly parts: Parts;
   readonly clock: Clock;
+  /** The service's time, in epoch milliseconds: what instances agree on. */
+  readonly serviceNow: () => number;
   readonly random: Random;
 }

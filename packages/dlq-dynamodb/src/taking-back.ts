@@ -3,13 +3,14 @@ import type { Item } from "@bridge/dynamodb/internal";
 import { marksIn } from "@bridge/ports/internal";
 import { asidesWith, dropAside, entryIdOf, isAside, keepAside } from "./aside.ts";
 import { expiry, isEntry } from "./dead-letter-item.ts";
+import { isTrashed } from "./in-time.ts";
 import { mergeMarks } from "./marking.ts";
 import { atOrAfter, timeIn } from "./order-key.ts";
 import { NO_PARTS, partsOf, PLACE } from "./parted-content.ts";
 import { trashShard } from "./partitions.ts";
 import { replacing } from "./put-item.ts";
 import type { TableAccess } from "./table-access.ts";
-import { isSameBatch, isTrashed } from "./trash-key.ts";
+import { isSameBatch } from "./trash-key.ts";
 
 /** What has become of an entry of the trash; `undefined`: nothing by this call. */
 export type Told = "restored" | "present" | undefined;
@@ -85,7 +86,7 @@ export class TakingBack {
       }
       // The later entry of a batch comes first; this one adds its marks at the next look.
       const its = there?.["order_key"]?.S ?? "";
-      if (isTrashed(there, this.#access.clock.now()) && isSameBatch(its, order))
+      if (isSameBatch(its, order) && (await isTrashed(there, this.#access, signal)))
         return (await this.#own(id, its, signal)) ? "restored" : undefined;
       if (there !== undefined) await keepAside(there, this.#access, signal);
       await this.#write(id, aside, there, signal);

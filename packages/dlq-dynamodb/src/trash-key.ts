@@ -1,4 +1,3 @@
-import type { Item } from "@bridge/dynamodb/internal";
 import { atOrAfter, timeIn } from "./order-key.ts";
 
 /** The order key of what is in the trash: those of a batch are together, and by the end of their time. */
@@ -19,9 +18,8 @@ export function isSameBatch(one: string, other: string): boolean {
   return one.split("/", 1)[0] === other.split("/", 1)[0];
 }
 
-/** Whether an item holds an entry that is in the trash, in time. */
-export function isTrashed(item: Item | undefined, now: number): boolean {
-  return item?.["trash_key"] !== undefined && endIn(item["order_key"]?.S ?? "") > now;
+export function batchIn(key: string): string {
+  return decodeURIComponent(key.split("/", 1)[0] ?? "");
 }
 
 function nameOf(batch: string): string {

@@ -1,15 +1,19 @@
 import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { DlqTrash, TakenBack } from "@bridge/ports";
-import { IS_ENTRY } from "./dead-letter-item.ts";
+import { expiry, IS_ENTRY } from "./dead-letter-item.ts";
 import { leavingOf } from "./deleting.ts";
 import { AT_ONCE, eachOf } from "./each-of.ts";
 import { END, type EntryIndex } from "./entry-index.ts";
+import { startOf } from "./in-time.ts";
 import { atOrAfter } from "./order-key.ts";
 import { NO_PARTS, partsOf, PLACE } from "./parted-content.ts";
 import { trashShard } from "./partitions.ts";
 import type { TableAccess } from "./table-access.ts";
 import { TakingBack } from "./taking-back.ts";
 import { endIn, keysOf, trashKey } from "./trash-key.ts";
+
+/** The service must not remove what is being taken back: that may go on for so long beyond its time. */
+const LATE_MS = 86_400_000;
 
 /**
  * Entries that were deleted and can be taken back: their items are in no partition of an index that lists entries, and the service
@@ -27,12 +31,14 @@ export class Trash implements DlqTrash {
   }
 
   move(ids: readonly string[], batch: string, until: number, signal: AbortSignal): Promise<ReadonlySet<string>> {
-    return eachOf(ids, (id) => this.#move(id, trashKey(batch, until), until, signal), signal);
+    const { clock, serviceNow } = this.#access;
+    const end = until + serviceNow() - clock.now();
+    return eachOf(ids, (id) => this.#move(id, trashKey(batch, end), end, signal), signal);
   }
 
   async restore(batch: string, limit: number, signal: AbortSignal): Promise<TakenBack> {
     signal.throwIfAborted();
-    const now = this.#access.clock.now();
+    const now = await startOf(batch, this.#access, signal);
     const counts = { restored: 0, present: 0 };
     let items = new Map<string, string>();
     const takeBackAll = async (): Promise<void> => {
@@ -57,10 +63,10 @@ export class Trash implements DlqTrash {
 
   async count(cap: number, signal: AbortSignal, batch?: string): Promise<number> {
     signal.throwIfAborted();
-    const now = this.#access.clock.now();
+    if (cap === 0) return 0;
+    const now = await (batch === undefined ? this.#access.serviceNow() : startOf(batch, this.#access, signal));
     const keys = batch === undefined ? { from: " ", to: END } : keysOf(batch, now);
     let count = 0;
-    if (cap === 0) return 0;
     for await (const { order_key: key } of this.#index.trash(keys, cap, signal)) {
       if (endIn(key?.S ?? "") > now && ++count === cap) break;
     }
@@ -79,7 +85,7 @@ export class Trash implements DlqTrash {
       ConditionExpression: IS_ENTRY,
       ExpressionAttributeValues: {
         ":token": { S: token },
-        ":expiry": { N: String(Math.ceil(until / 1_000)) },
+        ":expiry": expiry(until + LATE_MS)["expires_at"] ?? { N: "0" },
         ":key": { S: key },
         ":trash": { S: trashShard(id) },
         ":from": { S: atOrAfter(visibleFrom()) },

@@ -42,6 +42,11 @@ export class JobStatements {
     return this.#list.all(wanted, wanted, limit) as unknown as JobRow[];
   }
 
+  /** What this job has thrown away is being taken back. */
+  isUndoing(id: string): boolean {
+    return this.get(id)?.state === "undoing";
+  }
+
   put(job: StoredJob, expectedRevision: number | undefined): boolean {
     const { id, revision, state, createdAt, document } = job;
     const values = [revision, state, createdAt, sealed(ownerOf(job), document), id];

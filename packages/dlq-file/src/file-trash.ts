@@ -24,7 +24,7 @@ export function fileTrash(file: FileDatabase<DlqTables>, retentionMs: number | u
       while (restored + present < limit) {
         const most = Math.min(SLICE_ENTRIES, limit - restored - present);
         const slice = {
-          next: ({ trash }: DlqTables) => trash.inTime(batch, clock.now(), most),
+          next: (tables: DlqTables) => tables.trash.inTime(batch, timeOf(tables, batch), most),
           work({ entries, trash }: DlqTables, number: number) {
             const row = trash.restore(number);
             if (row === undefined) entries.merge(trash.marksOf(number));
@@ -42,9 +42,15 @@ export function fileTrash(file: FileDatabase<DlqTables>, retentionMs: number | u
     },
     async count(cap, signal, batch) {
       signal.throwIfAborted();
-      return new Slices(clock).run(countTrash(file, clock.now(), cap, batch), signal);
+      const now = batch === undefined ? clock.now() : file.read((tables) => timeOf(tables, batch));
+      return new Slices(clock).run(countTrash(file, now, cap, batch), signal);
     },
   };
+
+  /** A batch that is being taken back is in time until that is over. */
+  function timeOf({ jobs }: DlqTables, batch: string): number {
+    return jobs.isUndoing(batch) ? Number.MIN_SAFE_INTEGER : clock.now();
+  }
 }
 
 /** Deletes what is over its time. Returns how many. */

@@ -38,9 +38,9 @@ export class TrashStatements {
     this.#batch = db.prepare(`
       SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_batch
       WHERE batch = ? AND until > ? ORDER BY number LIMIT ?`);
-    this.#over = db.prepare(
-      "SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end WHERE until <= ? LIMIT ?",
-    );
+    this.#over = db.prepare(`
+      SELECT number FROM dead_letter_trash INDEXED BY dead_letter_trash_by_end
+      WHERE until <= ? AND batch NOT IN (SELECT id FROM dead_letter_job WHERE state = 'undoing') LIMIT ?`);
     this.#delete = db.prepare("DELETE FROM dead_letter_trash WHERE number = ?");
     // Batches are few, and an id is found in each by what keeps it there once: an index by ids alone would cost each entry that is moved.
     this.#deleteById = db.prepare(`
@@ -101,7 +101,7 @@ export class TrashStatements {
     return numbersIn(this.#batch.all(batch, now, limit));
   }
 
-  /** The numbers of those that are over their time. */
+  /** The numbers of those that are over their time, and not being taken back. */
   over(now: number, limit: number): readonly number[] {
     return numbersIn(this.#over.all(now, limit));
   }

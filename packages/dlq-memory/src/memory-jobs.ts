@@ -1,8 +1,7 @@
 import type { DlqJobs, StoredJob } from "@bridge/ports";
 
-/** Jobs in memory. `begin` refuses a call that must not be served. */
-export function memoryJobs(begin: (signal: AbortSignal) => void): DlqJobs {
-  const jobs = new Map<string, StoredJob>();
+/** Jobs in `jobs`. `begin` refuses a call that must not be served. */
+export function memoryJobs(jobs: Map<string, StoredJob>, begin: (signal: AbortSignal) => void): DlqJobs {
   return {
     async get(id, signal) {
       begin(signal);

@@ -1,4 +1,4 @@
-import { BridgeError, type Clock, type DlqAdmin, type DlqStore, systemClock } from "@bridge/ports";
+import { BridgeError, type Clock, type DlqAdmin, type DlqStore, type StoredJob, systemClock } from "@bridge/ports";
 import { demandPage, Slices } from "@bridge/ports/internal";
 import { DeadLetterIndex } from "./dead-letter-index.ts";
 import { memoryJobs } from "./memory-jobs.ts";
@@ -22,7 +22,8 @@ export type MemoryDlq = DlqStore &
  */
 export function openMemoryDlq({ maxEntries, clock = systemClock }: MemoryDlqOptions): MemoryDlq {
   const index = new DeadLetterIndex();
-  const trash = new Trash(clock);
+  const jobs = new Map<string, StoredJob>();
+  const trash = new Trash(clock, (batch) => jobs.get(batch)?.state === "undoing");
   let closed = false;
 
   const fullness = (): string | undefined =>
@@ -71,7 +72,7 @@ export function openMemoryDlq({ maxEntries, clock = systemClock }: MemoryDlqOpti
         return new Set([...changes].filter(([id, change]) => index.mark(id, change)).map(([id]) => id));
       },
     },
-    jobs: memoryJobs(begin),
+    jobs: memoryJobs(jobs, begin),
     admin: {
       async delete(ids, signal, { delivered = false } = {}) {
         begin(signal);

@@ -12,14 +12,17 @@ interface Discarded {
 /** Entries that can be taken back for a time. */
 export class Trash implements Disposable {
   readonly #clock: Clock;
+  readonly #isAwaited: (batch: string) => boolean;
   /** By the name of the batch, then by id. None is empty. */
   readonly #batches = new Map<string, Map<string, Discarded>>();
   #size = 0;
   /** While there is something to sweep. */
   #timer: Disposable | undefined;
 
-  constructor(clock: Clock) {
+  /** `isAwaited`: a batch is being taken back, and in time until that is over. */
+  constructor(clock: Clock, isAwaited: (batch: string) => boolean) {
     this.#clock = clock;
+    this.#isAwaited = isAwaited;
   }
 
   /** How many are held, in time or not. */
@@ -50,7 +53,7 @@ export class Trash implements Disposable {
   /** Takes up to so many entries of a batch, those that are in time. */
   take(name: string, limit: number): readonly Entry[] {
     const batch = this.#batches.get(name) ?? new Map<string, Discarded>();
-    const now = this.#clock.now();
+    const now = this.#isAwaited(name) ? -Infinity : this.#clock.now();
     const taken: Entry[] = [];
     for (const [id, { entry, until }] of batch) {
       if (taken.length >= limit) break;
@@ -70,8 +73,10 @@ export class Trash implements Disposable {
   /** Erases what is over its time. */
   sweep(): void {
     const now = this.#clock.now();
-    for (const [name, batch] of this.#batches)
+    for (const [name, batch] of this.#batches) {
+      if (this.#isAwaited(name)) continue;
       for (const [id, { until }] of batch) if (until <= now) this.#erase(name, batch, id);
+    }
     this.#rest();
   }
 

@@ -208,12 +208,14 @@ export interface TakenBack {
 
 /**
  * Deleted entries that can be taken back. No list, count, facet, redrive or `get` has them, and their ids can be written again.
- * What is over its time is not there any more, whether it has been erased yet or not.
+ * What is over its time is not there any more, whether it has been erased yet or not. Until a job of {@link DlqStore.jobs} that has the name of
+ * the batch as its id and is `undoing` is that no more, the batch is in time, and not erased: what was promised to come back does, however
+ * late that is.
  */
 export interface DlqTrash {
   /**
    * Moves entries into the trash, under the name of a batch. Returns the ids that were there. The store erases them soon after `until`, in
-   * epoch milliseconds. Of an id that the batch has already the later entry is kept, with the marks of both (`mergedMarks`).
+   * epoch milliseconds as this process counts them: a store that processes share goes by one clock of its own from then on. Of an id that the batch has already the later entry is kept, with the marks of both (`mergedMarks`).
    */
   move(ids: readonly string[], batch: string, until: number, signal: AbortSignal): Promise<ReadonlySet<string>>;
   /**

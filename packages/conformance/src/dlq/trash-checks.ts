@@ -4,7 +4,7 @@ import { adminOf, assertAborts, assertSame, idsOf, putAll, withRestart, withStor
 import { at, deadLetter, deadLetters, ENTRIES } from "./dead-letters.ts";
 import type { DlqPartCheck } from "./dlq-parts-subject.ts";
 import { fillVaried, MARKS, VARIED } from "./marked-entries.ts";
-import { facetsOf, later, marksOf, plain, trashOf, walk } from "./parts.ts";
+import { facetsOf, jobsOf, later, marksOf, plain, trashOf, walk } from "./parts.ts";
 
 /** The trash. */
 export const TRASH_CHECKS = {
@@ -105,6 +105,31 @@ export const TRASH_CHECKS = {
     assert.equal(await trash.count(10, signal, "batch"), 1);
     await restoreAll(store, "batch", 1, 10, signal);
     assert.deepEqual(await idsOf(store, signal), ["e0001", "e0002"]);
+  }),
+  "operators 4.10.5: what is being taken back is in time until that is over": withStore(async (store, signal) => {
+    const trash = trashOf(store);
+    const jobs = jobsOf(store);
+    const job = (id: string, state: string, revision: number) =>
+      jobs.put(
+        { id, revision, state, createdAt: at(0), document: "{}" },
+        revision === 1 ? undefined : revision - 1,
+        signal,
+      );
+    await putAll(store, deadLetters(4), signal);
+    await job("job-1", "undoing", 1);
+    await job("job-2", "completed", 1);
+    await trash.move(["e0000", "e0001"], "job-1", Date.now() - 1, signal);
+    await trash.move(["e0002"], "job-2", Date.now() - 1, signal);
+    await store.put(deadLetter("e0001", { reason: "again" }), signal);
+    assert.equal(await trash.count(10, signal, "job-1"), 2);
+    assert.equal(await trash.count(10, signal, "job-2"), 0);
+    assert.deepEqual(await trash.restore("job-2", 10, signal), { restored: 0, present: 0 });
+    assert.deepEqual(await trash.restore("job-1", 10, signal), { restored: 1, present: 1 });
+    await trash.move(["e0000"], "job-1", Date.now() - 1, signal);
+    await job("job-1", "undone", 2);
+    assert.equal(await trash.count(10, signal, "job-1"), 0);
+    assert.deepEqual(await trash.restore("job-1", 10, signal), { restored: 0, present: 0 });
+    assert.deepEqual(await idsOf(store, signal), ["e0001", "e0003"]);
   }),
   "a restored entry can be deleted and moved again": withStore(async (store, signal) => {
     await store.put(deadLetter("a"), signal);

@@ -11,6 +11,7 @@ import { boundCredentials, orAborted, FaultWatch, LinkedAbort, retryDelay, Slots
 import { rememberEndpoints } from "./asked-endpoint.ts";
 import { addConsumption, type Consumed } from "./consumption.ts";
 import { failureOf, isConditionFailed, NoAnswer } from "./failure.ts";
+import { ServiceTime } from "./service-time.ts";
 
 /** A request to be sent: any command of the SDK's client. */
 export type Command<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = $Command<
@@ -81,6 +82,7 @@ export class DynamoClient implements AsyncDisposable {
   readonly #calls = new Set<LinkedAbort>();
   readonly #over = new AbortController();
   readonly #faults: FaultWatch;
+  readonly #serviceTime: ServiceTime;
   /** Since the last look: what is answered need not be asked, which costs. */
   #answered = false;
 
@@ -104,6 +106,7 @@ export class DynamoClient implements AsyncDisposable {
       ...options.sdk,
     });
     addConsumption(this.#sdk, options.onConsumed);
+    this.#serviceTime = new ServiceTime(this.#sdk, clock);
     rememberEndpoints(this.#sdk);
     boundCredentials(this.#sdk);
   }
@@ -157,6 +160,11 @@ export class DynamoClient implements AsyncDisposable {
   /** Why a call failed, or its last try before it was given up; nothing once that works again. */
   health(): StoreHealth {
     return this.#faults.health();
+  }
+
+  /** How far the clock of the service is ahead of this process's, in milliseconds, as its last answer told; 0 for less than 2 s. */
+  get aheadMs(): number {
+    return this.#serviceTime.aheadMs;
   }
 
   /** Finds out at once whether it works; {@link health} tells then. */

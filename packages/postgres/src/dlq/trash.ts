@@ -4,13 +4,15 @@ import type { PostgresClient } from "../client/postgres-client.ts";
 import type { Changes } from "./changes.ts";
 import { isPossible } from "./dead-letter-row.ts";
 import { chunksOf, ofIds, picked } from "./deleting.ts";
-import { COLUMNS, ENTRIES, TRASH } from "./dlq-tables.ts";
+import { COLUMNS, ENTRIES, JOBS, TRASH } from "./dlq-tables.ts";
 import { bound } from "./filtered.ts";
 import type { Marking, MarksRow } from "./marking.ts";
 
 /** Entries of one statement. */
 const CHUNK = 1_000;
 const RESTORING = "restoring from the trash";
+/** The time of all instances, in epoch milliseconds: their own clocks may differ by more than an undo has time. */
+const NOW = "(extract(epoch FROM statement_timestamp()) * 1000)::bigint";
 /** Before the id of an entry in the note of a call: what has become of it. */
 const RESTORED = "+";
 const PRESENT = "=";
@@ -57,10 +59,10 @@ export class Trash implements DlqTrash {
       const queries = `${picked(entries ?? "", which)}, gone AS (
           DELETE FROM ${entries} WHERE id IN (SELECT id FROM picked) RETURNING ${COLUMNS}
         ), changed AS (
-          INSERT INTO ${trash} (batch, until, ${COLUMNS}) SELECT ${name}, ${end}::bigint, ${COLUMNS} FROM gone
+          INSERT INTO ${trash} (batch, until, ${COLUMNS}) SELECT ${name}, ${NOW} + ${end}::bigint, ${COLUMNS} FROM gone
           ON CONFLICT (batch, id) DO UPDATE SET (until, ${COLUMNS}) = (${excluded(`until, ${COLUMNS}`)}) RETURNING id
         )`;
-      const values = [...which.values, batch, bound(until)];
+      const values = [...which.values, batch, bound(until - this.#clock.now())];
       const change = { what: "moving to the trash", queries, values, whole: true };
       for (const id of await this.#changes.make(change, signal)) moved.add(id);
     }
@@ -71,8 +73,8 @@ export class Trash implements DlqTrash {
   async #mergeFormer(batch: string, ids: readonly string[], signal: AbortSignal): Promise<void> {
     if (!isPossible(batch)) return;
     const text = `SELECT id, marks FROM ${this.#client.table(TRASH)}
-      WHERE batch = $1 AND id = ANY($2) AND until > $3 AND marks IS NOT NULL`;
-    const values = [batch, ids, bound(this.#clock.now())];
+      WHERE batch = $1 AND id = ANY($2) AND ${this.#inTimeOf("$1")} AND marks IS NOT NULL`;
+    const values = [batch, ids];
     const { rows } = await this.#client.query<MarksRow>({ what: "reading the trash", text, values }, signal);
     await this.#marking.merge(marksOf(rows), signal);
   }
@@ -103,8 +105,8 @@ export class Trash implements DlqTrash {
   /** Of a batch: so many that are in time, with their marks. */
   async #inTime(batch: string, size: number, signal: AbortSignal): Promise<readonly TrashRow[]> {
     const text = `SELECT id, marks, xmin::text AS version FROM ${this.#client.table(TRASH)}
-      WHERE batch = $1 AND until > $2 AND failed_at >= $3 ORDER BY id LIMIT $4`;
-    const values = [batch, bound(this.#clock.now()), bound(this.#visibleFrom()), size];
+      WHERE batch = $1 AND ${this.#inTimeOf("$1")} AND failed_at >= $2 ORDER BY id LIMIT $3`;
+    const values = [batch, bound(this.#visibleFrom()), size];
     return (await this.#client.query<TrashRow>({ what: "reading the trash", text, values }, signal)).rows;
   }
 
@@ -147,21 +149,26 @@ export class Trash implements DlqTrash {
     signal.throwIfAborted();
     if (batch !== undefined && !isPossible(batch)) return 0;
     const text = `SELECT count(*) AS count FROM (
-      SELECT 1 FROM ${this.#client.table(TRASH)} WHERE until > $1${batch === undefined ? "" : " AND batch = $3"} LIMIT $2) AS counted`;
-    const values = [bound(this.#clock.now()), cap, ...(batch === undefined ? [] : [batch])];
+      SELECT 1 FROM ${this.#client.table(TRASH)}
+       WHERE ${batch === undefined ? `until > ${NOW}` : `batch = $2 AND ${this.#inTimeOf("$2")}`} LIMIT $1) AS counted`;
+    const values = [cap, ...(batch === undefined ? [] : [batch])];
     const statement = { what: "counting the trash", text, values };
     return (await this.#client.query<{ count: number }>(statement, signal)).rows[0]?.count ?? 0;
   }
 
-  /** What is over its time. */
+  /** What is over its time, and not being taken back. */
   async erase(signal: AbortSignal): Promise<void> {
-    const trash = this.#client.table(TRASH);
+    const [trash, jobs] = [TRASH, JOBS].map((name) => this.#client.table(name));
     const text = `DELETE FROM ${trash} WHERE (batch, id) IN (
-      SELECT batch, id FROM ${trash} WHERE until <= $1 LIMIT ${CHUNK} FOR UPDATE SKIP LOCKED)`;
-    for (;;) {
-      const statement = { what: "emptying the trash", text, values: [bound(this.#clock.now())] };
-      if ((await this.#client.query(statement, signal)).count < CHUNK) return;
-    }
+      SELECT batch, id FROM ${trash} WHERE until <= ${NOW} AND batch NOT IN (SELECT id FROM ${jobs} WHERE state = 'undoing')
+       LIMIT ${CHUNK} FOR UPDATE SKIP LOCKED)`;
+    for (;;) if ((await this.#client.query({ what: "emptying the trash", text }, signal)).count < CHUNK) return;
+  }
+
+  /** Of a row of a batch: until its job has taken it back, it is in time. */
+  #inTimeOf(batch: string): string {
+    const jobs = this.#client.table(JOBS);
+    return `(until > ${NOW} OR EXISTS (SELECT 1 FROM ${jobs} WHERE id = ${batch} AND state = 'undoing'))`;
   }
 }
 

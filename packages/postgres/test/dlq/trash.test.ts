@@ -22,6 +22,8 @@ describe.skipIf(noPostgres)("operators 1.5: the trash on PostgreSQL", () => {
     await makeTables(schema.connection);
     [one, other] = await Promise.all([openDlq(schema.connection), openDlq(schema.connection)]);
   });
+  /** As if the server's time had gone on. */
+  const passed = (ms: number) => schema.rows(`UPDATE ${table("dead_letter_trash")} SET until = until - ${ms}`);
   beforeEach(() => schema.rows(`TRUNCATE ${table("dead_letters")}, ${table("dead_letter_trash")}`));
   afterAll(async () => {
     for (const part of [one, other, schema]) await part[Symbol.asyncDispose]();
@@ -91,10 +93,8 @@ describe.skipIf(noPostgres)("operators 1.5: the trash on PostgreSQL", () => {
 
   test("what is over its time is there for nobody, and erased within a minute", async () => {
     const waits: (() => void)[] = [];
-    let now = Date.now();
     const clock: Clock = {
       ...systemClock,
-      now: () => now,
       delay: (ms, end) => {
         if (ms !== 60_000) return systemClock.delay(ms, end);
         const { promise, resolve } = Promise.withResolvers<void>();
@@ -107,9 +107,9 @@ describe.skipIf(noPostgres)("operators 1.5: the trash on PostgreSQL", () => {
     await expect.poll(() => waits.length, { timeout: 20_000 }).toBe(1);
     await store.put(deadLetter("a"), signal);
     await store.put(deadLetter("b"), signal);
-    await store.admin.trash.move(["a"], "batch", now + HOUR, signal);
-    await store.admin.trash.move(["b"], "batch", now + 2 * HOUR, signal);
-    now += HOUR;
+    await store.admin.trash.move(["a"], "batch", later(), signal);
+    await store.admin.trash.move(["b"], "batch", later() + HOUR, signal);
+    await passed(HOUR);
     expect(await store.admin.trash.count(10, signal)).toBe(1);
     expect(await store.admin.trash.restore("batch", 10, signal)).toEqual({ restored: 1, present: 0 });
     expect(await store.get("a", signal)).toBeUndefined();
@@ -117,4 +117,27 @@ describe.skipIf(noPostgres)("operators 1.5: the trash on PostgreSQL", () => {
     await expect.poll(() => waits.length, { timeout: 20_000 }).toBe(2);
     expect(await schema.rows(`SELECT 1 FROM ${table("dead_letter_trash")}`)).toEqual([]);
   });
+
+  test.each([2 * HOUR, -2 * HOUR])(
+    "operators 3.2: the time to undo goes by the server's clock, whatever that of an instance says (%s ms ahead)",
+    async (ahead) => {
+      await one.put(deadLetter("a"), signal);
+      await one.put(deadLetter("b"), signal);
+      await one.admin.trash.move(["a"], "batch", later(), signal);
+      const clock: Clock = { ...systemClock, now: () => Date.now() + ahead };
+      const left = () => schema.rows(`SELECT id FROM ${table("dead_letter_trash")}`);
+      await using wrong = await openDlq(schema.connection, { clock });
+      // It sweeps as it opens: what has been over since before that is gone then.
+      await wrong.admin.trash.move(["b"], "gone", clock.now() - 1, signal);
+      await using _ = await openDlq(schema.connection, { clock });
+      await expect.poll(left, { timeout: 20_000 }).toEqual([{ id: "a" }]);
+      expect(await wrong.admin.trash.count(10, signal)).toBe(1);
+      expect(await wrong.admin.trash.restore("batch", 10, signal)).toEqual({ restored: 1, present: 0 });
+      await wrong.admin.trash.move(["a"], "batch", clock.now() + HOUR, signal);
+      await passed(HOUR - 60_000);
+      expect(await one.admin.trash.count(10, signal)).toBe(1);
+      await passed(60_000);
+      expect(await one.admin.trash.count(10, signal)).toBe(0);
+    },
+  );
 });
