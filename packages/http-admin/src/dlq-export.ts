@@ -32,7 +32,7 @@ export function dlqExportEndpoint(bridge: BridgeAccess, redaction: Redaction): A
     method: "GET",
     path: "/api/v1/admin/dlq/export",
     access: "admin",
-    needsFor: [{ permission: "payload.read", when: (_body, { payload }) => payload }],
+    needsFor: [{ permission: "payload.read", parameter: "payload", but: "false" }],
     audit: "dlq.export",
     begin: { action: "dlq.export.begin", detail: (_body, query) => askedFor(query) },
     summary: "Entries as lines of JSON, oldest first, as fast as you read; the last line says that all are there.",

@@ -60,7 +60,7 @@ export function tailEndpoint(bridge: BridgeAccess, redaction: Redaction): AdminE
     method: "GET",
     path: "/api/v1/admin/routes/{routeID}/tail",
     access: "admin",
-    needsFor: [{ permission: "payload.read", when: (_body, { payload }) => payload !== "none" }],
+    needsFor: [{ permission: "payload.read", parameter: "payload", but: "none" }],
     audit: "route.tail",
     begin: { action: "route.tail.begin", detail: (_body, query) => ({ query }) },
     resourceId: ({ routeID }) => routeID,

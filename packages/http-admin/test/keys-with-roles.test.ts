@@ -76,6 +76,33 @@ describe("operators 5.2: a key opens what its role or its permissions say", () =
     });
   });
 
+  it.each([
+    "/dlq/export?payload=true",
+    "/dlq/export?payload=zz",
+    "/dlq/export?payload=true&payload=false",
+    "/dlq/export?payload=true&limit=x&nonsense=1",
+    "/dlq/export?payload=%ff",
+    "/routes/none/tail?payload=full",
+    "/routes/alarms/tail?payload=zz",
+    "/routes/alarms/tail?payload=full&rate=x",
+  ])("who may not see payloads is told so before anything else that is wrong: %s", async (path) => {
+    await using admin = await startAdmin({ keys: ADMIN_KEYS });
+    for (const method of ["GET", "HEAD"] as const) {
+      const answer = await admin.call(method, path, undefined, named("a-viewer"));
+      expect(answer.status).toBe(403);
+      if (method === "GET") expect(answer.body).toMatchObject({ reason: "permission", needs: "payload.read" });
+    }
+    expect((await admin.call("GET", path.replace(/(?<==)(true|full)(?=$|&)/, "maybe"))).status).not.toBe(403);
+  });
+
+  it("what shows no payload needs nothing more", async () => {
+    await using admin = await startAdmin({ keys: ADMIN_KEYS });
+    const ask = async (path: string) => (await admin.call("GET", path, undefined, named("a-viewer"))).status;
+    expect(await ask("/dlq/export?payload=false")).toBe(200);
+    expect(await ask("/dlq/export?payload=false&nonsense=1")).toBe(400);
+    expect(await ask("/routes/none/tail?payload=none")).toBe(404);
+  });
+
   it("each row but open ones says in the OpenAPI document which permissions may be asked for", async () => {
     await using admin = await startAdmin({ keys: ADMIN_KEYS });
     const { paths } = (await admin.call("GET", "/openapi.json")).body as {

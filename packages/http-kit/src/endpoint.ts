@@ -66,11 +66,20 @@ type Replies<Answers> = {
 
 type Decoded<Schema> = Schema extends GenericSchema ? InferOutput<Schema> : undefined;
 
-/** A permission, and which bodies or queries need it. */
-interface Need<Body, Query> {
+/** A permission, and which bodies need it. */
+interface BodyNeed<Body> {
   readonly permission: Permission;
-  readonly when: (body: Body, query: Query) => boolean;
+  readonly when: (body: Body) => boolean;
 }
+
+/** A permission that a query needs which has a parameter, but with one value: told before anything else is looked at. */
+interface QueryNeed {
+  readonly permission: Permission;
+  readonly parameter: string;
+  readonly but: string;
+}
+
+type Need<Body> = BodyNeed<Body> | QueryNeed;
 
 /** One row of a server's table: the whole of what is to be known about an endpoint. Made by an {@link EndpointFactory}. */
 interface EndpointRow<
@@ -86,7 +95,7 @@ interface EndpointRow<
   /** What a caller has to be let do; `any`: something. Default: `read`, unless access is `open`. */
   readonly needs?: Permission | "any";
   /** What some bodies or queries need besides. */
-  readonly needsFor?: readonly Need<Decoded<Body>, Decoded<Query>>[];
+  readonly needsFor?: readonly Need<Decoded<Body>>[];
   /** What a call may need besides, as only {@link EndpointRow.admit} can tell. */
   readonly mayNeed?: readonly Permission[];
   /**
@@ -144,7 +153,7 @@ export type Endpoint<Action extends string = string> = Omit<
   >,
   "resourceId" | "guard" | "params" | "begin" | "needsFor" | "admit"
 > & {
-  readonly needsFor?: readonly Need<unknown, unknown>[];
+  readonly needsFor?: readonly Need<unknown>[];
   readonly admit?: (
     params: Readonly<Record<string, string>>,
     mustHave: (permission: Permission) => void,

@@ -35,6 +35,10 @@ export async function runRow<Action extends string>(
   const { caller } = identity;
   const needs = row.needs ?? "read";
   if (row.access !== "open" && needs !== "any") mustHave(caller, needs, called);
+  const asked = new URL(request.url).searchParams;
+  for (const need of row.needsFor ?? [])
+    if ("parameter" in need && asked.getAll(need.parameter).some((value) => value !== need.but))
+      mustHave(caller, need.permission, called);
   const { query, body } = await checked(row, exchange, caller, called).catch((thrown: unknown) => {
     const known = thrown instanceof HttpError ? thrown : translate(thrown);
     const isTold = known !== undefined && known.status !== 403 && !(known instanceof BodyTakenError);
@@ -60,7 +64,8 @@ async function checked<Action extends string>(
   const bytes = row.body === undefined ? await discardBody(context) : await readBody(context);
   const query = decodeQuery(row.query, new URL(request.url).search);
   const body = row.body && bytes && (row.bodyType === undefined ? decodeBody(row.body, bytes) : bytes);
-  for (const { permission, when } of row.needsFor ?? []) if (when(body, query)) mustHave(caller, permission, called);
+  for (const need of row.needsFor ?? [])
+    if ("when" in need && need.when(body)) mustHave(caller, need.permission, called);
   await row.admit?.(params, (permission) => mustHave(caller, permission, called));
   return { query, body };
 }
