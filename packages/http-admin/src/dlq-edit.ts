@@ -13,6 +13,8 @@ import { base64, prose, stringMap, text } from "./values.ts";
 
 /** The name under which an edit has the ordering key, whose own header is reserved. */
 const ORDERING_KEY = "ordering-key";
+/** A part of a message of its own: a header of this name goes out nowhere that has one for it. */
+const CONTENT_TYPE = "content-type";
 const REDACTED_BYTES = Buffer.from(REDACTED);
 
 const whole = (description: string, max: number) =>
@@ -52,6 +54,10 @@ export const editBody = v.strictObject({
       ...withinHeaderLimits,
       v.check((headers) => !Object.keys(headers).some(isReserved), "the bridge's own headers cannot be given"),
       v.check((headers) => !Object.hasOwn(headers, ""), "a name is empty"),
+      v.check(
+        (headers) => !Object.keys(headers).some((name) => name.toLowerCase() === CONTENT_TYPE),
+        `${CONTENT_TYPE} is no header of a message: give content_type`,
+      ),
       v.check(
         (headers) => !Object.values(headers).includes(REDACTED),
         `a value is ${REDACTED}: give what is to be sent, or leave the header out`,
@@ -113,6 +119,7 @@ export function payloadFacts({ envelope: { payload } }: DeadLetter) {
 }
 
 function editedHeaders(before: MessageHeaders, { headers = {}, remove_headers = [] }: Edit): MessageHeaders {
+  unambiguous(Object.keys(headers), remove_headers);
   const after = Object.assign(newHeaders(), before);
   for (const name of remove_headers) delete after[ownName(name)];
   for (const [name, value] of Object.entries(headers)) after[ownName(name)] = value;
@@ -126,6 +133,14 @@ function editedHeaders(before: MessageHeaders, { headers = {}, remove_headers = 
   if (sizeOfHeaders(given) > INGRESS_LIMITS.headerSize)
     throw invalid(`headers: the message would have more than ${INGRESS_LIMITS.headerSize} characters of them`);
   return after;
+}
+
+/** Which of two that contradict each other counts would be known to nobody. @throws HttpError 400 */
+function unambiguous(set: readonly string[], removed: readonly string[]): void {
+  const names = set.map(ownName);
+  if (new Set(names).size < names.length) throw invalid("headers: one is given twice, in different case");
+  if (removed.some((name) => names.includes(ownName(name))))
+    throw invalid("remove_headers: one is among headers, too: set it or leave it out");
 }
 
 function ownName(name: string): string {

@@ -75,46 +75,57 @@ export function traceEndpoints(bridge: BridgeAccess): readonly AdminEndpoint[] {
       },
       refusals: { 503: "The process has no bridge yet." },
       answers: { 200: { description: "What is known of it; nothing, if it is not found.", schema: messageTrace } },
-    }).handle(async ({ params: { envelopeID } }) => {
-      // In the order in which a message moves, so that one on its way is seen before or behind its step.
-      const { inFlight } = bridge.supervisor.whereabouts(envelopeID);
-      const stored = await inStores(bridge, envelopeID);
-      const here = bridge.supervisor.whereabouts(envelopeID);
-      const places = [...inFlight.map(inFlightPlace), ...stored.places, ...pastPlaces(here)];
-      const { legs, since } = here.remembers;
-      return {
-        status: 200,
-        body: {
-          envelope_id: envelopeID,
-          found: places.length > 0,
-          places,
-          recent: { legs, since: formatTimestamp(since) },
-          complete: stored.complete,
-        },
-      };
-    }),
+    }).handle(async ({ params: { envelopeID } }) => ({ status: 200, body: await traceOf(bridge, envelopeID) })),
 
     endpoint({
       method: "GET",
       path: "/api/v1/admin/messages",
       access: "admin",
       audit: "message.trace",
-      summary: "Where messages of one correlation id are; outboxes do not tell it, so only dead letters are found.",
+      summary:
+        "Where messages of one correlation id are; outboxes do not tell it, so only dead letters are found. Or where one message is.",
       query: v.object({
-        correlation_id: v.pipe(
-          v.optional(v.pipe(v.string(), v.maxLength(MAX_ID, `has more than ${MAX_ID} characters`)), ""),
-          v.description("Which; required."),
+        correlation_id: queriedId("Which messages."),
+        envelope_id: queriedId(
+          "Which message, in place of them: the way to one whose id is `.` or `..`, which clients take out of a path.",
         ),
       }),
       guard,
       refusals: { 503: "The process has no bridge yet, or the DLQ cannot be used." },
-      answers: { 200: { description: "What is known of them.", schema: correlatedMessages } },
-    }).handle(async ({ query: { correlation_id: correlationId } }) => {
-      if (correlationId === "") throw new HttpError(400, "invalid query: correlation_id: is missing");
+      answers: {
+        200: { description: "What is known of them, or of it.", schema: v.union([correlatedMessages, messageTrace]) },
+      },
+    }).handle(async ({ query: { correlation_id: correlationId, envelope_id: envelopeId } }) => {
+      if ((correlationId === "") === (envelopeId === ""))
+        throw new HttpError(400, "invalid query: give either correlation_id or envelope_id");
+      if (envelopeId !== "") return { status: 200, body: await traceOf(bridge, envelopeId) };
       const { places, complete } = await inDlq(bridge, correlationId);
       return { status: 200, body: { correlation_id: correlationId, found: places.length > 0, places, complete } };
     }),
   ];
+}
+
+function queriedId(description: string) {
+  return v.pipe(
+    v.optional(v.pipe(v.string(), v.maxLength(MAX_ID, `has more than ${MAX_ID} characters`)), ""),
+    v.description(description),
+  );
+}
+
+async function traceOf(bridge: BridgeAccess, envelopeId: string): Promise<v.InferOutput<typeof messageTrace>> {
+  // In the order in which a message moves, so that one on its way is seen before or behind its step.
+  const { inFlight } = bridge.supervisor.whereabouts(envelopeId);
+  const stored = await inStores(bridge, envelopeId);
+  const here = bridge.supervisor.whereabouts(envelopeId);
+  const places = [...inFlight.map(inFlightPlace), ...stored.places, ...pastPlaces(here)];
+  const { legs, since } = here.remembers;
+  return {
+    envelope_id: envelopeId,
+    found: places.length > 0,
+    places,
+    recent: { legs, since: formatTimestamp(since) },
+    complete: stored.complete,
+  };
 }
 
 interface Stored {

@@ -111,6 +111,7 @@ describe("the OpenAPI document of the admin server", () => {
       await keep(admin, deadLetter(id, { envelope: { ...envelope, expiresAt: Date.UTC(2100, 0) } }));
     await holdAll(admin);
     await hold(admin, "GET /api/v1/admin/messages", undefined, "?correlation_id=correlation-e1");
+    await hold(admin, "GET /api/v1/admin/messages", undefined, "?envelope_id=envelope-e1");
     await admin.call("POST", "/bridge/start");
     await keep(admin, deadLetter("e1", { bindingId: "gone" }));
     await holdAll(admin);

@@ -123,8 +123,29 @@ describe("operators 6.4: where a message is", () => {
     });
     expect(await admin.call("GET", "/messages")).toMatchObject({
       status: 400,
-      body: { error: "invalid query: correlation_id: is missing" },
+      body: { error: "invalid query: give either correlation_id or envelope_id" },
     });
+  });
+
+  it.each([".", "..", "a/../b", "%2e", "", "m-1"])(
+    "by its id in the query, as clients take dots out of a path: %j",
+    async (id) => {
+      await using admin = await startAdmin();
+      const injected = await admin.call("POST", "/routes/alarms/inject", { subject: "s", ...(id !== "" && { id }) });
+      const { envelope_id: known } = injected.body as { readonly envelope_id: string };
+      expect(known).toBe(id === "" ? known : id);
+      const { status, body } = await admin.call("GET", `/messages?envelope_id=${encodeURIComponent(known)}`);
+      expect([status, body]).toMatchObject([
+        200,
+        { envelope_id: known, found: true, places: [{ where: "recent", route_id: "alarms" }], complete: true },
+      ]);
+    },
+  );
+
+  it("by one of both", async () => {
+    await using admin = await startAdmin();
+    for (const query of ["correlation_id=a&envelope_id=b", "envelope_id=", `envelope_id=${"x".repeat(1_025)}`])
+      expect((await admin.call("GET", `/messages?${query}`)).status).toBe(400);
   });
 
   it("has no payload and no header in its answer, and takes no id that no message has", async () => {

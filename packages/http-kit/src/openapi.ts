@@ -230,7 +230,7 @@ function unavailable(row: Endpoint, { byKey }: Ways): Readonly<Record<number, st
     row.stream !== undefined &&
       `There are ${row.stream.tooMany ?? "too many streams"}; Retry-After says when to try again.`,
     takesTurns(row) && "Too many ask for this; Retry-After says when to try again.",
-    audit !== undefined && "The audit log cannot be written, or not in time; nothing was changed.",
+    audit !== undefined && "The audit log cannot be written, or not in time; nothing was done.",
     access !== "open" && !byKey && "Authentication is not available.",
   ].filter((reason) => typeof reason === "string");
   return reasons.length === 0 ? {} : { 503: reasons.join(" Or: ") };

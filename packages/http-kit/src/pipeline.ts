@@ -235,7 +235,7 @@ function viaOf({ session }: Identity): Detail {
 function auditBusy(): HttpError {
   return new HttpError(
     503,
-    "the audit log cannot be written, or not in time: nothing was changed; deep health says why, try again",
+    "the audit log cannot be written, or not in time: nothing was done; deep health says why, try again",
     { "Retry-After": "5" },
   );
 }

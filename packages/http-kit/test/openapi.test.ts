@@ -66,7 +66,7 @@ describe("the OpenAPI document", () => {
       content: { "application/json": { schema: { required: ["names"], additionalProperties: false } } },
     });
     expect(write?.responses["503"]).toEqual({
-      description: "The shop is closed. Or: The audit log cannot be written, or not in time; nothing was changed.",
+      description: "The shop is closed. Or: The audit log cannot be written, or not in time; nothing was done.",
       content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
     });
     const open = paths["/api/v1/admin/open"]?.["get"];

@@ -181,7 +181,7 @@ describe("spec 6: what is recorded of calls", () => {
       expect(response.status).toBe(503);
       expect(response.headers.get("Retry-After")).toBe("5");
       expect(await response.json()).toEqual({
-        error: "the audit log cannot be written, or not in time: nothing was changed; deep health says why, try again",
+        error: "the audit log cannot be written, or not in time: nothing was done; deep health says why, try again",
       });
       expect((await server.call("/api/v1/admin/things/7")).status).toBe(200);
     },
