@@ -28,8 +28,19 @@ function outcomeOf(kind: JobEvent["kind"], job: Job): AuditEntry["outcome"] {
 }
 
 function countsOf(job: Job): Readonly<Record<string, number>> {
-  const { total, succeeded, failed, skipped, pending, inDoubt, restored, present, remaining } = progressOf(job);
-  return { total, succeeded, failed, skipped, pending, in_doubt: inDoubt, restored, present, remaining };
+  const { total, succeeded, failed, skipped, pending, inDoubt, restored, present, gone, remaining } = progressOf(job);
+  return {
+    total,
+    succeeded,
+    failed,
+    skipped,
+    pending,
+    in_doubt: inDoubt,
+    restored,
+    present,
+    ...(gone > 0 && { gone }),
+    remaining,
+  };
 }
 
 function haltOf({ halted }: Job): Readonly<Record<string, unknown>> {

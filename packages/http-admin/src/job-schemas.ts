@@ -26,6 +26,7 @@ const progress = v.object({
   present: v.optional(
     v.pipe(count, v.description("There again already when the others came back: only their marks were added.")),
   ),
+  gone: v.optional(v.pipe(count, v.description("Of an undo: not brought back, as they were not in the trash."))),
   remaining: count,
   in_flight: count,
   percent: number,

@@ -65,11 +65,12 @@ export function settingsToWire({ rate, concurrency, ramp, rampPauseMs, halt }: J
 }
 
 function progressToWire(job: Job): InferOutput<typeof schemas.jobSummary>["progress"] {
-  const { inDoubt, inFlight, etaMs, restored, present, ...rest } = progressOf(job);
+  const { inDoubt, inFlight, etaMs, restored, present, gone, ...rest } = progressOf(job);
   return {
     ...rest,
     in_doubt: inDoubt,
     ...(job.kind === "purge" && { restored, present }),
+    ...(gone > 0 && { gone }),
     in_flight: inFlight,
     ...(etaMs !== undefined && { eta_ms: etaMs }),
   };

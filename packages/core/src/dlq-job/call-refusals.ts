@@ -49,6 +49,14 @@ export function refuseErased({ undoUntil, startedAt, endedAt }: Job, now: number
   throw new JobRefusal("too_late", why);
 }
 
+/** @throws JobRefusal `too_late` when nothing of what was purged is there */
+export function refuseEmpty(): never {
+  throw new JobRefusal(
+    "too_late",
+    "none of the entries is in the trash any more: they were delivered meanwhile, or erased",
+  );
+}
+
 /** @throws JobRefusal `binding` when the route has not got the binding that all entries are to go to */
 export function refuseBinding({ bindingId, query }: JobDraft, { routes }: BridgeConfig): void {
   if (bindingId === undefined) return;

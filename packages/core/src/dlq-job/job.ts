@@ -60,6 +60,8 @@ export interface JobCounts {
   readonly restored: number;
   /** Of an undo: were there again already, and have got the marks of the purged ones. Absent: none. */
   readonly present?: number | undefined;
+  /** Of an undo: were neither in the trash nor brought back by what is known. Absent: none. */
+  readonly gone?: number | undefined;
 }
 
 /** The entries of one route. */

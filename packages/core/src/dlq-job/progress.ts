@@ -12,6 +12,7 @@ export interface JobProgress {
   readonly inDoubt: number;
   readonly restored: number;
   readonly present: number;
+  readonly gone: number;
   readonly remaining: number;
   readonly inFlight: number;
   /** With one decimal, rounded down: 100 means all. */
@@ -33,6 +34,7 @@ export function progressOf(job: Job): JobProgress {
     done,
     ...counts,
     present: counts.present ?? 0,
+    gone: counts.gone ?? 0,
     pending: pending.length,
     remaining,
     inFlight,

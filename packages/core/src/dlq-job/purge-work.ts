@@ -18,6 +18,8 @@ const COUNT_TRIES = 3;
 /** Counting a batch that is read entry by entry may take long: so many show how an undo goes on. */
 const COUNTED_LEFT = 20_000;
 const COUNT_EACH_MS = 5_000;
+const GONE =
+  "not brought back, as they were not in the trash: delivered meanwhile, erased at the end of their time, or brought back by an instance that was killed";
 /** Settings and requests are looked at so often while it waits for its rate. */
 const LOOK_MS = 1_000;
 
@@ -178,8 +180,19 @@ export class PurgeWork implements JobWork {
       await this.#pause(LOOK_MS);
       return 0;
     }
+    this.#tellGone();
     this.#run.undone();
     return undefined;
+  }
+
+  /** What is not back is told: an undo that ends without it has not given back all. */
+  #tellGone(): void {
+    const { job, parts } = this.#run;
+    const gone = job.counts.succeeded - backOf(job.counts);
+    if (gone <= 0) return;
+    const group = { fingerprint: "", code: "UNAVAILABLE", error: GONE, count: gone, ids: [] } as const;
+    this.#run.job = { ...job, counts: { ...job.counts, gone }, errors: [...job.errors, group] };
+    parts.logger.warn(GONE, { job_id: job.id, entries: gone });
   }
 
   /**

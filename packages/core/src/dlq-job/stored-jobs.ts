@@ -1,7 +1,14 @@
 import type { Clock } from "@bridge/ports";
 import { Serial } from "@bridge/ports/internal";
 import { OperationError } from "../operation-error.ts";
-import { refuseBinding, refuseBusy, refuseChanged, refuseErased, refuseOtherPlan } from "./call-refusals.ts";
+import {
+  refuseBinding,
+  refuseBusy,
+  refuseChanged,
+  refuseEmpty,
+  refuseErased,
+  refuseOtherPlan,
+} from "./call-refusals.ts";
 import { ACTIVE_STATES, ENDED_STATES, isOver, type Job, type JobRequest, type JobState } from "./job.ts";
 import { JobBook } from "./job-book.ts";
 import { askedOf, jobIdOf, jobUnderKey } from "./job-key.ts";
@@ -15,6 +22,8 @@ import { asOf, isExpired } from "./plan-expiry.ts";
 import { countSet, type SetCount } from "./set-count.ts";
 import { setQuery } from "./set-query.ts";
 
+/** An index may show by then what has gone into the trash. */
+const SETTLED_MS = 60_000;
 const MAX_ACTIVE = 16;
 /** Those that are active, and those that are kept. */
 const MAX_LISTED = 500;
@@ -83,16 +92,28 @@ export class StoredJobs implements Jobs {
     });
   }
 
-  ask(id: string, request: JobRequest, signal: AbortSignal): Promise<Job> {
+  async ask(id: string, request: JobRequest, signal: AbortSignal): Promise<Job> {
+    const isEmpty = request.call === "undo" && (await this.#hasNothingBack(id, signal));
     return this.#written(id, signal, (job) => {
       const next = this.#called(job, request);
       if (request.call === "undo" && next !== job) refuseErased(job, this.#clock.now());
+      if (isEmpty && next !== job) refuseEmpty();
       return next;
     });
   }
 
   check(): void {
     void this.#store();
+  }
+
+  /** Of a purge that has been over for a while: nothing of it is in the trash, as far as the store tells. */
+  async #hasNothingBack(id: string, signal: AbortSignal): Promise<boolean> {
+    const job = (await this.#book().get(id, signal))?.job;
+    const isOld = this.#clock.now() - (job?.endedAt ?? Infinity) >= SETTLED_MS;
+    if (job?.kind !== "purge" || job.undoUntil === undefined || job.counts.succeeded === 0 || !isOld) return false;
+    const count = this.#store().admin.trash?.count(1, signal, id);
+    // Without an answer the undo goes on, and tells what is gone.
+    return (await count?.catch(() => undefined)) === 0;
   }
 
   async #plan(order: JobOrder, signal: AbortSignal): Promise<{ readonly job: Job; readonly created: boolean }> {

@@ -383,3 +383,37 @@ describe("spec 4.10.5: what is delivered after a purge of another instance has t
     await supervisor.shutdown();
   });
 });
+
+describe("spec 4.10.5: an undo says what it has not brought back", () => {
+  test("some of it was delivered meanwhile: it is counted, and told as an error", async () => {
+    const bridge = await withTrash();
+    const { supervisor, dlq } = bridge;
+    await fill(dlq, 5);
+    const { id } = await begun(bridge, PURGE);
+    await until(bridge, id, "completed");
+    await dlq.admin?.delete(["e00001", "e00003"], bound(), { delivered: true });
+    await supervisor.jobs().ask(id, { call: "undo" }, bound());
+    const undone = await until(bridge, id, "undone");
+    expect(progressOf(undone)).toMatchObject({ succeeded: 5, restored: 3, present: 0, gone: 2 });
+    expect(undone.errors).toMatchObject([
+      { count: 2, error: expect.stringContaining("delivered meanwhile") as string },
+    ]);
+    await supervisor.shutdown();
+  });
+
+  test("none of it is there any more: the undo comes too late", async () => {
+    const bridge = await withTrash();
+    const { supervisor, dlq, clock } = bridge;
+    await fill(dlq, 2);
+    const { id } = await begun(bridge, PURGE);
+    await until(bridge, id, "completed");
+    await dlq.admin?.delete(["e00000", "e00001"], bound(), { delivered: true });
+    await clock.advance(60_000);
+    await expect(supervisor.jobs().ask(id, { call: "undo" }, bound())).rejects.toMatchObject({
+      reason: "too_late",
+      message: expect.stringContaining("none of the entries is in the trash") as string,
+    });
+    expect((await supervisor.jobs().get(id, bound())).state).toBe("completed");
+    await supervisor.shutdown();
+  });
+});
