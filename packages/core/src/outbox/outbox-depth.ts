@@ -32,7 +32,6 @@ export class OutboxDepth {
   give(count: number): void {
     this.#depth -= count;
     for (const waiter of this.#waiters) waiter();
-    this.#waiters.clear();
   }
 
   /** Resolves when room has been given back, or `signal` aborts. */

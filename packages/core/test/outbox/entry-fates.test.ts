@@ -28,3 +28,11 @@ test("the end of a watch does not end the next one of its entry", () => {
   fates.told("entry", false);
   expect([former.deletedByOthers, watch.deletedByOthers]).toEqual([false, true]);
 });
+
+test("a watch that has ended hears nothing more", () => {
+  const fates = new EntryFates();
+  const watch = fates.watch("entry");
+  watch[Symbol.dispose]();
+  fates.told("entry", false);
+  expect(watch.deletedByOthers).toBe(false);
+});
