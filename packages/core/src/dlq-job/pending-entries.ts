@@ -3,7 +3,8 @@ import type { FailedAhead } from "./failed-ahead.ts";
 import type { JobRun } from "./job-run.ts";
 import type { Lane } from "./lane.ts";
 import type { RedriveBook } from "./redrive-book.ts";
-import { fetchEntry, type ReplayContext, replayEntry, type ReplayOutcome } from "./replay-outcome.ts";
+import { replayContextOf } from "./replay-context.ts";
+import { fetchEntry, replayEntry, type ReplayOutcome } from "./replay-outcome.ts";
 
 /** Entries that are in the outbox for longer than their replay; further ones wait. */
 const MAX_PENDING = 128;
@@ -15,7 +16,6 @@ export interface PendingEntriesOptions {
   readonly book: RedriveBook;
   readonly failed: FailedAhead;
   readonly lanes: readonly Lane[];
-  readonly context: () => ReplayContext;
 }
 
 /**
@@ -75,7 +75,7 @@ export class PendingEntries {
     if (busy.has(id)) return;
     busy.add(id);
     try {
-      const context = this.#options.context();
+      const context = replayContextOf(this.#options.run);
       const entry = await fetchEntry(context, { id });
       if ("kind" in entry) {
         const of = entry.kind === "failed" ? entry.of : undefined;
