@@ -42,7 +42,8 @@ export { type SettledProbation, type SettledStart, settleProbation } from "./tra
 export type { Revert, Reverted } from "./transaction/on-probation.ts";
 export { OverlayError } from "./transaction/overlay-error.ts";
 export { type ConflictReason, TransactionError, type TransactionErrorKind } from "./transaction/transaction-error.ts";
-export { type ConfigTransactionsOptions, createConfigTransactions } from "./transaction/transactions.ts";
+export { createConfigTransactions } from "./transaction/transactions.ts";
+export { type ConfigTransactionsOptions } from "./transaction/transactions-options.ts";
 export { parseConfig, validateConfig, type ValidateOptions, type Validation } from "./validate.ts";
 export type {
   FileFault,

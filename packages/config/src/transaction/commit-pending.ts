@@ -9,6 +9,7 @@ import type { CommitResult, CommitTrial } from "./contract.ts";
 import type { Transaction } from "./open-transaction.ts";
 import type { StagingParts } from "./stage-and-apply.ts";
 import type { StoredDocuments } from "./stored-documents.ts";
+import { TransactionError } from "./transaction-error.ts";
 
 /** Each step is bounded by itself. */
 const NEVER = new AbortController().signal;
@@ -60,6 +61,15 @@ export async function commitPending(
   if (status === "conflict" || status === "rolled_back" || (status === "committed_not_applied" && !outcome.differs))
     history.withdraw(entry);
   return { ...outcome, begun: true };
+}
+
+/** @throws TransactionError when nobody could say how a change does, or put the former one back */
+export function demandTrial({ store, applier }: Pick<StagingParts, "store" | "applier">): void {
+  if (applier?.trial === undefined || (store.staging ?? store.probations) === undefined)
+    throw new TransactionError("unsupported", "the configuration is kept where no change can be tried out");
+  if (applier.trial.running()) return;
+  const why = "the bridge does not run, or is being changed: a change is tried out by one that runs";
+  throw new TransactionError("conflict", why, { reason: "not_running" });
 }
 
 /** Refused, and the transaction stays open. */

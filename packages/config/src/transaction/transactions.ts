@@ -1,13 +1,11 @@
-import type { Clock, ConfigStore, Logger, Probation, Random } from "@bridge/ports";
+import type { Probation } from "@bridge/ports";
 import { steadyLogger } from "@bridge/ports/internal";
-import type { ReferenceSources } from "../references.ts";
-import type { Registry } from "../registry.ts";
-import type { StartChecks } from "../surroundings.ts";
-import type { ConfigApplier } from "./applier.ts";
+import { Aftermath } from "./aftermath.ts";
+import { beginTransaction } from "./begin-transaction.ts";
 import { type Change, changePending } from "./change-pending.ts";
 import { CommitHistory } from "./commit-history.ts";
 import { applyAgain, isUsable } from "./commit-parts.ts";
-import { commitPending, isRefusal } from "./commit-pending.ts";
+import { commitPending, demandTrial, isRefusal } from "./commit-pending.ts";
 import type {
   CommitResult,
   CommitTrial,
@@ -23,47 +21,18 @@ import type {
   TransactionInfo,
 } from "./contract.ts";
 import { DocumentTexts } from "./document-texts.ts";
-import { leftBehindBy, type SettledProbation } from "./left-probation.ts";
 import { dryRun } from "./dry-run.ts";
 import { knownCommits } from "./known-commits.ts";
+import type { SettledProbation } from "./left-probation.ts";
 import { mergeOverlay } from "./merge-overlay.ts";
+import type { Revert } from "./on-probation.ts";
 import { OpenTransaction, type Transaction } from "./open-transaction.ts";
-import type { Revert, Reverted } from "./on-probation.ts";
 import { type LeftElsewhere, leftElsewhere } from "./probation-elsewhere.ts";
 import { Probations } from "./probations.ts";
-import { readWithin } from "./read-within.ts";
 import type { StagingParts } from "./stage-and-apply.ts";
 import { StoredDocuments } from "./stored-documents.ts";
-import { TransactionError } from "./transaction-error.ts";
 import type { TransactionEvent, TransactionOutcome } from "./transaction-state.ts";
-import { whyNotNow } from "./why-not-now.ts";
-
-export interface ConfigTransactionsOptions {
-  readonly store: ConfigStore;
-  readonly registry: Registry;
-  /** Where the values of the document's references come from. */
-  readonly sources: ReferenceSources;
-  /** What a changed document is held against beyond itself. Default: nothing, and the next start tells. */
-  readonly startChecks?: StartChecks | undefined;
-  /** Absent: a commit only writes. */
-  readonly applier?: ConfigApplier | undefined;
-  /** Spec 4.9.5. Default 60 s. */
-  readonly applyTimeoutMs?: number | undefined;
-  /** What the start has found of a probation. Default: nothing. */
-  readonly settled?: SettledProbation | undefined;
-  /** Told of each change that was taken back. Default: nobody is. */
-  readonly onReverted?: ((reverted: Reverted) => void) | undefined;
-  /**
-   * Told when what is stored, by a change that was taken back, could not be brought into force. No watch of the store tells of it:
-   * whoever follows the store reads it again. Default: nobody is.
-   */
-  readonly onNotInForce?: (() => void) | undefined;
-  /** Names this instance to others that follow the same store. Default: something random. */
-  readonly instanceId?: string | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-}
+import type { ConfigTransactionsOptions } from "./transactions-options.ts";
 
 const APPLY_TIMEOUT_MS = 60_000;
 const NEVER = new AbortController().signal;
@@ -81,8 +50,7 @@ class Transactions implements ConfigTransactions {
   readonly #probations: Probations;
   readonly #documents: StoredDocuments;
   readonly #open: OpenTransaction;
-  #notApplied: NotApplied | undefined;
-  #leftBehind: string | undefined;
+  readonly #aftermath = new Aftermath();
   readonly #instanceId: string;
   #underWay: Promise<unknown> | undefined;
 
@@ -128,32 +96,15 @@ class Transactions implements ConfigTransactions {
     signal: AbortSignal,
     fromVersion?: number,
   ): Promise<TransactionInfo & { config: ConfigView }> {
-    this.#open.refuseSecond();
-    const base = await this.#documents.load(signal);
-    const { clock, random, store, sources } = this.#options;
+    const { store, sources, clock, random } = this.#options;
     const place = { store, sources, clock, instanceId: this.#instanceId };
-    const refusal = await readWithin(clock, signal, (bound) => whyNotNow(base, place, bound));
-    if (refusal !== undefined) {
-      const { error, ...reason } = refusal;
-      throw new TransactionError("conflict", error, reason);
-    }
-    const former = fromVersion === undefined ? undefined : await this.#documents.former(fromVersion, base, signal);
-    this.#open.refuseSecond();
-    const createdAt = clock.now();
-    const info = { id: random.id(), version: base.version, createdAt, expiresAt: createdAt + ttlMs };
-    const expiresAtMonotonic = clock.monotonic() + ttlMs;
-    const pending = former?.pending ?? { document: base.document, text: undefined };
-    this.#open.begin({
-      ...info,
-      base,
-      expiresAtMonotonic,
-      state: { kind: "open" },
-      pending,
-      whole: pending.document,
-      former: former?.stored,
-      patchCount: 0,
-    });
-    return { ...info, config: await this.#documents.view(pending.document) };
+    const parts = { open: this.#open, documents: this.#documents, place, random };
+    const { id, version, createdAt, expiresAt, pending } = await beginTransaction(
+      { ttlMs, fromVersion },
+      parts,
+      signal,
+    );
+    return { id, version, createdAt, expiresAt, config: await this.#documents.view(pending.document) };
   }
 
   has(id: string): boolean {
@@ -222,7 +173,7 @@ class Transactions implements ConfigTransactions {
 
   async commit(id: string, actor: string, trial?: CommitTrial): Promise<CommitResult> {
     const transaction = this.#open.find(id);
-    if (trial !== undefined) this.#demandTrial();
+    if (trial !== undefined) demandTrial(this.#parts());
     this.#open.move(transaction, "commit");
     let event: TransactionEvent = "refused";
     try {
@@ -253,7 +204,7 @@ class Transactions implements ConfigTransactions {
   }
 
   leftBehind(): string | undefined {
-    return this.#leftBehind;
+    return this.#aftermath.leftBehind;
   }
 
   withdrawn(): string | undefined {
@@ -274,22 +225,12 @@ class Transactions implements ConfigTransactions {
 
   #settle(settled: SettledProbation): void {
     if ("reverted" in settled) {
-      this.#leftBehind = leftBehindBy(settled.reverted);
+      this.#aftermath.ofStart(settled.reverted);
       return this.#probations.noteReverted(settled.reverted);
     }
     if ("goesOn" in settled) return this.#probations.begin(settled.goesOn);
-    this.#leftBehind = leftBehindBy({ ...settled.takenBack.probation, leftStores: settled.leftStores });
+    this.#aftermath.ofStart({ ...settled.takenBack.probation, leftStores: settled.leftStores });
     this.#probations.takeUp(settled);
-  }
-
-  /** @throws TransactionError when nobody could say how a change does, or put the former one back */
-  #demandTrial(): void {
-    const { store, applier } = this.#options;
-    if (applier?.trial === undefined || (store.staging ?? store.probations) === undefined)
-      throw new TransactionError("unsupported", "the configuration is kept where no change can be tried out");
-    if (applier.trial.running()) return;
-    const why = "the bridge does not run, or is being changed: a change is tried out by one that runs";
-    throw new TransactionError("conflict", why, { reason: "not_running" });
   }
 
   async #alone<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -322,7 +263,7 @@ class Transactions implements ConfigTransactions {
   }
 
   notApplied(): NotApplied | undefined {
-    return this.#notApplied;
+    return this.#aftermath.notApplied;
   }
 
   async #commit(transaction: Transaction, actor: string, trial: CommitTrial | undefined): Promise<CommitResult> {
@@ -331,13 +272,9 @@ class Transactions implements ConfigTransactions {
       parts: this.#parts(),
     });
     if (!outcome.begun) return outcome.result;
-    const { result, differs, onProbation } = outcome;
-    if (onProbation !== undefined) this.#probations.begin(onProbation);
-    if (result.status === "committed_not_applied" && differs)
-      this.#notApplied = { version: result.version, error: result.error, since: this.#options.clock.now() };
-    else if (result.status === "committed" || result.status === "committed_applying") this.#notApplied = undefined;
-    if (["committed", "committed_applying", "probation"].includes(result.status)) this.#leftBehind = undefined;
-    return result;
+    if (outcome.onProbation !== undefined) this.#probations.begin(outcome.onProbation);
+    this.#aftermath.ofCommit(outcome, this.#options.clock.now());
+    return outcome.result;
   }
 
   #parts(): Omit<StagingParts, "staging"> {

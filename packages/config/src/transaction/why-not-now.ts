@@ -9,7 +9,8 @@ export function leftBehindBefore(clock: Clock): number {
   return clock.now() - LEFT_BEHIND_MS;
 }
 
-interface Place {
+/** From where a change is made. */
+export interface Place {
   readonly store: ConfigStore;
   readonly sources: ReferenceSources;
   readonly clock: Clock;
