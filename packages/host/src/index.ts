@@ -14,13 +14,8 @@ export { type HostProcess } from "./host-process.ts";
 export { type Overrule } from "./overrule.ts";
 export { type BridgeApp, runBridge } from "./run-bridge.ts";
 export { type Program, runProgram } from "./run-program.ts";
-export {
-  type Measurable,
-  type ProcessParts,
-  serveBridge,
-  type ServeOptions,
-  type Surroundings,
-} from "./serve-bridge.ts";
+export { serveBridge } from "./serve-bridge.ts";
+export { type Measurable, type ProcessParts, type ServeOptions, type Surroundings } from "./serve-options.ts";
 export { RotatingKeys, type ServerKeys, serverKeys, warnOfSharedKey } from "./server-keys.ts";
 export { type ShutdownBudgets } from "./shut-down.ts";
 export { type OpenTelemetry, type TelemetryExport, type TelemetryRequest } from "./telemetry-export.ts";

@@ -1,0 +1,145 @@
+import { type BridgeConfig, createConfigTransactions, type SettledProbation, settleStaged } from "@bridge/config";
+import { createRecorder, createSupervisor, instanceIdOf, type Supervisor, type Veils } from "@bridge/core";
+import type { Logger, Seams } from "@bridge/ports";
+import { orAborted } from "@bridge/ports/internal";
+import { ProcessFigures, readMetrics } from "@bridge/telemetry";
+import type { Companion } from "./companion.ts";
+import { ConfigFollower } from "./config-follower.ts";
+import type { ConfigSource } from "./config-source.ts";
+import { configWatchOf } from "./config-watch.ts";
+import type { Ending } from "./exit-codes.ts";
+import { notStarted } from "./not-started.ts";
+import { openAuditor } from "./open-auditor.ts";
+import { openServers, type Servers } from "./open-servers.ts";
+import { overruling } from "./overrule.ts";
+import { type CountedParts, measuredIn, outsideFacts } from "./process-figures.ts";
+import { recordJob } from "./record-job.ts";
+import { recordReverted } from "./record-reverted.ts";
+import type { ServeOptions, ProcessParts } from "./serve-options.ts";
+import type { ServerKeys } from "./server-keys.ts";
+import { shutDown } from "./shut-down.ts";
+import { startChecks } from "./start-checks.ts";
+import { openTelemetry, type TelemetryExport } from "./telemetry-export.ts";
+import { confirmRunning, tellUnconfirmed } from "./unconfirmed-commit.ts";
+import { untilTheEnd } from "./until-the-end.ts";
+import type { ProcessWatch } from "./watch-process.ts";
+
+/** A process that has read its configuration. */
+export interface Serving extends ServeOptions, ProcessParts {
+  readonly source: ConfigSource;
+  readonly config: BridgeConfig;
+  readonly settled: SettledProbation | undefined;
+  /** Told of each configuration that comes into force after the first. */
+  readonly onConfig: (config: BridgeConfig) => void;
+  readonly keysInForce: ServerKeys;
+  readonly watch: ProcessWatch;
+  readonly veils: Veils;
+  readonly seams: Seams;
+}
+
+/** Runs a bridge with the configuration that it starts with, until something ends it. */
+export async function serveConfigured(serving: Serving): Promise<Ending> {
+  const { source, config, onConfig, keys, keysInForce, keyRefresh, registry, host, watch, budgets, seams } = serving;
+  const { veils } = serving;
+  const { logger } = seams;
+  const instanceId = instanceIdOf(config, seams.random);
+  const who = { instanceId, version: serving.version };
+  const request = { ...seams, ...who, env: host.env, readMetrics: () => readAll() };
+  const { ending } = watch;
+  const telemetry: TelemetryExport | undefined = await orAborted(
+    openTelemetry(serving.telemetry, config, request),
+    ending,
+  );
+  const supervisor = createSupervisor({
+    ...seams,
+    config,
+    registry,
+    instanceId,
+    veils,
+    tracer: telemetry?.tracer,
+    hooks: serving.hooks,
+    onConfig,
+    onJob: (event) => recordJob(auditor, event),
+  });
+  const auditor = await orAborted(openAuditor(config.audit, seams, host.stderr, veils.over), ending);
+  const { store, sources } = source.origin;
+  const confirm = (version: number): void => {
+    if (transactions.probation() === undefined) void confirmRunning(store, version, seams);
+  };
+  const left = await orAborted(settleStaged(store, instanceId, seams), ending);
+  const applier = serving.overrule === undefined ? supervisor : overruling(supervisor, serving.overrule);
+  const transactions = createConfigTransactions({
+    ...seams,
+    store,
+    registry,
+    sources,
+    startChecks: startChecks({
+      overruled: serving.overrule !== undefined,
+      keys: serving.demandKeys ?? keys,
+      exportsTelemetry: serving.telemetry !== undefined,
+      now: () => seams.clock.now(),
+    }),
+    applier,
+    instanceId,
+    settled: serving.settled ?? (left && { reverted: left }),
+    onReverted: (reverted) => recordReverted(auditor, reverted),
+    onNotInForce: () => follower.reload(),
+  });
+  const follower = new ConfigFollower({ ...seams, source, supervisor, transactions, keys, onApplied: confirm });
+  if (transactions.probation() === undefined) await tellUnconfirmed(store, config.configVersion, seams, ending);
+  using figures = new ProcessFigures(seams.clock);
+  let servers: Servers | undefined;
+  const counted = (): CountedParts => ({ supervisor, auditor, follower, transactions, figures, servers, keyRefresh });
+  using recorder = createRecorder({
+    supervisor,
+    clock: seams.clock,
+    outside: () => outsideFacts(counted(), seams.clock),
+  });
+  const readAll = async () => [
+    ...(await readMetrics(measuredIn(counted()), seams.clock)),
+    ...(telemetry?.families() ?? []),
+  ];
+  const own = serving.companions?.({ ...seams, instanceId, readMetrics: readAll }) ?? [];
+  const companions = [...own, ...(telemetry?.exports ?? [])];
+  const started: Companion[] = [];
+  try {
+    servers = await openServers({
+      supervisor,
+      auditor,
+      http: config.http,
+      keys: keysInForce,
+      seams,
+      version: serving.version,
+      configWatch: () => configWatchOf(follower, transactions),
+      keyRefresh,
+      readMetrics: readAll,
+      configTransactions: transactions,
+      recorder,
+    });
+    for (const companion of companions) {
+      companion.start();
+      started.push(companion);
+    }
+    const first = await Promise.race([start(supervisor, logger), watch.asked]);
+    if (first === "started") {
+      confirm(config.configVersion);
+      follower.start();
+      watch.onReload(() => follower.reload());
+    }
+  } catch (error) {
+    const ended = notStarted(error, logger);
+    await shutDown({ supervisor, auditor, servers, companions: started, budgets }, seams, "failed");
+    return ended;
+  }
+  const opened = { supervisor, auditor, servers, follower, companions, budgets, transactions };
+  return await untilTheEnd(opened, watch.asked, seams);
+}
+
+/** Not bounded here: a shutdown ends it, and the supervisor bounds what it opens. */
+async function start(supervisor: Supervisor, logger: Logger): Promise<"started"> {
+  await supervisor.start(new AbortController().signal);
+  const { routes, configVersion } = supervisor.view();
+  const { instanceId } = supervisor;
+  logger.info("bridge started", { instance_id: instanceId, config_version: configVersion, routes: routes.length });
+  return "started";
+}
